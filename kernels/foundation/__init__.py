@@ -1,0 +1,34 @@
+"""What every operator page is built on; pages import from here and from nowhere else."""
+
+from .buffer import SLACK, Buffer, allocate, as_buffer, scratch
+from .contract import (
+    FLOATS,
+    REGISTRY,
+    Case,
+    Op,
+    distinct,
+    get,
+    register,
+)
+from .loop import LOOPS, Loop, formula_for, items, plain_kernels, scalar
+from .params import AtLeast, AtMost, Floats, NoParams, Shape
+from .refusal import MXNetError, refusal, require
+from .shapes import (
+    axes_of,
+    broadcast,
+    known,
+    merge,
+    merge_all,
+    normal_axis,
+    same_shape,
+    same_type,
+    strides_of,
+)
+
+__all__ = [
+    "FLOATS", "LOOPS", "REGISTRY", "SLACK", "AtLeast", "AtMost", "Buffer", "Case", "Floats", "Loop",
+    "MXNetError", "NoParams", "Op", "Shape", "allocate", "as_buffer", "axes_of", "broadcast",
+    "distinct", "formula_for", "get", "items", "known", "merge", "merge_all", "normal_axis",
+    "plain_kernels", "refusal", "register", "require", "same_shape", "same_type", "scalar", "scratch",
+    "strides_of",
+]

@@ -1,0 +1,101 @@
+"""What a kernel sees of an array: flat memory, a shape, a device. Nothing else crosses the border."""
+
+from __future__ import annotations
+
+import threading
+from math import prod
+from typing import Any
+
+import numpy as np
+from numba import cuda
+
+Shape = tuple[int, ...]
+
+# Vector kernels may read (never write) this many elements past an array's end.
+SLACK = 64
+
+
+class Buffer:
+    """A C-contiguous array as flat memory. ``device`` is "cpu" or "gpu".
+
+    ``flat`` is a 1-D NumPy array, or a 1-D device array, of exactly ``prod(shape)`` elements.
+    """
+
+    __slots__ = ("device", "flat", "shape")
+
+    def __init__(self, flat: Any, shape: Shape, device: str = "cpu") -> None:
+        self.flat = flat
+        self.shape = shape
+        self.device = device
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return prod(self.shape)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Element type."""
+        return self.flat.dtype
+
+    def reshape(self, shape: Shape) -> Buffer:
+        """Return the same memory, read with another shape of the same size."""
+        return Buffer(self.flat, shape, self.device)
+
+    def to_numpy(self) -> np.ndarray:
+        """Copy out, with the shape."""
+        flat = self.flat.copy_to_host() if self.device == "gpu" else self.flat.copy()
+        return flat.reshape(self.shape)
+
+    def fill_from(self, array: np.ndarray) -> None:
+        """Overwrite with the elements of ``array`` (same size), cast to this buffer's type."""
+        values = np.ascontiguousarray(array, dtype=self.dtype).reshape(-1)
+        if self.device == "gpu":
+            self.flat.copy_to_device(values)
+        else:
+            self.flat[:] = values
+
+    def __repr__(self) -> str:
+        return f"Buffer({self.dtype} {self.shape} on {self.device})"
+
+
+def allocate(shape: Shape, dtype: np.dtype, device: str = "cpu") -> Buffer:
+    """Reserve memory with unspecified content, readable ``SLACK`` elements past its end."""
+    size = prod(shape)
+    if device == "gpu":
+        return Buffer(cuda.device_array(size + SLACK, dtype)[:size], shape, device)
+    return Buffer(np.empty(size + SLACK, dtype)[:size], shape, device)
+
+
+def as_buffer(array: np.ndarray, device: str = "cpu") -> Buffer:
+    """Copy ``array`` into a new buffer."""
+    buffer = allocate(array.shape, array.dtype, device)
+    buffer.fill_from(array)
+    return buffer
+
+
+class _Arena(threading.local):
+    """Scratch memory that one thread reuses from call to call."""
+
+    def __init__(self) -> None:
+        self.blocks: dict[tuple[str, np.dtype, int], Buffer] = {}
+
+
+_ARENA = _Arena()
+
+
+def scratch(like: Buffer, *sizes: int, dtype: Any = None) -> tuple[Buffer, ...]:
+    """Borrow one flat working buffer per size, of ``like``'s device and (by default) type.
+
+    The content is unspecified; the memory is valid until the page's forward or backward returns,
+    and a second call in the same page invalidates what the first lent.
+    """
+    kind = np.dtype(dtype) if dtype is not None else like.dtype
+    lent = []
+    for slot, size in enumerate(sizes):
+        key = (like.device, kind, slot)
+        block = _ARENA.blocks.get(key)
+        if block is None or block.flat.size < size:
+            block = _ARENA.blocks[key] = allocate((size,), kind, like.device)
+        lent.append(Buffer(block.flat[:size], (size,), like.device))
+    return tuple(lent)

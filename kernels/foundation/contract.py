@@ -1,0 +1,181 @@
+"""The contract of an operator page: one record that every other part of the project reads.
+
+A page registers an :class:`Op`. From it come the imperative and symbolic functions, shape and type
+inference, the gradient pass, documentation, the clause table, and the tests' valid calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .params import NoParams, parse
+from .refusal import MXNetError, refusal, require
+from .shapes import same_type
+
+Names = Sequence[str] | Callable[[Any], Sequence[str]]
+
+
+class Case(NamedTuple):
+    """A valid call, as a page's ``cases`` draws it.
+
+    ``shapes`` gives the shapes of inputs by name (for variadic operators, a list under "args"); inputs
+    left out are inferred. ``values`` restricts what an input may hold: "any" (default), "positive",
+    "unit" (inside -1..1), "above_one", "apart" (no two elements equal or near a kink),
+    ("labels", k) (whole numbers below k), ("ints", low, high), "ones_and_zeros".
+    """
+
+    params: dict[str, Any]
+    shapes: dict[str, Any]
+    values: dict[str, Any] = {}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Op:
+    """Everything any part of the system may ask of one operator."""
+
+    name: str
+    doc: str
+    forward: Callable
+    """``forward(p, *inputs, *outputs)``: fills every output. An inactive optional input is None; a variadic
+    operator gets one list of inputs. With ``mode`` it also gets ``is_train=``, with ``random`` ``rng=``."""
+    infer: Callable
+    """``infer(p, ins, outs) -> (ins, outs)`` over partial shapes of active inputs and all outputs."""
+    params: Any = NoParams
+    inputs: Names = ("data",)
+    """Names of active inputs: a tuple, or a function of the parameters."""
+    all_inputs: tuple[str, ...] = ()
+    """Every input the operator may have, in order; filled from ``inputs`` when that is a tuple."""
+    variadic: str = ""
+    """Name of the parameter that counts the inputs of an operator with any number of them (``num_args``)."""
+    outputs: Names = ("output",)
+    hidden: int = 0
+    """How many of the last outputs are only for the gradient (masks, batch statistics)."""
+    visible: Callable | None = None
+    """``visible(p)``: number of outputs a user sees, where it depends on parameters."""
+    aux: tuple[str, ...] = ()
+    """Which inputs are auxiliary states."""
+    infer_type: Callable = same_type
+    """``infer_type(p, ins, outs) -> (ins, outs)`` over dtypes or None."""
+    backward: Callable | None = None
+    """``backward(p, *heads, *needs, *gradients)``: a gradient nobody wants is None. One head per visible
+    output, none at all when ``loss``; ``needs`` in the order declared. Writes each wanted gradient whole."""
+    needs: Names = ()
+    """What ``backward`` reads: names of inputs and outputs."""
+    gradient: Callable | None = None
+    """Instead of ``backward``: ``gradient(make, p, heads, inputs, outputs) -> entries`` composes the
+    gradient from other operators; ``make(op_name, inputs, **attrs)`` returns a node's outputs. One entry
+    (or None for zero) per active input."""
+    no_gradient: tuple[str, ...] = ()
+    """Inputs whose gradient is zero by definition (labels, indices)."""
+    refuses_gradient: dict[str, str] = field(default_factory=dict)
+    """Inputs whose gradient may not be asked for: name -> clause."""
+    loss: bool = False
+    """The gradient ignores head gradients; backward may start here without any."""
+    mode: bool = False
+    random: bool = False
+    mutates: tuple[str, ...] = ()
+    """Inputs that forward or backward updates in place."""
+    inplace: tuple[tuple[int, int], ...] = ()
+    """(input, output) pairs that may share memory in forward."""
+    inplace_backward: tuple[tuple[str, str], ...] = ()
+    """(read name, input name) pairs: the gradient of the input may overwrite that read ("head" is the
+    first head gradient)."""
+    aliases: tuple[str, ...] = ()
+    cases: Callable | None = None
+    """``cases(draw) -> Case``; ``draw`` has integer(low, high), boolean(), choice(sequence),
+    shape(min_rank, max_rank, max_side=4)."""
+    refusals: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """clause -> a call that breaks it: {"params": {...}, "shapes": {...}, "dtypes": {...}}."""
+    differentiable: bool = True
+    """Whether numeric differentiation of forward must agree with the gradient (losses say no)."""
+    public: bool = True
+    """Listed in ``mx.nd`` and ``mx.sym`` (otherwise only under ``_internal``)."""
+    initial_attrs: dict[str, str] = field(default_factory=dict)
+    """input name -> ``__init__`` attribute given to a variable that is created for it."""
+
+    def parse(self, attrs: dict[str, Any]) -> Any:
+        """Parameters from Python values or strings; raises MXNetError."""
+        return parse(self.name, self.params, attrs)
+
+    def input_names(self, p: Any) -> tuple[str, ...]:
+        """Names of the active inputs."""
+        if self.variadic:
+            count = getattr(p, self.variadic)
+            stem = self.all_inputs[0] if self.all_inputs else "arg"
+            return tuple(f"{stem}{i}" for i in range(count))
+        return tuple(self.inputs(p) if callable(self.inputs) else self.inputs)
+
+    def output_names(self, p: Any) -> tuple[str, ...]:
+        """Names of all outputs, hidden ones last."""
+        return tuple(self.outputs(p) if callable(self.outputs) else self.outputs)
+
+    def visible_count(self, p: Any) -> int:
+        """How many outputs a user sees."""
+        if self.visible is not None:
+            return self.visible(p)
+        return len(self.output_names(p)) - self.hidden
+
+    def need_names(self, p: Any) -> tuple[str, ...]:
+        """What backward reads besides head gradients."""
+        return tuple(self.needs(p) if callable(self.needs) else self.needs)
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether a gradient can be asked for at all."""
+        return self.backward is not None or self.gradient is not None
+
+    def full_inputs(self, p: Any, given: Sequence[Any]) -> list[Any]:
+        """Arguments for ``forward``: declared inputs in order, None where inactive; a list if variadic."""
+        if self.variadic:
+            return [list(given)]
+        if not callable(self.inputs):
+            return list(given)
+        by_name = dict(zip(self.input_names(p), given, strict=True))
+        return [by_name.get(name) for name in self.all_inputs]
+
+
+REGISTRY: dict[str, Op] = {}
+"""Every name and alias -> operator."""
+
+
+def register(op: Op) -> Op:
+    """Add an operator under its name and aliases; returns it, with ``all_inputs`` filled in."""
+    if not op.all_inputs and not op.variadic:
+        require("contract/all-inputs", not callable(op.inputs), f"{op.name}: give all_inputs")
+        object.__setattr__(op, "all_inputs", tuple(op.inputs))  # type: ignore[arg-type]  # a tuple here
+    for name in (op.name, *op.aliases):
+        require("contract/unique-name", name not in REGISTRY, f"operator {name} is registered twice")
+        REGISTRY[name] = op
+    return op
+
+
+def get(name: str) -> Op:
+    """Find an operator by name or alias.
+
+    Raises:
+        MXNetError: there is no such operator here.
+    """
+    try:
+        return REGISTRY[name]
+    except KeyError:
+        raise refusal(
+            "contract/known-operator",
+            f"operator {name} is not implemented; `refimpl ops` lists those that are",
+        ) from None
+
+
+def distinct() -> list[Op]:
+    """Every operator once, by name."""
+    return [REGISTRY[name] for name in sorted(REGISTRY) if REGISTRY[name].name == name]
+
+
+FLOATS = (np.dtype("float32"), np.dtype("float64"), np.dtype("float16"))
+
+__all__ = [
+    "FLOATS", "REGISTRY", "Case", "MXNetError", "NoParams", "Op", "distinct", "get", "refusal",
+    "register", "require",
+]

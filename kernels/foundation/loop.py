@@ -1,0 +1,238 @@
+"""A loop is written once and runs as Python, as machine code and on CUDA.
+
+A page writes a plain function over flat arrays and integers. The axis whose iterations do not depend on
+each other is spelled ``for i in items(n)``; everything inside belongs to item ``i`` alone:
+
+    def add(a, b, out, n):
+        for i in items(n):
+            out[i] = a[i] + b[i]
+
+    ADD = Loop(add)
+
+* as Python (``NUMBA_DISABLE_JIT=1``) ``items`` is ``range``;
+* on the CPU it is ``range`` too, and every subscript is made unsigned, because a signed one makes Numba
+  emit negative-index wraparound that stops LLVM from vectorising;
+* on CUDA it is this thread's grid-stride share of ``range(n)``: the same arithmetic by construction.
+
+Arrays are passed flat and integers as int64: one compilation per dtype, whatever the shapes.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import inspect
+import os
+import textwrap
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+import numba
+import numpy as np
+from numba import cuda, njit
+
+from . import cache as kernel_cache
+from .buffer import Buffer
+
+SIMULATED = bool(int(os.environ.get("NUMBA_ENABLE_CUDASIM", "0") or 0))
+GRID = (1, 4) if SIMULATED else (256, 256)  # blocks, threads per block
+
+
+def items(n: int) -> range:
+    """Range over independent items; see the module's text."""
+    return range(n)
+
+
+def scalar(function: Callable) -> Callable:
+    """Mark a formula over numbers that loops may call on either device."""
+    function.__scalar__ = True  # type: ignore[attr-defined]  # a mark that `_globals_for` reads
+    return function
+
+
+class _ForCpu(ast.NodeTransformer):
+    """``items(n)`` -> ``range(n)``, ``a[i]`` -> ``a[uintp(i)]``."""
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        node.slice = ast.Call(ast.Name("_uintp", ast.Load()), [node.slice], [])
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "items":
+            node.func.id = "range"
+        return node
+
+
+class _ForCuda(ast.NodeTransformer):
+    """``items(n)`` -> ``range(cuda.grid(1), n, cuda.gridsize(1))``."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "items":
+            share = ast.parse("range(_cuda.grid(1), 0, _cuda.gridsize(1))", mode="eval").body
+            share.args[1] = node.args[0]  # type: ignore[attr-defined]  # a Call by construction
+            return share
+        return node
+
+
+def _globals_for(function: FunctionType, device: str) -> dict[str, Any]:
+    """The function's globals, with every scalar formula replaced by its form for ``device``."""
+    scope = dict(function.__globals__)
+    loaded = {i.argval for i in dis.get_instructions(function) if i.opname == "LOAD_GLOBAL"}
+    for name in loaded:
+        value = scope.get(name)
+        if getattr(value, "__scalar__", False):
+            scope[name] = formula_for(value, device)
+    scope["_uintp"] = numba.uintp
+    scope["_cuda"] = cuda
+    return scope
+
+
+def _rewrite(function: FunctionType, device: str, rewriter: ast.NodeTransformer) -> FunctionType:
+    """Compile the function's own text after ``rewriter``, keeping file, lines and name."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    definition = tree.body[0]
+    definition.decorator_list = []  # type: ignore[attr-defined]  # a FunctionDef by construction
+    tree = ast.fix_missing_locations(rewriter.visit(tree))
+    ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
+    scope = _globals_for(function, device)
+    made: dict[str, Any] = {}
+    exec(compile(tree, inspect.getfile(function), "exec"), scope, made)  # noqa: S102  # our own source
+    return made[function.__name__]
+
+
+@cache
+def formula_for(formula: FunctionType, device: str) -> Any:
+    """A scalar formula as a function that loops on ``device`` can call."""
+    if device == "cpu":
+        body = FunctionType(formula.__code__, _globals_for(formula, "cpu"), formula.__name__)
+        return njit(nogil=True, error_model="numpy")(body)
+    body = FunctionType(formula.__code__, _globals_for(formula, "gpu"), formula.__name__)
+    return cuda.jit(device=True)(body)
+
+
+class _Choice:
+    """Whether tuned twins are set aside, for the whole process."""
+
+    plain = bool(os.environ.get("REFIMPL_PLAIN_KERNELS"))
+
+
+_CHOICE = _Choice()
+
+
+@contextmanager
+def plain_kernels() -> Iterator[None]:
+    """Within this block no tuned twin is used: every loop runs as its page spells it."""
+    before, _CHOICE.plain = _CHOICE.plain, True
+    try:
+        yield
+    finally:
+        _CHOICE.plain = before
+
+
+LOOPS: list[Loop] = []  # every loop ever declared, for the laws and the bench
+
+
+class Loop:
+    """A loop with its forms for each device, called with buffers, integers and floats.
+
+    ``function`` is the reading copy. ``formulas`` are bound into its globals, so that one loop serves
+    a family (``Loop(map_one, formula=sigmoid)``). ``cuda_function`` replaces it on CUDA where another
+    order of items suits threads better. ``tuned`` is a faster twin with the same arguments, used for
+    float32 on the CPU. The first argument must be a buffer; Python floats are passed in its dtype.
+    """
+
+    def __init__(
+        self,
+        function: FunctionType,
+        *,
+        cuda_function: FunctionType | None = None,
+        tuned: Callable | None = None,
+        **formulas: Callable,
+    ) -> None:
+        label = "_".join([function.__name__, *(f.__name__ for f in formulas.values())])
+        self.name = f"{function.__module__.rpartition('.')[2]}.{label}"
+        self._source = self._bound(function, formulas)
+        self._cuda_source = self._bound(cuda_function or function, formulas)
+        self._tuned = tuned
+        self._label = label
+        self._lock = threading.Lock()
+        self._cpu: Any = None
+        self._gpu: Any = None
+        LOOPS.append(self)
+
+    @staticmethod
+    def _bound(function: FunctionType, formulas: dict[str, Callable]) -> FunctionType:
+        if not formulas:
+            return function
+        bound = FunctionType(
+            function.__code__, {**function.__globals__, **formulas}, function.__name__,
+            function.__defaults__,
+        )
+        bound.__module__ = function.__module__
+        return bound
+
+    @property
+    def cpu(self) -> Any:
+        """The form for the CPU (the plain function itself when Numba's JIT is disabled)."""
+        if self._cpu is None:
+            with self._lock:
+                if self._cpu is None:
+                    self._cpu = self._build_cpu()
+        return self._cpu
+
+    def _build_cpu(self) -> Any:
+        if numba.config.DISABLE_JIT:
+            return self._source
+        body = _rewrite(self._source, "cpu", _ForCpu())
+        body.__name__ = body.__qualname__ = self._label
+        body.__module__ = self._source.__module__
+        dispatcher = njit(nogil=True, error_model="numpy")(body)
+        kernel_cache.enable(dispatcher)
+        return dispatcher
+
+    @property
+    def gpu(self) -> Any:
+        """The form for CUDA, or for Numba's simulator of it."""
+        if self._gpu is None:
+            with self._lock:
+                if self._gpu is None:
+                    body = _rewrite(self._cuda_source, "gpu", _ForCuda())
+                    body.__name__ = body.__qualname__ = self._label
+                    self._gpu = cuda.jit(body)
+        return self._gpu
+
+    def __call__(self, *args: Any) -> None:
+        """Run over ``args`` on the device of the first."""
+        first = args[0]
+        if first.device == "cpu":
+            kind = first.flat.dtype
+            if self._tuned is not None and kind == np.float32 and not _CHOICE.plain:
+                self._tuned(*args)
+                return
+            (self._cpu or self.cpu)(*_unwrapped(args, kind))
+        else:
+            self.gpu[GRID](*_unwrapped(args, first.flat.dtype))
+
+    def __repr__(self) -> str:
+        return f"Loop({self.name})"
+
+
+def _unwrapped(args: tuple[Any, ...], kind: np.dtype) -> list[Any]:
+    """Buffers as flat arrays, floats in the dtype of the first buffer, booleans as integers."""
+    plain = []
+    for arg in args:
+        if type(arg) is Buffer:
+            plain.append(arg.flat)
+        elif type(arg) is float:
+            plain.append(kind.type(arg) if kind.kind == "f" else np.float64(arg))
+        elif type(arg) is bool:
+            plain.append(int(arg))
+        else:
+            plain.append(arg)
+    return plain

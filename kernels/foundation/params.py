@@ -1,0 +1,195 @@
+"""Operator parameters: a NamedTuple declares them, this parses what users and JSON files give.
+
+Supported annotations: ``int``, ``float``, ``bool``, ``str``, ``Shape`` (a tuple of ints; an int is
+accepted for one), ``Floats`` (a tuple of floats), ``Literal[...]`` (a choice), any of them ``| None``,
+and ``Annotated[int, AtLeast(0)]``. A field without a default is required.
+"""
+
+from __future__ import annotations
+
+import ast
+import typing
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+
+import numpy as np
+
+from .refusal import MXNetError, refusal
+
+Shape = tuple[int, ...]
+Floats = tuple[float, ...]
+
+
+class AtLeast(NamedTuple):
+    """Lower bound of a numeric parameter."""
+
+    least: float
+
+
+class AtMost(NamedTuple):
+    """Upper bound of a numeric parameter."""
+
+    most: float
+
+
+class NoParams(NamedTuple):
+    """For operators without parameters."""
+
+
+class _BadValueError(Exception):
+    """Raised inside the parser; the caller adds operator and parameter names."""
+
+
+def _number(text: Any, kind: type) -> Any:
+    if isinstance(text, str):
+        text = text.strip()
+        try:
+            return kind(text)
+        except ValueError:
+            if kind is int and text.lower() in ("true", "false"):
+                return int(text.lower() == "true")
+            raise _BadValueError from None
+    if isinstance(text, (bool, np.bool_, int, np.integer)):
+        return kind(text)
+    if isinstance(text, (float, np.floating)) and (kind is float or float(text).is_integer()):
+        return kind(text)
+    raise _BadValueError
+
+
+def _boolean(text: Any) -> bool:
+    if isinstance(text, str):
+        word = text.strip().lower()
+        if word in ("true", "1"):
+            return True
+        if word in ("false", "0"):
+            return False
+        raise _BadValueError
+    if isinstance(text, (bool, np.bool_, int, np.integer)):
+        return bool(text)
+    raise _BadValueError
+
+
+def _sequence(text: Any, kind: type) -> tuple:
+    if isinstance(text, str):
+        try:
+            # 1.x files hold shapes as "(2, 3)", "[2,3]" and "(2L, 3L)"
+            text = ast.literal_eval(text.strip().replace("L", ""))
+        except (ValueError, SyntaxError):
+            raise _BadValueError from None
+    if isinstance(text, (int, float, np.integer, np.floating)):
+        text = (text,)
+    if not isinstance(text, (tuple, list, np.ndarray)):
+        raise _BadValueError
+    return tuple(_number(value, kind) for value in text)
+
+
+def _parse(annotation: Any, value: Any) -> Any:
+    """Turn ``value`` (any Python value, or its text) into one of ``annotation``."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        inner, *bounds = get_args(annotation)
+        parsed = _parse(inner, value)
+        for bound in bounds:
+            if parsed is not None and isinstance(bound, AtLeast) and parsed < bound.least:
+                raise _BadValueError
+            if parsed is not None and isinstance(bound, AtMost) and parsed > bound.most:
+                raise _BadValueError
+        return parsed
+    if origin in (Union, UnionType):
+        options = [a for a in get_args(annotation) if a is not NoneType]
+        if value is None or (isinstance(value, str) and value.strip() == "None"):
+            return None
+        return _parse(options[0], value)
+    if origin is Literal:
+        choices = get_args(annotation)
+        word = value.strip() if isinstance(value, str) else str(value)
+        if word not in choices:
+            raise _BadValueError
+        return word
+    if origin is tuple:
+        return _sequence(value, get_args(annotation)[0])
+    if annotation is bool:
+        return _boolean(value)
+    if annotation in (int, float):
+        return _number(value, annotation)
+    return str(value)
+
+
+def describe(annotation: Any) -> str:
+    """Return the type of a parameter in words, as ``refimpl ops`` prints it."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        inner, *bounds = get_args(annotation)
+        words = [describe(inner)]
+        words += [f">= {b.least:g}" for b in bounds if isinstance(b, AtLeast)]
+        words += [f"<= {b.most:g}" for b in bounds if isinstance(b, AtMost)]
+        return " ".join(words)
+    if origin in (Union, UnionType):
+        return " or ".join(describe(a) for a in get_args(annotation))
+    if origin is Literal:
+        return "{" + ", ".join(str(a) for a in get_args(annotation)) + "}"
+    if annotation == Shape:
+        return "Shape"
+    if annotation == Floats:
+        return "tuple of floats"
+    return "None" if annotation is NoneType else annotation.__name__
+
+
+@cache
+def annotations(params: type) -> dict[str, Any]:
+    """Field name -> annotation, evaluated once."""
+    return {
+        name: hint
+        for name, hint in typing.get_type_hints(params, include_extras=True).items()
+        if name in params._fields  # type: ignore[attr-defined]  # a NamedTuple
+    }
+
+
+def is_hidden_key(key: str) -> bool:
+    """Whether an attribute is for the graph (``__lr_mult__``, ``__ctx_group__``), not the operator."""
+    return key.startswith("__") and key.endswith("__")
+
+
+def parse(op_name: str, params: Any, attrs: dict[str, Any]) -> Any:
+    """Build ``params`` from a dict of values or strings.
+
+    Unknown names raise unless the operator takes no parameters at all, as in MXNet 1.9.1.
+
+    Raises:
+        MXNetError: a required parameter is missing, a name is unknown or a value is out of range.
+    """
+    known = annotations(params)
+    values: dict[str, Any] = {}
+    for key, value in attrs.items():
+        if is_hidden_key(key):
+            continue
+        if key not in known:
+            if not known:
+                continue
+            raise refusal(
+                "params/unknown-name",
+                f"{op_name}: cannot find argument '{key}'. It takes: {', '.join(known)}",
+            )
+        try:
+            values[key] = _parse(known[key], value)
+        except _BadValueError:
+            raise refusal(
+                "params/bad-value",
+                f"{op_name}: invalid value {value!r} for parameter {key},"
+                f" expected {describe(known[key])}",
+            ) from None
+    missing = [n for n in known if n not in values and n not in params._field_defaults]
+    if missing:
+        raise refusal(
+            "params/required",
+            f"{op_name}: required parameter {missing[0]} of {describe(known[missing[0]])}"
+            " is not presented",
+        )
+    return params(**values)
+
+
+__all__ = [
+    "AtLeast", "AtMost", "Floats", "MXNetError", "NoParams", "Shape", "annotations", "describe",
+    "is_hidden_key", "parse",
+]

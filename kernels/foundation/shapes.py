@@ -1,0 +1,106 @@
+"""Helpers for shape and type inference: partial knowledge is merged, contradictions are refused.
+
+A shape is a tuple of ints in which 0 means "not yet known", or None when even the rank is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .refusal import refusal
+
+Shape = tuple[int, ...]
+MaybeShape = Shape | None
+MaybeDtype = np.dtype | None
+
+
+def known(*shapes: MaybeShape) -> bool:
+    """Whether every given shape is completely known."""
+    return all(shape is not None and 0 not in shape for shape in shapes)
+
+
+def merge(clause: str, what: str, given: MaybeShape, wanted: MaybeShape) -> MaybeShape:
+    """Combine two partial shapes of the same array; refuse with ``clause`` when they contradict."""
+    if given is None:
+        return wanted
+    if wanted is None:
+        return given
+    if len(given) != len(wanted) or any(
+        a != b for a, b in zip(given, wanted, strict=True) if a and b
+    ):
+        raise refusal(
+            clause,
+            f"Shape inconsistent for {what}, Provided = {list(given)}, inferred shape={list(wanted)}",
+        )
+    return tuple(a or b for a, b in zip(given, wanted, strict=True))
+
+
+def merge_all(clause: str, what: str, shapes: Sequence[MaybeShape]) -> MaybeShape:
+    """Combine partial shapes that must all be equal."""
+    result: MaybeShape = None
+    for shape in shapes:
+        result = merge(clause, what, shape, result)
+    return result
+
+
+def same_shape(clause: str) -> Any:
+    """Return an ``infer`` for operators whose inputs and outputs all have one shape."""
+
+    def infer(p: Any, ins: list[MaybeShape], outs: list[MaybeShape]) -> tuple[list, list]:
+        del p
+        shape = merge_all(clause, "operands", [*ins, *outs])
+        return [shape] * len(ins), [shape] * len(outs)
+
+    return infer
+
+
+def broadcast(clause: str, left: Shape, right: Shape) -> Shape:
+    """Shape of two broadcast operands: aligned at the last axis, a 1 stretches."""
+    rank = max(len(left), len(right))
+    a = (1,) * (rank - len(left)) + left
+    b = (1,) * (rank - len(right)) + right
+    if any(x != y and 1 not in (x, y) for x, y in zip(a, b, strict=True)):
+        raise refusal(clause, f"operands of shapes {list(left)} and {list(right)} do not broadcast")
+    return tuple(y if x == 1 else x for x, y in zip(a, b, strict=True))
+
+
+def same_type(p: Any, ins: list[MaybeDtype], outs: list[MaybeDtype]) -> tuple[list, list]:
+    """Default type rule: every input and output has one dtype; contradictions are refused."""
+    del p
+    found: MaybeDtype = None
+    for given in [*ins, *outs]:
+        if given is None:
+            continue
+        if found is not None and given != found:
+            raise refusal(
+                "types/one-dtype",
+                f"types differ: {found} and {given}; all operands must have one dtype, use Cast",
+            )
+        found = given
+    return [found] * len(ins), [found] * len(outs)
+
+
+def axes_of(clause: str, axis: Any, rank: int) -> tuple[int, ...]:
+    """Axes as sorted non-negative ints; an int or a tuple may be given, negatives count from the end."""
+    given = (axis,) if isinstance(axis, int) else tuple(axis)
+    for a in given:
+        if not -rank <= a < rank:
+            raise refusal(clause, f"axis {a} is out of range for an array of rank {rank}")
+    return tuple(sorted({a % rank for a in given}))
+
+
+def normal_axis(clause: str, axis: int, rank: int) -> int:
+    """One axis as a non-negative int."""
+    return axes_of(clause, axis, rank)[0]
+
+
+def strides_of(shape: Shape) -> tuple[int, ...]:
+    """C-order strides, in elements."""
+    strides, step = [], 1
+    for side in reversed(shape):
+        strides.append(step)
+        step *= side
+    return tuple(reversed(strides))

@@ -1,0 +1,161 @@
+"""FullyConnected: out = data . weight^T + bias.
+
+[FullyConnected/flatten] data is read as (N, K): every axis but the first is folded, unless
+    flatten=False, which folds every axis but the last.
+    >>> run("FullyConnected", [[[1, 2]], [[3, 4]]], [[1, 1]], [0], num_hidden=1)
+    [[3.0], [7.0]]
+    >>> run("FullyConnected", [[[1, 2]], [[3, 4]]], [[1, 1]], [0], num_hidden=1, flatten=False)
+    [[[3.0]], [[7.0]]]
+
+[FullyConnected/weight-shape] weight is (num_hidden, K); an unknown weight is inferred, any other refused.
+
+[FullyConnected/bias-shape] bias is (num_hidden,); with no_bias there is none.
+    >>> run("FullyConnected", [[1, 2]], [[3, 4], [5, 6]], [10, 20], num_hidden=2)
+    [[21.0, 37.0]]
+    >>> run("FullyConnected", [[1, 2]], [[3, 4], [5, 6]], num_hidden=2, no_bias=True)
+    [[11.0, 17.0]]
+
+[FullyConnected/gradient] d_data = head . weight, d_weight = head^T . data, d_bias = rows of head summed.
+    >>> grad("FullyConnected", [[1, 2]], [[3, 4], [5, 6]], [10, 20], num_hidden=2, head=[[1, 10]])
+    ([[53.0, 64.0]], [[1.0, 2.0], [10.0, 20.0]], [1.0, 10.0])
+
+[FullyConnected/sum-order] products are added in increasing k, the bias last.
+    >>> run("FullyConnected", [[1e8, 1, -1e8]], [[1, 1, 1]], [0], num_hidden=1)
+    [[0.0]]
+"""
+
+from math import prod
+from typing import Annotated, NamedTuple
+
+from .foundation import AtLeast, Case, Loop, Op, items, merge, register, require, scratch
+
+
+class Params(NamedTuple):
+    num_hidden: Annotated[int, AtLeast(1)]
+    no_bias: bool = False
+    flatten: bool = True
+
+
+def rows_and_columns(p, data):
+    return (data[0], prod(data[1:])) if p.flatten else (prod(data[:-1]), data[-1])
+
+
+def inputs(p):
+    return ("data", "weight") if p.no_bias else ("data", "weight", "bias")
+
+
+def infer(p, ins, outs):
+    data, weight = ins[0], ins[1]
+    columns = 0
+    if data is not None:
+        require("FullyConnected/flatten", len(data) >= 1, "data must have at least one axis")
+        inner = data[1:] if p.flatten else data[-1:]
+        columns = 0 if 0 in inner else prod(inner)
+    weight = merge("FullyConnected/weight-shape", "weight", weight, (p.num_hidden, columns))
+    shapes = [data, weight]
+    if not p.no_bias:
+        shapes.append(merge("FullyConnected/bias-shape", "bias", ins[2], (p.num_hidden,)))
+    out = outs[0]
+    if data is not None:
+        wanted = (data[0], p.num_hidden) if p.flatten else (*data[:-1], p.num_hidden)
+        out = merge("FullyConnected/output-shape", "output", out, wanted)
+        if p.flatten and len(data) == 2 and weight[1]:
+            shapes[0] = merge("FullyConnected/weight-shape", "data", data, (out[0], weight[1]))
+    return shapes, [out]
+
+
+# --- loops --------------------------------------------------------------------------------------
+
+
+def multiply(a, b, out, n, m, k):
+    """out (n, m) = a (n, k) . b (k, m), products added in increasing k."""
+    for i in items(n):
+        for j in range(m):
+            out[i * m + j] = 0
+        for c in range(k):
+            left = a[i * k + c]
+            for j in range(m):
+                out[i * m + j] += left * b[c * m + j]
+
+
+def multiply_cuda(a, b, out, n, m, k):
+    """The same sums with one element per item."""
+    for t in items(n * m):
+        i = t // m
+        j = t - i * m
+        out[t] = 0
+        for c in range(k):
+            out[t] += a[i * k + c] * b[c * m + j]
+
+
+def flip(a, out, n, m):
+    """out (m, n) = a (n, m) transposed."""
+    for j in items(m):
+        for i in range(n):
+            out[j * n + i] = a[i * m + j]
+
+
+def add_bias(bias, out, n, m):
+    for i in items(n):
+        for j in range(m):
+            out[i * m + j] += bias[j]
+
+
+def sum_rows(head, out, n, m):
+    for j in items(m):
+        out[j] = 0
+        for i in range(n):
+            out[j] += head[i * m + j]
+
+
+MULTIPLY = Loop(multiply, cuda_function=multiply_cuda)
+FLIP, ADD_BIAS, SUM_ROWS = Loop(flip), Loop(add_bias), Loop(sum_rows)
+
+
+# --- the operator -------------------------------------------------------------------------------
+
+
+def forward(p, data, weight, bias, out):
+    n, k = rows_and_columns(p, data.shape)
+    m = p.num_hidden
+    (flipped,) = scratch(data, k * m)
+    FLIP(weight, flipped, m, k)
+    MULTIPLY(data, flipped, out, n, m, k)
+    if bias is not None:
+        ADD_BIAS(bias, out, n, m)
+
+
+def backward(p, head, data, weight, d_data, d_weight, d_bias):
+    n, k = rows_and_columns(p, data.shape)
+    m = p.num_hidden
+    if d_data is not None:
+        MULTIPLY(head, weight, d_data, n, k, m)
+    if d_weight is not None:
+        (flipped,) = scratch(head, n * m)
+        FLIP(head, flipped, n, m)
+        MULTIPLY(flipped, data, d_weight, m, k, n)
+    if d_bias is not None:
+        SUM_ROWS(head, d_bias, n, m)
+
+
+def cases(draw):
+    params = {
+        "num_hidden": draw.integer(1, 5), "no_bias": draw.boolean(), "flatten": draw.boolean(),
+    }
+    return Case(params, {"data": draw.shape(2, 4)})
+
+
+register(Op(
+    name="FullyConnected", doc=__doc__, params=Params,
+    inputs=inputs, all_inputs=("data", "weight", "bias"),
+    infer=infer, forward=forward, backward=backward, needs=("data", "weight"),
+    aliases=("_sparse_FullyConnected",), cases=cases,
+    refusals={
+        "FullyConnected/weight-shape": {
+            "params": {"num_hidden": 5}, "shapes": {"data": (2, 3), "weight": (5, 4)},
+        },
+        "FullyConnected/bias-shape": {
+            "params": {"num_hidden": 5}, "shapes": {"data": (2, 3), "bias": (4,)},
+        },
+    },
+))
