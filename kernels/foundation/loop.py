@@ -117,9 +117,10 @@ def formula_for(formula: FunctionType, device: str) -> Any:
 
 
 class _Choice:
-    """Whether tuned twins are set aside, for the whole process."""
+    """Which form of the loops runs, for the whole process."""
 
     plain = bool(os.environ.get("REFIMPL_PLAIN_KERNELS"))
+    python = ""  # "cpu" or "gpu": that device's text runs as plain Python
 
 
 _CHOICE = _Choice()
@@ -133,6 +134,16 @@ def plain_kernels() -> Iterator[None]:
         yield
     finally:
         _CHOICE.plain = before
+
+
+@contextmanager
+def python_loops(device: str = "cpu") -> Iterator[None]:
+    """Within this block loops over CPU buffers run as plain Python, in the text written for ``device``."""
+    before, _CHOICE.python = _CHOICE.python, device
+    try:
+        yield
+    finally:
+        _CHOICE.python = before
 
 
 LOOPS: list[Loop] = []  # every loop ever declared, for the laws and the bench
@@ -212,6 +223,10 @@ class Loop:
         first = args[0]
         if first.device == "cpu":
             kind = first.flat.dtype
+            if _CHOICE.python:
+                source = self._source if _CHOICE.python == "cpu" else self._cuda_source
+                source(*_unwrapped(args, kind))
+                return
             if self._tuned is not None and kind == np.float32 and not _CHOICE.plain:
                 self._tuned(*args)
                 return

@@ -1,0 +1,149 @@
+"""Loops that several pages share: copying, filling, and reading whole numbers from any type.
+
+``BLOCKS`` moves runs of neighbouring elements (concatenation, splitting, slicing along one axis).
+``GATHER`` reads an array of any rank through strides, ``SCATTER`` writes through them; both walk rows
+of the last axis, so that an index is taken apart once per row and not once per element.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+
+from .buffer import Buffer, as_buffer
+from .loop import Loop, items, scalar
+
+# --- whole numbers ------------------------------------------------------------------------------
+
+
+@scalar
+def truncated(value):
+    """Return the whole part as an int64; NaN, infinities and the huge become a number no index has."""
+    if value > -4e18 and value < 4e18:
+        return np.int64(value)
+    return np.int64(-4000000000000000000)
+
+
+@scalar
+def clipped(value, side):
+    """Return the whole part, kept inside 0 .. side - 1; NaN counts as 0."""
+    if value >= side:
+        return np.int64(side - 1)
+    if value > 0:
+        return np.int64(value)
+    return np.int64(0)
+
+
+@scalar
+def wrapped(value, side):
+    """Return the whole part modulo ``side``, never negative."""
+    return truncated(value) % np.int64(side)
+
+
+# --- loops --------------------------------------------------------------------------------------
+
+
+def copy(source, target, n):
+    for i in items(n):
+        target[i] = source[i]
+
+
+def fill(target, value, n):
+    for i in items(n):
+        target[i] = value
+
+
+def blocks(source, target, count, length, source_start, source_step, target_start, target_step):
+    """Copy ``count`` runs of ``length`` elements; starts and steps are in elements."""
+    for b in items(count):
+        read = source_start + b * source_step
+        write = target_start + b * target_step
+        for i in range(length):
+            target[write + i] = source[read + i]
+
+
+def blocks_cuda(source, target, count, length, source_start, source_step, target_start, target_step):
+    """The same copy with one element per item."""
+    for t in items(count * length):
+        b = t // length
+        i = t - b * length
+        target[target_start + b * target_step + i] = source[source_start + b * source_step + i]
+
+
+def gather(source, target, sides, steps, outer, start, rows, length, step):
+    """target (rows, length), dense, is read from source; ``outer`` axes of ``sides`` number the rows."""
+    for r in items(rows):
+        left = r
+        read = start
+        for d in range(outer - 1, -1, -1):
+            rest = left // sides[d]
+            read += (left - rest * sides[d]) * steps[d]
+            left = rest
+        for i in range(length):
+            target[r * length + i] = source[read + i * step]
+
+
+def scatter(source, target, sides, steps, outer, start, rows, length, step):
+    """source (rows, length), dense, is written into target at the places that gather would read."""
+    for r in items(rows):
+        left = r
+        write = start
+        for d in range(outer - 1, -1, -1):
+            rest = left // sides[d]
+            write += (left - rest * sides[d]) * steps[d]
+            left = rest
+        for i in range(length):
+            target[write + i * step] = source[r * length + i]
+
+
+COPY, FILL = Loop(copy), Loop(fill)
+BLOCKS = Loop(blocks, cuda_function=blocks_cuda)
+GATHER, SCATTER = Loop(gather), Loop(scatter)
+
+
+# --- calling them -------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def integers(values: tuple[int, ...], device: str) -> Buffer:
+    """A read-only int64 buffer of ``values`` for a loop that walks any rank."""
+    return as_buffer(np.array(values or (0,), np.int64), device)
+
+
+def walk(
+    shape: tuple[int, ...], steps: tuple[int, ...], start: int, device: str
+) -> tuple[Buffer, Buffer, int, int, int, int, int]:
+    """The last seven arguments of GATHER and SCATTER: dense ``shape``, ``steps`` per axis elsewhere.
+
+    Neighbouring axes that continue each other are joined first, and axes of one element left out.
+    """
+    sides, strides = [1], [1]
+    for side, step in zip(shape, steps, strict=True):
+        if side == 1:
+            continue
+        if strides[-1] == side * step and sides[-1] != 1:
+            sides[-1] *= side
+            strides[-1] = step
+        elif sides[-1] == 1:
+            sides[-1], strides[-1] = side, step
+        else:
+            sides.append(side)
+            strides.append(step)
+    outer = tuple(sides[:-1])
+    return (
+        integers(outer, device), integers(tuple(strides[:-1]), device), len(outer), start,
+        prod(outer), sides[-1], strides[-1],
+    )
+
+
+def zero(target: Buffer | None) -> None:
+    """Fill with zeros, if there is a target at all."""
+    if target is not None:
+        FILL(target, 0, target.size)
+
+
+def outer_side_inner(shape: tuple[int, ...], axis: int) -> tuple[int, int, int]:
+    """Read a shape as three axes: everything before ``axis``, the axis, everything after."""
+    return prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])

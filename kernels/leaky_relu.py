@@ -1,0 +1,272 @@
+"""LeakyReLU: x where x > 0; below, a curve that act_type names.
+
+[LeakyReLU/functions] leaky slope * x; elu slope * (e^x - 1); selu 1.0507 * x above and
+    1.0507 * 1.6733 * (e^x - 1) below; gelu x * (1 + erf(x / sqrt 2)) / 2 everywhere.
+    >>> run("LeakyReLU", [-2, 0, 2]), run("LeakyReLU", [-2, 2], act_type="elu", slope=2)
+    ([-0.5, 0.0, 2.0], [-1.729329, 2.0])
+    >>> run("LeakyReLU", [-2, 2], act_type="selu"), run("LeakyReLU", [-2, 2], act_type="gelu")
+    ([-1.520167, 2.101402], [-0.0455, 1.9545])
+
+[LeakyReLU/prelu] prelu multiplies by gamma, one per channel (axis 1) or one for all; 1-D data takes one each or one.
+    >>> run("LeakyReLU", [[-1, -2, -3]], [0.5, 1, 2], act_type="prelu")
+    [[-0.5, -2.0, -6.0]]
+    >>> grad("LeakyReLU", [[-1, -2, 3], [-4, 5, 6]], [0.5, 1, 2], act_type="prelu")
+    ([[0.5, 1.0, 1.0], [0.5, 1.0, 1.0]], [-5.0, -2.0, 0.0])
+
+[LeakyReLU/gamma-shape] an unknown gamma is inferred as (channels,), which 1-D data does not have; any other is refused.
+
+[LeakyReLU/rrelu] in training every element has a slope of its own, lower_bound + (upper_bound - lower_bound) * u,
+    drawn as _random_uniform draws and kept in the hidden output mask; in evaluation the slope is the mean.
+    >>> run("LeakyReLU", [-1, -1, 1], act_type="rrelu", lower_bound=0.25, upper_bound=0.5, is_train=True)
+    [-0.387203, -0.398211, 1.0]
+    >>> run("LeakyReLU", [-1, -1, 1], act_type="rrelu", lower_bound=0.25, upper_bound=0.5)
+    [-0.375, -0.375, 1.0]
+
+[LeakyReLU/at-zero] at 0 the slope is that of the curve below.
+    >>> grad("LeakyReLU", [-1, 0, 1])
+    [0.25, 0.25, 1.0]
+
+[LeakyReLU/selu-slope] the slope of selu below 0 is 1.0507 * 1.6733 * e^x.
+    >>> grad("LeakyReLU", [-2, 2], act_type="selu")
+    [0.237933, 1.050701]
+
+[LeakyReLU/parameters] slope and the bounds are rounded to single precision.
+
+[LeakyReLU/gamma-sum] gamma's gradient sums head * x over x <= 0 in double precision, in C order.
+
+[LeakyReLU/shape] the output has the input's shape; either is inferred from the other.
+"""
+
+from math import erf, exp, expm1, prod, sqrt
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from .foundation import Case, Loop, Op, items, merge, register, require, scalar
+from .random_streams import draws, unit_double, unit_single
+
+SELU_SCALE = 1.0507009873554804934193349852946
+SELU_ALPHA = 1.6732632423543772848170429916717
+ROOT_HALF = sqrt(0.5)
+DENSITY = 0.3989422804014327  # 1 / sqrt(2 pi)
+
+
+class Params(NamedTuple):
+    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu"] = "leaky"
+    slope: float = 0.25
+    lower_bound: float = 0.125
+    upper_bound: float = 0.333999991
+
+
+def inputs(p):
+    return ("data", "gamma") if p.act_type == "prelu" else ("data",)
+
+
+def outputs(p):
+    return ("output", "mask") if p.act_type == "rrelu" else ("output",)
+
+
+def needs(p):
+    return ("data", *inputs(p)[1:], *outputs(p)[1:])
+
+
+def gamma_shape(data, gamma):
+    """The shape of gamma, which may be given as one number for all channels."""
+    if data is None or gamma in ((1,), (1, 1)):
+        return gamma
+    require(
+        "LeakyReLU/gamma-shape", len(data) > 1 or gamma is not None,
+        f"data {list(data)} has no channels (axis 1); give gamma a shape",
+    )
+    return merge("LeakyReLU/gamma-shape", "gamma", gamma, data[1:2] or data)
+
+
+def infer(p, ins, outs):
+    data = ins[0]
+    for out in outs:
+        data = merge("LeakyReLU/shape", "data", data, out)
+    return [data, *(gamma_shape(data, gamma) for gamma in ins[1:])], [data] * len(outs)
+
+
+# --- the formulas -------------------------------------------------------------------------------
+
+
+@scalar
+def leaky(x, slope):
+    return slope * x if x <= 0 else x
+
+
+@scalar
+def leaky_slope(x, slope):
+    return slope if x <= 0 else 1
+
+
+@scalar
+def elu(x, slope):
+    return slope * expm1(x) if x <= 0 else x
+
+
+@scalar
+def elu_slope(x, slope):
+    return slope * exp(x) if x <= 0 else 1
+
+
+@scalar
+def selu(x, slope):
+    return SELU_SCALE * (SELU_ALPHA * expm1(x) if x <= 0 else x)
+
+
+@scalar
+def selu_slope(x, slope):
+    return SELU_SCALE * (SELU_ALPHA * exp(x) if x <= 0 else 1.0)
+
+
+@scalar
+def gelu(x, slope):
+    return x * (1.0 + erf(x * ROOT_HALF)) * 0.5
+
+
+@scalar
+def gelu_slope(x, slope):
+    return (1.0 + erf(x * ROOT_HALF)) * 0.5 + x * DENSITY * exp(-0.5 * x * x)
+
+
+# --- loops --------------------------------------------------------------------------------------
+
+
+def map_one(data, out, n, slope):
+    for i in items(n):
+        out[i] = formula(data[i], slope)  # noqa: F821  # bound by Loop(map_one, formula=...)
+
+
+def chain_one(head, data, d_data, n, slope):
+    for i in items(n):
+        d_data[i] = head[i] * derivative(data[i], slope)  # noqa: F821  # bound by Loop
+
+
+def map_own(data, mask, out, n):
+    """Every element has its own slope."""
+    for i in items(n):
+        out[i] = leaky(data[i], mask[i])
+
+
+def chain_own(head, data, mask, d_data, n):
+    for i in items(n):
+        d_data[i] = head[i] * leaky_slope(data[i], mask[i])
+
+
+def map_channels(data, gamma, out, rows, channels, inner):
+    """data is (rows, channels, inner)."""
+    for row in items(rows * channels):
+        slope = gamma[row % channels]
+        for j in range(row * inner, row * inner + inner):
+            out[j] = leaky(data[j], slope)
+
+
+def chain_channels(head, data, gamma, d_data, rows, channels, inner):
+    for row in items(rows * channels):
+        slope = gamma[row % channels]
+        for j in range(row * inner, row * inner + inner):
+            d_data[j] = head[j] * leaky_slope(data[j], slope)
+
+
+def sum_gamma(head, data, d_gamma, rows, channels, inner):
+    for channel in items(channels):
+        total = 0.0
+        for row in range(rows):
+            start = (row * channels + channel) * inner
+            for j in range(start, start + inner):
+                if data[j] <= 0:
+                    total += head[j] * data[j]
+        d_gamma[channel] = total
+
+
+def draw_slopes(mask, words, n, span, lower):
+    for i in items(n):
+        mask[i] = unit(words, i)  # noqa: F821  # bound by Loop(draw_slopes, unit=...)
+        mask[i] = mask[i] * span
+        mask[i] = mask[i] + lower
+
+
+def set_slopes(mask, n, slope):
+    for i in items(n):
+        mask[i] = slope
+
+
+CURVES = {
+    "leaky": (Loop(map_one, formula=leaky), Loop(chain_one, derivative=leaky_slope)),
+    "elu": (Loop(map_one, formula=elu), Loop(chain_one, derivative=elu_slope)),
+    "selu": (Loop(map_one, formula=selu), Loop(chain_one, derivative=selu_slope)),
+    "gelu": (Loop(map_one, formula=gelu), Loop(chain_one, derivative=gelu_slope)),
+}
+MAP_OWN, CHAIN_OWN = Loop(map_own), Loop(chain_own)
+MAP_CHANNELS, CHAIN_CHANNELS = Loop(map_channels), Loop(chain_channels)
+SUM_GAMMA, SET_SLOPES = Loop(sum_gamma), Loop(set_slopes)
+DRAW_SLOPES = Loop(draw_slopes, unit=unit_single), Loop(draw_slopes, unit=unit_double)
+
+
+# --- the operator -------------------------------------------------------------------------------
+
+
+def rows_channels_inner(data, gamma):
+    if gamma.size == 1:
+        return 1, 1, data.size
+    if len(data.shape) == 1:
+        return 1, data.size, 1
+    return data.shape[0], data.shape[1], prod(data.shape[2:])
+
+
+def fill_slopes(p, mask, is_train, rng):
+    lower, upper = np.float32(p.lower_bound), np.float32(p.upper_bound)
+    if is_train:
+        fill = DRAW_SLOPES[mask.dtype == np.float64]
+        fill(mask, draws(mask, rng), mask.size, float(upper - lower), float(lower))
+    else:
+        SET_SLOPES(mask, mask.size, float((lower + upper) / np.float32(2)))
+
+
+def forward(p, data, gamma, out, mask=None, *, is_train, rng):
+    if gamma is not None:
+        MAP_CHANNELS(data, gamma, out, *rows_channels_inner(data, gamma))
+    elif mask is not None:
+        fill_slopes(p, mask, is_train, rng)
+        MAP_OWN(data, mask, out, data.size)
+    else:
+        CURVES[p.act_type][0](data, out, data.size, float(np.float32(p.slope)))
+
+
+def backward(p, head, data, *others, is_train):
+    *slopes, d_data, d_gamma = others
+    if d_data is not None:
+        if p.act_type == "prelu":
+            sides = rows_channels_inner(data, slopes[0])
+            CHAIN_CHANNELS(head, data, slopes[0], d_data, *sides)
+        elif p.act_type == "rrelu":
+            CHAIN_OWN(head, data, slopes[0], d_data, data.size)
+        else:
+            slope = float(np.float32(p.slope))
+            CURVES[p.act_type][1](head, data, d_data, data.size, slope)
+    if d_gamma is not None:
+        SUM_GAMMA(head, data, d_gamma, *rows_channels_inner(data, slopes[0]))
+
+
+def cases(draw):
+    act_type = draw.choice(("elu", "gelu", "leaky", "prelu", "rrelu", "selu"))
+    params = {"act_type": act_type, "slope": draw.choice((0.25, 0.5, 2.0))}
+    shapes = {"data": draw.shape(2, 4)}
+    if act_type == "prelu" and draw.boolean():
+        shapes["gamma"] = (1,)
+    return Case(params, shapes, {"data": "apart"})
+
+
+register(Op(
+    name="LeakyReLU", doc=__doc__, params=Params, inputs=inputs, all_inputs=("data", "gamma"),
+    outputs=outputs, visible=lambda p: 1, infer=infer, forward=forward, backward=backward,
+    needs=needs, mode=True, random=True, inplace=((0, 0),), inplace_backward=(("head", "data"),),
+    cases=cases,
+    refusals={
+        "LeakyReLU/gamma-shape": {
+            "params": {"act_type": "prelu"}, "shapes": {"data": (2, 3), "gamma": (2,)},
+        },
+    },
+))

@@ -1,0 +1,107 @@
+"""transpose, SwapAxis: the axes of data in another order.
+
+[transpose/axes] axis i of the result is axis axes[i] of data; without axes their order is turned round.
+    >>> run("transpose", [[1, 2, 3], [4, 5, 6]])
+    [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
+    >>> run("transpose", [[[1, 2]], [[3, 4]]], axes=(1, 0, 2))
+    [[[1.0, 2.0], [3.0, 4.0]]]
+
+[transpose/permutation] axes names every axis of data once, by numbers that are not negative.
+
+[SwapAxis/dims] axes dim1 and dim2 change places; either may count from the end.
+    >>> run("SwapAxis", [[[1, 2], [3, 4]]], dim1=0, dim2=-1)
+    [[[1.0], [3.0]], [[2.0], [4.0]]]
+
+[transpose/gradient] the gradient is the head with its axes moved back.
+    >>> grad("transpose", [[1, 2, 3], [4, 5, 6]], head=[[1, 4], [2, 5], [3, 6]])
+    [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+"""
+
+from typing import NamedTuple
+
+from .foundation import Case, Op, Shape, merge, normal_axis, register, require, strides_of
+from .foundation.loops import GATHER, SCATTER, walk
+
+
+class Params(NamedTuple):
+    axes: Shape = ()
+
+
+class SwapParams(NamedTuple):
+    dim1: int = 0
+    dim2: int = 0
+
+
+def order(p, rank):
+    """Which axis of data each axis of the result is."""
+    axes = p.axes or tuple(range(rank))[::-1]
+    require(
+        "transpose/permutation", sorted(axes) == list(range(rank)),
+        f"axes {list(axes)} must name each of the {rank} axes of data once",
+    )
+    return axes
+
+
+def order_of_swap(p, rank):
+    axes = list(range(rank))
+    first, second = (normal_axis("SwapAxis/dims", d, rank) for d in (p.dim1, p.dim2))
+    axes[first], axes[second] = second, first
+    return tuple(axes)
+
+
+def infer_with(order_of, clause):
+    def infer(p, ins, outs):
+        data, out = ins[0], outs[0]
+        if data is None and out is None:
+            return [data], [out]
+        axes = order_of(p, len(data if data is not None else out))
+        if data is not None:
+            out = merge(clause, "output", out, tuple(data[axis] for axis in axes))
+        return [merge(clause, "data", data, tuple(out[axes.index(i)] for i in range(len(axes))))], [out]
+
+    return infer
+
+
+# --- the operators ------------------------------------------------------------------------------
+
+
+def run_with(order_of):
+    def forward(p, data, out):
+        strides = strides_of(data.shape)
+        steps = tuple(strides[axis] for axis in order_of(p, len(data.shape)))
+        GATHER(data, out, *walk(out.shape, steps, 0, data.device))
+
+    def backward(p, head, d_data):
+        if d_data is not None:
+            strides = strides_of(d_data.shape)
+            steps = tuple(strides[axis] for axis in order_of(p, len(d_data.shape)))
+            SCATTER(head, d_data, *walk(head.shape, steps, 0, head.device))
+
+    return {"forward": forward, "backward": backward}
+
+
+def cases_transpose(draw):
+    shape = draw.shape(1, 4)
+    first = draw.integer(0, len(shape) - 1)
+    rolled = (*range(first, len(shape)), *range(first))
+    return Case({"axes": draw.choice([(), rolled, rolled[::-1]])}, {"data": shape})
+
+
+def cases_swap(draw):
+    shape = draw.shape(1, 4)
+    dims = {name: draw.integer(-len(shape), len(shape) - 1) for name in ("dim1", "dim2")}
+    return Case(dims, {"data": shape})
+
+
+register(Op(
+    name="transpose", doc=__doc__, params=Params, infer=infer_with(order, "transpose/axes"),
+    **run_with(order), cases=cases_transpose,
+    refusals={
+        "transpose/permutation": {"params": {"axes": (0, 0)}, "shapes": {"data": (2, 3)}},
+    },
+))
+register(Op(
+    name="SwapAxis", doc=__doc__, params=SwapParams, infer=infer_with(order_of_swap, "SwapAxis/dims"),
+    **run_with(order_of_swap), aliases=("swapaxes",), cases=cases_swap,
+    refusals={"SwapAxis/dims": {"params": {"dim1": 0, "dim2": 2}, "shapes": {"data": (2, 3)}}},
+))

@@ -1,0 +1,97 @@
+"""The matrix product, tile by tile.
+
+The right operand is copied, ``DEPTH`` rows and one tile's width of columns at a time, into a panel in
+which a tile's blocks lie side by side. The panel stays in the cache while all rows of the left operand pass by it,
+and the copying pays for itself as soon as there are a few rows. Where ``k`` exceeds ``DEPTH``, a tile is read back
+and goes on growing, so that every sum still adds its products in increasing k.
+"""
+
+from __future__ import annotations
+
+from ..foundation import Buffer
+from .kernel import NARROW, WIDE, kernel, twin, workspace
+from .simd import blank, carry, grow, lay, lift, ramp, turn
+
+DEPTH = 384  # a panel of 32 columns then fills 48 KiB
+
+
+@kernel
+def fill_panel(b, start, b_row, b_step, depth, columns, width, panel):  # type: ignore[no-untyped-def]
+    """panel[t, j] = b[start + t b_row + j b_step] for ``columns`` columns, then zeros up to ``width``."""
+    done = 0
+    if b_step == 1:
+        done = columns // 16 * 16
+        for j in range(0, done, 16):
+            for t in range(depth):
+                carry(b, start + t * b_row + j, panel, t * width + j)
+    elif b_row == 1:
+        for j in range(0, columns - 15, 16):
+            for t in range(0, depth - 15, 16):
+                turn(b, start + t + j * b_step, b_step, panel, t * width + j, width)
+            for t in range(depth // 16 * 16, depth):
+                for i in range(j, j + 16):
+                    panel[t * width + i] = b[start + t + i * b_step]
+            done = j + 16
+    for t in range(depth):
+        for j in range(done, columns):
+            panel[t * width + j] = b[start + t * b_row + j * b_step]
+        for j in range(columns, width):
+            panel[t * width + j] = 0
+
+
+@kernel
+def multiply_tiles(  # type: ignore[no-untyped-def]
+    a, b, out, n, m, k, a_row, a_step, b_row, b_step, panel, edge, rows, blocks,
+):  # fmt: skip
+    """out (n, m) = a . b; ``edge`` takes tiles that stick out on the right, ``rows`` tells their height."""
+    width, height = 8 * len(blocks), len(rows)
+    lines = ramp(0, width, height * width, rows)
+    blocks = ramp(0, 8, 8 * len(blocks), blocks)  # the same numbers, now known to the compiler
+    for first in range(0, k, DEPTH):
+        depth = min(DEPTH, k - first)
+        for column in range(0, m, width):
+            columns = min(width, m - column)
+            fill_panel(b, first * b_row + column * b_step, b_row, b_step, depth, columns, width, panel)
+            for row in range(0, n, height):
+                # Rows beyond the last repeat it: they write the same numbers to the same place.
+                left = ramp(row * a_row, a_row, (n - 1) * a_row, rows)
+                target = ramp(row * m, m, (n - 1) * m, rows)
+                tile = blank(rows, blocks)
+                if first > 0:
+                    if columns == width:
+                        tile = lift(out, target, blocks, column)
+                    else:
+                        for i in range(min(height, n - row)):
+                            for j in range(columns):
+                                edge[i * width + j] = out[(row + i) * m + column + j]
+                        tile = lift(edge, lines, blocks, 0)
+                for t in range(depth):
+                    tile = grow(tile, a, left, (first + t) * a_step, panel, blocks, t * width)
+                if columns == width:
+                    lay(tile, out, target, blocks, column)
+                else:
+                    lay(tile, edge, lines, blocks, 0)
+                    for i in range(min(height, n - row)):
+                        for j in range(columns):
+                            out[(row + i) * m + column + j] = edge[i * width + j]
+
+
+@twin
+def product(
+    a: Buffer, b: Buffer, out: Buffer, n: int, m: int, k: int,
+    a_row: int, a_step: int, b_row: int, b_step: int,
+) -> None:  # fmt: skip
+    """out (n, m) = a . b, with a[i, t] at ``i a_row + t a_step`` and b[t, j] at ``t b_row + j b_step``."""
+    rows, blocks = WIDE if m > 16 else NARROW
+    width = 8 * len(blocks)
+    panel = workspace("panel", DEPTH * width)
+    edge = workspace("edge", len(rows) * width)
+    multiply_tiles(
+        a.flat, b.flat, out.flat, n, m, k, a_row, a_step, b_row, b_step, panel, edge, rows, blocks
+    )
+
+
+@twin
+def multiply(a: Buffer, b: Buffer, out: Buffer, n: int, m: int, k: int) -> None:
+    """out (n, m) = a (n, k) . b (k, m)."""
+    product(a, b, out, n, m, k, k, 1, m, 1)

@@ -1,0 +1,63 @@
+"""How a tuned twin is compiled, where it finds working memory, and when it stands aside."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numba
+import numpy as np
+from numba import njit
+
+from ..foundation import SLACK, cache
+from ..foundation.loop import _ForCpu, _rewrite
+from .simd import tile_sizes
+
+Tuples = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def kernel(function: FunctionType) -> Any:
+    """Compile a function as a loop is compiled: cached, without the GIL, with unsigned subscripts."""
+    if numba.config.DISABLE_JIT:
+        return function
+    body = _rewrite(function, "cpu", _ForCpu())
+    body.__module__ = function.__module__
+    dispatcher = njit(nogil=True, error_model="numpy")(body)
+    cache.enable(dispatcher)
+    return dispatcher
+
+
+def twin(function: Callable) -> Callable | None:
+    """Mark what a loop may use as ``tuned=``; None when nothing is compiled."""
+    return None if numba.config.DISABLE_JIT else function
+
+
+def _tile(rows: int, blocks: int) -> Tuples:
+    return (0,) * rows, tuple(range(0, 8 * blocks, 8))
+
+
+WIDE, NARROW = (_tile(*size) for size in tile_sizes())
+"""Tile sizes, as the tuples of offsets whose lengths tell them to a kernel: (rows, blocks)."""
+
+
+class _Workspace(threading.local):
+    """Memory of one thread, reused from call to call; pages' own scratch memory is another."""
+
+    def __init__(self) -> None:
+        self.blocks: dict[str, np.ndarray] = {}
+
+
+_WORKSPACE = _Workspace()
+
+
+def workspace(name: str, size: int) -> np.ndarray:
+    """At least ``size`` float32 of this thread's memory called ``name``, and ``SLACK`` more to read past.
+
+    The content is unspecified; the memory is valid until the next call with the same name.
+    """
+    block = _WORKSPACE.blocks.get(name)
+    if block is None or block.size < size + SLACK:
+        block = _WORKSPACE.blocks[name] = np.empty(size + SLACK, np.float32)
+    return block

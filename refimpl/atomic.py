@@ -1,0 +1,70 @@
+"""Writing files whole: whatever happens, a reader finds the old content or the new, never a part."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from pathlib import Path
+
+from .base import refusal
+
+
+def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+    """Replace the file at ``path`` by ``content``.
+
+    The bytes go to a temporary file in the same folder, are flushed to the disk, and take the name in
+    one step. A file that exists keeps its permissions; a link keeps pointing at its file. What is not
+    a regular file (``/dev/stdout``, a pipe) is written directly.
+
+    Raises:
+        MXNetError: the folder is missing, ``path`` is a folder, or the disk refuses.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        if target.exists() and not target.is_file() and not target.is_dir():
+            target.write_bytes(content)
+            return
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "it is a folder")
+        _replace(target, content)
+    except OSError as error:
+        raise refusal(
+            "Files/writable",
+            f"cannot write {os.fspath(path)}: {error.strerror}; give a file name in a folder that exists"
+            " and can be written",
+        ) from error
+
+
+def _replace(target: Path, content: bytes) -> None:
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
+    # opened this way, not with tempfile, so that the file gets the permissions any new file would get
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(temporary, flags, 0o666)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _flush_folder(target.parent)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make the new name itself survive a power cut, where the system lets a folder be flushed."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+__all__ = ["write_atomically"]

@@ -1,0 +1,58 @@
+"""Attribute scopes: ``with mx.AttrScope(ctx_group="dev1"):`` marks the symbols made inside."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from .base import refusal
+
+# Attributes meant for the graph, stored as ``__key__``; users may write them without the underscores.
+HIDDEN_KEYS = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage", "profiler_scope")
+
+
+def stored_key(key: str) -> str:
+    """The spelling under which an attribute is stored."""
+    return f"__{key}__" if key in HIDDEN_KEYS else key
+
+
+class AttrScope:
+    """Attributes (strings) given to every symbol created inside; scopes nest, the inner one wins.
+
+    Raises:
+        ValueError: an attribute value is not a string.
+    """
+
+    _local = threading.local()
+
+    def __init__(self, **attrs: str) -> None:
+        for key, value in attrs.items():
+            if not isinstance(value, str):
+                raise refusal(
+                    "AttrScope/strings",
+                    f"Attributes need to be a string, {key}={value!r} is {type(value).__name__}",
+                    ValueError,
+                )
+        self._attr = attrs
+
+    @classmethod
+    def current(cls) -> AttrScope:
+        """Return the innermost scope of this thread."""
+        stack = getattr(AttrScope._local, "stack", None)
+        if not stack:
+            stack = AttrScope._local.stack = [AttrScope()]
+        return stack[-1]
+
+    def get(self, attr: dict[str, str] | None) -> dict[str, str]:
+        """Merge the scope's attributes with ``attr``, which wins."""
+        return {**self._attr, **(attr or {})}
+
+    def __enter__(self) -> AttrScope:
+        outer = AttrScope.current()
+        merged = AttrScope()
+        merged._attr = {**outer._attr, **self._attr}
+        AttrScope._local.stack.append(merged)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        AttrScope._local.stack.pop()

@@ -1,0 +1,63 @@
+"""Ground floor: errors, number types and small helpers that every room uses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .kernels.foundation import MXNetError, refusal, require
+
+string_types = (str,)
+numeric_types = (float, int, np.generic)
+integer_types = (int, np.integer)
+mx_real_t = np.float32
+"""The default real type."""
+
+# Numeric flags of dtypes, as files and the ``__dtype__`` attribute of variables hold them.
+DTYPE_FLAGS: dict[str, int] = {
+    "float32": 0, "float64": 1, "float16": 2, "uint8": 3, "int32": 4, "int8": 5, "int64": 6, "bool": 7,
+}
+FLAG_DTYPES: dict[int, np.dtype] = {flag: np.dtype(name) for name, flag in DTYPE_FLAGS.items()}
+
+
+class NotImplementedForSymbol(MXNetError):
+    """An operation that makes sense for arrays only was asked of a Symbol."""
+
+    def __init__(self, function: Any, *args: Any) -> None:
+        name = getattr(function, "__name__", str(function))
+        given = ", ".join(type(a).__name__ for a in args)
+        super().__init__(f"Function {name}({given}) is not supported for Symbol.")
+
+
+def _as_list(value: Any) -> list:
+    """Return ``value`` itself when it is a list or tuple, otherwise a list holding it."""
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def dtype_of(value: Any) -> np.dtype:
+    """A NumPy dtype from a dtype, a type, a name or MXNet's numeric flag.
+
+    Raises:
+        TypeError: the type is not one of float16/32/64, uint8, int8/32/64 or bool.
+    """
+    if isinstance(value, str) and value.isdigit():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and value in FLAG_DTYPES:
+        return FLAG_DTYPES[value]
+    try:
+        found = np.dtype(value)
+    except TypeError:
+        found = None
+    if found is None or found.name not in DTYPE_FLAGS:
+        raise refusal(
+            "types/known", f"dtype {value!r} is not supported; use one of {', '.join(DTYPE_FLAGS)}",
+            TypeError,
+        )
+    return found
+
+
+__all__ = [
+    "DTYPE_FLAGS", "FLAG_DTYPES", "MXNetError", "NotImplementedForSymbol", "dtype_of", "integer_types",
+    "mx_real_t", "numeric_types", "refusal", "require", "string_types",
+]

@@ -1,0 +1,180 @@
+"""What is given to an executor: requirements, and the arrays that ``simple_bind`` makes by itself."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .base import MXNetError, dtype_of, refusal
+from .context import Context
+from .kernels.foundation import known
+from .ndarray import NDArray, zeros
+from .symbol import inference
+from .symbol.symbol import Symbol
+
+if TYPE_CHECKING:
+    from .executor import Executor
+
+REQUIREMENTS = {
+    "null": "no gradient is computed",
+    "write": "the gradient replaces what the array held",
+    "add": "the gradient is added to what the array held",
+}
+"""What ``grad_req`` may be for one argument, and what it means."""
+
+
+@dataclass
+class Bound:
+    """Arrays and requirements in the order of the symbol's arguments and auxiliary states."""
+
+    arguments: list[NDArray]
+    gradients: list[NDArray | None]
+    auxiliary: list[NDArray]
+    requirements: list[str]
+
+
+def resolve_requirements(grad_req: Any, names: list[str]) -> list[str]:
+    """One requirement per argument from a string, a list or a dict (names left out mean 'null').
+
+    Raises:
+        ValueError: a string is none of the three, or a list has the wrong length.
+        KeyError: a value in a list or dict is none of the three.
+        TypeError: something else is given.
+    """
+    if isinstance(grad_req, str):
+        if grad_req not in REQUIREMENTS:
+            raise refusal(
+                "Executor/grad-req", f"grad_req must be in {sorted(REQUIREMENTS)}, got {grad_req!r}", ValueError
+            )
+        return [grad_req] * len(names)
+    if isinstance(grad_req, (list, tuple)):
+        if len(grad_req) != len(names):
+            raise refusal(
+                "Executor/grad-req-length",
+                f"grad_req has {len(grad_req)} entries for {len(names)} arguments {names}", ValueError,
+            )
+        found = list(grad_req)
+    elif isinstance(grad_req, dict):
+        found = [grad_req.get(name, "null") for name in names]
+    elif grad_req is None:
+        return ["null"] * len(names)
+    else:
+        raise refusal(
+            "Executor/grad-req-type", f"grad_req must be a string, list or dict, got {type(grad_req)}", TypeError
+        )
+    for req in found:
+        if req not in REQUIREMENTS:
+            raise refusal("Executor/grad-req", f"{req!r} is not one of {sorted(REQUIREMENTS)}", KeyError)
+    return found
+
+
+class _Allocator:
+    """Makes arrays for ``simple_bind``, sharing those of another executor or buffer where asked."""
+
+    def __init__(
+        self, ctx: Context, shared_names: list[str], shared_exec: Executor | None,
+        shared_buffer: dict[str, NDArray] | None,
+    ) -> None:
+        self.ctx, self.shared_names, self.buffer = ctx, shared_names, shared_buffer
+        self.arguments = shared_exec.arg_dict if shared_exec is not None else {}
+        self.gradients = shared_exec.grad_dict if shared_exec is not None else {}
+        self.auxiliary = shared_exec.aux_dict if shared_exec is not None else {}
+
+    def _from_executor(
+        self, owned: dict[str, Any], name: str, shape: tuple[int, ...], dtype: np.dtype
+    ) -> NDArray | None:
+        found = owned.get(name)
+        if found is None or found.shape != shape or np.dtype(found.dtype) != dtype:
+            return None
+        return found
+
+    def _from_buffer(self, name: str, shape: tuple[int, ...], dtype: np.dtype) -> NDArray:
+        """[binding/shared-buffer] The front of a remembered array that is large enough, else a new one."""
+        assert self.buffer is not None
+        found = self.buffer.get(name)
+        if found is not None and found.size >= prod(shape):
+            if np.dtype(found.dtype) != dtype:
+                raise refusal(
+                    "binding/shared-type", f"shared array {name} holds {found.dtype}, {dtype} is needed"
+                )
+            return found._shared(shape, 0)
+        if found is not None:
+            warnings.warn(
+                f"bucketing: data {name} has a shape {shape}, which is larger than the shared {found.shape};"
+                " bind the largest bucket first to save memory", stacklevel=2,
+            )
+        made = self.buffer[name] = zeros(shape, self.ctx, dtype)
+        return made
+
+    def make(self, role: str, name: str, shape: tuple[int, ...], dtype: np.dtype) -> NDArray:
+        """An array for an argument ("arg"), its gradient ("grad") or an auxiliary state ("aux")."""
+        owned = {"arg": self.arguments, "grad": self.gradients, "aux": self.auxiliary}[role]
+        if role == "aux" or name in self.shared_names:
+            found = self._from_executor(owned, name, shape, dtype)
+            if found is not None:
+                return found
+        elif self.buffer is not None:
+            return self._from_buffer(name if role == "arg" else f"grad of {name}", shape, dtype)
+        return zeros(shape, self.ctx, dtype)
+
+
+def _resolve(symbol: Symbol, type_dict: dict[str, Any], shapes: dict[str, Any]) -> tuple[list, list]:
+    """(shape, dtype) of every argument and auxiliary state."""
+    order = symbol.order()
+    found = inference.shapes(order, {k: v for k, v in shapes.items() if isinstance(v, tuple)})
+    types = inference.types(order, type_dict, np.dtype(np.float32))
+    unknown = [n.name for n in order if n.is_variable and not known(found.get((id(n), 0)))]
+    if unknown:
+        raise refusal(
+            "binding/known-shapes", f"the shapes of {unknown} cannot be inferred from {shapes}", RuntimeError
+        )
+    arguments, auxiliary = symbol._variables()
+    return tuple(  # type: ignore[return-value]  # two lists by construction
+        [(n.name, found[id(n), 0], np.dtype(types[id(n), 0])) for n in nodes]
+        for nodes in (arguments, auxiliary)
+    )
+
+
+def simple_bind(
+    symbol: Symbol, ctx: Context, grad_req: Any, type_dict: dict[str, Any] | None, stype_dict: Any,
+    group2ctx: Any, shared_arg_names: list[str] | None, shared_exec: Executor | None,
+    shared_buffer: dict[str, NDArray] | None, shapes: dict[str, Any],
+) -> Executor:
+    """``Symbol.simple_bind``: allocate zeros for everything and bind.
+
+    Raises:
+        RuntimeError: inference fails; the message begins "simple_bind error. Arguments:".
+        ValueError: ``shared_buffer`` is not a dict or ``shared_arg_names`` not a list.
+    """
+    from .executor import bind
+
+    del stype_dict  # dense storage only
+    if shared_buffer is not None and not isinstance(shared_buffer, dict):
+        raise refusal("binding/shared-buffer-type", "shared_buffer must be dict or None", ValueError)
+    if shared_arg_names is not None and not isinstance(shared_arg_names, list):
+        raise refusal("binding/shared-names-type", "shared_arg_names must be list or None", ValueError)
+    if grad_req is not None and not isinstance(grad_req, str) and not grad_req:
+        raise refusal("binding/empty-grad-req", "grad_req must not be empty", RuntimeError)
+    names = symbol.list_arguments()
+    requirements = resolve_requirements(grad_req, names)
+    given_types = {k: dtype_of(v) for k, v in (type_dict or {}).items()}
+    try:
+        arguments, auxiliary = _resolve(symbol, given_types, shapes)
+        allocator = _Allocator(ctx, shared_arg_names or [], shared_exec, shared_buffer)
+        made = [allocator.make("arg", *spec) for spec in arguments]
+        gradients = [
+            None if req == "null" else allocator.make("grad", *spec)
+            for spec, req in zip(arguments, requirements, strict=True)
+        ]
+        states = [allocator.make("aux", *spec) for spec in auxiliary]
+        return bind(symbol, ctx, made, gradients, requirements, states, group2ctx, shared_exec)
+    except (MXNetError, ValueError, RuntimeError) as error:
+        listed = "\n".join(f"{name}: {shape}" for name, shape in shapes.items())
+        raised = RuntimeError(f"simple_bind error. Arguments:\n{listed}\n{error}")
+        raised.clause = getattr(error, "clause", None)  # type: ignore[attr-defined]  # refusals carry one
+        raise raised from None
+

@@ -1,0 +1,63 @@
+"""The command ``refimpl``: train, score, ops, plot. Each command is a file of its name.
+
+Heavy imports wait until a command runs, so that ``refimpl --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from .errors import CommandError, one_line
+from .ops import ops
+from .plot import plot
+from .score import score
+from .train import train
+
+app = typer.Typer(
+    name="refimpl",
+    help="MXNet's training stack as an executable specification.",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+for command in (train, score, ops, plot):
+    app.command()(command)
+
+# Typer's own refusals (a wrong flag, a missing argument), whichever library it builds on.
+_UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+
+
+def _refused(error: BaseException) -> int:
+    print(f"refimpl: {one_line(error)}", file=sys.stderr)
+    return 2
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line (default: that of the process) and return its exit code."""
+    try:
+        app(args=arguments, prog_name="refimpl", standalone_mode=False)
+    except typer.Exit as end:
+        return end.exit_code
+    except (typer.Abort, KeyboardInterrupt):
+        print("refimpl: interrupted", file=sys.stderr)
+        return 130
+    except _UsageError as error:
+        if not str(error):  # no command at all: Typer has printed the help
+            return 2
+        return _refused(Exception(f"{error.format_message()} (see refimpl --help)"))  # type: ignore[attr-defined]  # every usage error has it
+    except (CommandError, OSError) as error:
+        return _refused(error)
+    except (RuntimeError, ValueError, AssertionError, TypeError) as error:
+        if getattr(error, "clause", None) is None:  # not a refusal: a bug of ours, shown whole
+            raise
+        return _refused(error)
+    return 0
+
+
+def main() -> None:
+    """Entry point of the ``refimpl`` script."""
+    sys.exit(run())

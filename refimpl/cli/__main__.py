@@ -1,0 +1,5 @@
+"""``python -m refimpl.cli``, for a checkout that is not installed."""
+
+from . import main
+
+main()

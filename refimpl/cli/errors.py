@@ -1,0 +1,19 @@
+"""How the command line says no: one line on standard error, exit code 2, nothing half-written."""
+
+from __future__ import annotations
+
+from ..base import refusal
+
+
+class CommandError(Exception):
+    """A command was asked for something that it cannot do."""
+
+
+def refuse(clause: str, message: str) -> Exception:
+    """Build (not raise) the error that ends a command with exit code 2."""
+    return refusal(clause, message, CommandError)
+
+
+def one_line(error: BaseException) -> str:
+    """The text of an error with its line breaks folded."""
+    return " ".join(str(error).split())

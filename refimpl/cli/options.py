@@ -1,0 +1,70 @@
+"""What several commands ask for, spelled once."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .errors import refuse
+
+if TYPE_CHECKING:
+    from ..context import Context
+
+
+class Dtype(str, Enum):
+    """Element types a network can be trained in."""
+
+    float32 = "float32"
+    float64 = "float64"
+    float16 = "float16"
+
+
+DataOption = Annotated[
+    str,
+    typer.Option(help="digits, or a folder with the four MNIST idx files (plain or .gz)."),
+]
+BatchOption = Annotated[int, typer.Option(min=1, help="Rows of one batch, over all devices.")]
+DevicesOption = Annotated[
+    int, typer.Option(min=1, help="Train on cpu(0) to cpu(N-1), each in a thread of its own.")
+]
+GpusOption = Annotated[
+    str | None, typer.Option(help="Use these CUDA devices instead, for example 0 or 0,1.")
+]
+
+
+def contexts(devices: int, gpus: str | None, batch_size: int) -> list[Context]:
+    """The contexts a command runs on; refuses when the batch cannot be shared among them."""
+    from ..context import cpu, gpu, num_gpus
+
+    if gpus is None:
+        chosen = [cpu(number) for number in range(devices)]
+    else:
+        words = gpus.split(",")
+        if not all(word.strip().isdigit() for word in words):
+            raise refuse("Cli/gpus", f"--gpus takes device numbers such as 0,1, not {gpus!r}")
+        chosen = [gpu(int(word)) for word in words]
+        present = num_gpus()
+        if any(context.device_id >= present for context in chosen):
+            raise refuse("Cli/gpus", f"--gpus {gpus}: this machine has {present} CUDA devices")
+    if batch_size < len(chosen):
+        raise refuse(
+            "Cli/batch-covers-devices",
+            f"a batch of {batch_size} rows cannot be shared by {len(chosen)} devices;"
+            " raise --batch-size or lower --devices",
+        )
+    return chosen
+
+
+def checkpoint_files(prefix: str, epoch: int) -> tuple[Path, Path]:
+    """Names of a checkpoint's two files; refuses when one of them is not there."""
+    files = Path(f"{prefix}-symbol.json"), Path(f"{prefix}-{epoch:04d}.params")
+    for file in files:
+        if not file.is_file():
+            raise refuse(
+                "Cli/checkpoint-exists",
+                f"{file} does not exist; `refimpl train --model-prefix {prefix}` writes it",
+            )
+    return files

@@ -1,0 +1,51 @@
+"""``refimpl plot``: draw a checkpoint's network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .errors import refuse
+
+
+def plot(
+    prefix: Annotated[str, typer.Argument(help="Checkpoint prefix, or a -symbol.json file.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Picture to write; its suffix is the format.")
+    ] = Path("net.svg"),
+    shape: Annotated[
+        str | None, typer.Option(help="Shape of data, to print shapes on arrows: 1,1,8,8.")
+    ] = None,
+) -> None:
+    """Draw a network with Graphviz, or print its table of layers where Graphviz is missing."""
+    from .. import symbol, visualization
+
+    file = Path(prefix) if prefix.endswith(".json") else Path(f"{prefix}-symbol.json")
+    if not file.is_file():
+        raise refuse("Cli/checkpoint-exists", f"{file} does not exist; name a trained prefix")
+    if not output.suffix[1:]:
+        raise refuse("Cli/picture-format", f"{output} has no suffix; name it .svg, .png or .pdf")
+    if not output.absolute().parent.is_dir():
+        raise refuse("Cli/folder-exists", f"the folder of {output} does not exist")
+    net = symbol.load(str(file))
+    shapes = None if shape is None else {"data": _shape(shape)}
+    missing = visualization.graphviz_missing()
+    if missing is None:
+        picture = visualization.plot_network(
+            net, title=output.stem, shape=shapes, save_format=output.suffix[1:]
+        )
+        output.write_bytes(picture.pipe())
+        print(f"wrote {output}")
+        return
+    print(f"{missing}; here is the table of layers instead")
+    visualization.print_summary(net, shape=shapes)
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    words = text.strip("() ").split(",")
+    try:
+        return tuple(int(word) for word in words if word.strip())
+    except ValueError:
+        raise refuse("Cli/shape", f"--shape takes numbers such as 1,1,8,8, not {text!r}") from None

@@ -1,0 +1,169 @@
+"""What a person sees while a network trains: bars on a terminal, MXNet's log lines anywhere else.
+
+Both reports are handed to ``Module.fit`` as ordinary MXNet callbacks.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+
+from .compiling import CompileWatch, watched
+
+SILENCE = 1.5  # seconds after which the log report speaks up
+COMPILING = "Compiling kernels (first run only)"
+
+
+class TerminalReport:
+    """One bar per epoch with loss, accuracy and samples per second."""
+
+    def __init__(self, console: Console, batch_size: int, batches: int, last_epoch: int) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}"), BarColumn(24), TextColumn("{task.fields[note]}"),
+            console=console,
+        )
+        self._batch_size, self._batches, self._last = batch_size, batches, last_epoch
+        self._epoch = -1
+        self._bar: TaskID | None = None
+        self._compile_bar: TaskID | None = None
+        self._started = 0.0
+        self._note = ""
+
+    def __enter__(self) -> TerminalReport:
+        self._progress.start()
+        self._started = time.monotonic()
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self._progress.stop()
+
+    def compiling(self, watch: CompileWatch) -> None:
+        """Show a line for the compiler while it works."""
+        if self._compile_bar is None:
+            self._compile_bar = self._progress.add_task(COMPILING, total=None, note="")
+        finished = 1 if not watch.current else None
+        self._progress.update(
+            self._compile_bar, note=watch.text(), total=finished, completed=finished or 0
+        )
+
+    def batch_end(self, param: Any) -> None:
+        """MXNet's ``batch_end_callback``."""
+        if param.epoch != self._epoch:
+            self._epoch = param.epoch
+            self._bar = self._progress.add_task(
+                f"Epoch {param.epoch + 1}/{self._last}", total=self._batches, note=""
+            )
+        assert self._bar is not None
+        done = param.nbatch + 1
+        values = dict(param.eval_metric.get_global_name_value())
+        speed = done * self._batch_size / max(time.monotonic() - self._started, 1e-9)
+        self._note = (
+            f"loss {values['cross-entropy']:.4f}  accuracy {values['accuracy']:.4f}"
+            f"  {speed:,.0f} samples/s"
+        )
+        self._progress.update(self._bar, completed=done, note=self._note)
+
+    def eval_end(self, param: Any) -> None:
+        """MXNet's ``eval_end_callback``: held-out accuracy joins the epoch's line."""
+        values = dict(param.eval_metric.get_name_value())
+        if self._bar is not None:
+            note = f"{self._note}  held-out {values['accuracy']:.4f}"
+            self._progress.update(self._bar, note=note)
+        self._started = time.monotonic()
+
+
+class LogReport:
+    """Plain lines in MXNet's format on standard output; speaks up when nothing was said for a while."""
+
+    def __init__(self, batch_size: int, disp_batches: int) -> None:
+        from ..callback import Speedometer
+
+        self._speedometer = Speedometer(batch_size, disp_batches)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._speak_up, daemon=True)
+        self._handler = logging.StreamHandler(sys.stdout)
+        self._handler.setFormatter(logging.Formatter("%(levelname)s:%(name)s:%(message)s"))
+        self._handler.addFilter(self._heard)
+        self._last_line = time.monotonic()
+        self._doing = ""
+        self._watch: CompileWatch | None = None
+        self._told = 0
+
+    def _heard(self, record: logging.LogRecord) -> bool:
+        del record
+        self._last_line = time.monotonic()
+        return True
+
+    def __enter__(self) -> LogReport:
+        root = logging.getLogger()
+        self._level = root.level
+        root.setLevel(logging.INFO)
+        root.addHandler(self._handler)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self._stop.set()
+        self._thread.join()
+        self._sum_up()
+        root = logging.getLogger()
+        root.removeHandler(self._handler)
+        root.setLevel(self._level)
+
+    def _speak_up(self) -> None:
+        while not self._stop.wait(0.1):
+            if time.monotonic() - self._last_line > SILENCE:
+                if self._watch is not None and self._watch.current:
+                    logging.info("%s: %s", COMPILING, self._watch.text())
+                elif self._doing:
+                    logging.info(self._doing)
+
+    def _sum_up(self) -> None:
+        watch = self._watch
+        if watch is not None and watch.done > self._told and not watch.current:
+            self._told = watch.done
+            logging.info("Compiled %d kernels in %.1f s", watch.done, watch.seconds)
+
+    def compiling(self, watch: CompileWatch) -> None:
+        """Say so at the first kernel; the rest is left to the watch on silence."""
+        first = self._watch is None
+        self._watch = watch
+        if first:
+            logging.info("%s; later runs read them from disk", COMPILING)
+
+    def batch_end(self, param: Any) -> None:
+        """MXNet's ``batch_end_callback``."""
+        self._sum_up()
+        self._doing = f"Epoch[{param.epoch}] Batch [{param.nbatch}]"
+        self._speedometer(param)
+
+    def eval_end(self, param: Any) -> None:
+        """MXNet's ``eval_end_callback``; ``fit`` itself logs the values."""
+        del param
+        self._doing = ""
+
+
+Report = TerminalReport | LogReport
+
+
+@contextmanager
+def reporting(
+    batch_size: int, batches: int, last_epoch: int, disp_batches: int
+) -> Iterator[Report]:
+    """Choose the report that suits standard output and keep it up to date within a block."""
+    console = Console()
+    report: Report
+    if console.is_terminal:
+        report = TerminalReport(console, batch_size, batches, last_epoch)
+    else:
+        report = LogReport(batch_size, disp_batches)
+    with report, watched(report.compiling):
+        yield report

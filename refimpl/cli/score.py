@@ -1,0 +1,68 @@
+"""``refimpl score``: how well a checkpoint does on data it has not seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .options import BatchOption, DataOption, DevicesOption, GpusOption, checkpoint_files, contexts
+
+if TYPE_CHECKING:
+    from ..module import Module
+    from .datasets import Dataset
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a network got right."""
+
+    right: int
+    count: int
+    loss: float
+
+    def __str__(self) -> str:
+        return (
+            f"held-out accuracy {self.right / self.count:.4f} ({self.right} of {self.count}),"
+            f" cross-entropy {self.loss:.4f}"
+        )
+
+
+def score(
+    prefix: Annotated[str, typer.Argument(help="Checkpoint prefix.")],
+    epoch: Annotated[int, typer.Argument(min=0, help="Checkpoint epoch.")],
+    data: DataOption = "digits",
+    devices: DevicesOption = 1,
+    gpus: GpusOption = None,
+    batch_size: BatchOption = 64,
+) -> None:
+    """Evaluate a checkpoint on the held-out part of a data set."""
+    checkpoint_files(prefix, epoch)
+    devices_used = contexts(devices, gpus, batch_size)
+
+    import refimpl as mx
+
+    from . import datasets
+    from .reports import reporting
+
+    module = mx.mod.Module.load(prefix, epoch, context=devices_used)
+    split = datasets.load(data, batch_size, "float32")
+    with reporting(batch_size, split.batches, 1, 1):
+        module.bind(split.held_out.provide_data, split.held_out.provide_label, for_training=False)
+        result = evaluate(module, split)
+    print(result)
+
+
+def evaluate(module: Module, split: Dataset) -> Score:
+    """Count every held-out image once (``Module.score`` also counts the rows that pad a batch)."""
+    import refimpl as mx
+
+    accuracy, loss = mx.metric.create("accuracy"), mx.metric.create("ce")
+    for outputs, _, batch in module.iter_predict(split.held_out):
+        rows = outputs[0].shape[0]
+        labels = [label[0:rows] for label in batch.label]
+        accuracy.update(labels, outputs)
+        loss.update(labels, outputs)
+    count = int(accuracy.num_inst)
+    return Score(round(accuracy.sum_metric), count, loss.get()[1])

@@ -1,0 +1,485 @@
+"""Executor: a graph with memory. ``forward`` and ``backward`` walk lists of steps made once at bind.
+
+This is the contract of MXNet 1.x: the executor uses the caller's arrays themselves, outputs keep their memory
+from call to call, and gradients are written, added or left alone as ``grad_req`` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from .base import refusal
+from .binding import Bound, resolve_requirements
+from .context import Context
+from .kernels.foundation import Buffer, allocate, known
+from .ndarray import NDArray, zeros
+from .steps import AddStep, BackwardStep, CopyStep, ForwardStep, Step, ZeroStep
+from .symbol import Symbol, gradient, inference, memory
+from .symbol.inference import Key, key_of
+from .symbol.ir import Node
+
+MonitorCallback = Callable[[str, NDArray], None]
+
+
+class Executor:
+    """A bound graph. Made by ``Symbol.bind`` and ``Symbol.simple_bind``.
+
+    ``arg_arrays``, ``grad_arrays``, ``aux_arrays`` are the arrays given at bind (None where no gradient
+    is kept); ``outputs`` exist from the start and are overwritten by every ``forward``.
+    """
+
+    def __init__(self, symbol: Symbol, ctx: Context, bound: Bound, shared_exec: Executor | None = None) -> None:
+        self._symbol = symbol
+        self._ctx = ctx
+        self._bound = bound
+        self.arg_arrays: list[NDArray] = bound.arguments
+        self.grad_arrays: list[NDArray | None] = bound.gradients
+        self.aux_arrays: list[NDArray] = bound.auxiliary
+        self._grad_req = bound.requirements
+        self._pool: list[Buffer] = shared_exec._pool if shared_exec is not None else []
+        self._monitor: tuple[MonitorCallback, bool] | None = None
+        self._build()
+
+    # --- bind: infer, derive, plan, allocate -------------------------------------------------------
+
+    def _build(self) -> None:
+        symbol, ctx = self._symbol, self._ctx
+        order = symbol.order()
+        arguments, auxiliary = symbol._variables()
+        self._buffers: dict[Key, Buffer] = {}
+        for node, array in zip([*arguments, *auxiliary], [*self.arg_arrays, *self.aux_arrays], strict=True):
+            self._buffers[id(node), 0] = array._data
+        wanted = {
+            id(node): (number, req)
+            for number, (node, req) in enumerate(zip(arguments, self._grad_req, strict=True))
+            if req != "null" and self.grad_arrays[number] is not None
+        }
+        self._gradients = gradient.build(symbol.entries, set(wanted)) if wanted else gradient.Gradients()
+        shapes, types = self._infer(order)
+        forward = [node for node in order if not node.is_variable]
+        backward = [node for node in self._gradients.nodes if not node.is_variable]
+        self._allocate_outputs(shapes, types)
+        self._allocate_heads(shapes, types)
+        later = self._place_gradients(wanted)
+        pinned = set(self._buffers) | self._unused(backward)
+        self.plan = memory.plan(forward, backward, shapes, types, pinned)
+        self._place_blocks(shapes)
+        self._forward_steps: list[Step] = [self._forward_step(node) for node in forward]
+        self._forward_steps += self._output_copies
+        self._backward_steps: list[Step] = [self._backward_step(node) for node in backward]
+        self._backward_steps += [
+            ZeroStep(target) if key is None
+            else (AddStep if req == "add" else CopyStep)(self._buffers[key], target)
+            for key, target, req in later
+        ]
+        read = {key_of(e) for node in backward for e in node.inputs} | {
+            key_of(e) for e in self._gradients.of.values()
+        }
+        self._head_needed = [head is not None and (id(head), 0) in read for head in self._gradients.heads]
+
+    def _infer(self, order: list[Node]) -> tuple[dict[Key, Any], dict[Key, Any]]:
+        """Shapes and types of every value, the gradient graph included."""
+        named = {n.name: self._buffers[id(n), 0] for n in order if n.is_variable}
+        shapes = inference.shapes(order, {name: b.shape for name, b in named.items()})
+        types = inference.types(order, {name: b.dtype for name, b in named.items()})
+        for head, entry in zip(self._gradients.heads, self._symbol.entries, strict=False):
+            if head is not None:
+                shapes[id(head), 0] = shapes[key_of(entry)]
+                types[id(head), 0] = types[key_of(entry)]
+        for node in self._gradients.nodes:
+            if node.primal is not None:
+                for index, entry in enumerate(node.primal.inputs):
+                    shapes[id(node), index] = shapes[key_of(entry)]
+                    types[id(node), index] = types[key_of(entry)]
+            elif not node.is_variable:
+                assert node.op is not None
+                for table, rule in ((shapes, node.op.infer), (types, node.op.infer_type)):
+                    ins = [table[key_of(e)] for e in node.inputs]
+                    _, outs = rule(node.params, ins, [None] * node.output_count())
+                    table.update({(id(node), i): value for i, value in enumerate(outs)})
+        for node in order:
+            for index in range(node.output_count()):
+                if not known(shapes.get((id(node), index))):
+                    raise refusal(
+                        "Executor/known-shapes",
+                        f"the shape of {node.entry_name(index)} cannot be inferred from the arguments",
+                    )
+        return shapes, types
+
+    def _new_array(self, shape: tuple[int, ...], dtype: Any) -> NDArray:
+        array = NDArray(allocate(shape, np.dtype(dtype), self._ctx.memory), self._ctx)
+        array._data.fill_from(np.zeros(shape))
+        return array
+
+    def _allocate_outputs(self, shapes: dict[Key, Any], types: dict[Key, Any]) -> None:
+        """Outputs have memory of their own; one that is an argument is copied."""
+        self.outputs: list[NDArray] = []
+        self._output_copies: list[Step] = []
+        made: dict[Key, NDArray] = {}
+        for entry in self._symbol.entries:
+            key = key_of(entry)
+            if key not in made:
+                made[key] = self._new_array(shapes[key], types[key])
+                if entry.node.is_variable:
+                    self._output_copies.append(CopyStep(self._buffers[key], made[key]._data))
+                else:
+                    self._buffers[key] = made[key]._data
+            self.outputs.append(made[key])
+
+    def _allocate_heads(self, shapes: dict[Key, Any], types: dict[Key, Any]) -> None:
+        self._heads: list[NDArray | None] = []
+        for head in self._gradients.heads:
+            if head is None:
+                self._heads.append(None)
+                continue
+            key = (id(head), 0)
+            array = self._new_array(shapes[key], types[key])
+            self._heads.append(array)
+            self._buffers[key] = array._data
+
+    def _place_gradients(self, wanted: dict[int, tuple[int, str]]) -> list[tuple[Key | None, Buffer, str]]:
+        """Let the last step of an argument's gradient write straight into its array where that is right.
+
+        The rest is returned: (value or None for zero, array, requirement), done after all other steps.
+        """
+        later: list[tuple[Key | None, Buffer, str]] = []
+        made = {id(node) for node in self._gradients.nodes if not node.is_variable}
+        for node_id, (number, req) in wanted.items():
+            array = self.grad_arrays[number]
+            assert array is not None
+            entry = self._gradients.of.get(node_id)
+            key = None if entry is None else key_of(entry)
+            if key is not None and req == "write" and key[0] in made and key not in self._buffers:
+                self._buffers[key] = array._data
+            elif key is not None or req == "write":
+                later.append((key, array._data, req))
+        return later
+
+    def _unused(self, backward: list[Node]) -> set[Key]:
+        """Gradient outputs that nobody reads: they are neither computed nor given memory."""
+        read = {key_of(e) for node in backward for e in node.inputs}
+        read |= {key_of(e) for e in self._gradients.of.values()}
+        return {
+            (id(node), i) for node in backward if node.primal is not None
+            for i in range(node.output_count()) if (id(node), i) not in read
+        }
+
+    def _place_blocks(self, shapes: dict[Key, Any]) -> None:
+        """Take the plan's blocks from the pool that executors share, growing it where needed."""
+        device = self._ctx.memory
+        spare = list(self._pool)
+        blocks: list[Buffer] = []
+        for size, dtype in self.plan.blocks:
+            fitting = [b for b in spare if b.dtype == dtype and b.size >= size and b.device == device]
+            block = min(fitting, key=lambda b: b.size) if fitting else allocate((size,), dtype, device)
+            if fitting:
+                spare.remove(block)
+            else:
+                self._pool.append(block)
+            blocks.append(block)
+        for key, number in self.plan.place.items():
+            shape = shapes[key]
+            self._buffers[key] = Buffer(blocks[number].flat[: prod(shape)], shape, device)
+
+    def _reads(self, node: Node) -> list[Buffer]:
+        return [self._buffers[key_of(entry)] for entry in node.inputs]
+
+    def _forward_step(self, node: Node) -> ForwardStep:
+        outputs = [self._buffers[id(node), i] for i in range(node.output_count())]
+        return ForwardStep(node, self._reads(node), outputs, self._ctx)
+
+    def _backward_step(self, node: Node) -> Step:
+        if node.primal is None:
+            return self._forward_step(node)
+        wanted = [self._buffers.get((id(node), i)) for i in range(node.output_count())]
+        return BackwardStep(node, self._reads(node), wanted)
+
+    # --- run ---------------------------------------------------------------------------------------
+
+    def forward(self, is_train: bool = False, **kwargs: Any) -> list[NDArray]:
+        """Compute the outputs; keywords overwrite arguments first.
+
+        Raises:
+            TypeError: a keyword is not an argument.
+            ValueError: a value's shape is not the argument's, or it is not an array.
+        """
+        if kwargs:
+            self._assign(kwargs)
+        if self._monitor is None:
+            for step in self._forward_steps:
+                step.run(is_train)
+        else:
+            self._run_monitored(self._forward_steps, is_train)
+        return self.outputs
+
+    def _assign(self, values: dict[str, Any]) -> None:
+        arguments = self.arg_dict
+        for name, value in values.items():
+            if name not in arguments:
+                raise refusal("Executor/forward-name", f"Unknown argument {name}", TypeError)
+            if not isinstance(value, (NDArray, np.ndarray)):
+                raise refusal(
+                    "Executor/forward-value",
+                    "only accept keyword argument of NDArrays and numpy.ndarray,"
+                    f" {name} is {type(value).__name__}", ValueError,
+                )
+            if tuple(value.shape) != arguments[name].shape:
+                raise refusal(
+                    "Executor/forward-shape",
+                    f"Shape not match! Argument {name}, need: {arguments[name].shape}, received: {value.shape}",
+                    ValueError,
+                )
+        for name, value in values.items():
+            arguments[name][:] = value
+
+    def backward(self, out_grads: Any = None, is_train: bool = True) -> None:
+        """Compute gradients from what the last forward left and the current arguments.
+
+        ``out_grads`` are head gradients: an array, a list by output, or a dict by output name. They may be
+        left out when every output that needs one is a loss.
+
+        Raises:
+            MXNetError: head gradients are missing, or have another shape than their output.
+            TypeError: they are not NDArrays.
+            KeyError: a dict lacks an output.
+        """
+        self._set_heads(out_grads)
+        if self._monitor is None:
+            for step in self._backward_steps:
+                step.run(is_train)
+        else:
+            self._run_monitored(self._backward_steps, is_train)
+
+    def _set_heads(self, out_grads: Any) -> None:
+        if out_grads is None:
+            out_grads = []
+        elif isinstance(out_grads, NDArray):
+            out_grads = [out_grads]
+        elif isinstance(out_grads, dict):
+            out_grads = [out_grads[name] for name in self._symbol.list_outputs()]
+        if not isinstance(out_grads, (list, tuple)) or not all(isinstance(g, NDArray) for g in out_grads):
+            raise refusal(
+                "Executor/head-type", "inputs must be NDArray: head gradients are given as NDArrays", TypeError
+            )
+        for number, (head, needed) in enumerate(zip(self._heads, self._head_needed, strict=True)):
+            if not needed:
+                continue
+            if number >= len(out_grads):
+                raise refusal(
+                    "Executor/head-needed",
+                    f"output {self._symbol.list_outputs()[number]} is not a loss: give its head gradient to"
+                    " backward, or end the network with a loss such as make_loss",
+                )
+            given = out_grads[number]
+            assert head is not None
+            if given.shape != head.shape:
+                raise refusal(
+                    "Executor/head-shape",
+                    f"head gradient {number} has shape {given.shape}, the output has {head.shape}",
+                )
+            given.copyto(head)
+
+    # --- watching ----------------------------------------------------------------------------------
+
+    def set_monitor_callback(self, callback: MonitorCallback | None, monitor_all: bool = False) -> None:
+        """Call ``callback(name, array)`` after every node; with ``monitor_all`` before it for its inputs too."""
+        self._monitor = None if callback is None else (callback, monitor_all)
+
+    def _run_monitored(self, steps: list[Step], is_train: bool) -> None:
+        assert self._monitor is not None
+        callback, monitor_all = self._monitor
+        for step in steps:
+            if not isinstance(step, (ForwardStep, BackwardStep)):
+                step.run(is_train)
+                continue
+            node = step.node
+            if monitor_all and isinstance(step, ForwardStep):
+                assert node.op is not None
+                names = node.op.input_names(node.params)
+                for name, entry, buffer in zip(names, node.inputs, step.inputs, strict=True):
+                    if entry.node.is_variable:
+                        callback(entry.node.name, NDArray(buffer, self._ctx))
+                    callback(f"{node.name}_{name}", NDArray(buffer, self._ctx))
+            step.run(is_train)
+            if isinstance(step, ForwardStep):
+                for index in range(node.visible_count()):
+                    callback(node.entry_name(index), NDArray(step.outputs[index], self._ctx))
+            else:
+                for index, gradient_buffer in enumerate(step.gradients):
+                    if gradient_buffer is not None:
+                        name = f"{node.name}_output" if index == 0 else f"{node.name}_output{index}"
+                        callback(name, NDArray(gradient_buffer, self._ctx))
+
+    # --- looking -----------------------------------------------------------------------------------
+
+    @staticmethod
+    def _by_name(names: list[str], arrays: list[Any]) -> dict[str, Any]:
+        if len(set(names)) != len(names):
+            raise refusal("Executor/duplicate-names", f"Duplicate names detected, {names}", ValueError)
+        return dict(zip(names, arrays, strict=True))
+
+    @property
+    def arg_dict(self) -> dict[str, NDArray]:
+        """Arguments by name."""
+        return self._by_name(self._symbol.list_arguments(), self.arg_arrays)
+
+    @property
+    def grad_dict(self) -> dict[str, NDArray | None]:
+        """Gradient arrays by argument name, None where none is kept."""
+        return self._by_name(self._symbol.list_arguments(), self.grad_arrays)
+
+    @property
+    def aux_dict(self) -> dict[str, NDArray]:
+        """Auxiliary states by name."""
+        return self._by_name(self._symbol.list_auxiliary_states(), self.aux_arrays)
+
+    @property
+    def output_dict(self) -> dict[str, NDArray]:
+        """Outputs by name."""
+        return self._by_name(self._symbol.list_outputs(), self.outputs)
+
+    def debug_str(self) -> str:
+        """The graph, then what the memory plan costs."""
+        megabytes = self.plan.total // (1 << 20)
+        return (
+            f"{self._symbol.debug_str()}{self.plan.describe()}\nTotal {megabytes} MB allocated\n"
+            "Total 11 TempSpace resource requested\n"
+        )
+
+    # --- parameters and shapes ---------------------------------------------------------------------
+
+    def copy_params_from(
+        self, arg_params: dict[str, NDArray], aux_params: dict[str, NDArray] | None = None,
+        allow_extra_params: bool = False,
+    ) -> None:
+        """Copy values into arguments and auxiliary states, cast to their dtype.
+
+        Nothing is copied when anything is refused.
+
+        Raises:
+            ValueError: a name is unknown and ``allow_extra_params`` is False.
+            MXNetError: a shape differs.
+        """
+        jobs = []
+        for given, mine, what in (
+            (arg_params, self.arg_dict, "the arguments"),
+            (aux_params or {}, self.aux_dict, "the auxiliary states"),
+        ):
+            for name, value in given.items():
+                if name not in mine:
+                    if allow_extra_params:
+                        continue
+                    raise refusal(
+                        "Executor/copy-name", f'Find name "{name}" that is not in {what}', ValueError
+                    )
+                if value.shape != mine[name].shape:
+                    raise refusal(
+                        "Executor/copy-shape",
+                        f"{name} has shape {value.shape}, the executor's has {mine[name].shape}",
+                    )
+                jobs.append((value, mine[name]))
+        for value, target in jobs:
+            if value._data is not target._data:
+                value.copyto(target)
+
+    def reshape(
+        self, partial_shaping: bool = False, allow_up_sizing: bool = False, **kwargs: tuple[int, ...]
+    ) -> Executor:
+        """A new executor for other input shapes, sharing memory with this one.
+
+        A named array that shrinks becomes a view of the front of the old one; one that grows needs
+        ``allow_up_sizing`` and gets new memory. Parameters are shared as they are.
+
+        Raises:
+            MXNetError: an array would grow without ``allow_up_sizing``, or an array that was not named
+                changes shape without ``partial_shaping``.
+        """
+        arg_shapes, _, aux_shapes = self._symbol.infer_shape(**kwargs)
+        if arg_shapes is None:
+            raise refusal(
+                "Executor/reshape-known", f"the shapes {kwargs} do not determine those of all arguments"
+            )
+        names = self._symbol.list_arguments()
+
+        def resized(name: str, old: NDArray, shape: tuple[int, ...]) -> NDArray:
+            if old.shape == shape:
+                return old
+            if name not in kwargs and not partial_shaping:
+                raise refusal(
+                    "Executor/reshape-partial",
+                    f"Shape of unspecified array {name} changed from {old.shape} to {shape}; set"
+                    " partial_shaping=True if that is intended",
+                )
+            if prod(shape) > old.size:
+                if not allow_up_sizing:
+                    raise refusal(
+                        "Executor/reshape-grow",
+                        f"New shape of {name} {shape} is larger than the original {old.shape}; set"
+                        " allow_up_sizing=True to allocate a new array",
+                    )
+                return zeros(shape, old.context, old.dtype)
+            return old._shared(shape, 0)
+
+        arguments = [resized(n, a, s) for n, a, s in zip(names, self.arg_arrays, arg_shapes, strict=True)]
+        gradients = [
+            None if g is None else resized(n, g, s)
+            for n, g, s in zip(names, self.grad_arrays, arg_shapes, strict=True)
+        ]
+        aux_names = self._symbol.list_auxiliary_states()
+        auxiliary = [resized(n, a, s) for n, a, s in zip(aux_names, self.aux_arrays, aux_shapes, strict=True)]
+        bound = Bound(arguments, gradients, auxiliary, list(self._grad_req))
+        made = Executor(self._symbol, self._ctx, bound, shared_exec=self)
+        made._monitor = self._monitor
+        return made
+
+
+def bind(
+    symbol: Symbol, ctx: Context, args: Any, args_grad: Any, grad_req: Any, aux_states: Any,
+    group2ctx: Any, shared_exec: Executor | None,
+) -> Executor:
+    """``Symbol.bind``: check what the caller gives, then build.
+
+    Raises:
+        TypeError: ``ctx`` is not a Context, or something else than NDArrays is given.
+        ValueError: an argument is missing, or a list has the wrong length.
+        KeyError: a list or dict holds a requirement that is none of write, add and null.
+        MXNetError: shapes or types contradict each other.
+    """
+    if not isinstance(ctx, Context):
+        raise refusal("Executor/context", "Context type error", TypeError)
+    if group2ctx:
+        raise refusal("Executor/group2ctx", "group2ctx is not supported: all nodes run on one context")
+    names = symbol.list_arguments()
+    arguments = _listed("args", args, names, missing=False)
+    gradients = [None] * len(names) if args_grad is None else _listed("args_grad", args_grad, names, missing=True)
+    auxiliary = _listed("aux_states", aux_states or [], symbol.list_auxiliary_states(), missing=False)
+    requirements = resolve_requirements(grad_req, names)
+    return Executor(symbol, ctx, Bound(arguments, gradients, auxiliary, requirements), shared_exec)
+
+
+def _listed(what: str, given: Any, names: list[str], missing: bool) -> list[Any]:
+    """Arrays in the order of ``names`` from a list or a dict."""
+    if isinstance(given, (list, tuple)):
+        if len(given) != len(names):
+            raise refusal(
+                "Executor/bind-length",
+                f"Length of {what} does not match the number of arguments: {len(given)} for {names}", ValueError,
+            )
+        arrays = list(given)
+    elif isinstance(given, dict):
+        absent = [name for name in names if name not in given]
+        if absent and not missing:
+            raise refusal("Executor/bind-missing", f"key `{absent[0]}` is missing in `{what}`", ValueError)
+        arrays = [given.get(name) for name in names]
+    else:
+        arrays = [given]
+    if any(not isinstance(a, NDArray) and not (missing and a is None) for a in arrays):
+        raise refusal(
+            "Executor/bind-type", "Only accept list of NDArrays or dict of str to NDArray", TypeError
+        )
+    return arrays
+

@@ -1,0 +1,111 @@
+"""What an executor group does with single arrays: copy a share, glue shares, own or borrow memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+from .. import ndarray as nd
+from ..base import refusal
+from ..context import Context
+from ..io import DataDesc
+from ..ndarray import NDArray
+
+
+class Load(NamedTuple):
+    """One copy of every batch: which source, which part of it, into which array."""
+
+    position: int
+    part: Any
+    whole: bool
+    target: NDArray
+
+    def fill(self, sources: Sequence[Any]) -> None:
+        """Copy this part of its source, cast to the dtype of the target."""
+        source = sources[self.position]
+        if not isinstance(source, NDArray):
+            source = nd.array(source, dtype=getattr(source, "dtype", None))
+        if not self.whole or source.shape != self.target.shape:
+            source = source[self.part]
+        source.copyto(self.target)
+
+
+def along(axis: int, part: slice) -> Any:
+    """The index that takes ``part`` of an axis; everything for axis -1."""
+    if axis == -1:
+        return Ellipsis
+    return part if axis == 0 else (*(slice(None),) * axis, part)
+
+
+def sliced_shape(description: DataDesc, part: slice | None) -> tuple[int, ...]:
+    """The shape of one context's share."""
+    shape = list(description.shape)
+    axis = DataDesc.get_batch_axis(description.layout)
+    if axis != -1 and part is not None:
+        shape[axis] = part.stop - part.start
+    return tuple(shape)
+
+
+def merged(outputs: Sequence[Sequence[NDArray]], axes: Sequence[int]) -> list[NDArray]:
+    """Glue each output's parts along its axis, on the first context; the first part for axis -1."""
+    return [
+        parts[0] if len(parts) == 1 or axis == -1
+        else nd.concat(*(part.as_in_context(parts[0].context) for part in parts), dim=axis)
+        for parts, axis in zip(outputs, axes, strict=True)
+    ]
+
+
+def inferred(infer: Any, known: Mapping[str, Any], what: str) -> tuple[list, list]:
+    """Complete (arguments, auxiliary states) inference or a refusal."""
+    arguments, _, states = infer(**known)
+    if arguments is None:
+        raise refusal(
+            f"ExecutorGroup/{what}s-known",
+            f"the {what}s of the net do not follow from {dict(known)}; describe every input",
+        )
+    return arguments, states
+
+
+def owned(
+    owner: Mapping[str, NDArray | None] | None, name: str, shape: Any, dtype: Any, place: Context
+) -> NDArray:
+    """The owner's array of this name, which must fit, or a new one of zeros."""
+    found = owner.get(name) if owner else None
+    if found is None:
+        return nd.zeros(shape, place, dtype)
+    if found.shape != tuple(shape):
+        raise refusal(
+            "ExecutorGroup/shared-shape",
+            f"{name} has shape {found.shape} but these input shapes need {tuple(shape)}; "
+            "only the batch may change size, not the parameters",
+        )
+    return found
+
+
+def pooled(pool: dict[str, NDArray], name: str, shape: Any, dtype: Any, place: Context) -> NDArray:
+    """A view of the pool's array when it is large enough, else a larger one that takes its place."""
+    size = prod(shape)
+    memory = pool.get(name)
+    if memory is None or memory.size < size or memory.dtype != dtype or memory.context != place:
+        memory = pool[name] = nd.zeros(shape, place, dtype)
+    return memory if memory.shape == tuple(shape) else memory.reshape((-1,))[:size].reshape(shape)
+
+
+def check_values(
+    known: Mapping[str, NDArray], given: Mapping[str, NDArray], where: str, allow_extra: bool
+) -> None:
+    """Refuse unknown names and other shapes before anything is copied."""
+    for name, value in given.items():
+        target = known.get(name)
+        if target is not None and target.shape != value.shape:
+            raise refusal(
+                "Module/parameter-shape",
+                f"{name} has shape {target.shape}, the value given has {value.shape}",
+            )
+        if target is None and not allow_extra:
+            raise refusal(
+                "Module/extra-name",
+                f'Find name "{name}" that is not in the {where}; drop it or pass allow_extra=True',
+                ValueError,
+            )

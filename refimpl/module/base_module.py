@@ -1,0 +1,382 @@
+"""BaseModule: training, scoring and predicting, written in terms of what a concrete module provides."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from .. import metric, ndarray as nd
+from ..base import _as_list, refusal
+from ..context import cpu
+from ..initializer import Uniform
+from ..io import DataBatch, DataDesc
+from ..model import BatchEndParam
+from ..ndarray import NDArray
+from .descriptions import _check_input_names, _check_names_match, _parse_data_desc
+from .life_cycle import demand
+
+__all__ = ["BaseModule", "_check_input_names", "_check_names_match", "_parse_data_desc"]
+
+
+class BaseModule:
+    """What every module can do. See ``print(refimpl.module.life_cycle.table())`` for what needs what.
+
+    A concrete module provides ``bind``, ``init_params``, ``init_optimizer``, ``forward``, ``backward``,
+    ``update``, ``update_metric``, ``get_outputs``, ``get_input_grads``, ``get_params``,
+    ``install_monitor`` and the properties about names and shapes.
+
+    Attributes: ``binded``, ``for_training``, ``inputs_need_grad``, ``params_initialized``,
+    ``optimizer_initialized`` (the flags of the life cycle), ``logger``.
+    """
+
+    def __init__(self, logger: Any = logging) -> None:
+        self.logger = logger
+        self.binded = False
+        self.for_training = False
+        self.inputs_need_grad = False
+        self.params_initialized = False
+        self.optimizer_initialized = False
+        self._symbol: Any = None
+
+    # --- training and inference ------------------------------------------------------------------
+
+    def forward_backward(self, data_batch: Any) -> None:
+        """Forward in training mode, then backward."""
+        demand(self, "forward_backward")
+        self.forward(data_batch, is_train=True)
+        self.backward()
+
+    def score(
+        self, eval_data: Any, eval_metric: Any, num_batch: int | None = None,
+        batch_end_callback: Any = None, score_end_callback: Any = None, reset: bool = True,
+        epoch: int = 0, sparse_row_id_fn: Callable | None = None,
+    ) -> list[tuple[str, float]]:
+        """Evaluate on at most ``num_batch`` batches of ``eval_data``; padded rows count too.
+
+        Returns (name, value) pairs of ``eval_metric``, a metric or what ``mx.metric.create`` accepts.
+        """
+        demand(self, "score")
+        if reset:
+            eval_data.reset()
+        if not isinstance(eval_metric, metric.EvalMetric):
+            eval_metric = metric.create(eval_metric)
+        eval_metric.reset()
+        seen = 0
+        for nbatch, batch in enumerate(islice(eval_data, num_batch)):
+            self.prepare(batch, sparse_row_id_fn=sparse_row_id_fn)
+            self.forward(batch, is_train=False)
+            self._count(eval_metric, batch)
+            seen = nbatch + 1
+            _call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
+        _call_all(score_end_callback, BatchEndParam(epoch, seen, eval_metric, locals()))
+        return eval_metric.get_name_value()
+
+    def iter_predict(
+        self, eval_data: Any, num_batch: int | None = None, reset: bool = True,
+        sparse_row_id_fn: Callable | None = None,
+    ) -> Iterator[tuple[list[NDArray], int, Any]]:
+        """Yield (outputs without padded rows, batch number, batch); outputs last until the next batch."""
+        demand(self, "iter_predict")
+        if reset:
+            eval_data.reset()
+        for nbatch, batch in enumerate(islice(eval_data, num_batch)):
+            self.prepare(batch, sparse_row_id_fn=sparse_row_id_fn)
+            self.forward(batch, is_train=False)
+            pad = getattr(batch, "pad", None) or 0
+            yield [output[: output.shape[0] - pad] for output in self.get_outputs()], nbatch, batch
+
+    def predict(
+        self, eval_data: Any, num_batch: int | None = None, merge_batches: bool = True,
+        reset: bool = True, always_output_list: bool = False,
+        sparse_row_id_fn: Callable | None = None,
+    ) -> Any:
+        """Predict every row of an iterator, or of one array.
+
+        Returns one NDArray per output, all batches joined (a bare NDArray for a single output unless
+        ``always_output_list``); without ``merge_batches`` a list of outputs per batch; [] without
+        batches. For an array: the first output.
+
+        Raises:
+            ValueError: ``eval_data`` is neither an array nor an iterator.
+            AssertionError: batches to merge differ in their number of outputs.
+        """
+        demand(self, "predict")
+        if isinstance(eval_data, NDArray) or hasattr(eval_data, "__array__"):
+            array = eval_data if isinstance(eval_data, NDArray) else nd.array(eval_data)
+            self.forward(DataBatch([array]), is_train=False)
+            return self.get_outputs()[0]
+        if not hasattr(eval_data, "reset"):
+            raise refusal(
+                "Module/predict-input",
+                f"eval_data must be of type NDArray or DataIter, not {type(eval_data).__name__}",
+                ValueError,
+            )
+        batches = [
+            [output.copy() for output in outputs]
+            for outputs, _, _ in self.iter_predict(eval_data, num_batch, reset, sparse_row_id_fn)
+        ]
+        if not batches or not merge_batches:
+            return batches
+        if len({len(outputs) for outputs in batches}) > 1:
+            raise refusal(
+                "Module/predict-merge",
+                "Cannot merge batches, as num of outputs is not the same in mini-batches. Maybe bucketing "
+                "is used? Pass merge_batches=False",
+                AssertionError,
+            )
+        merged = [nd.concatenate(list(parts)) for parts in zip(*batches, strict=True)]
+        return merged if len(merged) > 1 or always_output_list else merged[0]
+
+    def fit(
+        self, train_data: Any, eval_data: Any = None, eval_metric: Any = "acc",
+        epoch_end_callback: Any = None, batch_end_callback: Any = None, kvstore: Any = "local",
+        optimizer: Any = "sgd", optimizer_params: Any = (("learning_rate", 0.01),),
+        eval_end_callback: Any = None, eval_batch_end_callback: Any = None,
+        initializer: Any = Uniform(0.01), arg_params: dict | None = None,
+        aux_params: dict | None = None, allow_missing: bool = False, force_rebind: bool = False,
+        force_init: bool = False, begin_epoch: int = 0, num_epoch: int | None = None,
+        validation_metric: Any = None, monitor: Any = None, sparse_row_id_fn: Callable | None = None,
+    ) -> None:
+        """Train from ``begin_epoch`` up to ``num_epoch``; callbacks and log lines are MXNet's.
+
+        The iterator is reset after each epoch, not before the first.
+
+        Raises:
+            AssertionError: ``num_epoch`` is missing.
+            StopIteration: ``train_data`` is exhausted; reset it first.
+        """
+        if num_epoch is None:
+            raise refusal("Module/num-epoch", "please specify number of epochs", AssertionError)
+        self.bind(
+            data_shapes=train_data.provide_data, label_shapes=train_data.provide_label,
+            for_training=True, force_rebind=force_rebind,
+        )
+        if monitor is not None:
+            self.install_monitor(monitor)
+        self.init_params(
+            initializer=initializer, arg_params=arg_params, aux_params=aux_params,
+            allow_missing=allow_missing, force_init=force_init,
+        )
+        self.init_optimizer(kvstore=kvstore, optimizer=optimizer, optimizer_params=optimizer_params)
+        if not isinstance(eval_metric, metric.EvalMetric):
+            eval_metric = metric.create(eval_metric)
+        validation_metric = eval_metric if validation_metric is None else validation_metric
+
+        for epoch in range(begin_epoch, num_epoch):
+            start = time.time()
+            results = self._train_epoch(
+                train_data, eval_metric, epoch, batch_end_callback, monitor, sparse_row_id_fn
+            )
+            for name, value in results:
+                self.logger.info("Epoch[%d] Train-%s=%f", epoch, name, value)
+            self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - start)
+
+            # every context restarts from the mean of all, which is also what callbacks may save
+            arg_params, aux_params = self.get_params()
+            self.set_params(arg_params, aux_params)
+            for callback in _as_list(epoch_end_callback or []):
+                callback(epoch, self.symbol, arg_params, aux_params)
+            if eval_data is not None:
+                results = self.score(
+                    eval_data, validation_metric, score_end_callback=eval_end_callback,
+                    batch_end_callback=eval_batch_end_callback, epoch=epoch,
+                )
+                for name, value in results:
+                    self.logger.info("Epoch[%d] Validation-%s=%f", epoch, name, value)
+            train_data.reset()
+
+    def _train_epoch(
+        self, train_data: Any, eval_metric: Any, epoch: int, batch_end_callback: Any, monitor: Any,
+        sparse_row_id_fn: Callable | None,
+    ) -> list[tuple[str, float]]:
+        """One pass over ``train_data``; the next batch is fetched before the callbacks of this one."""
+        eval_metric.reset()
+        batches = iter(train_data)
+        upcoming = next(batches, None)
+        if upcoming is None:
+            raise refusal(
+                "Module/fit-exhausted", "train_data has no batch left; call its reset() before fit()",
+                StopIteration,
+            )
+        nbatch = 0
+        results: list[tuple[str, float]] = []
+        while upcoming is not None:
+            data_batch = upcoming
+            if monitor is not None:
+                monitor.tic()
+            self.forward_backward(data_batch)
+            self.update()
+            self._count(eval_metric, data_batch)
+            upcoming = next(batches, None)
+            if upcoming is not None:
+                self.prepare(upcoming, sparse_row_id_fn=sparse_row_id_fn)
+            else:
+                results = eval_metric.get_global_name_value()
+            if monitor is not None:
+                monitor.toc_print()
+            _call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
+            nbatch += 1
+        return results
+
+    def _count(self, eval_metric: Any, batch: Any) -> None:
+        """Update the metric with the labels of a batch, or of a list with one batch per context."""
+        if isinstance(batch, list):
+            self.update_metric(eval_metric, [one.label for one in batch], pre_sliced=True)
+        else:
+            self.update_metric(eval_metric, batch.label)
+
+    def prepare(self, data_batch: Any, sparse_row_id_fn: Callable | None = None) -> None:
+        """Get ready for ``data_batch``, which comes next. Nothing to do here."""
+
+    # --- parameters ------------------------------------------------------------------------------
+
+    def save_params(self, fname: str) -> None:
+        """Write all parameters (``arg:NAME``) and auxiliary states (``aux:NAME``) to a file."""
+        demand(self, "save_params")
+        arg_params, aux_params = self.get_params()
+        saved = {f"arg:{name}": value.as_in_context(cpu()) for name, value in arg_params.items()}
+        saved.update({f"aux:{name}": value.as_in_context(cpu()) for name, value in aux_params.items()})
+        nd.save(fname, saved)
+
+    def load_params(self, fname: str) -> None:
+        """Set parameters from a file of :meth:`save_params`.
+
+        Raises:
+            ValueError: an entry is not named ``arg:NAME`` or ``aux:NAME``.
+        """
+        demand(self, "load_params")
+        loaded = nd.load(fname)
+        found: dict[str, dict[str, NDArray]] = {"arg": {}, "aux": {}}
+        for key, value in loaded.items() if isinstance(loaded, dict) else [("(no name)", None)]:
+            kind, colon, name = key.partition(":")
+            if not colon or kind not in found:
+                raise refusal(
+                    "Module/param-file",
+                    f"Invalid param file {fname}: entry {key!r} is neither arg:NAME nor aux:NAME",
+                    ValueError,
+                )
+            found[kind][name] = value
+        self.set_params(found["arg"], found["aux"])
+
+    def set_params(
+        self, arg_params: dict, aux_params: dict, allow_missing: bool = False,
+        force_init: bool = True, allow_extra: bool = False,
+    ) -> None:
+        """Set parameters by name, as ``init_params`` without an initializer."""
+        self.init_params(
+            initializer=None, arg_params=arg_params, aux_params=aux_params,
+            allow_missing=allow_missing, force_init=force_init, allow_extra=allow_extra,
+        )
+
+    # --- states ----------------------------------------------------------------------------------
+
+    def get_states(self, merge_multi_context: bool = True) -> list:
+        """Return the states: none, unless a module says otherwise."""
+        demand(self, "get_states")
+        return []
+
+    def set_states(self, states: Any = None, value: float | None = None) -> None:
+        """Set the states: a module without states accepts none.
+
+        Raises:
+            AssertionError: states or a value were given.
+        """
+        demand(self, "set_states")
+        if states or value is not None:
+            raise refusal("Module/no-states", "this module has no states to set", AssertionError)
+
+    # --- what a concrete module provides ---------------------------------------------------------
+
+    @property
+    def symbol(self) -> Any:
+        """The symbol of this module."""
+        return self._symbol
+
+    @property
+    def data_names(self) -> list[str]:
+        """Names of the data inputs."""
+        raise NotImplementedError
+
+    @property
+    def output_names(self) -> list[str]:
+        """Names of the outputs."""
+        raise NotImplementedError
+
+    @property
+    def data_shapes(self) -> list[DataDesc]:
+        """Descriptions of the data inputs."""
+        raise NotImplementedError
+
+    @property
+    def label_shapes(self) -> list[DataDesc] | None:
+        """Descriptions of the labels; None when bound without."""
+        raise NotImplementedError
+
+    @property
+    def output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
+        """(name, shape) pairs of the outputs."""
+        raise NotImplementedError
+
+    def bind(
+        self, data_shapes: Any, label_shapes: Any = None, for_training: bool = True,
+        inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
+        grad_req: Any = "write",
+    ) -> None:
+        """Make executors for inputs of the given shapes."""
+        raise NotImplementedError
+
+    def init_params(
+        self, initializer: Any = Uniform(0.01), arg_params: dict | None = None,
+        aux_params: dict | None = None, allow_missing: bool = False, force_init: bool = False,
+        allow_extra: bool = False,
+    ) -> None:
+        """Give every parameter and auxiliary state a value."""
+        raise NotImplementedError
+
+    def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
+        """Return (parameters, auxiliary states) by name."""
+        raise NotImplementedError
+
+    def init_optimizer(
+        self, kvstore: Any = "local", optimizer: Any = "sgd",
+        optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False,
+    ) -> None:
+        """Install an optimizer."""
+        raise NotImplementedError
+
+    def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
+        """Compute the outputs of a batch."""
+        raise NotImplementedError
+
+    def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
+        """Compute the gradients."""
+        raise NotImplementedError
+
+    def get_outputs(self, merge_multi_context: bool = True) -> list:
+        """Return the outputs of the last forward."""
+        raise NotImplementedError
+
+    def get_input_grads(self, merge_multi_context: bool = True) -> list:
+        """Return the gradients of the data inputs."""
+        raise NotImplementedError
+
+    def update(self) -> None:
+        """Update parameters from their gradients."""
+        raise NotImplementedError
+
+    def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
+        """Add the last outputs and ``labels`` to a metric."""
+        raise NotImplementedError
+
+    def install_monitor(self, mon: Any) -> None:
+        """Install a monitor on every executor."""
+        raise NotImplementedError
+
+
+def _call_all(callbacks: Any, *arguments: Any) -> None:
+    """Call one callback, a list of them, or none."""
+    for callback in _as_list(callbacks) if callbacks is not None else ():
+        callback(*arguments)

@@ -1,0 +1,87 @@
+"""What a module's inputs are called and shaped: checks of names and descriptions."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from ..base import refusal
+from ..io import DataDesc
+
+PARAMETER_ENDINGS = ("_weight", "_bias", "_gamma", "_beta")
+
+
+def _check_input_names(symbol: Any, names: Sequence[str], typename: str, throw: bool) -> None:
+    """Compare names given to a module's constructor with the arguments of its symbol.
+
+    Raises:
+        ValueError: a name is not an argument and ``throw`` is set; without it, a UserWarning.
+    """
+    arguments = symbol.list_arguments()
+    for name in names:
+        if name in arguments:
+            continue
+        candidates = [a for a in arguments if not a.endswith(PARAMETER_ENDINGS)]
+        message = (
+            f"You created Module with Module(..., {typename}={list(names)}) but input with name '{name}' "
+            "is not found in symbol.list_arguments(). Did you mean one of:\n\t" + "\n\t".join(candidates)
+        )
+        if throw:
+            raise refusal("Module/input-names", message, ValueError)
+        warnings.warn(message, UserWarning, stacklevel=3)
+
+
+def _check_names_match(
+    names: Sequence[str], descriptions: Sequence[DataDesc], what: str, throw: bool
+) -> None:
+    """Compare the names of ``descriptions`` with the declared ``names``, in any order.
+
+    Raises:
+        ValueError: they differ and ``throw`` is set; without it, a UserWarning.
+    """
+    given = [description.name for description in descriptions]
+    if sorted(names) == sorted(given):
+        return
+    message = (
+        f"Data provided by {what}_shapes don't match names specified by {what}_names "
+        f"({list(descriptions)} vs. {list(names)})"
+    )
+    if throw:
+        raise refusal("Module/data-names", message, ValueError)
+    warnings.warn(message, UserWarning, stacklevel=4)
+
+
+def _as_descriptions(shapes: Any) -> list[DataDesc]:
+    """(name, shape[, dtype[, layout]]) tuples as DataDesc; a DataDesc stays what it is."""
+    return [shape if isinstance(shape, DataDesc) else DataDesc(*shape) for shape in shapes]
+
+
+def _parse_data_desc(
+    data_names: Sequence[str], label_names: Sequence[str], data_shapes: Any, label_shapes: Any
+) -> tuple[list[DataDesc], list[DataDesc] | None]:
+    """Descriptions of data and labels, their names checked.
+
+    Raises:
+        ValueError: data names differ from the declared ones. Label names only warn.
+    """
+    data = _as_descriptions(data_shapes)
+    _check_names_match(data_names, data, "data", throw=True)
+    labels = None if label_shapes is None else _as_descriptions(label_shapes)
+    _check_names_match(label_names, labels or [], "label", throw=False)
+    return data, labels
+
+
+def resized(description: DataDesc, shape: Sequence[int]) -> DataDesc:
+    """The same description with another shape."""
+    return DataDesc(description.name, tuple(shape), description.dtype, description.layout)
+
+
+def with_batch_size(description: DataDesc, batch_size: int) -> DataDesc:
+    """The same description with another number of rows; unchanged when it has no batch axis."""
+    axis = DataDesc.get_batch_axis(description.layout)
+    if axis == -1:
+        return description
+    shape = list(description.shape)
+    shape[axis] = batch_size
+    return resized(description, shape)

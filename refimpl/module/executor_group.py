@@ -1,0 +1,419 @@
+"""The executor group: one executor per context, each at work on its own slice of every batch."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..base import refusal
+from ..context import Context, cpu
+from ..executor_manager import _check_arguments, _split_input_slice
+from ..io import DataDesc
+from ..ndarray import NDArray
+from .arrays import Load, along, check_values, inferred, merged, owned, pooled, sliced_shape
+from .crew import Crew
+from .descriptions import resized
+from .requests import gradient_requests, group_contexts
+
+
+class DataParallelExecutorGroup:
+    """Executors of one symbol on several contexts, with the batch cut between them.
+
+    Parameters
+    ----------
+    symbol, contexts, workload : the net, where it runs, and the weight of each context.
+    data_shapes, label_shapes : lists of DataDesc for the whole batch; ``label_shapes`` may be None.
+    param_names : the arguments that are parameters.
+    for_training, inputs_need_grad, grad_req, fixed_param_names : who gets a gradient, see
+        :func:`~refimpl.module.requests.gradient_requests`.
+    shared_group : a group whose parameters, gradients, auxiliary states and input memory are used.
+    state_names : arguments that are neither data nor parameters and keep their value between batches.
+    group2ctxs : where each ``ctx_group`` lives, see :func:`~refimpl.module.requests.group_contexts`.
+
+    Attributes that others read
+    ---------------------------
+    ``batch_size``, ``slices``, ``execs``; parameter-major lists with one array per context:
+    ``param_arrays``, ``grad_arrays`` (None entries for fixed parameters), ``aux_arrays``,
+    ``state_arrays``, ``input_grad_arrays``; ``data_arrays`` and ``label_arrays`` hold (slice, array).
+    """
+
+    def __init__(
+        self, symbol: Any, contexts: Sequence[Context], workload: Sequence[float],
+        data_shapes: Sequence[DataDesc], label_shapes: Sequence[DataDesc] | None,
+        param_names: Sequence[str], for_training: bool, inputs_need_grad: bool,
+        shared_group: DataParallelExecutorGroup | None = None, logger: Any = logging,
+        fixed_param_names: Sequence[str] | None = None, grad_req: Any = "write",
+        state_names: Sequence[str] | None = None, group2ctxs: Any = None,
+    ) -> None:
+        _check_arguments(symbol)
+        self.symbol = symbol
+        self.contexts = list(contexts)
+        self.workload = workload
+        self.arg_names = symbol.list_arguments()
+        self.aux_names = symbol.list_auxiliary_states()
+        self.output_names = symbol.list_outputs()
+        self.param_names = [name for name in self.arg_names if name in set(param_names)]
+        self.fixed_param_names = list(fixed_param_names or [])
+        self.state_names = list(state_names or [])
+        self.for_training = for_training
+        self.inputs_need_grad = inputs_need_grad
+        self.logger = logger
+        self.group2ctxs = group_contexts(group2ctxs, len(self.contexts))
+        self.grad_req = gradient_requests(
+            self.arg_names, grad_req, param_names=self.param_names,
+            data_names=[description.name for description in data_shapes],
+            fixed_names=self.fixed_param_names, for_training=for_training,
+            inputs_need_grad=inputs_need_grad,
+        )
+        self.output_layouts = [
+            DataDesc.get_batch_axis(symbol[index].attr("__layout__"))
+            for index in range(len(self.output_names))
+        ]
+        self.shared_data_arrays: list[dict[str, NDArray]] = (
+            shared_group.shared_data_arrays if shared_group else [{} for _ in self.contexts]
+        )
+        self.crew = Crew(len(self.contexts))
+        self.execs: list[Any] = []
+        self.monitors: list[Any] = []
+        self.bind_exec(data_shapes, label_shapes, shared_group)
+
+    # --- binding ---------------------------------------------------------------------------------
+
+    def bind_exec(
+        self, data_shapes: Sequence[DataDesc], label_shapes: Sequence[DataDesc] | None,
+        shared_group: DataParallelExecutorGroup | None = None,
+    ) -> None:
+        """Cut the batch and bind an executor per context; when anything fails, nothing has changed."""
+        data_shapes, label_shapes = list(data_shapes), list(label_shapes or [])
+        for description in label_shapes:
+            if description.name not in self.arg_names:
+                raise refusal(
+                    "ExecutorGroup/label-name",
+                    f"label {description.name!r} is not an argument of the symbol ({self.arg_names}); "
+                    "rename it, or bind without label_shapes",
+                    KeyError,
+                )
+        batch_size, slices = self.decide_slices(data_shapes + label_shapes)
+        owners = shared_group.execs if shared_group else self.execs or [None] * len(self.contexts)
+        execs = [
+            self._bind_one(index, [
+                resized(description, sliced_shape(description, slices and slices[index]))
+                for description in data_shapes + label_shapes
+            ], owners[index])
+            for index in range(len(self.contexts))
+        ]
+
+        self._carry_monitors(execs)
+        self.execs = execs
+        self.batch_size, self.slices = batch_size, slices
+        self.data_shapes, self.label_shapes = data_shapes, label_shapes or None
+        self.data_names = [description.name for description in data_shapes]
+        self.label_names = [description.name for description in label_shapes]
+        self.data_layouts = [DataDesc.get_batch_axis(d.layout) for d in data_shapes]
+        self.label_layouts = [DataDesc.get_batch_axis(d.layout) for d in label_shapes]
+        self._collect_arrays()
+
+    def reshape(
+        self, data_shapes: Sequence[DataDesc], label_shapes: Sequence[DataDesc] | None
+    ) -> None:
+        """Bind again for other shapes; parameters, their gradients and auxiliary states stay."""
+        if list(data_shapes) == self.data_shapes and list(label_shapes or []) == (self.label_shapes or []):
+            return
+        self.bind_exec(data_shapes, label_shapes)
+
+    def decide_slices(
+        self, descriptions: Sequence[DataDesc]
+    ) -> tuple[int | None, list[slice] | None]:
+        """Return the common batch size and a slice per context; (None, None) without any batch axis.
+
+        Raises:
+            AssertionError: two descriptions disagree about the batch size.
+            ValueError: a context would get no row.
+        """
+        batch_size = None
+        for description in descriptions:
+            axis = DataDesc.get_batch_axis(description.layout)
+            if axis == -1:
+                continue
+            rows = description.shape[axis]
+            if batch_size is not None and rows != batch_size:
+                raise refusal(
+                    "ExecutorGroup/one-batch-size",
+                    f"all data must have the same batch size: batch_size = {batch_size}, but "
+                    f"{description.name} has shape {description.shape}",
+                    AssertionError,
+                )
+            batch_size = rows
+        if batch_size is None:
+            return None, None
+        return batch_size, _split_input_slice(batch_size, self.workload)
+
+    def _bind_one(self, index: int, descriptions: Sequence[DataDesc], owner: Any) -> Any:
+        """Bind the executor of one context; parameters come from ``owner`` where it has them."""
+        shapes, aux_shapes = inferred(
+            self.symbol.infer_shape, {d.name: d.shape for d in descriptions}, "shape"
+        )
+        types, aux_types = inferred(
+            self.symbol.infer_type, {d.name: d.dtype for d in descriptions}, "type"
+        )
+        places = self._places(index)
+        arguments, gradients = [], {}
+        for name, shape, dtype, place in zip(self.arg_names, shapes, types, places, strict=True):
+            wanted = self.grad_req[name] != "null"
+            if name in self.param_names:
+                arguments.append(owned(owner and owner.arg_dict, name, shape, dtype, place))
+                if wanted:
+                    gradients[name] = owned(owner and owner.grad_dict, name, shape, dtype, place)
+            else:
+                pool = self.shared_data_arrays[index]
+                arguments.append(pooled(pool, name, shape, dtype, place))
+                if wanted:
+                    gradients[name] = pooled(pool, f"grad of {name}", shape, dtype, place)
+        states = [
+            owned(owner and owner.aux_dict, name, shape, dtype, self.contexts[index])
+            for name, shape, dtype in zip(self.aux_names, aux_shapes, aux_types, strict=True)
+        ]
+        return self.symbol.bind(
+            self.contexts[index], arguments, args_grad=gradients, grad_req=self.grad_req,
+            aux_states=states, group2ctx=self.group2ctxs[index], shared_exec=owner,
+        )
+
+    def _places(self, index: int) -> list[Context]:
+        """The context of each argument: that of its ``ctx_group``, else the device itself."""
+        device, groups = self.contexts[index], self.group2ctxs[index]
+        if not groups:
+            return [device] * len(self.arg_names)
+        attributes = self.symbol.attr_dict()
+        return [
+            groups.get(attributes.get(name, {}).get("__ctx_group__"), device) for name in self.arg_names
+        ]
+
+    def _collect_arrays(self) -> None:
+        """List the arrays by name, and the copies of a batch by context, once per binding."""
+        parts = self.slices or [slice(None)] * len(self.contexts)
+
+        def each(pick: str, names: Sequence[str]) -> list[list[NDArray]]:
+            return [[getattr(executor, pick).get(name) for executor in self.execs] for name in names]
+
+        def sliced(names: Sequence[str]) -> list[list[tuple[slice, NDArray]]]:
+            return [list(zip(parts, arrays, strict=True)) for arrays in each("arg_dict", names)]
+
+        def loads(
+            index: int, names: Sequence[str], axes: Sequence[int], part: slice
+        ) -> list[Load]:
+            alone = len(self.contexts) == 1
+            return [
+                Load(position, along(axis, part), alone or axis == -1, self.execs[index].arg_dict[name])
+                for position, (name, axis) in enumerate(zip(names, axes, strict=True))
+            ]
+
+        self.data_arrays = sliced(self.data_names)
+        self.label_arrays = sliced(self.label_names) if self.label_names else None
+        self.state_arrays = each("arg_dict", self.state_names)
+        self.param_arrays = each("arg_dict", self.param_names)
+        self.aux_arrays = each("aux_dict", self.aux_names)
+        self.grad_arrays = each("grad_dict", self.param_names) if self.for_training else None
+        self.input_grad_arrays = each("grad_dict", self.data_names) if self.inputs_need_grad else []
+        self._data_loads = [
+            loads(index, self.data_names, self.data_layouts, part) for index, part in enumerate(parts)
+        ]
+        self._label_loads = [
+            loads(index, self.label_names, self.label_layouts, part) for index, part in enumerate(parts)
+        ]
+
+    # --- computation -----------------------------------------------------------------------------
+
+    def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
+        """Load each context's slice and run its executor, contexts side by side.
+
+        ``data_batch`` may be a list with one whole batch per context. Without labels the label arrays
+        keep what they hold. ``is_train`` None means ``for_training``.
+        """
+        mode = self.for_training if is_train is None else is_train
+
+        def step(index: int) -> None:
+            if isinstance(data_batch, list):
+                batch, data, labels = data_batch[index], self._own_data[index], self._own_labels[index]
+            else:
+                batch, data, labels = data_batch, self._data_loads[index], self._label_loads[index]
+            for load in data:
+                load.fill(batch.data)
+            if batch.label:
+                for load in labels:
+                    load.fill(batch.label)
+            self.execs[index].forward(is_train=mode)
+
+        self.crew.run(step)
+
+    @property
+    def _own_data(self) -> list[list[Load]]:
+        """The copies when each context brings a batch of its own."""
+        return [[load._replace(whole=True, part=Ellipsis) for load in loads] for loads in self._data_loads]
+
+    @property
+    def _own_labels(self) -> list[list[Load]]:
+        return [[load._replace(whole=True, part=Ellipsis) for load in loads] for loads in self._label_loads]
+
+    def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
+        """Run every executor backward; head gradients for the whole batch are cut as outputs are glued.
+
+        Raises:
+            AssertionError: the group is bound for inference.
+        """
+        if not self.for_training:
+            raise refusal(
+                "Module/needs-training", "backward: re-bind with for_training=True to run backward",
+                AssertionError,
+            )
+        heads = [None] * len(self.execs) if out_grads is None else self._cut_heads(out_grads)
+        self.crew.run(lambda index: self.execs[index].backward(out_grads=heads[index]))
+
+    def _cut_heads(self, out_grads: Any) -> list[list[NDArray]]:
+        whole = [out_grads] if isinstance(out_grads, NDArray) else list(out_grads)
+        heads = []
+        ends = [0] * len(self.output_names)
+        for context, executor in zip(self.contexts, self.execs, strict=True):
+            mine = []
+            for output, (gradient, axis) in enumerate(zip(whole, self.output_layouts, strict=False)):
+                part = gradient
+                if axis != -1 and len(self.execs) > 1:
+                    rows = executor.outputs[output].shape[axis]
+                    part = gradient[along(axis, slice(ends[output], ends[output] + rows))]
+                    ends[output] += rows
+                mine.append(part.as_in_context(context))
+            heads.append(mine)
+        return heads
+
+    # --- results ---------------------------------------------------------------------------------
+
+    def get_outputs(
+        self, merge_multi_context: bool = True, begin: int = 0, end: int | None = None
+    ) -> list[Any]:
+        """Return outputs ``begin`` to ``end`` for the whole batch, or a list per context of each."""
+        if merge_multi_context and len(self.execs) == 1:
+            return list(self.execs[0].outputs[begin:end])
+        outputs = [list(parts) for parts in zip(*(e.outputs for e in self.execs), strict=True)][begin:end]
+        if not merge_multi_context:
+            return outputs
+        return merged(outputs, self.output_layouts[begin:end])
+
+    def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
+        """Return the gradient of each data input, in the order of the data shapes."""
+        if merge_multi_context:
+            return merged(self.input_grad_arrays, self.data_layouts)
+        return self.input_grad_arrays
+
+    def get_output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
+        """Return (name, shape of the merged output) pairs."""
+        shapes = []
+        for position, (name, axis) in enumerate(
+            zip(self.output_names, self.output_layouts, strict=True)
+        ):
+            shape = list(self.execs[0].outputs[position].shape)
+            if axis != -1:
+                shape[axis] = sum(e.outputs[position].shape[axis] for e in self.execs)
+            shapes.append((name, tuple(shape)))
+        return shapes
+
+    def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
+        """Update ``eval_metric`` once per context with its slice of ``labels`` (or ``labels[context]``)."""
+        for index, executor in enumerate(self.execs):
+            if pre_sliced:
+                mine = labels[index]
+            elif len(self.execs) == 1 or self.slices is None:
+                mine = labels
+            else:
+                axes = self.label_layouts or [0] * len(labels)
+                mine = [
+                    label if axis == -1 else label[along(axis, self.slices[index])]
+                    for label, axis in zip(labels, axes, strict=False)
+                ]
+            eval_metric.update_dict(
+                dict(zip(self.label_names, mine, strict=False)),
+                dict(zip(self.output_names, executor.outputs, strict=True)),
+            )
+
+    # --- parameters and states -------------------------------------------------------------------
+
+    def set_params(
+        self, arg_params: Mapping[str, NDArray], aux_params: Mapping[str, NDArray] | None,
+        allow_extra: bool = False,
+    ) -> None:
+        """Copy values to every context.
+
+        Raises:
+            ValueError: an unknown name, unless ``allow_extra``; nothing is written.
+            MXNetError: a value of another shape; nothing is written.
+        """
+        for executor in self.execs:
+            for known, given, where in (
+                (executor.arg_dict, arg_params, "arguments"),
+                (executor.aux_dict, aux_params or {}, "auxiliary states"),
+            ):
+                check_values(known, given, where, allow_extra)
+        for executor in self.execs:
+            executor.copy_params_from(arg_params, aux_params, allow_extra_params=allow_extra)
+
+    def get_params(self, arg_params: Mapping[str, NDArray], aux_params: Mapping[str, NDArray]) -> None:
+        """Write the mean over contexts of each parameter and auxiliary state into the given arrays."""
+        for names, arrays, targets in (
+            (self.param_names, self.param_arrays, arg_params),
+            (self.aux_names, self.aux_arrays, aux_params),
+        ):
+            for name, copies in zip(names, arrays, strict=True):
+                mean = copies[0].copyto(cpu())
+                for copy in copies[1:]:
+                    mean += copy.as_in_context(cpu())
+                if len(copies) > 1:
+                    mean /= len(copies)
+                mean.copyto(targets[name])
+
+    def get_states(self, merge_multi_context: bool = True) -> list[list[NDArray]]:
+        """Return the arrays of each state, one per context.
+
+        Raises:
+            AssertionError: asked to merge them.
+        """
+        if merge_multi_context:
+            raise refusal(
+                "Module/states-unmerged",
+                "merge_multi_context=True is not supported for get_states yet; pass False",
+                AssertionError,
+            )
+        return self.state_arrays
+
+    def set_states(self, states: Sequence[Sequence[NDArray]] | None = None, value: float | None = None) -> None:
+        """Set states from arrays per context, or all of them to one number.
+
+        Raises:
+            AssertionError: neither or both are given.
+        """
+        if (states is None) == (value is None):
+            raise refusal(
+                "Module/states-or-value",
+                "set_states takes exactly one of states and value: "
+                + ("both were given" if states is not None else "neither was given"),
+                AssertionError,
+            )
+        for position, arrays in enumerate(self.state_arrays):
+            for index, array in enumerate(arrays):
+                if states is None:
+                    array[:] = value
+                else:
+                    states[position][index].copyto(array)
+
+    # --- monitoring ------------------------------------------------------------------------------
+
+    def install_monitor(self, mon: Any) -> None:
+        """Install a monitor on every executor; it stays on when the group is reshaped."""
+        for executor in self.execs:
+            mon.install(executor)
+        self.monitors.append(mon)
+
+    def _carry_monitors(self, execs: Sequence[Any]) -> None:
+        """Move monitors from the executors of before to the new ones."""
+        for monitor in self.monitors:
+            monitor.exes = [executor for executor in monitor.exes if executor not in self.execs]
+            for executor in execs:
+                monitor.install(executor)

@@ -1,0 +1,110 @@
+"""The life cycle of a module as one table: what each operation needs, and what it brings about.
+
+``print(table())`` shows it. :func:`demand` refuses an operation whose needs are not met; the same table
+drives tests/machines/test_module_life_cycle.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..base import refusal
+
+
+class Step(NamedTuple):
+    """A flag of a module, the clause that refuses when it is down, and the way to raise it."""
+
+    clause: str
+    mend: str
+
+
+class Operation(NamedTuple):
+    """The flags an operation needs, and those it raises when it succeeds."""
+
+    needs: tuple[str, ...] = ()
+    gives: tuple[str, ...] = ()
+
+
+STEPS: dict[str, Step] = {
+    "binded": Step("Module/needs-bind", "call bind() first"),
+    "params_initialized": Step(
+        "Module/needs-params", "call init_params() or set_params() first"
+    ),
+    "optimizer_initialized": Step("Module/needs-optimizer", "call init_optimizer() first"),
+    "for_training": Step("Module/needs-training", "re-bind with for_training=True"),
+    "inputs_need_grad": Step(
+        "Module/needs-input-gradients", "re-bind with inputs_need_grad=True"
+    ),
+}
+"""The flags in the order in which they are asked for."""
+
+_BOUND = ("binded",)
+_READY = ("binded", "params_initialized")
+
+LIFE_CYCLE: dict[str, Operation] = {
+    "bind": Operation((), ("binded",)),
+    "bind to a shared module": Operation(_READY, ("binded", "params_initialized")),
+    "reshape": Operation(_BOUND),
+    "data_shapes": Operation(_BOUND),
+    "label_shapes": Operation(_BOUND),
+    "output_shapes": Operation(_BOUND),
+    "install_monitor": Operation(_BOUND),
+    "prepare": Operation(_BOUND),
+    "init_params": Operation(_BOUND, ("params_initialized",)),
+    "set_params": Operation(_BOUND, ("params_initialized",)),
+    "load_params": Operation(_BOUND, ("params_initialized",)),
+    "get_params": Operation(("params_initialized",)),
+    "save_params": Operation(("params_initialized",)),
+    "save_checkpoint": Operation(("params_initialized",)),
+    "init_optimizer": Operation(_READY, ("optimizer_initialized",)),
+    "borrow_optimizer": Operation(("optimizer_initialized",), ("optimizer_initialized",)),
+    "save_optimizer_states": Operation(("optimizer_initialized",)),
+    "load_optimizer_states": Operation(("optimizer_initialized",)),
+    "forward": Operation(_READY),
+    "backward": Operation((*_READY, "for_training")),
+    "forward_backward": Operation((*_READY, "for_training")),
+    "update": Operation((*_READY, "optimizer_initialized", "for_training")),
+    "get_outputs": Operation(_READY),
+    "get_input_grads": Operation((*_READY, "inputs_need_grad")),
+    "get_states": Operation(_READY),
+    "set_states": Operation(_READY),
+    "update_metric": Operation(_BOUND),
+    "score": Operation(_READY),
+    "predict": Operation(_READY),
+    "iter_predict": Operation(_READY),
+}
+
+
+def missing_step(module: Any, operation: str) -> str | None:
+    """Return the first flag that ``operation`` needs and ``module`` has not raised."""
+    for flag in LIFE_CYCLE[operation].needs:
+        if not getattr(module, flag):
+            return flag
+    return None
+
+
+def demand(module: Any, operation: str) -> None:
+    """Refuse ``operation`` unless ``module`` has taken every step it needs.
+
+    Raises:
+        AssertionError: names the missing step.
+    """
+    flag = missing_step(module, operation)
+    if flag is not None:
+        step = STEPS[flag]
+        raise refusal(
+            step.clause, f"{operation} needs a module with {flag}=True: {step.mend}", AssertionError
+        )
+
+
+def table() -> str:
+    """Return the life cycle as text: a row per operation, ``x`` where it needs a flag, ``+`` where it raises it."""
+    width = max(map(len, LIFE_CYCLE))
+    lines = [" " * width + "  " + "  ".join(STEPS)]
+    for name, operation in LIFE_CYCLE.items():
+        marks = (
+            ("x" if flag in operation.needs else "+" if flag in operation.gives else ".").center(len(flag))
+            for flag in STEPS
+        )
+        lines.append(f"{name:{width}}  {'  '.join(marks)}".rstrip())
+    return "\n".join(lines)

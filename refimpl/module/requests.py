@@ -1,0 +1,89 @@
+"""Who gets a gradient and where arrays live: the two maps an executor group resolves before it binds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..base import refusal
+from ..context import Context
+
+
+def gradient_requests(
+    arguments: Sequence[str],
+    grad_req: Any,
+    *,
+    param_names: Sequence[str],
+    data_names: Sequence[str],
+    fixed_names: Sequence[str],
+    for_training: bool,
+    inputs_need_grad: bool,
+) -> dict[str, str]:
+    """Resolve ``grad_req`` (a string, a list in argument order, or a dict) to one request per argument.
+
+    Raises:
+        AssertionError: a list of the wrong length.
+        ValueError: not a str, list, tuple or dict.
+    """
+    if not for_training:
+        return dict.fromkeys(arguments, "null")
+    if isinstance(grad_req, (list, tuple)):
+        if len(grad_req) != len(arguments):
+            raise refusal(
+                "ExecutorGroup/grad-req-length",
+                f"grad_req has {len(grad_req)} entries for {len(arguments)} arguments {list(arguments)}; "
+                "give one each, or a dict",
+                AssertionError,
+            )
+        return dict(zip(arguments, grad_req, strict=True))
+    if not isinstance(grad_req, (str, dict)):
+        raise refusal(
+            "ExecutorGroup/grad-req-kind",
+            f"grad_req must be one of str, list, tuple, or dict, not {type(grad_req).__name__}",
+            ValueError,
+        )
+    wanted = grad_req if isinstance(grad_req, str) else "write"
+    requests = {}
+    for name in arguments:
+        trained = name in param_names and name not in fixed_names
+        asked = inputs_need_grad and name in data_names
+        requests[name] = wanted if trained or asked else "null"
+    if isinstance(grad_req, dict):
+        requests.update((name, request) for name, request in grad_req.items() if name in requests)
+    return requests
+
+
+def group_contexts(group2ctxs: Any, count: int) -> list[dict[str, Context] | None]:
+    """Resolve ``group2ctxs`` to one map from ``ctx_group`` to Context per device.
+
+    None, a list with a dict per device, or a dict whose values are a Context (for every device), a
+    list of one (for every device) or a list with one per device.
+
+    Raises:
+        AssertionError: another type or a wrong length.
+    """
+    if group2ctxs is None:
+        return [None] * count
+    if isinstance(group2ctxs, list):
+        if len(group2ctxs) != count:
+            raise _wrong_groups(f"a list of {len(group2ctxs)} dicts for {count} contexts")
+        return group2ctxs
+    if not isinstance(group2ctxs, dict):
+        raise _wrong_groups(f"a {type(group2ctxs).__name__}")
+    maps: list[dict[str, Context] | None] = [{} for _ in range(count)]
+    for group, places in group2ctxs.items():
+        each = [places] if isinstance(places, Context) else places
+        if not isinstance(each, list) or len(each) not in {1, count}:
+            raise _wrong_groups(f"{places!r} for group {group!r} and {count} contexts")
+        for index, device_map in enumerate(maps):
+            device_map[group] = each[index % len(each)]  # type: ignore[index]  # every map is a dict here
+    return maps
+
+
+def _wrong_groups(given: str) -> Exception:
+    return refusal(
+        "ExecutorGroup/group-contexts",
+        f"group2ctxs is {given}; give a list with a dict per context, or a dict from group name to "
+        "a Context, a list of one or a list with one per context",
+        AssertionError,
+    )

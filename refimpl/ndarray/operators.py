@@ -1,0 +1,209 @@
+"""Operators on arrays: every page of ``kernels/`` as a function ``mx.nd.X(..., out=None)``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..base import dtype_of, numeric_types, refusal
+from ..context import Context, current_context
+from ..kernels.foundation import Op, allocate, get, known
+from ..kernels.foundation import run as runner
+from ..resource import random_streams
+
+if TYPE_CHECKING:
+    from .ndarray import NDArray
+
+find = get
+
+# Operators that MXNet 1.9.1 offers as methods of an array.
+METHODS = frozenset(
+    """abs arccos arccosh arcsin arcsinh arctan arctanh argmax argmax_channel argmin argsort broadcast_axes
+    broadcast_like broadcast_to cbrt ceil clip cos cosh degrees depth_to_space diag exp expand_dims expm1 fix
+    flatten flip floor log log10 log1p log2 log_softmax max mean min nanprod nansum norm one_hot ones_like
+    pad pick prod radians rcbrt reciprocal relu repeat reshape_like rint round rsqrt shape_array sigmoid
+    sign sin sinh size_array slice slice_axis slice_like softmax softmin sort space_to_depth split sqrt
+    square squeeze sum swapaxes take tan tanh tile topk transpose trunc zeros_like""".split()
+)
+
+_PARSED: dict[Any, Any] = {}
+_PARSED_LIMIT = 4096
+
+
+def parsed(op: Op, attrs: dict[str, Any]) -> Any:
+    """``op.parse(attrs)``, remembered: optimizers call with the same attributes on every step."""
+    try:
+        key = (op.name, *attrs.items())
+        found = _PARSED.get(key)
+    except TypeError:  # a list among the values
+        return op.parse(attrs)
+    if found is None:
+        if len(_PARSED) >= _PARSED_LIMIT:
+            _PARSED.clear()
+        found = _PARSED[key] = op.parse(attrs)
+    return found
+
+
+def _infer(op: Op, p: Any, inputs: list[NDArray], targets: list[NDArray]) -> list[tuple[Any, np.dtype]]:
+    """Shape and dtype of every output; targets are checked against them."""
+    unknown = [None] * len(op.output_names(p))
+    wanted = [t.shape for t in targets] + unknown[len(targets) :]
+    _, shapes = op.infer(p, [a._data.shape for a in inputs], wanted if not inputs else unknown)
+    _, types = op.infer_type(p, [a._data.flat.dtype for a in inputs], unknown)
+    if not known(*shapes):
+        raise refusal("nd/known-shape", f"{op.name}: the output shape is not known, give shape=")
+    for target, shape in zip(targets, shapes, strict=False):
+        if target.shape != shape:
+            raise refusal("nd/out-shape", f"{op.name}: out has shape {target.shape}, expected {shape}")
+    return [
+        (shape, np.dtype(kind) if kind is not None else np.dtype(np.float32))
+        for shape, kind in zip(shapes, types, strict=True)
+    ]
+
+
+def _may_write(op: Op, target: NDArray, index: int, sources: list[NDArray], dtype: np.dtype) -> bool:
+    """Whether a kernel may write straight into ``target``: right dtype, no clash with an input."""
+    if target._data.flat.dtype != dtype:
+        return False
+    for position, source in enumerate(sources):
+        if source._data is target._data:
+            if (position, index) not in op.inplace:
+                return False
+        elif target._data.device == "cpu" and np.may_share_memory(target._data.flat, source._data.flat):
+            return False
+    return True
+
+
+def invoke(op: Op, inputs: list[NDArray], attrs: dict[str, Any], out: Any = None) -> Any:
+    """Run ``op`` and return its visible outputs: one array, or a list of several.
+
+    ``out`` (an array, or a list of them) receives the result, cast to its dtype, and is returned.
+
+    Raises:
+        MXNetError: a parameter, shape or dtype is refused, or the context is absent.
+    """
+    from .ndarray import NDArray
+
+    asked = attrs.pop("ctx", None)
+    targets = [] if out is None else list(out) if isinstance(out, (list, tuple)) else [out]
+    if op.variadic and op.variadic not in attrs:
+        attrs[op.variadic] = len(inputs)
+    if targets and not inputs and "dtype" not in attrs and "dtype" in op.params._fields:
+        attrs["dtype"] = targets[0]._data.flat.dtype.name
+    p = parsed(op, attrs)
+    names = op.input_names(p)
+    if len(names) != len(inputs):
+        raise refusal(
+            "nd/input-count", f"{op.name} takes {len(names)} inputs ({', '.join(names)}), got {len(inputs)}"
+        )
+    ctx = _context_of(inputs, targets, asked)
+    visible = op.visible_count(p)
+    targets = targets[:visible]
+    sources = [a if a._ctx.memory == ctx.memory else a.as_in_context(ctx) for a in inputs]
+    results = []
+    for index, (shape, dtype) in enumerate(_infer(op, p, sources, targets)):
+        if index < len(targets) and _may_write(op, targets[index], index, sources, dtype):
+            results.append(targets[index]._data)
+        else:
+            results.append(allocate(shape, dtype, ctx.memory))
+    runner.forward(
+        op, p, [a._data for a in sources], results, is_train=False,
+        rng=random_streams(ctx) if op.random else None,
+    )
+    if out is not None:
+        for target, result in zip(targets, results, strict=False):
+            if target._data is not result:
+                target._data.fill_from(result.to_numpy())
+        return out
+    made = [NDArray(result, ctx) for result in results[:visible]]
+    return made[0] if visible == 1 else made
+
+
+def _context_of(inputs: list[NDArray], targets: list[NDArray], attr: Any) -> Context:
+    if inputs:
+        return inputs[0]._ctx
+    if targets:
+        return targets[0]._ctx
+    if attr is None or attr == "":
+        return current_context()
+    if isinstance(attr, Context):
+        return attr
+    kind, _, number = str(attr).rstrip(")").partition("(")
+    return Context(kind, int(number or 0))
+
+
+def call(name: str, *inputs: Any, out: Any = None, **attrs: Any) -> Any:
+    """Run the operator ``name``."""
+    return invoke(get(name), list(inputs), attrs, out)
+
+
+def binary(left: NDArray, right: Any, array_op: str, scalar_op: str, out: Any = None) -> Any:
+    """An arithmetic operator between an array and an array or a number.
+
+    Raises:
+        TypeError: ``right`` is neither (a NumPy array, None, a string ...).
+    """
+    from .ndarray import NDArray
+
+    if isinstance(right, NDArray):
+        return call(array_op, left, right, out=out)
+    if isinstance(right, numeric_types) and not isinstance(right, np.ndarray):
+        return call(scalar_op, left, scalar=float(right), out=out)
+    raise refusal("nd/operand", f"type {type(right)} not supported, use an NDArray or a number", TypeError)
+
+
+def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[list, dict[str, Any]]:
+    """Positional and keyword arguments as (input arrays, attributes)."""
+    from .ndarray import NDArray
+
+    kwargs.pop("name", None)
+    if op.variadic:
+        arrays = list(args[0]) if len(args) == 1 and isinstance(args[0], (list, tuple)) else list(args)
+        return arrays, kwargs
+    names = [*op.all_inputs, *op.params._fields]
+    if len(args) > len(names):
+        raise refusal("nd/arguments", f"{op.name} takes at most {len(names)} arguments", TypeError)
+    by_name = {n: v for n, v in zip(names, args, strict=False) if v is not None}
+    for key, value in kwargs.items():
+        if key in by_name:
+            raise refusal("nd/arguments", f"{op.name} got {key} twice", TypeError)
+        by_name[key] = value
+    arrays = []
+    for name in op.all_inputs:
+        value = by_name.pop(name, None)
+        if value is None:
+            continue
+        if not isinstance(value, NDArray):
+            raise refusal(
+                "nd/operand", f"{op.name}: {name} must be an NDArray, got {type(value).__name__}", TypeError
+            )
+        arrays.append(value)
+    return arrays, {k: v for k, v in by_name.items() if v is not None}
+
+
+def make_function(op: Op, name: str) -> Callable:
+    """The public function of an operator under one of its names."""
+
+    def function(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        arrays, attrs = _split_arguments(op, args, kwargs)
+        if "dtype" in attrs and not isinstance(attrs["dtype"], str):
+            attrs["dtype"] = dtype_of(attrs["dtype"]).name
+        return invoke(op, arrays, attrs, out)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = op.doc
+    return function
+
+
+def bound_method(name: str, array: NDArray) -> Callable:
+    """``array.name`` for an operator method."""
+    op = get(name)
+
+    def method(*args: Any, **kwargs: Any) -> Any:
+        return make_function(op, name)(array, *args, **kwargs)
+
+    method.__name__ = name
+    method.__doc__ = op.doc
+    return method

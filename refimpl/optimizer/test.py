@@ -1,0 +1,22 @@
+"""Test: the simplest rule, for testing stores and updaters."""
+
+from __future__ import annotations
+
+from ..ndarray import NDArray, zeros
+from .optimizer import Index, Optimizer, register
+
+
+@register
+class Test(Optimizer):
+    """w <- w + rescale_grad * g; the state is a copy of the new weight."""
+
+    __test__ = False  # pytest would take the class for a test
+
+    def create_state(self, index: Index, weight: NDArray) -> NDArray:  # noqa: ARG002
+        """Zeros like the weight."""
+        return zeros(weight.shape, weight.context)
+
+    def update(self, index: Index, weight: NDArray, grad: NDArray, state: NDArray) -> None:  # noqa: ARG002
+        """Add the gradient."""
+        weight += grad * self.rescale_grad
+        state[:] = weight

@@ -1,0 +1,50 @@
+"""What operators borrow from the machine besides memory: the random streams of each context."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+
+from .context import Context
+from .kernels.foundation import Buffer, allocate
+from .kernels.random_streams import STATE_SIZE, seed_streams
+
+_LOCK = threading.Lock()
+_STREAMS: dict[Context, Buffer] = {}
+_SEED = int(time.time())
+
+
+def stream_seed(seed: int, context: Context) -> int:
+    """The seed of one context's streams: [random/per-context] of spec/random.md."""
+    return (seed + context.device_id * 1_000_003) & 0x7FFFFFFF if context.device_id else seed
+
+
+def random_streams(context: Context) -> Buffer:
+    """Return the generator state of ``context``, seeded on first use."""
+    found = _STREAMS.get(context)
+    if found is None:
+        with _LOCK:
+            found = _STREAMS.get(context)
+            if found is None:
+                found = allocate((STATE_SIZE,), np.dtype(np.uint32), context.memory)
+                seed_streams(found, stream_seed(_SEED, context))
+                _STREAMS[context] = found
+    return found
+
+
+def seed_all(seed: int) -> None:
+    """Restart the streams of every context, those not yet used included."""
+    global _SEED  # noqa: PLW0603  # the one global seed of the process, as in MXNet
+    with _LOCK:
+        _SEED = seed
+        for context, state in _STREAMS.items():
+            seed_streams(state, stream_seed(seed, context))
+
+
+def seed_one(seed: int, context: Context) -> None:
+    """Restart the streams of one context."""
+    state = random_streams(context)
+    with _LOCK:
+        seed_streams(state, stream_seed(seed, context))

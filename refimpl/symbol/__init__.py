@@ -1,0 +1,124 @@
+"""mx.sym: graphs, and every operator as a function on them."""
+
+from __future__ import annotations
+
+import sys as _sys
+from collections.abc import Iterable as _Iterable
+from pathlib import Path as _Path
+from types import ModuleType as _Module
+from typing import Any as _Any
+
+from ..base import refusal as _refusal
+from ..kernels.foundation import REGISTRY as _REGISTRY
+from . import json_format as _json_format
+from . import operators
+from .compose import variable as Variable  # noqa: N812  # MXNet's name
+from .symbol import Symbol
+
+var = Variable
+
+
+def Group(symbols: _Iterable[Symbol]) -> Symbol:  # noqa: N802  # MXNet's name
+    """One symbol with the outputs of several, in order.
+
+    Raises:
+        TypeError: an element is not a Symbol.
+    """
+    given = list(symbols)
+    if not given or any(not isinstance(s, Symbol) for s in given):
+        raise _refusal("Symbol/group", "Expected a list of symbols as input", TypeError)
+    return Symbol([entry for symbol in given for entry in symbol.entries])
+
+
+def load_json(json_str: str) -> Symbol:
+    """Read a graph from JSON text.
+
+    Raises:
+        MXNetError: the text is not a symbol file.
+        TypeError: ``json_str`` is not a string.
+    """
+    if not isinstance(json_str, str):
+        raise _refusal("Symbol/load-json", "fname required to be string", TypeError)
+    return Symbol(_json_format.from_json(json_str))
+
+
+def load(fname: str) -> Symbol:
+    """Read a graph from a file.
+
+    Raises:
+        MXNetError: the file is missing or not a symbol file; the message names it.
+        TypeError: ``fname`` is not a string or path.
+    """
+    if not isinstance(fname, (str, _Path)):
+        raise _refusal("Symbol/load-name", "fname need to be string", TypeError)
+    try:
+        text = _Path(fname).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise _refusal("symbol-file/readable", f"cannot read {fname}: {error}") from None
+    return Symbol(_json_format.from_json(text, str(fname)))
+
+
+_internal = _Module(f"{__name__}._internal", "Operators under their internal names.")
+op = _Module(f"{__name__}.op", "Every public operator.")
+_sys.modules[_internal.__name__] = _internal
+_sys.modules[op.__name__] = op
+
+
+def _publish() -> None:
+    """Make each registered operator a function of this module, or of ``_internal``."""
+    here = globals()
+    for name, page in _REGISTRY.items():
+        function = operators.make_function(page, name)
+        if name.startswith("_"):
+            setattr(_internal, name, function)
+        else:
+            setattr(op, name, function)
+            here.setdefault(name, function)
+
+
+_publish()
+
+
+def zeros(shape: _Any, dtype: _Any = "float32", **kwargs: _Any) -> Symbol:
+    """A symbol of zeros."""
+    return _internal._zeros(shape=shape, dtype=dtype, **kwargs)  # type: ignore[attr-defined]  # published above
+
+
+def ones(shape: _Any, dtype: _Any = "float32", **kwargs: _Any) -> Symbol:
+    """A symbol of ones."""
+    return _internal._ones(shape=shape, dtype=dtype, **kwargs)  # type: ignore[attr-defined]  # published above
+
+
+def full(shape: _Any, val: float, dtype: _Any = "float32", **kwargs: _Any) -> Symbol:
+    """A symbol filled with ``val``."""
+    return _internal._full(shape=shape, value=val, dtype=dtype, **kwargs)  # type: ignore[attr-defined]  # published above
+
+
+def _two_ways(operator: str, reverse: str) -> _Any:
+    """A function that accepts symbols and numbers on either side (``mx.sym.maximum``)."""
+
+    def function(left: _Any, right: _Any) -> _Any:
+        array_op, called, scalar_op, scalar_called = _TWO_WAYS[operator]
+        if isinstance(left, Symbol):
+            return left._binary(right, array_op, called, scalar_op, scalar_called)
+        if isinstance(right, Symbol):
+            return right._binary(left, "", "", *_REVERSED.get(reverse, (scalar_op, scalar_called)))
+        raise _refusal("Symbol/operand", "at least one operand must be a Symbol", TypeError)
+
+    return function
+
+
+_TWO_WAYS = {
+    "maximum": ("_maximum", "_Maximum", "_maximum_scalar", "_MaximumScalar"),
+    "minimum": ("_minimum", "_Minimum", "_minimum_scalar", "_MinimumScalar"),
+    "pow": ("_power", "_Power", "_power_scalar", "_PowerScalar"),
+}
+_REVERSED = {"pow": ("_rpower_scalar", "_RPowerScalar")}
+maximum = _two_ways("maximum", "maximum")
+minimum = _two_ways("minimum", "minimum")
+pow = power = _two_ways("pow", "pow")  # noqa: A001  # MXNet's name
+
+__all__ = [
+    "Group", "Symbol", "Variable", "full", "load", "load_json", "maximum", "minimum", "ones", "pow",
+    "power", "var", "zeros",
+]

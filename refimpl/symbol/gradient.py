@@ -1,0 +1,150 @@
+"""The gradient pass: from a graph, a graph that computes gradients, made of ordinary nodes.
+
+[gradient/chain] Nodes are visited outputs-first. A node's head gradients are the sums of what its consumers
+contributed, last consumer first; its page then says how they become gradients of its inputs, either as one
+gradient node (``backward``) or as a composition of other operators (``gradient``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..base import refusal
+from ..kernels.foundation import get
+from .inference import Key, key_of
+from .ir import Entry, Node, post_order
+
+
+class Gradients:
+    """What the pass made.
+
+    ``heads`` holds one variable node per output of the graph whose head gradient is needed (None where it
+    is not); ``of`` maps the id of a wanted variable to its gradient entry, absent when it is zero.
+    """
+
+    def __init__(self) -> None:
+        self.heads: list[Node | None] = []
+        self.of: dict[int, Entry] = {}
+        self.nodes: list[Node] = []
+
+
+class _Pass:
+    def __init__(self, outputs: Sequence[Entry], wanted: set[int]) -> None:
+        self.order = post_order(outputs)
+        self.result = Gradients()
+        self.contributions: dict[Key, list[Entry]] = {}
+        self.reached: set[int] = set()
+        self.count = 0
+        self.depends = self._depending_on(wanted)
+        for number, output in enumerate(outputs):
+            self._start(number, output)
+
+    def _depending_on(self, wanted: set[int]) -> set[int]:
+        """Ids of the nodes through which a wanted variable can be reached."""
+        found = set(wanted)
+        for node in self.order:
+            if any(id(entry.node) in found for entry in node.inputs):
+                found.add(id(node))
+        return found
+
+    def _start(self, number: int, output: Entry) -> None:
+        """Give an output of the graph its head gradient."""
+        node = output.node
+        self.reached.add(id(node))
+        loss = node.op is not None and node.op.loss
+        head = None if loss else Node(None, f"head_grad{number}")
+        self.result.heads.append(head)
+        if head is not None:
+            self.contributions.setdefault(key_of(output), []).append(Entry(head, 0))
+
+    def make(self, op_name: str, inputs: Sequence[Entry], **attrs: Any) -> list[Entry]:
+        """Add a node of another operator; its visible outputs."""
+        op = get(op_name)
+        text = {key: str(value) for key, value in attrs.items()}
+        if op.variadic and op.variadic not in text:
+            text[op.variadic] = str(len(inputs))
+        node = Node(op, f"{op_name.strip('_')}_grad{self.count}", text, inputs)
+        self.count += 1
+        return [Entry(node, i) for i in range(node.visible_count())]
+
+    def head_of(self, node: Node, index: int) -> Entry | None:
+        """Sum of the contributions to one output, None when there are none."""
+        parts = self.contributions.get((id(node), index), [])
+        if len(parts) < 2:
+            return parts[0] if parts else None
+        return self.make("add_n", parts)[0]
+
+    def run(self) -> Gradients:
+        for node in reversed(self.order):
+            if id(node) not in self.depends:
+                continue
+            if node.is_variable:
+                head = self.head_of(node, 0)
+                if head is not None:
+                    self.result.of[id(node)] = head
+            else:
+                self._backward(node)
+        self.result.nodes = [
+            n for n in post_order(list(self.result.of.values())) if id(n) not in self._forward_ids()
+        ]
+        return self.result
+
+    def _forward_ids(self) -> set[int]:
+        return {id(node) for node in self.order}
+
+    def _backward(self, node: Node) -> None:
+        op = node.op
+        assert op is not None
+        heads = [self.head_of(node, i) for i in range(node.visible_count())]
+        active = id(node) in self.reached if op.loss else False
+        if all(head is None for head in heads) and not active:
+            return
+        names = op.input_names(node.params)
+        for name, entry in zip(names, node.inputs, strict=True):
+            if name in op.refuses_gradient and id(entry.node) in self.depends:
+                raise refusal(
+                    op.refuses_gradient[name],
+                    f"Error in operator {node.name}: {op.name} has no gradient for input {name};"
+                    f" set grad_req of {entry.node.name} to 'null'",
+                )
+        if not op.has_gradient:
+            raise refusal(
+                "gradient/differentiable",
+                f"Operator {op.name} (node {node.name}) is non-differentiable; put BlockGrad around it"
+                " or set grad_req to 'null'",
+            )
+        for name, entry, part in zip(names, node.inputs, self._parts(node, heads), strict=True):
+            if part is None or name in op.no_gradient or name in op.aux:
+                continue
+            if id(entry.node) in self.depends:
+                self.reached.add(id(entry.node))
+                self.contributions.setdefault(key_of(entry), []).append(part)
+
+    def _parts(self, node: Node, heads: list[Entry | None]) -> list[Entry | None]:
+        """One gradient entry per input of ``node``."""
+        op = node.op
+        assert op is not None
+        outputs = [Entry(node, i) for i in range(node.output_count())]
+        if not op.loss:
+            heads = [
+                head if head is not None else self.make("zeros_like", [outputs[i]])[0]
+                for i, head in enumerate(heads)
+            ]
+        if op.gradient is not None:
+            return list(op.gradient(self.make, node.params, heads, node.inputs, outputs))
+        by_name = dict(zip(op.input_names(node.params), node.inputs, strict=True))
+        by_name.update(zip(op.output_names(node.params), outputs, strict=True))
+        reads = [by_name[name] for name in op.need_names(node.params) if name in by_name]
+        given = [] if op.loss else [head for head in heads if head is not None]
+        made = Node(op, f"{node.name}_backward", dict(node.attrs), [*given, *reads], primal=node)
+        return [Entry(made, i) for i in range(len(node.inputs))]
+
+
+def build(outputs: Sequence[Entry], wanted: set[int]) -> Gradients:
+    """Gradients of ``outputs`` with respect to the variables whose ids are in ``wanted``.
+
+    Raises:
+        MXNetError: a path to a wanted variable goes through an operator without a gradient.
+    """
+    return _Pass(outputs, wanted).run()

@@ -1,0 +1,124 @@
+"""The graph: nodes, and entries (one output of one node). Everything else about a Symbol is built on this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from ..kernels.foundation import Op
+
+
+class Entry(NamedTuple):
+    """Output number ``index`` of ``node``."""
+
+    node: Node
+    index: int
+
+
+class Node:
+    """A variable (``op`` is None), an operator, or the gradient of an operator (``primal`` is set).
+
+    ``attrs`` are the strings that a file holds; ``params`` is what the operator reads from them.
+    A gradient node has the operator of its ``primal``, reads head gradients and what the page declares in
+    ``needs``, and has one output per input of the primal.
+    """
+
+    __slots__ = ("attrs", "inputs", "name", "op", "params", "primal")
+
+    def __init__(
+        self,
+        op: Op | None,
+        name: str,
+        attrs: dict[str, str] | None = None,
+        inputs: Sequence[Entry] = (),
+        primal: Node | None = None,
+    ) -> None:
+        self.op = op
+        self.name = name
+        self.attrs = attrs or {}
+        self.inputs = list(inputs)
+        self.primal = primal
+        if primal is not None:
+            self.params = primal.params
+        else:
+            self.params = None if op is None else op.parse(_for_operator(self.attrs))
+
+    @property
+    def is_variable(self) -> bool:
+        """Whether this is an argument or an auxiliary state."""
+        return self.op is None
+
+    @property
+    def kind(self) -> str:
+        """The operator's name as files and pictures show it; "null" for a variable."""
+        if self.op is None:
+            return "null"
+        return f"_backward_{self.op.name}" if self.primal is not None else self.op.name
+
+    def output_names(self) -> tuple[str, ...]:
+        """Names of all outputs, hidden ones last."""
+        if self.op is None:
+            return ("",)
+        if self.primal is not None:
+            return tuple(f"d_{name}" for name in self.op.input_names(self.params))
+        return self.op.output_names(self.params)
+
+    def output_count(self) -> int:
+        """Number of outputs, hidden ones counted."""
+        if self.op is None:
+            return 1
+        return len(self.primal.inputs) if self.primal is not None else len(self.output_names())
+
+    def visible_count(self) -> int:
+        """Number of outputs a user sees."""
+        if self.op is None:
+            return 1
+        if self.primal is not None:
+            return self.output_count()
+        return self.op.visible_count(self.params)
+
+    def entry_name(self, index: int) -> str:
+        """Name of an output: the variable's own, ``fc1_output``, ``split0_output1``."""
+        return self.name if self.op is None else f"{self.name}_{self.output_names()[index]}"
+
+    def __repr__(self) -> str:
+        return f"Node({self.kind} {self.name})"
+
+
+def _for_operator(attrs: dict[str, str]) -> dict[str, Any]:
+    """Attributes without those meant for the graph."""
+    return {k: v for k, v in attrs.items() if not (k.startswith("__") and k.endswith("__"))}
+
+
+def post_order(heads: Iterable[Entry]) -> list[Node]:
+    """Every node the heads depend on, inputs first, in depth-first order."""
+    order: list[Node] = []
+    seen: set[int] = set()
+    for head in heads:
+        stack: list[tuple[Node, int]] = [(head.node, 0)]
+        if id(head.node) in seen:
+            continue
+        seen.add(id(head.node))
+        while stack:
+            node, position = stack.pop()
+            if position < len(node.inputs):
+                stack.append((node, position + 1))
+                child = node.inputs[position].node
+                if id(child) not in seen:
+                    seen.add(id(child))
+                    stack.append((child, 0))
+            else:
+                order.append(node)
+    return order
+
+
+def auxiliary_nodes(order: Iterable[Node]) -> set[int]:
+    """Ids of the variables that are auxiliary states of some operator."""
+    found: set[int] = set()
+    for node in order:
+        if node.op is None or not node.op.aux or node.primal is not None:
+            continue
+        for name, entry in zip(node.op.input_names(node.params), node.inputs, strict=True):
+            if name in node.op.aux and entry.node.is_variable:
+                found.add(id(entry.node))
+    return found

@@ -1,0 +1,80 @@
+"""Operators on symbols: every page of ``kernels/`` as a function ``mx.sym.X(..., name=None)``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..base import refusal
+from ..kernels.foundation import Op, get
+from ..ndarray.operators import METHODS as _ARRAY_METHODS
+from .compose import call
+from .symbol import Symbol
+
+METHODS = _ARRAY_METHODS | {"reshape"}
+
+# Methods of arrays that exist on symbols only to say no, as in MXNet.
+ARRAY_ONLY = frozenset(
+    {"asnumpy", "asscalar", "wait_to_read", "copy", "as_in_context", "detach", "backward", "gradient"}
+)
+
+
+def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Arguments as (inputs by name, or a list, and attributes)."""
+    if op.variadic:
+        given = list(args[0]) if len(args) == 1 and isinstance(args[0], (list, tuple)) else list(args)
+        named = {k: v for k, v in kwargs.items() if isinstance(v, Symbol)}
+        rest = {k: v for k, v in kwargs.items() if k not in named and v is not None}
+        for value in given:
+            if not isinstance(value, Symbol):
+                raise refusal(
+                    "Symbol/input-type", f"{op.name}: inputs must be Symbols, got {type(value)}", TypeError
+                )
+        return [*given, *named.values()], rest
+    inputs: dict[str, Symbol] = {}
+    attrs: dict[str, Any] = {}
+    names = [*op.all_inputs, *op.params._fields]
+    if len(args) > len(names):
+        raise refusal("Symbol/arguments", f"{op.name} takes at most {len(names)} arguments", TypeError)
+    pairs = [(n, v) for n, v in zip(names, args, strict=False) if v is not None]
+    for key, value in [*pairs, *kwargs.items()]:
+        if value is None:
+            continue
+        if isinstance(value, Symbol):
+            inputs[key] = value
+        elif key in op.all_inputs and key not in op.params._fields:
+            raise refusal(
+                "Symbol/input-type", f"{op.name}: {key} must be a Symbol, got {type(value)}", TypeError
+            )
+        else:
+            attrs[key] = value
+    return inputs, attrs
+
+
+def make_function(op: Op, name: str) -> Callable:
+    """The public function of an operator under one of its names."""
+    called = name
+
+    def function(*args: Any, name: str | None = None, attr: Any = None, **kwargs: Any) -> Symbol:
+        inputs, attrs = _split_arguments(op, args, kwargs)
+        hidden = {k: v for k, v in attrs.items() if k.startswith("__") and k.endswith("__")}
+        params = {k: v for k, v in attrs.items() if k not in hidden}
+        return call(op, called, inputs, params, name, {**(attr or {}), **hidden} or None)
+
+    function.__name__ = function.__qualname__ = called
+    function.__doc__ = op.doc
+    return function
+
+
+def bound_method(name: str, symbol: Symbol) -> Callable:
+    """``symbol.name`` for an operator method."""
+    op = get(name)
+
+    def method(*args: Any, **kwargs: Any) -> Symbol:
+        if name == "reshape" and args and all(isinstance(a, int) for a in args):
+            args = (args,)
+        return make_function(op, name)(symbol, *args, **kwargs)
+
+    method.__name__ = name
+    method.__doc__ = op.doc
+    return method

@@ -1,0 +1,430 @@
+"""Symbol: a handle on outputs of a graph, with MXNet 1.x's methods."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..attribute import HIDDEN_KEYS
+from ..base import NotImplementedForSymbol, numeric_types, refusal
+from ..context import Context
+from ..kernels.foundation import get, known
+from . import inference, json_format
+from .compose import call
+from .ir import Entry, Node, auxiliary_nodes, post_order
+
+if TYPE_CHECKING:
+    from ..executor import Executor
+    from ..ndarray import NDArray
+
+
+class Symbol:
+    """One or more outputs of a graph. Made by ``mx.sym.Variable`` and ``mx.sym.<operator>``."""
+
+    __slots__ = ("entries",)
+    __hash__ = None  # type: ignore[assignment]  # == builds a graph, so symbols cannot be dict keys
+    __array_priority__ = 1000.0
+
+    def __init__(self, entries: list[Entry]) -> None:
+        self.entries = entries
+
+    # --- what it is ------------------------------------------------------------------------------
+
+    def order(self) -> list[Node]:
+        """All nodes, inputs first."""
+        return post_order(self.entries)
+
+    @property
+    def name(self) -> str | None:
+        """Name of the node, None for a group of several outputs of different nodes."""
+        nodes = {id(entry.node) for entry in self.entries}
+        return self.entries[0].node.name if len(nodes) == 1 else None
+
+    def __repr__(self) -> str:
+        if self.name is None:
+            return f"<Symbol group [{', '.join(e.node.name for e in self.entries)}]>"
+        return f"<Symbol {self.name}>"
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[Symbol]:
+        return (self[i] for i in range(len(self)))
+
+    def list_outputs(self) -> list[str]:
+        """Names of the outputs, ``fc1_output``."""
+        return [entry.node.entry_name(entry.index) for entry in self.entries]
+
+    def _variables(self) -> tuple[list[Node], list[Node]]:
+        """(arguments, auxiliary states), depth first."""
+        order = self.order()
+        auxiliary = auxiliary_nodes(order)
+        variables = [node for node in order if node.is_variable]
+        return (
+            [n for n in variables if id(n) not in auxiliary], [n for n in variables if id(n) in auxiliary],
+        )
+
+    def list_arguments(self) -> list[str]:
+        """Names of the arguments in depth-first order; two variables of one name appear twice."""
+        return [node.name for node in self._variables()[0]]
+
+    def list_auxiliary_states(self) -> list[str]:
+        """Names of the states that operators update by themselves (BatchNorm's moving averages)."""
+        return [node.name for node in self._variables()[1]]
+
+    def list_inputs(self) -> list[str]:
+        """Names of arguments and auxiliary states in graph order."""
+        return [node.name for node in self.order() if node.is_variable]
+
+    # --- parts -----------------------------------------------------------------------------------
+
+    def __getitem__(self, index: int | str | slice) -> Symbol:
+        """One output by number or name, or several by slice.
+
+        Raises:
+            IndexError: the number is past the end.
+            ValueError: no output, or more than one, has the name.
+            MXNetError: the number is negative.
+        """
+        if isinstance(index, slice):
+            return Symbol(self.entries[index])
+        if isinstance(index, str):
+            found = [i for i, name in enumerate(self.list_outputs()) if name == index]
+            if len(found) != 1:
+                problem = "Cannot find output that matches" if not found else "There are multiple outputs with"
+                raise refusal("Symbol/output-name", f"{problem} name {index!r}", ValueError)
+            index = found[0]
+        if not isinstance(index, int):
+            raise refusal("Symbol/index", "Symbol only supports integer, slice or str index", TypeError)
+        if index >= len(self.entries):
+            raise refusal("Symbol/index", f"Index {index} is past the {len(self.entries)} outputs", IndexError)
+        if index < 0:
+            raise refusal("Symbol/index", f"Index {index} is negative")
+        return Symbol([self.entries[index]])
+
+    def get_internals(self) -> Symbol:
+        """Every visible output of every node, as one group."""
+        return Symbol([Entry(n, i) for n in self.order() for i in range(n.visible_count())])
+
+    def get_children(self) -> Symbol | None:
+        """The inputs of this node; None for a variable."""
+        inputs = [entry for head in self.entries for entry in head.node.inputs]
+        return Symbol(inputs) if inputs else None
+
+    def __copy__(self) -> Symbol:
+        return copy.deepcopy(self)
+
+    def __deepcopy__(self, memo: dict) -> Symbol:
+        return Symbol(_copied(self.entries, {}))
+
+    def __getstate__(self) -> dict[str, str]:
+        return {"handle": self.tojson()}
+
+    def __setstate__(self, state: dict[str, str]) -> None:
+        self.entries = json_format.from_json(state["handle"])
+
+    # --- attributes ------------------------------------------------------------------------------
+
+    def attr(self, key: str) -> str | None:
+        """An attribute of this node, None when it is not set."""
+        attrs = self.entries[0].node.attrs
+        return attrs.get(f"__{key}__", attrs.get(key)) if key in HIDDEN_KEYS else attrs.get(key)
+
+    def list_attr(self, recursive: bool = False) -> dict[str, str]:
+        """All attributes of this node; hidden keys appear with and without underscores."""
+        if recursive:
+            raise refusal(
+                "Symbol/list-attr", "list_attr with recursive=True is gone, use attr_dict", DeprecationWarning
+            )
+        return _reported(self.entries[0].node)
+
+    def attr_dict(self) -> dict[str, dict[str, str]]:
+        """Attributes of every node that has some, by name."""
+        return {node.name: _reported(node) for node in self.order() if node.attrs}
+
+    def _set_attr(self, **attrs: str) -> None:
+        """Set attributes of this node.
+
+        Raises:
+            ValueError: a value is not a string.
+        """
+        for key, value in attrs.items():
+            if not isinstance(value, str):
+                raise refusal("Symbol/string-attributes", "Set Attr only accepts string values", ValueError)
+            self.entries[0].node.attrs[f"__{key}__" if key in HIDDEN_KEYS else key] = value
+
+    # --- composition -----------------------------------------------------------------------------
+
+    def __call__(self, *args: Symbol, name: str | None = None, **kwargs: Symbol) -> Symbol:
+        """A copy of this graph with variables replaced by other symbols, by name.
+
+        Raises:
+            TypeError: something else than symbols is given, or positional and named ones are mixed.
+            MXNetError: positional symbols, or a name that is not an argument.
+        """
+        made = copy.deepcopy(self)
+        made._compose(*args, name=name, **kwargs)
+        return made
+
+    def _compose(self, *args: Symbol, name: str | None = None, **kwargs: Symbol) -> None:
+        if args and kwargs:
+            raise refusal(
+                "Symbol/compose-mixed", "compose only accepts input Symbols either as positional or keyword"
+                " arguments, not both", TypeError,
+            )
+        if not all(isinstance(s, Symbol) for s in (*args, *kwargs.values())):
+            raise refusal("Symbol/compose-type", "Compose expects `Symbol` as arguments", TypeError)
+        if args:
+            raise refusal("Symbol/compose-keyword", "name the variables to replace: net(data=other)")
+        names = self.list_inputs()
+        for key, symbol in kwargs.items():
+            if key not in names:
+                raise refusal(
+                    "Symbol/compose-name", f"Cannot find variable {key!r} to replace; there are {names}"
+                )
+            if len(symbol.entries) != 1:
+                raise refusal(
+                    "Symbol/single-input", f"{key} needs a symbol with one output, {symbol} has"
+                    f" {len(symbol.entries)}",
+                )
+        for node in self.order():
+            node.inputs = [
+                kwargs[e.node.name].entries[0] if e.node.is_variable and e.node.name in kwargs else e
+                for e in node.inputs
+            ]
+        if name is not None:
+            self.entries[0].node.name = name
+
+    # --- inference -------------------------------------------------------------------------------
+
+    def _infer(self, kind: str, args: tuple, kwargs: dict[str, Any], partial: bool) -> tuple:
+        if args and kwargs:
+            raise refusal(
+                f"infer/{kind}-arguments", f"Can only specify known argument {kind}s either by positional"
+                " or kwargs way.", ValueError,
+            )
+        given = dict(kwargs)
+        if args:
+            given = dict(zip(self.list_arguments(), args, strict=False))
+        order = self.order()
+        given = {name: value for name, value in given.items() if value is not None}
+        if kind == "shape":
+            found = inference.shapes(order, given)
+        else:
+            found = inference.types(order, given)
+        arguments, auxiliary = self._variables()
+        if kind == "type" and given and not partial:
+            missing = [n for n in (*arguments, *auxiliary) if found.get((id(n), 0)) is None]
+            if missing:
+                return (None, None, None)
+        lists = tuple(
+            [found.get(key) for key in keys]
+            for keys in (
+                [(id(n), 0) for n in arguments],
+                [inference.key_of(e) for e in self.entries],
+                [(id(n), 0) for n in auxiliary],
+            )
+        )
+        complete = all(v is not None and (kind == "type" or known(v)) for part in lists for v in part)
+        if kind == "type":
+            return tuple([None if v is None else v.type for v in p] for p in lists) if complete or partial else (
+                None, None, None)
+        if complete or partial:
+            return tuple([() if v is None else v for v in part] for part in lists)
+        unknown = [
+            f"{n.name}: {v}" for n, v in zip(arguments, lists[0], strict=True) if not known(v)
+        ]
+        warnings.warn(
+            "Cannot decide shape for the following arguments (0s in shape means unknown dimensions)."
+            f" Consider providing them as input:\n\t{chr(10).join(unknown)}", stacklevel=3,
+        )
+        return (None, None, None)
+
+    def infer_shape(self, *args: Any, **kwargs: Any) -> tuple:
+        """(argument, output, auxiliary) shapes from the shapes of some variables.
+
+        All three are None, with a warning, when not everything can be known.
+
+        Raises:
+            MXNetError: the shapes contradict each other; the message names node and shapes.
+        """
+        return self._infer("shape", args, kwargs, partial=False)
+
+    def infer_shape_partial(self, *args: Any, **kwargs: Any) -> tuple:
+        """As :meth:`infer_shape`, with () and 0 where something stays unknown."""
+        return self._infer("shape", args, kwargs, partial=True)
+
+    def infer_type(self, *args: Any, **kwargs: Any) -> tuple:
+        """(argument, output, auxiliary) dtypes from the dtypes of some variables."""
+        return self._infer("type", args, kwargs, partial=False)
+
+    def infer_type_partial(self, *args: Any, **kwargs: Any) -> tuple:
+        """As :meth:`infer_type`, with None where something stays unknown."""
+        return self._infer("type", args, kwargs, partial=True)
+
+    # --- files and text --------------------------------------------------------------------------
+
+    def tojson(self, remove_amp_cast: bool = True) -> str:
+        """The graph as MXNet's JSON text."""
+        del remove_amp_cast  # no such nodes exist here
+        return json_format.to_json(self.entries)
+
+    def save(self, fname: str, remove_amp_cast: bool = True) -> None:
+        """Write the JSON text; a crash leaves the old file or the new one, whole."""
+        from ..atomic import write_atomically
+
+        if not isinstance(fname, (str, Path)):
+            raise refusal("Symbol/save-name", "fname need to be string", TypeError)
+        write_atomically(fname, self.tojson(remove_amp_cast).encode())
+
+    def debug_str(self) -> str:
+        """One paragraph per node: inputs and attributes."""
+        from .describe import debug_text
+
+        return debug_text(self)
+
+    # --- execution -------------------------------------------------------------------------------
+
+    def bind(
+        self, ctx: Context, args: Any, args_grad: Any = None, grad_req: Any = "write",
+        aux_states: Any = None, group2ctx: Any = None, shared_exec: Executor | None = None,
+    ) -> Executor:
+        """Give every argument an array and return an Executor; see ``refimpl/executor.py``."""
+        from ..executor import bind
+
+        return bind(self, ctx, args, args_grad, grad_req, aux_states, group2ctx, shared_exec)
+
+    def simple_bind(
+        self, ctx: Context, grad_req: Any = "write", type_dict: dict[str, Any] | None = None,
+        stype_dict: Any = None, group2ctx: Any = None, shared_arg_names: list[str] | None = None,
+        shared_exec: Executor | None = None, shared_buffer: dict[str, NDArray] | None = None, **kwargs: Any,
+    ) -> Executor:
+        """Infer all shapes from the given ones, allocate arrays of zeros and bind them."""
+        from ..binding import simple_bind
+
+        return simple_bind(
+            self, ctx, grad_req, type_dict, stype_dict, group2ctx, shared_arg_names, shared_exec,
+            shared_buffer, kwargs,
+        )
+
+    def eval(self, ctx: Context | None = None, **kwargs: NDArray) -> list[NDArray]:
+        """Bind the given arrays, run forward once and return the outputs."""
+        from ..context import current_context
+
+        return self.bind(ctx or current_context(), kwargs, grad_req="null").forward()
+
+    # --- arithmetic ------------------------------------------------------------------------------
+
+    def _binary(self, other: Any, array_op: str, called: str, scalar_op: str, scalar_called: str) -> Symbol:
+        if isinstance(other, Symbol) and array_op:
+            return call(get(array_op), called, [self, other], {})
+        if isinstance(other, numeric_types) and not isinstance(other, np.ndarray):
+            return call(get(scalar_op), scalar_called, [self], {"scalar": other})
+        raise refusal("Symbol/operand", f"type {type(other)} not supported", TypeError)
+
+    def __add__(self, other: Any) -> Symbol:
+        return self._binary(other, "elemwise_add", "_Plus", "_plus_scalar", "_PlusScalar")
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Symbol:
+        return self._binary(other, "elemwise_sub", "_Minus", "_minus_scalar", "_MinusScalar")
+
+    def __rsub__(self, other: Any) -> Symbol:
+        return self._binary(other, "", "", "_rminus_scalar", "_RMinusScalar")
+
+    def __mul__(self, other: Any) -> Symbol:
+        return self._binary(other, "elemwise_mul", "_Mul", "_mul_scalar", "_MulScalar")
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Symbol:
+        return self._binary(other, "elemwise_div", "_Div", "_div_scalar", "_DivScalar")
+
+    def __rtruediv__(self, other: Any) -> Symbol:
+        return self._binary(other, "", "", "_rdiv_scalar", "_RDivScalar")
+
+    def __mod__(self, other: Any) -> Symbol:
+        return self._binary(other, "_mod", "_Mod", "_mod_scalar", "_ModScalar")
+
+    def __rmod__(self, other: Any) -> Symbol:
+        return self._binary(other, "", "", "_rmod_scalar", "_RModScalar")
+
+    def __pow__(self, other: Any) -> Symbol:
+        return self._binary(other, "_power", "_Power", "_power_scalar", "_PowerScalar")
+
+    def __rpow__(self, other: Any) -> Symbol:
+        return self._binary(other, "", "", "_rpower_scalar", "_RPowerScalar")
+
+    def __neg__(self) -> Symbol:
+        return self * -1.0
+
+    def __eq__(self, other: object) -> Any:
+        return self._binary(other, "_equal", "_equal", "_equal_scalar", "_EqualScalar")
+
+    def __ne__(self, other: object) -> Any:
+        return self._binary(other, "_not_equal", "_Not_Equal", "_not_equal_scalar", "_NotEqualScalar")
+
+    def __gt__(self, other: Any) -> Symbol:
+        return self._binary(other, "_greater", "_Greater", "_greater_scalar", "_GreaterScalar")
+
+    def __ge__(self, other: Any) -> Symbol:
+        return self._binary(
+            other, "_greater_equal", "_Greater_Equal", "_greater_equal_scalar", "_GreaterEqualScalar"
+        )
+
+    def __lt__(self, other: Any) -> Symbol:
+        return self._binary(other, "_lesser", "_Lesser", "_lesser_scalar", "_LesserScalar")
+
+    def __le__(self, other: Any) -> Symbol:
+        return self._binary(
+            other, "_lesser_equal", "_Lesser_Equal", "_lesser_equal_scalar", "_LesserEqualScalar"
+        )
+
+    def __bool__(self) -> bool:
+        raise NotImplementedForSymbol(self.__bool__, self)
+
+    def __iadd__(self, other: Any) -> Symbol:
+        raise NotImplementedForSymbol(self.__iadd__, self, other)
+
+    __isub__ = __imul__ = __itruediv__ = __imod__ = __iadd__
+
+    def __getattr__(self, name: str) -> Any:
+        """``s.sum(axis=1)`` is ``mx.sym.sum(s, axis=1)``, for the operators MXNet offers as methods."""
+        from . import operators
+
+        if name in operators.ARRAY_ONLY:
+            raise NotImplementedForSymbol(_Named(name), self)
+        if name in operators.METHODS:
+            return operators.bound_method(name, self)
+        raise AttributeError(f"'Symbol' object has no attribute {name!r}")
+
+
+class _Named:
+    """Carries the name of an array method into NotImplementedForSymbol's message."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+
+def _reported(node: Node) -> dict[str, str]:
+    """A node's attributes as users see them."""
+    shown = dict(node.attrs)
+    for key in HIDDEN_KEYS:
+        if f"__{key}__" in node.attrs:
+            shown[key] = node.attrs[f"__{key}__"]
+    return shown
+
+
+def _copied(entries: list[Entry], made: dict[int, Node]) -> list[Entry]:
+    """Copies of a graph's nodes."""
+    for node in post_order(entries):
+        made[id(node)] = Node(
+            node.op, node.name, dict(node.attrs), [Entry(made[id(e.node)], e.index) for e in node.inputs]
+        )
+    return [Entry(made[id(e.node)], e.index) for e in entries]

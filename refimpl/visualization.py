@@ -1,0 +1,227 @@
+"""Look at a network: a table of its layers, or a picture of its graph (``mx.viz``)."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+from .base import refusal, require
+from .symbol import Symbol
+
+Shapes = Mapping[str, Sequence[int]]
+
+# Arguments that belong to a layer rather than to the graph: not drawn, and counted as parameters.
+_OWNED = ("_weight", "_bias", "_gamma", "_beta", "_moving_mean", "_moving_var")
+_COUNTED = _OWNED[:4]
+
+_FILL = {
+    "null": "#8dd3c7", "Convolution": "#fb8072", "Deconvolution": "#fb8072",
+    "FullyConnected": "#fb8072", "BatchNorm": "#bebada", "Activation": "#ffffb3",
+    "LeakyReLU": "#ffffb3", "Pooling": "#80b1d3", "Concat": "#fdb462", "Flatten": "#fdb462",
+    "Reshape": "#fdb462", "Softmax": "#b3de69",
+}
+_OTHER_FILL = "#fccde5"
+
+
+class _Graph(NamedTuple):
+    """A symbol's nodes, and the shapes of their outputs where they are known."""
+
+    nodes: list[dict[str, Any]]
+    heads: set[int]
+    shapes: dict[str, tuple[int, ...]]
+
+    def inputs(self, node: dict[str, Any]) -> list[tuple[dict[str, Any], int]]:
+        """The nodes that ``node`` reads, each with the number of the output."""
+        return [(self.nodes[entry[0]], entry[1]) for entry in node["inputs"]]
+
+    def owned(self, node: dict[str, Any]) -> bool:
+        """Whether a node is a weight of some layer."""
+        return node["op"] == "null" and node["name"].endswith(_OWNED)
+
+    def shape(self, node: dict[str, Any]) -> tuple[int, ...] | None:
+        """Shape of a node's first output."""
+        name = node["name"]
+        if node["op"] == "null":
+            return self.shapes.get(name)
+        return self.shapes.get(f"{name}_output", self.shapes.get(f"{name}_output0"))
+
+
+def _graph(symbol: Symbol, shape: Shapes | None) -> _Graph:
+    if not isinstance(symbol, Symbol):
+        raise refusal("Visualization/symbol", "symbol must be a Symbol", TypeError)
+    text = json.loads(symbol.tojson())
+    shapes: dict[str, tuple[int, ...]] = {}
+    if shape is not None:
+        inner = symbol.get_internals()
+        arguments, outputs, states = inner.infer_shape(**{k: tuple(v) for k, v in shape.items()})
+        if outputs is None:
+            raise refusal(
+                "Visualization/shape-complete",
+                f"the shapes {dict(shape)} do not determine every layer of the network",
+                ValueError,
+            )
+        names = (inner.list_arguments(), inner.list_outputs(), inner.list_auxiliary_states())
+        for group, found in zip(names, (arguments, outputs, states), strict=True):
+            shapes.update(zip(group, found, strict=True))
+    return _Graph(text["nodes"], {head[0] for head in text["heads"]}, shapes)
+
+
+def print_summary(
+    symbol: Symbol,
+    shape: Shapes | None = None,
+    line_length: int = 120,
+    positions: Sequence[float] = (0.44, 0.64, 0.74, 1.0),
+) -> None:
+    """Print a table with one row per layer: type, output shape without the batch, parameters, inputs.
+
+    Args:
+        symbol: the network.
+        shape: shapes of inputs by name, such as ``{"data": (1, 1, 8, 8)}``; without it the columns of
+            shapes and parameters stay empty.
+        line_length: width of the table in characters.
+        positions: where each of the four columns ends, as fractions of the width, or in characters.
+
+    Raises:
+        TypeError: not a symbol.
+        ValueError: the shapes given leave others unknown.
+    """
+    graph = _graph(symbol, shape)
+    ends = [int(line_length * p) for p in positions] if positions[-1] <= 1 else list(positions)
+
+    def row(*fields: str) -> None:
+        line = ""
+        for field, end in zip(fields, ends, strict=True):
+            line = (line + field)[: int(end)].ljust(int(end))
+        print(line)
+
+    print("_" * line_length)
+    row("Layer (type)", "Output Shape", "Param #", "Previous Layer")
+    print("=" * line_length)
+    total = 0
+    counted: set[str] = set()
+    shown = [
+        node for number, node in enumerate(graph.nodes)
+        if not graph.owned(node) and (node["op"] != "null" or _is_data(graph, number))
+    ]
+    for node in shown:
+        weights = {
+            source["name"] for source, _ in graph.inputs(node) if source["name"].endswith(_COUNTED)
+        }
+        sizes = [prod(graph.shapes[w]) for w in weights - counted if w in graph.shapes]
+        counted |= weights
+        total += sum(sizes)
+        found = graph.shape(node)
+        previous = [s["name"] for s, _ in graph.inputs(node) if s in shown] or [""]
+        row(
+            f"{node['name']}({node['op']})",
+            "" if found is None else "x".join(map(str, found[1:])),
+            "" if shape is None else str(sum(sizes)),
+            previous[0],
+        )
+        for name in previous[1:]:
+            row("", "", "", name)
+        print(("=" if node is shown[-1] else "_") * line_length)
+    print(f"Total params: {total if shape is not None else 'unknown, give shape='}")
+    print("_" * line_length)
+
+
+def _is_data(graph: _Graph, number: int) -> bool:
+    """Whether a variable is what the network reads, rather than a label that only a loss reads."""
+    users = [n for n in graph.nodes if any(entry[0] == number for entry in n["inputs"])]
+    return number in graph.heads or not graph.nodes[number]["name"].endswith("label") or any(
+        user["inputs"][0][0] == number for user in users
+    )
+
+
+def graphviz_missing() -> str | None:
+    """Say what keeps pictures from being drawn here; None when nothing does."""
+    if importlib.util.find_spec("graphviz") is None:
+        return "the Python package graphviz is not installed (pip install 'refimpl[viz]')"
+    if shutil.which("dot") is None:
+        return "Graphviz's program dot is not installed (apt install graphviz, brew install graphviz)"
+    return None
+
+
+def plot_network(
+    symbol: Symbol,
+    title: str = "plot",
+    save_format: str = "pdf",
+    shape: Shapes | None = None,
+    dtype: Any = None,
+    node_attrs: Mapping[str, str] | None = None,
+    hide_weights: bool = True,
+) -> Any:
+    """Draw a network as a ``graphviz.Digraph``; ``.render()`` writes the picture.
+
+    Args:
+        symbol: the network.
+        title: name of the graph, and of the file that ``render`` writes.
+        save_format: picture format, such as "pdf" or "svg".
+        shape: shapes of inputs by name, to label the arrows.
+        dtype: accepted for MXNet's sake; arrows carry shapes only.
+        node_attrs: Graphviz attributes for every node.
+        hide_weights: leave out weights and biases.
+
+    Raises:
+        ImportError: the Python package graphviz is missing.
+        TypeError: not a symbol.
+    """
+    del dtype
+    graph = _graph(symbol, shape)
+    require(
+        "Visualization/graphviz",
+        importlib.util.find_spec("graphviz") is not None,
+        "plot_network needs the Python package graphviz: pip install 'refimpl[viz]'",
+        ImportError,
+    )
+    from graphviz import Digraph
+
+    style = {
+        "shape": "box", "fixedsize": "true", "width": "1.3", "height": "0.8034", "style": "filled",
+        **(node_attrs or {}),
+    }
+    picture = Digraph(name=title, format=save_format)
+    hidden = {n["name"] for n in graph.nodes if hide_weights and graph.owned(n)}
+    for node in graph.nodes:
+        if node["name"] in hidden:
+            continue
+        own = {**style, "fillcolor": _FILL.get(node["op"], _OTHER_FILL)}
+        if node["op"] == "null":
+            own["shape"] = "oval"
+        picture.node(node["name"], label=_label(node), **own)
+        for source, _ in graph.inputs(node):
+            if source["name"] in hidden:
+                continue
+            found = graph.shape(source)
+            picture.edge(
+                node["name"], source["name"], dir="back", arrowtail="open",
+                label="" if found is None else "x".join(map(str, found[1:])),
+            )
+    return picture
+
+
+def _sides(text: str) -> str:
+    return "x".join(word.strip() for word in text.strip("()[] ").split(",") if word.strip())
+
+
+def _label(node: dict[str, Any]) -> str:
+    """What is written in a node: its kind and the parameters that matter."""
+    attrs = node.get("attrs", {})
+    kind = node["op"]
+    if kind == "Convolution":
+        stride = _sides(attrs.get("stride", "1")) or "1"
+        return f"{kind}\n{_sides(attrs['kernel'])}/{stride}, {attrs['num_filter']}"
+    if kind == "FullyConnected":
+        return f"{kind}\n{attrs['num_hidden']}"
+    if kind == "Pooling":
+        stride = _sides(attrs.get("stride", "1")) or "1"
+        if attrs.get("global_pool", "False") in ("True", "1"):
+            return f"{kind}\n{attrs.get('pool_type', 'max')}, global"
+        return f"{kind}\n{attrs.get('pool_type', 'max')}, {_sides(attrs.get('kernel', ''))}/{stride}"
+    if kind in ("Activation", "LeakyReLU"):
+        return f"{kind}\n{attrs.get('act_type', 'leaky')}"
+    return str(node["name"])

@@ -1,0 +1,296 @@
+"""Prints which clause is written where, which code refuses by it and which test proves it.
+
+    python spec/trace.py            the table, and the size of every file
+    python spec/trace.py --check    only what is wrong; exit code 1 when anything is
+
+Wrong is: a clause that nothing proves or that is written twice, a clause that code or a test names
+and nobody wrote, a file of more than 400 lines, a chapter whose Python does not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import doctest
+import io
+import itertools
+import os
+import re
+import sys
+import tempfile
+import traceback
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+LINES_AT_MOST = 400
+NAME = r"[A-Za-z_][\w-]*/[A-Za-z0-9][\w-]*"
+ON_PAGE = re.compile(rf"^\[({NAME})\]", re.MULTILINE)
+IN_CHAPTER = re.compile(rf"^\*\*\[({NAME})\]\*\*", re.MULTILINE)
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+# Functions whose first argument names a clause.
+REFUSING = {
+    "axes_of", "broadcast", "merge", "merge_all", "normal_axis", "refusal", "refuse", "require",
+    "same_shape",
+}
+
+# A clause on an operator's page that ends so is proven by a law over every operator with cases.
+LAWS = {
+    "shape": "test_infers_fixed_point",
+    "sum-order": "test_python_agrees",
+}
+LAW_FILE = Path("tests/laws/test_operators.py")
+
+
+class Clause(NamedTuple):
+    """Where a clause is written, and whether a worked example stands beneath it."""
+
+    name: str
+    file: Path
+    line: int
+    example: bool
+
+    @property
+    def place(self) -> str:
+        """File and line."""
+        return f"{self.file}:{self.line}"
+
+
+def _line(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1
+
+
+def _with_text(clause: re.Pattern[str], text: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Each clause in a text with what stands beneath it, up to the next clause."""
+    starts = list(clause.finditer(text))
+    for start, after in itertools.zip_longest(starts, starts[1:]):
+        yield start, text[start.end() : after.start() if after else None]
+
+
+def _sources(root: Path, *folders: str) -> Iterator[tuple[Path, str]]:
+    for folder in folders:
+        for file in sorted((root / folder).rglob("*.py")):
+            yield file.relative_to(root), file.read_text(encoding="utf-8")
+
+
+def chapters(root: Path = ROOT) -> list[Path]:
+    """Every text whose Python is run."""
+    return [f for f in (root / "README.md", *sorted((root / "spec").glob("*.md"))) if f.is_file()]
+
+
+def written(root: Path = ROOT) -> list[Clause]:
+    """Every clause: on a page at the start of a line of its docstring, in a chapter in bold."""
+    found = []
+    for file, text in _sources(root, "kernels"):
+        docstring = ast.get_docstring(ast.parse(text), clean=False) or ""
+        offset = text.find(docstring)
+        found += [
+            Clause(m[1], file, _line(text, offset + m.start()), ">>> " in beneath)
+            for m, beneath in _with_text(ON_PAGE, docstring)
+        ]
+    for path in chapters(root):
+        text = path.read_text(encoding="utf-8")
+        for m, beneath in _with_text(IN_CHAPTER, text):
+            section = re.split(r"^#+ ", beneath, maxsplit=1, flags=re.MULTILINE)[0]
+            proven = any(re.search(r"\bassert |>>> ", code) for code in BLOCK.findall(section))
+            found.append(Clause(m[1], path.relative_to(root), _line(text, m.start()), proven))
+    return found
+
+
+class Mention(NamedTuple):
+    """A clause's name in code. One built from parts (an f-string) is a pattern."""
+
+    pattern: str
+    place: str
+    must_exist: bool
+
+
+def _pattern(node: ast.expr) -> str | None:
+    """A regular expression for the clauses that a string expression may name; None for other strings."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return re.escape(node.value) if re.fullmatch(NAME, node.value) else None
+    if isinstance(node, ast.JoinedStr):
+        parts = [
+            re.escape(str(p.value)) if isinstance(p, ast.Constant) else r"[\w-]+" for p in node.values
+        ]
+        return "".join(parts) if any("/" in p for p in parts) else None
+    return None
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def mentions(root: Path, rooms: set[str]) -> list[Mention]:
+    """Clauses that code names: in a refusal, or anywhere when the room is one that exists."""
+    found = []
+    for file, text in _sources(root, "kernels", "refimpl"):
+        in_refusal = set()
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Call) and node.args and _called(node) in REFUSING:
+                in_refusal.add(id(node.args[0]))
+            if isinstance(node, (ast.Constant, ast.JoinedStr)) and (pattern := _pattern(node)):
+                room = pattern.partition("/")[0].replace("\\", "")
+                must_exist = id(node) in in_refusal or room in rooms
+                found.append(Mention(pattern, f"{file}:{node.lineno}", must_exist))
+    return found
+
+
+def marks(root: Path) -> list[Mention]:
+    """Clauses that tests are marked with: ``@pytest.mark.clause("Room/slug")``."""
+    found = []
+    for file, text in _sources(root, "tests"):
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Call) and _called(node) == "clause":
+                for argument in node.args:
+                    if pattern := _pattern(argument):
+                        found.append(Mention(pattern, f"{file}:{node.lineno}", must_exist=True))
+    return found
+
+
+def by_operators(operators: Iterable[Any], clauses: Iterable[Clause]) -> dict[str, list[str]]:
+    """What the pages themselves prove: an example, an entry in ``refusals``, a law."""
+    proofs: dict[str, list[str]] = defaultdict(list)
+    pages = set()
+    for op in operators:
+        if op.cases is not None:
+            pages.add(op.forward.__module__.rpartition(".")[2])
+        for clause in op.refusals:
+            proofs[clause].append(f"refusals of {op.name}")
+    for clause in clauses:
+        law = LAWS.get(clause.name.partition("/")[2])
+        if law and clause.file.parts[0] == "kernels" and clause.file.stem in pages:
+            proofs[clause.name].append(f"{LAW_FILE}::{law}")
+    return proofs
+
+
+def run_chapter(file: Path, namespace: dict[str, Any] | None = None) -> int:
+    """Run a chapter's Python blocks in order, in one namespace and an empty folder; returns how many."""
+    import numpy as np
+
+    import refimpl as mx
+
+    text = file.read_text(encoding="utf-8")
+    scope = {"mx": mx, "np": np, "__name__": file.stem} if namespace is None else namespace
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+        os.chdir(folder)
+        try:
+            blocks = list(BLOCK.finditer(text))
+            for block in blocks:
+                line = _line(text, block.start(1))
+                if block[1].lstrip().startswith(">>>"):
+                    test = doctest.DocTestParser().get_doctest(
+                        block[1], scope, file.name, str(file), line - 1
+                    )
+                    doctest.DebugRunner(optionflags=doctest.ELLIPSIS).run(test, clear_globs=False)
+                    scope.update(test.globs)
+                else:
+                    exec(compile("\n" * (line - 1) + block[1], str(file), "exec"), scope)  # noqa: S102  # our own text
+        finally:
+            os.chdir(before)
+    return len(blocks)
+
+
+def sizes(root: Path = ROOT) -> dict[Path, int]:
+    """Lines of every Python file."""
+    return {f: t.count("\n") for f, t in _sources(root, "kernels", "refimpl", "tests", "spec")}
+
+
+class Table(NamedTuple):
+    """Everything that the script knows."""
+
+    clauses: dict[str, Clause]
+    code: Mapping[str, list[str]]
+    proofs: Mapping[str, list[str]]
+    problems: list[str]
+
+
+def collect(root: Path, operators: Iterable[Any]) -> Table:
+    """Read a tree: clauses, the code that cites them, what proves them, and what is wrong."""
+    everything = written(root)
+    clauses: dict[str, Clause] = {}
+    problems = []
+    for clause in everything:
+        if clause.name in clauses:
+            problems.append(f"{clause.place}: {clause.name} also stands at {clauses[clause.name].place}")
+        else:
+            clauses[clause.name] = clause
+    rooms = {name.partition("/")[0] for name in clauses}
+    code: dict[str, list[str]] = defaultdict(list)
+    proofs = by_operators(operators, everything)
+    for found, into in ((mentions(root, rooms), code), (marks(root), proofs)):
+        for mention in found:
+            named = [name for name in clauses if re.fullmatch(mention.pattern, name)]
+            for name in named:
+                into[name].append(mention.place)
+            if not named and mention.must_exist:
+                plain = mention.pattern.replace(r"[\w-]+", "*").replace("\\", "")
+                problems.append(f"{mention.place}: names {plain}, which is written nowhere")
+    for clause in everything:
+        if clause.example:
+            proofs[clause.name].append("example")
+    problems += [
+        f"{clause.place}: nothing proves {name}" for name, clause in clauses.items()
+        if not proofs[name]
+    ]
+    problems += [
+        f"{file}: {lines} lines, more than {LINES_AT_MOST}" for file, lines in sizes(root).items()
+        if lines > LINES_AT_MOST
+    ]
+    return Table(clauses, code, proofs, problems)
+
+
+def _failing_chapters(root: Path) -> list[str]:
+    found = []
+    for file in chapters(root):
+        try:
+            run_chapter(file)
+        except Exception as error:  # noqa: BLE001  # whatever a chapter raises is the finding
+            here = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(file)]
+            line = here[-1].lineno if here else "?"
+            text = " ".join(str(error).split()) or "no message"
+            found.append(f"{file.relative_to(root)}:{line}: {type(error).__name__}: {text}")
+    return found
+
+
+def _show(table: Table, root: Path) -> None:
+    width = max((len(name) for name in table.clauses), default=0)
+    for name, clause in sorted(table.clauses.items()):
+        code = ", ".join(table.code[name]) or "-"
+        tests = ", ".join(table.proofs[name]) or "NOTHING"
+        print(f"{name:{width}}  {clause.place}  code: {code}  proof: {tests}")
+    measured = sorted(sizes(root).items(), key=lambda item: -item[1])
+    print()
+    for file, lines in measured:
+        print(f"{lines:5d}  {file}")
+    print(f"{len(table.clauses)} clauses; {sum(n for _, n in measured)} lines in {len(measured)} files")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the script; returns its exit code."""
+    parser = argparse.ArgumentParser(description="Clause, code, test.")
+    parser.add_argument("--check", action="store_true", help="print problems only")
+    options = parser.parse_args(arguments)
+    from refimpl.kernels import distinct
+
+    table = collect(ROOT, distinct())
+    if options.check:
+        problems = [*table.problems, *_failing_chapters(ROOT)]
+        for problem in problems:
+            print(problem)
+        print(f"{len(table.clauses)} clauses, {len(problems)} problems")
+        return 1 if problems else 0
+    _show(table, ROOT)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

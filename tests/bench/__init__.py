@@ -1,0 +1,1 @@
+"""Benchmarks against other libraries: ``python -m tests.bench --help``. No test runs them."""

@@ -1,0 +1,14 @@
+"""Runs the Python of every chapter, block after block in one namespace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from spec import trace
+
+
+@pytest.mark.parametrize("file", trace.chapters(), ids=lambda file: file.stem)
+def test_chapter(file: Path) -> None:
+    trace.run_chapter(file)

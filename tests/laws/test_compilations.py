@@ -1,0 +1,48 @@
+"""Kernels are compiled once: not for a shape, a rank or a parameter."""
+
+from __future__ import annotations
+
+import numba
+import pytest
+from numba.core import event
+
+from refimpl.kernels import distinct
+from refimpl.kernels.foundation import LOOPS
+
+from .calls import Trial, has_gradient
+from .draws import SeededDraw, example
+
+CALLS = 1000
+
+
+def _some_calls(first_seed: int, count: int) -> None:
+    """``count`` random calls spread over all pages, both ways, in float32."""
+    operators = [op for op in distinct() if op.cases is not None]
+    for turn in range(count):
+        op = operators[turn % len(operators)]
+        draw = SeededDraw(first_seed + turn)
+        of = example(op, draw)
+        trial = Trial(of, is_train=op.mode and draw.boolean())
+        trial.forward()
+        if has_gradient(of):
+            trial.backward()
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled with the JIT disabled")
+def test_random_calls_compile_nothing_after_warm_up() -> None:
+    """Each page is warmed up by twelve calls."""
+    _some_calls(1_000_000, 12 * len(distinct()))
+    with event.install_recorder("numba:compile") as recorder:
+        _some_calls(2_000_000, CALLS)
+    compiled = {str(happened.data["dispatcher"]) for _, happened in recorder.buffer}
+    assert not compiled
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled with the JIT disabled")
+def test_each_loop_has_one_form_per_type() -> None:
+    """The types that a loop was compiled for differ in element types, never in rank or layout."""
+    _some_calls(3_000_000, 2 * len(distinct()))
+    for loop in LOOPS:
+        for signature in getattr(loop._cpu, "signatures", ()):  # noqa: SLF001  # the law is about it
+            arrays = [kind for kind in signature if hasattr(kind, "ndim")]
+            assert all(kind.ndim == 1 and kind.layout == "C" for kind in arrays), (loop, signature)

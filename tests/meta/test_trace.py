@@ -1,0 +1,117 @@
+"""The clause table: this tree has nothing wrong, and a tree with something wrong is found out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from refimpl.kernels import distinct
+from spec import trace
+
+PAGE = '''"""A page.
+
+[Double/shape] the output has the input's shape.
+
+[Double/value] out = 2 data.
+    >>> 2 * 1
+    2
+"""
+
+require("Double/shape", True, "never")
+'''
+
+CHAPTER = """# Rooms
+
+**[Room/door]** A room has a door.
+
+```python
+assert door == 1
+```
+"""
+
+
+def tree(root: Path, files: dict[str, str]) -> Path:
+    whole = {"kernels/double.py": PAGE, "spec/rooms.md": CHAPTER, **files}
+    whole.setdefault(
+        "tests/test_double.py", 'import pytest\n\n@pytest.mark.clause("Double/shape")\ndef test(): ...\n'
+    )
+    for name, text in whole.items():
+        file = root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return root
+
+
+def problems(root: Path) -> list[str]:
+    return trace.collect(root, ()).problems
+
+
+def test_this_tree_is_whole() -> None:
+    assert trace.collect(trace.ROOT, distinct()).problems == []
+
+
+def test_whole_tree(tmp_path: Path) -> None:
+    table = trace.collect(tree(tmp_path, {}), ())
+    assert table.problems == []
+    assert set(table.clauses) == {"Double/shape", "Double/value", "Room/door"}
+    assert table.clauses["Double/value"].place == "kernels/double.py:5"
+    assert table.code["Double/shape"] == ["kernels/double.py:10"]
+    assert table.proofs["Double/shape"] == ["tests/test_double.py:3"]
+    assert table.proofs["Double/value"] == ["example"]
+
+
+@pytest.mark.parametrize(
+    ("files", "problem"),
+    [
+        ({"tests/test_double.py": ""}, "kernels/double.py:3: nothing proves Double/shape"),
+        (
+            {"spec/rooms.md": CHAPTER.replace("assert ", "door = ")},
+            "spec/rooms.md:3: nothing proves Room/door",
+        ),
+        (
+            {"refimpl/house.py": 'raise refusal("House/roof", "no roof")\n'},
+            "refimpl/house.py:1: names House/roof, which is written nowhere",
+        ),
+        (
+            {"refimpl/house.py": 'table = {"lock": "Room/lock"}\n'},
+            "refimpl/house.py:1: names Room/lock, which is written nowhere",
+        ),
+        (
+            {"refimpl/house.py": 'raise refusal(f"House/{part}", "none")\n'},
+            "refimpl/house.py:1: names House/*, which is written nowhere",
+        ),
+        (
+            {"tests/test_room.py": 'pytest.mark.clause("Room/wall")\n'},
+            "tests/test_room.py:1: names Room/wall, which is written nowhere",
+        ),
+        (
+            {"spec/second.md": "**[Double/shape]** again\n"},
+            "spec/second.md:1: Double/shape also stands at kernels/double.py:3",
+        ),
+        (
+            {"refimpl/house.py": "pass\n" * 401},
+            "refimpl/house.py: 401 lines, more than 400",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_finds(tmp_path: Path, files: dict[str, str], problem: str) -> None:
+    assert problem in problems(tree(tmp_path, files))
+
+
+def test_a_clause_built_from_parts_may_name_several(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"refimpl/house.py": 'raise refusal(f"Double/{part}", "none")\n'})
+    table = trace.collect(root, ())
+    assert table.problems == []
+    assert "refimpl/house.py:1" in table.code["Double/value"]
+
+
+def test_a_chapter_runs_in_order_with_the_line_of_its_failure(tmp_path: Path) -> None:
+    file = tmp_path / "story.md"
+    file.write_text("```python\na = 2\n```\n\ntext\n\n```python\n>>> a + 1\n3\n```\n")
+    assert trace.run_chapter(file) == 2
+    file.write_text("one\n\n```python\nb = 1\nassert b == 2\n```\n")
+    with pytest.raises(AssertionError) as caught:
+        trace.run_chapter(file)
+    assert caught.traceback[-1].lineno == 4  # counted from 0
