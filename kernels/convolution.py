@@ -76,6 +76,7 @@ from .foundation import (
     same_type,
     scalar,
 )
+from .tuned import convolution as tuned
 
 
 class Params(NamedTuple):
@@ -348,9 +349,9 @@ def gather_bias(head, d_bias, n, f, pixels):
         d_bias[one] = total
 
 
-CORRELATE = Loop(correlate, cuda_function=correlate_cuda)
-SEND_BACK = Loop(send_back, cuda_function=send_back_cuda)
-GATHER_WEIGHT = Loop(gather_weight)
+CORRELATE = Loop(correlate, cuda_function=correlate_cuda, tuned=tuned.correlate)
+SEND_BACK = Loop(send_back, cuda_function=send_back_cuda, tuned=tuned.send_back)
+GATHER_WEIGHT = Loop(gather_weight, tuned=tuned.gather_weight)
 ADD_BIAS, GATHER_BIAS = Loop(add_bias), Loop(gather_bias)
 
 

@@ -55,7 +55,6 @@
     [[[-1.0, 5.0]]]
 """
 
-from math import prod
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
@@ -66,7 +65,6 @@ from .foundation import (
     Loop,
     Op,
     items,
-    known,
     merge,
     normal_axis,
     register,
@@ -75,6 +73,273 @@ from .foundation import (
 )
 from .foundation.loops import clipped, outer_side_inner, truncated, wrapped, zero
 
-DataType = Literal[
-    "float32", "float64", "float16", "bfloat16", "int8", "uint8", "int32", "int64", "bool"
-]
+DataType = Literal["float32", "float64", "float16", "int8", "uint8", "int32", "int64"]
+
+
+class Params(NamedTuple):
+    input_dim: Annotated[int, AtLeast(1)]
+    output_dim: Annotated[int, AtLeast(1)]
+    dtype: DataType = "float32"
+    sparse_grad: bool = False
+
+
+class TakeParams(NamedTuple):
+    axis: int = 0
+    mode: Literal["clip", "raise", "wrap"] = "clip"
+
+
+class PickParams(NamedTuple):
+    axis: int | None = -1
+    keepdims: bool = False
+    mode: Literal["clip", "wrap"] = "clip"
+
+
+class OneHotParams(NamedTuple):
+    depth: Annotated[int, AtLeast(1)]
+    on_value: float = 1.0
+    off_value: float = 0.0
+    dtype: DataType = "float32"
+
+
+# --- shapes and types ---------------------------------------------------------------------------
+
+
+def infer(p, ins, outs):
+    data, weight, out = *ins, outs[0]
+    weight = merge("Embedding/weight-shape", "weight", weight, (p.input_dim, p.output_dim))
+    if data is not None:
+        out = merge("Embedding/clip", "output", out, (*data, p.output_dim))
+    if out is not None:
+        data = merge("Embedding/clip", "data", data, out[:-1])
+    return [data, weight], [out]
+
+
+def infer_type(p, ins, outs):
+    kinds = [kind for kind in (ins[1], outs[0]) if kind is not None]
+    kind = kinds[0] if kinds else np.dtype(p.dtype)
+    return [ins[0], kind], [kind]
+
+
+def infer_take(p, ins, outs):
+    a, indices = ins
+    if a is None or indices is None:
+        return ins, outs
+    axis = normal_axis("take/axis", p.axis, len(a))
+    wanted = (*a[:axis], *indices, *a[axis + 1 :])
+    return ins, [merge("take/axis", "output", outs[0], wanted)]
+
+
+def infer_pick(p, ins, outs):
+    data, index = ins
+    require("pick/axis", p.axis is not None, "pick needs an axis; axis=None is not supported")
+    if data is None:
+        return ins, outs
+    axis = normal_axis("pick/axis", p.axis, len(data))
+    flat = (*data[:axis], *data[axis + 1 :]) or (1,)
+    kept = (*data[:axis], 1, *data[axis + 1 :])
+    index_is_kept = index is not None and len(index) == len(data)
+    index = merge("pick/axis", "index", index, kept if index_is_kept else flat)
+    return [data, index], [merge("pick/axis", "output", outs[0], kept if p.keepdims else flat)]
+
+
+def type_of_first(p, ins, outs):
+    kind = ins[0] if ins[0] is not None else outs[0]
+    return [kind, ins[1]], [kind]
+
+
+def infer_one_hot(p, ins, outs):
+    indices, out = ins[0], outs[0]
+    if indices is not None:
+        out = merge("one_hot/row", "output", out, (*indices, p.depth))
+    if out is not None:
+        indices = merge("one_hot/row", "indices", indices, out[:-1])
+    return [indices], [out]
+
+
+def type_one_hot(p, ins, outs):
+    return ins, [np.dtype(p.dtype)]
+
+
+# --- loops --------------------------------------------------------------------------------------
+
+
+def choose(indices, a, out, outer, count, side, inner, wrap):
+    """out (outer, count, inner) = rows of a (outer, side, inner)."""
+    for r in items(outer * count):
+        o = r // count
+        index = indices[r - o * count]
+        row = wrapped(index, side) if wrap else clipped(index, side)
+        read = (o * side + row) * inner
+        for i in range(inner):
+            out[r * inner + i] = a[read + i]
+
+
+def collect(indices, head, d_a, outer, count, side, inner, wrap):
+    """d_a (outer, side, inner) = sums of the heads that choose read, in order of the indices."""
+    for o in items(outer):
+        for i in range(side * inner):
+            d_a[o * side * inner + i] = 0
+        for t in range(count):
+            row = wrapped(indices[t], side) if wrap else clipped(indices[t], side)
+            write = (o * side + row) * inner
+            for i in range(inner):
+                d_a[write + i] += head[(o * count + t) * inner + i]
+
+
+def collect_cuda(indices, head, d_a, outer, count, side, inner, wrap):
+    """The same sums with one column per item."""
+    for c in items(outer * inner):
+        o = c // inner
+        i = c - o * inner
+        for s in range(side):
+            d_a[(o * side + s) * inner + i] = 0
+        for t in range(count):
+            row = wrapped(indices[t], side) if wrap else clipped(indices[t], side)
+            d_a[(o * side + row) * inner + i] += head[(o * count + t) * inner + i]
+
+
+def find_outside(indices, found, count, side):
+    for _ in items(1):
+        found[0] = 0
+        for t in range(count):
+            index = truncated(indices[t])
+            if index < 0 or index >= side:
+                found[0] = 1
+
+
+def pick_one(index, data, out, outer, side, inner, wrap):
+    for r in items(outer * inner):
+        o = r // inner
+        row = wrapped(index[r], side) if wrap else clipped(index[r], side)
+        out[r] = data[(o * side + row) * inner + r - o * inner]
+
+
+def put_one(index, head, d_data, outer, side, inner, wrap):
+    for r in items(outer * inner):
+        o = r // inner
+        i = r - o * inner
+        row = wrapped(index[r], side) if wrap else clipped(index[r], side)
+        for s in range(side):
+            d_data[(o * side + s) * inner + i] = 0
+        d_data[(o * side + row) * inner + i] = head[r]
+
+
+def hot_rows(out, indices, count, depth, on, off):
+    for r in items(count):
+        index = truncated(indices[r])
+        for j in range(depth):
+            out[r * depth + j] = on if j == index else off
+
+
+CHOOSE, COLLECT = Loop(choose), Loop(collect, cuda_function=collect_cuda)
+FIND_OUTSIDE, HOT_ROWS = Loop(find_outside), Loop(hot_rows)
+PICK_ONE, PUT_ONE = Loop(pick_one), Loop(put_one)
+
+
+# --- the operators ------------------------------------------------------------------------------
+
+
+def forward(p, data, weight, out):
+    CHOOSE(data, weight, out, 1, data.size, p.input_dim, p.output_dim, False)
+
+
+def backward(p, head, data, d_data, d_weight):
+    if d_weight is not None:
+        COLLECT(data, head, d_weight, 1, data.size, p.input_dim, p.output_dim, False)
+
+
+def forward_take(p, a, indices, out):
+    outer, side, inner = outer_side_inner(a.shape, p.axis % len(a.shape))
+    if p.mode == "raise":
+        (found,) = scratch(indices, 1, dtype=np.int64)
+        FIND_OUTSIDE(indices, found, indices.size, side)
+        require(
+            "take/raise", not found.to_numpy()[0],
+            f"take: indices outside 0 .. {side - 1} with mode='raise'; use clip or wrap to allow them",
+        )
+    CHOOSE(indices, a, out, outer, indices.size, side, inner, p.mode == "wrap")
+
+
+def backward_take(p, head, indices, d_a, d_indices):
+    zero(d_indices)
+    if d_a is not None:
+        outer, side, inner = outer_side_inner(d_a.shape, p.axis % len(d_a.shape))
+        COLLECT(indices, head, d_a, outer, indices.size, side, inner, p.mode == "wrap")
+
+
+def forward_pick(p, data, index, out):
+    sides = outer_side_inner(data.shape, p.axis % len(data.shape))
+    PICK_ONE(index, data, out, *sides, p.mode == "wrap")
+
+
+def backward_pick(p, head, index, d_data, d_index):
+    zero(d_index)
+    if d_data is not None:
+        sides = outer_side_inner(d_data.shape, p.axis % len(d_data.shape))
+        PUT_ONE(index, head, d_data, *sides, p.mode == "wrap")
+
+
+def forward_one_hot(p, indices, out):
+    HOT_ROWS(out, indices, indices.size, p.depth, p.on_value, p.off_value)
+
+
+def backward_one_hot(p, head, d_indices):
+    zero(d_indices)
+
+
+def cases(draw):
+    rows = draw.integer(1, 4)
+    params = {"input_dim": rows, "output_dim": draw.integer(1, 4)}
+    return Case(params, {"data": draw.shape(1, 3)}, {"data": ("ints", -1, rows + 1)})
+
+
+def cases_take(draw):
+    shape, mode = draw.shape(1, 3), draw.choice(["clip", "wrap", "raise"])
+    axis = draw.integer(-len(shape), len(shape) - 1)
+    values = ("labels", shape[axis]) if mode == "raise" else ("ints", -5, 5)
+    return Case(
+        {"axis": axis, "mode": mode}, {"a": shape, "indices": draw.shape(1, 2)}, {"indices": values}
+    )
+
+
+def cases_pick(draw):
+    shape = draw.shape(1, 4)
+    axis = draw.integer(-len(shape), len(shape) - 1)
+    params = {"axis": axis, "keepdims": draw.boolean(), "mode": draw.choice(["clip", "wrap"])}
+    return Case(params, {"data": shape}, {"index": ("ints", -5, 5)})
+
+
+def cases_one_hot(draw):
+    depth = draw.integer(1, 4)
+    params = {"depth": depth, "dtype": draw.choice(["float32", "float64"]), "off_value": -2}
+    return Case(params, {"indices": draw.shape(1, 3)}, {"indices": ("ints", -1, depth)})
+
+
+register(Op(
+    name="Embedding", doc=__doc__, params=Params, inputs=("data", "weight"), infer=infer,
+    infer_type=infer_type, forward=forward, backward=backward, needs=("data",),
+    refuses_gradient={"data": "Embedding/data-gradient"}, cases=cases,
+    aliases=("_sparse_Embedding", "_contrib_SparseEmbedding"),
+    refusals={
+        "Embedding/weight-shape": {
+            "params": {"input_dim": 3, "output_dim": 2}, "shapes": {"data": (4,), "weight": (2, 3)},
+        },
+    },
+))
+register(Op(
+    name="take", doc=__doc__, params=TakeParams, inputs=("a", "indices"), infer=infer_take,
+    infer_type=type_of_first, forward=forward_take, backward=backward_take, needs=("indices",),
+    no_gradient=("indices",), cases=cases_take,
+    refusals={"take/axis": {"params": {"axis": 2}, "shapes": {"a": (2, 3), "indices": (4,)}}},
+))
+register(Op(
+    name="pick", doc=__doc__, params=PickParams, inputs=("data", "index"), infer=infer_pick,
+    infer_type=type_of_first, forward=forward_pick, backward=backward_pick, needs=("index",),
+    no_gradient=("index",), aliases=("choose_element_0index",), cases=cases_pick,
+    refusals={"pick/axis": {"params": {}, "shapes": {"data": (2, 3), "index": (3,)}}},
+))
+register(Op(
+    name="one_hot", doc=__doc__, params=OneHotParams, inputs=("indices",), infer=infer_one_hot,
+    infer_type=type_one_hot, forward=forward_one_hot, backward=backward_one_hot,
+    no_gradient=("indices",), cases=cases_one_hot,
+))

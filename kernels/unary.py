@@ -1,18 +1,77 @@
 """Unary elementwise operators: out[i] = f(data[i]), d_data[i] = head[i] . f'(data[i]).
 
-[unary/elementwise] one row of the table below is one operator: its formula and its derivative, written in
-    terms of x (the input) and y (the output).
+[unary/elementwise] one row of the table below is one operator: its formula and its slope, written in terms of
+    the input x or of the output y, whichever the gradient keeps.
     >>> run("sqrt", [4, 9]), grad("sqrt", [4, 16])
     ([2.0, 3.0], [0.25, 0.125])
+    >>> run("sigmoid", [0, 2]), grad("sigmoid", [0, 2])
+    ([0.5, 0.880797], [0.25, 0.104994])
+    >>> run("rcbrt", [8, -1]), grad("cbrt", [8, -1])
+    ([0.5, -1.0], [0.083333, 0.333333])
+    >>> run("gamma", [5, 0.5]), grad("gammaln", [1, 2.5])
+    ([24.0, 1.772454], [-0.577216, 0.703157])
 
-[unary/shape] the output has the input's shape and type; either is inferred from the other.
+[unary/shape] the output has the input's shape and type; either is inferred from the other. Whole numbers
+    are computed as real ones and truncated.
+    >>> run("sqrt", [8, 9, 100], dtype="int32"), run("exp", [0, 1, 2], dtype="uint8")
+    ([2.0, 3.0, 10.0], [1.0, 2.0, 7.0])
+
+[unary/at-zero] abs, sign and relu have slope 0 at 0; sign is 0 there, and for NaN.
+    >>> grad("abs", [-2, 0, 2]), grad("relu", [-2, 0, 2])
+    ([-1.0, 0.0, 1.0], [0.0, 0.0, 1.0])
+    >>> run("sign", [-2, 0, float("nan"), 2])
+    [-1.0, 0.0, 0.0, 1.0]
+
+[unary/rounding] round sends halves away from 0, rint down; fix and trunc cut towards 0. All have gradient 0
+    (``grad`` says None: nothing is computed).
+    >>> run("round", [-2.5, -0.5, 0.5, 1.5]), run("rint", [-2.5, -0.5, 0.5, 1.5])
+    ([-3.0, -1.0, 1.0, 2.0], [-3.0, -1.0, 0.0, 1.0])
+    >>> run("floor", [-1.5, 1.5]), run("ceil", [-1.5, 1.5]), run("fix", [-1.5, 1.5]), grad("floor", [1.5])
+    ([-2.0, 1.0], [-1.0, 2.0], [-1.0, 1.0], None)
+
+[unary/nan] NaN passes through relu, forward and backward.
+    >>> run("relu", [float("nan"), -1]), grad("relu", [float("nan"), -1])
+    ([nan, 0.0], [nan, 0.0])
+
+[unary/logical-not] 1 where the input is 0, else 0; gradient 0.
+    >>> run("logical_not", [0, 0.5, -2]), grad("logical_not", [0, 0.5])
+    ([1.0, 0.0, 0.0], None)
 """
 
 import math
 
 from .foundation import Case, Loop, Op, items, register, same_shape, scalar
 
-# --- the formulas: f(x), and the derivative d(x, y) ----------------------------------------------
+LN2, LN10 = math.log(2.0), math.log(10.0)
+TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
+WHOLE = 2.0**52  # from here on every float64 is a whole number
+
+# --- the formulas f(x), and their slopes in terms of x or y ---------------------------------------
+
+
+@scalar
+def absolute(x):
+    return abs(x)
+
+
+@scalar
+def sign(x):
+    return 1 if x > 0 else (-1 if x < 0 else 0)
+
+
+@scalar
+def negative(x):
+    return -x
+
+
+@scalar
+def reciprocal(x):
+    return 1 / x
+
+
+@scalar
+def reciprocal_slope(y):
+    return -y * y
 
 
 @scalar
@@ -21,8 +80,204 @@ def sqrt(x):
 
 
 @scalar
-def sqrt_slope(x, y):
+def sqrt_slope(y):
     return 0.5 / y
+
+
+@scalar
+def rsqrt(x):
+    return 1 / math.sqrt(x)
+
+
+@scalar
+def rsqrt_slope(y):
+    return -0.5 * y * y * y
+
+
+@scalar
+def cbrt(x):
+    root = math.copysign(math.pow(abs(x), 1.0 / 3.0), x)
+    # one Newton step makes cubes exact, which the power alone does not
+    return root - (root - x / (root * root)) / 3.0 if 0 < abs(root) < math.inf else root
+
+
+@scalar
+def cbrt_slope(y):
+    return 1 / (3.0 * y * y)
+
+
+@scalar
+def rcbrt(x):
+    return 1 / cbrt(x)
+
+
+@scalar
+def rcbrt_slope(y):
+    return y * y * y * y / -3.0
+
+
+@scalar
+def square(x):
+    return x * x
+
+
+@scalar
+def square_slope(x):
+    return 2 * x
+
+
+@scalar
+def exp(x):
+    return math.exp(x)
+
+
+@scalar
+def exp_slope(y):
+    return y
+
+
+@scalar
+def expm1(x):
+    return math.expm1(x)
+
+
+@scalar
+def log(x):
+    return math.log(x)
+
+
+@scalar
+def log1p(x):
+    return math.log1p(x)
+
+
+@scalar
+def log1p_slope(x):
+    return 1 / (1 + x)
+
+
+@scalar
+def log2(x):
+    return math.log2(x)
+
+
+@scalar
+def log2_slope(x):
+    return 1 / (x * LN2)
+
+
+@scalar
+def log10(x):
+    return math.log10(x)
+
+
+@scalar
+def log10_slope(x):
+    return 1 / (x * LN10)
+
+
+@scalar
+def sigmoid(x):
+    small = math.exp(-abs(x))  # never overflows
+    return 1 / (1 + small) if x >= 0 else small / (1 + small)
+
+
+@scalar
+def sigmoid_slope(y):
+    return y * (1 - y)
+
+
+@scalar
+def relu(x):
+    return 0 if x <= 0 else x
+
+
+@scalar
+def relu_slope(y):
+    return y if y != y else sign(y)
+
+
+@scalar
+def softsign(x):
+    return x / (1 + abs(x))
+
+
+@scalar
+def softsign_slope(x):
+    return 1 / ((1 + abs(x)) * (1 + abs(x)))
+
+
+@scalar
+def erf(x):
+    return math.erf(x)
+
+
+@scalar
+def erf_slope(x):
+    return TWO_OVER_ROOT_PI * math.exp(-x * x)
+
+
+@scalar
+def gamma(x):
+    return math.gamma(x)
+
+
+@scalar
+def gammaln(x):
+    return math.lgamma(x)
+
+
+@scalar
+def digamma(x):
+    """Slope of gammaln: reflected for x <= 0, raised above 6, then the asymptotic series."""
+    result = 0.0
+    if x <= 0:
+        result = -math.pi / math.tan(math.pi * x)
+        x = 1 - x
+    while x < 6:
+        result -= 1 / x
+        x += 1
+    z = 1 / (x * x)
+    series = z * (1 / 12 - z * (1 / 120 - z * (1 / 252 - z * (1 / 240 - z * (1 / 132)))))
+    return result + math.log(x) - 0.5 / x - series
+
+
+@scalar
+def gamma_slope(x):
+    return math.gamma(x) * digamma(x)
+
+
+@scalar
+def floor(x):
+    return math.floor(x) if abs(x) < WHOLE else x
+
+
+@scalar
+def ceil(x):
+    return math.ceil(x) if abs(x) < WHOLE else x
+
+
+@scalar
+def trunc(x):
+    return floor(x) if x > 0 else ceil(x)
+
+
+@scalar
+def rounded(x):
+    """Halves away from 0."""
+    down = floor(abs(x))
+    return sign(x) * (down + (abs(x) - down >= 0.5)) if abs(x) < WHOLE else x
+
+
+@scalar
+def rint(x):
+    """Halves down."""
+    return floor(x) if x - floor(x) <= ceil(x) - x else ceil(x)
+
+
+@scalar
+def logical_not(x):
+    return 1 if x == 0 else 0
 
 
 # --- loops ---------------------------------------------------------------------------------------
@@ -33,35 +288,83 @@ def map_one(data, out, n):
         out[i] = formula(data[i])  # noqa: F821  # bound by Loop(map_one, formula=...)
 
 
-def chain_one(head, data, out, d_data, n):
+def chain_one(head, known, d_data, n):
+    """``known`` is the input or the output, whichever the slope is written in."""
     for i in items(n):
-        d_data[i] = head[i] * slope(data[i], out[i])  # noqa: F821  # bound by Loop
+        d_data[i] = head[i] * slope(known[i])  # noqa: F821  # bound by Loop
 
 
 # --- the table -----------------------------------------------------------------------------------
 
+ZERO, LINEAR = "zero", "linear"
+IN, OUT = "data", "output"
+
 TABLE = (
-    # name, formula, slope, aliases, values that cases may draw
-    ("sqrt", sqrt, sqrt_slope, ("_sparse_sqrt",), "positive"),
+    # name, formula, slope, what the slope is written in, aliases, values that cases may draw
+    ("abs", absolute, sign, IN, ("_sparse_abs",), "any"),
+    ("sign", sign, ZERO, None, ("_sparse_sign",), "any"),
+    ("negative", negative, LINEAR, None, ("_sparse_negative",), "any"),
+    ("reciprocal", reciprocal, reciprocal_slope, OUT, (), "apart"),
+    ("sqrt", sqrt, sqrt_slope, OUT, ("_sparse_sqrt",), "positive"),
+    ("rsqrt", rsqrt, rsqrt_slope, OUT, ("_sparse_rsqrt",), "positive"),
+    ("cbrt", cbrt, cbrt_slope, OUT, ("_sparse_cbrt",), "apart"),
+    ("rcbrt", rcbrt, rcbrt_slope, OUT, (), "apart"),
+    ("square", square, square_slope, IN, ("_sparse_square",), "any"),
+    ("exp", exp, exp_slope, OUT, ("_sparse_exp",), "any"),
+    ("expm1", expm1, exp, IN, ("_sparse_expm1",), "any"),
+    ("log", log, reciprocal, IN, ("_sparse_log",), "positive"),
+    ("log1p", log1p, log1p_slope, IN, ("_sparse_log1p",), "positive"),
+    ("log2", log2, log2_slope, IN, ("_sparse_log2",), "positive"),
+    ("log10", log10, log10_slope, IN, ("_sparse_log10",), "positive"),
+    ("sigmoid", sigmoid, sigmoid_slope, OUT, ("_sparse_sigmoid",), "any"),
+    ("relu", relu, relu_slope, OUT, ("_sparse_relu",), "any"),
+    ("softsign", softsign, softsign_slope, IN, (), "any"),
+    ("erf", erf, erf_slope, IN, (), "any"),
+    ("gamma", gamma, gamma_slope, IN, ("_sparse_gamma",), "positive"),
+    ("gammaln", gammaln, digamma, IN, ("_sparse_gammaln",), "positive"),
+    ("floor", floor, ZERO, None, ("_sparse_floor",), "any"),
+    ("ceil", ceil, ZERO, None, ("_sparse_ceil",), "any"),
+    ("round", rounded, ZERO, None, ("_sparse_round",), "any"),
+    ("rint", rint, ZERO, None, ("_sparse_rint",), "any"),
+    ("fix", trunc, ZERO, None, ("_sparse_fix",), "any"),
+    ("trunc", trunc, ZERO, None, ("_sparse_trunc",), "any"),
+    ("logical_not", logical_not, ZERO, None, (), "any"),
 )
 
 
-def _register(name, formula, slope, aliases, values):
-    apply, chain = Loop(map_one, formula=formula), Loop(chain_one, slope=slope)
+def register_unary(doc, name, formula, slope, known, aliases, values):
+    """Register one row; a linear operator is its own gradient."""
+    apply = Loop(map_one, formula=formula)
 
     def forward(p, data, out):
         apply(data, out, data.size)
 
-    def backward(p, head, data, output, d_data):
-        if d_data is not None:
-            chain(head, data, output, d_data, data.size)
+    backward = gradient = None
+    if slope == ZERO:
+
+        def gradient(make, p, heads, inputs, outputs):
+            return [None]
+
+    elif slope == LINEAR:
+
+        def gradient(make, p, heads, inputs, outputs):
+            return [make(name, heads)[0]]
+
+    else:
+        chain = Loop(chain_one, slope=slope)
+
+        def backward(p, head, kept, d_data):
+            if d_data is not None:
+                chain(head, kept, d_data, d_data.size)
 
     register(Op(
-        name=name, doc=__doc__, infer=same_shape("unary/shape"), forward=forward, backward=backward,
-        needs=("data", "output"), aliases=aliases, inplace=((0, 0),),
+        name=name, doc=doc, infer=same_shape("unary/shape"), forward=forward, backward=backward,
+        gradient=gradient, needs=() if known is None else (known,), aliases=aliases, inplace=((0, 0),),
+        inplace_backward=() if backward is None else (("head", "data"), (known, "data")),
         cases=lambda draw: Case({}, {"data": draw.shape(1, 4)}, {"data": values}),
+        refusals={"unary/shape": {"shapes": {"data": (2, 3), "output": (2, 4)}}},
     ))
 
 
 for row in TABLE:
-    _register(*row)
+    register_unary(__doc__, *row)

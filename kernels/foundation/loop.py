@@ -9,7 +9,8 @@ each other is spelled ``for i in items(n)``; everything inside belongs to item `
 
     ADD = Loop(add)
 
-* as Python (``NUMBA_DISABLE_JIT=1``) ``items`` is ``range``;
+* as Python (``NUMBA_DISABLE_JIT=1``) ``items`` is ``range``, and the functions of ``math`` follow IEEE 754 as
+  machine code does: they give NaN or infinity where Python's own raise;
 * on the CPU it is ``range`` too, and every subscript is made unsigned, because a signed one makes Numba
   emit negative-index wraparound that stops LLVM from vectorising;
 * on CUDA it is this thread's grid-stride share of ``range(n)``: the same arithmetic by construction.
@@ -22,13 +23,14 @@ from __future__ import annotations
 import ast
 import dis
 import inspect
+import math
 import os
 import textwrap
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numba
@@ -80,6 +82,27 @@ class _ForCuda(ast.NodeTransformer):
         return node
 
 
+_IEEE: dict[Any, Any] = {
+    getattr(math, name): getattr(np, known_as)
+    for name, known_as in {
+        **{n: n for n in ("sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "hypot", "fmod")},
+        **{n: n for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+        **{f"a{n}": f"arc{n}" for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+        "pow": "float_power",
+    }.items()
+}
+_MATH = SimpleNamespace(**{
+    name: _IEEE.get(value, value) if callable(value) else value for name, value in vars(math).items()
+})
+
+
+def _for_python(value: Any) -> Any:
+    """What plain Python should see under a global name: ``math`` without its exceptions."""
+    if value is math:
+        return _MATH
+    return _IEEE.get(value, value) if type(value) is type(math.sqrt) else value
+
+
 def _globals_for(function: FunctionType, device: str) -> dict[str, Any]:
     """The function's globals, with every scalar formula replaced by its form for ``device``."""
     scope = dict(function.__globals__)
@@ -88,6 +111,8 @@ def _globals_for(function: FunctionType, device: str) -> dict[str, Any]:
         value = scope.get(name)
         if getattr(value, "__scalar__", False):
             scope[name] = formula_for(value, device)
+        elif device == "python" and name in scope:
+            scope[name] = _for_python(value)
     scope["_uintp"] = numba.uintp
     scope["_cuda"] = cuda
     return scope
@@ -109,6 +134,8 @@ def _rewrite(function: FunctionType, device: str, rewriter: ast.NodeTransformer)
 @cache
 def formula_for(formula: FunctionType, device: str) -> Any:
     """A scalar formula as a function that loops on ``device`` can call."""
+    if device == "python":
+        return FunctionType(formula.__code__, _globals_for(formula, "python"), formula.__name__)
     if device == "cpu":
         body = FunctionType(formula.__code__, _globals_for(formula, "cpu"), formula.__name__)
         return njit(nogil=True, error_model="numpy")(body)
@@ -199,7 +226,7 @@ class Loop:
 
     def _build_cpu(self) -> Any:
         if numba.config.DISABLE_JIT:
-            return self._source
+            return _as_python(self._source)
         body = _rewrite(self._source, "cpu", _ForCpu())
         body.__name__ = body.__qualname__ = self._label
         body.__module__ = self._source.__module__
@@ -225,7 +252,7 @@ class Loop:
             kind = first.flat.dtype
             if _CHOICE.python:
                 source = self._source if _CHOICE.python == "cpu" else self._cuda_source
-                source(*_unwrapped(args, kind))
+                _as_python(source)(*_unwrapped(args, kind))
                 return
             if self._tuned is not None and kind == np.float32 and not _CHOICE.plain:
                 self._tuned(*args)
@@ -236,6 +263,20 @@ class Loop:
 
     def __repr__(self) -> str:
         return f"Loop({self.name})"
+
+
+@cache
+def _as_python(source: FunctionType) -> Callable:
+    """The reading copy itself, with IEEE arithmetic and without NumPy's warnings about it."""
+    body = FunctionType(
+        source.__code__, _globals_for(source, "python"), source.__name__, source.__defaults__
+    )
+
+    def run(*args: Any) -> None:
+        with np.errstate(all="ignore"):
+            body(*args)
+
+    return run
 
 
 def _unwrapped(args: tuple[Any, ...], kind: np.dtype) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections.abc import Callable
 from types import FunctionType
@@ -12,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from ..foundation import SLACK, cache
-from ..foundation.loop import _ForCpu, _rewrite
+from ..foundation.loop import _ForCpu, _rewrite, _unwrapped
 from .simd import tile_sizes
 
 Tuples = tuple[tuple[int, ...], tuple[int, ...]]
@@ -32,6 +33,12 @@ def kernel(function: FunctionType) -> Any:
 def twin(function: Callable) -> Callable | None:
     """Mark what a loop may use as ``tuned=``; None when nothing is compiled."""
     return None if numba.config.DISABLE_JIT else function
+
+
+def plain(page: str, name: str, *args: Any) -> None:
+    """Run the loop ``name`` of a page as the page spells it, for calls that its twin declines."""
+    loop = getattr(importlib.import_module(f"..{page}", __package__), name)
+    loop.cpu(*_unwrapped(args, np.dtype(np.float32)))
 
 
 def _tile(rows: int, blocks: int) -> Tuples:

@@ -20,7 +20,6 @@ app = typer.Typer(
     name="refimpl",
     help="MXNet's training stack as an executable specification.",
     add_completion=False,
-    no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -38,16 +37,15 @@ def _refused(error: BaseException) -> int:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command line (default: that of the process) and return its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        app(args=arguments, prog_name="refimpl", standalone_mode=False)
+        app(args=words or ["--help"], prog_name="refimpl", standalone_mode=False)
     except typer.Exit as end:
         return end.exit_code
     except (typer.Abort, KeyboardInterrupt):
         print("refimpl: interrupted", file=sys.stderr)
         return 130
     except _UsageError as error:
-        if not str(error):  # no command at all: Typer has printed the help
-            return 2
         return _refused(Exception(f"{error.format_message()} (see refimpl --help)"))  # type: ignore[attr-defined]  # every usage error has it
     except (CommandError, OSError) as error:
         return _refused(error)

@@ -35,18 +35,19 @@ def _list() -> None:
 
     from ..kernels import distinct
 
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=200)  # nothing may be cut: people search this text
     table = Table(box=None, pad_edge=False)
-    for heading in ("operator", "inputs", "parameters", "gradient", "what it computes"):
-        table.add_column(heading, no_wrap=heading != "what it computes")
+    for heading in ("operator", "inputs", "parameters", "gradient", "what its page computes"):
+        table.add_column(heading, no_wrap=True)
     shown = distinct()
     for op in shown:
         table.add_row(
             op.name, _inputs(op), str(len(op.params._fields)), "yes" if op.has_gradient else "",
             _first_line(op),
         )
-    console = Console()
-    # Away from a terminal nothing may be cut: people search this text.
-    console.print(table, width=None if console.is_terminal else 200)
+    console.print(table)
     console.print(f"{len(shown)} operators; `refimpl ops NAME` prints the page of one")
 
 

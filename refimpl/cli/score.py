@@ -47,7 +47,7 @@ def score(
     from .reports import reporting
 
     module = mx.mod.Module.load(prefix, epoch, context=devices_used)
-    split = datasets.load(data, batch_size, "float32")
+    split = datasets.load(data, batch_size, "float32", devices_used)
     with reporting(batch_size, split.batches, 1, 1):
         module.bind(split.held_out.provide_data, split.held_out.provide_label, for_training=False)
         result = evaluate(module, split)

@@ -102,7 +102,7 @@ def train(
         raise refuse("Cli/optimizer", f"there is no optimizer {optimizer!r}; known are {known}")
     np.random.seed(seed % 2**32)  # noqa: NPY002  # NDArrayIter shuffles with it, as MXNet's does
     mx.random.seed(seed)
-    split = datasets.load(data, batch_size, dtype.value)
+    split = datasets.load(data, batch_size, dtype.value, devices_used)
     net = _network(network.value, split)
     arguments = auxiliary = None
     if load_epoch is not None:

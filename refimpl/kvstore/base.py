@@ -99,11 +99,11 @@ class TestStore(KVStoreBase):
         """Return False: there is no place for an optimizer.
 
         Raises:
-            MXNetError: the capability is unknown.
+            ValueError: the capability is unknown.
         """
         require(
             "KVStore/capability", capability.lower() == KVStoreBase.OPTIMIZER,
-            f"Unknown capability: {capability}",
+            f"Unknown capability: {capability}", ValueError,
         )
         return False
 

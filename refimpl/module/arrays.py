@@ -56,13 +56,12 @@ def merged(outputs: Sequence[Sequence[NDArray]], axes: Sequence[int]) -> list[ND
     ]
 
 
-def inferred(infer: Any, known: Mapping[str, Any], what: str) -> tuple[list, list]:
-    """Complete (arguments, auxiliary states) inference or a refusal."""
-    arguments, _, states = infer(**known)
+def inferred(clause: str, infer: Any, described: Mapping[str, Any]) -> tuple[list, list]:
+    """What ``infer`` (of shapes or types) says of all arguments and auxiliary states, or a refusal."""
+    arguments, _, states = infer(**described)
     if arguments is None:
         raise refusal(
-            f"ExecutorGroup/{what}s-known",
-            f"the {what}s of the net do not follow from {dict(known)}; describe every input",
+            clause, f"the net cannot be inferred from {dict(described)}; describe every input"
         )
     return arguments, states
 
@@ -92,20 +91,21 @@ def pooled(pool: dict[str, NDArray], name: str, shape: Any, dtype: Any, place: C
     return memory if memory.shape == tuple(shape) else memory.reshape((-1,))[:size].reshape(shape)
 
 
-def check_values(
-    known: Mapping[str, NDArray], given: Mapping[str, NDArray], where: str, allow_extra: bool
-) -> None:
-    """Refuse unknown names and other shapes before anything is copied."""
-    for name, value in given.items():
-        target = known.get(name)
-        if target is not None and target.shape != value.shape:
-            raise refusal(
-                "Module/parameter-shape",
-                f"{name} has shape {target.shape}, the value given has {value.shape}",
-            )
-        if target is None and not allow_extra:
-            raise refusal(
-                "Module/extra-name",
-                f'Find name "{name}" that is not in the {where}; drop it or pass allow_extra=True',
-                ValueError,
-            )
+def cut_heads(
+    out_grads: Any, execs: Sequence[Any], contexts: Sequence[Context], axes: Sequence[int]
+) -> list[list[NDArray]]:
+    """Head gradients per context: each is cut where :func:`merged` glues its output."""
+    whole = [out_grads] if isinstance(out_grads, NDArray) else list(out_grads)
+    ends = [0] * len(whole)
+    heads = []
+    for executor, context in zip(execs, contexts, strict=True):
+        mine = []
+        for output, (gradient, axis) in enumerate(zip(whole, axes, strict=False)):
+            part = gradient
+            if axis != -1 and len(execs) > 1:
+                rows = executor.outputs[output].shape[axis]
+                part = gradient[along(axis, slice(ends[output], ends[output] + rows))]
+                ends[output] += rows
+            mine.append(part.as_in_context(context))
+        heads.append(mine)
+    return heads

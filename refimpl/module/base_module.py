@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from .. import metric, ndarray as nd
+from .. import metric
+from .. import ndarray as nd
 from ..base import _as_list, refusal
 from ..context import cpu
 from ..initializer import Uniform
@@ -19,6 +20,9 @@ from .descriptions import _check_input_names, _check_names_match, _parse_data_de
 from .life_cycle import demand
 
 __all__ = ["BaseModule", "_check_input_names", "_check_names_match", "_parse_data_desc"]
+
+INITIALIZER = Uniform(0.01)
+"""How parameters start unless told otherwise."""
 
 
 class BaseModule:
@@ -135,7 +139,7 @@ class BaseModule:
         epoch_end_callback: Any = None, batch_end_callback: Any = None, kvstore: Any = "local",
         optimizer: Any = "sgd", optimizer_params: Any = (("learning_rate", 0.01),),
         eval_end_callback: Any = None, eval_batch_end_callback: Any = None,
-        initializer: Any = Uniform(0.01), arg_params: dict | None = None,
+        initializer: Any = INITIALIZER, arg_params: dict | None = None,
         aux_params: dict | None = None, allow_missing: bool = False, force_rebind: bool = False,
         force_init: bool = False, begin_epoch: int = 0, num_epoch: int | None = None,
         validation_metric: Any = None, monitor: Any = None, sparse_row_id_fn: Callable | None = None,
@@ -329,7 +333,7 @@ class BaseModule:
         raise NotImplementedError
 
     def init_params(
-        self, initializer: Any = Uniform(0.01), arg_params: dict | None = None,
+        self, initializer: Any = INITIALIZER, arg_params: dict | None = None,
         aux_params: dict | None = None, allow_missing: bool = False, force_init: bool = False,
         allow_extra: bool = False,
     ) -> None:

@@ -72,6 +72,22 @@ def _parse_data_desc(
     return data, labels
 
 
+def check_labels(labels: Sequence[DataDesc], arguments: Sequence[str]) -> None:
+    """Refuse a label that the symbol does not take.
+
+    Raises:
+        KeyError: names it.
+    """
+    for label in labels:
+        if label.name not in arguments:
+            raise refusal(
+                "ExecutorGroup/label-name",
+                f"label {label.name!r} is not an argument of the symbol ({list(arguments)}); rename it, or "
+                "bind without label_shapes",
+                KeyError,
+            )
+
+
 def resized(description: DataDesc, shape: Sequence[int]) -> DataDesc:
     """The same description with another shape."""
     return DataDesc(description.name, tuple(shape), description.dtype, description.layout)

@@ -11,10 +11,20 @@ from ..context import Context, cpu
 from ..executor_manager import _check_arguments, _split_input_slice
 from ..io import DataDesc
 from ..ndarray import NDArray
-from .arrays import Load, along, check_values, inferred, merged, owned, pooled, sliced_shape
+from .arrays import (
+    Load,
+    along,
+    cut_heads,
+    inferred,
+    merged,
+    owned,
+    pooled,
+    sliced_shape,
+)
 from .crew import Crew
-from .descriptions import resized
-from .requests import gradient_requests, group_contexts
+from .descriptions import check_labels, resized
+from .parameters import check_values
+from .requests import argument_places, gradient_requests, group_contexts
 
 
 class DataParallelExecutorGroup:
@@ -23,7 +33,7 @@ class DataParallelExecutorGroup:
     Parameters
     ----------
     symbol, contexts, workload : the net, where it runs, and the weight of each context.
-    data_shapes, label_shapes : lists of DataDesc for the whole batch; ``label_shapes`` may be None.
+    data_shapes, label_shapes : lists of DataDesc for the whole batch (or None: no labels).
     param_names : the arguments that are parameters.
     for_training, inputs_need_grad, grad_req, fixed_param_names : who gets a gradient, see
         :func:`~refimpl.module.requests.gradient_requests`.
@@ -86,14 +96,7 @@ class DataParallelExecutorGroup:
     ) -> None:
         """Cut the batch and bind an executor per context; when anything fails, nothing has changed."""
         data_shapes, label_shapes = list(data_shapes), list(label_shapes or [])
-        for description in label_shapes:
-            if description.name not in self.arg_names:
-                raise refusal(
-                    "ExecutorGroup/label-name",
-                    f"label {description.name!r} is not an argument of the symbol ({self.arg_names}); "
-                    "rename it, or bind without label_shapes",
-                    KeyError,
-                )
+        check_labels(label_shapes, self.arg_names)
         batch_size, slices = self.decide_slices(data_shapes + label_shapes)
         owners = shared_group.execs if shared_group else self.execs or [None] * len(self.contexts)
         execs = [
@@ -145,19 +148,17 @@ class DataParallelExecutorGroup:
                     AssertionError,
                 )
             batch_size = rows
-        if batch_size is None:
-            return None, None
-        return batch_size, _split_input_slice(batch_size, self.workload)
+        return batch_size, None if batch_size is None else _split_input_slice(batch_size, self.workload)
 
     def _bind_one(self, index: int, descriptions: Sequence[DataDesc], owner: Any) -> Any:
         """Bind the executor of one context; parameters come from ``owner`` where it has them."""
         shapes, aux_shapes = inferred(
-            self.symbol.infer_shape, {d.name: d.shape for d in descriptions}, "shape"
+            "ExecutorGroup/shapes-known", self.symbol.infer_shape, {d.name: d.shape for d in descriptions}
         )
         types, aux_types = inferred(
-            self.symbol.infer_type, {d.name: d.dtype for d in descriptions}, "type"
+            "ExecutorGroup/types-known", self.symbol.infer_type, {d.name: d.dtype for d in descriptions}
         )
-        places = self._places(index)
+        places = argument_places(self.symbol, self.contexts[index], self.group2ctxs[index])
         arguments, gradients = [], {}
         for name, shape, dtype, place in zip(self.arg_names, shapes, types, places, strict=True):
             wanted = self.grad_req[name] != "null"
@@ -178,16 +179,6 @@ class DataParallelExecutorGroup:
             self.contexts[index], arguments, args_grad=gradients, grad_req=self.grad_req,
             aux_states=states, group2ctx=self.group2ctxs[index], shared_exec=owner,
         )
-
-    def _places(self, index: int) -> list[Context]:
-        """The context of each argument: that of its ``ctx_group``, else the device itself."""
-        device, groups = self.contexts[index], self.group2ctxs[index]
-        if not groups:
-            return [device] * len(self.arg_names)
-        attributes = self.symbol.attr_dict()
-        return [
-            groups.get(attributes.get(name, {}).get("__ctx_group__"), device) for name in self.arg_names
-        ]
 
     def _collect_arrays(self) -> None:
         """List the arrays by name, and the copies of a batch by context, once per binding."""
@@ -266,24 +257,11 @@ class DataParallelExecutorGroup:
                 "Module/needs-training", "backward: re-bind with for_training=True to run backward",
                 AssertionError,
             )
-        heads = [None] * len(self.execs) if out_grads is None else self._cut_heads(out_grads)
+        heads = (
+            [None] * len(self.execs) if out_grads is None
+            else cut_heads(out_grads, self.execs, self.contexts, self.output_layouts)
+        )
         self.crew.run(lambda index: self.execs[index].backward(out_grads=heads[index]))
-
-    def _cut_heads(self, out_grads: Any) -> list[list[NDArray]]:
-        whole = [out_grads] if isinstance(out_grads, NDArray) else list(out_grads)
-        heads = []
-        ends = [0] * len(self.output_names)
-        for context, executor in zip(self.contexts, self.execs, strict=True):
-            mine = []
-            for output, (gradient, axis) in enumerate(zip(whole, self.output_layouts, strict=False)):
-                part = gradient
-                if axis != -1 and len(self.execs) > 1:
-                    rows = executor.outputs[output].shape[axis]
-                    part = gradient[along(axis, slice(ends[output], ends[output] + rows))]
-                    ends[output] += rows
-                mine.append(part.as_in_context(context))
-            heads.append(mine)
-        return heads
 
     # --- results ---------------------------------------------------------------------------------
 
@@ -318,21 +296,25 @@ class DataParallelExecutorGroup:
 
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
         """Update ``eval_metric`` once per context with its slice of ``labels`` (or ``labels[context]``)."""
-        for index, executor in enumerate(self.execs):
+        # bound without labels, they are known by their position only
+        names = self.label_names or [str(position) for position in range(len(labels))]
+        axes = self.label_layouts or [0] * len(labels)
+        parts = self.slices or [slice(None)] * len(self.execs)
+        for index, (executor, part) in enumerate(zip(self.execs, parts, strict=True)):
             if pre_sliced:
                 mine = labels[index]
-            elif len(self.execs) == 1 or self.slices is None:
-                mine = labels
             else:
-                axes = self.label_layouts or [0] * len(labels)
                 mine = [
-                    label if axis == -1 else label[along(axis, self.slices[index])]
+                    label[along(axis, part)] if self._is_cut(label, axis) else label
                     for label, axis in zip(labels, axes, strict=False)
                 ]
             eval_metric.update_dict(
-                dict(zip(self.label_names, mine, strict=False)),
+                dict(zip(names, mine, strict=False)),
                 dict(zip(self.output_names, executor.outputs, strict=True)),
             )
+
+    def _is_cut(self, label: NDArray, axis: int) -> bool:
+        return axis != -1 and (len(self.execs) > 1 or label.shape[axis] != self.batch_size)
 
     # --- parameters and states -------------------------------------------------------------------
 
@@ -355,7 +337,7 @@ class DataParallelExecutorGroup:
         for executor in self.execs:
             executor.copy_params_from(arg_params, aux_params, allow_extra_params=allow_extra)
 
-    def get_params(self, arg_params: Mapping[str, NDArray], aux_params: Mapping[str, NDArray]) -> None:
+    def get_params(self, arg_params: dict[str, NDArray], aux_params: dict[str, NDArray]) -> None:
         """Write the mean over contexts of each parameter and auxiliary state into the given arrays."""
         for names, arrays, targets in (
             (self.param_names, self.param_arrays, arg_params),
@@ -367,7 +349,10 @@ class DataParallelExecutorGroup:
                     mean += copy.as_in_context(cpu())
                 if len(copies) > 1:
                     mean /= len(copies)
-                mean.copyto(targets[name])
+                if name in targets:
+                    mean.copyto(targets[name])
+                else:
+                    targets[name] = mean
 
     def get_states(self, merge_multi_context: bool = True) -> list[list[NDArray]]:
         """Return the arrays of each state, one per context.
@@ -384,11 +369,7 @@ class DataParallelExecutorGroup:
         return self.state_arrays
 
     def set_states(self, states: Sequence[Sequence[NDArray]] | None = None, value: float | None = None) -> None:
-        """Set states from arrays per context, or all of them to one number.
-
-        Raises:
-            AssertionError: neither or both are given.
-        """
+        """Set states from arrays per context, or all to one number; AssertionError on neither or both."""
         if (states is None) == (value is None):
             raise refusal(
                 "Module/states-or-value",

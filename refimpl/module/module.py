@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .. import ndarray as nd, optimizer as opt
 from ..base import refusal
 from ..context import Context, cpu
-from ..initializer import InitDesc, Uniform
+from ..initializer import InitDesc
 from ..io import DataDesc
-from ..model import (
-    _create_kvstore,
-    _initialize_kvstore,
-    _update_params,
-    _update_params_on_kvstore,
-    load_checkpoint,
-)
+from ..model import load_checkpoint
 from ..ndarray import NDArray
-from .base_module import BaseModule
-from .descriptions import _check_input_names, _parse_data_desc, resized, with_batch_size
+from .base_module import INITIALIZER
+from .descriptions import _check_input_names, _parse_data_desc, with_batch_size
 from .executor_group import DataParallelExecutorGroup
+from .following import differ, shapes_of_batch
 from .life_cycle import demand
+from .optimizing import OptimizingModule
+from .parameters import as_array, fitting, host_zeros, require_initializer
+
+DEVICE = cpu()
+"""Where a module runs unless told otherwise."""
 
 
-class Module(BaseModule):
-    """A symbol with its parameters, executors and optimizer.
+class Module(OptimizingModule):
+    """A symbol with its parameters and executors; the optimizer side is :class:`OptimizingModule`.
+
+    A failed call leaves the module as it was.
 
     Parameters
     ----------
@@ -38,22 +39,19 @@ class Module(BaseModule):
     work_load_list : the weight of each context when it is cut, all 1 by default.
     fixed_param_names : parameters that are never trained.
     state_names : arguments that keep their value from batch to batch and are not saved.
-    group2ctxs : where the ``ctx_group`` of a node lives.
-    compression_params : gradient compression, handed to the store.
+    group2ctxs, compression_params : where each ``ctx_group`` lives; gradient compression of the store.
 
     Raises
     ------
     ValueError : a name is not an argument of the symbol (a label name only warns).
     AssertionError : ``work_load_list`` does not have one weight per context.
     TypeError : ``context`` is not made of Contexts.
-
-    A failed call leaves the module as it was.
     """
 
     def __init__(
         self, symbol: Any, data_names: Sequence[str] | None = ("data",),
         label_names: Sequence[str] | None = ("softmax_label",), logger: Any = logging,
-        context: Context | Sequence[Context] = cpu(), work_load_list: Sequence[float] | None = None,
+        context: Context | Sequence[Context] = DEVICE, work_load_list: Sequence[float] | None = None,
         fixed_param_names: Sequence[str] | None = None, state_names: Sequence[str] | None = None,
         group2ctxs: Any = None, compression_params: Mapping[str, Any] | None = None,
     ) -> None:
@@ -95,11 +93,6 @@ class Module(BaseModule):
         self._exec_group: Any = None
         self._data_shapes: list[DataDesc] = []
         self._label_shapes: list[DataDesc] | None = None
-        self._optimizer: Any = None
-        self._kvstore: Any = None
-        self._update_on_kvstore: bool | None = None
-        self._updater: Any = None
-        self._preload_opt_states: str | None = None
 
     # --- files -----------------------------------------------------------------------------------
 
@@ -201,13 +194,13 @@ class Module(BaseModule):
             state_names=self._state_names, group2ctxs=self._group2ctxs,
         )
         if shared_module is not None:
-            arg_params, aux_params = shared_module._arg_params, shared_module._aux_params
+            arg_params, aux_params = shared_module.get_params()
         elif self.params_initialized:
             arg_params, aux_params = self.get_params()
             group.set_params(arg_params, aux_params)
         else:
-            arg_params = _host_zeros(group.param_names, group.param_arrays)
-            aux_params = _host_zeros(group.aux_names, group.aux_arrays)
+            arg_params = host_zeros(group.param_names, group.param_arrays)
+            aux_params = host_zeros(group.aux_names, group.aux_arrays)
 
         self._exec_group = group
         self._data_shapes, self._label_shapes = data, labels
@@ -257,7 +250,7 @@ class Module(BaseModule):
     # --- parameters ------------------------------------------------------------------------------
 
     def init_params(
-        self, initializer: Any = Uniform(0.01), arg_params: Mapping[str, Any] | None = None,
+        self, initializer: Any = INITIALIZER, arg_params: Mapping[str, Any] | None = None,
         aux_params: Mapping[str, Any] | None = None, allow_missing: bool = False,
         force_init: bool = False, allow_extra: bool = False,
     ) -> None:
@@ -283,9 +276,9 @@ class Module(BaseModule):
         for hosts, given in ((self._arg_params, arg_params), (self._aux_params, aux_params)):
             for name, host in sorted(hosts.items()):
                 if given is not None and name in given:
-                    value = _fitting(name, given[name], host)
+                    value = fitting(name, given[name], host)
                 else:
-                    _require_initializer(name, initializer, given, allow_missing)
+                    require_initializer(name, initializer, given, allow_missing)
                     value = host.copy()
                     if initializer is not None:
                         initializer(InitDesc(name, attributes.get(name)), value)
@@ -326,7 +319,11 @@ class Module(BaseModule):
             )
             return
         demand(self, "set_params")
-        self._exec_group.set_params(arg_params, aux_params, allow_extra=allow_extra)
+        given = [
+            {name: as_array(value) for name, value in (values or {}).items()}
+            for values in (arg_params, aux_params)
+        ]
+        self._exec_group.set_params(*given, allow_extra=allow_extra)
         self._params_dirty = True
         self.params_initialized = True
 
@@ -351,43 +348,17 @@ class Module(BaseModule):
         """
         demand(self, "forward")
         first = data_batch[0] if isinstance(data_batch, list) else data_batch
-        if isinstance(data_batch, list) or _differ(first.data, self._data_shapes):
+        if isinstance(data_batch, list) or differ(first.data, self._data_shapes):
             self._follow(data_batch)
         self._exec_group.forward(data_batch, is_train)
 
     def _follow(self, data_batch: Any) -> None:
         """Reshape to the shapes of ``data_batch`` unless they are bound already."""
-        batches = data_batch if isinstance(data_batch, list) else [data_batch]
-        shapes = [[array.shape for array in batch.data] for batch in batches]
-        if isinstance(data_batch, list) and (
-            len(batches) != len(self._context) or any(one != shapes[0] for one in shapes)
-        ):
-            raise refusal(
-                "Module/batch-list",
-                "All data batches in a list need to have the same shape, one batch per context; "
-                f"{len(self._context)} contexts got {shapes}",
-                AssertionError,
-            )
-        if len(shapes[0]) < len(self._data_shapes):
-            raise refusal(
-                "Module/batch-data",
-                f"the batch has {len(shapes[0])} data arrays, the module was bound for "
-                f"{[d.name for d in self._data_shapes]}",
-                ValueError,
-            )
-        first = batches[0]
-        if getattr(first, "provide_data", None) and not isinstance(data_batch, list):
-            data = first.provide_data
-        else:
-            data = _stacked(self._data_shapes, shapes[0], len(batches))
-        if getattr(first, "provide_label", None) and not isinstance(data_batch, list):
-            labels = first.provide_label
-        elif first.label and self._label_shapes:
-            labels = _stacked(self._label_shapes, [array.shape for array in first.label], len(batches))
-        else:
-            labels = None
-        if _shapes(data) != _shapes(self._data_shapes):
-            self.reshape(data, labels)
+        wanted = shapes_of_batch(
+            data_batch, self._data_shapes, self._label_shapes, len(self._context)
+        )
+        if wanted is not None:
+            self.reshape(*wanted)
 
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
         """Compute gradients; ``out_grads`` has one head gradient for the whole batch per output."""
@@ -403,12 +374,10 @@ class Module(BaseModule):
         return self._exec_group.get_input_grads(merge_multi_context=merge_multi_context)
 
     def get_states(self, merge_multi_context: bool = True) -> list:
-        """Return the arrays of each state, one per context; they cannot be merged."""
         demand(self, "get_states")
         return self._exec_group.get_states(merge_multi_context=merge_multi_context)
 
     def set_states(self, states: Any = None, value: float | None = None) -> None:
-        """Set the states from ``states[state][context]``, or all to ``value``."""
         demand(self, "set_states")
         self._exec_group.set_states(states, value)
 
@@ -420,3 +389,12 @@ class Module(BaseModule):
         demand(self, "install_monitor")
         self._exec_group.install_monitor(mon)
 
+
+# --- small rules ----------------------------------------------------------------------------------
+
+
+def _names(given: str | Sequence[str] | None) -> list[str]:
+    """A list of names: none for None, one for a string."""
+    if given is None:
+        return []
+    return [given] if isinstance(given, str) else list(given)

@@ -80,6 +80,15 @@ def group_contexts(group2ctxs: Any, count: int) -> list[dict[str, Context] | Non
     return maps
 
 
+def argument_places(symbol: Any, device: Context, groups: dict[str, Context] | None) -> list[Context]:
+    """The context of each argument: that of its ``ctx_group``, else the device."""
+    arguments = symbol.list_arguments()
+    if not groups:
+        return [device] * len(arguments)
+    attributes = symbol.attr_dict()
+    return [groups.get(attributes.get(name, {}).get("__ctx_group__"), device) for name in arguments]
+
+
 def _wrong_groups(given: str) -> Exception:
     return refusal(
         "ExecutorGroup/group-contexts",

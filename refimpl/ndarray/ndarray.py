@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dtype_of, numeric_types, refusal
+from ..base import MXNetError, dtype_of, numeric_types, refusal
 from ..context import Context, current_context
 from ..kernels.foundation import Buffer, allocate
 from ..kernels.foundation.shapes import strides_of
@@ -224,7 +224,8 @@ class NDArray:
         """Read the same memory with another shape; the codes 0, -1, -2, -3, -4 are those of ``nd.reshape``.
 
         Raises:
-            ValueError: the sizes differ.
+            ValueError: the new shape holds fewer elements.
+            MXNetError: it holds more, or its codes make no sense.
         """
         if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
             shape = tuple(shape[0])
@@ -234,12 +235,18 @@ class NDArray:
         if kwargs:
             raise refusal("NDArray/reshape-arguments", f"unknown arguments {sorted(kwargs)}", TypeError)
         op = operators.find("Reshape")
-        _, (wanted,) = op.infer(op.parse({"shape": shape, "reverse": reverse}), [self.shape], [None])
-        if prod(wanted) != self.size:
+        try:
+            p = op.parse({"shape": shape, "reverse": reverse})
+            _, (wanted,) = op.infer(p, [self.shape], [None])
+        except MXNetError as error:
+            if error.clause != "Reshape/size":
+                raise
+            larger = prod(side for side in shape if side > 0) > self.size
             raise refusal(
-                "NDArray/reshape-size", f"Cannot reshape array of size {self.size} into shape {shape}",
-                ValueError,
-            )
+                "NDArray/reshape-size",
+                f"Cannot reshape array of size {self.size} into shape {shape}",
+                MXNetError if larger else ValueError,
+            ) from None
         return self._shared(wanted, 0)
 
     @property

@@ -60,13 +60,13 @@ class Updater:
         """The states as a ``.states`` file holds them, beside the optimizer if ``dump_optimizer``."""
         return states_file.dumps((self.states, self.optimizer) if dump_optimizer else self.states)
 
-    def set_states(self, states: bytes) -> None:
-        """Take over what :meth:`get_states` or MXNet 1.x returned.
+    def set_states(self, states: bytes, name: str = "the content") -> None:
+        """Take over what :meth:`get_states` or MXNet 1.x returned; ``name`` is for error messages.
 
         Raises:
             MXNetError: the bytes are damaged or hold what no such file holds.
         """
-        self.states, optimizer = states_file.loads(states)
+        self.states, optimizer = states_file.loads(states, name)
         self.optimizer = optimizer or self.optimizer
         self.states_synced = dict.fromkeys(self.states, False)
 

@@ -205,7 +205,7 @@ class Symbol:
     def _infer(self, kind: str, args: tuple, kwargs: dict[str, Any], partial: bool) -> tuple:
         if args and kwargs:
             raise refusal(
-                f"infer/{kind}-arguments", f"Can only specify known argument {kind}s either by positional"
+                "infer/positional-or-keyword", f"Can only specify known argument {kind}s either by positional"
                 " or kwargs way.", ValueError,
             )
         given = dict(kwargs)

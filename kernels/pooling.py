@@ -1,0 +1,442 @@
+"""Pooling: each output element sums up a window of data: its maximum, mean, sum or Lp norm.
+
+[Pooling/window] window o of an axis begins at o * stride - pad and has kernel elements; what lies outside data
+    (the padding, the end) is left out. stride defaults to 1, pad to 0. kernel has 1, 2 or 3 sides, data two axes more.
+    >>> run("Pooling", [[[1, 3, 2, 5]]], kernel=(2,)), run("Pooling", [[[1, 3, 2, 5]]], kernel=(2,), stride=(2,))
+    ([[[3.0, 3.0, 5.0]]], [[[3.0, 5.0]]])
+    >>> run("Pooling", [[[[1, 2], [3, 4]]]], kernel=(2, 2), pad=(1, 1), stride=(2, 2), pool_type="sum")
+    [[[[1.0, 2.0], [3.0, 4.0]]]]
+
+[Pooling/convention] valid has floor((side + 2 pad - kernel) / stride) + 1 windows, full the ceiling instead of the
+    floor; same has ceil(side / stride), for one side only and without pad.
+    >>> run("Pooling", [[[1, 3, 2]]], kernel=(2,), stride=(2,), pooling_convention="full")
+    [[[3.0, 2.0]]]
+
+[Pooling/kernel-fits] a side of the kernel is at most side + 2 pad.
+
+[Pooling/sides] kernel, stride and pad have one number per side of the image, positive ones for kernel and stride.
+
+[Pooling/global] global_pool takes the whole image as one window and ignores kernel, stride and pad.
+    >>> run("Pooling", [[[[1, 2], [3, 6]]]], global_pool=True, pool_type="avg")
+    [[[[3.0]]]]
+
+[Pooling/padding-never-wins] padding is no candidate for a maximum, nor is NaN; a window without a candidate gives
+    the least finite number of the type.
+    >>> run("Pooling", [[[-1, float("nan")]]], kernel=(2,), pad=(1,))
+    [[[-1.0, -1.0, -3.4028234663852886e+38]]]
+
+[Pooling/ties-first] the first maximum of a window, in C order, takes the gradient.
+    >>> grad("Pooling", [[[[1, 5], [5, 2]]]], kernel=(2, 2))
+    [[[[0.0, 1.0], [0.0, 0.0]]]]
+
+[Pooling/average] avg divides by the window's size, padding counted, but never further than pad beyond the end;
+    with count_include_pad=False by the number of elements of data in it. An empty window gives 0.
+    >>> run("Pooling", [[[2, 4, 6]]], kernel=(2,), pad=(1,), pool_type="avg")
+    [[[1.0, 3.0, 5.0, 3.0]]]
+    >>> run("Pooling", [[[2, 4, 6]]], kernel=(2,), pad=(1,), pool_type="avg", count_include_pad=False)
+    [[[2.0, 3.0, 5.0, 6.0]]]
+    >>> run("Pooling", [[[2, 4, 6]]], kernel=(2,), stride=(2,), pool_type="avg", pooling_convention="full")
+    [[[3.0, 6.0]]]
+
+[Pooling/lp] lp is the root of the sum of x^p for p_value 1, 2 or 3, without absolute values;
+    d_x = head * (x / output)^(p - 1).
+    >>> run("Pooling", [[[3, -4]]], kernel=(2,), pool_type="lp", p_value=2)
+    [[[5.0]]]
+    >>> grad("Pooling", [[[3, -4]]], kernel=(2,), pool_type="lp", p_value=2)
+    [[[0.6, -0.8]]]
+    >>> run("Pooling", [[[3, -4]]], kernel=(2,), pool_type="lp", p_value=1)
+    [[[-1.0]]]
+
+[Pooling/p-value] lp needs a p_value of 1, 2 or 3.
+
+[Pooling/gradient] windows add their shares to d_data in C order.
+    >>> grad("Pooling", [[[2, 4, 6]]], kernel=(2,), pool_type="avg")
+    [[[0.5, 1.0, 0.5]]]
+
+[Pooling/sum-order] a window is summed in double precision, in C order.
+
+[Pooling/layout] channels come second (NCW, NCHW, NCDHW, the default) or last (NWC, NHWC, NDHWC).
+    >>> run("Pooling", [[[1, 10], [3, 20], [2, 50]]], kernel=(3,), layout="NWC")
+    [[[3.0, 50.0]]]
+
+[Pooling/floating] data is float16, float32 or float64.
+"""
+
+from functools import lru_cache
+from math import prod, sqrt
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from .foundation import (
+    Case,
+    Loop,
+    Op,
+    Shape,
+    as_buffer,
+    items,
+    merge,
+    register,
+    require,
+    same_type,
+    scalar,
+    scratch,
+)
+
+
+class Params(NamedTuple):
+    kernel: Shape = ()
+    pool_type: Literal["avg", "lp", "max", "sum"] = "max"
+    global_pool: bool = False
+    cudnn_off: bool = False
+    pooling_convention: Literal["full", "same", "valid"] = "valid"
+    stride: Shape = ()
+    pad: Shape = ()
+    p_value: int | None = None
+    count_include_pad: bool | None = None
+    layout: Literal["None", "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC"] = "None"
+
+
+def channel_last(p):
+    return p.layout.endswith("C")
+
+
+def image_of(p, data):
+    """The image's sides, without batch and channels."""
+    return data[1:-1] if channel_last(p) else data[2:]
+
+
+def checked(p, rank):
+    """kernel, stride and pad for an image of ``rank`` sides, or a refusal."""
+    given = f"kernel={p.kernel}, stride={p.stride}, pad={p.pad} for an image with {rank} sides"
+    require("Pooling/sides", 1 <= rank <= 3, f"data has an image of {rank} sides, 1 to 3 are known")
+    require(
+        "Pooling/layout", p.layout == "None" or len(p.layout) == rank + 2,
+        f"layout {p.layout} does not fit data with {rank + 2} axes",
+    )
+    stride = p.stride or (1,) * rank
+    pad = p.pad if any(p.pad) else (0,) * rank
+    if p.global_pool:
+        return (1,) * rank, (1,) * rank, (0,) * rank
+    require("Pooling/sides", len(p.kernel) == len(stride) == len(pad) == rank, f"got {given}")
+    require("Pooling/sides", min(p.kernel) > 0 and min(stride) > 0 and min(pad) >= 0, f"got {given}")
+    require(
+        "Pooling/convention", p.pooling_convention != "same" or (rank == 1 and not any(pad)),
+        f"pooling_convention same takes one side and no pad, got {given}",
+    )
+    return p.kernel, stride, pad
+
+
+def count(p, side, kernel, stride, pad):
+    """How many windows lie on an axis; 0 when the side is unknown."""
+    if p.global_pool:
+        return 1
+    if not side:
+        return 0
+    require(
+        "Pooling/kernel-fits", kernel <= side + 2 * pad,
+        f"kernel size ({kernel}) exceeds input ({side} padded to {side + 2 * pad})",
+    )
+    if p.pooling_convention == "same":
+        return -(-side // stride)
+    rest = side + 2 * pad - kernel
+    return (-(-rest // stride) if p.pooling_convention == "full" else rest // stride) + 1
+
+
+def infer(p, ins, outs):
+    require(
+        "Pooling/p-value", p.pool_type != "lp" or p.p_value in (1, 2, 3),
+        f"pool_type lp needs p_value 1, 2 or 3, got {p.p_value}",
+    )
+    data, out = ins[0], outs[0]
+    if data is None:
+        return [data], [out]
+    image = image_of(p, data)
+    counts = tuple(
+        count(p, *numbers) for numbers in zip(image, *checked(p, len(image)), strict=True)
+    )
+    last = channel_last(p)
+    wanted = (data[0], *counts, data[-1]) if last else (*data[:2], *counts)
+    out = merge("Pooling/window", "output", out, wanted)
+    batch, channels = out[0], out[-1] if last else out[1]
+    return [(batch, *image, channels) if last else (batch, channels, *image)], [out]
+
+
+def infer_type(p, ins, outs):
+    ins, outs = same_type(p, ins, outs)
+    require(
+        "Pooling/floating", ins[0] is None or ins[0].kind == "f",
+        f"data is {ins[0]}, a floating-point type is needed; use Cast",
+    )
+    return ins, outs
+
+
+@lru_cache(maxsize=1024)
+def windows(p, image, counts, device):
+    """What the loops read: where every window begins and ends in data and its size, axis after axis.
+
+    Returns three int64 buffers, of depth + height + width windows each, and six numbers: the sides of the
+    image and the counts of windows (depth, height, width; absent sides are 1).
+    """
+    kernel, stride, pad = checked(p, len(image))
+    if p.global_pool:
+        kernel = image
+    table = [(0, 1, 1)] * (3 - len(image))
+    for side, n, width, step, before in zip(image, counts, kernel, stride, pad, strict=True):
+        for o in range(n):
+            begin = o * step - before
+            end = min(begin + width, side + before)
+            inside = max(begin, 0), min(end, side)
+            padded = p.count_include_pad is not False and not p.global_pool
+            table.append((*inside, end - begin if padded else inside[1] - inside[0]))
+    buffers = [as_buffer(np.array(column, np.int64), device) for column in zip(*table, strict=True)]
+    more = (1,) * (3 - len(image))
+    return (*buffers, *more, *image, *more, *counts)
+
+
+# --- the formulas of a sum over a window: term of each element, root of the sum, slope -------------
+
+
+@scalar
+def term_1(x):
+    return x
+
+
+@scalar
+def root_1(total):
+    return total
+
+
+@scalar
+def slope_1(x, y):
+    return 1.0
+
+
+@scalar
+def term_2(x):
+    return x * x
+
+
+@scalar
+def root_2(total):
+    return sqrt(total)
+
+
+@scalar
+def slope_2(x, y):
+    return x / y
+
+
+@scalar
+def term_3(x):
+    return x * x * x
+
+
+@scalar
+def root_3(total):
+    return total ** (1.0 / 3.0) if total >= 0 else -((-total) ** (1.0 / 3.0))
+
+
+@scalar
+def slope_3(x, y):
+    return (x / y) * (x / y)
+
+
+# --- loops --------------------------------------------------------------------------------------
+# data is (planes, depth, height, width), out (planes, deep, high, wide). begin, end and size hold the
+# windows along depth, then those along height, then those along width.
+
+
+def max_rows(data, out, begin, end, size, depth, height, width, deep, high, wide, planes, least):
+    for row in items(planes * deep * high):
+        i = row % high + deep
+        a = row // high % deep
+        plane = row // (high * deep)
+        for j in range(wide):
+            best = least
+            for d in range(begin[a], end[a]):
+                for h in range(begin[i], end[i]):
+                    line = ((plane * depth + d) * height + h) * width
+                    for w in range(begin[deep + high + j], end[deep + high + j]):
+                        best = data[line + w] if data[line + w] > best else best
+            out[row * wide + j] = best
+
+
+def max_back(
+    head, data, out, d_data, begin, end, size, depth, height, width, deep, high, wide, planes
+):
+    for plane in items(planes):
+        for at in range(plane * depth * height * width, (plane + 1) * depth * height * width):
+            d_data[at] = 0
+        for row in range(plane * deep * high, (plane + 1) * deep * high):
+            i = row % high + deep
+            a = row // high % deep
+            for j in range(wide):
+                best = out[row * wide + j]
+                first = -1
+                for d in range(begin[a], end[a]):
+                    for h in range(begin[i], end[i]):
+                        line = ((plane * depth + d) * height + h) * width
+                        for w in range(begin[deep + high + j], end[deep + high + j]):
+                            if first < 0 and data[line + w] == best:
+                                first = line + w
+                if first >= 0:
+                    d_data[first] += head[row * wide + j]
+
+
+def sum_rows(data, out, begin, end, size, depth, height, width, deep, high, wide, planes, mean):
+    for row in items(planes * deep * high):
+        i = row % high + deep
+        a = row // high % deep
+        plane = row // (high * deep)
+        for j in range(wide):
+            total = 0.0
+            for d in range(begin[a], end[a]):
+                for h in range(begin[i], end[i]):
+                    line = ((plane * depth + d) * height + h) * width
+                    for w in range(begin[deep + high + j], end[deep + high + j]):
+                        total += term(data[line + w])  # noqa: F821  # bound by Loop
+            count = max(size[a] * size[i] * size[deep + high + j], 1) if mean else 1
+            out[row * wide + j] = root(total) / count  # noqa: F821  # bound by Loop
+
+
+def sum_back(
+    head, data, out, d_data, begin, end, size, depth, height, width, deep, high, wide, planes, mean
+):
+    for plane in items(planes):
+        for at in range(plane * depth * height * width, (plane + 1) * depth * height * width):
+            d_data[at] = 0
+        for row in range(plane * deep * high, (plane + 1) * deep * high):
+            i = row % high + deep
+            a = row // high % deep
+            for j in range(wide):
+                count = max(size[a] * size[i] * size[deep + high + j], 1) if mean else 1
+                share = head[row * wide + j] / count
+                y = out[row * wide + j]
+                for d in range(begin[a], end[a]):
+                    for h in range(begin[i], end[i]):
+                        line = ((plane * depth + d) * height + h) * width
+                        for w in range(begin[deep + high + j], end[deep + high + j]):
+                            d_data[line + w] += share * slope(data[line + w], y)  # noqa: F821
+
+
+def channels_first(data, out, batch, channels, inner):
+    """out (batch, channels, inner) from data (batch, inner, channels)."""
+    for plane in items(batch * channels):
+        n = plane // channels
+        for i in range(inner):
+            out[plane * inner + i] = data[(n * inner + i) * channels + plane - n * channels]
+
+
+def channels_last(data, out, batch, channels, inner):
+    """out (batch, inner, channels) from data (batch, channels, inner)."""
+    for plane in items(batch * channels):
+        n = plane // channels
+        for i in range(inner):
+            out[(n * inner + i) * channels + plane - n * channels] = data[plane * inner + i]
+
+
+MAX, MAX_BACK = Loop(max_rows), Loop(max_back)
+SUM = {
+    power: (Loop(sum_rows, term=term, root=root), Loop(sum_back, slope=slope))
+    for power, term, root, slope in (
+        (1, term_1, root_1, slope_1), (2, term_2, root_2, slope_2), (3, term_3, root_3, slope_3),
+    )
+}
+CHANNELS_FIRST, CHANNELS_LAST = Loop(channels_first), Loop(channels_last)
+
+
+# --- the operator -------------------------------------------------------------------------------
+
+
+def in_planes(p, reads, writes, work):
+    """Call ``work`` with buffers whose channels come second, copying where ``p`` has them last."""
+    if not channel_last(p):
+        work(reads, writes)
+        return
+    both = [*reads, *writes]
+    turned = [
+        plain.reshape((b.shape[0], b.shape[-1], *b.shape[1:-1]))
+        for plain, b in zip(scratch(both[0], *(b.size for b in both)), both, strict=True)
+    ]
+    sides = [(t.shape[0], t.shape[1], prod(t.shape[2:])) for t in turned]
+    for buffer, copy, side in zip(reads, turned, sides, strict=False):
+        CHANNELS_FIRST(buffer, copy, *side)
+    work(turned[: len(reads)], turned[len(reads) :])
+    for buffer, copy, side in zip(both, turned, sides, strict=True):
+        if any(buffer is w for w in writes):
+            CHANNELS_LAST(copy, buffer, *side)
+
+
+def forward(p, data, out):
+    def work(reads, writes):
+        (x,), (y,) = reads, writes
+        planes = prod(x.shape[:2])
+        where = windows(p, x.shape[2:], y.shape[2:], x.device)
+        if p.pool_type == "max":
+            MAX(x, y, *where, planes, float(np.finfo(x.dtype).min))
+        else:
+            power = p.p_value if p.pool_type == "lp" else 1
+            SUM[power][0](x, y, *where, planes, p.pool_type == "avg")
+
+    in_planes(p, [data], [out], work)
+
+
+def needs(p):
+    return ("data", "output") if p.pool_type in ("max", "lp") else ()
+
+
+def backward(p, head, *others):
+    *seen, d_data = others
+    if d_data is None:
+        return
+    data, out = seen or (d_data, head)  # sums do not look at them
+
+    def work(reads, writes):
+        (g, x, y), (d_x,) = reads, writes
+        planes = prod(x.shape[:2])
+        where = windows(p, x.shape[2:], y.shape[2:], x.device)
+        if p.pool_type == "max":
+            MAX_BACK(g, x, y, d_x, *where, planes)
+        else:
+            power = p.p_value if p.pool_type == "lp" else 1
+            SUM[power][1](g, x, y, d_x, *where, planes, p.pool_type == "avg")
+
+    in_planes(p, [head, data, out], [d_data], work)
+
+
+def cases(draw):
+    rank = draw.integer(1, 3)
+    kernel = tuple(draw.integer(1, 3) for _ in range(rank))
+    pad = tuple(draw.integer(0, k // 2) for k in kernel)
+    image = tuple(max(k - 2 * b, 1) + draw.integer(0, 3) for k, b in zip(kernel, pad, strict=True))
+    batch, channels = draw.integer(1, 2), draw.integer(1, 3)
+    last = draw.integer(0, 3) == 0
+    layout = (("NWC", "NHWC", "NDHWC") if last else ("NCW", "NCHW", "NCDHW"))[rank - 1]
+    pool_type = draw.choice(("max", "avg", "sum", "lp"))
+    params = {
+        "kernel": kernel, "stride": tuple(draw.integer(1, 3) for _ in range(rank)), "pad": pad,
+        "pool_type": pool_type, "pooling_convention": draw.choice(("valid", "full")),
+        "global_pool": draw.integer(0, 4) == 0, "count_include_pad": draw.boolean(),
+        "p_value": draw.integer(1, 3), "layout": layout,
+    }
+    shape = (batch, *image, channels) if last else (batch, channels, *image)
+    return Case(params, {"data": shape}, {"data": "positive" if pool_type == "lp" else "apart"})
+
+
+def refused(data, dtype="float32", **params):
+    return {"params": params, "shapes": {"data": data}, "dtypes": {"data": dtype}}
+
+
+register(Op(
+    name="Pooling", doc=__doc__, params=Params, infer=infer, infer_type=infer_type,
+    forward=forward, backward=backward, needs=needs, cases=cases,
+    refusals={
+        "Pooling/sides": refused((1, 1, 5, 5), kernel=(2,)),
+        "Pooling/kernel-fits": refused((1, 1, 5, 5), kernel=(6, 6)),
+        "Pooling/convention": refused((1, 1, 4, 4), kernel=(2, 2), pooling_convention="same"),
+        "Pooling/layout": refused((1, 1, 4, 4), kernel=(2, 2), layout="NCW"),
+        "Pooling/p-value": refused((1, 1, 4), kernel=(2,), pool_type="lp"),
+        "Pooling/floating": refused((1, 1, 4), kernel=(2,), dtype="int32"),
+    },
+))

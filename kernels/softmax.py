@@ -1,0 +1,306 @@
+"""softmax, softmin, log_softmax, SoftmaxActivation: exponentials along an axis that add up to one.
+
+[softmax/formula] y_i = exp(x_i) / sum_j exp(x_j) along axis, computed after subtracting the largest x, so
+    that large numbers do not overflow. softmin takes -x, log_softmax the logarithm of y.
+    >>> run("softmax", [[0, 0], [1000, -1000]]), run("softmax", [[5], [5]], axis=0)
+    ([[0.5, 0.5], [1.0, 0.0]], [[0.5], [0.5]])
+    >>> run("softmin", [0, 1, 2]), run("log_softmax", [2, 2])
+    ([0.665241, 0.244728, 0.090031], [-0.693147, -0.693147])
+
+[softmax/axis] axis is an axis of data; it may count from the end.
+
+[softmax/temperature] x is divided by temperature first, which is not 0.
+    >>> run("softmax", [[0, 1, 2]], temperature=2)
+    [[0.186324, 0.307196, 0.50648]]
+
+[softmax/length] with use_length a second input, as long as data without axis, says how many leading elements
+    count; the others give 0 and take no gradient. A length is cut to 0 .. side.
+    >>> import numpy as np
+    >>> run("softmax", [[0, 1, 2], [3, 1, -1]], np.array([2, 0], "int32"), use_length=True)
+    [[0.268941, 0.731059, 0.0], [0.0, 0.0, 0.0]]
+    >>> run("softmax", [[0, 0], [0, 0]], np.array([9, -1], "int32"), use_length=True)
+    [[0.5, 0.5], [0.0, 0.0]]
+
+[softmax/length-type] lengths are of an integer type; int32 where nothing else is known.
+
+[softmax/length-input] log_softmax and softmin take no lengths.
+
+[softmax/type] data is of a floating type; the result is of type dtype, or else of the type of data.
+
+[softmax/sum-order] exponentials are of the type of data; they are added in order, in double precision.
+
+[softmax/gradient] d_x_i = (head_i - sum_j head_j y_j) y_i / temperature, negated for softmin;
+    for log_softmax (head_i - exp(y_i) sum_j head_j) / temperature.
+    >>> grad("softmax", [[0, 1, 2]], head=[[1, 2, 4]])
+    [[-0.201709, -0.303574, 0.505283]]
+    >>> grad("softmin", [[0, 1, 2]], temperature=2, head=[[1, 2, 4]])
+    [[0.219348, -0.020556, -0.198792]]
+    >>> grad("log_softmax", [[0, 1, 2]], temperature=2, head=[[1, 2, 4]])
+    [[-0.152133, -0.075186, 0.227319]]
+
+[SoftmaxActivation/mode] instance: one softmax over all axes but the first; channel: over axis 1, for data of
+    rank 3 or more.
+    >>> run("SoftmaxActivation", [[[0, 0], [0, 0]]])
+    [[[0.25, 0.25], [0.25, 0.25]]]
+    >>> run("SoftmaxActivation", [[[0, 0], [0, 0]]], mode="channel")
+    [[[0.5, 0.5], [0.5, 0.5]]]
+"""
+
+import math
+from math import prod
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from .foundation import Case, Loop, Op, items, merge, normal_axis, register, require, same_shape
+from .foundation.loops import outer_side_inner, zero
+
+FloatType = Literal["float16", "float32", "float64"]
+
+
+class Params(NamedTuple):
+    axis: int = -1
+    temperature: float | None = None
+    dtype: FloatType | None = None
+    use_length: bool | None = False
+
+
+class ActivationParams(NamedTuple):
+    mode: Literal["instance", "channel"] = "instance"
+
+
+# --- shapes and types ---------------------------------------------------------------------------
+
+
+def inputs(p):
+    return ("data", "length") if p.use_length else ("data",)
+
+
+def infer(p, ins, outs):
+    require("softmax/temperature", p.temperature != 0, "temperature must not be 0")
+    data = merge("softmax/axis", "data", ins[0], outs[0])
+    if data is None:
+        return ins, outs
+    axis = normal_axis("softmax/axis", p.axis, len(data))
+    length = [
+        merge("softmax/length", "length", given, (*data[:axis], *data[axis + 1 :]) or (1,))
+        for given in ins[1:]
+    ]
+    return [data, *length], [data]
+
+
+def infer_without_length(p, ins, outs):
+    require("softmax/length-input", not p.use_length, "use_length is for softmax only")
+    return infer(p, ins, outs)
+
+
+def infer_type(p, ins, outs):
+    out = np.dtype(p.dtype) if p.dtype is not None else ins[0] if ins[0] is not None else outs[0]
+    data = ins[0] if ins[0] is not None else out
+    require(
+        "softmax/type", data is None or data.kind == "f",
+        f"softmax needs data of a floating type, given {data}; use Cast",
+    )
+    length = [np.dtype("int32") if given is None else given for given in ins[1:]]
+    require(
+        "softmax/length-type", all(kind.kind in "iu" for kind in length),
+        f"length must be of an integer type, given {length}; use Cast",
+    )
+    return [data, *length], [out]
+
+
+def infer_activation(p, ins, outs):
+    (data,), (out,) = same_shape("SoftmaxActivation/mode")(p, ins, outs)
+    require(
+        "SoftmaxActivation/mode", data is None or p.mode == "instance" or len(data) >= 3,
+        f"mode='channel' needs data of rank 3 or more, given {data and list(data)}",
+    )
+    return [data], [out]
+
+
+# --- loops --------------------------------------------------------------------------------------
+# Data is read as (outer, side, inner); r counts the rows, which run along side in steps of inner.
+
+
+def softmax(data, out, length, outer, side, inner, scale, limited):
+    for r in items(outer * inner):
+        start = (r // inner) * (side - 1) * inner + r
+        limit = side
+        if limited:
+            limit = min(max(np.int64(length[r]), 0), side)
+        top = data[start] * scale
+        for i in range(1, limit):
+            top = max(top, data[start + i * inner] * scale)
+        total = 0.0
+        for i in range(limit):
+            power = math.exp(data[start + i * inner] * scale - top)
+            out[start + i * inner] = power
+            total += power
+        for i in range(limit):
+            out[start + i * inner] /= total
+        for i in range(limit, side):
+            out[start + i * inner] = 0
+
+
+def log_softmax(data, out, outer, side, inner, scale):
+    for r in items(outer * inner):
+        start = (r // inner) * (side - 1) * inner + r
+        top = data[start] * scale
+        for i in range(1, side):
+            top = max(top, data[start + i * inner] * scale)
+        total = 0.0
+        for i in range(side):
+            total += math.exp(data[start + i * inner] * scale - top)
+        less = math.log(total)
+        for i in range(side):
+            out[start + i * inner] = data[start + i * inner] * scale - top - less
+
+
+def softmax_slope(head, out, d_data, length, outer, side, inner, scale, limited):
+    for r in items(outer * inner):
+        start = (r // inner) * (side - 1) * inner + r
+        limit = side
+        if limited:
+            limit = min(max(np.int64(length[r]), 0), side)
+        mean = 0.0
+        for i in range(limit):
+            mean += head[start + i * inner] * out[start + i * inner]
+        for i in range(limit):
+            at = start + i * inner
+            d_data[at] = (head[at] - mean) * out[at] * scale
+        for i in range(limit, side):
+            d_data[start + i * inner] = 0
+
+
+def log_softmax_slope(head, out, d_data, outer, side, inner, scale):
+    for r in items(outer * inner):
+        start = (r // inner) * (side - 1) * inner + r
+        total = 0.0
+        for i in range(side):
+            total += head[start + i * inner]
+        for i in range(side):
+            at = start + i * inner
+            d_data[at] = (head[at] - math.exp(out[at]) * total) * scale
+
+
+SOFTMAX, SOFTMAX_SLOPE = Loop(softmax), Loop(softmax_slope)
+LOG_SOFTMAX, LOG_SOFTMAX_SLOPE = Loop(log_softmax), Loop(log_softmax_slope)
+
+
+# --- the operators ------------------------------------------------------------------------------
+
+
+def scale_of(p):
+    return 1.0 if p.temperature is None else 1.0 / p.temperature
+
+
+def softmax_with(sign):
+    def forward(p, data, length, out):
+        sides = outer_side_inner(data.shape, p.axis % len(data.shape))
+        limited = length is not None
+        SOFTMAX(data, out, length if limited else data, *sides, sign * scale_of(p), limited)
+
+    def backward(p, head, length, out, d_data, d_length):
+        zero(d_length)
+        if d_data is not None:
+            sides = outer_side_inner(head.shape, p.axis % len(head.shape))
+            limited = length is not None
+            any_length = length if limited else head
+            SOFTMAX_SLOPE(head, out, d_data, any_length, *sides, sign * scale_of(p), limited)
+
+    return forward, backward
+
+
+forward, backward = softmax_with(1.0)
+forward_negative, backward_negative = softmax_with(-1.0)
+
+
+def forward_min(p, data, out):
+    forward_negative(p, data, None, out)
+
+
+def backward_min(p, head, out, d_data):
+    backward_negative(p, head, None, out, d_data, None)
+
+
+def forward_log(p, data, out):
+    sides = outer_side_inner(data.shape, p.axis % len(data.shape))
+    LOG_SOFTMAX(data, out, *sides, scale_of(p))
+
+
+def backward_log(p, head, out, d_data):
+    if d_data is not None:
+        sides = outer_side_inner(head.shape, p.axis % len(head.shape))
+        LOG_SOFTMAX_SLOPE(head, out, d_data, *sides, scale_of(p))
+
+
+def activation_sides(p, shape):
+    if p.mode == "channel":
+        return outer_side_inner(shape, 1)
+    return (1, shape[0], 1) if len(shape) == 1 else (shape[0], prod(shape[1:]), 1)
+
+
+def forward_activation(p, data, out):
+    SOFTMAX(data, out, data, *activation_sides(p, data.shape), 1.0, False)
+
+
+def backward_activation(p, head, out, d_data):
+    if d_data is not None:
+        SOFTMAX_SLOPE(head, out, d_data, head, *activation_sides(p, head.shape), 1.0, False)
+
+
+def cases_without_length(draw):
+    shape = draw.shape(1, 4)
+    params = {
+        "axis": draw.integer(-len(shape), len(shape) - 1),
+        "temperature": draw.choice([None, 2.0, 0.5]),
+        "dtype": draw.choice([None, "float64"]),
+    }
+    return Case(params, {"data": shape})
+
+
+def cases(draw):
+    case = cases_without_length(draw)
+    return case._replace(
+        params={**case.params, "use_length": draw.boolean()}, values={"length": ("ints", -1, 5)}
+    )
+
+
+def cases_activation(draw):
+    return Case({"mode": draw.choice(["instance", "channel"])}, {"data": draw.shape(3, 4)})
+
+
+register(Op(
+    name="softmax", doc=__doc__, params=Params, inputs=inputs, all_inputs=("data", "length"),
+    infer=infer, infer_type=infer_type, forward=forward, backward=backward,
+    needs=("length", "output"), no_gradient=("length",), cases=cases,
+    refusals={
+        "softmax/axis": {"params": {"axis": 2}, "shapes": {"data": (2, 3)}},
+        "softmax/temperature": {"params": {"temperature": 0}, "shapes": {"data": (2, 3)}},
+        "softmax/length": {
+            "params": {"use_length": True}, "shapes": {"data": (2, 3), "length": (3,)},
+        },
+        "softmax/length-type": {
+            "params": {"use_length": True}, "shapes": {"data": (2, 3)},
+            "dtypes": {"data": "float32", "length": "float32"},
+        },
+        "softmax/type": {"params": {}, "shapes": {"data": (2, 3)}, "dtypes": {"data": "int32"}},
+    },
+))
+WITHOUT_LENGTH = {
+    "doc": __doc__, "params": Params, "infer": infer_without_length, "infer_type": infer_type,
+    "needs": ("output",), "cases": cases_without_length,
+    "refusals": {
+        "softmax/length-input": {"params": {"use_length": True}, "shapes": {"data": (2, 3)}},
+    },
+}
+register(Op(name="softmin", forward=forward_min, backward=backward_min, **WITHOUT_LENGTH))
+register(Op(name="log_softmax", forward=forward_log, backward=backward_log, **WITHOUT_LENGTH))
+register(Op(
+    name="SoftmaxActivation", doc=__doc__, params=ActivationParams, infer=infer_activation,
+    forward=forward_activation, backward=backward_activation, needs=("output",),
+    cases=cases_activation,
+    refusals={
+        "SoftmaxActivation/mode": {"params": {"mode": "channel"}, "shapes": {"data": (2, 3)}},
+    },
+))

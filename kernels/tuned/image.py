@@ -1,0 +1,217 @@
+"""How a convolution reads an image, so that every tap of its kernel is one number to add to an address.
+
+Copy an image with its padding around it, and split it by the remainders of the coordinates modulo
+the stride: all pixels with remainder (0, 0) first, then (0, 1), and so on. Within such a *part*, outputs
+that are neighbours read pixels that are neighbours, whatever the stride. So an output pixel is an
+address, a tap is an offset, and data[output + tap] is the pixel to multiply: the tables here hold both.
+
+A *run* is a stretch of outputs whose pixels are neighbours in memory: a row, or the whole plane where
+rows follow each other without a gap. Runs are cut into blocks of 8 lanes. The last block of a run may
+overlap the one before it, which computes a few outputs twice and so needs no special case; a
+run below 8 gets a pitch of 8, and the surplus lanes are thrown away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from .kernel import kernel
+
+Triple = tuple[int, int, int]
+
+
+class View(NamedTuple):
+    """Which sizes a copy of an image has, and how it is read."""
+
+    sizes: tuple[int, ...]
+    """Data, remainders kept, stride, pad, sides of a part: each along depth, height and width."""
+    channel: int
+    """Numbers that one channel takes."""
+    taps: np.ndarray
+    """Offset of each (channel, kernel position) of one group."""
+    pixels: np.ndarray
+    """Address of each output."""
+    blocks: np.ndarray
+    """Address of each block of outputs."""
+    places: np.ndarray
+    """Where each block goes in an output plane, whose runs lie ``pitch`` apart."""
+    run: int
+    pitch: int
+
+    @property
+    def plane(self) -> int:
+        """Numbers of an output plane that is stored with that pitch."""
+        return self.pixels.size // self.run * self.pitch
+
+
+def _cartesian(*axes: np.ndarray) -> np.ndarray:
+    """All sums of one number from each axis, the last axis fastest."""
+    total = np.zeros(1, np.int64)
+    for axis in axes:
+        total = (total[:, None] + axis[None, :]).reshape(-1)
+    return total
+
+
+def _filled(table: np.ndarray, multiple: int) -> np.ndarray:
+    """The table, its last entry repeated until the length is a multiple."""
+    return np.pad(table, (0, -len(table) % multiple), mode="edge")
+
+
+def _readonly(*tables: np.ndarray) -> list[np.ndarray]:
+    return [np.ascontiguousarray(table, np.int64) for table in tables]
+
+
+def cut(outputs: Triple, sides: Triple, lanes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, int]:
+    """Tables of outputs within parts of ``sides``: pixels, blocks, places, run, pitch."""
+    depth, height, width = (np.arange(n, dtype=np.int64) for n in outputs)
+    pixels = _cartesian(depth * sides[1] * sides[2], height * sides[2], width)
+    run = outputs[2]
+    if sides[2] == outputs[2]:
+        run *= outputs[1]
+        if sides[1] == outputs[1]:
+            run *= outputs[0]
+    pitch = max(run, 8)
+    starts = np.minimum(np.arange(0, run, 8), max(run - 8, 0))
+    blocks = _cartesian(pixels[::run], starts)
+    places = _cartesian(np.arange(len(pixels) // run) * pitch, starts)
+    return (*_readonly(pixels, _filled(blocks, lanes), _filled(places, lanes)), run, pitch)  # type: ignore[return-value]
+
+
+@lru_cache(maxsize=512)
+def view(
+    channels: int, size: Triple, kernel_size: Triple, outputs: Triple,
+    stride: Triple, pad: Triple, dilate: Triple, lanes: int, tile_rows: int,
+) -> View:  # fmt: skip
+    """How a convolution reads its data; ``lanes`` and ``tile_rows`` say how far to fill the tables."""
+    kept, parts, moves = [], [], []
+    for k, s, e, o in zip(kernel_size, stride, dilate, outputs, strict=True):
+        reach = np.arange(k) * e
+        kept.append(int((reach % s).max()) + 1)
+        parts.append(reach % s)
+        moves.append(reach // s)
+    sides = tuple(o + int(m.max()) for o, m in zip(outputs, moves, strict=True))
+    rows, area = sides[2], sides[1] * sides[2]
+    part = area * sides[0]
+    channel = kept[0] * kept[1] * kept[2] * part
+    along = (
+        parts[0] * kept[1] * kept[2] * part + moves[0] * area,
+        parts[1] * kept[2] * part + moves[1] * rows,
+        parts[2] * part + moves[2],
+    )
+    taps = _cartesian(np.arange(channels) * channel, *along)
+    pixels, blocks, places, run, pitch = cut(outputs, sides, lanes)  # type: ignore[arg-type]
+    return View(
+        (*size, *kept, *stride, *pad, *sides), channel,
+        _readonly(_filled(taps, tile_rows))[0], pixels, blocks, places, run, pitch,
+    )
+
+
+class BackView(NamedTuple):
+    """How the gradient by data reads the head: one part of the data after the other."""
+
+    sizes: tuple[int, ...]
+    channel: int
+    taps: np.ndarray
+    """Offset into the padded head of each (filter, kernel position), part after part."""
+    weights: np.ndarray
+    """The weight of each tap, counted from a channel's first."""
+    ends: np.ndarray
+    """Where each part's taps end."""
+    blocks: np.ndarray
+    places: np.ndarray
+    run: int
+    pitch: int
+    counts: Triple
+    """Sides of a part of the data."""
+
+
+@lru_cache(maxsize=512)
+def back_view(
+    filters: int, share: int, size: Triple, kernel_size: Triple, outputs: Triple,
+    stride: Triple, pad: Triple, dilate: Triple, lanes: int,
+) -> BackView:  # fmt: skip
+    """A pixel y with remainder a = y mod s gets head[(y + p - k e) / s] from each k that makes this whole."""
+    counts = tuple(-(-n // s) for n, s in zip(size, stride, strict=True))
+    moves: list[list[Sequence[tuple[int, int]]]] = []  # by axis and remainder: (kernel position, move)
+    for k, s, p, e in zip(kernel_size, stride, pad, dilate, strict=True):
+        moves.append([
+            [(j, (a + p - j * e) // s) for j in range(k) if (a + p - j * e) % s == 0] for a in range(s)
+        ])
+    every = [[m for part in axis for _, m in part] for axis in moves]
+    before = tuple(max(0, -min(axis)) for axis in every)
+    sides = tuple(
+        b + max(o, n + max(0, max(axis)))
+        for b, o, n, axis in zip(before, outputs, counts, every, strict=True)
+    )
+    rows, area = sides[2], sides[1] * sides[2]
+    channel, positions = area * sides[0], kernel_size[0] * kernel_size[1] * kernel_size[2]
+    ends, taps, weights = [], [], []
+    for depth in moves[0]:
+        for height in moves[1]:
+            for width in moves[2]:
+                here = [
+                    ((z + before[0]) * area + (y + before[1]) * rows + x + before[2],
+                     (k * kernel_size[1] + i) * kernel_size[2] + j)
+                    for k, z in depth for i, y in height for j, x in width
+                ]
+                table = np.array(here, np.int64).reshape(-1, 2)
+                filter_number = np.arange(filters)
+                taps.append(_cartesian(filter_number * channel, table[:, 0]))
+                weights.append(_cartesian(filter_number * share * positions, table[:, 1]))
+                ends.append(sum(map(len, taps)))
+    _, blocks, places, run, pitch = cut(counts, sides, lanes)  # type: ignore[arg-type]
+    return BackView(
+        (*outputs, 1, 1, 1, 1, 1, 1, *before, *sides), channel,
+        *_readonly(np.concatenate(taps), np.concatenate(weights), np.array(ends)),
+        blocks, places, run, pitch, counts,  # type: ignore[arg-type]
+    )
+
+
+@kernel
+def spread(data, start, channels, sizes, image):  # type: ignore[no-untyped-def]
+    """Copy one image with its padding, split by remainders: image[channel, part, z, y, x]."""
+    d, h, w, kept_d, kept_h, kept_w, sd, sh, sw, pd, ph, pw, qd, qh, qw = sizes
+    to = 0
+    for channel in range(channels):
+        for part in range(kept_d * kept_h * kept_w):
+            a, b, e = part // (kept_h * kept_w), part // kept_w % kept_h, part % kept_w
+            first = min(qw, max(0, (pw - e + sw - 1) // sw))
+            end = max(first, min(qw, (w - 1 + pw - e) // sw + 1))
+            for row in range(qd * qh):
+                z, y = row // qh * sd + a - pd, row % qh * sh + b - ph
+                low, high = qw, qw
+                if 0 <= z < d and 0 <= y < h:
+                    low, high = first, end
+                source = start + ((channel * d + z) * h + y) * w + e - pw
+                for x in range(low):
+                    image[to + x] = 0
+                if sw == 1:
+                    for x in range(low, high):
+                        image[to + x] = data[source + x]
+                else:
+                    for x in range(low, high):
+                        image[to + x] = data[source + x * sw]
+                for x in range(high, qw):
+                    image[to + x] = 0
+                to += qw
+
+
+@kernel
+def settle(source, channels, plane, run, pitch, rows, out, start, sizes, stride, part):  # type: ignore[no-untyped-def]
+    """Copy planes of runs to their places: out[channel, z sd + a, y sh + b, x sw + e] of ``sizes``."""
+    d, h, w = sizes
+    sd, sh, sw = stride
+    a, b, e = part
+    high, wide = rows
+    for channel in range(channels):
+        for z in range((d - a + sd - 1) // sd):
+            for y in range((h - b + sh - 1) // sh):
+                at = (z * high + y) * wide
+                at = channel * plane + at // run * pitch + at % run
+                to = start + ((channel * d + z * sd + a) * h + y * sh + b) * w + e
+                for x in range((w - e + sw - 1) // sw):
+                    out[to + x * sw] = source[at + x]

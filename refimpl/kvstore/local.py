@@ -1,0 +1,314 @@
+"""The store of one process: what it does with pushed arrays is in ``_push_one`` and ``_sum``,
+what it hands out in ``_pull_one``."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from .. import ndarray as nd
+from .. import optimizer as opt
+from ..atomic import write_atomically
+from ..base import refusal, require
+from ..context import Context, cpu
+from ..ndarray import NDArray
+from .base import KVStoreBase
+
+Key = int | str
+UpdateFunction = Callable[[Any, NDArray, NDArray], None]
+
+# How many arrays are added up among themselves before their sum joins the total; see `_sum`.
+GROUP = {"local": 4, "device": 1}
+
+
+class KVStore(KVStoreBase):
+    """Arrays by key: made by :func:`mx.kv.create`.
+
+    A key is an int or a string, one kind for all keys of a store. Wherever a key and an array are
+    expected, a key with a list of arrays (one per device), or a list of keys with a list of either,
+    will do; the lists must be equally long.
+    """
+
+    def __init__(self, name: str = "local") -> None:
+        self._type = name
+        self._mode = "device" if "device" in name else "local"
+        self._stored: dict[Key, NDArray] = {}
+        self._key_kind: type | None = None
+        self._updater: UpdateFunction | None = None
+
+    # --- the two rules ---------------------------------------------------------------------------
+
+    def _push_one(self, key: Key, arrays: list[NDArray]) -> None:
+        """Add up what was pushed; it replaces the stored array, or the updater is called with both."""
+        stored = self._find(key)
+        merged = self._sum(key, arrays, stored)
+        if self._updater is None:
+            self._stored[key] = merged
+            return
+        if stored.context.memory != merged.context.memory:
+            # weights move to where their gradients are added up
+            stored = self._stored[key] = stored.as_in_context(merged.context)
+        self._updater(key.encode() if isinstance(key, str) else key, merged, stored)
+
+    def _pull_one(self, key: Key, targets: list[NDArray]) -> None:
+        """Copy the stored array into every target, cast to the target's dtype."""
+        stored = self._find(key)
+        for target in targets:
+            if target.shape != stored.shape:
+                raise refusal(
+                    "KVStore/pull-shape",
+                    f"key {key!r} holds an array of shape {stored.shape}, it cannot be pulled into shape"
+                    f" {target.shape}",
+                )
+            stored.copyto(target)
+
+    def _sum(self, key: Key, arrays: list[NDArray], stored: NDArray) -> NDArray:
+        """The sum of ``arrays``, in new memory.
+
+        local: total = a0 + (a1 + a2 + a3 + a4) + (a5 + ...) ..., groups of four, each from the left.
+        device: total = a0 + a1 + a2 + ..., from the left.
+        """
+        home = cpu() if self._mode == "local" else arrays[0].context
+        if len(arrays) == 1:
+            return arrays[0].copyto(home)  # type: ignore[return-value]  # a Context gives an NDArray
+        for array in arrays:
+            if array.shape != stored.shape or array.dtype != arrays[0].dtype:
+                raise refusal(
+                    "KVStore/push-alike",
+                    f"the arrays pushed to key {key!r} must have the stored shape {stored.shape} and one"
+                    f" dtype; got {array.dtype.__name__} {array.shape} beside"
+                    f" {arrays[0].dtype.__name__} {arrays[0].shape}",
+                )
+        total, *rest = (_beside(array, home) for array in arrays)
+        size = GROUP[self._mode]
+        for start in range(0, len(rest), size):
+            group, *others = rest[start : start + size]
+            for other in others:
+                group = nd.elemwise_add(group, other)
+            total = nd.elemwise_add(total, group)
+        return total
+
+    # --- calls -----------------------------------------------------------------------------------
+
+    def init(self, key: Any, value: Any) -> None:
+        """Give keys their first arrays, which are copied. An updater is not called.
+
+        Raises:
+            MXNetError: a key has an array already, or keys of both kinds are used.
+            AssertionError: keys and values do not pair up, or a key is neither int nor str.
+        """
+        for name, array in self._pairs(key, value):
+            require(
+                "KVStore/duplicate-init", name not in self._stored,
+                f"duplicate init of key {name!r}: a key is initialised once; push to change its array",
+            )
+            self._stored[name] = array.copyto(cpu() if self._mode == "local" else array.context)  # type: ignore[assignment]  # a Context gives an NDArray
+
+    def push(self, key: Any, value: Any, priority: int = 0) -> None:
+        """Add up arrays by key and store the sums, or hand them to the updater.
+
+        ``priority`` says which of several calls is urgent; it never changes a result.
+
+        Raises:
+            MXNetError: a key was not initialised, or arrays of one key differ in shape or dtype.
+            AssertionError: keys and values do not pair up.
+        """
+        _require_integer(priority)
+        for name, arrays in self._grouped(key, value):
+            self._push_one(name, arrays)
+
+    def pull(self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True) -> None:  # noqa: ARG002  # every stored array is dense
+        """Copy stored arrays into ``out``.
+
+        Raises:
+            MXNetError: a key was not initialised, or a shape differs.
+            AssertionError: ``out`` is missing, or keys and arrays do not pair up.
+        """
+        _require_integer(priority)
+        require("KVStore/pull-out", out is not None, "pull needs out=, an array or a list", AssertionError)
+        for name, targets in self._grouped(key, out):
+            self._pull_one(name, targets)
+
+    def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
+        """Push ``value``, then pull into ``out``, or back into ``value``."""
+        self.push(key, value, priority)
+        self.pull(key, value if out is None else out, priority)
+
+    def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
+        """Initialise keys and pull them into ``out``."""
+        self.init(key, value)
+        self.pull(key, out, priority)
+
+    # --- the optimizer ---------------------------------------------------------------------------
+
+    def set_updater(self, updater: UpdateFunction | None) -> None:
+        """Call ``updater(key, merged, stored)`` on each push; it changes ``stored`` in place.
+
+        String keys are handed over as bytes. ``merged`` belongs to the store. None: pushes replace.
+        """
+        self._updater = updater
+
+    _set_updater = set_updater
+
+    def set_optimizer(self, optimizer: opt.Optimizer) -> None:
+        """Update stored weights with ``optimizer`` on each push; states start afresh."""
+        require(
+            "KVStore/optimizer-type", isinstance(optimizer, opt.Optimizer),
+            f"set_optimizer takes an Optimizer, got {optimizer!r}; make one with mx.optimizer.create",
+            TypeError,
+        )
+        self.set_updater(opt.get_updater(optimizer))
+
+    def save_optimizer_states(self, fname: str, dump_optimizer: bool = False) -> None:
+        """Write the optimizer's states to a ``.states`` file.
+
+        Raises:
+            AssertionError: no optimizer was set.
+            MXNetError: the file cannot be written.
+        """
+        write_atomically(fname, self._require_updater("save").get_states(dump_optimizer))
+
+    def load_optimizer_states(self, fname: str) -> None:
+        """Read what :meth:`save_optimizer_states` or MXNet 1.x wrote.
+
+        Raises:
+            AssertionError: no optimizer was set.
+            MXNetError: the file is damaged.
+            OSError: it cannot be read.
+        """
+        self._require_updater("load").set_states(Path(fname).read_bytes(), str(fname))
+
+    def _require_updater(self, what: str) -> opt.Updater:
+        if not isinstance(self._updater, opt.Updater):
+            raise refusal(
+                "KVStore/states-need-optimizer",
+                f"cannot {what} optimizer states: the store has no optimizer, call set_optimizer first",
+                AssertionError,
+            )
+        return self._updater
+
+    def set_gradient_compression(self, compression_params: dict[str, Any]) -> None:
+        """Refuse: gradients are sent whole here."""
+        raise refusal(
+            "KVStore/no-compression",
+            f"gradient compression {compression_params} is not supported by kvstore {self._type!r};"
+            " leave compression_params out",
+        )
+
+    # --- one worker ------------------------------------------------------------------------------
+
+    @staticmethod
+    def is_capable(capability: str) -> bool:
+        """Whether the store has a capability: it can run an optimizer.
+
+        Raises:
+            ValueError: the capability is unknown.
+        """
+        require(
+            "KVStore/capability", capability.lower() == KVStoreBase.OPTIMIZER,
+            f"Unknown capability: {capability}", ValueError,
+        )
+        return True
+
+    @property
+    def type(self) -> str:
+        """The name the store was created by, in lower case."""
+        return self._type
+
+    @property
+    def rank(self) -> int:
+        """0: there is one worker."""
+        return 0
+
+    @property
+    def num_workers(self) -> int:
+        """1: there is one worker."""
+        return 1
+
+    def _barrier(self) -> None:
+        """Wait for the other workers, of which there are none."""
+
+    def _send_command_to_servers(self, head: int, body: str) -> None:
+        """Tell the servers something; there are none."""
+
+    # --- keys ------------------------------------------------------------------------------------
+
+    def _find(self, key: Key) -> NDArray:
+        if key not in self._stored:
+            raise refusal(
+                "KVStore/initialised", f"key {key!r} has not been inited; call init(key, array) first"
+            )
+        return self._stored[key]
+
+    def _pairs(self, keys: Any, values: Any) -> list[tuple[Key, NDArray]]:
+        """Every (key, array) of one call; fixes the kind of the store's keys."""
+        pairs = list(_flatten(keys, values))
+        kinds = {str if isinstance(key, str) else int for key, _ in pairs}
+        require(
+            "KVStore/one-kind-in-list", len(kinds) <= 1,
+            "inconsistent types of keys detected: use int keys or str keys", AssertionError,
+        )
+        for kind in kinds:
+            self._key_kind = self._key_kind or kind
+            require(
+                "KVStore/one-kind", kind is self._key_kind,
+                f"Mixed key types are not allowed: this store has {self._key_kind.__name__} keys, got"
+                f" {kind.__name__}",
+            )
+        return pairs
+
+    def _grouped(self, keys: Any, values: Any) -> list[tuple[Key, list[NDArray]]]:
+        """The arrays of one call by key: int keys ascending, str keys in the order of their init."""
+        groups: dict[Key, list[NDArray]] = {}
+        for key, array in self._pairs(keys, values):
+            self._find(key)
+            groups.setdefault(key, []).append(array)
+        if self._key_kind is int:
+            return sorted(groups.items())  # type: ignore[type-var]  # ints only
+        return [(key, groups[key]) for key in self._stored if key in groups]
+
+
+def _flatten(keys: Any, values: Any) -> Iterator[tuple[Key, NDArray]]:
+    """Pair keys and arrays of any of the accepted forms."""
+    if isinstance(keys, (list, tuple)):
+        require(
+            "KVStore/lengths", isinstance(values, (list, tuple)) and len(keys) == len(values),
+            f"{len(keys)} keys need a list of {len(keys)} values", AssertionError,
+        )
+        for key, value in zip(keys, values, strict=True):
+            yield from _flatten(key, value)
+        return
+    if not isinstance(keys, (int, str)):
+        raise refusal(
+            "KVStore/key-type", f"unexpected type for keys: {type(keys).__name__}; use int or str",
+            AssertionError,
+        )
+    if isinstance(keys, int) and not -(2**31) <= keys < 2**31:
+        raise refusal("KVStore/key-range", f"key {keys} does not fit into 32 bits", OverflowError)
+    if values is None:
+        raise refusal("KVStore/values", f"key {keys!r}: expected an NDArray, got None", TypeError)
+    for value in values if isinstance(values, (list, tuple)) else [values]:
+        if not isinstance(value, NDArray):
+            raise refusal(
+                "KVStore/values",
+                f"key {keys!r}: expected an NDArray or a list of them, got {type(value).__name__}",
+                AssertionError,
+            )
+        yield keys, value
+
+
+def _beside(array: NDArray, home: Context) -> NDArray:
+    """``array``, copied if an operator on ``home`` could not read it where it is."""
+    return array if array.context.memory == home.memory else array.as_in_context(home)
+
+
+def _require_integer(priority: Any) -> None:
+    try:
+        operator.index(priority)
+    except TypeError:
+        raise refusal("KVStore/priority", f"priority must be an int, got {priority!r}", TypeError) from None
+
+
+__all__ = ["KVStore"]

@@ -1,0 +1,255 @@
+"""mx.lr_scheduler: the learning rate as a function of the number of updates.
+
+A scheduler is called with the number of updates done so far and returns the rate for the next. It
+remembers what it returned: calling it with a smaller number does not undo a decay.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from math import cos, pi
+
+from .base import refusal
+
+
+class LRScheduler:
+    """Base class: warm-up, and the rate that is being scheduled.
+
+    During the first ``warmup_steps`` updates the rate rises from ``warmup_begin_lr`` to ``base_lr`` in
+    equal steps (``warmup_mode="linear"``) or stays at ``warmup_begin_lr`` (``"constant"``). The target of
+    the warm-up is the ``base_lr`` given here, whatever becomes of that attribute later.
+
+    Raises:
+        AssertionError: ``warmup_steps`` is not an integer.
+        ValueError: it is negative, ``warmup_begin_lr`` is above ``base_lr``, or the mode is unknown.
+    """
+
+    def __init__(
+        self, base_lr: float = 0.01, warmup_steps: int = 0, warmup_begin_lr: float = 0,
+        warmup_mode: str = "linear",
+    ) -> None:
+        _require_integer("warmup_steps", warmup_steps)
+        if warmup_steps < 0:
+            raise refusal(
+                "LRScheduler/warmup-steps", f"Warmup steps has to be positive or 0, got {warmup_steps}",
+                ValueError,
+            )
+        if warmup_begin_lr > base_lr:
+            raise refusal(
+                "LRScheduler/warmup-begin", "Base lr has to be higher than warmup_begin_lr, got"
+                f" {base_lr} and {warmup_begin_lr}", ValueError,
+            )
+        if warmup_mode not in ("linear", "constant"):
+            raise refusal(
+                "LRScheduler/warmup-mode",
+                f"Supports only linear and constant modes of warmup, got {warmup_mode!r}", ValueError,
+            )
+        self.base_lr = base_lr
+        self.warmup_steps = warmup_steps
+        self.warmup_final_lr = base_lr
+        self.warmup_begin_lr = warmup_begin_lr
+        self.warmup_mode = warmup_mode
+
+    def get_warmup_lr(self, num_update: int) -> float:
+        """Return the rate after ``num_update`` updates of the warm-up.
+
+        Raises:
+            AssertionError: the warm-up is over by then.
+        """
+        if num_update >= self.warmup_steps:
+            raise refusal(
+                "LRScheduler/warmup-over",
+                f"update {num_update} is past the warm-up of {self.warmup_steps} steps", AssertionError,
+            )
+        if self.warmup_mode == "constant":
+            return self.warmup_begin_lr
+        whole = self.warmup_final_lr - self.warmup_begin_lr
+        return self.warmup_begin_lr + whole * float(num_update) / float(self.warmup_steps)
+
+    def __call__(self, num_update: int) -> float:
+        """Return the rate after ``num_update`` updates."""
+        if num_update < self.warmup_steps:
+            return self.get_warmup_lr(num_update)
+        return self._scheduled(num_update)
+
+    def _scheduled(self, num_update: int) -> float:
+        raise refusal(
+            "LRScheduler/abstract", f"{type(self).__name__} must override __call__",
+            NotImplementedError,
+        )
+
+
+class FactorScheduler(LRScheduler):
+    """Multiply the rate by ``factor`` after every ``step`` updates, down to ``stop_factor_lr``.
+
+    Raises:
+        ValueError: ``step`` is less than 1 or ``factor`` more than 1.
+    """
+
+    def __init__(
+        self, step: int, factor: float = 1, stop_factor_lr: float = 1e-8, base_lr: float = 0.01,
+        warmup_steps: int = 0, warmup_begin_lr: float = 0, warmup_mode: str = "linear",
+    ) -> None:
+        super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+        _require_step(step)
+        _require_factor(factor)
+        self.step = step
+        self.factor = factor
+        self.stop_factor_lr = stop_factor_lr
+        self.count = 0
+
+    def _scheduled(self, num_update: int) -> float:
+        while num_update > self.count + self.step:
+            self.count += self.step
+            self.base_lr *= self.factor
+            if self.base_lr < self.stop_factor_lr:
+                self.base_lr = self.stop_factor_lr
+                logging.info(
+                    "Update[%d]: now learning rate arrived at %0.5e, will not change in the future",
+                    num_update, self.base_lr,
+                )
+            else:
+                _log_change(num_update, self.base_lr)
+        return self.base_lr
+
+
+class MultiFactorScheduler(LRScheduler):
+    """Multiply the rate by ``factor`` after each number of updates in the list ``step``.
+
+    Raises:
+        AssertionError: ``step`` is not a list, or is empty.
+        ValueError: a step is less than 1, they do not increase, or ``factor`` is more than 1.
+    """
+
+    def __init__(
+        self, step: Sequence[int], factor: float = 1, base_lr: float = 0.01, warmup_steps: int = 0,
+        warmup_begin_lr: float = 0, warmup_mode: str = "linear",
+    ) -> None:
+        super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+        if not isinstance(step, list) or not step:
+            raise refusal(
+                "LRScheduler/steps", f"step must be a list of one or more numbers, got {step!r}",
+                AssertionError,
+            )
+        for number in step:
+            _require_step(number)
+        if any(later <= earlier for earlier, later in zip(step, step[1:], strict=False)):
+            raise refusal(
+                "LRScheduler/steps", f"Schedule step must be an increasing integer list, got {step}",
+                ValueError,
+            )
+        _require_factor(factor)
+        self.step = step
+        self.cur_step_ind = 0
+        self.factor = factor
+        self.count = 0
+
+    def _scheduled(self, num_update: int) -> float:
+        while self.cur_step_ind < len(self.step) and num_update > self.step[self.cur_step_ind]:
+            self.count = self.step[self.cur_step_ind]
+            self.cur_step_ind += 1
+            self.base_lr *= self.factor
+            _log_change(num_update, self.base_lr)
+        return self.base_lr
+
+
+class _FallingScheduler(LRScheduler):
+    """From ``base_lr`` after the warm-up to ``final_lr`` at ``max_update`` along a curve from 1 to 0."""
+
+    def __init__(
+        self, max_update: int, base_lr: float, final_lr: float, warmup_steps: int,
+        warmup_begin_lr: float, warmup_mode: str,
+    ) -> None:
+        super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+        _require_integer("max_update", max_update)
+        if max_update < 1:
+            raise refusal(
+                "LRScheduler/max-update",
+                f"maximum number of updates must be strictly positive, got {max_update}", ValueError,
+            )
+        self.base_lr_orig = base_lr
+        self.max_update = max_update
+        self.final_lr = final_lr
+        self.max_steps = max_update - warmup_steps
+
+    def _curve(self, done: float) -> float:
+        raise NotImplementedError
+
+    def _scheduled(self, num_update: int) -> float:
+        if num_update <= self.max_update:
+            # A warm-up as long as the whole schedule leaves no curve to follow: it ends at once.
+            done = (num_update - self.warmup_steps) / self.max_steps if self.max_steps else 1.0
+            self.base_lr = self.final_lr + (self.base_lr_orig - self.final_lr) * self._curve(done)
+        return self.base_lr
+
+
+class PolyScheduler(_FallingScheduler):
+    """From ``base_lr`` to ``final_lr`` as (1 - share of updates done) to the power ``pwr``.
+
+    Raises:
+        AssertionError: ``max_update`` is not an integer.
+        ValueError: it is less than 1.
+    """
+
+    def __init__(
+        self, max_update: int, base_lr: float = 0.01, pwr: float = 2, final_lr: float = 0,
+        warmup_steps: int = 0, warmup_begin_lr: float = 0, warmup_mode: str = "linear",
+    ) -> None:
+        super().__init__(
+            max_update, base_lr, final_lr, warmup_steps, warmup_begin_lr, warmup_mode
+        )
+        self.power = pwr
+
+    def _curve(self, done: float) -> float:
+        return pow(1 - done, self.power)
+
+
+class CosineScheduler(_FallingScheduler):
+    """From ``base_lr`` to ``final_lr`` along half a wave of the cosine.
+
+    Raises:
+        AssertionError: ``max_update`` is not an integer.
+        ValueError: it is less than 1.
+    """
+
+    def __init__(
+        self, max_update: int, base_lr: float = 0.01, final_lr: float = 0, warmup_steps: int = 0,
+        warmup_begin_lr: float = 0, warmup_mode: str = "linear",
+    ) -> None:
+        super().__init__(
+            max_update, base_lr, final_lr, warmup_steps, warmup_begin_lr, warmup_mode
+        )
+
+    def _curve(self, done: float) -> float:
+        return (1 + cos(pi * done)) / 2
+
+
+def _require_integer(name: str, value: object) -> None:
+    if not isinstance(value, int):
+        raise refusal("LRScheduler/integers", f"{name} must be an integer, got {value!r}", AssertionError)
+
+
+def _require_step(step: float) -> None:
+    if step < 1:
+        raise refusal(
+            "LRScheduler/steps", f"Schedule step must be greater or equal than 1 round, got {step}",
+            ValueError,
+        )
+
+
+def _require_factor(factor: float) -> None:
+    if factor > 1.0:
+        raise refusal(
+            "LRScheduler/factor", f"Factor must be no more than 1 to make lr reduce, got {factor}",
+            ValueError,
+        )
+
+
+def _log_change(num_update: int, rate: float) -> None:
+    logging.info("Update[%d]: Change learning rate to %0.5e", num_update, rate)
+
+
+__all__ = [
+    "CosineScheduler", "FactorScheduler", "LRScheduler", "MultiFactorScheduler", "PolyScheduler",
+]

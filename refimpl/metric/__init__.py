@@ -1,0 +1,22 @@
+"""mx.metric: running measures of how good the outputs of a network are."""
+
+from __future__ import annotations
+
+from .base import CompositeEvalMetric, EvalMetric, alias, check_label_shapes, create, register
+from .classification import (
+    Accuracy,
+    CrossEntropy,
+    NegativeLogLikelihood,
+    Perplexity,
+    TopKAccuracy,
+)
+from .confusion import F1, MCC, PCC
+from .custom import CustomMetric, np
+from .regression import MAE, MSE, RMSE, Caffe, Loss, PearsonCorrelation, Torch
+
+__all__ = [
+    "F1", "MAE", "MCC", "MSE", "PCC", "RMSE", "Accuracy", "Caffe", "CompositeEvalMetric",
+    "CrossEntropy", "CustomMetric", "EvalMetric", "Loss", "NegativeLogLikelihood",
+    "PearsonCorrelation", "Perplexity", "TopKAccuracy", "Torch", "alias", "check_label_shapes",
+    "create", "np", "register",
+]

@@ -1,0 +1,80 @@
+"""How a module follows a batch of another shape: the descriptions it must be reshaped to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..base import refusal
+from ..io import DataDesc
+from .descriptions import resized, with_batch_size
+
+
+def _shapes(descriptions: Any) -> list[tuple[int, ...]]:
+    """The shapes of DataDescs or (name, shape) pairs."""
+    return [tuple(description[1]) for description in descriptions]
+
+
+def differ(arrays: Sequence[Any], descriptions: Sequence[DataDesc]) -> bool:
+    """Whether a batch has other shapes than the bound ones; arrays beyond the last are ignored."""
+    if len(arrays) < len(descriptions):
+        return True
+    for array, description in zip(arrays, descriptions, strict=False):
+        if array.shape != description.shape:
+            return True
+    return False
+
+
+def _stacked(
+    descriptions: Sequence[DataDesc], shapes: Sequence[tuple[int, ...]], batches: int
+) -> list[DataDesc]:
+    """The descriptions with the shapes of one batch, repeated ``batches`` times along the batch axis."""
+    found = []
+    for description, shape in zip(descriptions, shapes, strict=False):
+        axis = DataDesc.get_batch_axis(description.layout)
+        one = resized(description, shape)
+        found.append(one if axis == -1 else with_batch_size(one, batches * shape[axis]))
+    return found
+
+
+def shapes_of_batch(
+    data_batch: Any, data_shapes: Sequence[DataDesc], label_shapes: Sequence[DataDesc] | None,
+    contexts: int,
+) -> tuple[Any, Any] | None:
+    """Return (data, label) descriptions of a batch, or None when the bound ones describe it already.
+
+    A batch may bring its own ``provide_data`` and ``provide_label``. Without labels the second is
+    None. A list has one batch per context, which together make one batch.
+
+    Raises:
+        AssertionError: the batches of a list differ in shape, or are not one per context.
+        ValueError: the batch has too few data arrays.
+    """
+    together = isinstance(data_batch, list)
+    batches = data_batch if together else [data_batch]
+    shapes = [[array.shape for array in batch.data] for batch in batches]
+    if together and (len(batches) != contexts or any(one != shapes[0] for one in shapes)):
+        raise refusal(
+            "Module/batch-list",
+            "All data batches in a list need to have the same shape, one batch per context; "
+            f"{contexts} contexts got {shapes}",
+            AssertionError,
+        )
+    if len(shapes[0]) < len(data_shapes):
+        raise refusal(
+            "Module/batch-data",
+            f"the batch has {len(shapes[0])} data arrays, the module was bound for "
+            f"{[description.name for description in data_shapes]}",
+            ValueError,
+        )
+    first = batches[0]
+    data = _stacked(data_shapes, shapes[0], len(batches))
+    if not together and getattr(first, "provide_data", None):
+        data = first.provide_data
+    if _shapes(data) == _shapes(data_shapes):
+        return None
+    if not together and getattr(first, "provide_label", None):
+        return data, first.provide_label
+    if first.label and label_shapes:
+        return data, _stacked(label_shapes, [array.shape for array in first.label], len(batches))
+    return data, None

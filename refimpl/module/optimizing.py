@@ -1,0 +1,179 @@
+"""The optimizer side of Module: where updates happen, and the files of optimizer states."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .. import optimizer as opt
+from ..atomic import write_atomically
+from ..base import refusal
+from ..model import (
+    _create_kvstore,
+    _initialize_kvstore,
+    _update_params,
+    _update_params_on_kvstore,
+)
+from .base_module import BaseModule
+from .life_cycle import demand
+
+
+class OptimizingModule(BaseModule):
+    """A module that owns an optimizer; ``Module`` adds the symbol, parameters and executors.
+
+    Updates happen in one of three places:
+
+    * on the store, when it holds the optimizer: gradients are pushed, new weights pulled;
+    * beside the weights, after the store has summed the gradients of all contexts;
+    * beside the weights, without a store: contexts then know nothing of each other.
+    """
+
+    def __init__(self, logger: Any) -> None:
+        super().__init__(logger=logger)
+        self._optimizer: Any = None
+        self._kvstore: Any = None
+        self._update_on_kvstore: bool | None = None
+        self._updater: Any = None
+        self._preload_opt_states: str | None = None
+
+    def init_optimizer(
+        self, kvstore: Any = "local", optimizer: Any = "sgd",
+        optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False,
+    ) -> None:
+        """Install an optimizer (a name or an Optimizer) and the store that contexts meet in.
+
+        ``rescale_grad`` defaults to 1 / batch size, of the whole batch, and stays what it is when the
+        batch changes. A second call only warns, unless ``force_init``.
+
+        Raises:
+            ValueError: an unknown optimizer name.
+            TypeError: ``kvstore`` is not a store, a name or None; an unknown optimizer parameter.
+            AssertionError: ``optimizer`` is neither a name nor an Optimizer.
+        """
+        demand(self, "init_optimizer")
+        if self.optimizer_initialized and not force_init:
+            self.logger.warning("optimizer already initialized, ignoring...")
+            return
+        arg_params, _ = self.get_params()
+        group = self._exec_group
+        store, on_store = _create_kvstore(kvstore, len(self._context), arg_params)
+        rows = group.batch_size or 1
+        if store and "dist" in store.type and "_sync" in store.type:
+            rows *= store.num_workers
+        optimizer = self._made_optimizer(optimizer, optimizer_params, 1.0 / rows, on_store)
+
+        updater = None if on_store else opt.get_updater(optimizer)
+        if store:
+            if self._compression_params:
+                store.set_gradient_compression(self._compression_params)
+            if on_store:
+                store.set_optimizer(optimizer)
+            _initialize_kvstore(
+                kvstore=store, param_arrays=group.param_arrays, arg_params=arg_params,
+                param_names=group.param_names, update_on_kvstore=on_store,
+            )
+        if self._preload_opt_states is not None:
+            _load_states(self._preload_opt_states, store if on_store else None, updater)
+            self._preload_opt_states = None
+        self._optimizer, self._kvstore = optimizer, store
+        self._update_on_kvstore, self._updater = on_store, updater
+        self.optimizer_initialized = True
+
+    def _made_optimizer(self, optimizer: Any, params: Any, rescale_grad: float, on_store: bool) -> Any:
+        """An optimizer that knows the names of the parameters behind its indices."""
+        names = self._exec_group.param_names
+        count = 1 if on_store else len(self._context)
+        index_names = {
+            index * count + context: name
+            for index, name in enumerate(names)
+            for context in range(count)
+        }
+        if isinstance(optimizer, str):
+            settings = {"rescale_grad": rescale_grad, **dict(params)}
+            return opt.create(optimizer, sym=self._symbol, param_idx2name=index_names, **settings)
+        if not isinstance(optimizer, opt.Optimizer):
+            raise refusal(
+                "Module/optimizer-kind",
+                f"optimizer must be a name or an Optimizer, not {type(optimizer).__name__}",
+                AssertionError,
+            )
+        if optimizer.rescale_grad != rescale_grad:
+            warnings.warn(
+                "Optimizer created manually outside Module but rescale_grad is not normalized to "
+                f"1.0/batch_size/num_workers ({optimizer.rescale_grad} vs. {rescale_grad}). "
+                "Is this intended?",
+                stacklevel=3,
+            )
+        if not optimizer.idx2name:
+            optimizer.idx2name = index_names
+        return optimizer
+
+    def borrow_optimizer(self, shared_module: Any) -> None:
+        """Use the optimizer, store and states of another module."""
+        demand(shared_module, "borrow_optimizer")
+        self._optimizer = shared_module._optimizer
+        self._kvstore = shared_module._kvstore
+        self._update_on_kvstore = shared_module._update_on_kvstore
+        self._updater = shared_module._updater
+        self.optimizer_initialized = True
+
+    def update(self) -> None:
+        """Apply the gradients of the last backward to the parameters of every context."""
+        demand(self, "update")
+        self._params_dirty = True
+        group = self._exec_group
+        if self._update_on_kvstore:
+            _update_params_on_kvstore(
+                group.param_arrays, group.grad_arrays, self._kvstore, group.param_names
+            )
+        else:
+            _update_params(
+                group.param_arrays, group.grad_arrays, updater=self._updater,
+                num_device=len(self._context), kvstore=self._kvstore, param_names=group.param_names,
+            )
+
+    def save_optimizer_states(self, fname: str) -> None:
+        """Write the optimizer's states to a file."""
+        demand(self, "save_optimizer_states")
+        if self._update_on_kvstore:
+            self._kvstore.save_optimizer_states(fname)
+        else:
+            write_atomically(fname, self._updater.get_states())
+
+    def load_optimizer_states(self, fname: str) -> None:
+        """Read the optimizer's states from a file of :meth:`save_optimizer_states`."""
+        demand(self, "load_optimizer_states")
+        _load_states(fname, self._kvstore if self._update_on_kvstore else None, self._updater)
+
+    def prepare(self, data_batch: Any, sparse_row_id_fn: Callable | None = None) -> None:
+        """Pull the rows of row_sparse parameters that ``data_batch`` will need.
+
+        ``sparse_row_id_fn(data_batch)`` returns {parameter name: row ids}. Without it, or without
+        updates on the store, every row is at hand already.
+        """
+        demand(self, "prepare")
+        if sparse_row_id_fn is None:
+            return
+        if not self._kvstore or not self._update_on_kvstore:
+            warnings.warn(
+                "Parameters are not updated in the KVStore. No need to call sparse_row_id_fn.", stacklevel=2
+            )
+            return
+        names = self._exec_group.param_names
+        for name, row_ids in sparse_row_id_fn(data_batch).items():
+            index = names.index(name)
+            arrays = self._exec_group.param_arrays[index]
+            if arrays[0].stype != "row_sparse":
+                warnings.warn(f"{name}.stype is not 'row_sparse'. No need to pull rows.", stacklevel=2)
+            else:
+                self._kvstore.row_sparse_pull(name, arrays, row_ids=row_ids, priority=-index)
+
+
+def _load_states(fname: str, store: Any, updater: Any) -> None:
+    """Read states into the store, or into the updater when there is no store."""
+    if store is not None:
+        store.load_optimizer_states(fname)
+    else:
+        updater.set_states(Path(fname).read_bytes())

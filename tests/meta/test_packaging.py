@@ -1,0 +1,29 @@
+"""The installed package holds what the checkout holds."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def test_every_package_is_installed() -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    listed = set(re.findall(r'^    "(refimpl[\w.]*)",$', text, re.MULTILINE))
+    present = {
+        ".".join(("refimpl", *file.parent.relative_to(ROOT / "refimpl").parts))
+        for file in (ROOT / "refimpl").rglob("__init__.py")
+    }
+    present |= {
+        ".".join(("refimpl.kernels", *file.parent.relative_to(ROOT / "kernels").parts))
+        for file in (ROOT / "kernels").rglob("__init__.py")
+    }
+    assert listed == present
+
+
+def test_version_is_one() -> None:
+    import refimpl
+
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'version = "{refimpl.__version__}"' in text
