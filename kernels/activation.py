@@ -51,6 +51,7 @@ from .foundation import (
     same_type,
     scalar,
 )
+from .tuned import curves
 
 
 class Params(NamedTuple):
@@ -136,8 +137,11 @@ def chain_one(head, seen, d_data, n):
 
 
 MAP = {
-    formula.__name__: Loop(map_one, formula=formula)
-    for formula in (relu, sigmoid, tanh, softrelu, softsign)
+    "relu": Loop(map_one, formula=relu),
+    "sigmoid": Loop(map_one, formula=sigmoid, tuned=curves.sigmoid),
+    "tanh": Loop(map_one, formula=tanh, tuned=curves.tanh),
+    "softrelu": Loop(map_one, formula=softrelu),
+    "softsign": Loop(map_one, formula=softsign),
 }
 CHAIN = {
     act_type: Loop(chain_one, slope=slope)

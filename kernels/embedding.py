@@ -1,6 +1,8 @@
 """Embedding, take, pick, one_hot: elements chosen by an array of indices.
 
-[indexing/whole-numbers] indices may be of any type; a fraction is cut off towards zero, so -0.5 is index 0.
+[indexing/whole-numbers] indices may be of any type; a fraction is cut off towards zero.
+    >>> run("pick", [[1, 2, 3]], [1.7]), run("one_hot", [-0.5], depth=2)
+    ([2.0], [[1.0, 0.0]])
 
 [Embedding/clip] out[i] = weight[data[i]]; an index below 0 counts as 0, one past the end as the last row.
     >>> run("Embedding", [0, 1.7, -1, 9], [[1, 2], [3, 4], [5, 6]], input_dim=3, output_dim=2)

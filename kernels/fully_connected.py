@@ -27,7 +27,8 @@
 from math import prod
 from typing import Annotated, NamedTuple
 
-from .foundation import AtLeast, Case, Loop, Op, items, merge, register, require, scratch
+from .foundation import AtLeast, Case, Loop, Op, items, merge, register, require
+from .tuned import gemm
 
 
 class Params(NamedTuple):
@@ -67,25 +68,25 @@ def infer(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def multiply(a, b, out, n, m, k):
-    """out (n, m) = a (n, k) . b (k, m), products added in increasing k."""
+def product(a, b, out, n, m, k, a_row, a_step, b_row, b_step):
+    """out (n, m) = a . b, products added in increasing t below k. a[i, t] lies at i a_row + t a_step and
+    b[t, j] at t b_row + j b_step, so that a matrix may be stored either way round."""
     for i in items(n):
         for j in range(m):
             out[i * m + j] = 0
-        for c in range(k):
-            left = a[i * k + c]
+        for t in range(k):
+            left = a[i * a_row + t * a_step]
             for j in range(m):
-                out[i * m + j] += left * b[c * m + j]
+                out[i * m + j] += left * b[t * b_row + j * b_step]
 
 
-def multiply_cuda(a, b, out, n, m, k):
+def product_cuda(a, b, out, n, m, k, a_row, a_step, b_row, b_step):
     """The same sums with one element per item."""
-    for t in items(n * m):
-        i = t // m
-        j = t - i * m
-        out[t] = 0
-        for c in range(k):
-            out[t] += a[i * k + c] * b[c * m + j]
+    for item in items(n * m):
+        i, j = item // m, item % m
+        out[item] = 0
+        for t in range(k):
+            out[item] += a[i * a_row + t * a_step] * b[t * b_row + j * b_step]
 
 
 def flip(a, out, n, m):
@@ -108,8 +109,16 @@ def sum_rows(head, out, n, m):
             out[j] += head[i * m + j]
 
 
-MULTIPLY = Loop(multiply, cuda_function=multiply_cuda)
+PRODUCT = Loop(product, cuda_function=product_cuda, tuned=gemm.product)
 FLIP, ADD_BIAS, SUM_ROWS = Loop(flip), Loop(add_bias), Loop(sum_rows)
+
+
+def multiply(a, b, out, n, m, k):
+    """out (n, m) = a (n, k) . b (k, m), both stored row by row."""
+    PRODUCT(a, b, out, n, m, k, k, 1, m, 1)
+
+
+MULTIPLY = multiply  # what `dot` calls
 
 
 # --- the operator -------------------------------------------------------------------------------
@@ -118,9 +127,7 @@ FLIP, ADD_BIAS, SUM_ROWS = Loop(flip), Loop(add_bias), Loop(sum_rows)
 def forward(p, data, weight, bias, out):
     n, k = rows_and_columns(p, data.shape)
     m = p.num_hidden
-    (flipped,) = scratch(data, k * m)
-    FLIP(weight, flipped, m, k)
-    MULTIPLY(data, flipped, out, n, m, k)
+    PRODUCT(data, weight, out, n, m, k, k, 1, 1, k)
     if bias is not None:
         ADD_BIAS(bias, out, n, m)
 
@@ -129,11 +136,9 @@ def backward(p, head, data, weight, d_data, d_weight, d_bias):
     n, k = rows_and_columns(p, data.shape)
     m = p.num_hidden
     if d_data is not None:
-        MULTIPLY(head, weight, d_data, n, k, m)
+        PRODUCT(head, weight, d_data, n, k, m, m, 1, k, 1)
     if d_weight is not None:
-        (flipped,) = scratch(head, n * m)
-        FLIP(head, flipped, n, m)
-        MULTIPLY(flipped, data, d_weight, m, k, n)
+        PRODUCT(head, data, d_weight, m, k, n, 1, m, k, 1)
     if d_bias is not None:
         SUM_ROWS(head, d_bias, n, m)
 

@@ -263,7 +263,7 @@ def max_rows(data, out, begin, end, size, depth, height, width, deep, high, wide
 
 
 def max_back(
-    head, data, out, d_data, begin, end, size, depth, height, width, deep, high, wide, planes
+    head, data, d_data, begin, end, size, depth, height, width, deep, high, wide, planes, least
 ):
     for plane in items(planes):
         for at in range(plane * depth * height * width, (plane + 1) * depth * height * width):
@@ -272,16 +272,51 @@ def max_back(
             i = row % high + deep
             a = row // high % deep
             for j in range(wide):
-                best = out[row * wide + j]
+                best = least
                 first = -1
                 for d in range(begin[a], end[a]):
                     for h in range(begin[i], end[i]):
                         line = ((plane * depth + d) * height + h) * width
                         for w in range(begin[deep + high + j], end[deep + high + j]):
-                            if first < 0 and data[line + w] == best:
-                                first = line + w
+                            first = line + w if data[line + w] > best else first
+                            best = data[line + w] if data[line + w] > best else best
                 if first >= 0:
                     d_data[first] += head[row * wide + j]
+
+
+def max_pairs(data, out, height, width, high, wide, planes, least):
+    """max_rows for windows of 2 x 2 side by side, the commonest."""
+    for row in items(planes * high):
+        upper = (row // high * height + row % high * 2) * width
+        lower = upper + width
+        for j in range(wide):
+            best = data[upper + 2 * j] if data[upper + 2 * j] > least else least
+            best = data[upper + 2 * j + 1] if data[upper + 2 * j + 1] > best else best
+            best = data[lower + 2 * j] if data[lower + 2 * j] > best else best
+            out[row * wide + j] = data[lower + 2 * j + 1] if data[lower + 2 * j + 1] > best else best
+
+
+def max_pairs_back(head, data, d_data, height, width, high, wide, planes, least):
+    """max_back for windows of 2 x 2 side by side."""
+    for row in items(planes * high):
+        plane = row // high
+        upper = (plane * height + row % high * 2) * width
+        lower = upper + width
+        for j in range(wide):
+            best = least
+            first = upper + 2 * j
+            for at in (first, first + 1, lower + 2 * j, lower + 2 * j + 1):
+                d_data[at] = 0
+                first = at if data[at] > best else first
+                best = data[at] if data[at] > best else best
+            if best > least:
+                d_data[first] = head[row * wide + j]
+        for w in range(2 * wide, width):
+            d_data[upper + w] = 0
+            d_data[lower + w] = 0
+        if row % high == high - 1:
+            for at in range(lower + width, (plane + 1) * height * width):
+                d_data[at] = 0
 
 
 def sum_rows(data, out, begin, end, size, depth, height, width, deep, high, wide, planes, mean):
@@ -337,6 +372,7 @@ def channels_last(data, out, batch, channels, inner):
 
 
 MAX, MAX_BACK = Loop(max_rows), Loop(max_back)
+MAX_PAIRS, MAX_PAIRS_BACK = Loop(max_pairs), Loop(max_pairs_back)
 SUM = {
     power: (Loop(sum_rows, term=term, root=root), Loop(sum_back, slope=slope))
     for power, term, root, slope in (
@@ -368,41 +404,54 @@ def in_planes(p, reads, writes, work):
             CHANNELS_LAST(copy, buffer, *side)
 
 
+def pairs(p, image):
+    """Whether windows of 2 x 2 lie side by side, none over an edge."""
+    plain = p.kernel == p.stride == (2, 2) and not any(p.pad) and not p.global_pool
+    return plain and (p.pooling_convention == "valid" or not any(side % 2 for side in image))
+
+
 def forward(p, data, out):
     def work(reads, writes):
         (x,), (y,) = reads, writes
-        planes = prod(x.shape[:2])
-        where = windows(p, x.shape[2:], y.shape[2:], x.device)
-        if p.pool_type == "max":
-            MAX(x, y, *where, planes, float(np.finfo(x.dtype).min))
-        else:
+        image, counts, planes = x.shape[2:], y.shape[2:], prod(x.shape[:2])
+        least = float(np.finfo(x.dtype).min)
+        if p.pool_type != "max":
             power = p.p_value if p.pool_type == "lp" else 1
+            where = windows(p, image, counts, x.device)
             SUM[power][0](x, y, *where, planes, p.pool_type == "avg")
+        elif pairs(p, image):
+            MAX_PAIRS(x, y, *image, *counts, planes, least)
+        else:
+            MAX(x, y, *windows(p, image, counts, x.device), planes, least)
 
     in_planes(p, [data], [out], work)
 
 
 def needs(p):
-    return ("data", "output") if p.pool_type in ("max", "lp") else ()
+    return {"max": ("data",), "lp": ("data", "output")}.get(p.pool_type, ())
 
 
 def backward(p, head, *others):
     *seen, d_data = others
     if d_data is None:
         return
-    data, out = seen or (d_data, head)  # sums do not look at them
 
     def work(reads, writes):
-        (g, x, y), (d_x,) = reads, writes
-        planes = prod(x.shape[:2])
-        where = windows(p, x.shape[2:], y.shape[2:], x.device)
-        if p.pool_type == "max":
-            MAX_BACK(g, x, y, d_x, *where, planes)
-        else:
+        g, *seen = reads
+        (d_x,) = writes
+        image, counts, planes = d_x.shape[2:], g.shape[2:], prod(d_x.shape[:2])
+        least = float(np.finfo(g.dtype).min)
+        if p.pool_type != "max":
             power = p.p_value if p.pool_type == "lp" else 1
+            x, y = seen or (d_x, g)  # sums do not look at them
+            where = windows(p, image, counts, g.device)
             SUM[power][1](g, x, y, d_x, *where, planes, p.pool_type == "avg")
+        elif pairs(p, image):
+            MAX_PAIRS_BACK(g, *seen, d_x, *image, *counts, planes, least)
+        else:
+            MAX_BACK(g, *seen, d_x, *windows(p, image, counts, g.device), planes, least)
 
-    in_planes(p, [head, data, out], [d_data], work)
+    in_planes(p, [head, *seen], [d_data], work)
 
 
 def cases(draw):
@@ -414,8 +463,9 @@ def cases(draw):
     last = draw.integer(0, 3) == 0
     layout = (("NWC", "NHWC", "NDHWC") if last else ("NCW", "NCHW", "NCDHW"))[rank - 1]
     pool_type = draw.choice(("max", "avg", "sum", "lp"))
+    stride = tuple(draw.integer(1, k - b) for k, b in zip(kernel, pad, strict=True))  # none empty
     params = {
-        "kernel": kernel, "stride": tuple(draw.integer(1, 3) for _ in range(rank)), "pad": pad,
+        "kernel": kernel, "stride": stride, "pad": pad,
         "pool_type": pool_type, "pooling_convention": draw.choice(("valid", "full")),
         "global_pool": draw.integer(0, 4) == 0, "count_include_pad": draw.boolean(),
         "p_value": draw.integer(1, 3), "layout": layout,

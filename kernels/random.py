@@ -180,6 +180,10 @@ def float_cases(draw):
     return Case({"shape": draw.shape(1, 3), "dtype": dtype}, {})
 
 
+def double_cases(draw):
+    return Case({"shape": draw.shape(1, 3), "dtype": "float64"}, {})
+
+
 def whole_cases(draw):
     low = draw.integer(-5, 5)
     return Case({"shape": draw.shape(1, 3), "low": low, "high": low + draw.integer(1, 9)}, {})
@@ -196,7 +200,7 @@ TABLE = (
         refused("random/uniform", low=2.0, high=1.0),
     ),
     (
-        "_random_normal", Normal, normal, ("random_normal", "normal"), "float32", float_cases,
+        "_random_normal", Normal, normal, ("random_normal", "normal"), "float32", double_cases,
         refused("random/gaussian", scale=-1.0),
     ),
     (

@@ -125,7 +125,7 @@ def decode(codes, source):
         code = codes[position]
         needed = {0: 1, -3: 2, -4: 1}.get(code, 0)
         require(
-            "Reshape/axis-left", axis + needed <= len(source),
+            "Reshape/axis-left", not needed or axis + needed <= len(source),
             f"code {code} at position {position} of shape {list(codes)} finds no axis left in {list(source)}",
         )
         if code == -1:

@@ -10,7 +10,8 @@
 
 [SliceChannel/even] num_outputs divides the side that is cut.
 
-[SliceChannel/squeeze-axis] with squeeze_axis each part loses the axis; the side that is cut is then num_outputs.
+[SliceChannel/squeeze-axis] with squeeze_axis each part loses the axis, of which num_outputs indices
+    were there.
     >>> run("SliceChannel", [[1, 2], [3, 4]], num_outputs=2, squeeze_axis=True)
     ([1.0, 3.0], [2.0, 4.0])
 

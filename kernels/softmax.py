@@ -15,7 +15,6 @@
 
 [softmax/length] with use_length a second input, as long as data without axis, says how many leading elements
     count; the others give 0 and take no gradient. A length is cut to 0 .. side.
-    >>> import numpy as np
     >>> run("softmax", [[0, 1, 2], [3, 1, -1]], np.array([2, 0], "int32"), use_length=True)
     [[0.268941, 0.731059, 0.0], [0.0, 0.0, 0.0]]
     >>> run("softmax", [[0, 0], [0, 0]], np.array([9, -1], "int32"), use_length=True)
@@ -28,6 +27,8 @@
 [softmax/type] data is of a floating type; the result is of type dtype, or else of the type of data.
 
 [softmax/sum-order] exponentials are of the type of data; they are added in order, in double precision.
+    >>> run("log_softmax", [0] + 40 * [-17.5])[0]
+    -1e-06
 
 [softmax/gradient] d_x_i = (head_i - sum_j head_j y_j) y_i / temperature, negated for softmin;
     for log_softmax (head_i - exp(y_i) sum_j head_j) / temperature.
@@ -35,24 +36,38 @@
     [[-0.201709, -0.303574, 0.505283]]
     >>> grad("softmin", [[0, 1, 2]], temperature=2, head=[[1, 2, 4]])
     [[0.219348, -0.020556, -0.198792]]
-    >>> grad("log_softmax", [[0, 1, 2]], temperature=2, head=[[1, 2, 4]])
-    [[-0.152133, -0.075186, 0.227319]]
+    >>> grad("log_softmax", [[0, 1, 2]], temperature=2, head=[[1, 0, 0]])
+    [[0.406838, -0.153598, -0.25324]]
 
-[SoftmaxActivation/mode] instance: one softmax over all axes but the first; channel: over axis 1, for data of
-    rank 3 or more.
-    >>> run("SoftmaxActivation", [[[0, 0], [0, 0]]])
-    [[[0.25, 0.25], [0.25, 0.25]]]
-    >>> run("SoftmaxActivation", [[[0, 0], [0, 0]]], mode="channel")
-    [[[0.5, 0.5], [0.5, 0.5]]]
+[SoftmaxActivation/mode] instance: softmax over the last axis; channel: over axis 1, where data has rank 3
+    or more.
+    >>> run("SoftmaxActivation", [[[0, 1], [2, 4]]])
+    [[[0.268941, 0.731059], [0.119203, 0.880797]]]
+    >>> run("SoftmaxActivation", [[[0, 1], [2, 4]]], mode="channel")
+    [[[0.119203, 0.047426], [0.880797, 0.952574]]]
+
+[SoftmaxActivation/gradient] the gradient is that of softmax over the same axis, in either mode.
+    >>> grad("SoftmaxActivation", [[[0, 1], [0, 0]]], head=[[[0, 1], [0, 0]]])
+    [[[-0.196612, 0.196612], [0.0, 0.0]]]
 """
 
 import math
-from math import prod
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, merge, normal_axis, register, require, same_shape
+from .foundation import (
+    Case,
+    Loop,
+    Op,
+    items,
+    merge,
+    normal_axis,
+    register,
+    require,
+    same_shape,
+    scratch,
+)
 from .foundation.loops import outer_side_inner, zero
 
 FloatType = Literal["float16", "float32", "float64"]
@@ -131,7 +146,7 @@ def softmax(data, out, length, outer, side, inner, scale, limited):
         top = data[start] * scale
         for i in range(1, limit):
             top = max(top, data[start + i * inner] * scale)
-        total = 0.0
+        total = np.float64(0)
         for i in range(limit):
             power = math.exp(data[start + i * inner] * scale - top)
             out[start + i * inner] = power
@@ -148,7 +163,7 @@ def log_softmax(data, out, outer, side, inner, scale):
         top = data[start] * scale
         for i in range(1, side):
             top = max(top, data[start + i * inner] * scale)
-        total = 0.0
+        total = np.float64(0)
         for i in range(side):
             total += math.exp(data[start + i * inner] * scale - top)
         less = math.log(total)
@@ -162,7 +177,7 @@ def softmax_slope(head, out, d_data, length, outer, side, inner, scale, limited)
         limit = side
         if limited:
             limit = min(max(np.int64(length[r]), 0), side)
-        mean = 0.0
+        mean = np.float64(0)
         for i in range(limit):
             mean += head[start + i * inner] * out[start + i * inner]
         for i in range(limit):
@@ -175,7 +190,7 @@ def softmax_slope(head, out, d_data, length, outer, side, inner, scale, limited)
 def log_softmax_slope(head, out, d_data, outer, side, inner, scale):
     for r in items(outer * inner):
         start = (r // inner) * (side - 1) * inner + r
-        total = 0.0
+        total = np.float64(0)
         for i in range(side):
             total += head[start + i * inner]
         for i in range(side):
@@ -194,18 +209,24 @@ def scale_of(p):
     return 1.0 if p.temperature is None else 1.0 / p.temperature
 
 
+def no_length(like):
+    """What stands for lengths where there are none, so that the loops are compiled once."""
+    return scratch(like, 1, dtype=np.int32)[0]
+
+
 def softmax_with(sign):
     def forward(p, data, length, out):
         sides = outer_side_inner(data.shape, p.axis % len(data.shape))
         limited = length is not None
-        SOFTMAX(data, out, length if limited else data, *sides, sign * scale_of(p), limited)
+        any_length = length if limited else no_length(data)
+        SOFTMAX(data, out, any_length, *sides, sign * scale_of(p), limited)
 
     def backward(p, head, length, out, d_data, d_length):
         zero(d_length)
         if d_data is not None:
             sides = outer_side_inner(head.shape, p.axis % len(head.shape))
             limited = length is not None
-            any_length = length if limited else head
+            any_length = length if limited else no_length(head)
             SOFTMAX_SLOPE(head, out, d_data, any_length, *sides, sign * scale_of(p), limited)
 
     return forward, backward
@@ -235,18 +256,17 @@ def backward_log(p, head, out, d_data):
 
 
 def activation_sides(p, shape):
-    if p.mode == "channel":
-        return outer_side_inner(shape, 1)
-    return (1, shape[0], 1) if len(shape) == 1 else (shape[0], prod(shape[1:]), 1)
+    return outer_side_inner(shape, 1 if p.mode == "channel" else len(shape) - 1)
 
 
 def forward_activation(p, data, out):
-    SOFTMAX(data, out, data, *activation_sides(p, data.shape), 1.0, False)
+    SOFTMAX(data, out, no_length(data), *activation_sides(p, data.shape), 1.0, False)
 
 
 def backward_activation(p, head, out, d_data):
     if d_data is not None:
-        SOFTMAX_SLOPE(head, out, d_data, head, *activation_sides(p, head.shape), 1.0, False)
+        sides = activation_sides(p, head.shape)
+        SOFTMAX_SLOPE(head, out, d_data, no_length(head), *sides, 1.0, False)
 
 
 def cases_without_length(draw):

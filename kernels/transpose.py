@@ -17,10 +17,22 @@
     [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 """
 
+from math import prod
 from typing import NamedTuple
 
-from .foundation import Case, Op, Shape, merge, normal_axis, register, require, strides_of
-from .foundation.loops import GATHER, SCATTER, walk
+from .foundation import (
+    Case,
+    Loop,
+    Op,
+    Shape,
+    items,
+    merge,
+    normal_axis,
+    register,
+    require,
+    strides_of,
+)
+from .foundation.loops import GATHER, integers, walk
 
 
 class Params(NamedTuple):
@@ -62,20 +74,68 @@ def infer_with(order_of, clause):
     return infer
 
 
+# --- loops --------------------------------------------------------------------------------------
+
+
+def tiles(
+    source, target, sides, reads, writes, outer, count, rows, write_step, columns, read_step
+):
+    """Turn ``count`` matrices: target (rows, columns) is source (columns, rows), tile by tile.
+
+    Elements of a row are neighbours in target, elements of a column neighbours in source; ``outer`` axes
+    of ``sides`` number the matrices.
+    """
+    bands = (rows + 15) // 16
+    for t in items(count * bands):
+        left = t // bands
+        first = (t - left * bands) * 16
+        past = min(first + 16, rows)
+        read = write = 0
+        for d in range(outer - 1, -1, -1):
+            rest = left // sides[d]
+            at = left - rest * sides[d]
+            read += at * reads[d]
+            write += at * writes[d]
+            left = rest
+        for start in range(0, columns, 16):
+            end = min(start + 16, columns)
+            for y in range(first, past):
+                for x in range(start, end):
+                    target[write + y * write_step + x] = source[read + y + x * read_step]
+
+
+TILES = Loop(tiles)
+
+
 # --- the operators ------------------------------------------------------------------------------
+
+
+def move(source, target, axes):
+    """target = source with axis axes[i] as axis i."""
+    strides, places = strides_of(source.shape), strides_of(target.shape)
+    last, first = len(axes) - 1, axes.index(len(axes) - 1)
+    if last == first:  # runs of neighbours stay together
+        steps = tuple(strides[axis] for axis in axes)
+        GATHER(source, target, *walk(target.shape, steps, 0, source.device))
+        return
+    others = [i for i in range(len(axes)) if i not in (first, last)]
+    sides = tuple(target.shape[i] for i in others)
+    TILES(
+        source, target, integers(sides, source.device),
+        integers(tuple(strides[axes[i]] for i in others), source.device),
+        integers(tuple(places[i] for i in others), source.device), len(others), prod(sides),
+        target.shape[first], places[first], target.shape[last], strides[axes[last]],
+    )
 
 
 def run_with(order_of):
     def forward(p, data, out):
-        strides = strides_of(data.shape)
-        steps = tuple(strides[axis] for axis in order_of(p, len(data.shape)))
-        GATHER(data, out, *walk(out.shape, steps, 0, data.device))
+        move(data, out, order_of(p, len(data.shape)))
 
     def backward(p, head, d_data):
         if d_data is not None:
-            strides = strides_of(d_data.shape)
-            steps = tuple(strides[axis] for axis in order_of(p, len(d_data.shape)))
-            SCATTER(head, d_data, *walk(head.shape, steps, 0, head.device))
+            axes = order_of(p, len(head.shape))
+            move(head, d_data, tuple(axes.index(i) for i in range(len(axes))))
 
     return {"forward": forward, "backward": backward}
 

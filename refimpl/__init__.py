@@ -1,6 +1,5 @@
 """refimpl: MXNet's symbolic training stack as an executable specification. ``import refimpl as mx``."""
 
-from importlib import import_module as _import_module
 from pathlib import Path as _Path
 
 __version__ = "0.1.0"
@@ -9,25 +8,33 @@ __version__ = "0.1.0"
 if not (_Path(__file__).parent / "kernels").is_dir():
     __path__.append(str(_Path(__file__).parent.parent))
 
-from . import attribute, base, context, name, ndarray, random, symbol
+# Ground floor first: each line may import from the lines above it, never from those below.
+from . import base, context, name, attribute  # noqa: I001
+from . import ndarray, random, symbol, executor
+from . import io, initializer, lr_scheduler, optimizer, metric, kvstore
+from . import model, callback, monitor
+from . import executor_manager, module
+from . import visualization
+from . import initializer as init
+from . import kvstore as kv
+from . import module as mod
+from . import monitor as mon
 from . import ndarray as nd
+from . import optimizer as opt
 from . import random as rnd
 from . import symbol as sym
+from . import visualization as viz
 from .attribute import AttrScope
 from .base import MXNetError
 from .context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus
+from .executor import Executor
 from .ndarray import NDArray
 from .symbol import Symbol
 
-_MODULES = (
-    "callback", "executor", "executor_manager", "initializer", "io", "kvstore", "lr_scheduler", "metric",
-    "model", "module", "monitor", "optimizer", "visualization",
-)
-for _name in _MODULES:
-    try:
-        globals()[_name] = _import_module(f".{_name}", __name__)
-    except ImportError as _e:
-        print("MISSING", _name, _e)
-_G = globals()
-for _a, _b in (("mod","module"),("kv","kvstore"),("init","initializer"),("opt","optimizer"),("viz","visualization")):
-    if _b in _G: _G[_a] = _G[_b]
+__all__ = [
+    "AttrScope", "Context", "Executor", "MXNetError", "NDArray", "Symbol", "attribute", "base", "callback",
+    "context", "cpu", "cpu_pinned", "current_context", "executor", "executor_manager", "gpu", "init",
+    "initializer", "io", "kv", "kvstore", "lr_scheduler", "metric", "mod", "model", "module", "mon", "monitor",
+    "name", "nd", "ndarray", "num_gpus", "opt", "optimizer", "random", "rnd", "sym", "symbol",
+    "visualization", "viz",
+]

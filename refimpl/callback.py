@@ -29,6 +29,7 @@ def module_checkpoint(
     period = int(max(1, period))
 
     def _callback(iter_no: int, sym: Any = None, arg: Any = None, aux: Any = None) -> None:
+        del sym, arg, aux  # the module has its own
         if (iter_no + 1) % period == 0:
             mod.save_checkpoint(prefix, iter_no + 1, save_optimizer_states)
 
@@ -117,9 +118,10 @@ class Speedometer:
             first = count - self.frequent if self.auto_reset else 0
             if self.auto_reset:
                 metric.reset_local()
+            shown = "".join(f"\t{name}={value:f}" for name, value in results)
             logging.info(
-                "Epoch[%d] Batch [%d-%d]\tSpeed: %.2f samples/sec" + "\t%s=%f" * len(results),
-                param.epoch, first, count, speed, *(part for result in results for part in result),
+                "Epoch[%d] Batch [%d-%d]\tSpeed: %.2f samples/sec%s",
+                param.epoch, first, count, speed, shown,
             )
         self.tic = time.time()
 

@@ -15,12 +15,12 @@ import numpy as np
 from .base import refusal
 from .binding import Bound, resolve_requirements
 from .context import Context
-from .kernels.foundation import Buffer, allocate, known
+from .kernels.foundation import Buffer
 from .ndarray import NDArray, zeros
-from .steps import AddStep, BackwardStep, CopyStep, ForwardStep, Step, ZeroStep
-from .symbol import Symbol, gradient, inference, memory
-from .symbol.inference import Key, key_of
-from .symbol.ir import Node
+from .program import Program
+from .steps import BackwardStep, ForwardStep, Step
+from .symbol import Symbol
+from .symbol.memory import Plan
 
 MonitorCallback = Callable[[str, NDArray], None]
 
@@ -40,163 +40,15 @@ class Executor:
         self.grad_arrays: list[NDArray | None] = bound.gradients
         self.aux_arrays: list[NDArray] = bound.auxiliary
         self._grad_req = bound.requirements
-        self._pool: list[Buffer] = shared_exec._pool if shared_exec is not None else []
+        pool: list[Buffer] = shared_exec.program.pool if shared_exec is not None else []
+        self.program = Program(symbol, ctx, bound, pool)
+        self.outputs: list[NDArray] = self.program.outputs
         self._monitor: tuple[MonitorCallback, bool] | None = None
-        self._build()
 
-    # --- bind: infer, derive, plan, allocate -------------------------------------------------------
-
-    def _build(self) -> None:
-        symbol, ctx = self._symbol, self._ctx
-        order = symbol.order()
-        arguments, auxiliary = symbol._variables()
-        self._buffers: dict[Key, Buffer] = {}
-        for node, array in zip([*arguments, *auxiliary], [*self.arg_arrays, *self.aux_arrays], strict=True):
-            self._buffers[id(node), 0] = array._data
-        wanted = {
-            id(node): (number, req)
-            for number, (node, req) in enumerate(zip(arguments, self._grad_req, strict=True))
-            if req != "null" and self.grad_arrays[number] is not None
-        }
-        self._gradients = gradient.build(symbol.entries, set(wanted)) if wanted else gradient.Gradients()
-        shapes, types = self._infer(order)
-        forward = [node for node in order if not node.is_variable]
-        backward = [node for node in self._gradients.nodes if not node.is_variable]
-        self._allocate_outputs(shapes, types)
-        self._allocate_heads(shapes, types)
-        later = self._place_gradients(wanted)
-        pinned = set(self._buffers) | self._unused(backward)
-        self.plan = memory.plan(forward, backward, shapes, types, pinned)
-        self._place_blocks(shapes)
-        self._forward_steps: list[Step] = [self._forward_step(node) for node in forward]
-        self._forward_steps += self._output_copies
-        self._backward_steps: list[Step] = [self._backward_step(node) for node in backward]
-        self._backward_steps += [
-            ZeroStep(target) if key is None
-            else (AddStep if req == "add" else CopyStep)(self._buffers[key], target)
-            for key, target, req in later
-        ]
-        read = {key_of(e) for node in backward for e in node.inputs} | {
-            key_of(e) for e in self._gradients.of.values()
-        }
-        self._head_needed = [head is not None and (id(head), 0) in read for head in self._gradients.heads]
-
-    def _infer(self, order: list[Node]) -> tuple[dict[Key, Any], dict[Key, Any]]:
-        """Shapes and types of every value, the gradient graph included."""
-        named = {n.name: self._buffers[id(n), 0] for n in order if n.is_variable}
-        shapes = inference.shapes(order, {name: b.shape for name, b in named.items()})
-        types = inference.types(order, {name: b.dtype for name, b in named.items()})
-        for head, entry in zip(self._gradients.heads, self._symbol.entries, strict=False):
-            if head is not None:
-                shapes[id(head), 0] = shapes[key_of(entry)]
-                types[id(head), 0] = types[key_of(entry)]
-        for node in self._gradients.nodes:
-            if node.primal is not None:
-                for index, entry in enumerate(node.primal.inputs):
-                    shapes[id(node), index] = shapes[key_of(entry)]
-                    types[id(node), index] = types[key_of(entry)]
-            elif not node.is_variable:
-                assert node.op is not None
-                for table, rule in ((shapes, node.op.infer), (types, node.op.infer_type)):
-                    ins = [table[key_of(e)] for e in node.inputs]
-                    _, outs = rule(node.params, ins, [None] * node.output_count())
-                    table.update({(id(node), i): value for i, value in enumerate(outs)})
-        for node in order:
-            for index in range(node.output_count()):
-                if not known(shapes.get((id(node), index))):
-                    raise refusal(
-                        "Executor/known-shapes",
-                        f"the shape of {node.entry_name(index)} cannot be inferred from the arguments",
-                    )
-        return shapes, types
-
-    def _new_array(self, shape: tuple[int, ...], dtype: Any) -> NDArray:
-        array = NDArray(allocate(shape, np.dtype(dtype), self._ctx.memory), self._ctx)
-        array._data.fill_from(np.zeros(shape))
-        return array
-
-    def _allocate_outputs(self, shapes: dict[Key, Any], types: dict[Key, Any]) -> None:
-        """Outputs have memory of their own; one that is an argument is copied."""
-        self.outputs: list[NDArray] = []
-        self._output_copies: list[Step] = []
-        made: dict[Key, NDArray] = {}
-        for entry in self._symbol.entries:
-            key = key_of(entry)
-            if key not in made:
-                made[key] = self._new_array(shapes[key], types[key])
-                if entry.node.is_variable:
-                    self._output_copies.append(CopyStep(self._buffers[key], made[key]._data))
-                else:
-                    self._buffers[key] = made[key]._data
-            self.outputs.append(made[key])
-
-    def _allocate_heads(self, shapes: dict[Key, Any], types: dict[Key, Any]) -> None:
-        self._heads: list[NDArray | None] = []
-        for head in self._gradients.heads:
-            if head is None:
-                self._heads.append(None)
-                continue
-            key = (id(head), 0)
-            array = self._new_array(shapes[key], types[key])
-            self._heads.append(array)
-            self._buffers[key] = array._data
-
-    def _place_gradients(self, wanted: dict[int, tuple[int, str]]) -> list[tuple[Key | None, Buffer, str]]:
-        """Let the last step of an argument's gradient write straight into its array where that is right.
-
-        The rest is returned: (value or None for zero, array, requirement), done after all other steps.
-        """
-        later: list[tuple[Key | None, Buffer, str]] = []
-        made = {id(node) for node in self._gradients.nodes if not node.is_variable}
-        for node_id, (number, req) in wanted.items():
-            array = self.grad_arrays[number]
-            assert array is not None
-            entry = self._gradients.of.get(node_id)
-            key = None if entry is None else key_of(entry)
-            if key is not None and req == "write" and key[0] in made and key not in self._buffers:
-                self._buffers[key] = array._data
-            elif key is not None or req == "write":
-                later.append((key, array._data, req))
-        return later
-
-    def _unused(self, backward: list[Node]) -> set[Key]:
-        """Gradient outputs that nobody reads: they are neither computed nor given memory."""
-        read = {key_of(e) for node in backward for e in node.inputs}
-        read |= {key_of(e) for e in self._gradients.of.values()}
-        return {
-            (id(node), i) for node in backward if node.primal is not None
-            for i in range(node.output_count()) if (id(node), i) not in read
-        }
-
-    def _place_blocks(self, shapes: dict[Key, Any]) -> None:
-        """Take the plan's blocks from the pool that executors share, growing it where needed."""
-        device = self._ctx.memory
-        spare = list(self._pool)
-        blocks: list[Buffer] = []
-        for size, dtype in self.plan.blocks:
-            fitting = [b for b in spare if b.dtype == dtype and b.size >= size and b.device == device]
-            block = min(fitting, key=lambda b: b.size) if fitting else allocate((size,), dtype, device)
-            if fitting:
-                spare.remove(block)
-            else:
-                self._pool.append(block)
-            blocks.append(block)
-        for key, number in self.plan.place.items():
-            shape = shapes[key]
-            self._buffers[key] = Buffer(blocks[number].flat[: prod(shape)], shape, device)
-
-    def _reads(self, node: Node) -> list[Buffer]:
-        return [self._buffers[key_of(entry)] for entry in node.inputs]
-
-    def _forward_step(self, node: Node) -> ForwardStep:
-        outputs = [self._buffers[id(node), i] for i in range(node.output_count())]
-        return ForwardStep(node, self._reads(node), outputs, self._ctx)
-
-    def _backward_step(self, node: Node) -> Step:
-        if node.primal is None:
-            return self._forward_step(node)
-        wanted = [self._buffers.get((id(node), i)) for i in range(node.output_count())]
-        return BackwardStep(node, self._reads(node), wanted)
+    @property
+    def plan(self) -> Plan:
+        """Who shares memory with whom; ``print(executor.plan.describe())``."""
+        return self.program.plan
 
     # --- run ---------------------------------------------------------------------------------------
 
@@ -210,10 +62,10 @@ class Executor:
         if kwargs:
             self._assign(kwargs)
         if self._monitor is None:
-            for step in self._forward_steps:
+            for step in self.program.forward_steps:
                 step.run(is_train)
         else:
-            self._run_monitored(self._forward_steps, is_train)
+            self._run_monitored(self.program.forward_steps, is_train)
         return self.outputs
 
     def _assign(self, values: dict[str, Any]) -> None:
@@ -249,10 +101,10 @@ class Executor:
         """
         self._set_heads(out_grads)
         if self._monitor is None:
-            for step in self._backward_steps:
+            for step in self.program.backward_steps:
                 step.run(is_train)
         else:
-            self._run_monitored(self._backward_steps, is_train)
+            self._run_monitored(self.program.backward_steps, is_train)
 
     def _set_heads(self, out_grads: Any) -> None:
         if out_grads is None:
@@ -265,7 +117,8 @@ class Executor:
             raise refusal(
                 "Executor/head-type", "inputs must be NDArray: head gradients are given as NDArrays", TypeError
             )
-        for number, (head, needed) in enumerate(zip(self._heads, self._head_needed, strict=True)):
+        program = self.program
+        for number, (head, needed) in enumerate(zip(program.heads, program.head_needed, strict=True)):
             if not needed:
                 continue
             if number >= len(out_grads):
@@ -311,7 +164,8 @@ class Executor:
             else:
                 for index, gradient_buffer in enumerate(step.gradients):
                     if gradient_buffer is not None:
-                        name = f"{node.name}_output" if index == 0 else f"{node.name}_output{index}"
+                        number = index if len(step.gradients) > 1 else ""
+                        name = f"{node.name}_output{number}"
                         callback(name, NDArray(gradient_buffer, self._ctx))
 
     # --- looking -----------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ def _split_input_slice(batch_size: float, work_load_list: Sequence[float]) -> li
             f"the weights {list(work_load_list)} add up to 0; give each device a positive weight",
             ZeroDivisionError,
         )
-    counts = [round(weight * batch_size / total) for weight in work_load_list]
+    counts: list[float] = [round(weight * batch_size / total) for weight in work_load_list]
     missing = batch_size - sum(counts)
     if missing > 0:
         counts[-1] += missing

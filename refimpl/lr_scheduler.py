@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from itertools import pairwise
 from math import cos, pi
 
 from .base import refusal
@@ -134,7 +135,7 @@ class MultiFactorScheduler(LRScheduler):
             )
         for number in step:
             _require_step(number)
-        if any(later <= earlier for earlier, later in zip(step, step[1:], strict=False)):
+        if any(later <= earlier for earlier, later in pairwise(step)):
             raise refusal(
                 "LRScheduler/steps", f"Schedule step must be an increasing integer list, got {step}",
                 ValueError,

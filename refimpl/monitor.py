@@ -98,7 +98,8 @@ def _text(noted: Any) -> str:
                 "Monitor/arrays", "the argument stat_func must return an NDArray or a list of them, got a"
                 f" {type(value).__name__}", AssertionError,
             )
-        shown.append(f"{value.asscalar() if value.size == 1 and value.ndim < 2 else value.asnumpy()}\t")
+        single = value.size == 1 and value.ndim < 2
+        shown.append(str(value.asscalar() if single else value.asnumpy()) + "\t")
     return "".join(shown)
 
 

@@ -1,6 +1,6 @@
 """Faster float32 twins of a few loops, for the CPU. Nothing here decides what a result is.
 
-A page gives a twin to its loop, ``Loop(multiply, tuned=gemm.multiply)``. The twin takes the same buffers
+A page gives a twin to its loop, ``Loop(multiply, tuned=gemm.product)``. The twin takes the same buffers
 and numbers and must agree with the loop: exactly where sums and products are exact, elsewhere within the
 rounding of a fused multiply-add. ``REFIMPL_PLAIN_KERNELS=1`` or ``with plain_kernels():`` sets all twins
 aside, and so does ``NUMBA_DISABLE_JIT=1``, because vectors exist only in machine code.

@@ -9,14 +9,14 @@ and goes on growing, so that every sum still adds its products in increasing k.
 from __future__ import annotations
 
 from ..foundation import Buffer
-from .kernel import NARROW, WIDE, kernel, twin, workspace
+from .kernel import kernel, tile_for, twin, workspace
 from .simd import blank, carry, grow, lay, lift, ramp, turn
 
 DEPTH = 384  # a panel of 32 columns then fills 48 KiB
 
 
 @kernel
-def fill_panel(b, start, b_row, b_step, depth, columns, width, panel):  # type: ignore[no-untyped-def]
+def fill_panel(b, start, b_row, b_step, depth, columns, width, panel):
     """panel[t, j] = b[start + t b_row + j b_step] for ``columns`` columns, then zeros up to ``width``."""
     done = 0
     if b_step == 1:
@@ -40,7 +40,7 @@ def fill_panel(b, start, b_row, b_step, depth, columns, width, panel):  # type: 
 
 
 @kernel
-def multiply_tiles(  # type: ignore[no-untyped-def]
+def multiply_tiles(
     a, b, out, n, m, k, a_row, a_step, b_row, b_step, panel, edge, rows, blocks,
 ):  # fmt: skip
     """out (n, m) = a . b; ``edge`` takes tiles that stick out on the right, ``rows`` tells their height."""
@@ -82,16 +82,10 @@ def product(
     a_row: int, a_step: int, b_row: int, b_step: int,
 ) -> None:  # fmt: skip
     """out (n, m) = a . b, with a[i, t] at ``i a_row + t a_step`` and b[t, j] at ``t b_row + j b_step``."""
-    rows, blocks = WIDE if m > 16 else NARROW
+    rows, blocks = tile_for(m)
     width = 8 * len(blocks)
     panel = workspace("panel", DEPTH * width)
     edge = workspace("edge", len(rows) * width)
     multiply_tiles(
         a.flat, b.flat, out.flat, n, m, k, a_row, a_step, b_row, b_step, panel, edge, rows, blocks
     )
-
-
-@twin
-def multiply(a: Buffer, b: Buffer, out: Buffer, n: int, m: int, k: int) -> None:
-    """out (n, m) = a (n, k) . b (k, m)."""
-    product(a, b, out, n, m, k, k, 1, m, 1)

@@ -8,7 +8,8 @@ address, a tap is an offset, and data[output + tap] is the pixel to multiply: th
 A *run* is a stretch of outputs whose pixels are neighbours in memory: a row, or the whole plane where
 rows follow each other without a gap. Runs are cut into blocks of 8 lanes. The last block of a run may
 overlap the one before it, which computes a few outputs twice and so needs no special case; a
-run below 8 gets a pitch of 8, and the surplus lanes are thrown away.
+run below 8 gets a pitch of 8, and the surplus lanes are thrown away. Where outputs are added up rather
+than written, blocks must not overlap: then every run gets a multiple of 8.
 """
 
 from __future__ import annotations
@@ -19,9 +20,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .kernel import kernel
+from .kernel import LONGEST, kernel
+from .simd import carry_apart, carry_even, carry_some
 
 Triple = tuple[int, int, int]
+
+
+def triples(numbers: tuple[int, ...]) -> list[Triple]:
+    """Size, kernel, output, stride, pad and dilate from what a page's ``geometry`` gives."""
+    return [numbers[i : i + 3] for i in range(4, 22, 3)]  # type: ignore[misc]  # three each
 
 
 class View(NamedTuple):
@@ -32,7 +39,7 @@ class View(NamedTuple):
     channel: int
     """Numbers that one channel takes."""
     taps: np.ndarray
-    """Offset of each (channel, kernel position) of one group."""
+    """Offset of each (channel, kernel position) of one group; a tile may read past the last."""
     pixels: np.ndarray
     """Address of each output."""
     blocks: np.ndarray
@@ -65,7 +72,9 @@ def _readonly(*tables: np.ndarray) -> list[np.ndarray]:
     return [np.ascontiguousarray(table, np.int64) for table in tables]
 
 
-def cut(outputs: Triple, sides: Triple, lanes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, int]:
+def cut(
+    outputs: Triple, sides: Triple, lanes: int, *, overlap: bool = True
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, int]:
     """Tables of outputs within parts of ``sides``: pixels, blocks, places, run, pitch."""
     depth, height, width = (np.arange(n, dtype=np.int64) for n in outputs)
     pixels = _cartesian(depth * sides[1] * sides[2], height * sides[2], width)
@@ -74,8 +83,10 @@ def cut(outputs: Triple, sides: Triple, lanes: int) -> tuple[np.ndarray, np.ndar
         run *= outputs[1]
         if sides[1] == outputs[1]:
             run *= outputs[0]
-    pitch = max(run, 8)
-    starts = np.minimum(np.arange(0, run, 8), max(run - 8, 0))
+    starts = np.arange(0, run, 8)
+    pitch = max(run, 8) if overlap else 8 * len(starts)
+    if overlap:
+        starts = np.minimum(starts, max(run - 8, 0))
     blocks = _cartesian(pixels[::run], starts)
     places = _cartesian(np.arange(len(pixels) // run) * pitch, starts)
     return (*_readonly(pixels, _filled(blocks, lanes), _filled(places, lanes)), run, pitch)  # type: ignore[return-value]
@@ -84,9 +95,9 @@ def cut(outputs: Triple, sides: Triple, lanes: int) -> tuple[np.ndarray, np.ndar
 @lru_cache(maxsize=512)
 def view(
     channels: int, size: Triple, kernel_size: Triple, outputs: Triple,
-    stride: Triple, pad: Triple, dilate: Triple, lanes: int, tile_rows: int,
+    stride: Triple, pad: Triple, dilate: Triple, lanes: int, *, overlap: bool = True,
 ) -> View:  # fmt: skip
-    """How a convolution reads its data; ``lanes`` and ``tile_rows`` say how far to fill the tables."""
+    """How a convolution reads its data; tables are filled up to a multiple of ``lanes`` blocks."""
     kept, parts, moves = [], [], []
     for k, s, e, o in zip(kernel_size, stride, dilate, outputs, strict=True):
         reach = np.arange(k) * e
@@ -103,10 +114,10 @@ def view(
         parts[2] * part + moves[2],
     )
     taps = _cartesian(np.arange(channels) * channel, *along)
-    pixels, blocks, places, run, pitch = cut(outputs, sides, lanes)  # type: ignore[arg-type]
+    pixels, blocks, places, run, pitch = cut(outputs, sides, lanes, overlap=overlap)  # type: ignore[arg-type]
     return View(
         (*size, *kept, *stride, *pad, *sides), channel,
-        _readonly(_filled(taps, tile_rows))[0], pixels, blocks, places, run, pitch,
+        _readonly(np.pad(taps, (0, LONGEST), mode="edge"))[0], pixels, blocks, places, run, pitch,
     )
 
 
@@ -172,10 +183,57 @@ def back_view(
 
 
 @kernel
-def spread(data, start, channels, sizes, image):  # type: ignore[no-untyped-def]
+def copy_row(source, start, stride, target, to, apart, count):
+    """target[to + i apart] = source[start + i stride]; one of the strides is 1."""
+    for i in range(0, count, 16):
+        if stride == 1 and apart == 1:
+            carry_some(source, start + i, target, to + i, count - i)
+        elif stride == 2:
+            carry_even(source, start + 2 * i, target, to + i, count - i)
+        elif apart == 2:
+            carry_apart(source, start + i, target, to + 2 * i, count - i)
+        else:
+            for j in range(i, min(i + 16, count)):
+                target[to + j * apart] = source[start + j * stride]
+
+
+@kernel
+def spread(data, start, channels, sizes, image):
     """Copy one image with its padding, split by remainders: image[channel, part, z, y, x]."""
     d, h, w, kept_d, kept_h, kept_w, sd, sh, sw, pd, ph, pw, qd, qh, qw = sizes
     to = 0
+    for q in range(channels * kept_d * kept_h * kept_w * qd * qh * qw):
+        image[q] = 0
+    for channel in range(channels):
+        for part in range(kept_d * kept_h * kept_w):
+            a, b, e = part // (kept_h * kept_w), part // kept_w % kept_h, part % kept_w
+            first = min(qw, max(0, (pw - e + sw - 1) // sw))
+            end = max(first, min(qw, (w - 1 + pw - e) // sw + 1))
+            for z in range(qd):
+                depth = z * sd + a - pd
+                for y in range(qh):
+                    line = y * sh + b - ph
+                    if 0 <= depth < d and 0 <= line < h:
+                        source = start + ((channel * d + depth) * h + line) * w + e - pw
+                        if sw == 1:
+                            for x in range(first, end, 16):
+                                carry_some(data, source + x, image, to + x, end - x)
+                        elif sw == 2:
+                            for x in range(first, end, 16):
+                                carry_even(data, source + 2 * x, image, to + x, end - x)
+                        else:
+                            for x in range(first, end):
+                                image[to + x] = data[source + x * sw]
+                    to += qw
+
+
+@kernel
+def gather(image, channels, sizes, data, start):
+    """The way back from ``spread``, without the padding; pixels of which there is no copy become 0."""
+    d, h, w, kept_d, kept_h, kept_w, sd, sh, sw, pd, ph, pw, qd, qh, qw = sizes
+    for q in range(channels * d * h * w):
+        data[start + q] = 0
+    source = 0
     for channel in range(channels):
         for part in range(kept_d * kept_h * kept_w):
             a, b, e = part // (kept_h * kept_w), part // kept_w % kept_h, part % kept_w
@@ -183,25 +241,14 @@ def spread(data, start, channels, sizes, image):  # type: ignore[no-untyped-def]
             end = max(first, min(qw, (w - 1 + pw - e) // sw + 1))
             for row in range(qd * qh):
                 z, y = row // qh * sd + a - pd, row % qh * sh + b - ph
-                low, high = qw, qw
                 if 0 <= z < d and 0 <= y < h:
-                    low, high = first, end
-                source = start + ((channel * d + z) * h + y) * w + e - pw
-                for x in range(low):
-                    image[to + x] = 0
-                if sw == 1:
-                    for x in range(low, high):
-                        image[to + x] = data[source + x]
-                else:
-                    for x in range(low, high):
-                        image[to + x] = data[source + x * sw]
-                for x in range(high, qw):
-                    image[to + x] = 0
-                to += qw
+                    to = start + ((channel * d + z) * h + y) * w + e - pw + first * sw
+                    copy_row(image, source + first, 1, data, to, sw, end - first)
+                source += qw
 
 
 @kernel
-def settle(source, channels, plane, run, pitch, rows, out, start, sizes, stride, part):  # type: ignore[no-untyped-def]
+def settle(source, channels, plane, run, pitch, rows, out, start, sizes, stride, part):
     """Copy planes of runs to their places: out[channel, z sd + a, y sh + b, x sw + e] of ``sizes``."""
     d, h, w = sizes
     sd, sh, sw = stride
@@ -213,5 +260,4 @@ def settle(source, channels, plane, run, pitch, rows, out, start, sizes, stride,
                 at = (z * high + y) * wide
                 at = channel * plane + at // run * pitch + at % run
                 to = start + ((channel * d + z * sd + a) * h + y * sh + b) * w + e
-                for x in range((w - e + sw - 1) // sw):
-                    out[to + x * sw] = source[at + x]
+                copy_row(source, at, 1, out, to, sw, (w - e + sw - 1) // sw)

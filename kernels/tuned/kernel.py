@@ -45,8 +45,19 @@ def _tile(rows: int, blocks: int) -> Tuples:
     return (0,) * rows, tuple(range(0, 8 * blocks, 8))
 
 
-WIDE, NARROW = (_tile(*size) for size in tile_sizes())
-"""Tile sizes, as the tuples of offsets whose lengths tell them to a kernel: (rows, blocks)."""
+_SIZES = {kind: [_tile(*size) for size in sizes] for kind, sizes in tile_sizes().items()}
+LONGEST = max(len(rows) for sizes in _SIZES.values() for rows, _ in sizes)
+
+
+def wide_tile(rows: int) -> Tuples:
+    """The wide tile that wastes least of ``rows`` rows, as the tuples of offsets that tell a kernel its size."""
+    return min(_SIZES["wide"], key=lambda tile: -(-rows // len(tile[0])) * len(tile[0]))
+
+
+def tile_for(columns: int) -> Tuples:
+    """A tile for an output of that many columns; few are better served by a narrow one."""
+    narrow = _SIZES["narrow"][0]
+    return narrow if columns <= 8 * len(narrow[1]) else _SIZES["wide"][0]
 
 
 class _Workspace(threading.local):

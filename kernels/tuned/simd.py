@@ -27,17 +27,19 @@ _INDEX = ir.IntType(32)
 _FLOAT = ir.FloatType()
 _HALF = ir.VectorType(_FLOAT, 8)  # one block
 _WHOLE = ir.VectorType(_FLOAT, 16)  # two blocks; LLVM splits it where registers are narrower
+_NUMBERS = ir.VectorType(_INDEX, 16)
+_LANES = ir.VectorType(ir.IntType(1), 16)
 
 
-def tile_sizes() -> tuple[tuple[int, int], tuple[int, int]]:
-    """(rows, blocks) of a wide and of a narrow tile, so that sums and operands fit this CPU's registers."""
+def tile_sizes() -> dict[str, list[tuple[int, int]]]:
+    """Sizes (rows, blocks) of wide and narrow tiles whose sums and operands fit this CPU's registers."""
     features = config.CPU_FEATURES
     features = (get_host_cpu_features() if features is None else features).split(",")
     if "+avx512f" in features:  # 32 registers of 16 lanes
-        return (8, 4), (16, 2)
+        return {"wide": [(8, 4), (10, 4)], "narrow": [(16, 2)]}
     if "+avx" in features or "+neon" in features:  # 16 of 8 lanes, or 32 of 4
-        return (6, 2), (6, 2)
-    return (2, 2), (2, 2)
+        return {"wide": [(6, 2), (5, 2)], "narrow": [(6, 2)]}
+    return {"wide": [(2, 2)], "narrow": [(2, 2)]}
 
 
 class Tile(types.Type):
@@ -57,6 +59,12 @@ class _TileModel(PrimitiveModel):
 def _mask(lanes: Any) -> ir.Constant:
     lanes = list(lanes)
     return ir.Constant(ir.VectorType(_INDEX, len(lanes)), lanes)
+
+
+def _even(builder: Any, count: Any, first: int) -> Any:
+    """A mask of the even lanes 2 i with ``first + i`` below ``count``."""
+    never = 1 << 20
+    return _below(builder, count, [never if j % 2 else first + j // 2 for j in range(16)])
 
 
 class _Memory:
@@ -89,14 +97,32 @@ class _Memory:
             half = b.shuffle_vector(value, ir.Constant(_WHOLE, ir.Undefined), _mask(lanes))
             b.store(half, self._pointer(base, offset, _HALF), align=4)
 
-    def row(self, offset: Any) -> Any:
-        """Sixteen neighbours."""
-        zero = ir.Constant(offset.type, 0)
-        return self.builder.load(self._pointer(zero, offset, _WHOLE), align=4)
+    def row(self, offset: Any, lanes: Any = None) -> Any:
+        """Sixteen neighbours, or those of them that the mask ``lanes`` names."""
+        place = self._pointer(ir.Constant(offset.type, 0), offset, _WHOLE)
+        if lanes is None:
+            return self.builder.load(place, align=4)
+        kind = ir.FunctionType(_WHOLE, [place.type, _INDEX, _LANES, _WHOLE])
+        load = cgutils.get_or_insert_function(self.builder.module, kind, "llvm.masked.load.v16f32.p0")
+        zeros = ir.Constant(_WHOLE, None)
+        return self.builder.call(load, [place, ir.Constant(_INDEX, 4), lanes, zeros])
 
-    def put_row(self, offset: Any, value: Any) -> None:
-        zero = ir.Constant(offset.type, 0)
-        self.builder.store(value, self._pointer(zero, offset, _WHOLE), align=4)
+    def put_row(self, offset: Any, value: Any, lanes: Any = None) -> None:
+        place = self._pointer(ir.Constant(offset.type, 0), offset, _WHOLE)
+        if lanes is None:
+            self.builder.store(value, place, align=4)
+            return
+        kind = ir.FunctionType(ir.VoidType(), [_WHOLE, place.type, _INDEX, _LANES])
+        store = cgutils.get_or_insert_function(self.builder.module, kind, "llvm.masked.store.v16f32.p0")
+        self.builder.call(store, [value, place, ir.Constant(_INDEX, 4), lanes])
+
+
+def _below(builder: Any, count: Any, numbers: Any) -> Any:
+    """A mask of the lanes whose number is below ``count``."""
+    count = builder.trunc(count, _INDEX)
+    first = builder.insert_element(ir.Constant(_NUMBERS, ir.Undefined), count, ir.Constant(_INDEX, 0))
+    every = builder.shuffle_vector(first, ir.Constant(_NUMBERS, ir.Undefined), _mask([0] * 16))
+    return builder.icmp_signed("<", _mask(numbers), every)
 
 
 def _parts(builder: Any, tuple_value: Any) -> list[Any]:
@@ -112,11 +138,11 @@ def _pack(builder: Any, kind: Any, values: list[Any]) -> Any:
 
 
 @intrinsic
-def offsets(typing, table, index, like):  # type: ignore[no-untyped-def]  # Numba reads the names only
+def offsets(typing, table, index, like):
     """``(table[index], table[index + 1], ...)``, as many as ``like`` has."""
     signature = like(table, types.intp, like)
 
-    def build(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def build(context, builder, signature, args):
         start = context.make_array(signature.args[0])(context, builder, args[0]).data
         values = [
             builder.load(builder.gep(start, [builder.add(args[1], ir.Constant(args[1].type, i))]))
@@ -128,11 +154,11 @@ def offsets(typing, table, index, like):  # type: ignore[no-untyped-def]  # Numb
 
 
 @intrinsic
-def ramp(typing, first, step, last, like):  # type: ignore[no-untyped-def]
+def ramp(typing, first, step, last, like):
     """``(first, first + step, first + 2 step, ...)``, nothing beyond ``last``, as many as ``like`` has."""
     signature = like(types.intp, types.intp, types.intp, like)
 
-    def build(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def build(context, builder, signature, args):
         value, step, last, _ = args
         values = []
         for _ in range(like.count):
@@ -144,22 +170,22 @@ def ramp(typing, first, step, last, like):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def blank(typing, rows, blocks):  # type: ignore[no-untyped-def]
+def blank(typing, rows, blocks):
     """A tile of zeros."""
     tile = Tile(rows.count, blocks.count)
 
-    def build(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def build(context, builder, signature, args):
         return ir.Constant(context.get_value_type(tile), None)
 
     return tile(rows, blocks), build
 
 
 @intrinsic
-def lift(typing, array, rows, blocks, base):  # type: ignore[no-untyped-def]
+def lift(typing, array, rows, blocks, base):
     """A tile read from ``array[base + row + block]``."""
     tile = Tile(rows.count, blocks.count)
 
-    def build(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def build(context, builder, signature, args):
         memory = _Memory(context, builder, signature.args[0], args[0])
         r, b = _parts(builder, args[1]), _parts(builder, args[2])
         values = [
@@ -172,10 +198,10 @@ def lift(typing, array, rows, blocks, base):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def lay(typing, tile, array, rows, blocks, base):  # type: ignore[no-untyped-def]
+def lay(typing, tile, array, rows, blocks, base):
     """Write a tile to ``array[base + row + block]``."""
 
-    def build(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def build(context, builder, signature, args):
         memory = _Memory(context, builder, signature.args[1], args[1])
         values = iter(_parts(builder, args[0]))
         b = _parts(builder, args[3])
@@ -189,10 +215,10 @@ def lay(typing, tile, array, rows, blocks, base):  # type: ignore[no-untyped-def
 
 
 @intrinsic
-def join(typing, left, right):  # type: ignore[no-untyped-def]
+def join(typing, left, right):
     """The sum of two tiles."""
 
-    def build(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def build(context, builder, signature, args):
         pairs = zip(_parts(builder, args[0]), _parts(builder, args[1]), strict=True)
         values = [builder.fadd(x, y) for x, y in pairs]
         return _pack(builder, context.get_value_type(left), values)
@@ -201,13 +227,13 @@ def join(typing, left, right):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def grow(typing, tile, a, rows, a_base, b, blocks, b_base):  # type: ignore[no-untyped-def]
+def grow(typing, tile, a, rows, a_base, b, blocks, b_base):
     """``tile[r, q] + a[a_base + rows[r]] * b[b_base + blocks[q]]``: one more product for every sum.
 
     Fused where the CPU can (one rounding), else a product and a sum.
     """
 
-    def build(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def build(context, builder, signature, args):
         sums, a_array, r, a_from, b_array, q, b_from = args
         left = _Memory(context, builder, signature.args[1], a_array)
         right = _Memory(context, builder, signature.args[4], b_array)
@@ -227,10 +253,10 @@ def grow(typing, tile, a, rows, a_base, b, blocks, b_base):  # type: ignore[no-u
 
 
 @intrinsic
-def carry(typing, source, start, target, to):  # type: ignore[no-untyped-def]
+def carry(typing, source, start, target, to):
     """Copy sixteen neighbours."""
 
-    def build(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def build(context, builder, signature, args):
         read = _Memory(context, builder, signature.args[0], args[0])
         write = _Memory(context, builder, signature.args[2], args[2])
         write.put_row(args[3], read.row(args[1]))
@@ -240,13 +266,61 @@ def carry(typing, source, start, target, to):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def turn(typing, source, start, pitch, target, to, to_pitch):  # type: ignore[no-untyped-def]
+def carry_some(typing, source, start, target, to, count):
+    """Copy at most sixteen neighbours, touching no others: ``target[to + i] = source[start + i]``."""
+
+    def build(context, builder, signature, args):
+        read = _Memory(context, builder, signature.args[0], args[0])
+        write = _Memory(context, builder, signature.args[2], args[2])
+        lanes = _below(builder, args[4], range(16))
+        write.put_row(args[3], read.row(args[1], lanes), lanes)
+        return context.get_dummy_value()
+
+    return types.void(source, types.intp, target, types.intp, types.intp), build
+
+
+@intrinsic
+def carry_even(typing, source, start, target, to, count):
+    """Copy at most sixteen numbers that lie two apart: ``target[to + i] = source[start + 2 i]``."""
+
+    def build(context, builder, signature, args):
+        read = _Memory(context, builder, signature.args[0], args[0])
+        write = _Memory(context, builder, signature.args[2], args[2])
+        more = ir.Constant(args[1].type, 16)
+        low = read.row(args[1], _even(builder, args[4], 0))
+        high = read.row(builder.add(args[1], more), _even(builder, args[4], 8))
+        lanes = _below(builder, args[4], range(16))
+        write.put_row(args[3], builder.shuffle_vector(low, high, _mask(range(0, 32, 2))), lanes)
+        return context.get_dummy_value()
+
+    return types.void(source, types.intp, target, types.intp, types.intp), build
+
+
+@intrinsic
+def carry_apart(typing, source, start, target, to, count):
+    """Copy at most sixteen neighbours to places two apart: ``target[to + 2 i] = source[start + i]``."""
+
+    def build(context, builder, signature, args):
+        read = _Memory(context, builder, signature.args[0], args[0])
+        write = _Memory(context, builder, signature.args[2], args[2])
+        row = read.row(args[1], _below(builder, args[4], range(16)))
+        for first in (0, 8):
+            place = builder.add(args[3], ir.Constant(args[3].type, 2 * first))
+            spaced = builder.shuffle_vector(row, row, _mask(first + j // 2 for j in range(16)))
+            write.put_row(place, spaced, _even(builder, args[4], first))
+        return context.get_dummy_value()
+
+    return types.void(source, types.intp, target, types.intp, types.intp), build
+
+
+@intrinsic
+def turn(typing, source, start, pitch, target, to, to_pitch):
     """Transpose 16 x 16: ``target[to + j to_pitch + i] = source[start + i pitch + j]``.
 
     Four rounds of shuffles: round d swaps the off-diagonal squares of side d in every square of side 2 d.
     """
 
-    def build(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def build(context, builder, signature, args):
         read = _Memory(context, builder, signature.args[0], args[0])
         write = _Memory(context, builder, signature.args[3], args[3])
         rows, place = [], args[1]

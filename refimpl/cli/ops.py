@@ -73,7 +73,10 @@ def _page(op: Op) -> None:
     from ..kernels.foundation.params import annotations, describe
 
     console = Console(highlight=False)
-    out = lambda text="": console.print(text, markup=False, soft_wrap=True)  # noqa: E731  # one use, here
+
+    def out(text: str = "") -> None:
+        console.print(text, markup=False, soft_wrap=True)
+
     out(op.name + (f"  (also {', '.join(op.aliases)})" if op.aliases else ""))
     out()
     out(op.doc.strip())

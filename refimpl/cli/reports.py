@@ -34,12 +34,17 @@ class TerminalReport:
         self._epoch = -1
         self._bar: TaskID | None = None
         self._compile_bar: TaskID | None = None
+        self._watch: CompileWatch | None = None
         self._started = 0.0
         self._note = ""
 
+    def _clock(self) -> float:
+        """Seconds, not counting what the compiler took."""
+        return time.monotonic() - (self._watch.seconds if self._watch is not None else 0.0)
+
     def __enter__(self) -> TerminalReport:
         self._progress.start()
-        self._started = time.monotonic()
+        self._started = self._clock()
         return self
 
     def __exit__(self, *unused: object) -> None:
@@ -47,6 +52,7 @@ class TerminalReport:
 
     def compiling(self, watch: CompileWatch) -> None:
         """Show a line for the compiler while it works."""
+        self._watch = watch
         if self._compile_bar is None:
             self._compile_bar = self._progress.add_task(COMPILING, total=None, note="")
         finished = 1 if not watch.current else None
@@ -64,7 +70,7 @@ class TerminalReport:
         assert self._bar is not None
         done = param.nbatch + 1
         values = dict(param.eval_metric.get_global_name_value())
-        speed = done * self._batch_size / max(time.monotonic() - self._started, 1e-9)
+        speed = done * self._batch_size / max(self._clock() - self._started, 1e-9)
         self._note = (
             f"loss {values['cross-entropy']:.4f}  accuracy {values['accuracy']:.4f}"
             f"  {speed:,.0f} samples/s"
@@ -77,7 +83,7 @@ class TerminalReport:
         if self._bar is not None:
             note = f"{self._note}  held-out {values['accuracy']:.4f}"
             self._progress.update(self._bar, note=note)
-        self._started = time.monotonic()
+        self._started = self._clock()
 
 
 class LogReport:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .errors import one_line, refuse
 from .options import BatchOption, DataOption, DevicesOption, GpusOption, checkpoint_files, contexts
 
 if TYPE_CHECKING:
@@ -41,15 +42,29 @@ def score(
     checkpoint_files(prefix, epoch)
     devices_used = contexts(devices, gpus, batch_size)
 
+    import numpy as np
+
     import refimpl as mx
 
     from . import datasets
     from .reports import reporting
 
-    module = mx.mod.Module.load(prefix, epoch, context=devices_used)
-    split = datasets.load(data, batch_size, "float32", devices_used)
+    net, arguments, auxiliary = mx.model.load_checkpoint(prefix, epoch)
+    dtype = np.dtype(next(iter(arguments.values())).dtype).name if arguments else "float32"
+    split = datasets.load(data, batch_size, dtype, devices_used)
+    module = mx.mod.Module(net, context=devices_used)
     with reporting(batch_size, split.batches, 1, 1):
-        module.bind(split.held_out.provide_data, split.held_out.provide_label, for_training=False)
+        try:
+            module.bind(split.held_out.provide_data, split.held_out.provide_label, for_training=False)
+            module.set_params(arguments, auxiliary)
+        except (RuntimeError, ValueError) as error:
+            if getattr(error, "clause", None) is None:
+                raise
+            raise refuse(
+                "Cli/fits-data",
+                f"the network of {prefix}-symbol.json does not fit {data} with images of"
+                f" {split.image_shape}: {one_line(error)}",
+            ) from error
         result = evaluate(module, split)
     print(result)
 

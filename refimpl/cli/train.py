@@ -128,14 +128,12 @@ def train(
         settings["momentum"] = momentum
     if dtype is Dtype.float16:
         settings["multi_precision"] = True
-    if steps := [e - begin for e in step_epochs if e > begin]:
-        per_epoch = max(split.batches, 1)
-        settings["learning_rate"] = lr * lr_factor ** (len(step_epochs) - len(steps))
+    steps = [epoch - begin for epoch in step_epochs if epoch > begin]
+    settings["learning_rate"] *= lr_factor ** (len(step_epochs) - len(steps))
+    if steps:
         settings["lr_scheduler"] = mx.lr_scheduler.MultiFactorScheduler(
-            [s * per_epoch for s in steps], factor=lr_factor
+            [step * split.batches for step in steps], lr_factor, settings["learning_rate"]
         )
-    elif step_epochs:
-        settings["learning_rate"] = lr * lr_factor ** len(step_epochs)
 
     with reporting(batch_size, split.batches, num_epochs, disp_batches) as report:
         module = mx.mod.Module(net, context=devices_used)

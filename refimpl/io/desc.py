@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..base import mx_real_t, refusal
 
 
-class DataDesc(namedtuple("DataDesc", ["name", "shape"])):
+class _NameAndShape(NamedTuple):
+    name: str
+    shape: Sequence[int]
+
+
+class DataDesc(_NameAndShape):
     """Name and batch shape of one input, with its element type and layout as attributes.
 
     It is a tuple of two, ``(name, shape)``, so that it compares, hashes and unpacks as one: ``dtype``
@@ -23,6 +27,7 @@ class DataDesc(namedtuple("DataDesc", ["name", "shape"])):
     def __new__(
         cls, name: str, shape: Sequence[int], dtype: Any = mx_real_t, layout: str | None = "NCHW"
     ) -> DataDesc:
+        """Make the pair, then set the two attributes."""
         made = super().__new__(cls, name, shape)
         made.dtype = dtype
         made.layout = layout

@@ -83,11 +83,13 @@ def _parse(path: Path, stream: IO[bytes], rank: int, most: int) -> np.ndarray:
             "MNISTIter/truncated", f'"{path}", byte {most}: the file ends here, but its header promises'
             f" {shown} = {count} values after byte {header}; fetch the file again",
         )
-    values = _read(path, stream, header, count, f"the {shown} = {count} values")
+    values = _read(path, stream, header, count, f"the {shown} = {count} values", check=True)
     return np.frombuffer(values, np.uint8).reshape(sizes)
 
 
-def _read(path: Path, stream: IO[bytes], start: int, count: int, what: str) -> bytes:
+def _read(
+    path: Path, stream: IO[bytes], start: int, count: int, what: str, *, check: bool = False
+) -> bytes:
     """Read ``count`` bytes, piece by piece, so that memory grows only with what is really there."""
     pieces: list[bytes] = []
     got = 0
@@ -98,6 +100,8 @@ def _read(path: Path, stream: IO[bytes], start: int, count: int, what: str) -> b
                 break
             pieces.append(piece)
             got += len(piece)
+        if check:
+            stream.read(1)  # gzip compares its checksum when it meets the end
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise refusal(
             "MNISTIter/truncated", f'"{path}", byte {start + got} (unpacked): the gzip stream is broken'

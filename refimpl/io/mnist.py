@@ -119,7 +119,7 @@ class MNISTIter(DataIter):
         """Positions of the current images in the file: uint64 of shape ``(batch_size,)``."""
         start, stop = self._cursor, self._cursor + self.batch_size
         require(
-            "MNISTIter/no-batch", 0 <= start and stop <= len(self._order),
+            "MNISTIter/no-batch", start >= 0 and stop <= len(self._order),
             "there is no current batch: call next() first, or reset() at the end",
         )
         return self._order[start:stop]

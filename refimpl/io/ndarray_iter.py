@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -113,11 +114,11 @@ class NDArrayIter(DataIter):
 
     def reset(self) -> None:
         """Begin the next epoch: rows that roll over come first, and the rest is shuffled if wanted."""
-        self._left_over = ([], [])
         if self._rolls_over():
-            self._left_over = (self._rows(self.data, 0), self._rows(self.label, 1))
+            self._left_over = (self.getdata(), self.getlabel())
             self.cursor -= self.num_data + self.batch_size
         else:
+            self._left_over = ([], [])
             self.cursor = -self.batch_size
         if self.shuffle:
             self._shuffle()
@@ -134,7 +135,7 @@ class NDArrayIter(DataIter):
 
     def _shuffle(self) -> None:
         """Permute the rows as they now stand, so that permutations pile up from epoch to epoch."""
-        np.random.shuffle(self.idx)
+        np.random.shuffle(self.idx)  # noqa: NPY002  # the global generator is the one that scripts seed
 
         def permuted(source: NamedArrays) -> NamedArrays:
             return [
@@ -233,11 +234,10 @@ def _named_arrays(source: Any, default_name: str) -> NamedArrays:
 def _as_array(name: str, value: Any) -> NDArray:
     if isinstance(value, NDArray):
         return value
-    try:
+    plain: np.ndarray | None = None
+    with contextlib.suppress(TypeError, ValueError):
         plain = np.asarray(value, np.float32)
-    except (TypeError, ValueError):
-        plain = np.empty(())
-    if plain.ndim == 0:
+    if plain is None or plain.ndim == 0:
         raise refusal(
             "NDArrayIter/sources", f"Invalid type {type(value).__name__!r} for {name}, should be an"
             " NDArray or a numpy.ndarray with at least one axis", TypeError,

@@ -94,7 +94,7 @@ class PrefetchingIter(_CurrentBatch):
         rename_data: Sequence[dict[str, str]] | None = None,
         rename_label: Sequence[dict[str, str]] | None = None,
     ) -> None:
-        self.iters = list(iters) if isinstance(iters, (list, tuple)) else [iters]
+        self.iters: list[DataIter] = [iters] if isinstance(iters, DataIter) else list(iters)
         if not self.iters:
             raise refusal("PrefetchingIter/iters", "give at least one iterator", AssertionError)
         self.n_iter = len(self.iters)

@@ -79,12 +79,12 @@ class TestStore(KVStoreBase):
 
     __test__ = False  # pytest would take the class for a test
 
-    def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:  # noqa: ARG002
+    def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
         """Copy ``value`` into every array of ``out``."""
         for target in out if isinstance(out, (list, tuple)) else [out]:
             target[:] = value
 
-    def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:  # noqa: ARG002
+    def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
         """Copy the sum of ``value`` into every array of ``out``."""
         values = list(value) if isinstance(value, (list, tuple)) else [value]
         total = values[0].copy()

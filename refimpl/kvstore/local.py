@@ -1,18 +1,20 @@
 """The store of one process: what it does with pushed arrays is in ``_push_one`` and ``_sum``,
-what it hands out in ``_pull_one``."""
+what it hands out in ``_pull_one``.
+"""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator
+from operator import index
 from pathlib import Path
 from typing import Any
 
-from .. import ndarray as nd
 from .. import optimizer as opt
 from ..atomic import write_atomically
 from ..base import refusal, require
 from ..context import Context, cpu
+from ..kernels.foundation import NoParams, allocate, get
+from ..kernels.foundation import run as runner
 from ..ndarray import NDArray
 from .base import KVStoreBase
 
@@ -86,8 +88,8 @@ class KVStore(KVStoreBase):
         for start in range(0, len(rest), size):
             group, *others = rest[start : start + size]
             for other in others:
-                group = nd.elemwise_add(group, other)
-            total = nd.elemwise_add(total, group)
+                group = _added(group, other)
+            total = _added(total, group)
         return total
 
     # --- calls -----------------------------------------------------------------------------------
@@ -104,7 +106,8 @@ class KVStore(KVStoreBase):
                 "KVStore/duplicate-init", name not in self._stored,
                 f"duplicate init of key {name!r}: a key is initialised once; push to change its array",
             )
-            self._stored[name] = array.copyto(cpu() if self._mode == "local" else array.context)  # type: ignore[assignment]  # a Context gives an NDArray
+            home = cpu() if self._mode == "local" else array.context
+            self._stored[name] = array.copyto(home)  # type: ignore[assignment]  # a Context gives an NDArray
 
     def push(self, key: Any, value: Any, priority: int = 0) -> None:
         """Add up arrays by key and store the sums, or hand them to the updater.
@@ -119,8 +122,8 @@ class KVStore(KVStoreBase):
         for name, arrays in self._grouped(key, value):
             self._push_one(name, arrays)
 
-    def pull(self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True) -> None:  # noqa: ARG002  # every stored array is dense
-        """Copy stored arrays into ``out``.
+    def pull(self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True) -> None:
+        """Copy stored arrays into ``out``. ``ignore_sparse`` has no effect: every stored array is dense.
 
         Raises:
             MXNetError: a key was not initialised, or a shape differs.
@@ -246,17 +249,19 @@ class KVStore(KVStoreBase):
         """Every (key, array) of one call; fixes the kind of the store's keys."""
         pairs = list(_flatten(keys, values))
         kinds = {str if isinstance(key, str) else int for key, _ in pairs}
-        require(
-            "KVStore/one-kind-in-list", len(kinds) <= 1,
-            "inconsistent types of keys detected: use int keys or str keys", AssertionError,
-        )
+        if len(kinds) > 1:
+            raise refusal(
+                "KVStore/one-kind-in-list",
+                "inconsistent types of keys detected: use int keys or str keys", AssertionError,
+            )
         for kind in kinds:
             self._key_kind = self._key_kind or kind
-            require(
-                "KVStore/one-kind", kind is self._key_kind,
-                f"Mixed key types are not allowed: this store has {self._key_kind.__name__} keys, got"
-                f" {kind.__name__}",
-            )
+            if kind is not self._key_kind:
+                raise refusal(
+                    "KVStore/one-kind",
+                    f"Mixed key types are not allowed: this store has {self._key_kind.__name__} keys, got"
+                    f" {kind.__name__}",
+                )
         return pairs
 
     def _grouped(self, keys: Any, values: Any) -> list[tuple[Key, list[NDArray]]]:
@@ -265,6 +270,8 @@ class KVStore(KVStoreBase):
         for key, array in self._pairs(keys, values):
             self._find(key)
             groups.setdefault(key, []).append(array)
+        if len(groups) == 1:
+            return list(groups.items())
         if self._key_kind is int:
             return sorted(groups.items())  # type: ignore[type-var]  # ints only
         return [(key, groups[key]) for key in self._stored if key in groups]
@@ -304,9 +311,17 @@ def _beside(array: NDArray, home: Context) -> NDArray:
     return array if array.context.memory == home.memory else array.as_in_context(home)
 
 
+def _added(left: NDArray, right: NDArray) -> NDArray:
+    """``mx.nd.elemwise_add(left, right)``, for arrays that are known to be alike."""
+    home = left.context
+    total = allocate(left.shape, left.handle.dtype, home.memory)
+    runner.forward(get("elemwise_add"), NoParams(), [left.handle, right.handle], [total])
+    return NDArray(total, home)
+
+
 def _require_integer(priority: Any) -> None:
     try:
-        operator.index(priority)
+        index(priority)
     except TypeError:
         raise refusal("KVStore/priority", f"priority must be an int, got {priority!r}", TypeError) from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy
+import numpy  # noqa: ICN001  # `np` is a function of this module
 
 from ..base import refusal
 from .base import EvalMetric, as_numpy, check_label_shapes, register

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from .. import ndarray as nd
 from ..base import refusal
-from ..context import Context
+from ..context import Context, cpu
 from ..io import DataDesc
 from ..ndarray import NDArray
 
@@ -109,3 +109,13 @@ def cut_heads(
             mine.append(part.as_in_context(context))
         heads.append(mine)
     return heads
+
+
+def mean_of(copies: Sequence[NDArray]) -> NDArray:
+    """The mean of arrays, added in order, on the host."""
+    total = copies[0].astype(copies[0].dtype).as_in_context(cpu())
+    for copy in copies[1:]:
+        total += copy.as_in_context(cpu())
+    if len(copies) > 1:
+        total /= len(copies)
+    return total

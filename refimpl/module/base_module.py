@@ -76,7 +76,8 @@ class BaseModule:
             seen = nbatch + 1
             _call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
         _call_all(score_end_callback, BatchEndParam(epoch, seen, eval_metric, locals()))
-        return eval_metric.get_name_value()
+        results: list[tuple[str, float]] = eval_metric.get_name_value()
+        return results
 
     def iter_predict(
         self, eval_data: Any, num_batch: int | None = None, reset: bool = True,
@@ -254,7 +255,8 @@ class BaseModule:
         demand(self, "load_params")
         loaded = nd.load(fname)
         found: dict[str, dict[str, NDArray]] = {"arg": {}, "aux": {}}
-        for key, value in loaded.items() if isinstance(loaded, dict) else [("(no name)", None)]:
+        entries = loaded if isinstance(loaded, dict) else dict.fromkeys(["(no name)"], loaded)
+        for key, value in entries.items():
             kind, colon, name = key.partition(":")
             if not colon or kind not in found:
                 raise refusal(

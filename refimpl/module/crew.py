@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from threading import Thread
 
 
 class Crew:
-    """One thread per context beyond the first.
+    """One thread per context beyond the first, waiting for work; they go home with their crew.
 
     Kernels release Python's lock, so contexts really run at the same time. Each piece of work writes
     only arrays of its own context: the result is the same as running them one after the other.
@@ -15,20 +17,46 @@ class Crew:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self._pool = ThreadPoolExecutor(size - 1, "context") if size > 1 else None
+        self._inboxes: list[SimpleQueue] = []
 
     def run(self, work: Callable[[int], object]) -> None:
         """Call ``work(i)`` for each context i and return when all are done.
 
         An exception is raised here once every context has stopped; the lowest context speaks first.
         """
-        if self._pool is None:
-            work(0)
-            return
-        others = [self._pool.submit(work, index) for index in range(1, self.size)]
+        if len(self._inboxes) < self.size - 1:
+            self._hire()
+        answers: SimpleQueue = SimpleQueue()
+        for inbox in self._inboxes:
+            inbox.put((work, answers))
         try:
             work(0)
         finally:
-            failures = [failure for other in others if (failure := other.exception()) is not None]
+            failures = [failure for _ in self._inboxes if (failure := answers.get()) is not None]
         if failures:
-            raise failures[0]
+            raise min(failures)[1]
+
+    def _hire(self) -> None:
+        """Start the threads; a crew that never works never has any."""
+        self._inboxes = [SimpleQueue() for _ in range(1, self.size)]
+        weakref.finalize(self, _send_home, self._inboxes)
+        for context, inbox in enumerate(self._inboxes, start=1):
+            Thread(target=_work, args=(context, inbox), name=f"context {context}", daemon=True).start()
+
+
+def _work(context: int, inbox: SimpleQueue) -> None:
+    """Do what comes in, and answer with None or (context, exception)."""
+    while (job := inbox.get()) is not None:
+        work, answers = job
+        try:
+            work(context)
+        except BaseException as failure:  # noqa: BLE001  # it is raised again, on the calling thread
+            answers.put((context, failure))
+        else:
+            answers.put(None)
+        del job, work, answers
+
+
+def _send_home(inboxes: list[SimpleQueue]) -> None:
+    for inbox in inboxes:
+        inbox.put(None)

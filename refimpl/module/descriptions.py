@@ -54,7 +54,8 @@ def _check_names_match(
 
 def _as_descriptions(shapes: Any) -> list[DataDesc]:
     """(name, shape[, dtype[, layout]]) tuples as DataDesc; a DataDesc stays what it is."""
-    return [shape if isinstance(shape, DataDesc) else DataDesc(*shape) for shape in shapes]
+    described = (shape if isinstance(shape, DataDesc) else DataDesc(*shape) for shape in shapes)
+    return [resized(description, description.shape) for description in described]
 
 
 def _parse_data_desc(
@@ -93,10 +94,10 @@ def resized(description: DataDesc, shape: Sequence[int]) -> DataDesc:
     return DataDesc(description.name, tuple(shape), description.dtype, description.layout)
 
 
-def with_batch_size(description: DataDesc, batch_size: int) -> DataDesc:
+def with_batch_size(description: DataDesc, batch_size: int | None) -> DataDesc:
     """The same description with another number of rows; unchanged when it has no batch axis."""
     axis = DataDesc.get_batch_axis(description.layout)
-    if axis == -1:
+    if axis == -1 or batch_size is None:
         return description
     shape = list(description.shape)
     shape[axis] = batch_size

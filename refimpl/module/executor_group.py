@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..base import refusal
-from ..context import Context, cpu
+from ..context import Context
 from ..executor_manager import _check_arguments, _split_input_slice
 from ..io import DataDesc
 from ..ndarray import NDArray
@@ -16,6 +16,7 @@ from .arrays import (
     along,
     cut_heads,
     inferred,
+    mean_of,
     merged,
     owned,
     pooled,
@@ -70,12 +71,9 @@ class DataParallelExecutorGroup:
         self.inputs_need_grad = inputs_need_grad
         self.logger = logger
         self.group2ctxs = group_contexts(group2ctxs, len(self.contexts))
-        self.grad_req = gradient_requests(
-            self.arg_names, grad_req, param_names=self.param_names,
-            data_names=[description.name for description in data_shapes],
-            fixed_names=self.fixed_param_names, for_training=for_training,
-            inputs_need_grad=inputs_need_grad,
-        )
+        inputs = [description.name for description in data_shapes] if inputs_need_grad else []
+        trained = set(self.param_names) - set(self.fixed_param_names)
+        self.grad_req = gradient_requests(self.arg_names, grad_req, {*trained, *inputs}, for_training)
         self.output_layouts = [
             DataDesc.get_batch_axis(symbol[index].attr("__layout__"))
             for index in range(len(self.output_names))
@@ -101,7 +99,7 @@ class DataParallelExecutorGroup:
         owners = shared_group.execs if shared_group else self.execs or [None] * len(self.contexts)
         execs = [
             self._bind_one(index, [
-                resized(description, sliced_shape(description, slices and slices[index]))
+                resized(description, sliced_shape(description, slices[index] if slices else None))
                 for description in data_shapes + label_shapes
             ], owners[index])
             for index in range(len(self.contexts))
@@ -204,7 +202,7 @@ class DataParallelExecutorGroup:
         self.state_arrays = each("arg_dict", self.state_names)
         self.param_arrays = each("arg_dict", self.param_names)
         self.aux_arrays = each("aux_dict", self.aux_names)
-        self.grad_arrays = each("grad_dict", self.param_names) if self.for_training else None
+        self.grad_arrays = each("grad_dict", self.param_names) if self.for_training else []
         self.input_grad_arrays = each("grad_dict", self.data_names) if self.inputs_need_grad else []
         self._data_loads = [
             loads(index, self.data_names, self.data_layouts, part) for index, part in enumerate(parts)
@@ -344,11 +342,7 @@ class DataParallelExecutorGroup:
             (self.aux_names, self.aux_arrays, aux_params),
         ):
             for name, copies in zip(names, arrays, strict=True):
-                mean = copies[0].copyto(cpu())
-                for copy in copies[1:]:
-                    mean += copy.as_in_context(cpu())
-                if len(copies) > 1:
-                    mean /= len(copies)
+                mean = mean_of(copies)
                 if name in targets:
                     mean.copyto(targets[name])
                 else:
@@ -368,7 +362,7 @@ class DataParallelExecutorGroup:
             )
         return self.state_arrays
 
-    def set_states(self, states: Sequence[Sequence[NDArray]] | None = None, value: float | None = None) -> None:
+    def set_states(self, states: Any = None, value: float | None = None) -> None:
         """Set states from arrays per context, or all to one number; AssertionError on neither or both."""
         if (states is None) == (value is None):
             raise refusal(

@@ -98,7 +98,7 @@ def demand(module: Any, operation: str) -> None:
 
 
 def table() -> str:
-    """Return the life cycle as text: a row per operation, ``x`` where it needs a flag, ``+`` where it raises it."""
+    """Return the life cycle as text: the flags marked x are needed, those marked + are raised."""
     width = max(map(len, LIFE_CYCLE))
     lines = [" " * width + "  " + "  ".join(STEPS)]
     for name, operation in LIFE_CYCLE.items():

@@ -18,8 +18,8 @@ from .descriptions import _check_input_names, _parse_data_desc, with_batch_size
 from .executor_group import DataParallelExecutorGroup
 from .following import differ, shapes_of_batch
 from .life_cycle import demand
-from .optimizing import OptimizingModule
-from .parameters import as_array, fitting, host_zeros, require_initializer
+from .optimizing import OptimizingModule, group_to_share
+from .parameters import as_arrays, fitting, host_zeros, require_initializer
 
 DEVICE = cpu()
 """Where a module runs unless told otherwise."""
@@ -60,7 +60,7 @@ class Module(OptimizingModule):
         if not self._context or not all(isinstance(one, Context) for one in self._context):
             raise refusal(
                 "Module/contexts",
-                f"context must be a Context or a list of them such as [mx.cpu(0), mx.cpu(1)], not {context!r}",
+                f"context must be a Context or a list such as [mx.cpu(0), mx.cpu(1)], not {context!r}",
                 TypeError,
             )
         self._work_load_list = list(work_load_list or [1] * len(self._context))
@@ -83,14 +83,14 @@ class Module(OptimizingModule):
         inputs = {*self._data_names, *self._label_names, *self._state_names}
         self._param_names = [name for name in symbol.list_arguments() if name not in inputs]
         self._aux_names = symbol.list_auxiliary_states()
-        self._output_names = symbol.list_outputs()
+        self._output_names: list[str] = symbol.list_outputs()
         self._group2ctxs = group2ctxs
         self._compression_params = compression_params
 
-        self._arg_params: dict[str, NDArray] | None = None
-        self._aux_params: dict[str, NDArray] | None = None
+        self._arg_params: dict[str, NDArray] = {}
+        self._aux_params: dict[str, NDArray] = {}
         self._params_dirty = False
-        self._exec_group: Any = None
+        self._exec_group = None  # type: ignore[assignment]  # bind makes it
         self._data_shapes: list[DataDesc] = []
         self._label_shapes: list[DataDesc] | None = None
 
@@ -131,6 +131,7 @@ class Module(OptimizingModule):
 
     @property
     def data_names(self) -> list[str]:
+        """Names of the data inputs."""
         return self._data_names
 
     @property
@@ -140,20 +141,24 @@ class Module(OptimizingModule):
 
     @property
     def output_names(self) -> list[str]:
+        """Names of the outputs."""
         return self._output_names
 
     @property
     def data_shapes(self) -> list[DataDesc]:
+        """Descriptions of the data inputs."""
         demand(self, "data_shapes")
         return self._data_shapes
 
     @property
     def label_shapes(self) -> list[DataDesc] | None:
+        """Descriptions of the labels; None when bound without."""
         demand(self, "label_shapes")
         return self._label_shapes
 
     @property
     def output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
+        """(name, shape) of each merged output."""
         demand(self, "output_shapes")
         return self._exec_group.get_output_shapes()
 
@@ -186,7 +191,7 @@ class Module(OptimizingModule):
                 AssertionError,
             )
         data, labels = _parse_data_desc(self._data_names, self._label_names, data_shapes, label_shapes)
-        shared_group = None if shared_module is None else self._shared_group(shared_module)
+        shared_group = None if shared_module is None else group_to_share(shared_module, len(self._context))
         group = DataParallelExecutorGroup(
             self._symbol, self._context, self._work_load_list, data, labels, self._param_names,
             for_training, inputs_need_grad, shared_group, logger=self.logger,
@@ -212,23 +217,6 @@ class Module(OptimizingModule):
             if shared_module.optimizer_initialized:
                 self.borrow_optimizer(shared_module)
 
-    def _shared_group(self, shared_module: Any) -> DataParallelExecutorGroup:
-        """The executor group of a module that this one may share with."""
-        if not isinstance(shared_module, Module):
-            raise refusal(
-                "Module/shared-kind",
-                f"shared_module must be a Module, not {type(shared_module).__name__}", AssertionError,
-            )
-        demand(shared_module, "bind to a shared module")
-        group = shared_module._exec_group
-        if len(group.execs) < len(self._context):
-            raise refusal(
-                "Module/shared-contexts",
-                f"shared_module runs on {len(group.execs)} contexts, fewer than the {len(self._context)} here",
-                AssertionError,
-            )
-        return group
-
     def reshape(self, data_shapes: Any, label_shapes: Any = None) -> None:
         """Bind again for other input shapes; parameters, gradients and auxiliary states stay shared.
 
@@ -238,9 +226,8 @@ class Module(OptimizingModule):
             MXNetError: a parameter would change its shape.
         """
         demand(self, "reshape")
-        data, labels = _parse_data_desc(
-            self._data_names, self._label_names if label_shapes is not None else [], data_shapes, label_shapes
-        )
+        label_names = [] if label_shapes is None else self._label_names
+        data, labels = _parse_data_desc(self._data_names, label_names, data_shapes, label_shapes)
         if labels is None and self._label_shapes:
             batch_size, _ = self._exec_group.decide_slices(data)
             labels = [with_batch_size(d, batch_size) for d in self._label_shapes]
@@ -319,11 +306,7 @@ class Module(OptimizingModule):
             )
             return
         demand(self, "set_params")
-        given = [
-            {name: as_array(value) for name, value in (values or {}).items()}
-            for values in (arg_params, aux_params)
-        ]
-        self._exec_group.set_params(*given, allow_extra=allow_extra)
+        self._exec_group.set_params(as_arrays(arg_params), as_arrays(aux_params), allow_extra=allow_extra)
         self._params_dirty = True
         self.params_initialized = True
 
@@ -332,7 +315,7 @@ class Module(OptimizingModule):
         demand(self, "get_params")
         if self._params_dirty:
             self._sync_params_from_devices()
-        return self._arg_params, self._aux_params  # type: ignore[return-value]  # dicts once initialised
+        return self._arg_params, self._aux_params
 
     def _sync_params_from_devices(self) -> None:
         self._exec_group.get_params(self._arg_params, self._aux_params)
@@ -366,26 +349,32 @@ class Module(OptimizingModule):
         self._exec_group.backward(out_grads=out_grads)
 
     def get_outputs(self, merge_multi_context: bool = True) -> list:
+        """Return the outputs, merged, or as a list per context each."""
         demand(self, "get_outputs")
         return self._exec_group.get_outputs(merge_multi_context=merge_multi_context)
 
     def get_input_grads(self, merge_multi_context: bool = True) -> list:
+        """Return the gradients of the data inputs in the order of the data shapes."""
         demand(self, "get_input_grads")
         return self._exec_group.get_input_grads(merge_multi_context=merge_multi_context)
 
     def get_states(self, merge_multi_context: bool = True) -> list:
+        """Return the arrays of each state, one per context; they cannot be merged."""
         demand(self, "get_states")
         return self._exec_group.get_states(merge_multi_context=merge_multi_context)
 
     def set_states(self, states: Any = None, value: float | None = None) -> None:
+        """Set the states from ``states[state][context]``, or all to ``value``."""
         demand(self, "set_states")
         self._exec_group.set_states(states, value)
 
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
+        """Add the last outputs and ``labels`` to a metric, context by context."""
         demand(self, "update_metric")
         self._exec_group.update_metric(eval_metric, labels, pre_sliced)
 
     def install_monitor(self, mon: Any) -> None:
+        """Install a monitor on every executor."""
         demand(self, "install_monitor")
         self._exec_group.install_monitor(mon)
 

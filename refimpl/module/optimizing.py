@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from .. import optimizer as opt
 from ..atomic import write_atomically
 from ..base import refusal
+from ..context import Context
 from ..model import (
     _create_kvstore,
     _initialize_kvstore,
@@ -17,6 +18,7 @@ from ..model import (
     _update_params_on_kvstore,
 )
 from .base_module import BaseModule
+from .executor_group import DataParallelExecutorGroup
 from .life_cycle import demand
 
 
@@ -29,6 +31,12 @@ class OptimizingModule(BaseModule):
     * beside the weights, after the store has summed the gradients of all contexts;
     * beside the weights, without a store: contexts then know nothing of each other.
     """
+
+    # Module sets these before any method here is called
+    _exec_group: DataParallelExecutorGroup
+    _context: list[Context]
+    _compression_params: Mapping[str, Any] | None
+    _params_dirty: bool
 
     def __init__(self, logger: Any) -> None:
         super().__init__(logger=logger)
@@ -177,3 +185,25 @@ def _load_states(fname: str, store: Any, updater: Any) -> None:
         store.load_optimizer_states(fname)
     else:
         updater.set_states(Path(fname).read_bytes())
+
+
+def group_to_share(shared_module: Any, contexts: int) -> DataParallelExecutorGroup:
+    """The executor group of a module that another one, with so many contexts, may share with.
+
+    Raises:
+        AssertionError: it is no Module, not ready, or runs on fewer contexts.
+    """
+    if not isinstance(shared_module, OptimizingModule):
+        raise refusal(
+            "Module/shared-kind",
+            f"shared_module must be a Module, not {type(shared_module).__name__}", AssertionError,
+        )
+    demand(shared_module, "bind to a shared module")
+    group = shared_module._exec_group
+    if len(group.execs) < contexts:
+        raise refusal(
+            "Module/shared-contexts",
+            f"shared_module runs on {len(group.execs)} contexts, fewer than the {contexts} here",
+            AssertionError,
+        )
+    return group

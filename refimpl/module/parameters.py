@@ -24,6 +24,11 @@ def as_array(value: Any) -> NDArray:
     return value if isinstance(value, NDArray) else nd.array(value, dtype=getattr(value, "dtype", None))
 
 
+def as_arrays(values: Mapping[str, Any] | None) -> dict[str, NDArray]:
+    """The same for a dict of values."""
+    return {name: as_array(value) for name, value in (values or {}).items()}
+
+
 def fitting(name: str, value: Any, host: NDArray) -> NDArray:
     """``value`` as an array of the host's shape."""
     array = as_array(value)

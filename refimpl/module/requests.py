@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from ..base import refusal
+from ..binding import REQUIREMENTS
 from ..context import Context
 
 
 def gradient_requests(
-    arguments: Sequence[str],
-    grad_req: Any,
-    *,
-    param_names: Sequence[str],
-    data_names: Sequence[str],
-    fixed_names: Sequence[str],
-    for_training: bool,
-    inputs_need_grad: bool,
+    arguments: Sequence[str], grad_req: Any, differentiable: Collection[str], for_training: bool
 ) -> dict[str, str]:
-    """Resolve ``grad_req`` (a string, a list in argument order, or a dict) to one request per argument.
+    """Resolve ``grad_req`` to one of write, add and null per argument.
+
+    A string is for the ``differentiable`` arguments: parameters that are not fixed, and data when input
+    gradients are wanted. A list has one request per argument. A dict changes what "write" would
+    give. Bound for inference, nothing has a gradient.
 
     Raises:
         AssertionError: a list of the wrong length.
         ValueError: not a str, list, tuple or dict.
+        MXNetError: a request is none of write, add and null.
     """
-    if not for_training:
-        return dict.fromkeys(arguments, "null")
     if isinstance(grad_req, (list, tuple)):
         if len(grad_req) != len(arguments):
             raise refusal(
@@ -35,22 +32,26 @@ def gradient_requests(
                 "give one each, or a dict",
                 AssertionError,
             )
-        return dict(zip(arguments, grad_req, strict=True))
-    if not isinstance(grad_req, (str, dict)):
+        requests = dict(zip(arguments, grad_req, strict=True))
+    elif isinstance(grad_req, (str, dict)):
+        usual = grad_req if isinstance(grad_req, str) else "write"
+        asked = grad_req if isinstance(grad_req, dict) else {}
+        requests = {
+            name: asked.get(name, usual if name in differentiable else "null") for name in arguments
+        }
+    else:
         raise refusal(
             "ExecutorGroup/grad-req-kind",
             f"grad_req must be one of str, list, tuple, or dict, not {type(grad_req).__name__}",
             ValueError,
         )
-    wanted = grad_req if isinstance(grad_req, str) else "write"
-    requests = {}
-    for name in arguments:
-        trained = name in param_names and name not in fixed_names
-        asked = inputs_need_grad and name in data_names
-        requests[name] = wanted if trained or asked else "null"
-    if isinstance(grad_req, dict):
-        requests.update((name, request) for name, request in grad_req.items() if name in requests)
-    return requests
+    for name, request in requests.items():
+        if request not in REQUIREMENTS:
+            raise refusal(
+                "ExecutorGroup/grad-req-value",
+                f"grad_req of {name} is {request!r}; it must be one of {', '.join(REQUIREMENTS)}",
+            )
+    return requests if for_training else dict.fromkeys(arguments, "null")
 
 
 def group_contexts(group2ctxs: Any, count: int) -> list[dict[str, Context] | None]:
@@ -90,9 +91,10 @@ def argument_places(symbol: Any, device: Context, groups: dict[str, Context] | N
 
 
 def _wrong_groups(given: str) -> Exception:
-    return refusal(
+    error: Exception = refusal(
         "ExecutorGroup/group-contexts",
         f"group2ctxs is {given}; give a list with a dict per context, or a dict from group name to "
         "a Context, a list of one or a list with one per context",
         AssertionError,
     )
+    return error

@@ -8,8 +8,9 @@ from typing import Any as _Any
 
 from ..kernels.foundation import REGISTRY as _REGISTRY
 from . import operators
+from .creation import concatenate, full, moveaxis, ones, waitall, zeros
 from .file_format import load, load_frombuffer, save
-from .ndarray import NDArray, array, concatenate, empty, full, moveaxis, ones, waitall, zeros
+from .ndarray import NDArray, array, empty
 
 
 def arange(

@@ -14,11 +14,12 @@ from ..context import Context, current_context
 from ..kernels.foundation import Buffer, allocate
 from ..kernels.foundation.shapes import strides_of
 from . import operators
+from .arithmetic import Arithmetic
 
 Shape = tuple[int, ...]
 
 
-class NDArray:
+class NDArray(Arithmetic):
     """A dense array of one dtype on one context.
 
     ``a[i]``, ``a[i:j]`` and ``reshape`` share memory with ``a``; any other indexing copies.
@@ -26,7 +27,6 @@ class NDArray:
     """
 
     __slots__ = ("_ctx", "_data", "writable")
-    __hash__ = object.__hash__
     __array_priority__ = 1000.0
 
     def __init__(self, data: Buffer, ctx: Context, writable: bool = True) -> None:
@@ -254,81 +254,6 @@ class NDArray:
         """The transposed array (a copy)."""
         return self.transpose()
 
-    # --- arithmetic ------------------------------------------------------------------------------
-
-    def __add__(self, other: Any) -> NDArray:
-        return operators.binary(self, other, "broadcast_add", "_plus_scalar")
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> NDArray:
-        return operators.binary(self, other, "broadcast_sub", "_minus_scalar")
-
-    def __rsub__(self, other: Any) -> NDArray:
-        return operators.binary(self, other, "", "_rminus_scalar")
-
-    def __mul__(self, other: Any) -> NDArray:
-        return operators.binary(self, other, "broadcast_mul", "_mul_scalar")
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Any) -> NDArray:
-        return operators.binary(self, other, "broadcast_div", "_div_scalar")
-
-    def __rtruediv__(self, other: Any) -> NDArray:
-        return operators.binary(self, other, "", "_rdiv_scalar")
-
-    def __mod__(self, other: Any) -> NDArray:
-        return operators.binary(self, other, "broadcast_mod", "_mod_scalar")
-
-    def __rmod__(self, other: Any) -> NDArray:
-        return operators.binary(self, other, "", "_rmod_scalar")
-
-    def __pow__(self, other: Any) -> NDArray:
-        return operators.binary(self, other, "broadcast_power", "_power_scalar")
-
-    def __rpow__(self, other: Any) -> NDArray:
-        return operators.binary(self, other, "", "_rpower_scalar")
-
-    def __iadd__(self, other: Any) -> NDArray:
-        return operators.binary(self, other, "broadcast_add", "_plus_scalar", out=self)
-
-    def __isub__(self, other: Any) -> NDArray:
-        return operators.binary(self, other, "broadcast_sub", "_minus_scalar", out=self)
-
-    def __imul__(self, other: Any) -> NDArray:
-        return operators.binary(self, other, "broadcast_mul", "_mul_scalar", out=self)
-
-    def __itruediv__(self, other: Any) -> NDArray:
-        return operators.binary(self, other, "broadcast_div", "_div_scalar", out=self)
-
-    def __imod__(self, other: Any) -> NDArray:
-        return operators.binary(self, other, "broadcast_mod", "_mod_scalar", out=self)
-
-    def __neg__(self) -> NDArray:
-        return operators.call("negative", self)
-
-    def __abs__(self) -> NDArray:
-        return operators.call("abs", self)
-
-    def __eq__(self, other: object) -> Any:
-        return operators.binary(self, other, "broadcast_equal", "_equal_scalar")
-
-    def __ne__(self, other: object) -> Any:
-        return operators.binary(self, other, "broadcast_not_equal", "_not_equal_scalar")
-
-    def __gt__(self, other: Any) -> NDArray:
-        return operators.binary(self, other, "broadcast_greater", "_greater_scalar")
-
-    def __ge__(self, other: Any) -> NDArray:
-        return operators.binary(self, other, "broadcast_greater_equal", "_greater_equal_scalar")
-
-    def __lt__(self, other: Any) -> NDArray:
-        return operators.binary(self, other, "broadcast_lesser", "_lesser_scalar")
-
-    def __le__(self, other: Any) -> NDArray:
-        return operators.binary(self, other, "broadcast_lesser_equal", "_lesser_equal_scalar")
-
     # --- operators as methods --------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
@@ -397,9 +322,6 @@ def _fitting(value: Any, shape: Shape) -> Any:
     return values
 
 
-# --- creation -------------------------------------------------------------------------------------
-
-
 def empty(shape: int | Sequence[int], ctx: Context | None = None, dtype: Any = None) -> NDArray:
     """An array of ``shape`` with unspecified content."""
     sides = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(s) for s in shape)
@@ -432,59 +354,3 @@ def array(source: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray
     made = empty(values.shape, place, kind)
     made._data.fill_from(values)
     return made
-
-
-def full(shape: Any, val: Any, ctx: Context | None = None, dtype: Any = None, out: Any = None) -> NDArray:
-    """An array filled with ``val``."""
-    made = out if out is not None else empty(shape, ctx, dtype)
-    made[:] = val
-    return made
-
-
-def zeros(
-    shape: Any, ctx: Context | None = None, dtype: Any = None, stype: str | None = None, **kwargs: Any
-) -> NDArray:
-    """An array of zeros; dense storage only."""
-    _require_dense(stype)
-    return full(shape, 0, ctx, dtype, kwargs.get("out"))
-
-
-def ones(shape: Any, ctx: Context | None = None, dtype: Any = None, **kwargs: Any) -> NDArray:
-    """An array of ones."""
-    return full(shape, 1, ctx, dtype, kwargs.get("out"))
-
-
-def _require_dense(stype: str | None) -> None:
-    if stype not in (None, "default"):
-        raise refusal("NDArray/dense", f"storage type {stype!r} is not available, use 'default'", ValueError)
-
-
-def waitall() -> None:
-    """Return when all work is done: always, since every call finishes its work."""
-
-
-def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = True) -> NDArray:
-    """Join arrays along ``axis``; a single array is returned as it is unless ``always_copy``."""
-    if not arrays:
-        raise refusal("NDArray/concatenate", "concatenate needs at least one array", ValueError)
-    if len(arrays) == 1 and not always_copy:
-        return arrays[0]
-    return operators.call("Concat", *arrays, dim=axis)
-
-
-def moveaxis(tensor: NDArray, source: Any, destination: Any) -> NDArray:
-    """Move axes to other places, as ``numpy.moveaxis``."""
-    sources = [source] if isinstance(source, int) else list(source)
-    targets = [destination] if isinstance(destination, int) else list(destination)
-    sources = [s % tensor.ndim for s in sources]
-    targets = [t % tensor.ndim for t in targets]
-    rest = [axis for axis in range(tensor.ndim) if axis not in sources]
-    for target, origin in sorted(zip(targets, sources, strict=True)):
-        rest.insert(target, origin)
-    return operators.call("transpose", tensor, axes=tuple(rest))
-
-
-__all__ = [
-    "NDArray", "array", "concatenate", "empty", "full", "moveaxis", "numeric_types", "ones", "waitall",
-    "zeros",
-]

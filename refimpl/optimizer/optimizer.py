@@ -81,7 +81,7 @@ class Optimizer:
         self.aggregate_num = 0
         self.idx2name = dict(param_idx2name) if param_idx2name else {}
         self.sym_info = (sym.attr_dict(), sym.list_arguments()) if sym is not None else ()
-        self.param_dict = param_dict if param_dict else {}
+        self.param_dict = param_dict or {}
         self.allow_np_array = False
         self.set_lr_mult({})
         self.set_wd_mult({})
@@ -120,7 +120,7 @@ class Optimizer:
 
     # --- the rule, by subclasses -----------------------------------------------------------------
 
-    def create_state(self, index: Index, weight: NDArray) -> Any:  # noqa: ARG002  # for subclasses
+    def create_state(self, index: Index, weight: NDArray) -> Any:  # for subclasses
         """Return what the rule remembers of a parameter: None, an array, or a tuple of these."""
         return None
 

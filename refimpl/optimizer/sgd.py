@@ -31,7 +31,7 @@ class SGD(Optimizer):
         # kept for the sake of saved optimizers; updating one by one gives the same numbers
         self.aggregate_num = int(os.environ.get("MXNET_OPTIMIZER_AGGREGATION_SIZE", "4"))
 
-    def create_state(self, index: Index, weight: NDArray) -> NDArray | None:  # noqa: ARG002
+    def create_state(self, index: Index, weight: NDArray) -> NDArray | None:
         """The momentum, zeros like the weight; None without momentum."""
         if self.momentum == 0.0:
             return None

@@ -25,6 +25,8 @@ from ..ndarray import NDArray, load_frombuffer
 from ..ndarray.file_format import record
 
 _ARRAY = ("mxnet.ndarray.ndarray", "NDArray")
+_BYTES = {("builtins", "bytearray"), ("__builtin__", "bytearray"), ("_codecs", "encode")}
+_OBJECTS_OF_PYTHON_2 = {("copy_reg", "_reconstructor"), ("copyreg", "_reconstructor")}
 _LIST_HEAD, _LIST_TAIL = struct.pack("<QQQ", 0x112, 0, 1), struct.pack("<Q", 0)
 
 # What a damaged pickle makes Python's unpickler raise.
@@ -161,14 +163,11 @@ def loads(content: bytes, name: str = "the content") -> tuple[dict[Any, Any], An
         MXNetError: the file is damaged, or holds anything but states, an optimizer and what these are
             made of. Nothing that the file says is executed.
     """
-    reader = _Reader(io.BytesIO(content), encoding="latin1")
+    _scan(content, name)
     try:
-        raw = reader.load()
-    except pickle.UnpicklingError as error:
-        raise invalid(name, f"{error} (near byte {_last_good_byte(content)})") from None
+        raw = _Reader(io.BytesIO(content), encoding="latin1").load()
     except _DAMAGE as error:
-        reason = f"{type(error).__name__}: {error} (near byte {_last_good_byte(content)})"
-        raise invalid(name, reason) from None
+        raise invalid(name, f"{type(error).__name__}: {error}") from None
     try:
         found = _Revival(name).value(raw)
     except (TypeError, RecursionError) as error:  # a dict's key that cannot be one, a value inside itself
@@ -183,15 +182,16 @@ def loads(content: bytes, name: str = "the content") -> tuple[dict[Any, Any], An
     return found, optimizer
 
 
-def _last_good_byte(content: bytes) -> int:
-    """Where the last operation begins that can be read."""
+def _scan(content: bytes, name: str) -> None:
+    """Read every operation without doing it, so that no memory is reserved for what cannot be true."""
     position = 0
     try:
-        for _, _, at in pickletools.genops(content):
+        for operation, argument, at in pickletools.genops(content):
             position = at or 0
-    except _DAMAGE:
-        pass
-    return position
+            if operation.name in ("PUT", "BINPUT", "LONG_BINPUT") and int(argument or 0) > len(content):
+                raise ValueError(f"value number {argument} in a file of {len(content)} bytes")
+    except _DAMAGE as error:
+        raise invalid(name, f"{error} (after byte {position})") from None
 
 
 class _Found:
@@ -199,7 +199,7 @@ class _Found:
 
     origin: tuple[str, str]
 
-    def __new__(cls, *arguments: Any) -> _Found:  # noqa: PYI034  # each class is made for one file
+    def __new__(cls, *arguments: Any) -> _Found:  # each class is made for one file
         made = super().__new__(cls)
         made.arguments = arguments
         made.state = None
@@ -265,12 +265,9 @@ class _Revival:
 
     def object(self, key: int, raw: _Found) -> None:
         module, name = raw.origin
-        if (module, name) in (("copy_reg", "_reconstructor"), ("copyreg", "_reconstructor")):
-            # how Python 2 wrote objects: the class comes as an argument
+        if (module, name) in _OBJECTS_OF_PYTHON_2:  # the class comes as an argument
             module, name = getattr(raw.arguments[0] if raw.arguments else None, "origin", ("", ""))
-        if name == "bytearray" and module in ("builtins", "__builtin__"):
-            self.made[key] = self.raw_bytes(raw.arguments)
-        elif (module, name) == ("_codecs", "encode"):
+        if (module, name) in _BYTES:
             self.made[key] = self.raw_bytes(raw.arguments)
         elif name == "NDArray" and module.partition(".")[0] in ("mxnet", "refimpl"):
             self.made[key] = self.array(raw.state)
@@ -326,7 +323,7 @@ class _Revival:
     def number(self, raw: _Found) -> Any:
         if len(raw.arguments) != 2:
             raise invalid(self.name, "a NumPy number without type and bytes")
-        kind, data = map(self.value, raw.arguments)
+        kind, data = self.value(raw.arguments[0]), self.value(raw.arguments[1])
         if isinstance(data, str):
             data = data.encode("latin-1", "replace")
         if not isinstance(kind, np.dtype) or not isinstance(data, bytes) or len(data) != kind.itemsize:
@@ -358,9 +355,10 @@ def _is_optimizer(kind: type) -> bool:
     return issubclass(kind, Optimizer)
 
 
-def _all_subclasses(base: type) -> Iterator[type]:
+def _all_subclasses(base: type) -> Iterator[Any]:
     yield base
-    for kind in base.__subclasses__():
+    subclasses: list[type] = base.__subclasses__()
+    for kind in subclasses:
         yield from _all_subclasses(kind)
 
 

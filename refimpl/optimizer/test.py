@@ -12,11 +12,11 @@ class Test(Optimizer):
 
     __test__ = False  # pytest would take the class for a test
 
-    def create_state(self, index: Index, weight: NDArray) -> NDArray:  # noqa: ARG002
+    def create_state(self, index: Index, weight: NDArray) -> NDArray:
         """Zeros like the weight."""
         return zeros(weight.shape, weight.context)
 
-    def update(self, index: Index, weight: NDArray, grad: NDArray, state: NDArray) -> None:  # noqa: ARG002
+    def update(self, index: Index, weight: NDArray, grad: NDArray, state: NDArray) -> None:
         """Add the gradient."""
         weight += grad * self.rescale_grad
         state[:] = weight

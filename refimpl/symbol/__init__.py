@@ -94,6 +94,16 @@ def full(shape: _Any, val: float, dtype: _Any = "float32", **kwargs: _Any) -> Sy
     return _internal._full(shape=shape, value=val, dtype=dtype, **kwargs)  # type: ignore[attr-defined]  # published above
 
 
+def arange(
+    start: float, stop: float | None = None, step: float = 1.0, repeat: int = 1,
+    infer_range: bool = False, name: str | None = None, dtype: _Any = "float32",
+) -> Symbol:
+    """A symbol of evenly spaced values."""
+    return _internal._arange(  # type: ignore[attr-defined]  # published above
+        start=start, stop=stop, step=step, repeat=repeat, infer_range=infer_range, name=name, dtype=dtype,
+    )
+
+
 def _two_ways(operator: str, reverse: str) -> _Any:
     """A function that accepts symbols and numbers on either side (``mx.sym.maximum``)."""
 
@@ -112,13 +122,20 @@ _TWO_WAYS = {
     "maximum": ("_maximum", "_Maximum", "_maximum_scalar", "_MaximumScalar"),
     "minimum": ("_minimum", "_Minimum", "_minimum_scalar", "_MinimumScalar"),
     "pow": ("_power", "_Power", "_power_scalar", "_PowerScalar"),
+    "hypot": ("_hypot", "_Hypot", "_hypot_scalar", "_HypotScalar"),
 }
 _REVERSED = {"pow": ("_rpower_scalar", "_RPowerScalar")}
 maximum = _two_ways("maximum", "maximum")
 minimum = _two_ways("minimum", "minimum")
+hypot = _two_ways("hypot", "hypot")
 pow = power = _two_ways("pow", "pow")  # noqa: A001  # MXNet's name
 
+random = _Module(f"{__name__}.random", "Random symbols: uniform, normal.")
+_sys.modules[random.__name__] = random
+for _short, _long in (("uniform", "_random_uniform"), ("normal", "_random_normal")):
+    setattr(random, _short, getattr(_internal, _long))
+
 __all__ = [
-    "Group", "Symbol", "Variable", "full", "load", "load_json", "maximum", "minimum", "ones", "pow",
-    "power", "var", "zeros",
+    "Group", "Symbol", "Variable", "arange", "full", "hypot", "load", "load_json", "maximum", "minimum", "ones", "pow",
+    "power", "random", "var", "zeros",
 ]

@@ -39,7 +39,8 @@ def _explained(node: Node, error: MXNetError, ins: list, outs: list) -> MXNetErr
 def _refine(known: dict[Key, Any], key: Key, value: Any) -> bool:
     """Store ``value``; whether it says more than before."""
     before = known.get(key)
-    if value is None or value == before:
+    # np.dtype("float64") == None is True, so an absent value is asked for by identity
+    if value is None or (before is not None and value == before):
         return False
     known[key] = value
     return True

@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..attribute import HIDDEN_KEYS
-from ..base import NotImplementedForSymbol, numeric_types, refusal
+from ..base import NotImplementedForSymbol, refusal
 from ..context import Context
-from ..kernels.foundation import get, known
+from ..kernels.foundation import known
 from . import inference, json_format
-from .compose import call
+from .arithmetic import Arithmetic
 from .ir import Entry, Node, auxiliary_nodes, post_order
 
 if TYPE_CHECKING:
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from ..ndarray import NDArray
 
 
-class Symbol:
+class Symbol(Arithmetic):
     """One or more outputs of a graph. Made by ``mx.sym.Variable`` and ``mx.sym.<operator>``."""
 
     __slots__ = ("entries",)
@@ -218,10 +216,6 @@ class Symbol:
         else:
             found = inference.types(order, given)
         arguments, auxiliary = self._variables()
-        if kind == "type" and given and not partial:
-            missing = [n for n in (*arguments, *auxiliary) if found.get((id(n), 0)) is None]
-            if missing:
-                return (None, None, None)
         lists = tuple(
             [found.get(key) for key in keys]
             for keys in (
@@ -232,8 +226,9 @@ class Symbol:
         )
         complete = all(v is not None and (kind == "type" or known(v)) for part in lists for v in part)
         if kind == "type":
-            return tuple([None if v is None else v.type for v in p] for p in lists) if complete or partial else (
-                None, None, None)
+            if not (complete or partial):
+                return (None, None, None)
+            return tuple([None if v is None else v.type for v in part] for part in lists)
         if complete or partial:
             return tuple([() if v is None else v for v in part] for part in lists)
         unknown = [
@@ -318,81 +313,7 @@ class Symbol:
 
         return self.bind(ctx or current_context(), kwargs, grad_req="null").forward()
 
-    # --- arithmetic ------------------------------------------------------------------------------
-
-    def _binary(self, other: Any, array_op: str, called: str, scalar_op: str, scalar_called: str) -> Symbol:
-        if isinstance(other, Symbol) and array_op:
-            return call(get(array_op), called, [self, other], {})
-        if isinstance(other, numeric_types) and not isinstance(other, np.ndarray):
-            return call(get(scalar_op), scalar_called, [self], {"scalar": other})
-        raise refusal("Symbol/operand", f"type {type(other)} not supported", TypeError)
-
-    def __add__(self, other: Any) -> Symbol:
-        return self._binary(other, "elemwise_add", "_Plus", "_plus_scalar", "_PlusScalar")
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> Symbol:
-        return self._binary(other, "elemwise_sub", "_Minus", "_minus_scalar", "_MinusScalar")
-
-    def __rsub__(self, other: Any) -> Symbol:
-        return self._binary(other, "", "", "_rminus_scalar", "_RMinusScalar")
-
-    def __mul__(self, other: Any) -> Symbol:
-        return self._binary(other, "elemwise_mul", "_Mul", "_mul_scalar", "_MulScalar")
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Any) -> Symbol:
-        return self._binary(other, "elemwise_div", "_Div", "_div_scalar", "_DivScalar")
-
-    def __rtruediv__(self, other: Any) -> Symbol:
-        return self._binary(other, "", "", "_rdiv_scalar", "_RDivScalar")
-
-    def __mod__(self, other: Any) -> Symbol:
-        return self._binary(other, "_mod", "_Mod", "_mod_scalar", "_ModScalar")
-
-    def __rmod__(self, other: Any) -> Symbol:
-        return self._binary(other, "", "", "_rmod_scalar", "_RModScalar")
-
-    def __pow__(self, other: Any) -> Symbol:
-        return self._binary(other, "_power", "_Power", "_power_scalar", "_PowerScalar")
-
-    def __rpow__(self, other: Any) -> Symbol:
-        return self._binary(other, "", "", "_rpower_scalar", "_RPowerScalar")
-
-    def __neg__(self) -> Symbol:
-        return self * -1.0
-
-    def __eq__(self, other: object) -> Any:
-        return self._binary(other, "_equal", "_equal", "_equal_scalar", "_EqualScalar")
-
-    def __ne__(self, other: object) -> Any:
-        return self._binary(other, "_not_equal", "_Not_Equal", "_not_equal_scalar", "_NotEqualScalar")
-
-    def __gt__(self, other: Any) -> Symbol:
-        return self._binary(other, "_greater", "_Greater", "_greater_scalar", "_GreaterScalar")
-
-    def __ge__(self, other: Any) -> Symbol:
-        return self._binary(
-            other, "_greater_equal", "_Greater_Equal", "_greater_equal_scalar", "_GreaterEqualScalar"
-        )
-
-    def __lt__(self, other: Any) -> Symbol:
-        return self._binary(other, "_lesser", "_Lesser", "_lesser_scalar", "_LesserScalar")
-
-    def __le__(self, other: Any) -> Symbol:
-        return self._binary(
-            other, "_lesser_equal", "_Lesser_Equal", "_lesser_equal_scalar", "_LesserEqualScalar"
-        )
-
-    def __bool__(self) -> bool:
-        raise NotImplementedForSymbol(self.__bool__, self)
-
-    def __iadd__(self, other: Any) -> Symbol:
-        raise NotImplementedForSymbol(self.__iadd__, self, other)
-
-    __isub__ = __imul__ = __itruediv__ = __imod__ = __iadd__
+    # --- operators as methods --------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
         """``s.sum(axis=1)`` is ``mx.sym.sum(s, axis=1)``, for the operators MXNet offers as methods."""

@@ -123,7 +123,7 @@ def infers_fixed_point(op: Op, draw: Draw) -> None:
     found, out = op.infer_type(of.p, list(types), [None] * len(names))
     assert list(found) == types, f"{of}: inference changed known types to {found}"
     if types:
-        assert None not in out, f"{of}: output types {out} are not complete"
+        assert all(t is not None for t in out), f"{of}: output types {out} are not complete"
         assert op.infer_type(of.p, list(types), list(out)) == (found, out), f"{of}: types move"
 
 

@@ -1,0 +1,105 @@
+"""argmax and argmin: where along an axis the extreme lies.
+
+[argmax/first] the index of the first extreme; NaN counts as one.
+    >>> run("argmax", [[1, 3, 3], [5, 0, 2]], axis=1), run("argmin", [1, 0, 0], axis=0)
+    ([1.0, 0.0], [1.0])
+    >>> run("argmax", [1, float("nan"), 3], axis=0), run("argmin", [1, float("nan"), 0], axis=0)
+    ([1.0], [1.0])
+
+[argmax/type] the index has the input's type. There is no gradient: it is zero.
+    >>> run("argmax", [4, 7], axis=0, dtype="int32"), grad("argmax", [3, 1], axis=0)
+    ([1.0], None)
+
+[argmax/axis] axis is one axis, negative from the end; None searches the array as one row. keepdims=True leaves
+    the axis with one element. An axis out of range is refused.
+    >>> run("argmax", [[1, 3], [4, 2]]), run("argmax", [[1, 3], [4, 2]], axis=-1, keepdims=True)
+    ([2.0], [[1.0], [0.0]])
+
+[argmax/shape] the output's shape is inferred from the input's, never the reverse.
+"""
+
+from typing import NamedTuple
+
+from .foundation import Case, Loop, Op, items, merge, normal_axis, register
+from .foundation.loops import outer_side_inner
+
+
+class Params(NamedTuple):
+    axis: int | None = None
+    keepdims: bool = False
+
+
+def infer(p, ins, outs):
+    (data,) = ins
+    if data is None:
+        return [None], list(outs)
+    if p.axis is None:
+        shape = (1,) * len(data) if p.keepdims else (1,)
+    else:
+        axis = normal_axis("argmax/axis", p.axis, len(data))
+        shape = (*data[:axis], *((1,) if p.keepdims else ()), *data[axis + 1 :]) or (1,)
+    return [data], [merge("argmax/shape", "output", outs[0], shape)]
+
+
+# --- loops ---------------------------------------------------------------------------------------
+
+
+def seek_largest(data, out, outer, side, inner):
+    for t in items(outer * inner):
+        at = (t // inner) * side * inner + t % inner
+        best = data[at]
+        where = 0
+        for k in range(1, side):
+            x = data[at + k * inner]
+            if best == best and (x > best or x != x):
+                best = x
+                where = k
+        out[t] = where
+
+
+def seek_smallest(data, out, outer, side, inner):
+    for t in items(outer * inner):
+        at = (t // inner) * side * inner + t % inner
+        best = data[at]
+        where = 0
+        for k in range(1, side):
+            x = data[at + k * inner]
+            if best == best and (x < best or x != x):
+                best = x
+                where = k
+        out[t] = where
+
+
+# --- the operators -------------------------------------------------------------------------------
+
+
+def nothing(make, p, heads, inputs, outputs):
+    return [None]
+
+
+def cases(draw):
+    params = {"axis": draw.choice((None, 0, 1, -1)), "keepdims": draw.boolean()}
+    return Case(params, {"data": draw.shape(2, 4)}, {"data": "any"})
+
+
+def _register(name, function):
+    seek = Loop(function)
+
+    def forward(p, data, out):
+        if p.axis is None:
+            seek(data, out, 1, data.size, 1)
+        else:
+            seek(data, out, *outer_side_inner(data.shape, p.axis % len(data.shape)))
+
+    register(Op(
+        name=name, doc=__doc__, params=Params, infer=infer, forward=forward, gradient=nothing,
+        cases=cases,
+        refusals={
+            "argmax/axis": {"params": {"axis": 2}, "shapes": {"data": (2, 3)}},
+            "argmax/shape": {"params": {"axis": 0}, "shapes": {"data": (2, 3), "output": (2,)}},
+        },
+    ))
+
+
+_register("argmax", seek_largest)
+_register("argmin", seek_smallest)

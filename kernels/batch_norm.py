@@ -1,0 +1,280 @@
+"""BatchNorm: out = gamma * (data - mean) / sqrt(variance + eps) + beta, channel by channel.
+
+[BatchNorm/training] in training mean and variance are those of the batch, over every axis but ``axis``; the variance
+    is the biased one, divided by the count.
+    >>> run("BatchNorm", [[1], [3]], [2], [10], [0], [1], fix_gamma=False, eps=0, is_train=True)
+    [[8.0], [12.0]]
+
+[BatchNorm/evaluation] in evaluation, and always with use_global_stats, they are moving_mean and moving_var.
+    >>> run("BatchNorm", [[1], [3]], [2], [10], [5], [4], fix_gamma=False, eps=0)
+    [[6.0], [8.0]]
+
+[BatchNorm/fix-gamma] with fix_gamma (the default) gamma is set to 1 in its own array, and its gradient is zero.
+    >>> run("BatchNorm", [[1], [3]], [2], [10], [0], [1], eps=0, is_train=True)
+    [[9.0], [11.0]]
+    >>> grad("BatchNorm", [[1], [2], [6]], [2], [10], [0], [1], eps=0, head=[[1], [0], [0]])[1]
+    [0.0]
+
+[BatchNorm/outputs] with output_mean_var two more outputs are visible: the mean that was used, and var, which
+    is 1 / sqrt(variance + eps).
+    >>> run("BatchNorm", [[1], [5]], [1], [0], [0], [1], eps=0, output_mean_var=True, is_train=True)
+    ([[-1.0], [1.0]], [3.0], [0.5])
+
+[BatchNorm/gradient] in training the gradient goes through mean and variance; with moving statistics these are
+    constants. Head gradients of mean and var are ignored.
+    >>> grad("BatchNorm", [[1], [3]], [2], [0], [5], [4], fix_gamma=False, eps=0, head=[[1], [2]], is_train=False)[:3]
+    ([[1.0], [2.0]], [-4.0], [3.0])
+    >>> grad("BatchNorm", [[-3], [-1], [1], [3]], [1], [0], [0], [1], fix_gamma=False, eps=4, head=[[1], [0], [0], [0]])[0]
+    [[0.166667], [-0.111111], [-0.055556], [0.0]]
+
+[BatchNorm/moving-average] backward in training moves them: new = momentum * old + (1 - momentum) * batch. Forward
+    does not, use_global_stats does not, and two backward passes move them twice.
+
+[BatchNorm/channel-shape] gamma, beta, moving_mean and moving_var are (channels,); unknown ones are inferred.
+
+[BatchNorm/axis] axis lies in -rank .. rank - 1.
+    >>> run("BatchNorm", [[1, 3]], [1], [0], [0], [1], axis=0, eps=0, is_train=True)
+    [[-1.0, 1.0]]
+
+[BatchNorm/sum-order] sums over a channel are made in double precision: first over the axes before ``axis``, for
+    each position after it, then over these positions, both in C order. The variance sums squared differences to
+    the mean.
+    >>> run("BatchNorm", [[1e8], [1], [-1e8]], [1], [0], [0], [1], eps=0, output_mean_var=True, is_train=True)[1]
+    [0.333333]
+
+[BatchNorm/types] float16 data keeps float32 gamma, beta and statistics; otherwise all have data's type.
+"""
+
+from math import prod, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from .foundation import Case, Loop, Op, items, merge, normal_axis, refusal, register, scratch
+
+
+class Params(NamedTuple):
+    eps: float = 0.0010000000474974513
+    momentum: float = 0.899999976
+    fix_gamma: bool = True
+    use_global_stats: bool = False
+    output_mean_var: bool = False
+    axis: int = 1
+    cudnn_off: bool = False
+    min_calib_range: float | None = None
+    max_calib_range: float | None = None
+
+
+INPUTS = ("data", "gamma", "beta", "moving_mean", "moving_var")
+
+
+def infer(p, ins, outs):
+    data = merge("BatchNorm/shape", "data", ins[0], outs[0])
+    channels = (0,)
+    if data is not None:
+        axis = normal_axis("BatchNorm/axis", p.axis, len(data))
+        channels = (data[axis],)
+    for name, shape in zip((*INPUTS[1:], "mean", "var"), [*ins[1:], *outs[1:]], strict=True):
+        channels = merge("BatchNorm/channel-shape", name, shape, channels)
+    if data is not None:
+        data = (*data[:axis], *channels, *data[axis + 1 :])
+    return [data] + [channels] * 4, [data, channels, channels]
+
+
+def infer_type(p, ins, outs):
+    half, single = np.dtype(np.float16), np.dtype(np.float32)
+    data = ins[0] if ins[0] is not None else outs[0]
+    rest = next((t for t in [*ins[1:], *outs[1:]] if t is not None), None)
+    if data is None and rest is not None and rest != single:
+        data = rest
+    if data is not None:
+        rest = single if data == half else data
+    for given, wanted in zip([*ins, *outs], [data] + [rest] * 4 + [data, rest, rest], strict=True):
+        if given is not None and wanted is not None and given != wanted:
+            raise refusal(
+                "BatchNorm/types", f"data is {data}, so {wanted} was expected where {given} was given"
+            )
+    return [data] + [rest] * 4, [data, rest, rest]
+
+
+def sides(p, data):
+    """data as (outer, channels, inner)."""
+    axis = p.axis % len(data.shape)
+    return prod(data.shape[:axis]), data.shape[axis], prod(data.shape[axis + 1 :])
+
+
+# --- loops --------------------------------------------------------------------------------------
+# data is (outer, channels, inner); inverse is 1 / sqrt(variance + eps).
+
+
+def set_to_one(gamma, n):
+    for i in items(n):
+        gamma[i] = 1
+
+
+def batch_statistics(data, mean, inverse, partial, outer, channels, inner, eps):
+    """partial, double (channels, inner), holds the sums over outer."""
+    for c in items(channels):
+        own = c * inner
+        for j in range(own, own + inner):
+            partial[j] = 0
+        for o in range(outer):
+            start = (o * channels + c) * inner
+            for j in range(inner):
+                partial[own + j] += data[start + j]
+        total = 0.0
+        for j in range(own, own + inner):
+            total += partial[j]
+            partial[j] = 0
+        centre = total / (outer * inner)
+        for o in range(outer):
+            start = (o * channels + c) * inner
+            for j in range(inner):
+                partial[own + j] += (data[start + j] - centre) * (data[start + j] - centre)
+        total = 0.0
+        for j in range(own, own + inner):
+            total += partial[j]
+        mean[c] = centre
+        inverse[c] = 1.0 / sqrt(total / (outer * inner) + eps)
+
+
+def moving_statistics(moving_mean, moving_var, mean, inverse, channels, eps):
+    for c in items(channels):
+        mean[c] = moving_mean[c]
+        inverse[c] = 1.0 / sqrt(moving_var[c] + eps)
+
+
+def normalise(data, gamma, beta, mean, inverse, out, outer, channels, inner):
+    for row in items(outer * channels):
+        c = row % channels
+        centre, shift = mean[c], beta[c]
+        factor = gamma[c] * inverse[c]
+        for j in range(row * inner, row * inner + inner):
+            out[j] = (data[j] - centre) * factor + shift
+
+
+def head_sums(head, data, mean, inverse, sums, partial, outer, channels, inner):
+    """sums holds, per channel, the sum of head and that of head * (data - mean) * inverse."""
+    for c in items(channels):
+        plain, product = c * inner, (channels + c) * inner
+        for j in range(inner):
+            partial[plain + j] = 0
+            partial[product + j] = 0
+        centre = np.float64(mean[c])
+        for o in range(outer):
+            start = (o * channels + c) * inner
+            for j in range(inner):
+                partial[plain + j] += head[start + j]
+            for j in range(inner):
+                partial[product + j] += head[start + j] * (data[start + j] - centre)
+        total = 0.0
+        dot = 0.0
+        for j in range(inner):
+            total += partial[plain + j]
+            dot += partial[product + j]
+        sums[2 * c] = total
+        sums[2 * c + 1] = dot * inverse[c]
+
+
+def through_batch(head, data, gamma, mean, inverse, sums, d_data, outer, channels, inner):
+    for row in items(outer * channels):
+        c = row % channels
+        centre = mean[c]
+        factor = gamma[c] * inverse[c]
+        level = sums[2 * c] / (outer * inner)
+        slope = sums[2 * c + 1] * inverse[c] / (outer * inner)
+        for j in range(row * inner, row * inner + inner):
+            d_data[j] = (head[j] - level - (data[j] - centre) * slope) * factor
+
+
+def through_constants(head, gamma, inverse, d_data, outer, channels, inner):
+    for row in items(outer * channels):
+        c = row % channels
+        factor = gamma[c] * inverse[c]
+        for j in range(row * inner, row * inner + inner):
+            d_data[j] = head[j] * factor
+
+
+def pick_sums(sums, out, channels, which, wanted):
+    """out = the sum of head (which = 0) or of head * normalised data (1); zero where not wanted."""
+    for c in items(channels):
+        out[c] = sums[2 * c + which] if wanted else 0.0
+
+
+def move(moving_mean, moving_var, mean, inverse, channels, momentum, rest, eps):
+    for c in items(channels):
+        variance = 1.0 / (np.float64(inverse[c]) * inverse[c]) - eps
+        moving_mean[c] = moving_mean[c] * momentum + mean[c] * rest
+        moving_var[c] = moving_var[c] * momentum + variance * rest
+
+
+SET_TO_ONE, MOVE = Loop(set_to_one), Loop(move)
+BATCH_STATISTICS, MOVING_STATISTICS = Loop(batch_statistics), Loop(moving_statistics)
+NORMALISE = Loop(normalise)
+HEAD_SUMS, PICK_SUMS = Loop(head_sums), Loop(pick_sums)
+THROUGH_BATCH, THROUGH_CONSTANTS = Loop(through_batch), Loop(through_constants)
+
+
+# --- the operator -------------------------------------------------------------------------------
+
+
+def forward(p, data, gamma, beta, moving_mean, moving_var, out, mean, var, *, is_train):
+    outer, channels, inner = sides(p, data)
+    if p.fix_gamma:
+        SET_TO_ONE(gamma, channels)
+    if is_train and not p.use_global_stats:
+        (partial,) = scratch(data, channels * inner, dtype=np.float64)
+        BATCH_STATISTICS(data, mean, var, partial, outer, channels, inner, p.eps)
+    else:
+        MOVING_STATISTICS(moving_mean, moving_var, mean, var, channels, p.eps)
+    NORMALISE(data, gamma, beta, mean, var, out, outer, channels, inner)
+
+
+def backward(p, head, *others, is_train):
+    *_, data, gamma, mean, var, moving_mean, moving_var, d_data, d_gamma, d_beta, _, _ = others
+    outer, channels, inner = sides(p, data)
+    batch = is_train and not p.use_global_stats
+    if p.fix_gamma:
+        SET_TO_ONE(gamma, channels)
+    sums, partial = scratch(data, 2 * channels, 2 * channels * inner, dtype=np.float64)
+    HEAD_SUMS(head, data, mean, var, sums, partial, outer, channels, inner)
+    if d_data is not None and batch:
+        THROUGH_BATCH(head, data, gamma, mean, var, sums, d_data, outer, channels, inner)
+    elif d_data is not None:
+        THROUGH_CONSTANTS(head, gamma, var, d_data, outer, channels, inner)
+    if d_gamma is not None:
+        PICK_SUMS(sums, d_gamma, channels, 1, not p.fix_gamma)
+    if d_beta is not None:
+        PICK_SUMS(sums, d_beta, channels, 0, True)
+    if batch:
+        momentum = np.float32(p.momentum)
+        rest = float(np.float32(1) - momentum)
+        MOVE(moving_mean, moving_var, mean, var, channels, float(momentum), rest, p.eps)
+
+
+def cases(draw):
+    data = draw.shape(2, 4)
+    params = {
+        "fix_gamma": draw.boolean(), "use_global_stats": draw.boolean(),
+        "output_mean_var": draw.boolean(), "axis": draw.integer(-len(data), len(data) - 1),
+        "eps": draw.choice((0.001, 0.5)), "momentum": draw.choice((0.5, 0.9)),
+    }
+    return Case(params, {"data": data}, {"data": "apart", "moving_var": "positive"})
+
+
+register(Op(
+    name="BatchNorm", doc=__doc__, params=Params, inputs=INPUTS, outputs=("output", "mean", "var"),
+    hidden=2, visible=lambda p: 3 if p.output_mean_var else 1, aux=("moving_mean", "moving_var"),
+    infer=infer, infer_type=infer_type, forward=forward, backward=backward, mode=True,
+    needs=("data", "gamma", "mean", "var", "moving_mean", "moving_var"),
+    mutates=("gamma", "moving_mean", "moving_var"), cases=cases,
+    initial_attrs={"moving_mean": '["zero", {}]', "moving_var": '["one", {}]'},
+    refusals={
+        "BatchNorm/channel-shape": {"params": {}, "shapes": {"data": (2, 3), "gamma": (2,)}},
+        "BatchNorm/axis": {"params": {"axis": 2}, "shapes": {"data": (2, 3)}},
+        "BatchNorm/types": {
+            "params": {}, "shapes": {"data": (2, 3)},
+            "dtypes": {"data": "float64", "gamma": "float32"},
+        },
+    },
+))

@@ -1,0 +1,190 @@
+"""Binary operators that broadcast: shapes are aligned at the last axis, an axis of 1 is stretched.
+
+[broadcast/shape] each side of the output is the larger of the operands' sides, of which one must be 1 unless
+    they are equal; a missing leading axis counts as 1.
+    >>> run("broadcast_add", [[1, 2]], [[10], [20]])
+    [[11.0, 12.0], [21.0, 22.0]]
+    >>> run("broadcast_sub", [[1, 2], [3, 4]], [1, 2])
+    [[0.0, 0.0], [2.0, 2.0]]
+
+[broadcast/gradient] an operand's gradient is the elementwise one, summed over the axes along which the
+    operand was stretched: in float64, in C order, rounded once.
+    >>> grad("broadcast_add", [[1, 2]], [[10], [20]])
+    ([[2.0, 2.0]], [[2.0], [2.0]])
+    >>> grad("broadcast_mul", [[1, 2]], [[10], [20]], head=[[1, 1], [1, 0]])
+    ([[30.0, 10.0]], [[3.0], [1.0]])
+
+[broadcast/as-elementwise] the numbers are those of the operator's namesake in elementwise.py: ties go to the
+    left operand, comparisons and logical operators have gradient zero.
+    >>> grad("broadcast_maximum", [1, 2, 3], [2])
+    ([0.0, 1.0, 1.0], [1.0])
+    >>> run("broadcast_lesser_equal", [1, 2, 3], [2]), run("broadcast_mod", [-3, 3], [2])
+    ([1.0, 1.0, 0.0], [1.0, 1.0])
+"""
+
+from .foundation import Case, Loop, Op, items, merge, register, scratch
+from .foundation import broadcast as broadcast_shapes
+from .foundation.pairs import PAIRS
+from .foundation.walks import offset_of, rows_of
+from .reduce import sum_into
+
+
+def infer(p, ins, outs):
+    lhs, rhs = ins
+    if lhs is None or rhs is None:
+        return list(ins), list(outs)
+    rank = max(len(lhs), len(rhs))
+    pairs = [
+        (a, b)
+        for a, b in zip(
+            (1,) * (rank - len(lhs)) + lhs, (1,) * (rank - len(rhs)) + rhs, strict=True
+        )
+    ]
+    # an unknown side is 1 or the output's: only a side above 1 or two known ones decide
+    known_pairs = [(a or 1, b or 1) for a, b in pairs]
+    broadcast_shapes("broadcast/shape", *(tuple(side) for side in zip(*known_pairs, strict=True)))
+    sides = tuple(
+        max(a, b) if (a and b) or max(a, b) > 1 else 0 for a, b in pairs
+    )
+    out = merge("broadcast/shape", "output", outs[0], sides)
+    return list(ins), [out]
+
+
+# --- loops ---------------------------------------------------------------------------------------
+
+
+def map_rows(a, b, out, rows, length, rank, sides, a_steps, b_steps, a_step, b_step):
+    """Along a row each operand either advances by one or stands still."""
+    for r in items(rows):
+        i = offset_of(r, sides, a_steps, rank)
+        j = offset_of(r, sides, b_steps, rank)
+        o = r * length
+        if a_step == 0:
+            for c in range(length):
+                out[o + c] = formula(a[i], b[j + c])  # noqa: F821  # bound by Loop
+        elif b_step == 0:
+            for c in range(length):
+                out[o + c] = formula(a[i + c], b[j])  # noqa: F821
+        else:
+            for c in range(length):
+                out[o + c] = formula(a[i + c], b[j + c])  # noqa: F821
+
+
+def map_rows_cuda(a, b, out, rows, length, rank, sides, a_steps, b_steps, a_step, b_step):
+    """The same with one element per item."""
+    for t in items(rows * length):
+        r = t // length
+        c = t - r * length
+        i = offset_of(r, sides, a_steps, rank) + c * a_step
+        j = offset_of(r, sides, b_steps, rank) + c * b_step
+        out[t] = formula(a[i], b[j])  # noqa: F821  # bound by Loop
+
+
+def chain_rows(head, a, b, full, rows, length, rank, sides, a_steps, b_steps, a_step, b_step):
+    """full = head . slope, in the output's shape."""
+    for r in items(rows):
+        i = offset_of(r, sides, a_steps, rank)
+        j = offset_of(r, sides, b_steps, rank)
+        o = r * length
+        for c in range(length):
+            full[o + c] = head[o + c] * slope(a[i + c * a_step], b[j + c * b_step])  # noqa: F821  # bound by Loop
+
+
+def chain_rows_cuda(head, a, b, full, rows, length, rank, sides, a_steps, b_steps, a_step, b_step):
+    """The same with one element per item."""
+    for t in items(rows * length):
+        r = t // length
+        c = t - r * length
+        i = offset_of(r, sides, a_steps, rank) + c * a_step
+        j = offset_of(r, sides, b_steps, rank) + c * b_step
+        full[t] = head[t] * slope(a[i], b[j])  # noqa: F821  # bound by Loop
+
+
+# --- the table -----------------------------------------------------------------------------------
+
+TABLE = (
+    # row of PAIRS, aliases
+    ("add", ("broadcast_plus", "_sparse_broadcast_add", "_sparse_broadcast_plus")),
+    ("sub", ("broadcast_minus", "_sparse_broadcast_sub", "_sparse_broadcast_minus")),
+    ("mul", ("_sparse_broadcast_mul",)),
+    ("div", ("_sparse_broadcast_div",)),
+    ("power", ()),
+    ("mod", ()),
+    ("hypot", ()),
+    ("maximum", ()),
+    ("minimum", ()),
+    ("equal", ()),
+    ("not_equal", ()),
+    ("greater", ()),
+    ("greater_equal", ()),
+    ("lesser", ()),
+    ("lesser_equal", ()),
+    ("logical_and", ()),
+    ("logical_or", ()),
+    ("logical_xor", ()),
+)
+
+
+def nothing(make, p, heads, inputs, outputs):
+    return [None, None]
+
+
+def _backward(pair):
+    """The two gradients of a row of the table."""
+    chains = Loop(chain_rows, cuda_function=chain_rows_cuda, slope=pair.left), Loop(
+        chain_rows, cuda_function=chain_rows_cuda, slope=pair.right
+    )
+
+    def backward(p, head, lhs, rhs, d_lhs, d_rhs):
+        walk = rows_of(lhs.shape, rhs.shape, head.shape, head.device)
+        for chain, target in zip(chains, (d_lhs, d_rhs), strict=True):
+            if target is None:
+                continue
+            if target.size == head.size:
+                chain(head, lhs, rhs, target, *walk)
+            else:
+                (full,) = scratch(head, head.size)
+                chain(head, lhs, rhs, full, *walk)
+                sum_into(full.reshape(head.shape), target)
+
+    return backward
+
+
+def backward_add(p, head, d_lhs, d_rhs):
+    for target in (d_lhs, d_rhs):
+        if target is not None:
+            sum_into(head, target)
+
+
+def _register(row, aliases):
+    pair = PAIRS[row]
+    apply = Loop(map_rows, cuda_function=map_rows_cuda, formula=pair.formula)
+
+    def forward(p, lhs, rhs, out):
+        apply(lhs, rhs, out, *rows_of(lhs.shape, rhs.shape, out.shape, out.device))
+
+    backward = None
+    if row == "add":
+        backward = backward_add
+    elif pair.left:
+        backward = _backward(pair)
+
+    register(Op(
+        name=f"broadcast_{row}", doc=__doc__, inputs=("lhs", "rhs"), infer=infer,
+        forward=forward, backward=backward, gradient=None if backward else nothing,
+        needs=("lhs", "rhs") if backward and row != "add" else (), aliases=aliases,
+        cases=lambda draw: cases(draw, pair),
+        refusals={"broadcast/shape": {"shapes": {"lhs": (2, 3), "rhs": (2,)}}},
+    ))
+
+
+def cases(draw, pair):
+    shape = draw.shape(1, 4)
+    lhs, rhs = (tuple(1 if draw.boolean() else side for side in shape) for _ in range(2))
+    if draw.boolean():
+        rhs = rhs[draw.integer(0, len(rhs) - 1):]
+    return Case({}, {"lhs": lhs, "rhs": rhs}, {"lhs": pair.left_values, "rhs": pair.right_values})
+
+
+for row in TABLE:
+    _register(*row)

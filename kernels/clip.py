@@ -1,0 +1,68 @@
+"""clip: every element moved into a closed interval.
+
+[clip/formula] values above a_max become a_max, else values below a_min become a_min; NaN stays. Beside whole
+    numbers both bounds are truncated.
+    >>> run("clip", [3, -3, 0.5], a_min=-1, a_max=2), run("clip", [1, 5, -3], a_min=0, a_max=2.5, dtype="int32")
+    ([2.0, -1.0, 0.5], [1.0, 2.0, 0.0])
+
+[clip/gradient] 1 on the closed interval and for NaN, 0 outside it.
+    >>> grad("clip", [-3, -1, 0.5, 2, 3], a_min=-1, a_max=2)
+    [0.0, 1.0, 1.0, 1.0, 0.0]
+
+[clip/shape] input and output have one shape and type.
+"""
+
+from typing import NamedTuple
+
+from .foundation import Case, Loop, Op, items, register, same_shape
+
+
+class Params(NamedTuple):
+    a_min: float
+    a_max: float
+
+
+# --- loops ---------------------------------------------------------------------------------------
+
+
+def map_clip(data, out, least, most, n):
+    for i in items(n):
+        x = data[i]
+        out[i] = most if x > most else (least if x < least else x)
+
+
+def chain_clip(head, data, d_data, least, most, n):
+    for i in items(n):
+        d_data[i] = head[i] * (0 if data[i] > most or data[i] < least else 1)
+
+
+MAP_CLIP, CHAIN_CLIP = Loop(map_clip), Loop(chain_clip)
+
+
+# --- the operator --------------------------------------------------------------------------------
+
+
+def bounds(p, data):
+    return (p.a_min, p.a_max) if data.dtype.kind == "f" else (int(p.a_min), int(p.a_max))
+
+
+def forward(p, data, out):
+    MAP_CLIP(data, out, *bounds(p, data), data.size)
+
+
+def backward(p, head, data, d_data):
+    if d_data is not None:
+        CHAIN_CLIP(head, data, d_data, p.a_min, p.a_max, data.size)
+
+
+def cases(draw):
+    params = {"a_min": draw.choice((-1.5, -0.5, 0)), "a_max": draw.choice((0.5, 1, 6))}
+    return Case(params, {"data": draw.shape(1, 4)})
+
+
+register(Op(
+    name="clip", doc=__doc__, params=Params, infer=same_shape("clip/shape"),
+    forward=forward, backward=backward, needs=("data",), inplace=((0, 0),),
+    inplace_backward=(("head", "data"), ("data", "data")), aliases=("_sparse_clip",), cases=cases,
+    refusals={"clip/shape": {"shapes": {"data": (2, 3), "output": (2,)}}},
+))

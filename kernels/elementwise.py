@@ -1,0 +1,134 @@
+"""Elementwise operators over two arrays of one shape: out[i] = f(lhs[i], rhs[i]).
+
+[elementwise/shape] both operands and the output have one shape and one type, each inferred from any other.
+    Nothing is broadcast here: see broadcast.py.
+    >>> run("elemwise_add", [1, 2], [10, 20]), run("_power", [2, 9], [3, 0.5])
+    ([11.0, 22.0], [8.0, 3.0])
+
+[elementwise/gradient] each operand gets the head gradient times its partial slope.
+    >>> grad("elemwise_mul", [3.0], [5.0]), grad("elemwise_div", [3.0], [2.0])
+    (([5.0], [3.0]), ([0.5], [-0.75]))
+    >>> grad("_hypot", [3.0], [4.0]), grad("_power", [2.0], [2.0])
+    (([0.6], [0.8]), ([4.0], [2.772589]))
+
+[elementwise/ties] where maximum or minimum meets equal operands, the whole gradient goes to the left one.
+    >>> grad("_maximum", [1, 2, 3], [2, 2, 2]), grad("_minimum", [1, 2, 3], [2, 2, 2])
+    (([0.0, 1.0, 1.0], [1.0, 0.0, 0.0]), ([1.0, 1.0, 0.0], [0.0, 0.0, 1.0]))
+
+[elementwise/nan] maximum and minimum are NaN where either operand is; neither then gets a gradient.
+    >>> run("_maximum", [float("nan"), 1], [1, float("nan")]), grad("_maximum", [float("nan")], [1])
+    ([nan, nan], ([0.0], [0.0]))
+
+[elementwise/mod] the remainder has the sign of the divisor, modulo 0 is 0; the slope towards the divisor is
+    -floor(lhs / rhs).
+    >>> run("_mod", [5.5, -3, 3, 7], [-2.5, 2, -2, 0]), grad("_mod", [5.5, -3], [-2.5, 2])
+    ([-2.0, 1.0, -1.0, 0.0], ([1.0, 1.0], [3.0, 2.0]))
+
+[elementwise/comparison] comparisons and logical operators give 1 or 0 in the operands' type and have gradient
+    zero (``grad`` says None: nothing is computed). NaN compares unequal to everything and counts as true.
+    >>> run("_greater", [1, 2, 3], [2, 2, 2]), run("_not_equal", [float("nan")], [float("nan")])
+    ([0.0, 0.0, 1.0], [1.0])
+    >>> run("_logical_xor", [0, 2, float("nan")], [3, 0, 1]), grad("_greater", [1], [2])
+    ([1.0, 1.0, 0.0], (None, None))
+
+[elementwise/whole-numbers] whole numbers divide as real ones, then are cut towards zero; sums and products
+    wrap around at the type's width.
+    >>> run("elemwise_div", [7, -7], [2, 2], dtype="int32"), run("elemwise_add", [200], [100], dtype="uint8")
+    ([3.0, -3.0], [44.0])
+
+[elementwise/grad-add] _grad_add is the sum by which a gradient with several consumers is collected, left to
+    right; it has no gradient of its own.
+    >>> run("_grad_add", [1, 2], [10, 20])
+    [11.0, 22.0]
+"""
+
+from .foundation import Case, Loop, Op, items, register, same_shape
+from .foundation.pairs import PAIRS
+
+# --- loops ---------------------------------------------------------------------------------------
+
+
+def map_two(a, b, out, n):
+    for i in items(n):
+        out[i] = formula(a[i], b[i])  # noqa: F821  # bound by Loop(map_two, formula=...)
+
+
+def chain_two(head, a, b, d, n):
+    for i in items(n):
+        d[i] = head[i] * slope(a[i], b[i])  # noqa: F821  # bound by Loop
+
+
+# --- the table -----------------------------------------------------------------------------------
+
+TABLE = (
+    # name, row of PAIRS, aliases
+    ("elemwise_add", "add", ("_add", "_plus", "_Plus", "_sparse_elemwise_add")),
+    ("elemwise_sub", "sub", ("_sub", "_minus", "_Minus", "_sparse_elemwise_sub")),
+    ("elemwise_mul", "mul", ("_mul", "_Mul", "_sparse_elemwise_mul")),
+    ("elemwise_div", "div", ("_div", "_Div", "_sparse_elemwise_div")),
+    ("_power", "power", ("_Power",)),
+    ("_mod", "mod", ("_Mod",)),
+    ("_hypot", "hypot", ("_Hypot",)),
+    ("_maximum", "maximum", ("_Maximum",)),
+    ("_minimum", "minimum", ("_Minimum",)),
+    ("_equal", "equal", ("_Equal",)),
+    ("_not_equal", "not_equal", ("_Not_Equal",)),
+    ("_greater", "greater", ("_Greater",)),
+    ("_greater_equal", "greater_equal", ("_Greater_Equal",)),
+    ("_lesser", "lesser", ("_Lesser",)),
+    ("_lesser_equal", "lesser_equal", ("_Lesser_Equal",)),
+    ("_logical_and", "logical_and", ("_Logical_And",)),
+    ("_logical_or", "logical_or", ("_Logical_Or",)),
+    ("_logical_xor", "logical_xor", ("_Logical_Xor",)),
+    ("_grad_add", "add", ()),
+)
+
+
+def nothing(make, p, heads, inputs, outputs):
+    return [None, None]
+
+
+# gradients that are another operator, or the head itself; the rest chain a slope
+COMPOSED = {
+    "elemwise_add": lambda make, p, heads, inputs, outputs: [heads[0], heads[0]],
+    "elemwise_sub": lambda make, p, heads, inputs, outputs: [heads[0], *make("negative", heads)],
+    "elemwise_mul": lambda make, p, heads, inputs, outputs: [
+        *make("elemwise_mul", [heads[0], inputs[1]]), *make("elemwise_mul", [heads[0], inputs[0]]),
+    ],
+}
+
+
+def _register(name, row, aliases):
+    pair = PAIRS[row]
+    apply = Loop(map_two, formula=pair.formula)
+
+    def forward(p, lhs, rhs, out):
+        apply(lhs, rhs, out, out.size)
+
+    backward = None
+    gradient = COMPOSED.get(name, None if pair.left else nothing)
+    if gradient is None and name != "_grad_add":
+        to_left, to_right = Loop(chain_two, slope=pair.left), Loop(chain_two, slope=pair.right)
+
+        def backward(p, head, lhs, rhs, d_lhs, d_rhs):
+            if d_lhs is not None:
+                to_left(head, lhs, rhs, d_lhs, head.size)
+            if d_rhs is not None:
+                to_right(head, lhs, rhs, d_rhs, head.size)
+
+    def cases(draw):
+        shape = draw.shape(1, 4)
+        values = {"lhs": pair.left_values, "rhs": pair.right_values}
+        return Case({}, {"lhs": shape, "rhs": shape}, values)
+
+    register(Op(
+        name=name, doc=__doc__, inputs=("lhs", "rhs"), infer=same_shape("elementwise/shape"),
+        forward=forward, backward=backward, gradient=gradient,
+        needs=("lhs", "rhs") if backward else (), inplace=((0, 0), (1, 0)), aliases=aliases,
+        cases=cases, public=not name.startswith("_"),
+        refusals={"elementwise/shape": {"shapes": {"lhs": (2, 3), "rhs": (2, 1)}}},
+    ))
+
+
+for row in TABLE:
+    _register(*row)

@@ -1,0 +1,326 @@
+"""Reductions: sum, mean, max, min, prod, nansum and nanprod along any axes; norm has its own page.
+
+[reduce/axis] axis is an int or a tuple, negative from the end; None or () means all axes, which gives shape
+    (1,). exclude=True reduces the axes that are not named. An axis out of range or named twice is refused.
+    >>> x = [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]
+    >>> run("sum", x), run("sum", x, axis=1), run("mean", x, axis=(0, -1))
+    ([36.0], [[4.0, 6.0], [12.0, 14.0]], [3.5, 5.5])
+    >>> run("max", x, axis=1, exclude=True), run("prod", x, axis=(1, 0))
+    ([6.0, 8.0], [105.0, 384.0])
+
+[reduce/keepdims] keepdims=True leaves a reduced axis with one element.
+    >>> run("sum", [[1, 2], [3, 4]], axis=0, keepdims=True), run("min", [[1, 2], [3, 4]], keepdims=True)
+    ([[4.0, 6.0]], [[1.0]])
+
+[reduce/shape] the result's shape is inferred from the input's, never the reverse.
+
+[reduce/sum-order] elements are taken in C order, in float64 for real numbers and in int64 for whole ones,
+    and the result is rounded (or wrapped) once, into the input's type.
+    >>> run("sum", [1e8] + [1] * 50 + [-1e8]), run("sum", [200, 100, 3], dtype="uint8")
+    ([50.0], [47.0])
+
+[reduce/gradient] sum spreads the head gradient, mean divides it by the number of elements.
+    >>> grad("sum", [[1, 2], [3, 4]], axis=0, head=[10, 20]), grad("mean", [1, 2, 3, 4])
+    ([[10.0, 20.0], [10.0, 20.0]], [0.25, 0.25, 0.25, 0.25])
+
+[reduce/ties] max and min send the whole head gradient to every element that equals the result.
+    >>> grad("max", [-1, 2, 2]), grad("min", [0, 0, 3])
+    ([0.0, 1.0, 1.0], [1.0, 1.0, 0.0])
+
+[reduce/nan] a NaN makes the result NaN; for max and min nobody then gets a gradient. nansum and nanprod leave
+    NaN out, forward and backward.
+    >>> run("max", [1, float("nan"), 2]), grad("max", [1, float("nan"), 2])
+    ([nan], [0.0, 0.0, 0.0])
+    >>> run("nansum", [1, float("nan"), 2]), grad("nanprod", [5, float("nan"), 7])
+    ([3.0], [7.0, 0.0, 5.0])
+
+[reduce/prod-gradient] the gradient of a product is the product of the other elements, also where one is zero.
+    >>> grad("prod", [-1, 2, 2]), grad("prod", [2, 0, 3]), grad("prod", [0, 0, 3])
+    ([4.0, -2.0, -2.0], [0.0, 6.0, 0.0], [0.0, 0.0, 0.0])
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .foundation import (
+    Case, Loop, Op, Shape, items, merge, register, require, scalar, scratch,
+)
+from .foundation.loops import COPY, GATHER, walk
+from .foundation.walks import offset_of, reduction_of, rows_of, stretched
+
+
+class Params(NamedTuple):
+    axis: Shape | None = None
+    keepdims: bool = False
+    exclude: bool = False
+
+
+def reduced_axes(p, rank):
+    """The axes that disappear, in order."""
+    given = p.axis or ()
+    axes = [a + rank if a < 0 else a for a in given]
+    require(
+        "reduce/axis", all(0 <= a < rank for a in axes) and len(set(axes)) == len(axes),
+        f"axis {list(given)} must name different axes of an array of rank {rank}",
+    )
+    if not axes:
+        return tuple(range(rank))
+    if getattr(p, "exclude", False):
+        return tuple(a for a in range(rank) if a not in axes)
+    return tuple(sorted(axes))
+
+
+def kept_shape(p, shape):
+    """The result's shape with every reduced axis left as 1."""
+    axes = reduced_axes(p, len(shape))
+    return tuple(1 if a in axes else side for a, side in enumerate(shape))
+
+
+def infer(p, ins, outs):
+    (data,) = ins
+    if data is None:
+        return [None], list(outs)
+    axes = reduced_axes(p, len(data))
+    if p.keepdims:
+        shape = tuple(1 if a in axes else side for a, side in enumerate(data))
+    else:
+        shape = tuple(side for a, side in enumerate(data) if a not in axes) or (1,)
+    return [data], [merge("reduce/shape", "output", outs[0], shape)]
+
+
+# --- formulas -----------------------------------------------------------------------------------
+# combine(total, x) takes one element in; finish(total, count) makes the result of the total;
+# slope(x, y) is the result's slope towards one element.
+
+
+@scalar
+def add(total, x):
+    return total + x
+
+
+@scalar
+def add_numbers(total, x):
+    return total + x if x == x else total
+
+
+@scalar
+def multiply(total, x):
+    return total * x
+
+
+@scalar
+def multiply_numbers(total, x):
+    return total * x if x == x else total
+
+
+@scalar
+def multiply_others(total, x):
+    return total * x if x != 0 else total
+
+
+@scalar
+def multiply_other_numbers(total, x):
+    return total * x if x != 0 and x == x else total
+
+
+@scalar
+def count_zeros(total, x):
+    return total + 1 if x == 0 else total
+
+
+@scalar
+def larger(total, x):
+    return x if x > total or x != x else total
+
+
+@scalar
+def smaller(total, x):
+    return x if x < total or x != x else total
+
+
+@scalar
+def as_it_is(total, count):
+    return total
+
+
+@scalar
+def divided(total, count):
+    return total / count
+
+
+@scalar
+def if_number(x, y):
+    return 1 if x == x else 0
+
+
+@scalar
+def if_result(x, y):
+    return 1 if x == y else 0
+
+
+# --- loops ---------------------------------------------------------------------------------------
+
+
+def reduce_rows(
+    data, out, start, count,
+    n, kept_rank, kept_sides, kept_steps, rows, length, rank, sides, steps, step,
+):
+    """out[t] = the elements of group t combined in C order; ``start`` has the type of the total."""
+    for t in items(n):
+        base = offset_of(t, kept_sides, kept_steps, kept_rank)
+        total = start
+        for r in range(rows):
+            at = base + offset_of(r, sides, steps, rank)
+            for c in range(length):
+                total = combine(total, data[at + c * step])  # noqa: F821  # bound by Loop
+        out[t] = finish(total, count)  # noqa: F821  # bound by Loop
+
+
+def spread(head, data, out, d_data, rows, length, rank, sides, steps, step):
+    """d_data[i] = head . slope, with head and out of the group that element i belongs to."""
+    for r in items(rows):
+        t = offset_of(r, sides, steps, rank)
+        i = r * length
+        for c in range(length):
+            k = t + c * step
+            d_data[i + c] = head[k] * slope(data[i + c], out[k])  # noqa: F821  # bound by Loop
+
+
+def spread_share(head, d_data, count, rows, length, rank, sides, steps, step):
+    for r in items(rows):
+        t = offset_of(r, sides, steps, rank)
+        for c in range(length):
+            d_data[r * length + c] = head[t + c * step] / count
+
+
+def spread_product(
+    head, data, others, zeros, d_data, skip_nan, rows, length, rank, sides, steps, step
+):
+    """head . product of the other elements; ``others`` multiplies those of a group that are not 0."""
+    for r in items(rows):
+        t = offset_of(r, sides, steps, rank)
+        i = r * length
+        for c in range(length):
+            x = data[i + c]
+            product = others[t + c * step]
+            left = zeros[t + c * step] - (1 if x == 0 else 0)
+            if left > 0 or (skip_nan and x != x):
+                product = 0
+            elif x != 0:
+                product = product / x
+            d_data[i + c] = head[t + c * step] * product
+
+
+# --- the operators -------------------------------------------------------------------------------
+
+
+def reducer(combine, finish=as_it_is):
+    return Loop(reduce_rows, combine=combine, finish=finish)
+
+
+SUM, ZEROS = reducer(add), reducer(count_zeros)
+SPREAD_SHARE, SPREAD_PRODUCT = Loop(spread_share), Loop(spread_product)
+
+
+def starting(value, data):
+    """A first total: float64 for real numbers, int64 for whole ones."""
+    if data.dtype.kind == "f":
+        return np.float64(value)
+    whole = np.iinfo(np.int64)
+    return int(min(max(value, whole.min), whole.max)) if abs(value) == math.inf else int(value)
+
+
+def sum_into(data, target):
+    """Fill ``target`` with ``data`` summed over the axes along which target is broadcast."""
+    if target.size == data.size:
+        COPY(data, target, data.size)
+    else:
+        SUM(data, target, starting(0, data), 1,
+            *reduction_of(data.shape, target.shape, data.device))
+
+
+def spreading(p, target):
+    """The walk over ``target`` that finds each element's group."""
+    kept = kept_shape(p, target.shape)
+    w = rows_of(kept, kept, target.shape, target.device)
+    return w.rows, w.length, w.rank, w.sides, w.a_steps, w.a_step
+
+
+def spread_sum(p, head, d_data):
+    kept = kept_shape(p, d_data.shape)
+    GATHER(head, d_data, *walk(d_data.shape, stretched(kept, d_data.shape), 0, d_data.device))
+
+
+def spread_mean(p, head, d_data):
+    SPREAD_SHARE(head, d_data, d_data.size / head.size, *spreading(p, d_data))
+
+
+def spread_by(slope):
+    loop = Loop(spread, slope=slope)
+
+    def backward(p, head, data, out, d_data):
+        loop(head, data, out, d_data, *spreading(p, d_data))
+
+    return backward
+
+
+def spread_prod(combine, skip_nan):
+    reduce_others = reducer(combine)
+
+    def backward(p, head, data, d_data):
+        groups = reduction_of(data.shape, kept_shape(p, data.shape), data.device)
+        others, zeros = scratch(head, head.size, head.size)
+        reduce_others(data, others, starting(1, data), 1, *groups)
+        ZEROS(data, zeros, starting(0, data), 1, *groups)
+        SPREAD_PRODUCT(head, data, others, zeros, d_data, skip_nan, *spreading(p, d_data))
+
+    return backward
+
+
+TABLE = (
+    # name, combine, finish, first total, backward, what it reads, aliases, values cases may draw
+    ("sum", add, as_it_is, 0, spread_sum, (), ("sum_axis", "_sparse_sum"), "any"),
+    ("mean", add, divided, 0, spread_mean, (), ("_sparse_mean",), "any"),
+    ("max", larger, as_it_is, -math.inf, spread_by(if_result), ("data", "output"), ("max_axis",), "apart"),
+    ("min", smaller, as_it_is, math.inf, spread_by(if_result), ("data", "output"), ("min_axis",), "apart"),
+    ("prod", multiply, as_it_is, 1, spread_prod(multiply_others, False), ("data",), (), "unit"),
+    ("nansum", add_numbers, as_it_is, 0, spread_by(if_number), ("data", "output"), (), "any"),
+    ("nanprod", multiply_numbers, as_it_is, 1, spread_prod(multiply_other_numbers, True), ("data",), (), "unit"),
+)
+
+
+def draw_axes(draw, rank):
+    """Any subset of ``rank`` axes in any spelling, or None."""
+    axes = tuple(a - rank * draw.boolean() for a in range(rank) if draw.boolean())
+    return {"axis": axes or None, "keepdims": draw.boolean()}
+
+
+def _register(name, combine, finish, start, spread_back, needs, aliases, values):
+    loop = reducer(combine, finish)
+
+    def forward(p, data, out):
+        groups = reduction_of(data.shape, kept_shape(p, data.shape), data.device)
+        loop(data, out, starting(start, data), data.size // out.size, *groups)
+
+    def backward(p, head, *rest):
+        if rest[-1] is not None:
+            spread_back(p, head, *rest)
+
+    register(Op(
+        name=name, doc=__doc__, params=Params, infer=infer, forward=forward, backward=backward,
+        needs=needs, aliases=aliases,
+        cases=lambda draw: Case(
+            {**draw_axes(draw, 4), "exclude": draw.boolean()}, {"data": draw.shape(4, 4, 3)},
+            {"data": values},
+        ),
+        refusals={
+            "reduce/axis": {"params": {"axis": (0, -2)}, "shapes": {"data": (2, 3)}},
+            "reduce/shape": {"params": {"axis": 1}, "shapes": {"data": (2, 3), "output": (3,)}},
+        },
+    ))
+
+
+for row in TABLE:
+    _register(*row)

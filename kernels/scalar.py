@@ -1,0 +1,163 @@
+"""Operators between an array and one number: out[i] = f(data[i], scalar), or reversed, f(scalar, data[i]).
+
+[scalar/formula] the formulas are those of elementwise.py; a name that begins with _r puts the scalar first.
+    >>> run("_minus_scalar", [1, 5], scalar=2), run("_rminus_scalar", [1, 5], scalar=2)
+    ([-1.0, 3.0], [1.0, -3.0])
+    >>> run("_rdiv_scalar", [4], scalar=2), run("_rpower_scalar", [3], scalar=2), run("_rmod_scalar", [-3], scalar=2)
+    ([0.5], [8.0], [-1.0])
+
+[scalar/gradient] the gradient is the head gradient times the slope towards the array.
+    >>> grad("_mul_scalar", [7], scalar=3), grad("_rdiv_scalar", [4], scalar=2)
+    ([3.0], [-0.125])
+    >>> grad("_rpower_scalar", [2], scalar=2), grad("_rmod_scalar", [-3], scalar=2)
+    ([2.772589], [1.0])
+
+[scalar/ties] where the array equals the scalar, maximum and minimum give the array the whole gradient.
+    >>> grad("_maximum_scalar", [1, 2, 3], scalar=2), grad("_minimum_scalar", [1, 2, 3], scalar=2)
+    ([0.0, 1.0, 1.0], [1.0, 1.0, 0.0])
+
+[scalar/comparison] comparisons and logical operators give 1 or 0 in the array's type; gradient zero.
+    >>> run("_greater_scalar", [1, 2, 3], scalar=2), run("_logical_and_scalar", [0, 2], scalar=0.5)
+    ([0.0, 0.0, 1.0], [0.0, 1.0])
+
+[scalar/whole-numbers] beside an array of whole numbers the scalar is truncated first; with is_int=False
+    everything is computed, and returned, in float64.
+    >>> run("_plus_scalar", [7, 1], scalar=0.5, dtype="int32")
+    [7.0, 1.0]
+    >>> run("_plus_scalar", [7, 1], scalar=0.5, is_int=False, dtype="int32")
+    [7.5, 1.5]
+
+[scalar/shape] input and output have one shape.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .foundation import Case, Loop, Op, items, register, same_shape, same_type
+from .foundation.pairs import PAIRS
+
+
+class Params(NamedTuple):
+    scalar: float = 1.0
+    is_int: bool = True
+
+
+def infer_type(p, ins, outs):
+    if p.is_int or ins[0] is None or ins[0].kind == "f":
+        return same_type(p, ins, outs)
+    return list(ins), [np.dtype(np.float64)]
+
+
+# --- loops ---------------------------------------------------------------------------------------
+
+
+def map_with(data, out, number, n):
+    for i in items(n):
+        out[i] = formula(data[i], number)  # noqa: F821  # bound by Loop(map_with, formula=...)
+
+
+def map_with_reversed(data, out, number, n):
+    for i in items(n):
+        out[i] = formula(number, data[i])  # noqa: F821
+
+
+def chain_with(head, data, d_data, number, n):
+    for i in items(n):
+        d_data[i] = head[i] * slope(data[i], number)  # noqa: F821  # bound by Loop
+
+
+def chain_with_reversed(head, data, d_data, number, n):
+    for i in items(n):
+        d_data[i] = head[i] * slope(number, data[i])  # noqa: F821
+
+
+# --- the table -----------------------------------------------------------------------------------
+
+TABLE = (
+    # name, row of PAIRS, whether the scalar comes first, alias
+    ("_plus_scalar", "add", False, "_PlusScalar"),
+    ("_minus_scalar", "sub", False, "_MinusScalar"),
+    ("_rminus_scalar", "sub", True, "_RMinusScalar"),
+    ("_mul_scalar", "mul", False, "_MulScalar"),
+    ("_div_scalar", "div", False, "_DivScalar"),
+    ("_rdiv_scalar", "div", True, "_RDivScalar"),
+    ("_power_scalar", "power", False, "_PowerScalar"),
+    ("_rpower_scalar", "power", True, "_RPowerScalar"),
+    ("_mod_scalar", "mod", False, "_ModScalar"),
+    ("_rmod_scalar", "mod", True, "_RModScalar"),
+    ("_hypot_scalar", "hypot", False, "_HypotScalar"),
+    ("_maximum_scalar", "maximum", False, "_MaximumScalar"),
+    ("_minimum_scalar", "minimum", False, "_MinimumScalar"),
+    ("_equal_scalar", "equal", False, "_EqualScalar"),
+    ("_not_equal_scalar", "not_equal", False, "_NotEqualScalar"),
+    ("_greater_scalar", "greater", False, "_GreaterScalar"),
+    ("_greater_equal_scalar", "greater_equal", False, "_GreaterEqualScalar"),
+    ("_lesser_scalar", "lesser", False, "_LesserScalar"),
+    ("_lesser_equal_scalar", "lesser_equal", False, "_LesserEqualScalar"),
+    ("_logical_and_scalar", "logical_and", False, "_LogicalAndScalar"),
+    ("_logical_or_scalar", "logical_or", False, "_LogicalOrScalar"),
+    ("_logical_xor_scalar", "logical_xor", False, "_LogicalXorScalar"),
+)
+
+# gradients that are another operator, or the head itself; the rest chain a slope
+COMPOSED = {
+    "_plus_scalar": lambda make, p, heads, inputs, outputs: [heads[0]],
+    "_minus_scalar": lambda make, p, heads, inputs, outputs: [heads[0]],
+    "_mod_scalar": lambda make, p, heads, inputs, outputs: [heads[0]],
+    "_rminus_scalar": lambda make, p, heads, inputs, outputs: make("negative", heads),
+    "_mul_scalar": lambda make, p, heads, inputs, outputs: make(
+        "_mul_scalar", heads, scalar=p.scalar
+    ),
+    "_div_scalar": lambda make, p, heads, inputs, outputs: make(
+        "_div_scalar", heads, scalar=p.scalar
+    ),
+}
+
+
+def nothing(make, p, heads, inputs, outputs):
+    return [None]
+
+
+def number_for(p, data):
+    """The scalar as the loop takes it: truncated beside whole numbers, unless is_int is off."""
+    return int(p.scalar) if p.is_int and data.dtype.kind != "f" else p.scalar
+
+
+def _register(name, row, reverse, alias):
+    pair = PAIRS[row]
+    slope = pair.right if reverse else pair.left
+    apply = Loop(map_with_reversed if reverse else map_with, formula=pair.formula)
+
+    def forward(p, data, out):
+        apply(data, out, number_for(p, data), out.size)
+
+    backward = None
+    gradient = COMPOSED.get(name, None if slope else nothing)
+    if gradient is None:
+        chain = Loop(chain_with_reversed if reverse else chain_with, slope=slope)
+
+        def backward(p, head, data, d_data):
+            if d_data is not None:
+                chain(head, data, d_data, p.scalar, d_data.size)
+
+    def cases(draw):
+        kind = pair.right_values if reverse else pair.left_values
+        divides = row in ("div", "mod") and not reverse
+        number = draw.choice((0.75, 1.5, 2)) if divides or row == "power" else draw.choice(
+            (-2, -0.75, 0.5, 2)
+        )
+        return Case({"scalar": number}, {"data": draw.shape(1, 4)}, {"data": kind})
+
+    register(Op(
+        name=name, doc=__doc__, params=Params, infer=same_shape("scalar/shape"),
+        infer_type=infer_type, forward=forward, backward=backward, gradient=gradient,
+        needs=("data",) if backward else (), inplace=((0, 0),),
+        inplace_backward=(("head", "data"), ("data", "data")) if backward else (),
+        aliases=(alias,), cases=cases, public=False,
+        refusals={"scalar/shape": {"shapes": {"data": (2, 3), "output": (2,)}}},
+    ))
+
+
+for row in TABLE:
+    _register(*row)

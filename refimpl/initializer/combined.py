@@ -1,0 +1,87 @@
+"""Initializers made of others: by regular expression, or from saved arrays."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from ..base import refusal, require
+from ..ndarray import NDArray, load
+
+
+class Mixed:
+    """Several initializers: the first whose regular expression matches the start of the name fills it.
+
+    Raises:
+        AssertionError: the lists differ in length.
+    """
+
+    def __init__(self, patterns: Sequence[str], initializers: Sequence[Callable]) -> None:
+        require(
+            "Initializer/mixed-lengths", len(patterns) == len(initializers),
+            f"{len(patterns)} patterns for {len(initializers)} initializers", AssertionError,
+        )
+        self.map = [(re.compile(p), i) for p, i in zip(patterns, initializers, strict=True)]
+
+    def __call__(self, name: str, arr: NDArray) -> None:
+        """Fill ``arr``.
+
+        Raises:
+            ValueError: no pattern matches.
+        """
+        for pattern, initializer in self.map:
+            if pattern.match(name):
+                initializer(name, arr)
+                return
+        raise refusal(
+            "Initializer/mixed-no-match",
+            f'parameter {name} did not match any pattern; add ".*" with a default at the end', ValueError,
+        )
+
+
+class Load:
+    """Fills from arrays: a dict of name to array, or the name of a ``.params`` file.
+
+    Prefixes ``arg:`` and ``aux:`` are dropped. ``default_init`` fills the names that are not there.
+    """
+
+    def __init__(
+        self, param: str | Mapping[str, NDArray], default_init: Callable | None = None,
+        verbose: bool = False,
+    ) -> None:
+        found = load(param) if isinstance(param, str) else param
+        require(
+            "Initializer/load-names", isinstance(found, Mapping),
+            "Load needs named arrays: a dict, or a file that was saved from a dict", AssertionError,
+        )
+        self.param = {re.sub("^(arg|aux):", "", name): array for name, array in found.items()}
+        self.default_init = default_init
+        self.verbose = verbose
+
+    def __call__(self, name: str, arr: NDArray) -> None:
+        """Fill ``arr``.
+
+        Raises:
+            AssertionError: the loaded shape differs, or the name is missing and there is no default.
+        """
+        found = self.param.get(name)
+        if found is not None:
+            require(
+                "Initializer/load-shape", found.shape == arr.shape,
+                f"parameter {name} cannot be initialized from loading: it has shape {arr.shape},"
+                f" the loaded array {found.shape}", AssertionError,
+            )
+            arr[:] = found
+        else:
+            require(
+                "Initializer/load-missing", self.default_init is not None,
+                f"cannot initialize {name}: it is not among the loaded arrays"
+                f" ({', '.join(self.param)}) and no default_init is given", AssertionError,
+            )
+            self.default_init(name, arr)  # type: ignore[misc]  # not None, as required above
+        if self.verbose:
+            logging.info("Initialized %s by %s", name, "default" if found is None else "loading")
+
+
+__all__ = ["Load", "Mixed"]

@@ -1,0 +1,61 @@
+"""Arrays made from nothing or from others: zeros, ones, full, concatenate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..base import refusal
+from ..context import Context
+from . import operators
+from .ndarray import NDArray, empty
+
+
+def full(shape: Any, val: Any, ctx: Context | None = None, dtype: Any = None, out: Any = None) -> NDArray:
+    """An array filled with ``val``."""
+    made = out if out is not None else empty(shape, ctx, dtype)
+    made[:] = val
+    return made
+
+
+def zeros(
+    shape: Any, ctx: Context | None = None, dtype: Any = None, stype: str | None = None, **kwargs: Any
+) -> NDArray:
+    """An array of zeros; dense storage only."""
+    _require_dense(stype)
+    return full(shape, 0, ctx, dtype, kwargs.get("out"))
+
+
+def ones(shape: Any, ctx: Context | None = None, dtype: Any = None, **kwargs: Any) -> NDArray:
+    """An array of ones."""
+    return full(shape, 1, ctx, dtype, kwargs.get("out"))
+
+
+def _require_dense(stype: str | None) -> None:
+    if stype not in (None, "default"):
+        raise refusal("NDArray/dense", f"storage type {stype!r} is not available, use 'default'", ValueError)
+
+
+def waitall() -> None:
+    """Return when all work is done: always, since every call finishes its work."""
+
+
+def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = True) -> NDArray:
+    """Join arrays along ``axis``; a single array is returned as it is unless ``always_copy``."""
+    if not arrays:
+        raise refusal("NDArray/concatenate", "concatenate needs at least one array", ValueError)
+    if len(arrays) == 1 and not always_copy:
+        return arrays[0]
+    return operators.call("Concat", *arrays, dim=axis)
+
+
+def moveaxis(tensor: NDArray, source: Any, destination: Any) -> NDArray:
+    """Move axes to other places, as ``numpy.moveaxis``."""
+    sources = [source] if isinstance(source, int) else list(source)
+    targets = [destination] if isinstance(destination, int) else list(destination)
+    sources = [s % tensor.ndim for s in sources]
+    targets = [t % tensor.ndim for t in targets]
+    rest = [axis for axis in range(tensor.ndim) if axis not in sources]
+    for target, origin in sorted(zip(targets, sources, strict=True)):
+        rest.insert(target, origin)
+    return operators.call("transpose", tensor, axes=tuple(rest))

@@ -1,0 +1,263 @@
+"""Tuned twins against the plain loops that they stand in for, loop by loop.
+
+``laws.tuned_agrees`` compares whole operators on small shapes; here are the shapes at which tiles, panels
+and blocks begin and end, and what else a twin promises: exact where sums are exact, within the rounding of
+each product elsewhere, the same special values, the same bits in every thread, and no number read or written
+outside its arrays.
+"""
+
+from __future__ import annotations
+
+import threading
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refimpl.kernels import convolution, fully_connected, get
+from refimpl.kernels.foundation import LOOPS, Buffer, plain_kernels
+from refimpl.kernels.foundation.loop import _CHOICE
+from refimpl.kernels.tuned import kernel
+
+pytestmark = pytest.mark.skipif(
+    bool(numba.config.DISABLE_JIT) or _CHOICE.plain, reason="twins exist in machine code only"
+)
+EPS = float(np.finfo(np.float32).eps)
+MARGIN = 37  # numbers around every array, not a multiple of anything
+SEEDS = st.integers(0, 2**31 - 1)
+
+
+class Surrounded:
+    """An array in the middle of memory that holds NaN, which nobody may read or overwrite."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.memory = np.full(values.size + 2 * MARGIN, np.nan, values.dtype)
+        inside = self.memory[MARGIN : MARGIN + values.size]
+        inside[:] = values.reshape(-1)
+        self.buffer = Buffer(inside, values.shape)
+
+    def intact(self) -> bool:
+        """Whether the surroundings are still NaN."""
+        return bool(np.isnan(self.memory[:MARGIN]).all() and np.isnan(self.memory[-MARGIN:]).all())
+
+
+def called(loop, inputs, shape, numbers, dtype=np.float32):
+    """What ``loop(*inputs, out, *numbers)`` writes, by the twin."""
+    given_arrays = [Surrounded(a.astype(dtype)) for a in inputs]
+    out = Surrounded(np.full(shape, np.nan, dtype))
+    for block in kernel._WORKSPACE.blocks.values():
+        block.fill(np.nan)
+    loop(*(a.buffer for a in given_arrays), out.buffer, *numbers)
+    assert out.intact()
+    for array, values in zip(given_arrays, inputs, strict=True):
+        np.testing.assert_array_equal(array.buffer.flat, values.astype(dtype).reshape(-1))
+    return out.buffer.to_numpy()
+
+
+def plainly(loop, inputs, shape, numbers, dtype=np.float32):
+    with plain_kernels():
+        return called(loop, inputs, shape, numbers, dtype)
+
+
+def dyadic(rng, shape):
+    """Quarters between -2 and 2: float32 adds up thousands of their products without rounding."""
+    return rng.integers(-8, 9, shape).astype(np.float32) / 4
+
+
+def agrees(loop, make, seed, shapes, out_shape, numbers, products):
+    """Twin and plain loop agree: exactly on dyadic numbers, else to one rounding per product."""
+    rng = np.random.default_rng(seed)
+    inputs = [dyadic(rng, shape) for shape in shapes]
+    call = (inputs, out_shape, numbers)
+    np.testing.assert_array_equal(called(loop, *call), plainly(loop, *call))
+    inputs = [make(rng, shape).astype(np.float32) for shape in shapes]
+    truth = plainly(loop, inputs, out_shape, numbers, np.float64)
+    size = plainly(loop, [np.abs(a) for a in inputs], out_shape, numbers, np.float64)
+    wrong = np.abs(called(loop, inputs, out_shape, numbers) - truth)
+    assert (wrong <= (products + 1) * EPS * size).all()
+
+
+def normal(rng, shape):
+    return rng.standard_normal(shape)
+
+
+# --- the matrix product --------------------------------------------------------------------------
+
+SIDES = st.one_of(st.integers(1, 40), st.sampled_from([48, 63, 64, 65]))
+
+
+def strides(n, m, k, turned):
+    return (*((1, n) if turned[0] else (k, 1)), *((1, k) if turned[1] else (m, 1)))
+
+
+@given(SIDES, SIDES, st.one_of(SIDES, st.sampled_from([383, 384, 385, 800])), st.booleans(),
+       st.booleans(), SEEDS)
+def test_product(n, m, k, turn_a, turn_b, seed):
+    """Every way of storing the operands, across the ends of tiles and panels."""
+    numbers = (n, m, k, *strides(n, m, k, (turn_a, turn_b)))
+    agrees(fully_connected.PRODUCT, normal, seed, [(n * k,), (k * m,)], (n, m), numbers, k)
+
+
+def test_product_of_a_part():
+    """Operands may be parts of larger matrices: only the strides say where rows begin."""
+    rng = np.random.default_rng(1)
+    a, b = dyadic(rng, (5, 50)), dyadic(rng, (7, 60))
+    got = called(fully_connected.PRODUCT, [a, b], (5, 33), (5, 33, 7, 50, 2, 60, 1))
+    np.testing.assert_array_equal(got, a[:, 0:14:2] @ b[:, :33])
+
+
+@pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf])
+def test_special_values_stay_in_their_row_and_column(special):
+    rng = np.random.default_rng(2)
+    a, b = np.abs(dyadic(rng, (9, 20))) + 1, np.abs(dyadic(rng, (20, 21))) + 1
+    a[4, 7], b[3, 20] = special, special
+    got = called(fully_connected.PRODUCT, [a, b], (9, 21), (9, 21, 20, 20, 1, 21, 1))
+    expected = np.zeros((9, 21), bool)
+    expected[4, :] = expected[:, 20] = True
+    np.testing.assert_array_equal(~np.isfinite(got), expected)
+    np.testing.assert_array_equal(got[4, :20], special)
+
+
+# --- convolution ---------------------------------------------------------------------------------
+
+
+@st.composite
+def geometries(draw):
+    """Parameters and shapes: (p, data, weight, out)."""
+    rank, groups = draw(st.integers(1, 3)), draw(st.sampled_from([1, 1, 2]))
+    axis = st.tuples(st.integers(1, 5 - rank), st.integers(1, 3), st.integers(1, 2), st.integers(0, 2))
+    kernel_size, stride, dilate, pad = zip(*(draw(axis) for _ in range(rank)), strict=True)
+    longest = {1: 60, 2: 20, 3: 6}[rank]
+    sizes = tuple(
+        max(1, e * (k - 1) + 1 - 2 * p) + draw(st.integers(0, longest))
+        for k, e, p in zip(kernel_size, dilate, pad, strict=True)
+    )
+    params = {
+        "kernel": kernel_size, "stride": stride, "dilate": dilate, "pad": pad, "num_group": groups,
+        "num_filter": groups * draw(st.integers(1, 21)), "no_bias": True,
+    }
+    op = get("Convolution")
+    p = op.parse(params)
+    data = (draw(st.integers(1, 2)), groups * draw(st.integers(1, 11)), *sizes)
+    (data, weight), (out,) = op.infer(p, [data, None], [None])
+    return p, data, weight, out
+
+
+@given(geometries(), SEEDS)
+def test_convolution(geometry, seed):
+    """Forward, across blocks, parts and groups."""
+    p, data, weight, out = geometry
+    numbers = convolution.geometry(p, data, out)
+    products = int(np.prod(weight[1:]))
+    agrees(convolution.CORRELATE, normal, seed, [data, weight], out, numbers, products)
+
+
+@given(geometries(), SEEDS)
+def test_convolution_gradient_by_data(geometry, seed):
+    p, data, weight, out = geometry
+    numbers = convolution.geometry(p, data, out)
+    products = int(np.prod(weight)) // weight[1]
+    agrees(convolution.SEND_BACK, normal, seed, [out, weight], data, numbers, products)
+
+
+@given(geometries(), SEEDS)
+def test_convolution_gradient_by_weight(geometry, seed):
+    p, data, weight, out = geometry
+    numbers = convolution.geometry(p, data, out)
+    products = out[0] * int(np.prod(out[2:]))
+    agrees(convolution.GATHER_WEIGHT, normal, seed, [out, data], weight, numbers, products)
+
+
+# As in networks: (data, kernel, filters, stride, pad). The gradient by data of the first two scatters.
+LAYERS = [
+    ((2, 20, 12, 12), 5, 50, 1, 0), ((2, 3, 12, 13), 5, 20, 1, 0), ((2, 3, 16, 16), 3, 16, 1, 1),
+    ((2, 16, 16, 16), 3, 32, 2, 1), ((2, 32, 8, 8), 3, 32, 1, 1), ((3, 8, 14, 14), 1, 24, 2, 0),
+    ((2, 8, 7, 7), 1, 24, 1, 0), ((1, 3, 30, 30), 7, 10, 2, 3), ((1, 4, 33, 20), 3, 9, 3, 0),
+]
+
+
+def layer(data, side, filters, stride, pad):
+    op = get("Convolution")
+    p = op.parse({
+        "kernel": (side, side), "num_filter": filters, "stride": (stride, stride), "pad": (pad, pad),
+        "no_bias": True,
+    })
+    (data, weight), (out,) = op.infer(p, [data, None], [None])
+    return p, data, weight, out
+
+
+def three_loops(p, data, weight, out):
+    """(loop, input shapes, output shape, numbers) of the three convolutions of a layer."""
+    numbers = convolution.geometry(p, data, out)
+    return [
+        (convolution.CORRELATE, [data, weight], out, numbers),
+        (convolution.SEND_BACK, [out, weight], data, numbers),
+        (convolution.GATHER_WEIGHT, [out, data], weight, numbers),
+    ]
+
+
+@pytest.mark.parametrize("shapes", LAYERS, ids=str)
+def test_layers_of_networks(shapes):
+    for loop, ins, out, numbers in three_loops(*layer(*shapes)):
+        rng = np.random.default_rng(3)
+        inputs = [dyadic(rng, shape) for shape in ins]
+        np.testing.assert_array_equal(
+            called(loop, inputs, out, numbers), plainly(loop, inputs, out, numbers), str(loop)
+        )
+
+
+@pytest.mark.parametrize("special", [np.nan, np.inf])
+@pytest.mark.parametrize("shapes", [LAYERS[1], LAYERS[3], LAYERS[7]], ids=str)
+@pytest.mark.parametrize("which", [0, 1])
+def test_special_values_go_where_the_plain_loop_sends_them(shapes, which, special):
+    """In a corner of either operand, where the padding is near."""
+    for loop, ins, out, numbers in three_loops(*layer(*shapes)):
+        rng = np.random.default_rng(4)
+        inputs = [dyadic(rng, shape) for shape in ins]
+        inputs[which].reshape(-1)[[0, -1]] = special
+        np.testing.assert_array_equal(
+            called(loop, inputs, out, numbers), plainly(loop, inputs, out, numbers), str(loop)
+        )
+
+
+# --- threads -------------------------------------------------------------------------------------
+
+
+def test_threads_do_not_disturb_each_other():
+    """Two threads that run other layers at the same time give the bits that one gives alone."""
+    rng = np.random.default_rng(5)
+    work = []
+    for shapes in LAYERS[:6]:
+        for loop, ins, out, numbers in three_loops(*layer(*shapes)):
+            work.append((loop, [normal(rng, s).astype(np.float32) for s in ins], out, numbers))
+    work.append((
+        fully_connected.PRODUCT, [normal(rng, (70, 500)), normal(rng, (500, 90))], (70, 90),
+        (70, 90, 500, 500, 1, 90, 1),
+    ))
+    alone = [called(*call) for call in work]
+    found: dict[int, list[np.ndarray]] = {0: [], 1: []}
+
+    def run(which):
+        order = range(len(work)) if which == 0 else range(len(work) - 1, -1, -1)
+        for i in [*order] * 3:
+            found[which].append((i, called(*work[i])))
+
+    threads = [threading.Thread(target=run, args=(which,)) for which in found]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for results in found.values():
+        assert len(results) == 3 * len(work)
+        for i, result in results:
+            np.testing.assert_array_equal(result, alone[i], str(work[i][0]))
+
+
+def test_every_twin_is_tested_here():
+    tested = {
+        "fully_connected.product", "convolution.correlate", "convolution.send_back",
+        "convolution.gather_weight",
+    }
+    assert {loop.name for loop in LOOPS if loop._tuned is not None} == tested

@@ -1,0 +1,61 @@
+"""Contexts side by side."""
+
+from __future__ import annotations
+
+import gc
+import threading
+
+import pytest
+
+from refimpl.module.crew import Crew
+
+
+@pytest.mark.clause("ExecutorGroup/side-by-side")
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_every_context_runs_once(size):
+    done = []
+    Crew(size).run(done.append)
+    assert sorted(done) == list(range(size))
+
+
+@pytest.mark.clause("ExecutorGroup/side-by-side")
+def test_contexts_run_at_the_same_time():
+    meeting = threading.Barrier(3, timeout=20)
+    Crew(3).run(lambda _: meeting.wait())
+
+
+@pytest.mark.clause("ExecutorGroup/side-by-side")
+@pytest.mark.parametrize(("failing", "speaks"), [({1, 2}, 1), ({0, 2}, 0), ({3}, 3)])
+def test_the_first_failure_reaches_the_caller_when_all_have_stopped(failing, speaks):
+    done = []
+
+    def work(context):
+        if context in failing:
+            raise ValueError(context)
+        done.append(context)
+
+    crew = Crew(4)
+    with pytest.raises(ValueError, match=str(speaks)):
+        crew.run(work)
+    assert set(done) == set(range(4)) - failing
+    crew.run(lambda _: None)
+
+
+def test_the_first_context_runs_on_the_calling_thread():
+    names = {}
+    Crew(2).run(lambda context: names.update({context: threading.current_thread()}))
+    assert names[0] is threading.current_thread()
+    assert names[1] is not names[0]
+
+
+def test_threads_go_home_with_their_crew():
+    crew = Crew(3)
+    hired = []
+    crew.run(lambda _: hired.append(threading.current_thread()))
+    others = [thread for thread in hired if thread is not threading.current_thread()]
+    assert len(others) == 2
+    del crew
+    gc.collect()
+    for thread in others:
+        thread.join(timeout=20)
+        assert not thread.is_alive()
