@@ -1,6 +1,7 @@
 """Activation: out[i] = f(data[i]) for the function named by act_type.
 
-[Activation/functions] relu max(x, 0); sigmoid 1 / (1 + e^-x); tanh; softrelu ln(1 + e^x); softsign x / (1 + |x|).
+[Activation/functions] relu max(x, 0); sigmoid 1 / (1 + e^-x); tanh; softrelu ln(1 + e^x); softsign
+    x / (1 + |x|).
     >>> run("Activation", [-2, 0, 2], act_type="relu"), run("Activation", [-2, 0, 2], act_type="tanh")
     ([0.0, 0.0, 2.0], [-0.964028, 0.0, 0.964028])
     >>> run("Activation", [-2, 0, 2], act_type="sigmoid")
@@ -20,8 +21,8 @@
     >>> grad("Activation", [-1, 0, 1], act_type="relu")
     [0.0, 0.0, 1.0]
 
-[Activation/gradient] the slope is computed from the output y: sigmoid y (1 - y), tanh 1 - y^2, softrelu 1 - e^-y;
-    for softsign from the input: 1 / (1 + |x|)^2.
+[Activation/gradient] the slope is computed from the output y: sigmoid y (1 - y), tanh 1 - y^2,
+    softrelu 1 - e^-y; for softsign from the input: 1 / (1 + |x|)^2.
     >>> grad("Activation", [-2, 0, 2], act_type="sigmoid")
     [0.104994, 0.25, 0.104994]
     >>> grad("Activation", [-2, 0, 2], act_type="softsign")

@@ -1,48 +1,57 @@
 """BatchNorm: out = gamma * (data - mean) / sqrt(variance + eps) + beta, channel by channel.
 
-[BatchNorm/training] in training mean and variance are those of the batch, over every axis but ``axis``; the variance
-    is the biased one, divided by the count.
+[BatchNorm/training] in training mean and variance are those of the batch, over every axis but
+    ``axis``; the variance is the biased one, divided by the count.
     >>> run("BatchNorm", [[1], [3]], [2], [10], [0], [1], fix_gamma=False, eps=0, is_train=True)
     [[8.0], [12.0]]
 
-[BatchNorm/evaluation] in evaluation, and always with use_global_stats, they are moving_mean and moving_var.
+[BatchNorm/evaluation] in evaluation, and always with use_global_stats, they are moving_mean and
+    moving_var.
     >>> run("BatchNorm", [[1], [3]], [2], [10], [5], [4], fix_gamma=False, eps=0)
     [[6.0], [8.0]]
 
-[BatchNorm/fix-gamma] with fix_gamma (the default) gamma is set to 1 in its own array, and its gradient is zero.
+[BatchNorm/fix-gamma] with fix_gamma (the default) gamma is set to 1 in its own array, and its
+    gradient is zero.
     >>> run("BatchNorm", [[1], [3]], [2], [10], [0], [1], eps=0, is_train=True)
     [[9.0], [11.0]]
     >>> grad("BatchNorm", [[1], [2], [6]], [2], [10], [0], [1], eps=0, head=[[1], [0], [0]])[1]
     [0.0]
 
-[BatchNorm/outputs] with output_mean_var two more outputs are visible: the mean that was used, and var, which
-    is 1 / sqrt(variance + eps).
+[BatchNorm/outputs] with output_mean_var two more outputs are visible: the mean that was used, and
+    var, which is 1 / sqrt(variance + eps).
     >>> run("BatchNorm", [[1], [5]], [1], [0], [0], [1], eps=0, output_mean_var=True, is_train=True)
     ([[-1.0], [1.0]], [3.0], [0.5])
 
-[BatchNorm/gradient] in training the gradient goes through mean and variance; with moving statistics these are
-    constants. Head gradients of mean and var are ignored.
-    >>> grad("BatchNorm", [[1], [3]], [2], [0], [5], [4], fix_gamma=False, eps=0, head=[[1], [2]], is_train=False)[:3]
+[BatchNorm/gradient] in training the gradient goes through mean and variance; with moving statistics
+    these are constants. Head gradients of mean and var are ignored.
+    >>> options = {"fix_gamma": False, "eps": 0, "head": [[1], [2]], "is_train": False}
+    >>> grad("BatchNorm", [[1], [3]], [2], [0], [5], [4], **options)[:3]
     ([[1.0], [2.0]], [-4.0], [3.0])
-    >>> grad("BatchNorm", [[-3], [-1], [1], [3]], [1], [0], [0], [1], fix_gamma=False, eps=4, head=[[1], [0], [0], [0]])[0]
+    >>> options = {"fix_gamma": False, "eps": 4, "head": [[1], [0], [0], [0]]}
+    >>> grad("BatchNorm", [[-3], [-1], [1], [3]], [1], [0], [0], [1], **options)[0]
     [[0.166667], [-0.111111], [-0.055556], [0.0]]
 
-[BatchNorm/moving-average] backward in training moves them: new = momentum * old + (1 - momentum) * batch. Forward
-    does not, use_global_stats does not, and two backward passes move them twice.
+[BatchNorm/moving-average] backward in training moves them: new = momentum * old + (1 - momentum) *
+    batch. Forward does not, use_global_stats does not, and two backward passes move them twice.
 
-[BatchNorm/channel-shape] gamma, beta, moving_mean and moving_var are (channels,); unknown ones are inferred.
+[BatchNorm/shape] the output has data's shape; either is inferred from the other.
+
+[BatchNorm/channel-shape] gamma, beta, moving_mean and moving_var are (channels,); unknown ones are
+    inferred.
 
 [BatchNorm/axis] axis lies in -rank .. rank - 1.
     >>> run("BatchNorm", [[1, 3]], [1], [0], [0], [1], axis=0, eps=0, is_train=True)
     [[-1.0, 1.0]]
 
-[BatchNorm/sum-order] sums over a channel are made in double precision: first over the axes before ``axis``, for
-    each position after it, then over these positions, both in C order. The variance sums squared differences to
-    the mean.
-    >>> run("BatchNorm", [[1e8], [1], [-1e8]], [1], [0], [0], [1], eps=0, output_mean_var=True, is_train=True)[1]
+[BatchNorm/sum-order] sums over a channel are made in double precision, in C order (a tuned twin may
+    order them otherwise, the same way on every run); the variance sums squared differences to the
+    mean.
+    >>> options = {"eps": 0, "output_mean_var": True, "is_train": True}
+    >>> run("BatchNorm", [[1e8], [1], [-1e8]], [1], [0], [0], [1], **options)[1]
     [0.333333]
 
-[BatchNorm/types] float16 data keeps float32 gamma, beta and statistics; otherwise all have data's type.
+[BatchNorm/types] float16 data keeps float32 gamma, beta and statistics; otherwise all have data's
+    type.
 """
 
 from math import prod, sqrt
@@ -51,6 +60,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .foundation import Case, Loop, Op, items, merge, normal_axis, refusal, register, scratch
+from .tuned import sums as tuned
 
 
 class Params(NamedTuple):
@@ -112,28 +122,19 @@ def set_to_one(gamma, n):
         gamma[i] = 1
 
 
-def batch_statistics(data, mean, inverse, partial, outer, channels, inner, eps):
-    """partial, double (channels, inner), holds the sums over outer."""
+def batch_statistics(data, mean, inverse, outer, channels, inner, eps):
     for c in items(channels):
-        own = c * inner
-        for j in range(own, own + inner):
-            partial[j] = 0
+        total = np.float64(0)
         for o in range(outer):
             start = (o * channels + c) * inner
-            for j in range(inner):
-                partial[own + j] += data[start + j]
-        total = 0.0
-        for j in range(own, own + inner):
-            total += partial[j]
-            partial[j] = 0
+            for j in range(start, start + inner):
+                total += data[j]
         centre = total / (outer * inner)
+        total = np.float64(0)
         for o in range(outer):
             start = (o * channels + c) * inner
-            for j in range(inner):
-                partial[own + j] += (data[start + j] - centre) * (data[start + j] - centre)
-        total = 0.0
-        for j in range(own, own + inner):
-            total += partial[j]
+            for j in range(start, start + inner):
+                total += (data[j] - centre) * (data[j] - centre)
         mean[c] = centre
         inverse[c] = 1.0 / sqrt(total / (outer * inner) + eps)
 
@@ -153,25 +154,17 @@ def normalise(data, gamma, beta, mean, inverse, out, outer, channels, inner):
             out[j] = (data[j] - centre) * factor + shift
 
 
-def head_sums(head, data, mean, inverse, sums, partial, outer, channels, inner):
+def head_sums(head, data, mean, inverse, sums, outer, channels, inner):
     """sums holds, per channel, the sum of head and that of head * (data - mean) * inverse."""
     for c in items(channels):
-        plain, product = c * inner, (channels + c) * inner
-        for j in range(inner):
-            partial[plain + j] = 0
-            partial[product + j] = 0
         centre = np.float64(mean[c])
+        total = np.float64(0)
+        dot = np.float64(0)
         for o in range(outer):
             start = (o * channels + c) * inner
-            for j in range(inner):
-                partial[plain + j] += head[start + j]
-            for j in range(inner):
-                partial[product + j] += head[start + j] * (data[start + j] - centre)
-        total = 0.0
-        dot = 0.0
-        for j in range(inner):
-            total += partial[plain + j]
-            dot += partial[product + j]
+            for j in range(start, start + inner):
+                total += head[j]
+                dot += head[j] * (data[j] - centre)
         sums[2 * c] = total
         sums[2 * c + 1] = dot * inverse[c]
 
@@ -209,9 +202,10 @@ def move(moving_mean, moving_var, mean, inverse, channels, momentum, rest, eps):
 
 
 SET_TO_ONE, MOVE = Loop(set_to_one), Loop(move)
-BATCH_STATISTICS, MOVING_STATISTICS = Loop(batch_statistics), Loop(moving_statistics)
+BATCH_STATISTICS = Loop(batch_statistics, tuned=tuned.batch_statistics)
+MOVING_STATISTICS = Loop(moving_statistics)
 NORMALISE = Loop(normalise)
-HEAD_SUMS, PICK_SUMS = Loop(head_sums), Loop(pick_sums)
+HEAD_SUMS, PICK_SUMS = Loop(head_sums, tuned=tuned.head_sums), Loop(pick_sums)
 THROUGH_BATCH, THROUGH_CONSTANTS = Loop(through_batch), Loop(through_constants)
 
 
@@ -223,8 +217,7 @@ def forward(p, data, gamma, beta, moving_mean, moving_var, out, mean, var, *, is
     if p.fix_gamma:
         SET_TO_ONE(gamma, channels)
     if is_train and not p.use_global_stats:
-        (partial,) = scratch(data, channels * inner, dtype=np.float64)
-        BATCH_STATISTICS(data, mean, var, partial, outer, channels, inner, p.eps)
+        BATCH_STATISTICS(data, mean, var, outer, channels, inner, p.eps)
     else:
         MOVING_STATISTICS(moving_mean, moving_var, mean, var, channels, p.eps)
     NORMALISE(data, gamma, beta, mean, var, out, outer, channels, inner)
@@ -236,8 +229,8 @@ def backward(p, head, *others, is_train):
     batch = is_train and not p.use_global_stats
     if p.fix_gamma:
         SET_TO_ONE(gamma, channels)
-    sums, partial = scratch(data, 2 * channels, 2 * channels * inner, dtype=np.float64)
-    HEAD_SUMS(head, data, mean, var, sums, partial, outer, channels, inner)
+    (sums,) = scratch(data, 2 * channels, dtype=np.float64)
+    HEAD_SUMS(head, data, mean, var, sums, outer, channels, inner)
     if d_data is not None and batch:
         THROUGH_BATCH(head, data, gamma, mean, var, sums, d_data, outer, channels, inner)
     elif d_data is not None:

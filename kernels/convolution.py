@@ -78,6 +78,7 @@ from .foundation import (
 )
 from .tuned import convolution as tuned
 from .tuned import convolution_back as tuned_back
+from .tuned import sums
 
 
 class Params(NamedTuple):
@@ -353,7 +354,7 @@ def gather_bias(head, d_bias, n, f, pixels):
 CORRELATE = Loop(correlate, cuda_function=correlate_cuda, tuned=tuned.correlate)
 SEND_BACK = Loop(send_back, cuda_function=send_back_cuda, tuned=tuned_back.send_back)
 GATHER_WEIGHT = Loop(gather_weight, tuned=tuned.gather_weight)
-ADD_BIAS, GATHER_BIAS = Loop(add_bias), Loop(gather_bias)
+ADD_BIAS, GATHER_BIAS = Loop(add_bias), Loop(gather_bias, tuned=sums.channel_sums)
 
 
 # --- the operator -------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """Dropout: in training each element is dropped with probability p, the others grow by 1 / (1 - p).
 
 [Dropout/keep] an element is kept where its unit number u < 1 - p; u comes from the device's streams
-    (random_streams.py), one per element of the mask, in C order. 1 - p and 1 / (1 - p) are single precision.
+    (random_streams.py), one per element of the mask, in C order. 1 - p and 1 / (1 - p) are single
+    precision.
     >>> run("Dropout", [3, 6, 9, 12], p=0.25, is_train=True)
     [4.0, 8.0, 12.0, 0.0]
 
@@ -17,16 +18,19 @@
 
 [Dropout/axis-range] every axis lies in 0 .. rank - 1.
 
+[Dropout/shape] the output has data's shape; either is inferred from the other.
+
 [Dropout/gradient] the gradient goes through the same mask.
     >>> grad("Dropout", [3, 6, 9, 12], p=0.25, head=[1, 1, 1, 1])
     [1.333333, 1.333333, 1.333333, 0.0]
 
-[Dropout/all] p = 1 multiplies 0 by infinity, which is NaN; p = 0 is the identity and takes no random numbers;
-    a p outside 0 .. 1 is refused.
+[Dropout/all] p = 1 multiplies 0 by infinity, which is NaN; p = 0 is the identity and takes no
+    random numbers; a p outside 0 .. 1 is refused.
     >>> run("Dropout", [3, 6], p=1, is_train=True)
     [nan, nan]
 
-[Dropout/half] float16 goes through single precision and so takes one draw per element, as float32 does.
+[Dropout/half] float16 goes through single precision and so takes one draw per element, as float32
+    does.
 """
 
 from typing import Annotated, Literal, NamedTuple

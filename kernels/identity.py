@@ -33,8 +33,8 @@
     ([0.0, 2.0, -2.0], [0.0, 1.0])
 
 [Cast/gradient] the head gradient, cast back to the input's type.
-    >>> grad("Cast", np.array([1, 2], "float32"), dtype="float64")
-    [1.0, 1.0]
+    >>> grad("Cast", [1, 2], dtype="float64", head=[3, 4])
+    [3.0, 4.0]
 """
 
 from typing import Literal, NamedTuple

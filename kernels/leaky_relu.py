@@ -1,22 +1,25 @@
 """LeakyReLU: x where x > 0; below, a curve that act_type names.
 
-[LeakyReLU/functions] leaky slope * x; elu slope * (e^x - 1); selu 1.0507 * x above and
-    1.0507 * 1.6733 * (e^x - 1) below; gelu x * (1 + erf(x / sqrt 2)) / 2 everywhere.
+[LeakyReLU/functions] leaky slope * x; elu slope * (e^x - 1); selu 1.0507 * x above and 1.0507 *
+    1.6733 * (e^x - 1) below; gelu x * (1 + erf(x / sqrt 2)) / 2 everywhere.
     >>> run("LeakyReLU", [-2, 0, 2]), run("LeakyReLU", [-2, 2], act_type="elu", slope=2)
     ([-0.5, 0.0, 2.0], [-1.729329, 2.0])
     >>> run("LeakyReLU", [-2, 2], act_type="selu"), run("LeakyReLU", [-2, 2], act_type="gelu")
     ([-1.520167, 2.101402], [-0.0455, 1.9545])
 
-[LeakyReLU/prelu] prelu multiplies by gamma, one per channel (axis 1) or one for all; 1-D data takes one each or one.
+[LeakyReLU/prelu] prelu multiplies by gamma, one per channel (axis 1) or one for all; 1-D data takes
+    one each or one.
     >>> run("LeakyReLU", [[-1, -2, -3]], [0.5, 1, 2], act_type="prelu")
     [[-0.5, -2.0, -6.0]]
     >>> grad("LeakyReLU", [[-1, -2, 3], [-4, 5, 6]], [0.5, 1, 2], act_type="prelu")
     ([[0.5, 1.0, 1.0], [0.5, 1.0, 1.0]], [-5.0, -2.0, 0.0])
 
-[LeakyReLU/gamma-shape] an unknown gamma is inferred as (channels,), which 1-D data does not have; any other is refused.
+[LeakyReLU/gamma-shape] an unknown gamma is inferred as (channels,), which 1-D data does not have;
+    any other is refused.
 
-[LeakyReLU/rrelu] in training every element has a slope of its own, lower_bound + (upper_bound - lower_bound) * u,
-    drawn as _random_uniform draws and kept in the hidden output mask; in evaluation the slope is the mean.
+[LeakyReLU/rrelu] in training every element has a slope of its own, lower_bound + (upper_bound -
+    lower_bound) * u, drawn as _random_uniform draws and kept in the hidden output mask; in
+    evaluation the slope is the mean.
     >>> run("LeakyReLU", [-1, -1, 1], act_type="rrelu", lower_bound=0.25, upper_bound=0.5, is_train=True)
     [-0.387203, -0.398211, 1.0]
     >>> run("LeakyReLU", [-1, -1, 1], act_type="rrelu", lower_bound=0.25, upper_bound=0.5)
@@ -172,7 +175,7 @@ def chain_channels(head, data, gamma, d_data, rows, channels, inner):
 
 def sum_gamma(head, data, d_gamma, rows, channels, inner):
     for channel in items(channels):
-        total = 0.0
+        total = np.float64(0)
         for row in range(rows):
             start = (row * channels + channel) * inner
             for j in range(start, start + inner):

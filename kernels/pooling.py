@@ -1,27 +1,31 @@
 """Pooling: each output element sums up a window of data: its maximum, mean, sum or Lp norm.
 
-[Pooling/window] window o of an axis begins at o * stride - pad and has kernel elements; what lies outside data
-    (the padding, the end) is left out. stride defaults to 1, pad to 0. kernel has 1, 2 or 3 sides, data two axes more.
-    >>> run("Pooling", [[[1, 3, 2, 5]]], kernel=(2,)), run("Pooling", [[[1, 3, 2, 5]]], kernel=(2,), stride=(2,))
-    ([[[3.0, 3.0, 5.0]]], [[[3.0, 5.0]]])
+[Pooling/window] window o of an axis begins at o * stride - pad and has kernel elements; what lies
+    outside data (the padding, the end) is left out. stride defaults to 1, pad to 0. kernel has 1, 2
+    or 3 sides, data two axes more.
+    >>> run("Pooling", [[[1, 3, 2, 5]]], kernel=(2,))
+    [[[3.0, 3.0, 5.0]]]
+    >>> run("Pooling", [[[1, 3, 2, 5]]], kernel=(2,), stride=(2,))
+    [[[3.0, 5.0]]]
     >>> run("Pooling", [[[[1, 2], [3, 4]]]], kernel=(2, 2), pad=(1, 1), stride=(2, 2), pool_type="sum")
     [[[[1.0, 2.0], [3.0, 4.0]]]]
 
-[Pooling/convention] valid has floor((side + 2 pad - kernel) / stride) + 1 windows, full the ceiling instead of the
-    floor; same has ceil(side / stride), for one side only and without pad.
+[Pooling/convention] valid has floor((side + 2 pad - kernel) / stride) + 1 windows, full the ceiling
+    instead of the floor; same has ceil(side / stride), for one side only and without pad.
     >>> run("Pooling", [[[1, 3, 2]]], kernel=(2,), stride=(2,), pooling_convention="full")
     [[[3.0, 2.0]]]
 
 [Pooling/kernel-fits] a side of the kernel is at most side + 2 pad.
 
-[Pooling/sides] kernel, stride and pad have one number per side of the image, positive ones for kernel and stride.
+[Pooling/sides] kernel, stride and pad have one number per side of the image, positive ones for
+    kernel and stride.
 
 [Pooling/global] global_pool takes the whole image as one window and ignores kernel, stride and pad.
     >>> run("Pooling", [[[[1, 2], [3, 6]]]], global_pool=True, pool_type="avg")
     [[[[3.0]]]]
 
-[Pooling/padding-never-wins] padding is no candidate for a maximum, nor is NaN; a window without a candidate gives
-    the least finite number of the type.
+[Pooling/padding-never-wins] padding is no candidate for a maximum, nor is NaN; a window without a
+    candidate gives the least finite number of the type.
     >>> run("Pooling", [[[-1, float("nan")]]], kernel=(2,), pad=(1,))
     [[[-1.0, -1.0, -3.4028234663852886e+38]]]
 
@@ -29,8 +33,9 @@
     >>> grad("Pooling", [[[[1, 5], [5, 2]]]], kernel=(2, 2))
     [[[[0.0, 1.0], [0.0, 0.0]]]]
 
-[Pooling/average] avg divides by the window's size, padding counted, but never further than pad beyond the end;
-    with count_include_pad=False by the number of elements of data in it. An empty window gives 0.
+[Pooling/average] avg divides by the window's size, padding counted, but never further than pad
+    beyond the end; with count_include_pad=False by the number of elements of data in it. An empty
+    window gives 0.
     >>> run("Pooling", [[[2, 4, 6]]], kernel=(2,), pad=(1,), pool_type="avg")
     [[[1.0, 3.0, 5.0, 3.0]]]
     >>> run("Pooling", [[[2, 4, 6]]], kernel=(2,), pad=(1,), pool_type="avg", count_include_pad=False)
@@ -38,8 +43,8 @@
     >>> run("Pooling", [[[2, 4, 6]]], kernel=(2,), stride=(2,), pool_type="avg", pooling_convention="full")
     [[[3.0, 6.0]]]
 
-[Pooling/lp] lp is the root of the sum of x^p for p_value 1, 2 or 3, without absolute values;
-    d_x = head * (x / output)^(p - 1).
+[Pooling/lp] lp is the root of the sum of x^p for p_value 1, 2 or 3, without absolute values; d_x =
+    head * (x / output)^(p - 1).
     >>> run("Pooling", [[[3, -4]]], kernel=(2,), pool_type="lp", p_value=2)
     [[[5.0]]]
     >>> grad("Pooling", [[[3, -4]]], kernel=(2,), pool_type="lp", p_value=2)
@@ -62,7 +67,6 @@
 [Pooling/floating] data is float16, float32 or float64.
 """
 
-from functools import lru_cache
 from math import prod, sqrt
 from typing import Literal, NamedTuple
 
@@ -73,15 +77,14 @@ from .foundation import (
     Loop,
     Op,
     Shape,
-    as_buffer,
     items,
     merge,
     register,
     require,
     same_type,
     scalar,
-    scratch,
 )
+from .pooling_windows import channel_last, checked, count, image_of, in_planes, pairs, windows
 
 
 class Params(NamedTuple):
@@ -95,52 +98,6 @@ class Params(NamedTuple):
     p_value: int | None = None
     count_include_pad: bool | None = None
     layout: Literal["None", "NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC"] = "None"
-
-
-def channel_last(p):
-    return p.layout.endswith("C")
-
-
-def image_of(p, data):
-    """The image's sides, without batch and channels."""
-    return data[1:-1] if channel_last(p) else data[2:]
-
-
-def checked(p, rank):
-    """kernel, stride and pad for an image of ``rank`` sides, or a refusal."""
-    given = f"kernel={p.kernel}, stride={p.stride}, pad={p.pad} for an image with {rank} sides"
-    require("Pooling/sides", 1 <= rank <= 3, f"data has an image of {rank} sides, 1 to 3 are known")
-    require(
-        "Pooling/layout", p.layout == "None" or len(p.layout) == rank + 2,
-        f"layout {p.layout} does not fit data with {rank + 2} axes",
-    )
-    stride = p.stride or (1,) * rank
-    pad = p.pad if any(p.pad) else (0,) * rank
-    if p.global_pool:
-        return (1,) * rank, (1,) * rank, (0,) * rank
-    require("Pooling/sides", len(p.kernel) == len(stride) == len(pad) == rank, f"got {given}")
-    require("Pooling/sides", min(p.kernel) > 0 and min(stride) > 0 and min(pad) >= 0, f"got {given}")
-    require(
-        "Pooling/convention", p.pooling_convention != "same" or (rank == 1 and not any(pad)),
-        f"pooling_convention same takes one side and no pad, got {given}",
-    )
-    return p.kernel, stride, pad
-
-
-def count(p, side, kernel, stride, pad):
-    """How many windows lie on an axis; 0 when the side is unknown."""
-    if p.global_pool:
-        return 1
-    if not side:
-        return 0
-    require(
-        "Pooling/kernel-fits", kernel <= side + 2 * pad,
-        f"kernel size ({kernel}) exceeds input ({side} padded to {side + 2 * pad})",
-    )
-    if p.pooling_convention == "same":
-        return -(-side // stride)
-    rest = side + 2 * pad - kernel
-    return (-(-rest // stride) if p.pooling_convention == "full" else rest // stride) + 1
 
 
 def infer(p, ins, outs):
@@ -169,29 +126,6 @@ def infer_type(p, ins, outs):
         f"data is {ins[0]}, a floating-point type is needed; use Cast",
     )
     return ins, outs
-
-
-@lru_cache(maxsize=1024)
-def windows(p, image, counts, device):
-    """What the loops read: where every window begins and ends in data and its size, axis after axis.
-
-    Returns three int64 buffers, of depth + height + width windows each, and six numbers: the sides of the
-    image and the counts of windows (depth, height, width; absent sides are 1).
-    """
-    kernel, stride, pad = checked(p, len(image))
-    if p.global_pool:
-        kernel = image
-    table = [(0, 1, 1)] * (3 - len(image))
-    for side, n, width, step, before in zip(image, counts, kernel, stride, pad, strict=True):
-        for o in range(n):
-            begin = o * step - before
-            end = min(begin + width, side + before)
-            inside = max(begin, 0), min(end, side)
-            padded = p.count_include_pad is not False and not p.global_pool
-            table.append((*inside, end - begin if padded else inside[1] - inside[0]))
-    buffers = [as_buffer(np.array(column, np.int64), device) for column in zip(*table, strict=True)]
-    more = (1,) * (3 - len(image))
-    return (*buffers, *more, *image, *more, *counts)
 
 
 # --- the formulas of a sum over a window: term of each element, root of the sum, slope -------------
@@ -325,7 +259,7 @@ def sum_rows(data, out, begin, end, size, depth, height, width, deep, high, wide
         a = row // high % deep
         plane = row // (high * deep)
         for j in range(wide):
-            total = 0.0
+            total = np.float64(0)
             for d in range(begin[a], end[a]):
                 for h in range(begin[i], end[i]):
                     line = ((plane * depth + d) * height + h) * width
@@ -355,22 +289,6 @@ def sum_back(
                             d_data[line + w] += share * slope(data[line + w], y)  # noqa: F821
 
 
-def channels_first(data, out, batch, channels, inner):
-    """out (batch, channels, inner) from data (batch, inner, channels)."""
-    for plane in items(batch * channels):
-        n = plane // channels
-        for i in range(inner):
-            out[plane * inner + i] = data[(n * inner + i) * channels + plane - n * channels]
-
-
-def channels_last(data, out, batch, channels, inner):
-    """out (batch, inner, channels) from data (batch, channels, inner)."""
-    for plane in items(batch * channels):
-        n = plane // channels
-        for i in range(inner):
-            out[(n * inner + i) * channels + plane - n * channels] = data[plane * inner + i]
-
-
 MAX, MAX_BACK = Loop(max_rows), Loop(max_back)
 MAX_PAIRS, MAX_PAIRS_BACK = Loop(max_pairs), Loop(max_pairs_back)
 SUM = {
@@ -379,35 +297,9 @@ SUM = {
         (1, term_1, root_1, slope_1), (2, term_2, root_2, slope_2), (3, term_3, root_3, slope_3),
     )
 }
-CHANNELS_FIRST, CHANNELS_LAST = Loop(channels_first), Loop(channels_last)
 
 
 # --- the operator -------------------------------------------------------------------------------
-
-
-def in_planes(p, reads, writes, work):
-    """Call ``work`` with buffers whose channels come second, copying where ``p`` has them last."""
-    if not channel_last(p):
-        work(reads, writes)
-        return
-    both = [*reads, *writes]
-    turned = [
-        plain.reshape((b.shape[0], b.shape[-1], *b.shape[1:-1]))
-        for plain, b in zip(scratch(both[0], *(b.size for b in both)), both, strict=True)
-    ]
-    sides = [(t.shape[0], t.shape[1], prod(t.shape[2:])) for t in turned]
-    for buffer, copy, side in zip(reads, turned, sides, strict=False):
-        CHANNELS_FIRST(buffer, copy, *side)
-    work(turned[: len(reads)], turned[len(reads) :])
-    for buffer, copy, side in zip(both, turned, sides, strict=True):
-        if any(buffer is w for w in writes):
-            CHANNELS_LAST(copy, buffer, *side)
-
-
-def pairs(p, image):
-    """Whether windows of 2 x 2 lie side by side, none over an edge."""
-    plain = p.kernel == p.stride == (2, 2) and not any(p.pad) and not p.global_pool
-    return plain and (p.pooling_convention == "valid" or not any(side % 2 for side in image))
 
 
 def forward(p, data, out):

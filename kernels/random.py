@@ -12,17 +12,19 @@
     >>> run("_random_exponential", lam=0.4, shape=(3,))
     [1.989686, 2.246401, 3.139827]
 
-[random/whole] _random_randint draws whole numbers of low .. high - 1 from two draws each:
-    low + (first * 2^31 + second) mod (high - low); high lies above low.
+[random/whole] _random_randint draws whole numbers of low .. high - 1 from two draws each: low +
+    (first * 2^31 + second) mod (high - low); high lies above low.
     >>> run("_random_randint", low=0, high=10, shape=(4,))
     [1.0, 4.0, 3.0, 9.0]
 
-[random/parameters] low, high, loc, scale and lam are rounded to single precision, whatever the output's type.
+[random/parameters] low, high, loc, scale and lam are rounded to single precision, whatever the
+    output's type.
 
 [random/shape] the shape is a parameter; without it, it must be known from the output.
 
-[random/type] dtype is a parameter; without it the output's type holds, and float32 (int32) if there is none.
-    An output of another type is refused. float16 numbers are single precision ones, rounded.
+[random/type] dtype is a parameter; without it the output's type holds, and float32 (int32) if there
+    is none. An output of another type is refused. float16 numbers are single precision ones,
+    rounded.
 """
 
 from math import log

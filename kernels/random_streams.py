@@ -1,22 +1,25 @@
 """Random streams: 1,024 Mersenne Twisters side by side, number for number those of MXNet 1.9.1's CPU.
 
-[random/engines] a device holds 1,024 MT19937 engines; seed s starts engine j from s * 127 + j (modulo 2^32).
+[random/engines] a device holds 1,024 MT19937 engines; seed s starts engine j from s * 127 + j
+    (modulo 2^32).
     >>> run("_random_uniform", shape=(3,))
     [0.548814, 0.592845, 0.715189]
 
-[random/shares] n numbers are made by T = min(ceil(n / 64), 1024) engines, each filling ceil(n / T) neighbours;
-    every engine goes on from where its last call left it. So the numbers do not depend on threads.
+[random/shares] n numbers are made by T = min(ceil(n / 64), 1024) engines, each filling ceil(n / T)
+    neighbours; every engine goes on from where its last call left it. So the numbers do not depend
+    on threads.
 
-[random/unit] a unit number u in [0, 1) is one draw * 2^-32 in single precision, and
-    (first + second * 2^32) * 2^-64 from two draws in double precision. What would round to 1 is the number below.
+[random/unit] a unit number u in [0, 1) is one draw * 2^-32 in single precision, and (first + second
+    * 2^32) * 2^-64 from two draws in double precision. What would round to 1 is the number below.
 
-[random/normal] a normal number takes pairs (x, y) = (2u - 1, 2u - 1) until 0 < r = x^2 + y^2 <= 1 and is
-    y * sqrt(-2 ln(r) / r): Marsaglia's polar method with nothing kept. The logarithm is the C library's,
-    so the last bit of one number in a few hundred may differ outside glibc.
+[random/normal] a normal number takes pairs (x, y) = (2u - 1, 2u - 1) until 0 < r = x^2 + y^2 <= 1
+    and is y * sqrt(-2 ln(r) / r): Marsaglia's polar method with nothing kept. The logarithm is the
+    C library's, so the last bit of one number in a few hundred may differ outside glibc.
 
-State: one row of 625 words per engine, 624 of the twister and the position of the next one. Position 625
-marks an engine that has only its seed, in word 0: seeding is cheap, and an engine fills its words when it is
-first used. Without a state (at a prompt) an operator draws from fresh streams of seed 0.
+State: one row of 625 words per engine, 624 of the twister and the position of the next one.
+Position 625 marks an engine that has only its seed, in word 0: seeding is cheap, and an engine
+fills its words when it is first used. Without a state (at a prompt) an operator draws from fresh
+streams of seed 0.
 """
 
 import math

@@ -6,7 +6,8 @@
     >>> run("sgd_update", [1, 2], [10, -10], lr=0.1, wd=0.5, rescale_grad=0.1)
     [0.85, 2.0]
 
-[sgd/momentum] mom' = momentum * mom - lr * wd * weight - lr * g, and weight' = weight + mom'; mom is updated in place.
+[sgd/momentum] mom' = momentum * mom - lr * wd * weight - lr * g, and weight' = weight + mom'; mom
+    is updated in place.
     >>> run("sgd_mom_update", [1, 2], [10, -10], [1, 1], lr=0.1, momentum=0.5)
     [0.5, 3.5]
 
@@ -16,14 +17,15 @@
     >>> run("sgd_update", [1, 2], [10, float("nan")], lr=0.1, clip_gradient=0)
     [1.0, nan]
 
-[sgd/order] parameters are rounded to single precision; terms are multiplied and added from left to right in the
-    weight's type. Without clipping the last term is (lr * rescale_grad) * grad, with it lr * (clipped g).
+[sgd/order] parameters are rounded to single precision; terms are multiplied and added from left to
+    right in the weight's type. Without clipping the last term is (lr * rescale_grad) * grad, with
+    it lr * (clipped g).
 
-[sgd/master] mp_sgd_update and mp_sgd_mom_update step a float32 master copy, weight32, in place; the output is
-    that copy, rounded to the weight's type. mom is float32 too.
+[sgd/master] mp_sgd_update and mp_sgd_mom_update step a float32 master copy, weight32, in place; the
+    output is that copy, rounded to the weight's type. mom is float32 too.
 
-[sgd/output] the result is a new array unless the caller passes the weight as ``out``. float16 without a master
-    copy is computed in float32 and rounded once.
+[sgd/output] the result is a new array unless the caller passes the weight as ``out``. float16
+    without a master copy is computed in float32 and rounded once.
 
 [sgd/shape] all arrays have one shape.
 

@@ -15,6 +15,7 @@
 
 [softmax/length] with use_length a second input, as long as data without axis, says how many leading elements
     count; the others give 0 and take no gradient. A length is cut to 0 .. side.
+    >>> import numpy as np
     >>> run("softmax", [[0, 1, 2], [3, 1, -1]], np.array([2, 0], "int32"), use_length=True)
     [[0.268941, 0.731059, 0.0], [0.0, 0.0, 0.0]]
     >>> run("softmax", [[0, 0], [0, 0]], np.array([9, -1], "int32"), use_length=True)
@@ -26,7 +27,8 @@
 
 [softmax/type] data is of a floating type; the result is of type dtype, or else of the type of data.
 
-[softmax/sum-order] exponentials are of the type of data; they are added in order, in double precision.
+[softmax/sum-order] exponentials are of the type of data; they are added in order, in double precision
+    (a tuned twin may order them otherwise, the same way on every run).
     >>> run("log_softmax", [0] + 40 * [-17.5])[0]
     -1e-06
 
@@ -69,6 +71,7 @@ from .foundation import (
     scratch,
 )
 from .foundation.loops import outer_side_inner, zero
+from .tuned import softmax as tuned
 
 FloatType = Literal["float16", "float32", "float64"]
 
@@ -198,7 +201,7 @@ def log_softmax_slope(head, out, d_data, outer, side, inner, scale):
             d_data[at] = (head[at] - math.exp(out[at]) * total) * scale
 
 
-SOFTMAX, SOFTMAX_SLOPE = Loop(softmax), Loop(softmax_slope)
+SOFTMAX, SOFTMAX_SLOPE = Loop(softmax, tuned=tuned.softmax), Loop(softmax_slope)
 LOG_SOFTMAX, LOG_SOFTMAX_SLOPE = Loop(log_softmax), Loop(log_softmax_slope)
 
 

@@ -229,12 +229,12 @@ def gammaln(x):
 
 @scalar
 def digamma(x):
-    """Slope of gammaln: reflected for x <= 0, raised above 6, then the asymptotic series."""
+    """Slope of gammaln: reflected for x <= 0, raised above 10, then the asymptotic series."""
     result = 0.0
     if x <= 0:
         result = -math.pi / math.tan(math.pi * x)
         x = 1 - x
-    while x < 6:
+    while x < 10:
         result -= 1 / x
         x += 1
     z = 1 / (x * x)

@@ -14,7 +14,7 @@ from . import ndarray, random, symbol, executor
 from . import io, initializer, lr_scheduler, optimizer, metric, kvstore
 from . import model, callback, monitor
 from . import executor_manager, module
-from . import visualization
+from . import data, visualization
 from . import initializer as init
 from . import kvstore as kv
 from . import module as mod
@@ -33,7 +33,7 @@ from .symbol import Symbol
 
 __all__ = [
     "AttrScope", "Context", "Executor", "MXNetError", "NDArray", "Symbol", "attribute", "base", "callback",
-    "context", "cpu", "cpu_pinned", "current_context", "executor", "executor_manager", "gpu", "init",
+    "context", "cpu", "cpu_pinned", "current_context", "data", "executor", "executor_manager", "gpu", "init",
     "initializer", "io", "kv", "kvstore", "lr_scheduler", "metric", "mod", "model", "module", "mon", "monitor",
     "name", "nd", "ndarray", "num_gpus", "opt", "optimizer", "random", "rnd", "sym", "symbol",
     "visualization", "viz",

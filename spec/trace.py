@@ -32,6 +32,7 @@ if str(ROOT) not in sys.path:
 LINES_AT_MOST = 400
 NAME = r"[A-Za-z_][\w-]*/[A-Za-z0-9][\w-]*"
 ON_PAGE = re.compile(rf"^\[({NAME})\]", re.MULTILINE)
+IN_TABLE = re.compile(rf"^\| ({NAME}) \|", re.MULTILINE)  # rows of deviations.md
 IN_CHAPTER = re.compile(rf"^\*\*\[({NAME})\]\*\*", re.MULTILINE)
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -112,6 +113,16 @@ class Mention(NamedTuple):
     must_exist: bool
 
 
+def deviations(root: Path) -> list[Mention]:
+    """Clauses that rows of deviations.md name."""
+    file = Path("spec/deviations.md")
+    text = (root / file).read_text(encoding="utf-8") if (root / file).is_file() else ""
+    return [
+        Mention(re.escape(m[1]), f"{file}:{_line(text, m.start())}", must_exist=True)
+        for m in IN_TABLE.finditer(text)
+    ]
+
+
 def _pattern(node: ast.expr) -> str | None:
     """A regular expression for the clauses that a string expression may name; None for other strings."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -143,15 +154,24 @@ def mentions(root: Path, rooms: set[str]) -> list[Mention]:
     return found
 
 
-def marks(root: Path) -> list[Mention]:
-    """Clauses that tests are marked with: ``@pytest.mark.clause("Room/slug")``."""
+def marks(root: Path, rooms: set[str]) -> list[Mention]:
+    """Clauses that tests are marked with: ``@pytest.mark.clause("Room/slug")``.
+
+    Where a mark is built from a table (``clause(row[0])``), every clause named in that file counts.
+    """
     found = []
     for file, text in _sources(root, "tests"):
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.Call) and _called(node) == "clause":
-                for argument in node.args:
-                    if pattern := _pattern(argument):
-                        found.append(Mention(pattern, f"{file}:{node.lineno}", must_exist=True))
+        nodes = list(ast.walk(ast.parse(text)))
+        arguments = [
+            argument for node in nodes if isinstance(node, ast.Call) and _called(node) == "clause"
+            for argument in node.args
+        ]
+        from_table = any(_pattern(argument) is None for argument in arguments)
+        for node in nodes if from_table else arguments:
+            if isinstance(node, ast.expr) and (pattern := _pattern(node)):
+                room = pattern.partition("/")[0].replace("\\", "")
+                must_exist = not from_table or room in rooms
+                found.append(Mention(pattern, f"{file}:{node.lineno}", must_exist))
     return found
 
 
@@ -226,7 +246,11 @@ def collect(root: Path, operators: Iterable[Any]) -> Table:
     rooms = {name.partition("/")[0] for name in clauses}
     code: dict[str, list[str]] = defaultdict(list)
     proofs = by_operators(operators, everything)
-    for found, into in ((mentions(root, rooms), code), (marks(root), proofs)):
+    aside: dict[str, list[str]] = defaultdict(list)
+    found_in = (
+        (mentions(root, rooms), code), (marks(root, rooms), proofs), (deviations(root), aside),
+    )
+    for found, into in found_in:
         for mention in found:
             named = [name for name in clauses if re.fullmatch(mention.pattern, name)]
             for name in named:

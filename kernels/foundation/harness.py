@@ -97,17 +97,26 @@ def _lists(results: list[np.ndarray | None]) -> Any:
     return lists[0] if len(lists) == 1 else tuple(lists)
 
 
-def run(name: str, *inputs: Any, dtype: Any = np.float32, is_train: bool = False, **params: Any) -> Any:
+def _typed(name: str, dtype: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The inputs' type; an operator that has a parameter ``dtype`` gets it instead of them."""
+    if dtype is not None and "dtype" in get(name).params._fields:
+        return np.float32, {**params, "dtype": dtype}
+    return np.float32 if dtype is None else dtype, params
+
+
+def run(name: str, *inputs: Any, dtype: Any = None, is_train: bool = False, **params: Any) -> Any:
     """Run an operator on nested lists; one visible output as lists, several as a tuple of them."""
+    dtype, params = _typed(name, dtype, params)
     call = Call(name, _arrays(inputs, dtype), params)
     return _lists(call.forward(is_train=is_train)[: call.op.visible_count(call.p)])  # type: ignore[arg-type]  # arrays only
 
 
 def grad(
-    name: str, *inputs: Any, head: Any = None, dtype: Any = np.float32, is_train: bool = True,
+    name: str, *inputs: Any, head: Any = None, dtype: Any = None, is_train: bool = True,
     **params: Any,
 ) -> Any:
     """Gradients of an operator by input, for head gradient ``head`` (ones by default)."""
+    dtype, params = _typed(name, dtype, params)
     call = Call(name, _arrays(inputs, dtype), params)
     call.forward(is_train=is_train)
     heads = None if head is None else _arrays([head], dtype)

@@ -23,6 +23,7 @@ from __future__ import annotations
 import ast
 import dis
 import inspect
+import logging
 import math
 import os
 import textwrap
@@ -36,9 +37,13 @@ from typing import Any
 import numba
 import numpy as np
 from numba import cuda, njit
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
 
 from . import cache as kernel_cache
 from .buffer import Buffer
+
+# Numba logs hundreds of lines per compilation at DEBUG, a level that training scripts set for themselves.
+logging.getLogger("numba").setLevel(logging.WARNING)
 
 SIMULATED = bool(int(os.environ.get("NUMBA_ENABLE_CUDASIM", "0") or 0))
 GRID = (1, 4) if SIMULATED else (256, 256)  # blocks, threads per block
@@ -173,6 +178,15 @@ def python_loops(device: str = "cpu") -> Iterator[None]:
         _CHOICE.python = before
 
 
+class _DistinctArrays(CompilerBase):
+    """Compile as if no two arrays overlapped: LLVM needs no overlap check, and an in-place call, which is
+    legal only element by element, runs the vectorised loop too."""
+
+    def define_pipelines(self) -> list:
+        self.state.flags.noalias = True
+        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
+
+
 LOOPS: list[Loop] = []  # every loop ever declared, for the laws and the bench
 
 
@@ -230,7 +244,7 @@ class Loop:
         body = _rewrite(self._source, "cpu", _ForCpu())
         body.__name__ = body.__qualname__ = self._label
         body.__module__ = self._source.__module__
-        dispatcher = njit(nogil=True, error_model="numpy")(body)
+        dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=_DistinctArrays)(body)
         kernel_cache.enable(dispatcher)
         return dispatcher
 

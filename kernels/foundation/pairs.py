@@ -78,17 +78,17 @@ def divide_right(x, y):
 
 @scalar
 def power(x, y):
-    return math.pow(x, y)
+    return math.pow(x * 1.0, y * 1.0)
 
 
 @scalar
 def power_left(x, y):
-    return y * math.pow(x, y - 1)
+    return y * math.pow(x * 1.0, y - 1)
 
 
 @scalar
 def power_right(x, y):
-    return math.pow(x, y) * math.log(x)
+    return math.pow(x * 1.0, y * 1.0) * math.log(x)
 
 
 @scalar

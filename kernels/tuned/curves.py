@@ -1,10 +1,12 @@
 """tanh and the logistic sigmoid of many float32 numbers at once.
 
-The C library computes them one number at a time. Here they are polynomials without a branch, so that the
-compiler can work on 8 or 16 numbers together. tanh stays within 2 units in the last place, sigmoid within 3.
+The C library computes them one number at a time. Here they are polynomials without a branch, so
+that the compiler can work on 8 or 16 numbers together. tanh stays within 2 units in the last place,
+sigmoid within 3.
 
-e^-v for v >= 0: v = n ln 2 + r with |r| <= ln 2 / 2, e^-r by a polynomial, and 2^-n written straight into the
-exponent bits. tanh is 1 - 2 / (e^2x + 1), but near 0, where that would cancel, an odd polynomial.
+e^-v for v >= 0: v = n ln 2 - r with |r| <= ln 2 / 2, e^r by a polynomial, and 2^-n written straight
+into the exponent bits. tanh is (1 - e^-2x) / (1 + e^-2x), but near 0, where that would cancel, an
+odd polynomial.
 """
 
 from __future__ import annotations
@@ -69,11 +71,11 @@ def fill_sigmoid(data, out, n):
 
 @twin
 def tanh(data: Buffer, out: Buffer, n: int) -> None:
-    """out = tanh(data), ``n`` elements."""
+    """Fill out with tanh of data, ``n`` elements."""
     fill_tanh(data.flat, out.flat, n)
 
 
 @twin
 def sigmoid(data: Buffer, out: Buffer, n: int) -> None:
-    """out = 1 / (1 + e^-data), ``n`` elements."""
+    """Fill out with 1 / (1 + e^-x) for each x of data, ``n`` elements."""
     fill_sigmoid(data.flat, out.flat, n)

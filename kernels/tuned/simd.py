@@ -21,6 +21,7 @@ from numba import config
 from numba.core import cgutils, types
 from numba.core.codegen import get_host_cpu_features
 from numba.core.datamodel import PrimitiveModel, register_default
+from numba.core.errors import TypingError
 from numba.core.extending import intrinsic
 
 _INDEX = ir.IntType(32)
@@ -71,6 +72,8 @@ class _Memory:
     """Loads and stores of numbers and blocks of one array, at offsets that are not checked."""
 
     def __init__(self, context: Any, builder: Any, kind: Any, array: Any) -> None:
+        if kind.dtype != types.float32:
+            raise TypingError(f"tiles are read and written as float32, not {kind.dtype}")
         self.builder = builder
         self.start = context.make_array(kind)(context, builder, array).data
 

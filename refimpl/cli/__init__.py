@@ -26,6 +26,8 @@ app = typer.Typer(
 for command in (train, score, ops, plot):
     app.command()(command)
 
+INTERRUPTED = 130  # what Typer makes of a KeyboardInterrupt
+
 # Typer's own refusals (a wrong flag, a missing argument), whichever library it builds on.
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
@@ -39,12 +41,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command line (default: that of the process) and return its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        app(args=words or ["--help"], prog_name="refimpl", standalone_mode=False)
-    except typer.Exit as end:
-        return end.exit_code
-    except (typer.Abort, KeyboardInterrupt):
-        print("refimpl: interrupted", file=sys.stderr)
-        return 130
+        code = app(args=words or ["--help"], prog_name="refimpl", standalone_mode=False) or 0
     except _UsageError as error:
         return _refused(Exception(f"{error.format_message()} (see refimpl --help)"))  # type: ignore[attr-defined]  # every usage error has it
     except (CommandError, OSError) as error:
@@ -53,7 +50,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if getattr(error, "clause", None) is None:  # not a refusal: a bug of ours, shown whole
             raise
         return _refused(error)
-    return 0
+    if code == INTERRUPTED:
+        print("refimpl: interrupted", file=sys.stderr)
+    return code
 
 
 def main() -> None:

@@ -43,7 +43,9 @@ class Dataset:
     batches: int
 
 
-def load(data: str, batch_size: int, dtype: str, devices: Sequence[Context]) -> Dataset:
+def load(
+    data: str, batch_size: int, dtype: str, devices: Sequence[Context], *, training: bool = True
+) -> Dataset:
     """Read a data set: training images are shuffled anew in every epoch, held-out ones never.
 
     Args:
@@ -51,19 +53,21 @@ def load(data: str, batch_size: int, dtype: str, devices: Sequence[Context]) -> 
         batch_size: rows of a training batch, over all devices.
         dtype: element type of the network.
         devices: what the batches will be shared among.
+        training: whether the batch must fit into the training set.
 
     Raises:
         CommandError: the folder or a file is missing, or the batch is larger than the training set.
         MXNetError: a file is damaged.
     """
     images, labels, held_images, held_labels = digits() if data == "digits" else _folder(Path(data))
-    if batch_size > len(images):
+    if training and batch_size > len(images):
         raise refuse(
             "Cli/batch-within-data",
             f"a batch of {batch_size} rows is more than the {len(images)} training images",
         )
     train = NDArrayIter(
-        array(images, dtype=dtype), array(labels, dtype=dtype), batch_size, shuffle=True
+        array(images, dtype=dtype), array(labels, dtype=dtype), min(batch_size, len(images)),
+        shuffle=True,
     )
     held_out = NDArrayIter(
         array(held_images, dtype=dtype), array(held_labels, dtype=dtype),

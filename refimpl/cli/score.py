@@ -51,7 +51,7 @@ def score(
 
     net, arguments, auxiliary = mx.model.load_checkpoint(prefix, epoch)
     dtype = np.dtype(next(iter(arguments.values())).dtype).name if arguments else "float32"
-    split = datasets.load(data, batch_size, dtype, devices_used)
+    split = datasets.load(data, batch_size, dtype, devices_used, training=False)
     module = mx.mod.Module(net, context=devices_used)
     with reporting(batch_size, split.batches, 1, 1):
         try:

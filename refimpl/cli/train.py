@@ -119,7 +119,8 @@ def train(
         flush=True,
     )
 
-    def save(epoch: int, *unused: object) -> None:
+    def save(epoch: int, *parameters: object) -> None:
+        del parameters  # the module has them
         if save_period and (epoch + 1) % save_period == 0 and epoch + 1 < num_epochs:
             _save(module, prefix, epoch + 1)
 

@@ -51,7 +51,7 @@ def merged(outputs: Sequence[Sequence[NDArray]], axes: Sequence[int]) -> list[ND
     """Glue each output's parts along its axis, on the first context; the first part for axis -1."""
     return [
         parts[0] if len(parts) == 1 or axis == -1
-        else nd.concat(*(part.as_in_context(parts[0].context) for part in parts), dim=axis)
+        else nd.concatenate([part.as_in_context(parts[0].context) for part in parts], axis)
         for parts, axis in zip(outputs, axes, strict=True)
     ]
 

@@ -19,10 +19,7 @@ def differ(arrays: Sequence[Any], descriptions: Sequence[DataDesc]) -> bool:
     """Whether a batch has other shapes than the bound ones; arrays beyond the last are ignored."""
     if len(arrays) < len(descriptions):
         return True
-    for array, description in zip(arrays, descriptions, strict=False):
-        if array.shape != description.shape:
-            return True
-    return False
+    return any(array.shape != description.shape for array, description in zip(arrays, descriptions, strict=False))
 
 
 def _stacked(

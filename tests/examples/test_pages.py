@@ -1,4 +1,4 @@
-"""Runs the worked examples in every page's docstring, with ``run`` and ``grad`` in scope."""
+"""Runs the worked examples in every page's docstring, with ``run``, ``grad`` and ``np`` in scope."""
 
 from __future__ import annotations
 

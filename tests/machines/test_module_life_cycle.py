@@ -45,6 +45,8 @@ class ModuleLifeCycle(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
+        self.quiet = warnings.catch_warnings()
+        self.quiet.__enter__()
         warnings.simplefilter("ignore")
         self.folder = tempfile.TemporaryDirectory()
         self.flags = dict.fromkeys(FLAGS, False)
@@ -54,6 +56,7 @@ class ModuleLifeCycle(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         self.folder.cleanup()
+        self.quiet.__exit__(None, None, None)
 
     @initialize(count=st.sampled_from([1, 2]))
     def create(self, count: int) -> None:
@@ -122,7 +125,9 @@ class ModuleLifeCycle(RuleBasedStateMachine):
     @rule()
     def share(self) -> None:
         other = mx.mod.Module(network(), context=self.contexts)
-        if self.attempt("bind to a shared module", lambda: other.bind(**shapes(4), shared_module=self.module)):
+        if self.attempt(
+            "bind to a shared module", lambda: other.bind(**shapes(4), shared_module=self.module)
+        ):
             assert other.params_initialized
             assert other.optimizer_initialized == self.flags["optimizer_initialized"]
         else:
@@ -134,7 +139,9 @@ class ModuleLifeCycle(RuleBasedStateMachine):
     def init_params(self, value, force) -> None:
         if self.flags["params_initialized"] and not force:
             self.module.init_params(mx.init.Constant(9))
-        elif self.attempt("init_params", lambda: self.module.init_params(mx.init.Constant(value), force_init=True)):
+        elif self.attempt(
+            "init_params", lambda: self.module.init_params(mx.init.Constant(value), force_init=True)
+        ):
             self.values = {"fc_weight": np.full((3, 2), value), "fc_bias": np.zeros(3)}
 
     @rule(value=st.integers(-3, 3), missing=st.booleans())
@@ -144,7 +151,9 @@ class ModuleLifeCycle(RuleBasedStateMachine):
             given["fc_bias"] = mx.nd.ones((3,))
         before = self.held()["fc_bias"] if self.flags["binded"] else None
         operation = "set_params" if missing else "init_params"
-        if self.attempt(operation, lambda: self.module.set_params(given, {}, allow_missing=missing)):
+        if self.attempt(
+            operation, lambda: self.module.set_params(given, {}, allow_missing=missing)
+        ):
             bias = before if missing else np.ones(3)
             self.values = {"fc_weight": np.full((3, 2), value), "fc_bias": bias}
 
@@ -169,7 +178,9 @@ class ModuleLifeCycle(RuleBasedStateMachine):
     def resume(self, states) -> None:
         """Save a checkpoint and go on with a module loaded from it."""
         states = states and self.flags["optimizer_initialized"]
-        saved = self.attempt("save_checkpoint", lambda: self.module.save_checkpoint(self.path("net"), 2, states))
+        saved = self.attempt(
+            "save_checkpoint", lambda: self.module.save_checkpoint(self.path("net"), 2, states)
+        )
         if saved:
             self.module = mx.mod.Module.load(self.path("net"), 2, states, context=self.contexts)
             self.flags = {**dict.fromkeys(FLAGS, False), "params_initialized": True}
@@ -184,7 +195,7 @@ class ModuleLifeCycle(RuleBasedStateMachine):
 
     @rule()
     def backward(self) -> None:
-        self.attempt("backward", lambda: self.module.backward())
+        self.attempt("backward", self.module.backward)
 
     @rule(rows=ROWS)
     def forward_backward(self, rows) -> None:
@@ -193,13 +204,16 @@ class ModuleLifeCycle(RuleBasedStateMachine):
 
     @rule(store=st.sampled_from(["local", "device"]), force=st.booleans())
     def init_optimizer(self, store, force) -> None:
-        self.attempt("init_optimizer", lambda: self.module.init_optimizer(
-            store, optimizer_params={"learning_rate": 0.5, "momentum": 0.5}, force_init=force
-        ))
+        self.attempt(
+            "init_optimizer",
+            lambda: self.module.init_optimizer(
+                store, optimizer_params={"learning_rate": 0.5, "momentum": 0.5}, force_init=force
+            ),
+        )
 
     @rule()
     def update(self) -> None:
-        if self.attempt("update", lambda: self.module.update()):
+        if self.attempt("update", self.module.update):
             self.values = self.held()
 
     @rule()
@@ -210,9 +224,9 @@ class ModuleLifeCycle(RuleBasedStateMachine):
 
     @rule()
     def results(self) -> None:
-        if self.attempt("get_outputs", lambda: self.module.get_outputs()):
+        if self.attempt("get_outputs", self.module.get_outputs):
             assert self.module.get_outputs()[0].shape == (self.rows, 3)
-        if self.attempt("get_input_grads", lambda: self.module.get_input_grads()):
+        if self.attempt("get_input_grads", self.module.get_input_grads):
             assert self.module.get_input_grads()[0].shape == (self.rows, 2)
         if not self.flags["binded"] or self.forward_done:
             accuracy = mx.metric.create("acc")
@@ -245,8 +259,16 @@ class ModuleLifeCycle(RuleBasedStateMachine):
 
 
 TestModuleLifeCycle = pytest.mark.clause(
-    "Module/life-cycle", "Module/needs-bind", "Module/needs-params", "Module/needs-optimizer",
-    "Module/needs-training", "Module/needs-input-gradients", "Module/failed-bind", "Module/failed-reshape",
-    "Module/params-atomic", "Module/rebind-keeps-training", "Module/checkpoint",
+    "Module/life-cycle",
+    "Module/needs-bind",
+    "Module/needs-params",
+    "Module/needs-optimizer",
+    "Module/needs-training",
+    "Module/needs-input-gradients",
+    "Module/failed-bind",
+    "Module/failed-reshape",
+    "Module/params-atomic",
+    "Module/rebind-keeps-training",
+    "Module/checkpoint",
 )(ModuleLifeCycle.TestCase)
-TestModuleLifeCycle.settings = settings(settings.get_profile("ci"), max_examples=40, stateful_step_count=25)
+TestModuleLifeCycle.settings = settings(stateful_step_count=30)

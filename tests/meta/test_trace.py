@@ -86,6 +86,10 @@ def test_whole_tree(tmp_path: Path) -> None:
             "tests/test_room.py:1: names Room/wall, which is written nowhere",
         ),
         (
+            {"spec/deviations.md": "| clause | them | us |\n|---|---|---|\n| Room/lock | a | b |\n"},
+            "spec/deviations.md:3: names Room/lock, which is written nowhere",
+        ),
+        (
             {"spec/second.md": "**[Double/shape]** again\n"},
             "spec/second.md:1: Double/shape also stands at kernels/double.py:3",
         ),
@@ -105,6 +109,20 @@ def test_a_clause_built_from_parts_may_name_several(tmp_path: Path) -> None:
     table = trace.collect(root, ())
     assert table.problems == []
     assert "refimpl/house.py:1" in table.code["Double/value"]
+
+
+def test_a_mark_built_from_a_table_counts_its_rows(tmp_path: Path) -> None:
+    test = """
+import pytest
+
+ROWS = [("Double/shape", 1), ("not/aclause", 2)]
+
+@pytest.mark.parametrize("row", [pytest.param(r, marks=pytest.mark.clause(r[0])) for r in ROWS])
+def test(row): ...
+"""
+    table = trace.collect(tree(tmp_path, {"tests/test_double.py": test}), ())
+    assert table.problems == []
+    assert table.proofs["Double/shape"] == ["tests/test_double.py:4"]
 
 
 def test_a_chapter_runs_in_order_with_the_line_of_its_failure(tmp_path: Path) -> None:

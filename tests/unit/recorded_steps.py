@@ -4,7 +4,7 @@ Made with MXNet 1.9.1 (numpy 1.23.5), where ``mx`` is ``mxnet``, by the body of
 ``test_three_steps_equal_those_of_mxnet`` in test_data_parallel.py, followed by
 
     mx.nd.waitall()
-    {name: value.asnumpy().ravel().tolist() for params in module.get_params() for name, value in params.items()}
+    [(name, value.asnumpy().ravel()) for params in module.get_params() for name, value in params.items()]
 """
 
 AFTER_THREE_STEPS: dict[int, dict[str, list[float]]] = {

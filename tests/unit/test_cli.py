@@ -46,7 +46,7 @@ def write_mnist(folder: Path, side: int = 8, trained: int = 40, held: int = 20) 
 
 
 def test_train_score_resume_plot(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.run([*QUICK, "--num-epochs", "3", "--save-period", "2"]) == 0
+    assert cli.run([*QUICK, "--num-epochs", "3", "--save-period", "2", "--disp-batches", "5"]) == 0
     out = capsys.readouterr().out
     for piece in (
         "1437 images to train, 360 held out", "Epoch[0] Train-accuracy=", "Epoch[2] Time cost=",
@@ -59,7 +59,8 @@ def test_train_score_resume_plot(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["score", "mlp-digits", "3"]) == 0
     assert said in capsys.readouterr().out
     assert cli.run([*QUICK, "--num-epochs", "4", "--load-epoch", "3"]) == 0
-    assert "Epoch[3]" in (out := capsys.readouterr().out)
+    out = capsys.readouterr().out
+    assert "Epoch[3]" in out
     assert "Epoch[2]" not in out
     assert cli.run(["plot", "mlp-digits", "--shape", "1,1,8,8", "-o", "net.svg"]) == 0
     out = capsys.readouterr().out
@@ -90,6 +91,7 @@ def test_mnist_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "held-out accuracy 1.0000 (20 of 20)" in capsys.readouterr().out
 
 
+@pytest.mark.clause("Cli/held-out-once")
 def test_every_held_out_image_counts_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_mnist(tmp_path / "bars", held=23)  # a prime: some batch must be padded
     assert cli.run([*QUICK, "--data", str(tmp_path / "bars"), "--batch-size", "8", "--devices", "2"]) == 0

@@ -24,21 +24,26 @@ def contexts(count: int) -> list[mx.Context]:
 def dyadic(shape: tuple[int, ...], step: int, modulus: int = 7) -> np.ndarray:
     """Halves between -3/2 and 3/2, different at every place."""
     count = int(np.prod(shape))
-    return ((np.arange(count) * step % modulus) - modulus // 2).reshape(shape).astype(np.float32) / 2
+    return ((np.arange(count) * step % modulus) - modulus // 2).reshape(shape).astype(
+        np.float32
+    ) / 2
 
 
-def train_dyadic(count, kvstore="local", weights=None, optimizer="sgd", momentum=0.5, dtype="float32"):
+def train_dyadic(
+    count, kvstore="local", weights=None, optimizer="sgd", momentum=0.5, dtype="float32"
+):
     """Two steps of a linear regression on 16 rows; learning rate and momentum are powers of two."""
     net = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=2, name="fc")
     net = mx.sym.LinearRegressionOutput(net, mx.sym.Variable("label"), name="out")
-    module = mx.mod.Module(net, label_names=["label"], context=contexts(count), work_load_list=weights)
-    module.bind(
-        [mx.io.DataDesc("data", (16, 3), dtype)], [mx.io.DataDesc("label", (16, 2), dtype)]
+    module = mx.mod.Module(
+        net, label_names=["label"], context=contexts(count), work_load_list=weights
     )
+    module.bind([mx.io.DataDesc("data", (16, 3), dtype)], [mx.io.DataDesc("label", (16, 2), dtype)])
     start = {"fc_weight": mx.nd.array(dyadic((2, 3), 3)), "fc_bias": mx.nd.array(dyadic((2,), 1))}
     module.init_params(arg_params=start, aux_params={})
     module.init_optimizer(
-        kvstore=kvstore, optimizer=optimizer,
+        kvstore=kvstore,
+        optimizer=optimizer,
         optimizer_params={"learning_rate": 0.25, "momentum": momentum, "rescale_grad": 1 / 16},
     )
     for step in range(2):
@@ -53,7 +58,10 @@ def by_hand():
     weight, bias = dyadic((2, 3), 3).astype(float), dyadic((2,), 1).astype(float)
     moved_weight, moved_bias = np.zeros_like(weight), np.zeros_like(bias)
     for step in range(2):
-        data, label = dyadic((16, 3), 2 + step).astype(float), dyadic((16, 2), 3 + step, 5).astype(float)
+        data, label = (
+            dyadic((16, 3), 2 + step).astype(float),
+            dyadic((16, 2), 3 + step, 5).astype(float),
+        )
         # LinearRegressionOutput divides by the number of outputs per row
         error = (data @ weight.T + bias - label) / 2
         moved_weight = 0.5 * moved_weight - 0.25 / 16 * (error.T @ data)
@@ -94,7 +102,9 @@ def test_updates_beside_the_weights_or_on_the_store_give_the_same_bits(on_store,
 def lenet() -> mx.sym.Symbol:
     net = mx.sym.Variable("data")
     for number, filters in enumerate((4, 6), start=1):
-        net = mx.sym.Convolution(net, kernel=(3, 3), pad=(1, 1), num_filter=filters, name=f"conv{number}")
+        net = mx.sym.Convolution(
+            net, kernel=(3, 3), pad=(1, 1), num_filter=filters, name=f"conv{number}"
+        )
         net = mx.sym.Activation(net, act_type="tanh")
         net = mx.sym.Pooling(net, pool_type="max", kernel=(2, 2), stride=(2, 2))
     net = mx.sym.FullyConnected(mx.sym.Flatten(net), num_hidden=12, name="fc1")
@@ -110,7 +120,8 @@ def train_lenet(count, dtype="float32", seed=3, start=None):
     mx.random.seed(seed)
     module = mx.mod.Module(lenet(), context=contexts(count))
     module.bind(
-        [mx.io.DataDesc("data", (12, 1, 8, 8), dtype)], [mx.io.DataDesc("softmax_label", (12,), dtype)]
+        [mx.io.DataDesc("data", (12, 1, 8, 8), dtype)],
+        [mx.io.DataDesc("softmax_label", (12,), dtype)],
     )
     module.init_params(mx.init.Xavier(), arg_params=start)
     before = {name: value.asnumpy() for name, value in module.get_params()[0].items()}
@@ -189,8 +200,12 @@ def test_three_steps_equal_those_of_mxnet(count):
     module = mx.mod.Module(small_net(), context=contexts(count))
     module.bind([("data", (4, 1, 4, 4))], [("softmax_label", (4,))])
     shapes = {
-        "conv_weight": (3, 1, 3, 3), "conv_bias": (3,), "bn_gamma": (3,), "bn_beta": (3,),
-        "fc_weight": (3, 12), "fc_bias": (3,),
+        "conv_weight": (3, 1, 3, 3),
+        "conv_bias": (3,),
+        "bn_gamma": (3,),
+        "bn_beta": (3,),
+        "fc_weight": (3, 12),
+        "fc_bias": (3,),
     }
     start = {name: mx.nd.array(numbers(shape, 3, len(name))) for name, shape in shapes.items()}
     start["bn_gamma"] += 1

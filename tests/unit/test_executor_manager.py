@@ -90,7 +90,10 @@ def test_slices_partition_the_batch(rows, weights):
         assert 0 in shares or sum(shares[:-1]) >= rows
         return
     assert [row for part in slices for row in range(rows)[part]] == list(range(rows))
-    assert all(part.stop - part.start <= share for part, share in zip(slices[:-1], shares[:-1], strict=True))
+    assert all(
+        part.stop - part.start <= share
+        for part, share in zip(slices[:-1], shares[:-1], strict=True)
+    )
 
 
 def test_equal_weights_are_fair():
@@ -107,7 +110,9 @@ def test_duplicate_names_are_refused():
     with pytest.raises(ValueError, match=r'duplicated argument name "w".*data') as caught:
         _check_arguments(names)
     assert caught.value.clause == "ExecutorGroup/unique-arguments"
-    names = SimpleNamespace(list_arguments=lambda: ["data"], list_auxiliary_states=lambda: ["m", "m"])
+    names = SimpleNamespace(
+        list_arguments=lambda: ["data"], list_auxiliary_states=lambda: ["m", "m"]
+    )
     with pytest.raises(ValueError, match=r'auxiliary state name "m".*data.*m') as caught:
         _check_arguments(names)
     assert caught.value.clause == "ExecutorGroup/unique-states"
@@ -142,6 +147,8 @@ def test_load_ignores_sources_without_a_target():
 
 @pytest.mark.clause("split/batch-size")
 def test_load_refuses_another_batch_size():
-    with pytest.raises(AssertionError, match=r"Batch size miss match\. Expected 5, got 3") as caught:
+    with pytest.raises(
+        AssertionError, match=r"Batch size miss match\. Expected 5, got 3"
+    ) as caught:
         _load_general([mx.nd.ones((3,))], [[(slice(0, 5), mx.nd.zeros((5,)))]])
     assert caught.value.clause == "split/batch-size"

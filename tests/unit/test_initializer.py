@@ -58,7 +58,11 @@ def test_numbers_are_those_of_mxnet(seed, initializer, shape, expected) -> None:
     mx.random.seed(seed)
     got = filled(initializer, "w_weight", shape).ravel()
     words = expected.split()
-    assert [float(v).hex() for v in got[: len(words)]] == words
+    if isinstance(initializer, init.Normal) or getattr(initializer, "rnd_type", "") == "gaussian":
+        # the logarithm of a float32 may differ in its last bit from one mathematical library to another
+        np.testing.assert_allclose(got[: len(words)], list(map(float.fromhex, words)), rtol=2.0**-22)
+    else:
+        assert [float(v).hex() for v in got[: len(words)]] == words
 
 
 @pytest.mark.clause("Initializer/uniform")

@@ -1,4 +1,4 @@
-"""Module: constructor, binding, parameters, computation and files. Its refusals are in test_module_refusals.py."""
+"""Module: constructor, binding, parameters, sharing and optimizer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ from .module_nets import DATA, LABEL, ROWS, batch, linear, network, ready
 def test_arguments_that_are_no_inputs_are_parameters():
     module = mx.mod.Module(network())
     assert module._param_names == ["fc_weight", "fc_bias"]
-    assert mx.mod.Module(network(), label_names=None)._param_names == ["fc_weight", "fc_bias", "softmax_label"]
+    assert mx.mod.Module(network(), label_names=None)._param_names == [
+        "fc_weight",
+        "fc_bias",
+        "softmax_label",
+    ]
     assert module.data_names == ["data"]
     assert module.label_names == ["softmax_label"]
     assert module.output_names == ["softmax_output"]
@@ -27,13 +31,17 @@ def test_arguments_that_are_no_inputs_are_parameters():
 
 @pytest.mark.clause("Module/input-names")
 def test_unknown_label_name_warns():
-    with pytest.warns(UserWarning, match=r"label_names=\['y'\].*Did you mean one of:\n\tdata\n\tsoftmax_label$"):
+    with pytest.warns(
+        UserWarning, match=r"label_names=\['y'\].*Did you mean one of:\n\tdata\n\tsoftmax_label$"
+    ):
         mx.mod.Module(network(), label_names=["y"])
 
 
 @pytest.mark.clause("Module/one-name")
 def test_a_string_is_one_name():
-    assert mx.mod.Module(network(), data_names="data", label_names="softmax_label").data_names == ["data"]
+    assert mx.mod.Module(network(), data_names="data", label_names="softmax_label").data_names == [
+        "data"
+    ]
 
 
 # --- bind and reshape -----------------------------------------------------------------------------
@@ -59,7 +67,7 @@ def test_rebinding_keeps_trained_weights():
     trained = module._exec_group.execs[0].arg_dict["fc_weight"].asnumpy()
     module.bind(DATA, LABEL, force_rebind=True)
     assert module.optimizer_initialized
-    # MXNet 1.9.1: [[3, 3.6666665], [0, -0.33333337], [0, -0.33333337]] after the update, all ones after the rebind
+    # MXNet 1.9.1: [[3, 3.6666665], [0, -0.33333337], [0, -0.33333337]], and all ones after the rebind
     np.testing.assert_allclose(trained, [[3, 11 / 3], [0, -1 / 3], [0, -1 / 3]], rtol=1e-6)
     assert np.array_equal(module._exec_group.execs[0].arg_dict["fc_weight"].asnumpy(), trained)
 
@@ -94,7 +102,9 @@ def test_reshape_shares_parameters_and_follows_the_batch():
         module.reshape([("data", (rows, 2))], [("softmax_label", (rows,))])
         assert module._exec_group.execs[0].arg_dict["fc_weight"] is weight
         module.forward(batch(np.ones((rows, 2)), np.zeros(rows)))
-        np.testing.assert_allclose(module.get_outputs()[0].asnumpy(), np.full((rows, 3), 1 / 3), rtol=1e-6)
+        np.testing.assert_allclose(
+            module.get_outputs()[0].asnumpy(), np.full((rows, 3), 1 / 3), rtol=1e-6
+        )
 
 
 @pytest.mark.clause("Module/reshape-labels")
@@ -120,7 +130,12 @@ def test_forward_follows_another_batch_size():
 def test_forward_uses_the_descriptions_a_batch_brings():
     module = ready()
     module.forward(
-        batch(np.ones((2, 2)), [0, 1], provide_data=[("data", (2, 2))], provide_label=[("softmax_label", (2,))])
+        batch(
+            np.ones((2, 2)),
+            [0, 1],
+            provide_data=[("data", (2, 2))],
+            provide_label=[("softmax_label", (2,))],
+        )
     )
     assert module.label_shapes[0].shape == (2,)
 
@@ -203,7 +218,11 @@ def test_get_params_returns_the_same_dicts():
 @pytest.mark.clause("Module/given-parameters")
 def test_given_values_win_and_are_cast():
     module = ready()
-    given = {"fc_weight": mx.nd.ones((3, 2), dtype="float64") * 2, "fc_bias": np.ones(3, np.int32), "other": mx.nd.ones(1)}
+    given = {
+        "fc_weight": mx.nd.ones((3, 2), dtype="float64") * 2,
+        "fc_bias": np.ones(3, np.int32),
+        "other": mx.nd.ones(1),
+    }
     module.init_params(arg_params=given, force_init=True)
     arg_params, _ = module.get_params()
     assert sorted(arg_params) == ["fc_bias", "fc_weight"]
@@ -215,7 +234,10 @@ def test_given_values_win_and_are_cast():
 def test_missing_names_go_to_the_initializer():
     module = ready()
     module.init_params(
-        mx.init.Zero(), arg_params={"fc_bias": mx.nd.full((3,), 7)}, allow_missing=True, force_init=True
+        mx.init.Zero(),
+        arg_params={"fc_bias": mx.nd.full((3,), 7)},
+        allow_missing=True,
+        force_init=True,
     )
     arg_params, _ = module.get_params()
     assert arg_params["fc_bias"].asnumpy().tolist() == [7, 7, 7]
@@ -225,7 +247,12 @@ def test_missing_names_go_to_the_initializer():
 @pytest.mark.clause("Module/allow-missing", "Module/extra-name")
 def test_set_params_with_allow_missing_changes_only_what_is_given():
     module = ready(2)
-    module.set_params({"fc_bias": mx.nd.full((3,), 5), "e": mx.nd.ones(1)}, {}, allow_missing=True, allow_extra=True)
+    module.set_params(
+        {"fc_bias": mx.nd.full((3,), 5), "e": mx.nd.ones(1)},
+        {},
+        allow_missing=True,
+        allow_extra=True,
+    )
     for executor in module._exec_group.execs:
         assert executor.arg_dict["fc_bias"].asnumpy().tolist() == [5, 5, 5]
         assert executor.arg_dict["fc_weight"].asnumpy().min() == 1
@@ -238,9 +265,15 @@ def test_a_failed_init_or_set_changes_nothing():
     module.forward(batch(ROWS, np.zeros(4)))
     for call in (
         lambda: module.set_params({"fc_bias": mx.nd.ones((3,))}, {}),
-        lambda: module.set_params({"fc_bias": mx.nd.ones((3,)), "fc_weight": mx.nd.ones((9, 9))}, {}),
-        lambda: module.set_params({"fc_bias": mx.nd.ones((3,)), "zz": mx.nd.ones(1)}, {}, allow_missing=True),
-        lambda: module.set_params({"fc_bias": mx.nd.ones((3,)), "fc_weight": mx.nd.ones(1)}, {}, allow_missing=True),
+        lambda: module.set_params(
+            {"fc_bias": mx.nd.ones((3,)), "fc_weight": mx.nd.ones((9, 9))}, {}
+        ),
+        lambda: module.set_params(
+            {"fc_bias": mx.nd.ones((3,)), "zz": mx.nd.ones(1)}, {}, allow_missing=True
+        ),
+        lambda: module.set_params(
+            {"fc_bias": mx.nd.ones((3,)), "fc_weight": mx.nd.ones(1)}, {}, allow_missing=True
+        ),
         lambda: module.init_params(mx.init.Constant(object()), force_init=True),
     ):
         with pytest.raises((RuntimeError, ValueError, TypeError)):
@@ -348,4 +381,6 @@ def test_contexts_without_a_store_train_alone_and_meet_in_the_mean():
     module.update()
     first, second = (e.arg_dict["fc_weight"].asnumpy() for e in module._exec_group.execs)
     assert not np.array_equal(first, second)
-    np.testing.assert_allclose(module.get_params()[0]["fc_weight"].asnumpy(), (first + second) / 2, rtol=1e-6)
+    np.testing.assert_allclose(
+        module.get_params()[0]["fc_weight"].asnumpy(), (first + second) / 2, rtol=1e-6
+    )

@@ -127,7 +127,9 @@ def test_gradient_requests(settings, expected):
     module = mx.mod.Module(network(), fixed_param_names=["fc_weight"])
     module.bind(DATA, LABEL, **settings)
     requests = module._exec_group.grad_req
-    assert [requests[name] for name in ("data", "fc_weight", "fc_bias", "softmax_label")] == expected
+    assert [
+        requests[name] for name in ("data", "fc_weight", "fc_bias", "softmax_label")
+    ] == expected
 
 
 @pytest.mark.clause("ExecutorGroup/add-accumulates")

@@ -27,8 +27,11 @@ def test_score_counts_padded_rows():
     seen, ended = [], []
     metric = mx.metric.create("acc")
     result = ready().score(
-        samples(), metric, batch_end_callback=lambda p: seen.append((p.epoch, p.nbatch)),
-        score_end_callback=[lambda p: ended.append(p.nbatch)], epoch=7,
+        samples(),
+        metric,
+        batch_end_callback=lambda p: seen.append((p.epoch, p.nbatch)),
+        score_end_callback=[lambda p: ended.append(p.nbatch)],
+        epoch=7,
     )
     assert metric.num_inst == 12  # ten rows in batches of four, the last one padded
     assert seen == [(7, 0), (7, 1), (7, 2)]
@@ -56,7 +59,11 @@ def test_predict_leaves_out_padded_rows(contexts):
     assert together.shape == (10, 3)
     assert module.predict(samples(), num_batch=2).shape == (8, 3)
     apart = module.predict(samples(), merge_batches=False)
-    assert [[output.shape for output in outputs] for outputs in apart] == [[(4, 3)], [(4, 3)], [(2, 3)]]
+    assert [[output.shape for output in outputs] for outputs in apart] == [
+        [(4, 3)],
+        [(4, 3)],
+        [(2, 3)],
+    ]
     assert np.array_equal(np.concatenate([o[0].asnumpy() for o in apart]), together.asnumpy())
     (listed,) = module.predict(samples(), always_output_list=True)
     assert np.array_equal(listed.asnumpy(), together.asnumpy())
@@ -64,7 +71,10 @@ def test_predict_leaves_out_padded_rows(contexts):
 
 @pytest.mark.clause("Module/predict-pad")
 def test_iter_predict_yields_outputs_number_and_batch():
-    found = [(outputs[0].shape, number, given.pad) for outputs, number, given in ready().iter_predict(samples())]
+    found = [
+        (outputs[0].shape, number, given.pad)
+        for outputs, number, given in ready().iter_predict(samples())
+    ]
     assert found == [((4, 3), 0, 0), ((4, 3), 1, 0), ((2, 3), 2, 2)]
 
 
@@ -90,12 +100,16 @@ def test_metrics_see_each_context_by_name():
 
     class Recorder(mx.metric.EvalMetric):
         def update_dict(self, label, pred):
-            seen.append(({k: v.shape for k, v in label.items()}, {k: v.shape for k, v in pred.items()}))
+            seen.append(
+                ({k: v.shape for k, v in label.items()}, {k: v.shape for k, v in pred.items()})
+            )
 
     module = ready(2)
     module.forward(batch(ROWS, np.zeros(4)))
     module.update_metric(Recorder("recorder"), [mx.nd.zeros((4,))])
-    module.update_metric(Recorder("recorder"), [[mx.nd.zeros((2,))], [mx.nd.zeros((2,))]], pre_sliced=True)
+    module.update_metric(
+        Recorder("recorder"), [[mx.nd.zeros((2,))], [mx.nd.zeros((2,))]], pre_sliced=True
+    )
     assert seen == [({"softmax_label": (2,)}, {"softmax_output": (2, 3)})] * 4
 
 
@@ -120,26 +134,37 @@ def test_fit_trains_logs_and_calls_back(caplog):
     module = mx.mod.Module(network(), context=[mx.cpu(0), mx.cpu(1)])
     with caplog.at_level(logging.INFO):
         module.fit(
-            samples(12), eval_data=samples(12), num_epoch=3, begin_epoch=1, initializer=mx.init.Xavier(),
+            samples(12),
+            eval_data=samples(12),
+            num_epoch=3,
+            begin_epoch=1,
+            initializer=mx.init.Xavier(),
             optimizer_params={"learning_rate": 0.5, "momentum": 0.9},
             batch_end_callback=lambda p: calls.append(("batch", p.epoch, p.nbatch)),
-            epoch_end_callback=lambda epoch, symbol, arg, aux: calls.append(("epoch", epoch, sorted(arg))),
+            epoch_end_callback=lambda epoch, symbol, arg, aux: calls.append(
+                ("epoch", epoch, sorted(arg))
+            ),
             eval_batch_end_callback=lambda p: calls.append(("eval", p.epoch, p.nbatch)),
             eval_end_callback=lambda p: calls.append(("scored", p.epoch, p.nbatch)),
         )
     names = ["fc_bias", "fc_weight"]
     assert calls == [
-        call for epoch in (1, 2)
+        call
+        for epoch in (1, 2)
         for call in (
-            *(("batch", epoch, n) for n in range(3)), ("epoch", epoch, names),
-            *(("eval", epoch, n) for n in range(3)), ("scored", epoch, 3),
+            *(("batch", epoch, n) for n in range(3)),
+            ("epoch", epoch, names),
+            *(("eval", epoch, n) for n in range(3)),
+            ("scored", epoch, 3),
         )
     ]
     starts = [message.split("=")[0] for message in caplog.messages]
     assert starts == [
-        start for epoch in (1, 2)
+        start
+        for epoch in (1, 2)
         for start in (
-            f"Epoch[{epoch}] Train-accuracy", f"Epoch[{epoch}] Time cost",
+            f"Epoch[{epoch}] Train-accuracy",
+            f"Epoch[{epoch}] Time cost",
             f"Epoch[{epoch}] Validation-accuracy",
         )
     ]
@@ -151,7 +176,11 @@ def test_fit_goes_on_from_given_parameters():
     module = mx.mod.Module(network())
     given = {"fc_weight": mx.nd.ones((3, 2)), "fc_bias": mx.nd.zeros((3,))}
     module.fit(
-        samples(4), num_epoch=1, arg_params=given, aux_params={}, optimizer_params={"learning_rate": 0.0}
+        samples(4),
+        num_epoch=1,
+        arg_params=given,
+        aux_params={},
+        optimizer_params={"learning_rate": 0.0},
     )
     assert module.get_params()[0]["fc_weight"].asnumpy().tolist() == [[1, 1]] * 3
 
@@ -192,11 +221,18 @@ def test_resuming_equals_going_on(tmp_path, contexts, caplog):
     with caplog.at_level(logging.INFO):
         module.save_checkpoint(prefix, 3, save_optimizer_states=True)
     assert caplog.messages == [
-        f'Saved checkpoint to "{prefix}-0003.params"', f'Saved optimizer state to "{prefix}-0003.states"',
+        f'Saved checkpoint to "{prefix}-0003.params"',
+        f'Saved optimizer state to "{prefix}-0003.states"',
     ]
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["net-0003.params", "net-0003.states", "net-symbol.json"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "net-0003.params",
+        "net-0003.states",
+        "net-symbol.json",
+    ]
 
-    other = mx.mod.Module.load(prefix, 3, load_optimizer_states=True, context=[mx.cpu(i) for i in range(contexts)])
+    other = mx.mod.Module.load(
+        prefix, 3, load_optimizer_states=True, context=[mx.cpu(i) for i in range(contexts)]
+    )
     assert (other.binded, other.params_initialized) == (False, True)
     assert weights(other).keys() == weights(module).keys()
     other.bind(DATA, LABEL)
