@@ -64,5 +64,7 @@ register(Op(
     name="clip", doc=__doc__, params=Params, infer=same_shape("clip/shape"),
     forward=forward, backward=backward, needs=("data",), inplace=((0, 0),),
     inplace_backward=(("head", "data"), ("data", "data")), aliases=("_sparse_clip",), cases=cases,
-    refusals={"clip/shape": {"shapes": {"data": (2, 3), "output": (2,)}}},
+    refusals={"clip/shape": {
+        "params": {"a_min": 0, "a_max": 1}, "shapes": {"data": (2, 3), "output": (2,)},
+    }},
 ))

@@ -69,7 +69,6 @@ from .foundation import (
     Op,
     Shape,
     items,
-    known,
     merge,
     register,
     require,
@@ -111,15 +110,11 @@ def inputs(p):
 def require_params(p):
     rank = len(p.kernel)
     require("Convolution/rank", 1 <= rank <= 3, f"kernel {p.kernel} must have 1 to 3 axes")
-    for name, values in zip(("stride", "dilate", "pad"), steps(p), strict=True):
-        require(
-            "Convolution/lengths", len(values) == rank,
-            f"{name} {values} must have as many axes as kernel {p.kernel}",
-        )
+    for name, values in zip(("kernel", "stride", "dilate", "pad"), (p.kernel, *steps(p)), strict=True):
         least = 0 if name == "pad" else 1
         require(
-            "Convolution/lengths", min(values) >= least and min(p.kernel) >= 1,
-            f"{name} {values} must be at least {least} and kernel {p.kernel} at least 1 everywhere",
+            "Convolution/lengths", len(values) == rank and min(values) >= least,
+            f"{name} {values} must hold {rank} numbers, as kernel does, of at least {least}",
         )
     require(
         "Convolution/layout", p.layout in (None, LAYOUTS[rank]),
@@ -136,11 +131,8 @@ def infer(p, ins, outs):
     data, weight, out = ins[0], ins[1], outs[0]
     weight = merge("Convolution/weight-shape", "weight", weight, (p.num_filter, 0, *p.kernel))
     if data is not None:
-        rank = len(p.kernel) + 2
-        require(
-            "Convolution/rank", len(data) == rank,
-            f"data {data} must have {rank} axes for kernel {p.kernel}: batch, channels, then pixels",
-        )
+        axes = f"data {data} must have two more axes than kernel {p.kernel}, for batch and channels"
+        require("Convolution/rank", len(data) == len(p.kernel) + 2, axes)
         require(
             "Convolution/groups", data[1] % p.num_group == 0,
             f"{data[1]} channels must be divisible by num_group {p.num_group}",
@@ -148,7 +140,7 @@ def infer(p, ins, outs):
         wanted = (p.num_filter, data[1] // p.num_group, *p.kernel)
         weight = merge("Convolution/weight-shape", "weight", weight, wanted)
         sizes, pixels = [], []
-        every = zip(data[2:], (out or (0,) * rank)[2:], p.kernel, *steps(p), strict=False)
+        every = zip(data[2:], (out or (0,) * len(data))[2:], p.kernel, *steps(p), strict=False)
         for size, out_size, kernel, stride, dilate, pad in every:
             reach = dilate * (kernel - 1) + 1
             if not size and stride == 1 and out_size:
@@ -177,8 +169,7 @@ def infer_type(p, ins, outs):
 
 
 def geometry(p, data, out):
-    """What every loop needs to know, as if there were always three spatial axes: batch, channels,
-    filters, groups, then size, kernel, output, stride, pad and dilate along each axis."""
+    """Batch, channels, filters, groups, then for three axes size, kernel, output, stride, pad, dilate."""
     lack = 3 - len(p.kernel)
     one, none = (1,) * lack, (0,) * lack
     stride, dilate, pad = steps(p)
@@ -188,8 +179,9 @@ def geometry(p, data, out):
     )
 
 
-# --- loops: n batch, c channels, f filters, g groups; sizes d h w, kernel kd kh kw, output od oh ow, ---
-# --- stride sd sh sw, pad pd ph pw, dilate ed eh ew ------------------------------------------------
+# --- loops --------------------------------------------------------------------------------------
+# n images, c channels, f filters, g groups; along depth, height and width: sizes d h w, kernel kd kh kw,
+# output od oh ow, stride sd sh sw, pad pd ph pw, dilate ed eh ew. Fewer axes are sides of 1.
 
 
 @scalar
@@ -204,10 +196,8 @@ def end_inside(offset, stride, count, size):
     return min(count, max(0, (size - 1 - offset) // stride + 1))
 
 
-def correlate(
-    data, weight, out,
-    n, c, f, g, d, h, w, kd, kh, kw, od, oh, ow, sd, sh, sw, pd, ph, pw, ed, eh, ew,
-):  # fmt: skip
+def correlate(data, weight, out, n, c, f, g, d, h, w, kd, kh, kw, od, oh, ow,
+              sd, sh, sw, pd, ph, pw, ed, eh, ew):  # fmt: skip
     """out = weight over data. One item is one filter over one image; the taps are added row by row."""
     share = c // g
     for item in items(n * f):
@@ -235,10 +225,8 @@ def correlate(
                     out[to + row * ow + x] += value * 0
 
 
-def correlate_cuda(
-    data, weight, out,
-    n, c, f, g, d, h, w, kd, kh, kw, od, oh, ow, sd, sh, sw, pd, ph, pw, ed, eh, ew,
-):  # fmt: skip
+def correlate_cuda(data, weight, out, n, c, f, g, d, h, w, kd, kh, kw, od, oh, ow,
+                   sd, sh, sw, pd, ph, pw, ed, eh, ew):  # fmt: skip
     """The same sums with one output per item."""
     share = c // g
     for item in items(n * f * od * oh * ow):
@@ -259,10 +247,8 @@ def correlate_cuda(
                 out[item] += value * 0
 
 
-def send_back(
-    head, weight, d_data,
-    n, c, f, g, d, h, w, kd, kh, kw, od, oh, ow, sd, sh, sw, pd, ph, pw, ed, eh, ew,
-):  # fmt: skip
+def send_back(head, weight, d_data, n, c, f, g, d, h, w, kd, kh, kw, od, oh, ow,
+              sd, sh, sw, pd, ph, pw, ed, eh, ew):  # fmt: skip
     """Gradient by data. One item is one channel of one image, which gathers from its filters."""
     share, taps = c // g, kd * kh * kw
     for item in items(n * c):
@@ -285,10 +271,8 @@ def send_back(
                         d_data[start + x * sw] += value * head[source + x]
 
 
-def send_back_cuda(
-    head, weight, d_data,
-    n, c, f, g, d, h, w, kd, kh, kw, od, oh, ow, sd, sh, sw, pd, ph, pw, ed, eh, ew,
-):  # fmt: skip
+def send_back_cuda(head, weight, d_data, n, c, f, g, d, h, w, kd, kh, kw, od, oh, ow,
+                   sd, sh, sw, pd, ph, pw, ed, eh, ew):  # fmt: skip
     """The same sums with one pixel per item."""
     share, taps = c // g, kd * kh * kw
     for item in items(n * c * d * h * w):
@@ -308,10 +292,8 @@ def send_back_cuda(
                     d_data[item] += value * head[(((image * f + one) * od + k) * oh + i) * ow + j]
 
 
-def gather_weight(
-    head, data, d_weight,
-    n, c, f, g, d, h, w, kd, kh, kw, od, oh, ow, sd, sh, sw, pd, ph, pw, ed, eh, ew,
-):  # fmt: skip
+def gather_weight(head, data, d_weight, n, c, f, g, d, h, w, kd, kh, kw, od, oh, ow,
+                  sd, sh, sw, pd, ph, pw, ed, eh, ew):  # fmt: skip
     """Gradient by weight. One item is one weight, summed over images and outputs in double precision."""
     share, taps = c // g, kd * kh * kw
     for item in items(f * share * taps):

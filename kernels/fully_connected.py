@@ -70,7 +70,8 @@ def infer(p, ins, outs):
 
 def product(a, b, out, n, m, k, a_row, a_step, b_row, b_step):
     """out (n, m) = a . b, products added in increasing t below k. a[i, t] lies at i a_row + t a_step and
-    b[t, j] at t b_row + j b_step, so that a matrix may be stored either way round."""
+    b[t, j] at t b_row + j b_step, so that a matrix may be stored either way round.
+    """
     for i in items(n):
         for j in range(m):
             out[i * m + j] = 0

@@ -15,7 +15,7 @@
     ([1.0, 2.0], [1.0, 1.0])
 
 [MakeLoss/gradient] the gradient is grad_scale, whatever the head gradient; normalization="batch" divides it by
-    the first side, "valid" by the number of elements above valid_thresh, which counts as 1 when none is.
+    the number of rows (the size without the last axis), "valid" by the number of elements above valid_thresh, which counts as 1 when none is.
     >>> grad("MakeLoss", [[1, 2, 0], [-1, 3, 0]], grad_scale=2)
     [[2.0, 2.0, 2.0], [2.0, 2.0, 2.0]]
     >>> grad("MakeLoss", [[1, 2, 0], [-1, 3, 0]], normalization="batch")
@@ -37,6 +37,7 @@
     [3.0, 4.0]
 """
 
+from math import prod
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -114,7 +115,7 @@ def backward_loss(p, data, d_data):
         COUNT_ABOVE(data, count, p.valid_thresh, data.size)
         FILL_DIVIDED(d_data, count, p.grad_scale, d_data.size)
     else:
-        divisor = d_data.shape[0] if p.normalization == "batch" else 1
+        divisor = prod(d_data.shape[:-1]) if p.normalization == "batch" else 1
         FILL(d_data, p.grad_scale / divisor, d_data.size)
 
 
@@ -174,6 +175,6 @@ register(Op(
 ))
 register(Op(
     name="Cast", params=CastParams, infer_type=infer_cast_type, backward=backward_cast,
-    aliases=("cast",), cases=cases_cast, refusals=REFUSED, differentiable=False,
-    **{**COMMON, "inplace": ()},
+    aliases=("cast",), cases=cases_cast, differentiable=False, **{**COMMON, "inplace": ()},
+    refusals={"identity/shape": {"params": {"dtype": "int32"}, **REFUSED["identity/shape"]}},
 ))

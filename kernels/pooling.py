@@ -85,6 +85,7 @@ from .foundation import (
     scalar,
 )
 from .pooling_windows import channel_last, checked, count, image_of, in_planes, pairs, windows
+from .tuned import pairs as tuned_pairs
 
 
 class Params(NamedTuple):
@@ -290,7 +291,8 @@ def sum_back(
 
 
 MAX, MAX_BACK = Loop(max_rows), Loop(max_back)
-MAX_PAIRS, MAX_PAIRS_BACK = Loop(max_pairs), Loop(max_pairs_back)
+MAX_PAIRS = Loop(max_pairs)
+MAX_PAIRS_BACK = Loop(max_pairs_back, tuned=tuned_pairs.max_pairs_back)
 SUM = {
     power: (Loop(sum_rows, term=term, root=root), Loop(sum_back, slope=slope))
     for power, term, root, slope in (

@@ -142,11 +142,9 @@ def _register(name, row, reverse, alias):
                 chain(head, data, d_data, p.scalar, d_data.size)
 
     def cases(draw):
-        kind = pair.right_values if reverse else pair.left_values
-        divides = row in ("div", "mod") and not reverse
-        number = draw.choice((0.75, 1.5, 2)) if divides or row == "power" else draw.choice(
-            (-2, -0.75, 0.5, 2)
-        )
+        kind = pair.right_values if reverse and row != "mod" else pair.left_values
+        positive = row in ("div", "mod", "power")
+        number = draw.choice((0.5, 2, 4) if positive else (-2, -0.75, 0.5, 2))
         return Case({"scalar": number}, {"data": draw.shape(1, 4)}, {"data": kind})
 
     register(Op(

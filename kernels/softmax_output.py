@@ -44,16 +44,16 @@
 [SoftmaxOutput/smooth-alpha] the class of the label counts 1 - smooth_alpha instead of 1, each other class
     smooth_alpha / (classes - 1) instead of 0; multi_output knows no smoothing.
     >>> grad("SoftmaxOutput", [[0, 0]], [0], smooth_alpha=0.25)[0]
-    [[-0.25, 0.25]]
+    [[-4.0, 4.0]]
 
 [SoftmaxOutput/probabilities] for a label of probabilities d_data = (output - label) grad_scale, and no
     other option changes it.
     >>> grad("SoftmaxOutput", [[0, 0]], [[0.25, 0.75]], normalization="batch", grad_scale=2)[0]
     [[0.5, -0.5]]
 
-[SoftmaxOutput/out-grad] out_grad multiplies the gradient by the output, not by the head.
+[SoftmaxOutput/out-grad] with out_grad the gradient is multiplied by the head gradient, which is then needed.
     >>> grad("SoftmaxOutput", [[0, 0]], [0], out_grad=True, head=[[8, 8]])[0]
-    [[-0.25, 0.25]]
+    [[-4.0, 4.0]]
 """
 
 from math import prod
@@ -123,7 +123,8 @@ def count_valid(label, valid, n, ignore):
 
 
 def class_slope(
-    out, label, d_data, valid, outer, side, inner, scale, on, off, ignore, use_ignore, by_valid, by_output
+    out, label, d_data, valid, outer, side, inner, scale, on, off, ignore, use_ignore, by_valid, by_head,
+    head,
 ):
     for r in items(outer * inner):
         start = (r // inner) * (side - 1) * inner + r
@@ -133,15 +134,15 @@ def class_slope(
         for i in range(side):
             share = out[start + i * inner]
             slope = (share - (on if i == target else off)) * factor
-            if by_output:
-                slope *= share
+            if by_head:
+                slope *= head[start + i * inner]
             d_data[start + i * inner] = 0.0 if ignored else slope
 
 
-def probability_slope(out, label, d_data, n, scale, by_output):
+def probability_slope(out, label, d_data, n, scale, by_head, head):
     for i in items(n):
         slope = (out[i] - label[i]) * scale
-        d_data[i] = slope * out[i] if by_output else slope
+        d_data[i] = slope * head[i] if by_head else slope
 
 
 COUNT_VALID, CLASS_SLOPE = Loop(count_valid), Loop(class_slope)
@@ -164,12 +165,14 @@ def forward(p, data, label, out):
     SOFTMAX(data, out, no_length(data), *sides(p, data.shape), 1.0, False)
 
 
-def backward(p, label, out, d_data, d_label):
+def backward(p, *buffers):
+    *heads, label, out, d_data, d_label = buffers
+    head = heads[0] if heads else out
     zero(d_label)
     if d_data is None:
         return
     if label.shape == out.shape:
-        PROBABILITY_SLOPE(out, label, d_data, out.size, p.grad_scale, p.out_grad)
+        PROBABILITY_SLOPE(out, label, d_data, out.size, p.grad_scale, p.out_grad, head)
         return
     outer, side, inner = sides(p, out.shape)
     alpha = 0.0 if p.multi_output else p.smooth_alpha
@@ -180,7 +183,7 @@ def backward(p, label, out, d_data, d_label):
     divisor = {"null": inner, "batch": label.size, "valid": 1}[p.normalization]
     CLASS_SLOPE(
         out, label, d_data, valid, outer, side, inner, p.grad_scale / divisor, 1.0 - alpha,
-        alpha / max(side - 1, 1), ignore, p.use_ignore, by_valid, p.out_grad,
+        alpha / max(side - 1, 1), ignore, p.use_ignore, by_valid, p.out_grad, head,
     )
 
 
@@ -197,7 +200,8 @@ def cases(draw):
 
 register(Op(
     name="SoftmaxOutput", doc=__doc__, params=Params, inputs=("data", "label"), infer=infer,
-    forward=forward, backward=backward, needs=("label", "output"), no_gradient=("label",), loss=True,
+    forward=forward, backward=backward, needs=("label", "output"), no_gradient=("label",),
+    loss=lambda p: not p.out_grad,
     differentiable=False, inplace=((0, 0),), aliases=("Softmax",), cases=cases,
     refusals={
         "SoftmaxOutput/rows": {"params": {"multi_output": True}, "shapes": {"data": (3,)}},

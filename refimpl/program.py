@@ -57,7 +57,8 @@ class Program:
         self._allocate_heads(shapes, types)
         later = self._place_gradients(wanted)
         pinned = set(self.buffers) | self._unused(backward)
-        self.plan = memory.plan(forward, backward, shapes, types, pinned)
+        held = {key for key, _, _ in later if key is not None}
+        self.plan = memory.plan(forward, backward, shapes, types, pinned, held)
         self._place_blocks(shapes)
         self.forward_steps: list[Step] = [self._forward_step(node) for node in forward]
         self.forward_steps += self._output_copies

@@ -47,7 +47,7 @@ class BackwardStep:
         assert node.primal is not None
         self.node, self.op, self.params = node, node.op, node.params
         op, p = self.op, self.params
-        head_count = 0 if op.loss else node.primal.visible_count()
+        head_count = 0 if op.is_loss(p) else node.primal.visible_count()
         available = {*op.input_names(p), *op.output_names(p)}
         rest = iter(reads[head_count:])
         self.heads = reads[:head_count]

@@ -73,8 +73,9 @@ class Op:
     """Inputs whose gradient is zero by definition (labels, indices)."""
     refuses_gradient: dict[str, str] = field(default_factory=dict)
     """Inputs whose gradient may not be asked for: name -> clause."""
-    loss: bool = False
-    """The gradient ignores head gradients; backward may start here without any."""
+    loss: bool | Callable[[Any], bool] = False
+    """The gradient ignores head gradients; backward may start here without any. A function of the parameters
+    where it depends on them."""
     mode: bool = False
     random: bool = False
     mutates: tuple[str, ...] = ()
@@ -122,6 +123,10 @@ class Op:
     def need_names(self, p: Any) -> tuple[str, ...]:
         """What backward reads besides head gradients."""
         return tuple(self.needs(p) if callable(self.needs) else self.needs)
+
+    def is_loss(self, p: Any) -> bool:
+        """Whether the gradient ignores head gradients."""
+        return self.loss(p) if callable(self.loss) else self.loss
 
     @property
     def has_gradient(self) -> bool:

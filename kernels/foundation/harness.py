@@ -77,7 +77,7 @@ class Call:
             for n, b in zip(op.input_names(p), self.ins, strict=True)
         ]
         runner.backward(
-            op, p, [] if op.loss else head_buffers, needs, wanted, is_train=is_train
+            op, p, [] if op.is_loss(p) else head_buffers, needs, wanted, is_train=is_train
         )
         return [None if g is None else g.to_numpy() for g in wanted]
 

@@ -55,7 +55,6 @@ def same(typing, number):
 @intrinsic
 def read(typing, array, index):
     """``array[index : index + 16]`` of a float32 array; the offset is not checked."""
-
     if array.dtype != types.float32:
         raise TypingError(f"lanes are read from float32, not {array.dtype}")
 

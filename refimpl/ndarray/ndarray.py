@@ -178,6 +178,10 @@ class NDArray(Arithmetic):
         if type(key) is int and shape and -shape[0] <= key < shape[0]:
             rest = shape[1:] or (1,)
             return rest, (key % shape[0]) * prod(shape[1:])
+        if type(key) is slice and shape and key.step in (None, 1):
+            first, last, _ = key.indices(shape[0])
+            count = max(last - first, 0)
+            return (count, *shape[1:]), first * prod(shape[1:]) if count else 0
         skeleton = np.lib.stride_tricks.as_strided(np.zeros(1, np.int8), shape, strides_of(shape))
         part = skeleton[key]
         if not isinstance(part, np.ndarray):

@@ -34,6 +34,8 @@ _PARSED_LIMIT = 4096
 
 def parsed(op: Op, attrs: dict[str, Any]) -> Any:
     """``op.parse(attrs)``, remembered: optimizers call with the same attributes on every step."""
+    if "scalar" in attrs:  # 0.0 and -0.0 are one key of a dict, yet two numbers
+        return op.parse(attrs)
     try:
         key = (op.name, *attrs.items())
         found = _PARSED.get(key)

@@ -52,7 +52,7 @@ class _Pass:
         """Give an output of the graph its head gradient."""
         node = output.node
         self.reached.add(id(node))
-        loss = node.op is not None and node.op.loss
+        loss = node.op is not None and node.op.is_loss(node.params)
         head = None if loss else Node(None, f"head_grad{number}")
         self.result.heads.append(head)
         if head is not None:
@@ -97,7 +97,7 @@ class _Pass:
         op = node.op
         assert op is not None
         heads = [self.head_of(node, i) for i in range(node.visible_count())]
-        active = id(node) in self.reached if op.loss else False
+        active = op.is_loss(node.params) and id(node) in self.reached
         if all(head is None for head in heads) and not active:
             return
         names = op.input_names(node.params)
@@ -126,7 +126,7 @@ class _Pass:
         op = node.op
         assert op is not None
         outputs = [Entry(node, i) for i in range(node.output_count())]
-        if not op.loss:
+        if not op.is_loss(node.params):
             heads = [
                 head if head is not None else self.make("zeros_like", [outputs[i]])[0]
                 for i, head in enumerate(heads)
@@ -136,7 +136,7 @@ class _Pass:
         by_name = dict(zip(op.input_names(node.params), node.inputs, strict=True))
         by_name.update(zip(op.output_names(node.params), outputs, strict=True))
         reads = [by_name[name] for name in op.need_names(node.params) if name in by_name]
-        given = [] if op.loss else [head for head in heads if head is not None]
+        given = [] if op.is_loss(node.params) else [head for head in heads if head is not None]
         made = Node(op, f"{node.name}_backward", dict(node.attrs), [*given, *reads], primal=node)
         return [Entry(made, i) for i in range(len(node.inputs))]
 

@@ -49,7 +49,7 @@ def _inplace_pairs(node: Node) -> list[tuple[Entry, int]]:
     if node.primal is None:
         return [(node.inputs[i], o) for i, o in op.inplace if i < len(node.inputs)]
     names = op.input_names(node.params)
-    heads = 0 if op.loss else node.primal.visible_count()
+    heads = 0 if op.is_loss(node.params) else node.primal.visible_count()
     available = {*names, *op.output_names(node.params)}
     reads = ["head", *[""] * (heads - 1)] if heads else []
     reads += [name for name in op.need_names(node.params) if name in available]
@@ -67,16 +67,17 @@ class _Planner:
         self.free: dict[np.dtype, list[int]] = {}
         self.last_use: dict[Key, int] = {}
 
-    def lifetimes(self, forward: Sequence[Node], backward: Sequence[Node]) -> None:
-        """Find the last step that reads each value."""
+    def lifetimes(self, forward: Sequence[Node], backward: Sequence[Node], held: set[Key]) -> None:
+        """Find the last step that reads each value; those ``held`` are read after the last step."""
         made_forward = set()
         for step, node in enumerate([*forward, *backward]):
             if step < len(forward):
                 made_forward.update((id(node), i) for i in range(node.output_count()))
             for entry in node.inputs:
                 key = key_of(entry)
-                held = step >= len(forward) and key in made_forward
-                self.last_use[key] = FOREVER if held else max(step, self.last_use.get(key, 0))
+                again = step >= len(forward) and key in made_forward
+                self.last_use[key] = FOREVER if again else max(step, self.last_use.get(key, 0))
+        self.last_use.update(dict.fromkeys(held, FOREVER))
 
     def take(self, key: Key) -> None:
         """Give a value the smallest free block that holds it, or a new one."""
@@ -116,8 +117,8 @@ class _Planner:
                 taken.add(source)
         return taken
 
-    def run(self, forward: Sequence[Node], backward: Sequence[Node]) -> Plan:
-        self.lifetimes(forward, backward)
+    def run(self, forward: Sequence[Node], backward: Sequence[Node], held: set[Key]) -> Plan:
+        self.lifetimes(forward, backward, held)
         for step, node in enumerate([*forward, *backward]):
             taken = self.share(step, node)
             outputs = [(id(node), i) for i in range(node.output_count())]
@@ -139,6 +140,10 @@ def plan(
     shapes: dict[Key, tuple[int, ...]],
     types: dict[Key, np.dtype],
     pinned: set[Key],
+    held: set[Key],
 ) -> Plan:
-    """Assign blocks to the outputs of all steps except the ``pinned`` ones, which have memory of their own."""
-    return _Planner(shapes, types, pinned).run(forward, backward)
+    """Assign blocks to the outputs of all steps except the ``pinned`` ones, which have memory of their own.
+
+    ``held`` are values that something reads after the last step.
+    """
+    return _Planner(shapes, types, pinned).run(forward, backward, held)

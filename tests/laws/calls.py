@@ -99,7 +99,7 @@ class Trial:
             for b, c, w in zip(ins, can, wanted or can, strict=True)
         ]
         given = [None if g is None else g.buffer for g in self.grads]
-        runner.backward(op, p, [] if op.loss else heads, needs, given, is_train=self.is_train)
+        runner.backward(op, p, [] if op.is_loss(p) else heads, needs, given, is_train=self.is_train)
         return [None if g is None else g.to_numpy() for g in given]
 
     def heads(self) -> Arrays:

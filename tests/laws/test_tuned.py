@@ -16,7 +16,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refimpl.kernels import convolution, fully_connected, get
+from refimpl.kernels import (
+    activation,
+    batch_norm,
+    convolution,
+    fully_connected,
+    get,
+    pooling,
+    softmax,
+)
 from refimpl.kernels.foundation import LOOPS, Buffer, plain_kernels
 from refimpl.kernels.foundation.loop import _CHOICE
 from refimpl.kernels.tuned import kernel
@@ -222,6 +230,96 @@ def test_special_values_go_where_the_plain_loop_sends_them(shapes, which, specia
         )
 
 
+# --- sums, maxima and curves ---------------------------------------------------------------------
+
+INNER = st.one_of(st.integers(1, 40), st.sampled_from([48, 63, 64, 65]))
+
+
+@given(st.integers(1, 4), st.integers(1, 3), INNER, SEEDS)
+def test_sums_of_channels(outer, channels, inner, seed):
+    """Sums in double precision, in whatever order, round to the same float32 or its neighbour."""
+    rng = np.random.default_rng(seed)
+    head, data = (normal(rng, (outer, channels, inner)).astype(np.float32) for _ in range(2))
+    got = called(convolution.GATHER_BIAS, [head], (channels,), (outer, channels, inner))
+    truth = head.astype(np.float64).sum(axis=(0, 2))
+    np.testing.assert_allclose(got, truth, rtol=EPS, atol=1e-12)
+    mean = data.astype(np.float64).mean(axis=(0, 2))
+    deviation = data.astype(np.float64).std(axis=(0, 2))
+    found = [np.full(channels, np.nan, np.float32) for _ in range(2)]
+    numbers = (outer, channels, inner)
+    buffers = [Buffer(a.reshape(-1), a.shape) for a in (data, *found)]
+    batch_norm.BATCH_STATISTICS(*buffers, *numbers, 0.5)
+    np.testing.assert_allclose(found[0], mean, rtol=EPS, atol=1e-12)
+    np.testing.assert_allclose(found[1], 1 / np.sqrt(deviation**2 + 0.5), rtol=EPS)
+    sums = Buffer(np.full(2 * channels, np.nan), (2 * channels,))
+    heads = Buffer(head.reshape(-1), head.shape)
+    batch_norm.HEAD_SUMS(heads, *buffers, sums, *numbers)
+    centred = data.astype(np.float64) - found[0][:, None]
+    dots = (head.astype(np.float64) * centred).sum(axis=(0, 2)) * found[1]
+    np.testing.assert_allclose(sums.flat[0::2], truth, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(sums.flat[1::2], dots, rtol=1e-12, atol=1e-12)
+
+
+@given(st.integers(1, 3), st.integers(2, 70), st.integers(2, 9), SEEDS)
+def test_way_back_through_maxima(planes, width, height, seed):
+    """Equal bits, whatever ties, NaN and infinities there are."""
+    rng = np.random.default_rng(seed)
+    values = np.array([-np.inf, -2, 0, 1, 2, np.inf, np.nan], np.float32)
+    data = values[rng.integers(0, len(values), (planes, height, width))]
+    head = dyadic(rng, (planes, height // 2, width // 2))
+    numbers = (height, width, height // 2, width // 2, planes, float(np.finfo(np.float32).min))
+    call = (pooling.MAX_PAIRS_BACK, [head, data], data.shape, numbers)
+    np.testing.assert_array_equal(called(*call), plainly(*call))
+
+
+@given(st.integers(1, 3), st.one_of(INNER, st.just(300)), st.sampled_from([1.0, -1.0, 0.25]), SEEDS)
+def test_softmax(rows, side, scale, seed):
+    """Powers within 2 units in the last place, and an exact sum: within 4 of the true share."""
+    rng = np.random.default_rng(seed)
+    data = (normal(rng, (rows, side)) * 4).astype(np.float32)
+    if side > 3:
+        data[0, 3] = 30 * scale
+    power = data.astype(np.float64) * scale
+    power = np.exp(power - power.max(axis=1, keepdims=True))
+    out = np.full_like(data, np.nan)
+    buffers = [Buffer(a.reshape(-1), a.shape) for a in (data, out, data)]
+    softmax.SOFTMAX(*buffers, rows, side, 1, scale, 0)
+    truth = power / power.sum(axis=1, keepdims=True)
+    # the exponent is rounded, which counts as many times as it is large
+    np.testing.assert_array_less(np.abs(out - truth), truth * EPS * (4 - np.log(power)) + 1e-37)
+
+
+@pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("at", [0, 5, 39])
+def test_softmax_of_special_values(special, at):
+    data = np.zeros((2, 40), np.float32)
+    data[1, at] = special
+    results = []
+    for run in (called, plainly):
+        with_length = run(
+            lambda x, y, *n: softmax.SOFTMAX(x, y, x, *n), [data], data.shape, (2, 40, 1, 1.0, 0)
+        )
+        results.append(with_length)
+    np.testing.assert_allclose(results[0], results[1], rtol=2 * EPS)
+
+
+@pytest.mark.parametrize(("curve", "units"), [("tanh", 2), ("sigmoid", 3)])
+def test_curves(curve, units):
+    """Close to the true value everywhere, also far out and near 0, and exact at the ends."""
+    middle = np.concatenate([np.linspace(-30, 30, 20001), np.logspace(-30, 2, 5000)])
+    x = np.concatenate([middle, -middle[20001:], [0.0]]).astype(np.float32)
+    wide = x.astype(np.float64)
+    true = np.tanh(wide) if curve == "tanh" else np.exp(-np.logaddexp(0, -wide))
+    got = called(activation.MAP[curve], [x], x.shape, (x.size,))
+    normal_range = np.abs(true) > np.finfo(np.float32).tiny
+    off = np.abs(got - true)[normal_range] / np.spacing(np.abs(true[normal_range]).astype(np.float32))
+    assert off.max() <= units
+    ends = np.array([np.inf, -np.inf, np.nan, 0.0], np.float32)
+    expected = [1, -1, np.nan, 0] if curve == "tanh" else [1, 0, np.nan, 0.5]
+    got = called(activation.MAP[curve], [ends], ends.shape, (ends.size,))
+    np.testing.assert_array_equal(got, np.array(expected, np.float32))
+
+
 # --- threads -------------------------------------------------------------------------------------
 
 
@@ -258,6 +356,8 @@ def test_threads_do_not_disturb_each_other():
 def test_every_twin_is_tested_here():
     tested = {
         "fully_connected.product", "convolution.correlate", "convolution.send_back",
-        "convolution.gather_weight",
+        "convolution.gather_weight", "convolution.gather_bias", "batch_norm.batch_statistics",
+        "batch_norm.head_sums", "pooling.max_pairs_back", "softmax.softmax",
+        "activation.map_one_tanh", "activation.map_one_sigmoid",
     }
     assert {loop.name for loop in LOOPS if loop._tuned is not None} == tested
