@@ -32,6 +32,7 @@
 [sgd/types] weight and grad have one type; mom too, except with a master copy.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -99,6 +100,7 @@ STEP, STEP_MOMENTUM, COPY = Loop(step), Loop(step_momentum), Loop(copy)
 # --- the operators ------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=1024)
 def factors(p, kind):
     """(lr, rescale_grad, clip) for the loops, and lr * wd, in the arithmetic of type ``kind``."""
     lr, wd, rescale, clip = (

@@ -33,8 +33,9 @@ def _user_cache() -> Path:
 
 
 def source_hash(root: Path = _KERNELS) -> str:
-    """Hash of all kernel sources below ``root``, and of the compiler's version."""
-    digest = hashlib.sha256(numba.__version__.encode())
+    """Hash of all kernel sources below ``root``, and of the compiler's version and settings."""
+    settings = (numba.__version__, numba.config.BOUNDSCHECK, numba.config.OPT, numba.config.DEBUGINFO_DEFAULT)
+    digest = hashlib.sha256(repr(settings).encode())
     for file in sorted(root.rglob("*.py")):
         digest.update(str(file.relative_to(root)).encode())
         digest.update(file.read_bytes())

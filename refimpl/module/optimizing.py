@@ -184,7 +184,7 @@ def _load_states(fname: str, store: Any, updater: Any) -> None:
     if store is not None:
         store.load_optimizer_states(fname)
     else:
-        updater.set_states(Path(fname).read_bytes())
+        updater.set_states(Path(fname).read_bytes(), str(fname))
 
 
 def group_to_share(shared_module: Any, contexts: int) -> DataParallelExecutorGroup:
