@@ -5,16 +5,13 @@
     the filter is not turned round. One, two or three spatial axes work alike.
     >>> run("Convolution", [[[1, 2, 4, 8]]], [[[1, 10]]], [0.5], kernel=(2,), num_filter=1)
     [[[21.5, 42.5, 84.5]]]
-    >>> run("Convolution", [[[[1, 2], [3, 4]]]], [[[[1, 0], [0, 10]]]], kernel=(2, 2), num_filter=1,
-    ...     no_bias=True)
+    >>> run("Convolution", [[[[1, 2], [3, 4]]]], [[[[1, 0], [0, 10]]]], [0], kernel=(2, 2), num_filter=1)
     [[[[41.0]]]]
 
 [Convolution/output-size] along each axis (size + 2 pad - dilate (kernel - 1) - 1) // stride + 1.
-    >>> run("Convolution", [[[1, 2, 3, 4, 5]]], [[[1, 1]]], kernel=2, num_filter=1, no_bias=True,
-    ...     stride=2)
+    >>> run("Convolution", [[[1, 2, 3, 4, 5]]], [[[1, 1]]], [0], kernel=2, num_filter=1, stride=2)
     [[[3.0, 7.0]]]
-    >>> run("Convolution", [[[1, 2, 3, 4, 5]]], [[[1, 1]]], kernel=2, num_filter=1, no_bias=True,
-    ...     dilate=3)
+    >>> run("Convolution", [[[1, 2, 3, 4, 5]]], [[[1, 1]]], [0], kernel=2, num_filter=1, dilate=3)
     [[[5.0, 7.0]]]
 
 [Convolution/padding] pad adds that many zeros on both sides. They are multiplied like any pixel: a
@@ -24,8 +21,7 @@
 
 [Convolution/groups] channels and filters fall into num_group groups in order; a filter sees only the
     channels of its group. Both numbers must be divisible by num_group.
-    >>> run("Convolution", [[[1, 2], [3, 4]]], [[[1]], [[10]]], kernel=1, num_filter=2, num_group=2,
-    ...     no_bias=True)
+    >>> run("Convolution", [[[1, 2], [3, 4]]], [[[1]], [[10]]], [0, 0], kernel=1, num_filter=2, num_group=2)
     [[[1.0, 2.0], [30.0, 40.0]]]
 
 [Convolution/weight-shape] weight is (num_filter, channels / num_group, *kernel); an unknown weight is
@@ -53,9 +49,9 @@
     ...      head=[[[1, 0, 2]]])
     ([[[1.0, 10.0, 2.0, 20.0]]], [[[9.0, 18.0]]], [3.0])
 
-[Convolution/sum-order] forward adds products in the order channel, kernel offsets, and the bias last.
-    >>> run("Convolution", [[[1e8], [1], [-1e8]]], [[[1], [1], [1]]], kernel=1, num_filter=1,
-    ...     no_bias=True)
+[Convolution/sum-order] forward adds products in the order channel, kernel offsets, and the bias last (a
+    tuned twin fuses product and sum, and may sum gradients otherwise, the same way on every run).
+    >>> run("Convolution", [[[1e8], [1], [-1e8]]], [[[1], [1], [1]]], [0], kernel=1, num_filter=1)
     [[[0.0]]]
 """
 

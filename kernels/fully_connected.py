@@ -19,7 +19,8 @@
     >>> grad("FullyConnected", [[1, 2]], [[3, 4], [5, 6]], [10, 20], num_hidden=2, head=[[1, 10]])
     ([[53.0, 64.0]], [[1.0, 2.0], [10.0, 20.0]], [1.0, 10.0])
 
-[FullyConnected/sum-order] products are added in increasing k, the bias last.
+[FullyConnected/sum-order] products are added in increasing k, the bias last (a tuned twin fuses product
+    and sum).
     >>> run("FullyConnected", [[1e8, 1, -1e8]], [[1, 1, 1]], [0], num_hidden=1)
     [[0.0]]
 """

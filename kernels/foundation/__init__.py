@@ -11,7 +11,7 @@ from .contract import (
     register,
 )
 from .loop import LOOPS, Loop, formula_for, items, plain_kernels, scalar
-from .params import AtLeast, AtMost, Floats, NoParams, Shape
+from .params import AtLeast, AtMost, Floats, NoParams, Shape, keeps
 from .refusal import MXNetError, refusal, require
 from .shapes import (
     axes_of,
@@ -28,7 +28,7 @@ from .shapes import (
 __all__ = [
     "FLOATS", "LOOPS", "REGISTRY", "SLACK", "AtLeast", "AtMost", "Buffer", "Case", "Floats", "Loop",
     "MXNetError", "NoParams", "Op", "Shape", "allocate", "as_buffer", "axes_of", "broadcast",
-    "distinct", "formula_for", "get", "items", "known", "merge", "merge_all", "normal_axis",
+    "distinct", "formula_for", "get", "items", "keeps", "known", "merge", "merge_all", "normal_axis",
     "plain_kernels", "refusal", "register", "require", "same_shape", "same_type", "scalar", "scratch",
     "strides_of",
 ]

@@ -146,6 +146,20 @@ def annotations(params: type) -> dict[str, Any]:
     }
 
 
+def keeps(params: Any, name: str, value: Any) -> bool:
+    """Whether a call that says ``name=value`` gives that parameter a value.
+
+    None is a value where the parameter has None among its values, otherwise it leaves the parameter out.
+    """
+    if value is not None:
+        return True
+    annotation = annotations(params).get(name)
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    # MXNet's functions take a dtype of None for NumPy's default; here it means none was given
+    return name != "dtype" and NoneType in get_args(annotation)
+
+
 def is_hidden_key(key: str) -> bool:
     """Whether an attribute is for the graph (``__lr_mult__``, ``__ctx_group__``), not the operator."""
     return key.startswith("__") and key.endswith("__")
@@ -191,5 +205,5 @@ def parse(op_name: str, params: Any, attrs: dict[str, Any]) -> Any:
 
 __all__ = [
     "AtLeast", "AtMost", "Floats", "MXNetError", "NoParams", "Shape", "annotations", "describe",
-    "is_hidden_key", "parse",
+    "is_hidden_key", "keeps", "parse",
 ]

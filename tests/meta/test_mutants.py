@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from refimpl.kernels import fully_connected, get
-from refimpl.kernels.foundation import Op, items
+from refimpl.kernels import get, reduce
+from refimpl.kernels.foundation import Buffer, Op, items, plain_kernels
 from tests.laws import laws
 from tests.laws.draws import SeededDraw
 
 from . import mutations
 
 DRAWS = 25
-VICTIMS = ("FullyConnected", "sqrt")
-# what cannot show: a sum along all axes is the same backwards, one input has nothing to depend on
+VICTIMS = ("FullyConnected", "sqrt", "_hypot", "broadcast_mul", "sum")
+# what cannot show: one input has no other gradient to depend on, and no side that could be guessed
 BLIND = {
     ("gradient_depends_on_what_is_wanted", "sqrt"), ("gradient_depends_on_what_is_wanted", "sum"),
     ("inference_guesses", "sqrt"),
@@ -58,28 +58,28 @@ def test_a_refusal_for_another_reason_is_noticed() -> None:
     op = get("FullyConnected")
     call = op.refusals["FullyConnected/bias-shape"]
     with pytest.raises(AssertionError):
-        laws.refuses(replace(op, refusals={"FullyConnected/weight-shape": call}), "FullyConnected/weight-shape")
+        laws.refuses(
+            replace(op, refusals={"FullyConnected/weight-shape": call}), "FullyConnected/weight-shape"
+        )
 
 
-def _forgets_the_last_item(a, b, out, n, m, k):  # type: ignore[no-untyped-def]  # a loop, as on pages
-    for t in items(n * m):
-        out[t] = 0
-        for c in range(k - 1):
-            out[t] += a[(t // m) * k + c] * b[c * m + t % m]
+def _forgets_the_last_item(head, d_data, count, rows, length, rank, sides, steps, step):  # type: ignore[no-untyped-def]  # a loop, as on pages
+    for r in items(rows - 1):
+        for c in range(length):
+            d_data[r * length + c] = head[0] / count
 
 
-def _broken_twin(*args: object) -> None:
-    fully_connected.MULTIPLY.cpu(*[getattr(a, "flat", a) for a in args])
-    args[2].flat[0] += 1e-3  # type: ignore[attr-defined]  # a buffer
+def _off_by_a_little(head: Buffer, d_data: Buffer, *rest: object) -> None:
+    with plain_kernels():
+        reduce.SPREAD_SHARE(head, d_data, *rest)
+    d_data.flat[0] += 1e-3
 
 
 def test_a_wrong_loop_for_cuda_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fully_connected.MULTIPLY, "_cuda_source", _forgets_the_last_item)
-    assert noticed(get("FullyConnected")) == "python_agrees"
+    monkeypatch.setattr(reduce.SPREAD_SHARE, "_cuda_source", _forgets_the_last_item)
+    assert noticed(get("mean")) == "python_agrees"
 
 
 def test_a_wrong_tuned_twin_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fully_connected.MULTIPLY, "_tuned", _broken_twin)
-    assert noticed(get("FullyConnected"))
-
-
+    monkeypatch.setattr(reduce.SPREAD_SHARE, "_tuned", _off_by_a_little)
+    assert noticed(get("mean"))

@@ -1,0 +1,149 @@
+"""MXNet behind a pipe, and the lines that the tests run here and there: one text, two imports.
+
+Runs under MXNet's Python, 3.8 or newer, so it is written plainly. A message is its length (8 bytes,
+little-endian) and an .npz file; the entry "request" is JSON: {"do": name of a function below, ...}.
+The other arrays are handed over as a dict. The answer is an .npz of arrays, or one entry "error".
+"""
+
+import contextlib
+import io
+import json
+import os
+import struct
+import sys
+
+import numpy as np
+
+
+def pack(request, arrays):
+    """A message."""
+    file = io.BytesIO()
+    text = np.frombuffer(json.dumps(request).encode(), np.uint8)
+    np.savez(file, request=text, **{"a:" + name: value for name, value in arrays.items()})
+    return struct.pack("<Q", len(file.getvalue())) + file.getvalue()
+
+
+def unpack(stream):
+    """(request, arrays) of the next message; None at the end of the stream."""
+    head = stream.read(8)
+    if len(head) < 8:
+        return None
+    content = np.load(io.BytesIO(stream.read(struct.unpack("<Q", head)[0])))
+    request = json.loads(content["request"].tobytes().decode())
+    return request, {name[2:]: content[name] for name in content.files if name != "request"}
+
+
+# --- what both libraries are asked ---------------------------------------------------------------
+
+
+def run(mx, arrays, graph, is_train, gradients, backward, seed):
+    """Bind a graph, run it forward and backward once.
+
+    Returns outputs (``out0`` ...), the wanted gradients (``grad:NAME``), the arguments and auxiliary states
+    as they are afterwards (``now:NAME``). Arrays ``head0`` ... are the head gradients.
+    """
+    net = mx.sym.load_json(graph)
+    arguments, states = net.list_arguments(), net.list_auxiliary_states()
+
+    def on_cpu(value):
+        return mx.nd.array(value, dtype=value.dtype)
+
+    executor = net.bind(
+        mx.cpu(),
+        args=[on_cpu(arrays[name]) for name in arguments],
+        args_grad={name: on_cpu(np.full_like(arrays[name], 99)) for name in gradients},
+        grad_req={name: "write" if name in gradients else "null" for name in arguments},
+        aux_states=[on_cpu(arrays[name]) for name in states],
+    )
+    if seed is not None:
+        mx.random.seed(seed)
+    outputs = executor.forward(is_train=is_train)
+    answer = {"out%d" % i: out.asnumpy() for i, out in enumerate(outputs)}
+    if backward:
+        executor.backward([on_cpu(arrays["head%d" % i]) for i in range(len(outputs))])
+        mx.nd.waitall()  # backward moves BatchNorm's statistics, and MXNet does not wait for it
+        for name in gradients:
+            answer["grad:" + name] = executor.grad_dict[name].asnumpy()
+    mx.nd.waitall()
+    for name, value in list(executor.arg_dict.items()) + list(executor.aux_dict.items()):
+        answer["now:" + name] = value.asnumpy()
+    return answer
+
+
+def rewrite(mx, arrays, graph):
+    """Read a graph and write it again."""
+    text = mx.sym.load_json(graph).tojson()
+    return {"graph": np.frombuffer(text.encode(), np.uint8)}
+
+
+def _load(mx, prefix, epoch, optimizer, shape):
+    module = mx.mod.Module.load(prefix, epoch, load_optimizer_states=True)
+    module.bind([("data", tuple(shape))], [("softmax_label", (shape[0],))])
+    module.init_optimizer(optimizer="sgd", optimizer_params=optimizer)
+    return module
+
+
+def resume(mx, arrays, prefix, epoch, optimizer):
+    """Load a checkpoint; predict, train one step, return predictions and weights."""
+    module = _load(mx, prefix, epoch, optimizer, arrays["data"].shape)
+    batch = mx.io.DataBatch([mx.nd.array(arrays["data"])], [mx.nd.array(arrays["label"])])
+    module.forward(batch, is_train=False)
+    answer = {"predictions": module.get_outputs()[0].asnumpy()}
+    module.forward_backward(batch)
+    module.update()
+    mx.nd.waitall()
+    for values in module.get_params():
+        answer.update((name, value.asnumpy()) for name, value in values.items())
+    return answer
+
+
+def train(mx, arrays, graph, prefix, steps, optimizer, seed, contexts):
+    """Train a graph from Xavier's weights, save a checkpoint; return the weights before and after."""
+    mx.random.seed(seed)
+    module = mx.mod.Module(mx.sym.load_json(graph), context=[mx.cpu(i) for i in range(contexts)])
+    module.bind([("data", arrays["data"].shape)], [("softmax_label", arrays["label"].shape)])
+    module.init_params(mx.init.Xavier())
+    answer = {"before:" + k: v.asnumpy() for k, v in module.get_params()[0].items()}
+    module.init_optimizer(optimizer="sgd", optimizer_params=optimizer)
+    for step in range(steps):
+        data, label = np.roll(arrays["data"], step, 0), np.roll(arrays["label"], 2 * step, 0)
+        module.forward_backward(mx.io.DataBatch([mx.nd.array(data)], [mx.nd.array(label)]))
+        module.update()
+    mx.nd.waitall()
+    for values in module.get_params():
+        answer.update(("after:" + name, value.asnumpy()) for name, value in values.items())
+    module.save_checkpoint(prefix, steps, save_optimizer_states=True)
+    return answer
+
+
+FUNCTIONS = {"run": run, "rewrite": rewrite, "resume": resume, "train": train}
+
+
+def answer(mx, request, arrays):
+    """Do what is asked; an MXNetError or other refusal becomes ``{"error": text}``."""
+    options = dict(request)
+    try:
+        return FUNCTIONS[options.pop("do")](mx, arrays, **options)
+    except Exception as error:
+        text = "%s: %s" % (type(error).__name__, str(error).strip())
+        return {"error": np.frombuffer(text.encode(), np.uint8)}
+
+
+def main():
+    pipe = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever MXNet prints goes elsewhere
+    import mxnet as mx
+
+    with contextlib.suppress(BrokenPipeError):
+        pipe.write(pack({"version": mx.__version__}, {}))
+        pipe.flush()
+        while True:
+            message = unpack(sys.stdin.buffer)
+            if message is None:
+                return
+            pipe.write(pack({}, answer(mx, *message)))
+            pipe.flush()
+
+
+if __name__ == "__main__":
+    main()
