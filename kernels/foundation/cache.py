@@ -90,4 +90,4 @@ class _KernelCache(FunctionCache):
 def enable(dispatcher: object) -> None:
     """Make ``dispatcher`` (an njit function) keep its machine code in :func:`folder`."""
     if os.access(folder(), os.W_OK):
-        dispatcher._cache = _KernelCache(dispatcher.py_func)  # type: ignore[attr-defined]  # noqa: SLF001  # Numba offers no public hook
+        dispatcher._cache = _KernelCache(dispatcher.py_func)  # type: ignore[attr-defined]  # Numba offers no public hook

@@ -180,7 +180,8 @@ def python_loops(device: str = "cpu") -> Iterator[None]:
 
 class _DistinctArrays(CompilerBase):
     """Compile as if no two arrays overlapped: LLVM needs no overlap check, and an in-place call, which is
-    legal only element by element, runs the vectorised loop too."""
+    legal only element by element, runs the vectorised loop too.
+    """
 
     def define_pipelines(self) -> list:
         self.state.flags.noalias = True

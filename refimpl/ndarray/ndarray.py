@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import MXNetError, dtype_of, numeric_types, refusal
+from ..base import MXNetError, dtype_of, refusal
 from ..context import Context, current_context
 from ..kernels.foundation import Buffer, allocate
 from ..kernels.foundation.shapes import strides_of

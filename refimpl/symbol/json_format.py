@@ -24,7 +24,8 @@ def _versions(order: Sequence[Node]) -> dict[tuple[int, int], int]:
             continue
         names = node.op.input_names(node.params)
         for position, (name, entry) in enumerate(zip(names, node.inputs, strict=True)):
-            if name in node.op.aux or (name in node.op.mutates and name not in ("gamma",)):
+            # MXNet does not count BatchNorm's reset of gamma as an update
+            if name in node.op.aux or (name in node.op.mutates and name != "gamma"):
                 updates[id(entry.node)] = updates.get(id(entry.node), 0) + 1
             if entry.node.is_variable:
                 found[id(node), position] = updates.get(id(entry.node), 0)
@@ -43,7 +44,7 @@ def _layout(value: Any, indent: int = 0) -> str:
         return "{\n" + pad + f", \n{pad}".join(lines) + "\n" + "  " * indent + "}"
     if isinstance(value, list):
         flat = all(not isinstance(v, (dict, list)) for v in value)
-        if flat and len(value) <= 10 or all(isinstance(v, list) for v in value):
+        if (flat and len(value) <= 10) or all(isinstance(v, list) for v in value):
             return "[" + ", ".join(_layout(v, indent) for v in value) + "]"
         return "[\n" + pad + f", \n{pad}".join(_layout(v, indent + 1) for v in value) + "\n" + "  " * indent + "]"
     return json.dumps(value)

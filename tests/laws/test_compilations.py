@@ -43,6 +43,6 @@ def test_each_loop_has_one_form_per_type() -> None:
     """The types that a loop was compiled for differ in element types, never in rank or layout."""
     _some_calls(3_000_000, 2 * len(distinct()))
     for loop in LOOPS:
-        for signature in getattr(loop._cpu, "signatures", ()):  # noqa: SLF001  # the law is about it
+        for signature in getattr(loop._cpu, "signatures", ()):  # the law is about it
             arrays = [kind for kind in signature if hasattr(kind, "ndim")]
             assert all(kind.ndim == 1 and kind.layout == "C" for kind in arrays), (loop, signature)

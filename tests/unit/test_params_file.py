@@ -16,7 +16,8 @@ import refimpl as mx
 nd = mx.nd
 KINDS = ("float32", "float64", "float16", "uint8", "int32", "int8", "int64")
 
-# MXNet 1.9.1: mx.nd.save("f", {"w": mx.nd.array([[1, 2]]), "b": mx.nd.array([3], dtype="int32")}); open("f", "rb").read().hex()
+# MXNet 1.9.1: mx.nd.save("f", {"w": mx.nd.array([[1, 2]]), "b": mx.nd.array([3], dtype="int32")})
+#              open("f", "rb").read().hex()
 RECORDED = bytes.fromhex(
     "12010000000000000000000000000000020000000000000"
     "0c9fa93f90000000002000000010000000000000002000000000000000100000000000000000000000000803f00000040"

@@ -38,7 +38,7 @@ NAMES = [
 def test_automatic_names_and_operators(expression: str, name: str, op: str) -> None:
     with mx.name.NameManager():
         scope = {"a": sym.Variable("a"), "b": sym.Variable("b"), "sym": sym}
-        made = eval(expression, scope)  # noqa: S307  # literals of this file
+        made = eval(expression, scope)  # literals of this file
     assert made.name == name
     assert made.entries[0].node.kind == op
 
@@ -135,7 +135,7 @@ def test_save_and_load(tmp_path: Path) -> None:
     _recorded_net().save(str(path))
     assert path.read_text() == RECORDED
     assert sym.load(str(path)).tojson() == RECORDED
-    for again in (copy.deepcopy(_recorded_net()), pickle.loads(pickle.dumps(_recorded_net()))):  # noqa: S301
+    for again in (copy.deepcopy(_recorded_net()), pickle.loads(pickle.dumps(_recorded_net()))):
         assert again.tojson() == RECORDED
 
 
