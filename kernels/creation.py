@@ -31,7 +31,16 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from .foundation import (
-    AtLeast, Case, Loop, Op, Shape, items, merge, register, require, same_shape,
+    AtLeast,
+    Case,
+    Loop,
+    Op,
+    Shape,
+    items,
+    merge,
+    register,
+    require,
+    same_shape,
 )
 from .foundation.loops import FILL
 

@@ -15,7 +15,8 @@
     ([1.0, 2.0], [1.0, 1.0])
 
 [MakeLoss/gradient] the gradient is grad_scale, whatever the head gradient; normalization="batch" divides it by
-    the number of rows (the size without the last axis), "valid" by the number of elements above valid_thresh, which counts as 1 when none is.
+    the number of rows (the size without the last axis), "valid" by the number of elements above
+    valid_thresh, which counts as 1 when there is none.
     >>> grad("MakeLoss", [[1, 2, 0], [-1, 3, 0]], grad_scale=2)
     [[2.0, 2.0, 2.0], [2.0, 2.0, 2.0]]
     >>> grad("MakeLoss", [[1, 2, 0], [-1, 3, 0]], normalization="batch")

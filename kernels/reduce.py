@@ -45,7 +45,16 @@ from typing import NamedTuple
 import numpy as np
 
 from .foundation import (
-    Case, Loop, Op, Shape, items, merge, register, require, scalar, scratch,
+    Case,
+    Loop,
+    Op,
+    Shape,
+    items,
+    merge,
+    register,
+    require,
+    scalar,
+    scratch,
 )
 from .foundation.loops import COPY, GATHER, walk
 from .foundation.walks import offset_of, reduction_of, rows_of, stretched

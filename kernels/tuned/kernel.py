@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from ..foundation import SLACK, cache
-from ..foundation.loop import _ForCpu, _rewrite, _unwrapped
+from ..foundation.loop import _DistinctArrays, _ForCpu, _rewrite, _unwrapped
 from .simd import tile_sizes
 
 Tuples = tuple[tuple[int, ...], tuple[int, ...]]
@@ -25,7 +25,7 @@ def kernel(function: FunctionType) -> Any:
         return function
     body = _rewrite(function, "cpu", _ForCpu())
     body.__module__ = function.__module__
-    dispatcher = njit(nogil=True, error_model="numpy")(body)
+    dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=_DistinctArrays)(body)
     cache.enable(dispatcher)
     return dispatcher
 

@@ -6,7 +6,7 @@ this file apply every law to every page; ``tests/meta`` applies them to pages br
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from refimpl.kernels.foundation.loop import python_loops
 from .calls import NAN, OTHER, Trial, gradient_inputs, has_gradient, out_types, widened
 from .draws import Draw, Example, example
 
-Results = list[np.ndarray | None]
+Results = Sequence[np.ndarray | None]
 Law = Callable[[Op, Draw], None]
 
 
@@ -53,7 +53,7 @@ def near(left: Results, right: Results, eps: float, why: object) -> None:
 def both_ways(of: Example, **options: Any) -> Results:
     """Outputs, then gradients where there are any."""
     trial = Trial(of, **options)
-    results: Results = [*trial.forward()]
+    results: list[np.ndarray | None] = [*trial.forward()]
     if has_gradient(of):
         results += trial.backward()
     assert not trial.overrun(), f"{of} wrote outside its arrays"

@@ -1,0 +1,1 @@
+"""Other places to run the same kernels."""
