@@ -15,6 +15,8 @@
     >>> run("FullyConnected", [[1, 2]], [[3, 4], [5, 6]], num_hidden=2, no_bias=True)
     [[11.0, 17.0]]
 
+[FullyConnected/output-shape] an output shape that is given must be the inferred one; it tells the batch.
+
 [FullyConnected/gradient] d_data = head . weight, d_weight = head^T . data, d_bias = rows of head summed.
     >>> grad("FullyConnected", [[1, 2]], [[3, 4], [5, 6]], [10, 20], num_hidden=2, head=[[1, 10]])
     ([[53.0, 64.0]], [[1.0, 2.0], [10.0, 20.0]], [1.0, 10.0])

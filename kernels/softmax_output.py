@@ -44,7 +44,7 @@
 [SoftmaxOutput/smooth-alpha] the class of the label counts 1 - smooth_alpha instead of 1, each other class
     smooth_alpha / (classes - 1) instead of 0; multi_output knows no smoothing.
     >>> grad("SoftmaxOutput", [[0, 0]], [0], smooth_alpha=0.25)[0]
-    [[-4.0, 4.0]]
+    [[-0.25, 0.25]]
 
 [SoftmaxOutput/probabilities] for a label of probabilities d_data = (output - label) grad_scale, and no
     other option changes it.

@@ -8,8 +8,8 @@
     ([0.5, 0.880797], [0.25, 0.104994])
     >>> run("rcbrt", [8, -1]), grad("cbrt", [8, -1])
     ([0.5, -1.0], [0.083333, 0.333333])
-    >>> run("gamma", [5, 0.5]), grad("gammaln", [1, 2.5])
-    ([24.0, 1.772454], [-0.577216, 0.703157])
+    >>> run("gamma", [5, 0.5]), grad("gammaln", [1, 2.5, 0, -2])
+    ([24.0, 1.772454], [-0.577216, 0.703157, inf, inf])
 
 [unary/shape] the output has the input's shape and type; either is inferred from the other. Whole numbers
     are computed as real ones and truncated.
@@ -91,7 +91,7 @@ def rsqrt(x):
 
 @scalar
 def rsqrt_slope(y):
-    return -0.5 * y * y * y
+    return -0.5 * abs(y * y * y)  # not +inf for the root of -0
 
 
 @scalar
@@ -231,6 +231,8 @@ def gammaln(x):
 def digamma(x):
     """Slope of gammaln: reflected for x <= 0, raised above 10, then the asymptotic series."""
     result = 0.0
+    if x <= 0 and (-x >= WHOLE or x == math.floor(x)):
+        return math.inf  # a pole
     if x <= 0:
         result = -math.pi / math.tan(math.pi * x)
         x = 1 - x

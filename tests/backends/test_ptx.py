@@ -55,7 +55,7 @@ def test_every_loop_compiles_for_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
         for signature in getattr(loop._cpu, "signatures", ()):
             body = _rewrite(loop._cuda_source, "gpu", _ForCuda())
             try:
-                text, _ = cuda.compile(body, signature, device=False, cc=CAPABILITY)
+                text, _ = cuda.compile(body, signature, device=False, abi="numba", cc=CAPABILITY)
             except Exception as error:  # noqa: BLE001  # whatever it is, it is collected and shown
                 refused.append(f"{loop} {signature}: {type(error).__name__} {str(error)[:300]}")
                 continue

@@ -13,6 +13,7 @@ from .calls import Trial, has_gradient
 from .draws import SeededDraw, example
 
 CALLS = 1000
+WARM_UP = 60  # calls per operator
 
 
 def _some_calls(first_seed: int, count: int) -> None:
@@ -30,8 +31,8 @@ def _some_calls(first_seed: int, count: int) -> None:
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled with the JIT disabled")
 def test_random_calls_compile_nothing_after_warm_up() -> None:
-    """Each page is warmed up by twelve calls."""
-    _some_calls(1_000_000, 12 * len(distinct()))
+    """The warm-up is long enough to meet every parameter that chooses a loop of its own."""
+    _some_calls(1_000_000, WARM_UP * len(distinct()))
     with event.install_recorder("numba:compile") as recorder:
         _some_calls(2_000_000, CALLS)
     compiled = {str(happened.data["dispatcher"]) for _, happened in recorder.buffer}
