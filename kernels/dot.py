@@ -41,8 +41,8 @@
 from math import prod
 from typing import Literal, NamedTuple
 
-from .foundation import Buffer, Case, Op, merge, register, require, scratch
-from .fully_connected import FLIP, MULTIPLY
+from .foundation import Buffer, Case, Op, merge, register, require
+from .fully_connected import multiply
 
 
 class Params(NamedTuple):
@@ -91,32 +91,25 @@ def infer_batch(p, ins, outs):
 # --- the operators ------------------------------------------------------------------------------
 
 
-def product(left, right, out, n, m, k, *, flip_left, flip_right):
-    """out (n, m) = left . right, where an operand to be flipped is stored the other way round."""
-    flipped_left, flipped_right = scratch(out, n * k * flip_left, k * m * flip_right)
-    if flip_left:
-        FLIP(left, flipped_left, k, n)
-    if flip_right:
-        FLIP(right, flipped_right, m, k)
-    MULTIPLY(
-        flipped_left if flip_left else left, flipped_right if flip_right else right, out, n, m, k
-    )
+def strides(flip, rows, columns):
+    """Distances between rows and between columns of a (rows, columns) matrix, stored flipped or not."""
+    return (1, rows) if flip else (columns, 1)
 
 
 def multiply_matrices(p, lhs, rhs, out, n, m, k):
-    product(lhs, rhs, out, n, m, k, flip_left=p.transpose_a, flip_right=p.transpose_b)
+    multiply(lhs, rhs, out, n, m, k, *strides(p.transpose_a, n, k), *strides(p.transpose_b, k, m))
 
 
 def gradients_of_matrices(p, head, lhs, rhs, d_lhs, d_rhs, n, m, k):
     a, b = p.transpose_a, p.transpose_b
     if d_lhs is not None and a:
-        product(rhs, head, d_lhs, k, n, m, flip_left=b, flip_right=True)
+        multiply(rhs, head, d_lhs, k, n, m, *strides(b, k, m), *strides(True, m, n))
     elif d_lhs is not None:
-        product(head, rhs, d_lhs, n, k, m, flip_left=False, flip_right=not b)
+        multiply(head, rhs, d_lhs, n, k, m, *strides(False, n, m), *strides(not b, m, k))
     if d_rhs is not None and b:
-        product(head, lhs, d_rhs, m, k, n, flip_left=True, flip_right=a)
+        multiply(head, lhs, d_rhs, m, k, n, *strides(True, m, n), *strides(a, n, k))
     elif d_rhs is not None:
-        product(lhs, head, d_rhs, k, m, n, flip_left=not a, flip_right=False)
+        multiply(lhs, head, d_rhs, k, m, n, *strides(not a, k, n), *strides(False, n, m))
 
 
 def sides(p, lhs, rhs):

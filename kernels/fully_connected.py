@@ -30,7 +30,9 @@
 from math import prod
 from typing import Annotated, NamedTuple
 
-from .foundation import AtLeast, Case, Loop, Op, items, merge, register, require
+import numpy as np
+
+from .foundation import AtLeast, Case, Loop, Op, items, merge, register, require, scratch
 from .tuned import gemm
 
 
@@ -93,11 +95,11 @@ def product_cuda(a, b, out, n, m, k, a_row, a_step, b_row, b_step):
             out[item] += a[i * a_row + t * a_step] * b[t * b_row + j * b_step]
 
 
-def flip(a, out, n, m):
-    """out (m, n) = a (n, m) transposed."""
-    for j in items(m):
-        for i in range(n):
-            out[j * n + i] = a[i * m + j]
+def turn(b, out, k, m, b_row, b_step):
+    """out (k, m) row by row."""
+    for t in items(k):
+        for j in range(m):
+            out[t * m + j] = b[t * b_row + j * b_step]
 
 
 def add_bias(bias, out, n, m):
@@ -109,20 +111,22 @@ def add_bias(bias, out, n, m):
 def sum_rows(head, out, n, m):
     for j in items(m):
         out[j] = 0
-        for i in range(n):
+    for i in range(n):  # row by row, which adds to every sum in the same order as column by column
+        for j in items(m):
             out[j] += head[i * m + j]
 
 
 PRODUCT = Loop(product, cuda_function=product_cuda, tuned=gemm.product)
-FLIP, ADD_BIAS, SUM_ROWS = Loop(flip), Loop(add_bias), Loop(sum_rows)
+TURN, ADD_BIAS, SUM_ROWS = Loop(turn), Loop(add_bias), Loop(sum_rows)
 
 
-def multiply(a, b, out, n, m, k):
-    """out (n, m) = a (n, k) . b (k, m), both stored row by row."""
-    PRODUCT(a, b, out, n, m, k, k, 1, m, 1)
-
-
-MULTIPLY = multiply  # what `dot` calls
+def multiply(a, b, out, n, m, k, a_row, a_step, b_row, b_step):
+    """``product``; where no twin does that, a right operand stored column by column is turned first."""
+    if b_step != 1 and out.dtype != np.float32:
+        (turned,) = scratch(out, k * m)
+        TURN(b, turned, k, m, b_row, b_step)
+        b, b_row, b_step = turned, m, 1
+    PRODUCT(a, b, out, n, m, k, a_row, a_step, b_row, b_step)
 
 
 # --- the operator -------------------------------------------------------------------------------
@@ -131,7 +135,7 @@ MULTIPLY = multiply  # what `dot` calls
 def forward(p, data, weight, bias, out):
     n, k = rows_and_columns(p, data.shape)
     m = p.num_hidden
-    PRODUCT(data, weight, out, n, m, k, k, 1, 1, k)
+    multiply(data, weight, out, n, m, k, k, 1, 1, k)
     if bias is not None:
         ADD_BIAS(bias, out, n, m)
 
@@ -140,9 +144,9 @@ def backward(p, head, data, weight, d_data, d_weight, d_bias):
     n, k = rows_and_columns(p, data.shape)
     m = p.num_hidden
     if d_data is not None:
-        PRODUCT(head, weight, d_data, n, k, m, m, 1, k, 1)
+        multiply(head, weight, d_data, n, k, m, m, 1, k, 1)
     if d_weight is not None:
-        PRODUCT(head, data, d_weight, m, k, n, 1, m, k, 1)
+        multiply(head, data, d_weight, m, k, n, 1, m, k, 1)
     if d_bias is not None:
         SUM_ROWS(head, d_bias, n, m)
 

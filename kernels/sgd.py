@@ -102,25 +102,24 @@ STEP, STEP_MOMENTUM, COPY = Loop(step), Loop(step_momentum), Loop(copy)
 
 @lru_cache(maxsize=1024)
 def factors(p, kind):
-    """(lr, rescale_grad, clip) for the loops, and lr * wd, in the arithmetic of type ``kind``."""
+    """(lr, rescale_grad, clip) for the loops, and lr * wd, all of type ``kind``."""
     lr, wd, rescale, clip = (
         kind(np.float32(value)) for value in (p.lr, p.wd, p.rescale_grad, p.clip_gradient)
     )
     if clip < 0:
-        return (1.0, float(lr * rescale), float("inf")), lr * wd
-    return (float(lr), float(rescale), float(clip)), lr * wd
+        return (kind(1), lr * rescale, kind("inf")), lr * wd
+    return (lr, rescale, clip), lr * wd
 
 
 def sgd(p, weight, grad, out):
     numbers, decay = factors(p, weight.dtype.type)
-    STEP(weight, grad, out, weight.size, float(1 - decay), *numbers)
+    STEP(weight, grad, out, weight.size, 1 - decay, *numbers)
 
 
 def sgd_momentum(p, weight, grad, mom, out):
-    kind = weight.dtype.type
-    numbers, decay = factors(p, kind)
+    numbers, decay = factors(p, weight.dtype.type)
     momentum = float(np.float32(p.momentum))
-    STEP_MOMENTUM(weight, grad, mom, out, weight.size, momentum, float(decay), *numbers)
+    STEP_MOMENTUM(weight, grad, mom, out, weight.size, momentum, decay, *numbers)
 
 
 def mp_sgd(p, weight, grad, weight32, out):

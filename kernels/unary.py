@@ -8,8 +8,8 @@
     ([0.5, 0.880797], [0.25, 0.104994])
     >>> run("rcbrt", [8, -1]), grad("cbrt", [8, -1])
     ([0.5, -1.0], [0.083333, 0.333333])
-    >>> run("gamma", [5, 0.5]), grad("gammaln", [1, 2.5, 0, -2])
-    ([24.0, 1.772454], [-0.577216, 0.703157, inf, inf])
+    >>> run("gamma", [5, 0.5]), grad("gammaln", [1, 2.5])
+    ([24.0, 1.772454], [-0.577216, 0.703157])
 
 [unary/shape] the output has the input's shape and type; either is inferred from the other. Whole numbers
     are computed as real ones and truncated.

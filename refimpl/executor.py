@@ -15,7 +15,7 @@ import numpy as np
 from .base import refusal
 from .binding import Bound, resolve_requirements
 from .context import Context
-from .kernels.foundation import Buffer
+from .kernels.foundation import Buffer, known
 from .ndarray import NDArray, zeros
 from .program import Program
 from .steps import BackwardStep, ForwardStep, Step
@@ -252,8 +252,8 @@ class Executor:
             MXNetError: an array would grow without ``allow_up_sizing``, or an array that was not named
                 changes shape without ``partial_shaping``.
         """
-        arg_shapes, _, aux_shapes = self._symbol.infer_shape(**kwargs)
-        if arg_shapes is None:
+        arg_shapes, _, aux_shapes = self._symbol.infer_shape_partial(**kwargs)
+        if not all(shape and known(shape) for shape in arg_shapes):
             raise refusal(
                 "Executor/reshape-known", f"the shapes {kwargs} do not determine those of all arguments"
             )

@@ -296,14 +296,13 @@ def _as_python(source: FunctionType) -> Callable:
 
 def _unwrapped(args: tuple[Any, ...], kind: np.dtype) -> list[Any]:
     """Buffers as flat arrays, floats in the dtype of the first buffer, booleans as integers."""
-    plain = []
-    for arg in args:
-        if type(arg) is Buffer:
-            plain.append(arg.flat)
-        elif type(arg) is float:
-            plain.append(kind.type(arg) if kind.kind == "f" else np.float64(arg))
-        elif type(arg) is bool:
-            plain.append(int(arg))
-        else:
-            plain.append(arg)
-    return plain
+    return [
+        arg.flat if type(arg) is Buffer else arg if type(arg) is int else _number(arg, kind)
+        for arg in args
+    ]
+
+
+def _number(arg: Any, kind: np.dtype) -> Any:
+    if type(arg) is float:
+        return kind.type(arg) if kind.kind == "f" else np.float64(arg)
+    return int(arg) if type(arg) is bool else arg

@@ -34,7 +34,7 @@ def _through_single(call: Any, lists: Sequence[list[Buffer | None]], written: Se
 
 
 def _is_half(buffers: Sequence[Buffer | None]) -> bool:
-    return any(b is not None and b.flat.dtype == _HALF for b in buffers)
+    return _HALF in [buffer.flat.dtype for buffer in buffers if buffer is not None]
 
 
 def forward(

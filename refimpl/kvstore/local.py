@@ -268,8 +268,9 @@ class KVStore(KVStoreBase):
         """The arrays of one call by key: int keys ascending, str keys in the order of their init."""
         groups: dict[Key, list[NDArray]] = {}
         for key, array in self._pairs(keys, values):
-            self._find(key)
             groups.setdefault(key, []).append(array)
+        for key in groups:
+            self._find(key)
         if len(groups) == 1:
             return list(groups.items())
         if self._key_kind is int:

@@ -31,7 +31,7 @@ def apply_update(
     """
     op = get(name)
     context = weight.context
-    if grad.context != context:
+    if grad.context is not context:
         grad = grad.as_in_context(context)
     _check(name, weight, grad, states)
     p = op.params(**parameters)
@@ -40,7 +40,7 @@ def apply_update(
 
 
 def _check(name: str, weight: NDArray, grad: NDArray, states: tuple[NDArray, ...]) -> None:
-    shape, dtype = weight.shape, weight.dtype
+    shape, dtype = weight.handle.shape, weight.dtype
     if dtype not in _FLOATS:
         raise refusal(
             "Optimizer/floating", f"{name}: weights must be floating numbers, not {dtype.__name__}"
@@ -50,8 +50,9 @@ def _check(name: str, weight: NDArray, grad: NDArray, states: tuple[NDArray, ...
             "Optimizer/equal-types",
             f"{name}: the weight is {dtype.__name__}, its gradient {grad.dtype.__name__}; cast one",
         )
-    for what, array in (("gradient", grad), *(("state", state) for state in states)):
-        if array.shape != shape:
+    for array in (grad, *states):
+        if array.handle.shape != shape:
+            what = "gradient" if array is grad else "state"
             raise refusal(
                 "Optimizer/equal-shapes",
                 f"{name}: the weight has shape {shape}, its {what} {array.shape}",

@@ -73,8 +73,21 @@ class Trial:
         )
         return [g.buffer.to_numpy() for g in self.outs]
 
-    def backward(self, wanted: Sequence[bool] | None = None) -> list[np.ndarray | None]:
-        """Gradients of the wanted inputs (all by default) after :meth:`forward`; see ``heads``."""
+    def may_overwrite(self, read: str, name: str) -> bool:
+        """Whether what backward reads as ``read`` has the shape and type of input ``name``."""
+        target = self.ins[self.of.names.index(name)].buffer
+        arrays = dict(zip(self.of.op.output_names(self.of.p), self.outs, strict=True))
+        arrays.update(zip(self.of.names, self.ins, strict=True))
+        source = arrays.get(read, self.outs[0]).buffer  # a head is like the first output
+        return source.shape == target.shape and source.dtype == target.dtype
+
+    def backward(
+        self, wanted: Sequence[bool] | None = None, overwriting: tuple[str, str] | None = None
+    ) -> list[np.ndarray | None]:
+        """Gradients of the wanted inputs (all by default) after :meth:`forward`; see ``heads``.
+
+        With ``overwriting`` (read, input) the gradient of that input is written over that read.
+        """
         op, p, device = self.of.op, self.of.p, self.device
         heads = []
         for out, array in zip(self.outs[: op.visible_count(p)], self.heads(), strict=True):
@@ -99,6 +112,9 @@ class Trial:
             for b, c, w in zip(ins, can, wanted or can, strict=True)
         ]
         given = [None if g is None else g.buffer for g in self.grads]
+        if overwriting is not None:
+            read, name = overwriting
+            given[self.of.names.index(name)] = heads[0] if read == "head" else by_name[read]
         runner.backward(op, p, [] if op.is_loss(p) else heads, needs, given, is_train=self.is_train)
         return [None if g is None else g.to_numpy() for g in given]
 

@@ -106,6 +106,33 @@ def repeats(op: Op, draw: Draw) -> None:
     same(both_ways(of, is_train=train), both_ways(of, is_train=train), f"{of} differs from itself")
 
 
+def works_in_place(op: Op, draw: Draw) -> None:
+    """Where the page allows an output to overwrite an input, the numbers are the same."""
+    of, train = example(op, draw), _training(op, draw)
+    expected = Trial(of, is_train=train).forward()
+    for source, target in op.inplace:
+        trial = Trial(of, is_train=train)
+        if source >= len(trial.ins):
+            continue
+        taken, freed = trial.ins[source].buffer, trial.outs[target].buffer
+        if taken.shape == freed.shape and taken.dtype == freed.dtype:
+            trial.outs[target] = trial.ins[source]
+            same(trial.forward(), expected, f"{of} differs when output {target} overwrites input {source}")
+    if not op.inplace_backward or not has_gradient(of):
+        return
+    trial = Trial(of, is_train=train)
+    trial.forward()
+    wanted = trial.backward()
+    for read, name in op.inplace_backward:
+        trial = Trial(of, is_train=train)
+        trial.forward()
+        if name in of.names and trial.may_overwrite(read, name):
+            only = [n == name for n in of.names]
+            found = trial.backward(only, overwriting=(read, name))
+            index = of.names.index(name)
+            same([found[index]], [wanted[index]], f"{of} differs when d_{name} overwrites {read}")
+
+
 # --- inference -----------------------------------------------------------------------------------
 
 

@@ -49,6 +49,12 @@ def test_repeats(name: str, data: st.DataObject) -> None:
 
 @each_operator
 @calls
+def test_works_in_place(name: str, data: st.DataObject) -> None:
+    laws.works_in_place(get(name), HypothesisDraw(data))
+
+
+@each_operator
+@calls
 def test_infers_fixed_point(name: str, data: st.DataObject) -> None:
     laws.infers_fixed_point(get(name), HypothesisDraw(data))
 

@@ -1,0 +1,369 @@
+"""The same calls, checkpoints and training here and in MXNet 1.9.1.
+
+    REFIMPL_MXNET_PYTHON=PATH python -m pytest -m peer tests/peers
+
+PATH is the Python of an environment with mxnet 1.9.1 (``pip install numpy==1.23.5 mxnet==1.9.1``, Linux
+x86-64, Python 3.8 to 3.11). MXNet runs in a process of its own; server.py holds what both are asked.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import refimpl as mx
+from refimpl.kernels import distinct, get
+from refimpl.symbol.operators import make_function
+from tests.laws.calls import gradient_inputs, has_gradient, out_types
+from tests.laws.draws import Example, SeededDraw, example
+
+from . import server
+
+PYTHON = os.environ.get("REFIMPL_MXNET_PYTHON", "")
+needs_mxnet = pytest.mark.skipif(
+    not PYTHON, reason="REFIMPL_MXNET_PYTHON names no Python with mxnet 1.9.1"
+)
+CALLS = 40  # per operator
+BOUNDS = {
+    "float32": 1e-5,
+    "float64": 1e-6,  # MXNet keeps parameters, and some constants, in single precision
+}
+SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-30, -1e-30, 20.5, -90.0, 88.8, 3.5, -2.5]
+# Values that come often enough where operators compute element by element.
+SPECIAL_PAGES = {
+    "activation", "broadcast", "clip", "elementwise", "hard_sigmoid", "leaky_relu", "norm", "reduce",
+    "scalar", "smooth_l1", "trigonometry", "unary",
+}
+Arrays = dict[str, np.ndarray]
+
+
+# --- known differences ---------------------------------------------------------------------------
+
+
+class Call(NamedTuple):
+    """One call of an operator, and how it is made."""
+
+    of: Example
+    is_train: bool
+    special: bool = False
+
+    def has(self, **params: Any) -> bool:
+        """Whether the parameters have these values."""
+        return all(getattr(self.of.p, name) == value for name, value in params.items())
+
+    @property
+    def data(self) -> np.ndarray:
+        """The first input."""
+        return self.of.arrays[0]
+
+
+class Known(NamedTuple):
+    """Operators, what differs ("call": do not even ask MXNet; "gradients": ask without), and why."""
+
+    operators: str
+    results: str
+    clause: str
+    when: Callable[[Call], Any] = lambda call: True
+
+
+def lengths_out_of_range(call: Call) -> bool:
+    """MXNet reads and writes beyond its memory then."""
+    side = call.data.shape[call.of.p.axis]
+    lengths = call.of.arrays[1]
+    return call.of.p.axis == -2 or (lengths < 0).any() or (lengths > side).any()
+
+
+KNOWN = (
+    Known("LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput", "grad:label",
+          "RegressionOutput/gradient"),
+    Known("SVMOutput", "grad:label", "SVMOutput/gradient"),
+    Known("SoftmaxOutput", "grad:label", "SoftmaxOutput/gradient"),
+    Known("SoftmaxOutput", "grad:data", "SoftmaxOutput/out-grad", lambda c: c.has(out_grad=True)),
+    Known("SoftmaxOutput", "grad:data", "SoftmaxOutput/smooth-alpha",
+          lambda c: c.of.p.smooth_alpha and c.data.shape[-1] == 1),
+    Known("SoftmaxOutput", "out0 grad:data", "SoftmaxOutput/rows",
+          lambda c: c.has(multi_output=False, preserve_shape=False) and c.data.ndim == 4
+          and not c.is_train),
+    Known("SoftmaxActivation", "grad:data", "SoftmaxActivation/gradient",
+          lambda c: c.has(mode="instance") and c.data.ndim > 2),
+    Known("SoftmaxActivation", "call", "SoftmaxActivation/mode", lambda c: c.data.dtype == np.float64),
+    Known("LeakyReLU", "grad:data grad:gamma", "LeakyReLU/at-zero",
+          lambda c: np.isnan(c.data).any() or (abs(c.data) == np.float32(1e-30)).any()),
+    Known("LeakyReLU", "grad:data", "LeakyReLU/selu-slope", lambda c: c.has(act_type="selu")),
+    Known("LeakyReLU", "call", "LeakyReLU/rrelu", lambda c: c.has(act_type="rrelu") and c.is_train),
+    Known("LeakyReLU", "grad:data", "LeakyReLU/rrelu",
+          lambda c: c.has(act_type="rrelu") and not c.is_train),
+    Known("Pooling", "grad:data", "Pooling/gradient", lambda c: c.has(pool_type="max") and not c.is_train),
+    Known("Pooling", "graph", "symbol-file/layout", lambda c: c.has(pool_type="max")),
+    Known("softmax", "call", "softmax/length", lambda c: c.of.p.use_length and lengths_out_of_range(c)),
+    Known("prod nanprod", "grad:data", "reduce/prod-gradient", lambda c: (c.data == 0).any()),
+    Known("_copyto", "call", "identity/copy"),
+    Known("_slice_assign", "gradients", "_slice_assign/values"),
+    Known("_slice_assign_scalar", "gradients", "_slice_assign_scalar/value"),
+    Known("nansum", "out0", "reduce/nan", lambda c: np.isinf(c.data).any()),
+    Known("norm", "out0 grad:data", "norm/ord", lambda c: np.isinf(c.data).any()),
+    Known("gamma gammaln", "grad:data", "unary/elementwise",
+          lambda c: c.data.dtype == np.float64 and ((c.data <= 0) & (c.data == np.floor(c.data))).any()),
+)
+
+
+def known_of(operator: str) -> list[Known]:
+    return [row for row in KNOWN if operator in row.operators.split()]
+
+
+@pytest.mark.parametrize("row", KNOWN, ids=lambda row: row.clause)
+def test_known_difference_is_listed_among_the_deviations(row):
+    text = (Path(__file__).parents[2] / "spec" / "deviations.md").read_text(encoding="utf-8")
+    assert f"| {row.clause} |" in text
+
+
+# --- MXNet ----------------------------------------------------------------------------------------
+
+
+class Peer:
+    """MXNet in a process of its own, started again when a call crashes it."""
+
+    def __init__(self) -> None:
+        # OpenBLAS sums in another order when its CPU type is forced
+        self.environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_CORETYPE"}
+        self.process: subprocess.Popen[bytes] | None = None
+        self.version = ""
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(
+            [PYTHON, str(Path(server.__file__))], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, env=self.environment,
+        )
+        hello = server.unpack(self.process.stdout)
+        if hello is not None:
+            self.version = hello[0]["version"]
+
+    def ask(self, request: dict[str, Any], arrays: Arrays) -> Arrays:
+        if self.process is None:
+            self.start()
+        process = self.process
+        assert process is not None
+        assert process.stdin is not None
+        process.stdin.write(server.pack(request, arrays))
+        process.stdin.flush()
+        message = server.unpack(process.stdout)
+        if message is None:
+            self.process = None
+            text = f"MXNet ended with {process.wait()}"
+            return {"error": np.frombuffer(text.encode(), np.uint8)}
+        return message[1]
+
+    def stop(self) -> None:
+        if self.process is not None:
+            assert self.process.stdin is not None
+            self.process.stdin.close()
+            self.process.wait()
+
+
+@pytest.fixture(scope="module")
+def mxnet() -> Iterator[Peer]:
+    peer = Peer()
+    peer.start()
+    if peer.version != "1.9.1":
+        pytest.skip(f"{PYTHON} has mxnet {peer.version or 'not installed'}, wanted 1.9.1")
+    yield peer
+    peer.stop()
+
+
+def here(request: dict[str, Any], arrays: Arrays) -> Arrays:
+    """The same lines here; what MXNet would call an error is raised."""
+    return server.FUNCTIONS[request["do"]](mx, arrays, **{k: v for k, v in request.items() if k != "do"})
+
+
+def text_of(answer: Arrays, key: str) -> str:
+    return answer[key].tobytes().decode()
+
+
+# --- comparing ------------------------------------------------------------------------------------
+
+
+def difference(ours: np.ndarray, theirs: np.ndarray, bound: float) -> str:
+    """How two arrays differ, in words; empty when they agree norm-wise."""
+    if (ours.shape, ours.dtype) != (theirs.shape, theirs.dtype):
+        return f"{ours.dtype}{list(ours.shape)}, in MXNet {theirs.dtype}{list(theirs.shape)}"
+    a, b = ours.astype(np.float64), theirs.astype(np.float64)
+    finite = np.isfinite(a) & np.isfinite(b)
+    same = np.array_equal(a[~finite], b[~finite], equal_nan=True)
+    distance, size = np.linalg.norm(a[finite] - b[finite]), np.linalg.norm(b[finite])
+    # inputs are of the size of 1: what cancels to less is judged by that
+    if same and distance <= bound * (size + 0.3 * np.sqrt(finite.sum())):
+        return ""
+    with np.errstate(invalid="ignore"):
+        apart = ~np.isclose(a, b, bound, bound, equal_nan=True)
+    return f"{int(apart.sum())} of {a.size}: {a[apart][:8].tolist()}, in MXNet {b[apart][:8].tolist()}"
+
+
+def assert_equal_answers(ours: Arrays, theirs: Arrays, bound: float) -> None:
+    assert "error" not in theirs, text_of(theirs, "error")
+    assert sorted(ours) == sorted(theirs)
+    found = {name: difference(ours[name], theirs[name], bound) for name in ours}
+    assert not {name: text for name, text in found.items() if text}
+
+
+# --- operators ------------------------------------------------------------------------------------
+
+
+def draw_call(operator: str, number: int, *, special: bool) -> Call:
+    """Call number ``number``: random, valid, and always the same."""
+    draw = SeededDraw(1000 * number + special)
+    of = example(get(operator), draw, "float64" if number % 4 == 3 else "float32")
+    if special:
+        values = np.random.default_rng(number)
+        for array in of.arrays:
+            where = values.random(array.shape) < 0.35
+            array[where] = values.choice(SPECIAL, where.sum())
+    return Call(of, draw.boolean(), special)
+
+
+def graph_of(of: Example) -> mx.sym.Symbol:
+    function, inputs = make_function(of.op, of.op.name), {n: mx.sym.Variable(n) for n in of.names}
+    if of.op.variadic:
+        params = {k: v for k, v in of.params.items() if k != of.op.variadic}
+        return function(*inputs.values(), name="op", **params)
+    return function(**inputs, name="op", **of.params)
+
+
+def differences(call: Call, mxnet: Peer, rows: list[Known]) -> Iterator[tuple[str, str]]:
+    """(result, how it differs) of one call; ``rows`` are those that hold for it."""
+    of, apart = call.of, " ".join(row.results for row in rows).split()
+    if "call" in apart:
+        yield "call", "not asked"
+        return
+    names = of.names if has_gradient(of) and "gradients" not in apart else ()
+    if "gradients" in apart:
+        yield "gradients", "not asked"
+    gradients = [n for n, can in zip(names, gradient_inputs(of), strict=False) if can]
+    arrays = dict(zip(of.names, of.arrays, strict=True))
+    net = graph_of(of)
+    _, shapes, _ = net.infer_shape(**{name: a.shape for name, a in arrays.items()})
+    values = np.random.default_rng(7)
+    for index, (shape, dtype) in enumerate(zip(shapes, out_types(of), strict=False)):
+        head = values.integers(-8, 8, shape, endpoint=True) / 4
+        if call.special:
+            head[head == 0] = 0.5  # infinity times zero says nothing about the slope
+        arrays[f"head{index}"] = head.astype(dtype)
+    request = {
+        "do": "run", "graph": net.tojson(), "is_train": call.is_train, "gradients": gradients,
+        "backward": bool(gradients), "seed": 5 if of.op.random else None,
+    }
+    theirs, ours = mxnet.ask(request, arrays), here(request, arrays)
+    if "error" in theirs:
+        yield "error", text_of(theirs, "error")
+        return
+    assert sorted(ours) == sorted(theirs), (str(of), sorted(ours), sorted(theirs))
+    bound = max(BOUNDS.get(a.dtype.name, 0) for a in (*of.arrays, *ours.values()))
+    for name in ours:
+        if text := difference(ours[name], theirs[name], bound):
+            yield name, text
+    written = mxnet.ask({"do": "rewrite", "graph": net.tojson()}, {})
+    if text_of(written, "graph") != net.tojson():
+        yield "graph", f"{net.tojson()}, in MXNet {text_of(written, 'graph')}"
+
+
+def compare(operator: str, mxnet: Peer, *, special: bool) -> set[Known]:
+    """Demand agreement up to known differences; returns those that were met."""
+    met: set[Known] = set()
+    unexplained = []
+    for number in range(CALLS):
+        call = draw_call(operator, number, special=special)
+        rows = [row for row in known_of(operator) if row.when(call)]
+        for result, text in differences(call, mxnet, rows):
+            reasons = {row for row in rows if result in row.results.split()}
+            met |= reasons
+            if not reasons:
+                unexplained.append(f"{call.of}, is_train={call.is_train}: {result}: {text}")
+    assert not unexplained, "\n".join([f"{len(unexplained)} of {CALLS} calls", *unexplained[:5]])
+    return met
+
+
+OPERATORS = [op.name for op in distinct()]
+ELEMENTWISE = [
+    op.name for op in distinct()
+    if op.forward.__module__.rpartition(".")[2] in SPECIAL_PAGES and op.name not in ("prod", "nanprod")
+]
+MET_WITH_SPECIAL_VALUES = {"LeakyReLU/at-zero", "norm/ord", "reduce/nan", "unary/elementwise"}
+
+
+@pytest.mark.peer
+@needs_mxnet
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_operator(operator, mxnet):
+    """Every visible output, every gradient, every array that is updated, and the symbol file."""
+    met = compare(operator, mxnet, special=False)
+    stale = [row.clause for row in known_of(operator) if row not in met]
+    assert set(stale) <= MET_WITH_SPECIAL_VALUES, f"MXNet does not differ there: {stale}"
+
+
+@pytest.mark.peer
+@needs_mxnet
+@pytest.mark.parametrize("operator", ELEMENTWISE)
+def test_operator_on_special_values(operator, mxnet):
+    """NaN, infinities, zeros of both signs, numbers that overflow exp."""
+    compare(operator, mxnet, special=True)
+
+
+# --- checkpoints and training ---------------------------------------------------------------------
+
+
+def network() -> mx.sym.Symbol:
+    net = mx.sym.Convolution(
+        mx.sym.Variable("data"), num_filter=4, kernel=(3, 3), pad=(1, 1), no_bias=True, name="conv"
+    )
+    net = mx.sym.Activation(mx.sym.BatchNorm(net, fix_gamma=False, name="bn"), act_type="relu")
+    net = mx.sym.Pooling(net, kernel=(2, 2), stride=(2, 2), pool_type="max")
+    net = mx.sym.FullyConnected(mx.sym.Flatten(net), num_hidden=8, name="fc1")
+    net = mx.sym.FullyConnected(mx.sym.LeakyReLU(net, slope=0.1), num_hidden=3, name="fc2")
+    return mx.sym.SoftmaxOutput(net, name="softmax")
+
+
+RANDOM = np.random.RandomState(1)
+BATCH = {
+    "data": RANDOM.uniform(-1, 1, (8, 1, 8, 8)).astype(np.float32),
+    "label": RANDOM.randint(0, 3, 8).astype(np.float32),
+}
+OPTIMIZER = {"learning_rate": 0.1, "momentum": 0.9, "wd": 0.01}
+
+
+def training(prefix: Path, contexts: int = 1) -> dict[str, Any]:
+    return {
+        "do": "train", "graph": network().tojson(), "prefix": str(prefix), "steps": 3,
+        "optimizer": OPTIMIZER, "seed": 11, "contexts": contexts,
+    }
+
+
+@pytest.mark.peer
+@needs_mxnet
+@pytest.mark.parametrize("contexts", [1, 2])
+def test_training_from_one_seed(mxnet, tmp_path, contexts):
+    """Xavier's weights are the same bits; after three steps they agree norm-wise."""
+    ours = here(training(tmp_path / "ours", contexts), BATCH)
+    theirs = mxnet.ask(training(tmp_path / "theirs", contexts), BATCH)
+    assert_equal_answers(ours, theirs, 1e-5)
+    for name, value in ours.items():
+        if name.startswith("before:"):
+            assert value.tobytes() == theirs[name].tobytes(), name
+    assert any(name.startswith("before:") for name in ours)
+
+
+@pytest.mark.peer
+@needs_mxnet
+@pytest.mark.parametrize("contexts", [1, 2])
+@pytest.mark.parametrize("writer", ["refimpl", "mxnet"])
+def test_a_checkpoint_of_either_is_resumed_by_both(mxnet, tmp_path, writer, contexts):
+    """The same predictions, and the same weights after another step with the saved momentum."""
+    prefix = tmp_path / writer
+    write = here if writer == "refimpl" else mxnet.ask
+    assert "error" not in write(training(prefix, contexts), BATCH)
+    request = {"do": "resume", "prefix": str(prefix), "epoch": 3, "optimizer": OPTIMIZER}
+    assert_equal_answers(here(request, BATCH), mxnet.ask(request, BATCH), 1e-5)
