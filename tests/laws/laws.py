@@ -352,7 +352,8 @@ def device_agrees(op: Op, draw: Draw) -> None:
 
 
 LAWS: tuple[Law, ...] = (
-    fills_outputs, fills_gradients, keeps_inputs, repeats, infers_fixed_point, infers_from_parts,
-    gradient_is_slope, gradients_are_independent, python_agrees, tuned_agrees, half_is_rounded_single,
+    fills_outputs, fills_gradients, keeps_inputs, repeats, works_in_place, infers_fixed_point,
+    infers_from_parts, gradient_is_slope, gradients_are_independent, python_agrees, tuned_agrees,
+    half_is_rounded_single,
 )
 """Laws that need no device."""

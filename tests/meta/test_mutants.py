@@ -83,3 +83,7 @@ def test_a_wrong_loop_for_cuda_is_noticed(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_wrong_tuned_twin_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reduce.SPREAD_SHARE, "_tuned", _off_by_a_little)
     assert noticed(get("mean"))
+
+
+def test_an_unsafe_permission_to_overwrite_is_noticed() -> None:
+    assert noticed(replace(get("transpose"), inplace=((0, 0),))) == "works_in_place"
