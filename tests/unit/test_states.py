@@ -275,7 +275,10 @@ def test_own_optimizers() -> None:
 
 
 @pytest.mark.clause("States/content")
-@pytest.mark.parametrize("value", [np.arange(3), {1, 2}, Plain(), len, 1j], ids=str)
+@pytest.mark.parametrize(
+    "value", [np.arange(3), {1, 2}, Plain(), len, 1j],
+    ids=["array", "set", "object", "function", "complex"],
+)
 def test_other_content_is_not_written(value) -> None:
     with pytest.raises(mx.MXNetError) as caught:
         states.dumps({0: value})
