@@ -297,12 +297,15 @@ def _as_python(source: FunctionType) -> Callable:
 def _unwrapped(args: tuple[Any, ...], kind: np.dtype) -> list[Any]:
     """Buffers as flat arrays, floats in the dtype of the first buffer, booleans as integers."""
     return [
-        arg.flat if type(arg) is Buffer else arg if type(arg) is int else _number(arg, kind)
+        arg.flat if type(arg) is Buffer else _number(arg, kind) if type(arg) in _CONVERTED else arg
         for arg in args
     ]
 
 
-def _number(arg: Any, kind: np.dtype) -> Any:
+_CONVERTED = frozenset((float, bool))
+
+
+def _number(arg: float, kind: np.dtype) -> Any:
     if type(arg) is float:
         return kind.type(arg) if kind.kind == "f" else np.float64(arg)
-    return int(arg) if type(arg) is bool else arg
+    return int(arg)

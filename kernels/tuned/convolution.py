@@ -29,6 +29,8 @@ def correlate_tiles(
     share, each = c // g, f // g
     size = sizes[0] * sizes[1] * sizes[2]
     final = outputs[0] * outputs[1] * outputs[2]
+    for q in range(c * channel):  # the padding stays 0 from one image to the next
+        image[q] = 0
     for item in range(n):
         spread(data, item * c * size, c, sizes, image)
         result, base = out, item * f * final
@@ -78,6 +80,8 @@ def gather_weight_tiles(
     pitch, height = (each + width - 1) // width * width, depth + len(rows)
     for q in range(g * height * pitch):
         sums[q] = 0
+    for q in range(c * channel):
+        image[q] = 0
     blocks = ramp(0, 8, width, blocks)
     for item in range(n):
         spread(data, item * c * size, c, sizes, image)

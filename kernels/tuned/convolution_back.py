@@ -52,6 +52,8 @@ def send_back_tiles(
     data_size = c * size[0] * size[1] * size[2]
     direct = len(ends) == 1 and pitch == run
     ones = ramp(0, 1, height, rows)
+    for q in range(f * channel):
+        image[q] = 0
     for item in range(n):
         spread(head, item * head_size, f, sizes, image)
         result, base = narrow, 0

@@ -199,11 +199,9 @@ def copy_row(source, start, stride, target, to, apart, count):
 
 @kernel
 def spread(data, start, channels, sizes, image):
-    """Copy one image with its padding, split by remainders: image[channel, part, z, y, x]."""
+    """Copy one image, split by remainders, into zeros: image[channel, part, z, y, x]."""
     d, h, w, kept_d, kept_h, kept_w, sd, sh, sw, pd, ph, pw, qd, qh, qw = sizes
     to = 0
-    for q in range(channels * kept_d * kept_h * kept_w * qd * qh * qw):
-        image[q] = 0
     for channel in range(channels):
         for part in range(kept_d * kept_h * kept_w):
             a, b, e = part // (kept_h * kept_w), part // kept_w % kept_h, part % kept_w

@@ -12,7 +12,8 @@ import numba
 import numpy as np
 from numba import njit
 
-from ..foundation import SLACK, cache
+from ..foundation import cache
+from ..foundation.buffer import room
 from ..foundation.loop import _DistinctArrays, _ForCpu, _rewrite, _unwrapped
 from .simd import tile_sizes
 
@@ -76,6 +77,6 @@ def workspace(name: str, size: int) -> np.ndarray:
     The content is unspecified; the memory is valid until the next call with the same name.
     """
     block = _WORKSPACE.blocks.get(name)
-    if block is None or block.size < size + SLACK:
-        block = _WORKSPACE.blocks[name] = np.empty(size + SLACK, np.float32)
+    if block is None or block.size < size:
+        block = _WORKSPACE.blocks[name] = room(size, np.float32)
     return block

@@ -49,7 +49,7 @@ class KVStore(KVStoreBase):
         if self._updater is None:
             self._stored[key] = merged
             return
-        if stored.context.memory != merged.context.memory:
+        if stored.handle.device != merged.handle.device:
             # weights move to where their gradients are added up
             stored = self._stored[key] = stored.as_in_context(merged.context)
         self._updater(key.encode() if isinstance(key, str) else key, merged, stored)
@@ -75,15 +75,16 @@ class KVStore(KVStoreBase):
         home = cpu() if self._mode == "local" else arrays[0].context
         if len(arrays) == 1:
             return arrays[0].copyto(home)  # type: ignore[return-value]  # a Context gives an NDArray
+        shape, dtype = stored.handle.shape, arrays[0].dtype
         for array in arrays:
-            if array.shape != stored.shape or array.dtype != arrays[0].dtype:
+            if array.handle.shape != shape or array.dtype is not dtype:
                 raise refusal(
                     "KVStore/push-alike",
                     f"the arrays pushed to key {key!r} must have the stored shape {stored.shape} and one"
                     f" dtype; got {array.dtype.__name__} {array.shape} beside"
                     f" {arrays[0].dtype.__name__} {arrays[0].shape}",
                 )
-        total, *rest = (_beside(array, home) for array in arrays)
+        total, *rest = [_beside(array, home) for array in arrays]
         size = GROUP[self._mode]
         for start in range(0, len(rest), size):
             group, *others = rest[start : start + size]
@@ -266,13 +267,14 @@ class KVStore(KVStoreBase):
 
     def _grouped(self, keys: Any, values: Any) -> list[tuple[Key, list[NDArray]]]:
         """The arrays of one call by key: int keys ascending, str keys in the order of their init."""
+        pairs = self._pairs(keys, values)
+        if pairs and not isinstance(keys, (list, tuple)):  # what a training step does for each parameter
+            self._find(keys)
+            return [(keys, [array for _, array in pairs])]
         groups: dict[Key, list[NDArray]] = {}
-        for key, array in self._pairs(keys, values):
-            groups.setdefault(key, []).append(array)
-        for key in groups:
+        for key, array in pairs:
             self._find(key)
-        if len(groups) == 1:
-            return list(groups.items())
+            groups.setdefault(key, []).append(array)
         if self._key_kind is int:
             return sorted(groups.items())  # type: ignore[type-var]  # ints only
         return [(key, groups[key]) for key in self._stored if key in groups]
@@ -309,15 +311,15 @@ def _flatten(keys: Any, values: Any) -> Iterator[tuple[Key, NDArray]]:
 
 def _beside(array: NDArray, home: Context) -> NDArray:
     """``array``, copied if an operator on ``home`` could not read it where it is."""
-    return array if array.context.memory == home.memory else array.as_in_context(home)
+    return array if array.handle.device == home.memory else array.as_in_context(home)
 
 
 def _added(left: NDArray, right: NDArray) -> NDArray:
     """``mx.nd.elemwise_add(left, right)``, for arrays that are known to be alike."""
-    home = left.context
-    total = allocate(left.shape, left.handle.dtype, home.memory)
-    runner.forward(get("elemwise_add"), NoParams(), [left.handle, right.handle], [total])
-    return NDArray(total, home)
+    one, other = left.handle, right.handle
+    total = allocate(one.shape, one.dtype, one.device)
+    runner.forward(get("elemwise_add"), NoParams(), [one, other], [total])
+    return NDArray(total, left.context)
 
 
 def _require_integer(priority: Any) -> None:

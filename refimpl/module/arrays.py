@@ -115,7 +115,7 @@ def mean_of(copies: Sequence[NDArray]) -> NDArray:
     """The mean of arrays, added in order, on the host."""
     total = copies[0].astype(copies[0].dtype).as_in_context(cpu())
     for copy in copies[1:]:
-        total += copy.as_in_context(cpu())
+        total = nd.elemwise_add(total, copy.as_in_context(cpu()))  # type: ignore[attr-defined]  # published by name
     if len(copies) > 1:
         total /= len(copies)
     return total

@@ -8,6 +8,7 @@ The other arrays are handed over as a dict. The answer is an .npz of arrays, or 
 import contextlib
 import io
 import json
+import logging
 import os
 import struct
 import sys
@@ -97,12 +98,12 @@ def resume(mx, arrays, prefix, epoch, optimizer):
     return answer
 
 
-def train(mx, arrays, graph, prefix, steps, optimizer, seed, contexts):
-    """Train a graph from Xavier's weights, save a checkpoint; return the weights before and after."""
+def train(mx, arrays, graph, prefix, steps, optimizer, seed, contexts, initializer):
+    """Initialise a graph and train it, save a checkpoint; return the weights before and after."""
     mx.random.seed(seed)
     module = mx.mod.Module(mx.sym.load_json(graph), context=[mx.cpu(i) for i in range(contexts)])
     module.bind([("data", arrays["data"].shape)], [("softmax_label", arrays["label"].shape)])
-    module.init_params(mx.init.Xavier())
+    module.init_params(getattr(mx.init, initializer)())
     answer = {"before:" + k: v.asnumpy() for k, v in module.get_params()[0].items()}
     module.init_optimizer(optimizer="sgd", optimizer_params=optimizer)
     for step in range(steps):
@@ -116,7 +117,58 @@ def train(mx, arrays, graph, prefix, steps, optimizer, seed, contexts):
     return answer
 
 
-FUNCTIONS = {"run": run, "rewrite": rewrite, "resume": resume, "train": train}
+def _block(mx, data, filters, name, stride):
+    """A residual block of two convolutions."""
+    sym, options = mx.sym, {"num_filter": filters, "no_bias": True}
+    net = sym.Convolution(
+        data, kernel=(3, 3), stride=(stride, stride), pad=(1, 1), name=name + "_conv1", **options
+    )
+    net = sym.BatchNorm(net, fix_gamma=False, eps=2e-5, name=name + "_bn1")
+    net = sym.Activation(net, act_type="relu")
+    net = sym.Convolution(net, kernel=(3, 3), pad=(1, 1), name=name + "_conv2", **options)
+    net = sym.BatchNorm(net, fix_gamma=True, name=name + "_bn2")
+    if stride != 1:
+        data = sym.Convolution(
+            data, kernel=(1, 1), stride=(stride, stride), name=name + "_shortcut", **options
+        )
+    return sym.Activation(net + data, act_type="relu")
+
+
+def fit(mx, arrays):
+    """A script as people wrote them: a residual net, two contexts, shuffled rows, a schedule, log lines."""
+    np.random.seed(1)
+    mx.random.seed(1)
+    net = mx.sym.Variable("data")
+    for name, filters, stride in (("one", 4, 1), ("two", 8, 2)):
+        if name == "one":
+            net = mx.sym.Convolution(net, num_filter=filters, kernel=(3, 3), pad=(1, 1), name="conv")
+        net = _block(mx, net, filters, name, stride)
+    net = mx.sym.Pooling(net, global_pool=True, kernel=(4, 4), pool_type="avg")
+    net = mx.sym.FullyConnected(mx.sym.Flatten(net), num_hidden=3, name="fc")
+    net = mx.sym.SoftmaxOutput(net, name="softmax")
+
+    logger, lines = logging.getLogger("fit"), io.StringIO()
+    logger.propagate, logger.level = False, logging.INFO
+    logger.handlers = [logging.StreamHandler(lines)]
+    module = mx.mod.Module(net, context=[mx.cpu(0), mx.cpu(1)], logger=logger)
+    rows = mx.io.NDArrayIter(arrays["data"], arrays["label"], batch_size=20, shuffle=True)
+    held_out = mx.io.NDArrayIter(arrays["data"][:30], arrays["label"][:30], batch_size=20)
+    schedule = mx.lr_scheduler.MultiFactorScheduler(step=[4, 7], factor=0.5, base_lr=0.1)
+    module.fit(
+        rows, held_out, eval_metric=["acc", "ce", mx.metric.TopKAccuracy(top_k=2)], kvstore="device",
+        optimizer="sgd", initializer=mx.init.Xavier(rnd_type="gaussian", factor_type="in", magnitude=2),
+        optimizer_params={"learning_rate": 0.1, "momentum": 0.9, "wd": 1e-4, "lr_scheduler": schedule},
+        num_epoch=2,
+    )
+    mx.nd.waitall()
+    found = {"predictions": module.predict(held_out).asnumpy()}
+    for values in module.get_params():
+        found.update((name, value.asnumpy()) for name, value in values.items())
+    found["log"] = np.frombuffer(lines.getvalue().encode(), np.uint8)
+    return found
+
+
+FUNCTIONS = {"fit": fit, "resume": resume, "rewrite": rewrite, "run": run, "train": train}
 
 
 def answer(mx, request, arrays):
