@@ -38,6 +38,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .foundation import Case, Loop, Op, items, merge_all, register, require, same_type
+from .foundation.loops import COPY
 
 
 class Step(NamedTuple):
@@ -89,12 +90,7 @@ def step_momentum(weight, grad, mom, out, n, momentum, decay, lr, rescale, clip)
         out[i] = weight[i] + mom[i]
 
 
-def copy(source, out, n):
-    for i in items(n):
-        out[i] = source[i]
-
-
-STEP, STEP_MOMENTUM, COPY = Loop(step), Loop(step_momentum), Loop(copy)
+STEP, STEP_MOMENTUM = Loop(step), Loop(step_momentum)
 
 
 # --- the operators ------------------------------------------------------------------------------

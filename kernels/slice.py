@@ -63,6 +63,7 @@ from .foundation import (
     strides_of,
 )
 from .foundation.loops import COPY, GATHER, SCATTER, walk, zero
+from .foundation.walks import offset_of
 
 
 class Params(NamedTuple):
@@ -215,12 +216,7 @@ def infer_assign(p, ins, outs):
 def put(target, value, sides, steps, outer, start, rows, length, step):
     """Write one number at the places that scatter would write."""
     for r in items(rows):
-        left = r
-        write = start
-        for d in range(outer - 1, -1, -1):
-            rest = left // sides[d]
-            write += (left - rest * sides[d]) * steps[d]
-            left = rest
+        write = start + offset_of(r, sides, steps, outer)
         for i in range(length):
             target[write + i * step] = value
 

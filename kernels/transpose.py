@@ -32,7 +32,8 @@ from .foundation import (
     require,
     strides_of,
 )
-from .foundation.loops import GATHER, integers, walk
+from .foundation.loops import GATHER, walk
+from .foundation.walks import integers
 
 
 class Params(NamedTuple):

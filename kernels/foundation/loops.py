@@ -7,13 +7,13 @@ of the last axis, so that an index is taken apart once per row and not once per 
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import prod
 
 import numpy as np
 
-from .buffer import Buffer, as_buffer
+from .buffer import Buffer
 from .loop import Loop, items, scalar
+from .walks import integers, joined, offset_of
 
 # --- whole numbers ------------------------------------------------------------------------------
 
@@ -75,12 +75,7 @@ def blocks_cuda(source, target, count, length, source_start, source_step, target
 def gather(source, target, sides, steps, outer, start, rows, length, step):
     """target (rows, length), dense, is read from source; ``outer`` axes of ``sides`` number the rows."""
     for r in items(rows):
-        left = r
-        read = start
-        for d in range(outer - 1, -1, -1):
-            rest = left // sides[d]
-            read += (left - rest * sides[d]) * steps[d]
-            left = rest
+        read = start + offset_of(r, sides, steps, outer)
         for i in range(length):
             target[r * length + i] = source[read + i * step]
 
@@ -88,12 +83,7 @@ def gather(source, target, sides, steps, outer, start, rows, length, step):
 def scatter(source, target, sides, steps, outer, start, rows, length, step):
     """source (rows, length), dense, is written into target at the places that gather would read."""
     for r in items(rows):
-        left = r
-        write = start
-        for d in range(outer - 1, -1, -1):
-            rest = left // sides[d]
-            write += (left - rest * sides[d]) * steps[d]
-            left = rest
+        write = start + offset_of(r, sides, steps, outer)
         for i in range(length):
             target[write + i * step] = source[r * length + i]
 
@@ -106,12 +96,6 @@ GATHER, SCATTER = Loop(gather), Loop(scatter)
 # --- calling them -------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4096)
-def integers(values: tuple[int, ...], device: str) -> Buffer:
-    """A read-only int64 buffer of ``values`` for a loop that walks any rank."""
-    return as_buffer(np.array(values or (0,), np.int64), device)
-
-
 def walk(
     shape: tuple[int, ...], steps: tuple[int, ...], start: int, device: str
 ) -> tuple[Buffer, Buffer, int, int, int, int, int]:
@@ -119,22 +103,13 @@ def walk(
 
     Neighbouring axes that continue each other are joined first, and axes of one element left out.
     """
-    sides, strides = [1], [1]
-    for side, step in zip(shape, steps, strict=True):
-        if side == 1:
-            continue
-        if strides[-1] == side * step and sides[-1] != 1:
-            sides[-1] *= side
-            strides[-1] = step
-        elif sides[-1] == 1:
-            sides[-1], strides[-1] = side, step
-        else:
-            sides.append(side)
-            strides.append(step)
-    outer = tuple(sides[:-1])
+    sides, (strides,) = joined(shape, steps)
+    if not sides:
+        sides, strides = (1,), (1,)
+    outer = sides[:-1]
     return (
-        integers(outer, device), integers(tuple(strides[:-1]), device), len(outer), start,
-        prod(outer), sides[-1], strides[-1],
+        integers(outer, device), integers(strides[:-1], device), len(outer), start, prod(outer),
+        sides[-1], strides[-1],
     )
 
 

@@ -11,12 +11,19 @@ from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
-from .buffer import Buffer
+import numpy as np
+
+from .buffer import Buffer, as_buffer
 from .loop import scalar
-from .loops import integers
 from .shapes import strides_of
 
 Shape = tuple[int, ...]
+
+
+@lru_cache(maxsize=4096)
+def integers(values: Shape, device: str) -> Buffer:
+    """A read-only int64 buffer of ``values`` for a loop that walks any rank."""
+    return as_buffer(np.array(values or (0,), np.int64), device)
 
 
 @scalar

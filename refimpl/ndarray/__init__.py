@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys as _sys
-from types import ModuleType as _Module
 from typing import Any as _Any
 
-from ..kernels.foundation import REGISTRY as _REGISTRY
+from ..publishing import publish as _publish
 from . import operators
 from .creation import concatenate, full, moveaxis, ones, waitall, zeros
 from .file_format import load, load_frombuffer, save
@@ -24,25 +22,7 @@ def arange(
     )
 
 
-_internal = _Module(f"{__name__}._internal", "Operators under their internal names.")
-op = _Module(f"{__name__}.op", "Every public operator.")
-_sys.modules[_internal.__name__] = _internal
-_sys.modules[op.__name__] = op
-
-
-def _publish() -> None:
-    """Make each registered operator a function of this module, or of ``_internal``."""
-    here = globals()
-    for name, page in _REGISTRY.items():
-        function = operators.make_function(page, name)
-        if name.startswith("_"):
-            setattr(_internal, name, function)
-        else:
-            setattr(op, name, function)
-            here.setdefault(name, function)
-
-
-_publish()
+_internal, op = _publish(__name__, globals(), operators.make_function)
 
 
 def _two_ways(array_op: str, scalar_op: str, reverse_op: str) -> _Any:

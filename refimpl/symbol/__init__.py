@@ -9,7 +9,7 @@ from types import ModuleType as _Module
 from typing import Any as _Any
 
 from ..base import refusal as _refusal
-from ..kernels.foundation import REGISTRY as _REGISTRY
+from ..publishing import publish as _publish
 from . import json_format as _json_format
 from . import operators
 from .compose import variable as Variable  # noqa: N812  # MXNet's name
@@ -58,25 +58,7 @@ def load(fname: str) -> Symbol:
     return Symbol(_json_format.from_json(text, str(fname)))
 
 
-_internal = _Module(f"{__name__}._internal", "Operators under their internal names.")
-op = _Module(f"{__name__}.op", "Every public operator.")
-_sys.modules[_internal.__name__] = _internal
-_sys.modules[op.__name__] = op
-
-
-def _publish() -> None:
-    """Make each registered operator a function of this module, or of ``_internal``."""
-    here = globals()
-    for name, page in _REGISTRY.items():
-        function = operators.make_function(page, name)
-        if name.startswith("_"):
-            setattr(_internal, name, function)
-        else:
-            setattr(op, name, function)
-            here.setdefault(name, function)
-
-
-_publish()
+_internal, op = _publish(__name__, globals(), operators.make_function)
 
 
 def zeros(shape: _Any, dtype: _Any = "float32", **kwargs: _Any) -> Symbol:

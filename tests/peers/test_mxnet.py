@@ -160,8 +160,7 @@ class Peer:
         message = server.unpack(process.stdout)
         if message is None:
             self.process = None
-            text = f"MXNet ended with {process.wait()}"
-            return {"error": np.frombuffer(text.encode(), np.uint8)}
+            return {"error": np.frombuffer(b"MXNet ended with %d" % process.wait(), np.uint8)}
         return message[1]
 
     def stop(self) -> None:
@@ -271,9 +270,9 @@ def differences(call: Call, mxnet: Peer, rows: list[Known]) -> Iterator[tuple[st
     for name in ours:
         if text := difference(ours[name], theirs[name], bound):
             yield name, text
-    written = mxnet.ask({"do": "rewrite", "graph": net.tojson()}, {})
-    if text_of(written, "graph") != net.tojson():
-        yield "graph", f"{net.tojson()}, in MXNet {text_of(written, 'graph')}"
+    written = text_of(mxnet.ask({"do": "rewrite", "graph": net.tojson()}, {}), "graph")
+    if written != net.tojson():
+        yield "graph", f"{net.tojson()}, in MXNet {written}"
 
 
 def compare(operator: str, mxnet: Peer, *, special: bool) -> set[Known]:
