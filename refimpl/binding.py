@@ -112,7 +112,8 @@ class _Allocator:
 
     def make(self, role: str, name: str, shape: tuple[int, ...], dtype: np.dtype) -> NDArray:
         """An array for an argument ("arg"), its gradient ("grad") or an auxiliary state ("aux")."""
-        owned = {"arg": self.arguments, "grad": self.gradients, "aux": self.auxiliary}[role]
+        owners: dict[str, Any] = {"arg": self.arguments, "grad": self.gradients, "aux": self.auxiliary}
+        owned = owners[role]
         if role == "aux" or name in self.shared_names:
             found = self._from_executor(owned, name, shape, dtype)
             if found is not None:

@@ -41,7 +41,7 @@ class Executor:
         self.aux_arrays: list[NDArray] = bound.auxiliary
         self._grad_req = bound.requirements
         pool: list[Buffer] = shared_exec.program.pool if shared_exec is not None else []
-        self.program = Program(symbol, ctx, bound, pool)
+        self.program: Program = Program(symbol, ctx, bound, pool)
         self.outputs: list[NDArray] = self.program.outputs
         self._monitor: tuple[MonitorCallback, bool] | None = None
 

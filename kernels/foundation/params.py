@@ -137,7 +137,7 @@ def describe(annotation: Any) -> str:
 
 
 @cache
-def annotations(params: type) -> dict[str, Any]:
+def field_types(params: type) -> dict[str, Any]:
     """Field name -> annotation, evaluated once."""
     return {
         name: hint
@@ -153,7 +153,7 @@ def keeps(params: Any, name: str, value: Any) -> bool:
     """
     if value is not None:
         return True
-    annotation = annotations(params).get(name)
+    annotation = field_types(params).get(name)
     if get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     # MXNet's functions take a dtype of None for NumPy's default; here it means none was given
@@ -173,7 +173,7 @@ def parse(op_name: str, params: Any, attrs: dict[str, Any]) -> Any:
     Raises:
         MXNetError: a required parameter is missing, a name is unknown or a value is out of range.
     """
-    known = annotations(params)
+    known = field_types(params)
     values: dict[str, Any] = {}
     for key, value in attrs.items():
         if is_hidden_key(key):
@@ -204,6 +204,6 @@ def parse(op_name: str, params: Any, attrs: dict[str, Any]) -> Any:
 
 
 __all__ = [
-    "AtLeast", "AtMost", "Floats", "MXNetError", "NoParams", "Shape", "annotations", "describe",
+    "AtLeast", "AtMost", "Floats", "MXNetError", "NoParams", "Shape", "describe", "field_types",
     "is_hidden_key", "keeps", "parse",
 ]

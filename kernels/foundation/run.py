@@ -23,7 +23,7 @@ def _widened(buffer: Buffer | None) -> Buffer | None:
     return wide
 
 
-def _through_single(call: Any, lists: Sequence[list[Buffer | None]], written: Sequence[int]) -> None:
+def _through_single(call: Any, lists: Sequence[Sequence[Buffer | None]], written: Sequence[int]) -> None:
     """Run ``call`` on float32 copies of float16 buffers, then copy back the lists that it writes."""
     wide = [[_widened(buffer) for buffer in group] for group in lists]
     call(*wide)

@@ -70,8 +70,7 @@ def _page(op: Op) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from ..kernels.foundation.params import annotations as types_of
-    from ..kernels.foundation.params import describe
+    from ..kernels.foundation.params import describe, field_types
 
     console = Console(highlight=False)
 
@@ -94,6 +93,6 @@ def _page(op: Op) -> None:
     table = Table(box=None, pad_edge=False)
     for heading in ("parameter", "type", "default"):
         table.add_column(heading)
-    for field, annotation in types_of(op.params).items():
+    for field, annotation in field_types(op.params).items():
         table.add_row(field, describe(annotation), _default(op.params, field))
     console.print(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from ..publishing import publish as _publish
@@ -54,6 +55,12 @@ lesser = _two_ways("broadcast_lesser", "_lesser_scalar", "_greater_scalar")
 lesser_equal = _two_ways("broadcast_lesser_equal", "_lesser_equal_scalar", "_greater_equal_scalar")
 
 from .. import random  # noqa: E402  # mx.nd.random is mx.random; it needs the functions above
+
+if _TYPE_CHECKING:
+
+    def __getattr__(name: str) -> _Any:
+        """Operators are made from their pages, which a type checker cannot see."""
+
 
 __all__ = [
     "NDArray", "add", "arange", "array", "concatenate", "divide", "empty", "equal", "full", "greater",

@@ -147,10 +147,12 @@ def record(source: NDArray) -> bytes:
 
 def to_bytes(data: NDArray | Sequence[NDArray] | Mapping[str, NDArray]) -> bytes:
     """The whole file for one array, a list or a dict of arrays."""
-    if isinstance(data, NDArray):
-        data = [data]
-    names = list(data.keys()) if isinstance(data, Mapping) else []
-    arrays = list(data.values()) if isinstance(data, Mapping) else list(data)
+    names: list[Any] = []
+    arrays: list[Any] = [data]
+    if isinstance(data, Mapping):
+        names, arrays = list(data.keys()), list(data.values())
+    elif isinstance(data, (list, tuple)):
+        arrays = list(data)
     if not all(isinstance(a, NDArray) for a in arrays) or not all(isinstance(n, str) for n in names):
         raise refusal(
             "params-file/content",

@@ -185,7 +185,8 @@ class NDArray(Arithmetic):
         skeleton = np.lib.stride_tricks.as_strided(np.zeros(1, np.int8), shape, strides_of(shape))
         part = skeleton[key]
         if not isinstance(part, np.ndarray):
-            part = skeleton[(*key, None)]
+            extended = (*key, None)
+            part = skeleton[extended]
         if not part.flags.c_contiguous:
             return None
         start = part.__array_interface__["data"][0] - skeleton.__array_interface__["data"][0]

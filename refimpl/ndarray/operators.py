@@ -141,7 +141,7 @@ def call(name: str, *inputs: Any, out: Any = None, **attrs: Any) -> Any:
     return invoke(get(name), list(inputs), attrs, out)
 
 
-def binary(left: NDArray, right: Any, array_op: str, scalar_op: str, out: Any = None) -> Any:
+def binary(left: Any, right: Any, array_op: str, scalar_op: str, out: Any = None) -> Any:
     """An arithmetic operator between an array and an array or a number.
 
     Raises:

@@ -6,6 +6,7 @@ import sys as _sys
 from collections.abc import Iterable as _Iterable
 from pathlib import Path as _Path
 from types import ModuleType as _Module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from ..base import refusal as _refusal
@@ -116,6 +117,12 @@ random = _Module(f"{__name__}.random", "Random symbols: uniform, normal.")
 _sys.modules[random.__name__] = random
 for _short, _long in (("uniform", "_random_uniform"), ("normal", "_random_normal")):
     setattr(random, _short, getattr(_internal, _long))
+
+if _TYPE_CHECKING:
+
+    def __getattr__(name: str) -> _Any:
+        """Operators are made from their pages, which a type checker cannot see."""
+
 
 __all__ = [
     "Group", "Symbol", "Variable", "arange", "full", "hypot", "load", "load_json", "maximum", "minimum", "ones", "pow",

@@ -98,7 +98,7 @@ def single_entry(symbol: Symbol, op_name: str, input_name: str) -> Entry:
 
 
 def call(
-    op: Op, called: str, inputs: dict[str, Symbol] | list[Symbol], params: dict[str, Any],
+    op: Op, called: str, inputs: dict[str, Any] | list[Any], params: dict[str, Any],
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
     """Apply an operator to symbols; inputs that are missing become variables ``<name>_<input>``.

@@ -12,7 +12,7 @@ class Entry(NamedTuple):
     """Output number ``index`` of ``node``."""
 
     node: Node
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody calls
 
 
 class Node:
@@ -38,6 +38,7 @@ class Node:
         self.attrs = attrs or {}
         self.inputs = list(inputs)
         self.primal = primal
+        self.params: Any
         if primal is not None:
             self.params = primal.params
         else:

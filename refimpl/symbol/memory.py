@@ -69,7 +69,7 @@ class _Planner:
 
     def lifetimes(self, forward: Sequence[Node], backward: Sequence[Node], held: set[Key]) -> None:
         """Find the last step that reads each value; those ``held`` are read after the last step."""
-        made_forward = set()
+        made_forward: set[Key] = set()
         for step, node in enumerate([*forward, *backward]):
             if step < len(forward):
                 made_forward.update((id(node), i) for i in range(node.output_count()))
