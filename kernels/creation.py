@@ -161,7 +161,7 @@ for name, params, forward, case in (
 ):
     register(Op(
         name=name, doc=__doc__, params=params, inputs=(), infer=infer, infer_type=infer_type,
-        forward=forward, cases=case, public=False,
+        forward=forward, cases=case,
         refusals={"creation/shape": {
             "params": {"shape": (2, 3), "value": 1} if name == "_full" else {"shape": (2, 3)},
             "shapes": {"output": (3,)},
@@ -170,7 +170,7 @@ for name, params, forward, case in (
 
 register(Op(
     name="_arange", doc=__doc__, params=RangeParams, inputs=(), infer=infer_range,
-    infer_type=infer_type, forward=forward_range, cases=cases_range, public=False,
+    infer_type=infer_type, forward=forward_range, cases=cases_range,
     refusals={"_arange/range": {"params": {"start": 3, "stop": 0}}},
 ))
 

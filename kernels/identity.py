@@ -156,12 +156,12 @@ for name, gradient, aliases in (
 ):
     register(Op(
         name=name, gradient=gradient, aliases=aliases, cases=cases, refusals=REFUSED,
-        differentiable=name != "BlockGrad", public=name != "_copyto", **COMMON,
+        differentiable=name != "BlockGrad", **COMMON,
     ))
 
 register(Op(
     name="_identity_with_attr_like_rhs", doc=__doc__, inputs=("lhs", "rhs"),
-    infer=same_shape("like-rhs/shape"), forward=copy_left, inplace=((0, 0),), public=False,
+    infer=same_shape("like-rhs/shape"), forward=copy_left, inplace=((0, 0),),
     gradient=lambda make, p, heads, inputs, outputs: [heads[0], None], cases=cases_like,
     refusals={"like-rhs/shape": {"shapes": {"lhs": (2, 3), "rhs": (2,)}}},
 ))

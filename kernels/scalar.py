@@ -152,7 +152,7 @@ def _register(name, row, reverse, alias):
         infer_type=infer_type, forward=forward, backward=backward, gradient=gradient,
         needs=("data",) if backward else (), inplace=((0, 0),),
         inplace_backward=(("head", "data"), ("data", "data")) if backward else (),
-        aliases=(alias,), cases=cases, public=False,
+        aliases=(alias,), cases=cases,
         refusals={"scalar/shape": {"shapes": {"data": (2, 3), "output": (2,)}}},
     ))
 

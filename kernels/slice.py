@@ -344,7 +344,7 @@ register(Op(
 register(Op(
     name="_slice_assign", doc=__doc__, params=Params, inputs=("lhs", "rhs"), infer=infer_assign,
     infer_type=same_type, forward=forward_assign, backward=backward_assign, inplace=((0, 0),),
-    aliases=("_crop_assign",), cases=cases_assign, public=False,
+    aliases=("_crop_assign",), cases=cases_assign,
     refusals={
         "_slice_assign/values": {
             "params": {"begin": (0,), "end": (2,)}, "shapes": {"lhs": (3,), "rhs": (3,)},
@@ -354,5 +354,5 @@ register(Op(
 register(Op(
     name="_slice_assign_scalar", doc=__doc__, params=ScalarParams, infer=infer_assign,
     forward=forward_assign_scalar, backward=backward_assign_scalar, inplace=((0, 0),),
-    aliases=("_crop_assign_scalar",), cases=cases, public=False,
+    aliases=("_crop_assign_scalar",), cases=cases,
 ))

@@ -178,7 +178,7 @@ def log10_slope(x):
 
 @scalar
 def sigmoid(x):
-    small = math.exp(-abs(x))  # never overflows
+    small = math.exp(0.0 - abs(x))  # never overflows; -abs(x) would wrap around in uint8
     return 1 / (1 + small) if x >= 0 else small / (1 + small)
 
 

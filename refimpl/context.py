@@ -48,7 +48,7 @@ class Context:
         """Where buffers of this context live: "cpu" or "gpu"."""
         if self.device_typeid != _TYPES["gpu"]:
             return "cpu"
-        if self.device_id >= num_gpus():
+        if not 0 <= self.device_id < num_gpus():
             raise refusal(
                 "Context/gpu-present",
                 f"{self} is not available: {num_gpus()} CUDA devices were found; use mx.cpu()",

@@ -112,7 +112,13 @@ class Executor:
         elif isinstance(out_grads, NDArray):
             out_grads = [out_grads]
         elif isinstance(out_grads, dict):
-            out_grads = [out_grads[name] for name in self._symbol.list_outputs()]
+            names = self._symbol.list_outputs()
+            absent = [name for name in names if name not in out_grads]
+            if absent:
+                raise refusal(
+                    "Executor/head-names", f"the head gradient of {absent[0]} is missing in the dict", KeyError
+                )
+            out_grads = [out_grads[name] for name in names]
         if not isinstance(out_grads, (list, tuple)) or not all(isinstance(g, NDArray) for g in out_grads):
             raise refusal(
                 "Executor/head-type", "inputs must be NDArray: head gradients are given as NDArrays", TypeError
@@ -199,10 +205,7 @@ class Executor:
     def debug_str(self) -> str:
         """The graph, then what the memory plan costs."""
         megabytes = self.plan.total // (1 << 20)
-        return (
-            f"{self._symbol.debug_str()}{self.plan.describe()}\nTotal {megabytes} MB allocated\n"
-            "Total 11 TempSpace resource requested\n"
-        )
+        return f"{self._symbol.debug_str()}{self.plan.describe()}\nTotal {megabytes} MB allocated\n"
 
     # --- parameters and shapes ---------------------------------------------------------------------
 
@@ -252,12 +255,14 @@ class Executor:
             MXNetError: an array would grow without ``allow_up_sizing``, or an array that was not named
                 changes shape without ``partial_shaping``.
         """
-        arg_shapes, _, aux_shapes = self._symbol.infer_shape_partial(**kwargs)
+        names = self._symbol.list_arguments()
+        arg_shapes, _, aux_shapes = self._symbol.infer_shape_partial(
+            **{name: shape for name, shape in kwargs.items() if name in names}
+        )
         if not all(shape and known(shape) for shape in arg_shapes):
             raise refusal(
                 "Executor/reshape-known", f"the shapes {kwargs} do not determine those of all arguments"
             )
-        names = self._symbol.list_arguments()
 
         def resized(name: str, old: NDArray, shape: tuple[int, ...]) -> NDArray:
             if old.shape == shape:
@@ -301,7 +306,8 @@ def bind(
         TypeError: ``ctx`` is not a Context, or something else than NDArrays is given.
         ValueError: an argument is missing, or a list has the wrong length.
         KeyError: a list or dict holds a requirement that is none of write, add and null.
-        MXNetError: shapes or types contradict each other.
+        MXNetError: shapes or types contradict each other, a gradient array is not like its argument, or
+            an array is on another context.
     """
     if not isinstance(ctx, Context):
         raise refusal("Executor/context", "Context type error", TypeError)
@@ -312,7 +318,35 @@ def bind(
     gradients = [None] * len(names) if args_grad is None else _listed("args_grad", args_grad, names, missing=True)
     auxiliary = _listed("aux_states", aux_states or [], symbol.list_auxiliary_states(), missing=False)
     requirements = resolve_requirements(grad_req, names)
+    states = symbol.list_auxiliary_states()
+    _require_context(ctx, [*names, *names, *states], [*arguments, *gradients, *auxiliary])
+    _require_alike(names, arguments, gradients, requirements)
     return Executor(symbol, ctx, Bound(arguments, gradients, auxiliary, requirements), shared_exec)
+
+
+def _require_context(ctx: Context, names: list[str], arrays: list[NDArray | None]) -> None:
+    for name, array in zip(names, arrays, strict=True):
+        if array is not None and array.context != ctx:
+            raise refusal(
+                "Executor/one-context",
+                f"an array of {name} is in {array.context} while binding with ctx={ctx};"
+                " give array.as_in_context(ctx)",
+            )
+
+
+def _require_alike(
+    names: list[str], arguments: list[NDArray], gradients: list[NDArray | None], requirements: list[str]
+) -> None:
+    """A step writes its gradient without looking at the size of what it writes into."""
+    for name, argument, gradient, req in zip(names, arguments, gradients, requirements, strict=True):
+        if gradient is None or req == "null":
+            continue
+        if (gradient.shape, gradient.dtype) != (argument.shape, argument.dtype):
+            raise refusal(
+                "Executor/gradient-alike",
+                f"the gradient array of {name} is {np.dtype(gradient.dtype)} {gradient.shape}, the argument"
+                f" {np.dtype(argument.dtype)} {argument.shape}",
+            )
 
 
 def _listed(what: str, given: Any, names: list[str], missing: bool) -> list[Any]:

@@ -1,8 +1,7 @@
 """mx.random: seeding, and random arrays from MXNet's streams.
 
-[random/seed] ``mx.random.seed(s)`` restarts the streams of every context; with ``ctx=`` of one context.
-Cpu(0) then gives the numbers MXNet 1.9.1 gives. Every further context has streams of its own, so that
-contexts running side by side draw the same numbers on every run.
+``mx.random.seed(s)`` restarts the streams of every context, with ``ctx=`` those of one; the rules are in
+spec/ndarray.md.
 """
 
 from __future__ import annotations

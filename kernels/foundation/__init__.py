@@ -1,8 +1,7 @@
-"""What every operator page is built on; pages import from here and from nowhere else."""
+"""What every operator page is built on. Loops and formulas that pages share are in ``loops``, ``walks``, ``pairs``."""
 
 from .buffer import SLACK, Buffer, allocate, as_buffer, scratch
 from .contract import (
-    FLOATS,
     REGISTRY,
     Case,
     Op,
@@ -26,7 +25,7 @@ from .shapes import (
 )
 
 __all__ = [
-    "FLOATS", "LOOPS", "REGISTRY", "SLACK", "AtLeast", "AtMost", "Buffer", "Case", "Floats", "Loop",
+    "LOOPS", "REGISTRY", "SLACK", "AtLeast", "AtMost", "Buffer", "Case", "Floats", "Loop",
     "MXNetError", "NoParams", "Op", "Shape", "allocate", "as_buffer", "axes_of", "broadcast",
     "distinct", "formula_for", "get", "items", "keeps", "known", "merge", "merge_all", "normal_axis",
     "plain_kernels", "refusal", "register", "require", "same_shape", "same_type", "scalar", "scratch",

@@ -10,8 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .params import NoParams, parse
 from .refusal import MXNetError, refusal, require
 from .shapes import same_type
@@ -38,6 +36,7 @@ class Op:
     """Everything any part of the system may ask of one operator."""
 
     name: str
+    """Listed in ``mx.nd`` and ``mx.sym``, under ``_internal`` when it begins with an underscore."""
     doc: str
     forward: Callable
     """``forward(p, *inputs, *outputs)``: fills every output. An inactive optional input is None; a variadic
@@ -93,8 +92,6 @@ class Op:
     """clause -> a call that breaks it: {"params": {...}, "shapes": {...}, "dtypes": {...}}."""
     differentiable: bool = True
     """Whether numeric differentiation of forward must agree with the gradient (losses say no)."""
-    public: bool = True
-    """Listed in ``mx.nd`` and ``mx.sym`` (otherwise only under ``_internal``)."""
     initial_attrs: dict[str, str] = field(default_factory=dict)
     """input name -> ``__init__`` attribute given to a variable that is created for it."""
 
@@ -178,9 +175,7 @@ def distinct() -> list[Op]:
     return [REGISTRY[name] for name in sorted(REGISTRY) if REGISTRY[name].name == name]
 
 
-FLOATS = (np.dtype("float32"), np.dtype("float64"), np.dtype("float16"))
-
 __all__ = [
-    "FLOATS", "REGISTRY", "Case", "MXNetError", "NoParams", "Op", "distinct", "get", "refusal",
+    "REGISTRY", "Case", "MXNetError", "NoParams", "Op", "distinct", "get", "refusal",
     "register", "require",
 ]

@@ -216,8 +216,8 @@ class DataParallelExecutorGroup:
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
         """Load each context's slice and run its executor, contexts side by side.
 
-        ``data_batch`` may be a list with one whole batch per context. Without labels the label arrays
-        keep what they hold. ``is_train`` None means ``for_training``.
+        ``data_batch`` may be a list with one whole batch per context. Without labels (or a ``label`` at all)
+        the label arrays keep what they hold. ``is_train`` None means ``for_training``.
         """
         mode = self.for_training if is_train is None else is_train
 
@@ -228,9 +228,10 @@ class DataParallelExecutorGroup:
                 batch, data, labels = data_batch, self._data_loads[index], self._label_loads[index]
             for load in data:
                 load.fill(batch.data)
-            if batch.label:
+            given = getattr(batch, "label", None)
+            if given:
                 for load in labels:
-                    load.fill(batch.label)
+                    load.fill(given)
             self.execs[index].forward(is_train=mode)
 
         self.crew.run(step)

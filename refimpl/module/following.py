@@ -72,6 +72,7 @@ def shapes_of_batch(
         return None
     if not together and getattr(first, "provide_label", None):
         return data, first.provide_label
-    if first.label and label_shapes:
-        return data, _stacked(label_shapes, [array.shape for array in first.label], len(batches))
+    labels = getattr(first, "label", None)
+    if labels and label_shapes:
+        return data, _stacked(label_shapes, [array.shape for array in labels], len(batches))
     return data, None

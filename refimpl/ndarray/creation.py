@@ -50,12 +50,23 @@ def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = Tr
 
 
 def moveaxis(tensor: NDArray, source: Any, destination: Any) -> NDArray:
-    """Move axes to other places, as ``numpy.moveaxis``."""
+    """Move axes to other places, as ``numpy.moveaxis``.
+
+    Raises:
+        ValueError: an axis is out of range or named twice, or there are not as many places as axes.
+    """
     sources = [source] if isinstance(source, int) else list(source)
     targets = [destination] if isinstance(destination, int) else list(destination)
-    sources = [s % tensor.ndim for s in sources]
-    targets = [t % tensor.ndim for t in targets]
-    rest = [axis for axis in range(tensor.ndim) if axis not in sources]
+    rank = tensor.ndim
+    if not all(-rank <= axis < rank for axis in (*sources, *targets)):
+        raise refusal(
+            "NDArray/moveaxis", f"axes {sources} and {targets} must lie between {-rank} and {rank - 1}", ValueError
+        )
+    sources = [s % rank for s in sources]
+    targets = [t % rank for t in targets]
+    if not len(sources) == len(targets) == len(set(sources)) == len(set(targets)):
+        raise refusal("NDArray/moveaxis", f"axes {sources} cannot go to {targets}: one place each", ValueError)
+    rest = [axis for axis in range(rank) if axis not in sources]
     for target, origin in sorted(zip(targets, sources, strict=True)):
         rest.insert(target, origin)
     return operators.call("transpose", tensor, axes=tuple(rest))

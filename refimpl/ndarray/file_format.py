@@ -151,8 +151,14 @@ def to_bytes(data: NDArray | Sequence[NDArray] | Mapping[str, NDArray]) -> bytes
     arrays: list[Any] = [data]
     if isinstance(data, Mapping):
         names, arrays = list(data.keys()), list(data.values())
-    elif isinstance(data, (list, tuple)):
-        arrays = list(data)
+    elif isinstance(data, list):
+        arrays = data
+    elif not isinstance(data, NDArray):
+        raise refusal(
+            "params-file/content",
+            f"save takes an NDArray, a list of NDArrays or a dict of str to NDArray, got {type(data).__name__}",
+            ValueError,
+        )
     if not all(isinstance(a, NDArray) for a in arrays) or not all(isinstance(n, str) for n in names):
         raise refusal(
             "params-file/content",
@@ -171,6 +177,7 @@ def save(fname: str, data: NDArray | Sequence[NDArray] | Mapping[str, NDArray]) 
 
     Raises:
         MXNetError: the folder is missing or not writable.
-        TypeError: ``data`` is not an NDArray, a list of them or a dict of str to NDArray.
+        ValueError: ``data`` is not an NDArray, a list or a dict.
+        TypeError: the list or dict holds something else than NDArrays, or names that are no text.
     """
     write_atomically(fname, to_bytes(data))

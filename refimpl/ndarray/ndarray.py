@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import MXNetError, dtype_of, refusal
+from ..base import MXNetError, dtype_of, integer_types, refusal
 from ..context import Context, current_context
 from ..kernels.foundation import Buffer, allocate
 from ..kernels.foundation.shapes import strides_of
@@ -183,23 +183,28 @@ class NDArray(Arithmetic):
             count = max(last - first, 0)
             return (count, *shape[1:]), first * prod(shape[1:]) if count else 0
         skeleton = np.lib.stride_tricks.as_strided(np.zeros(1, np.int8), shape, strides_of(shape))
-        part = skeleton[key]
-        if not isinstance(part, np.ndarray):
-            extended = (*key, None)
-            part = skeleton[extended]
+        parts = key if isinstance(key, tuple) else (key,)
+        # with an ellipsis one element stays an array: NumPy does not read it, and it is not there
+        part = skeleton[parts if any(p is Ellipsis for p in parts) else (*parts, ...)]
         if not part.flags.c_contiguous:
             return None
         start = part.__array_interface__["data"][0] - skeleton.__array_interface__["data"][0]
         return part.shape or (1,), start if part.size else 0
 
     def __getitem__(self, key: Any) -> NDArray:
-        """Index as NumPy does; one element comes as shape (1,)."""
+        """Index as NumPy does; one element comes as shape (1,).
+
+        Raises:
+            IndexError: the index is out of range, or has more axes than the array.
+        """
         key = _plain_key(key)
-        if _is_basic(key):
-            place = self._locate(key)
+        try:
+            place = self._locate(key) if _is_basic(key) else None
             if place is not None:
                 return self._shared(*place)
-        values = np.atleast_1d(self.asnumpy()[key])
+            values = np.atleast_1d(self.asnumpy()[key])
+        except IndexError as error:
+            raise refusal("NDArray/index-range", f"{error}; its shape is {self.shape}", IndexError) from None
         return array(values, self._ctx, self.dtype)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -207,6 +212,7 @@ class NDArray(Arithmetic):
 
         Raises:
             ValueError: the value does not broadcast to the indexed part.
+            IndexError: the index is out of range, or has more axes than the array.
         """
         _require_writable(self)
         key = _plain_key(key)
@@ -217,13 +223,15 @@ class NDArray(Arithmetic):
                     _copy_buffer(value._data, self._data)
                 return
             value = value.asnumpy()
-        if self._data.device == "cpu":
-            view = self._view()
-            view[key] = _fitting(value, view[key].shape)
-            return
-        host = self.asnumpy()
-        host[key] = _fitting(value, host[key].shape)
-        self._data.fill_from(host)
+        host = self._view() if self._data.device == "cpu" else self.asnumpy()
+        try:
+            host[key] = _fitting(value, host[key].shape)
+        except IndexError as error:
+            raise refusal("NDArray/index-range", f"{error}; its shape is {self.shape}", IndexError) from None
+        except ValueError as error:
+            raise refusal("NDArray/assign", f"{error}; the array has shape {self.shape}", ValueError) from None
+        if self._data.device != "cpu":
+            self._data.fill_from(host)
 
     def reshape(self, *shape: Any, **kwargs: Any) -> NDArray:
         """Read the same memory with another shape; the codes 0, -1, -2, -3, -4 are those of ``nd.reshape``.
@@ -235,6 +243,8 @@ class NDArray(Arithmetic):
         if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
             shape = tuple(shape[0])
         elif not shape:
+            if "shape" not in kwargs:
+                raise refusal("NDArray/reshape-shape", "Shape must be provided", AssertionError)
             shape = tuple(kwargs.pop("shape"))
         reverse = kwargs.pop("reverse", False)
         if kwargs:
@@ -312,7 +322,9 @@ def _plain_key(key: Any) -> Any:
     if isinstance(key, (list, np.ndarray)):
         # boolean index arrays are read as the integers 0 and 1, as MXNet 1.x does
         return np.asarray(key).astype(np.int64)
-    if key is None or key is Ellipsis or isinstance(key, (int, np.integer, slice)):
+    if isinstance(key, (int, np.integer)):
+        return int(key)
+    if key is None or key is Ellipsis or isinstance(key, slice):
         return key
     raise refusal(
         "NDArray/key", f"NDArray does not support slicing with key {key!r} of type {type(key)}", ValueError
@@ -328,9 +340,18 @@ def _fitting(value: Any, shape: Shape) -> Any:
 
 
 def empty(shape: int | Sequence[int], ctx: Context | None = None, dtype: Any = None) -> NDArray:
-    """An array of ``shape`` with unspecified content."""
-    sides = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(s) for s in shape)
+    """An array of ``shape`` with unspecified content.
+
+    Raises:
+        MXNetError: ``shape`` is not made of whole numbers, or ``ctx`` is no Context.
+    """
+    given = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
+    if not all(isinstance(side, integer_types) and side >= 0 for side in given):
+        raise refusal("NDArray/shape", f"a shape is a tuple of whole numbers, none negative, got {shape!r}")
+    sides = tuple(int(side) for side in given)
     place = ctx if ctx is not None else current_context()
+    if not isinstance(place, Context):
+        raise refusal("NDArray/context-type", f"ctx must be a Context such as mx.cpu(0), got {place!r}")
     kind = dtype_of(dtype if dtype is not None else np.float32)
     return NDArray(allocate(sides, kind, place.memory), place)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base import dtype_of, numeric_types, refusal
 from ..context import Context, current_context
-from ..kernels.foundation import Op, allocate, get, keeps, known
+from ..kernels.foundation import Buffer, Op, allocate, get, keeps, known
 from ..kernels.foundation import run as runner
 from ..resource import random_streams
 
@@ -34,12 +34,11 @@ _PARSED_LIMIT = 4096
 
 def parsed(op: Op, attrs: dict[str, Any]) -> Any:
     """``op.parse(attrs)``, remembered: optimizers call with the same attributes on every step."""
-    if "scalar" in attrs:  # 0.0 and -0.0 are one key of a dict, yet two numbers
-        return op.parse(attrs)
     try:
-        key = (op.name, *attrs.items())
+        # 0.0 and -0.0 are one key of a dict, yet two numbers
+        key = (op.name, *[(name, value or repr(value)) for name, value in attrs.items()])
         found = _PARSED.get(key)
-    except TypeError:  # a list among the values
+    except (TypeError, ValueError):  # a list or an array among the values
         return op.parse(attrs)
     if found is None:
         if len(_PARSED) >= _PARSED_LIMIT:
@@ -65,6 +64,24 @@ def _infer(op: Op, p: Any, inputs: list[NDArray], targets: list[NDArray]) -> lis
     ]
 
 
+def _extent(flat: Any) -> tuple[int, int]:
+    """The first byte of flat memory on a GPU, and the one after its last."""
+    described = getattr(flat, "__cuda_array_interface__", None)
+    if described is None:  # Numba's simulator keeps a NumPy array
+        described = flat._ary.__array_interface__
+    start = described["data"][0]
+    return start, start + flat.size * flat.dtype.itemsize
+
+
+def _overlap(left: Buffer, right: Buffer) -> bool:
+    if left.device != right.device:
+        return False
+    if left.device == "cpu":
+        return bool(np.may_share_memory(left.flat, right.flat))
+    (a, a_end), (b, b_end) = _extent(left.flat), _extent(right.flat)
+    return a < b_end and b < a_end
+
+
 def _may_write(op: Op, target: NDArray, index: int, sources: list[NDArray], dtype: np.dtype) -> bool:
     """Whether a kernel may write straight into ``target``: right dtype, no clash with an input."""
     if target._data.flat.dtype != dtype:
@@ -73,7 +90,7 @@ def _may_write(op: Op, target: NDArray, index: int, sources: list[NDArray], dtyp
         if source._data is target._data:
             if (position, index) not in op.inplace:
                 return False
-        elif target._data.device == "cpu" and np.may_share_memory(target._data.flat, source._data.flat):
+        elif _overlap(target._data, source._data):
             return False
     return True
 
@@ -90,6 +107,8 @@ def invoke(op: Op, inputs: list[NDArray], attrs: dict[str, Any], out: Any = None
 
     asked = attrs.pop("ctx", None)
     targets = [] if out is None else list(out) if isinstance(out, (list, tuple)) else [out]
+    if not all(isinstance(target, NDArray) for target in targets):
+        raise refusal("nd/out-type", f"{op.name}: out must be an NDArray or a list of them, got {out!r}", TypeError)
     if op.variadic and op.variadic not in attrs:
         attrs[op.variadic] = len(inputs)
     if targets and not inputs and "dtype" not in attrs and "dtype" in op.params._fields:
@@ -102,6 +121,8 @@ def invoke(op: Op, inputs: list[NDArray], attrs: dict[str, Any], out: Any = None
         )
     ctx = _context_of(inputs, targets, asked)
     visible = op.visible_count(p)
+    if targets and len(targets) < visible:
+        raise refusal("nd/out-count", f"{op.name} has {visible} outputs, out holds {len(targets)}")
     targets = targets[:visible]
     sources = [a if a._ctx.memory == ctx.memory else a.as_in_context(ctx) for a in inputs]
     results = []
@@ -114,6 +135,10 @@ def invoke(op: Op, inputs: list[NDArray], attrs: dict[str, Any], out: Any = None
         op, p, [a._data for a in sources], results, is_train=False,
         rng=random_streams(ctx) if op.random else None,
     )
+    if op.mutates:
+        for given, used in zip(inputs, sources, strict=True):
+            if used is not given:  # a copy on the device of the first input
+                given[:] = used
     if out is not None:
         for target, result in zip(targets, results, strict=False):
             if target._data is not result:
@@ -133,6 +158,8 @@ def _context_of(inputs: list[NDArray], targets: list[NDArray], attr: Any) -> Con
     if isinstance(attr, Context):
         return attr
     kind, _, number = str(attr).rstrip(")").partition("(")
+    if kind not in Context.devstr2type or not (number or "0").isdigit():
+        raise refusal("nd/context", f"Invalid context string {attr}, expected one like cpu(0)")
     return Context(kind, int(number or 0))
 
 
@@ -156,13 +183,22 @@ def binary(left: Any, right: Any, array_op: str, scalar_op: str, out: Any = None
     raise refusal("nd/operand", f"type {type(right)} not supported, use an NDArray or a number", TypeError)
 
 
-def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[list, dict[str, Any]]:
-    """Positional and keyword arguments as (input arrays, attributes)."""
+def _check_input(op: Op, name: str, value: Any) -> None:
     from .ndarray import NDArray
 
+    if not isinstance(value, NDArray):
+        raise refusal(
+            "nd/input", f"{op.name}: {name} must be an NDArray, got {type(value).__name__}", AssertionError
+        )
+
+
+def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[list, dict[str, Any]]:
+    """Positional and keyword arguments as (input arrays, attributes)."""
     kwargs.pop("name", None)
     if op.variadic:
         arrays = list(args[0]) if len(args) == 1 and isinstance(args[0], (list, tuple)) else list(args)
+        for value in arrays:
+            _check_input(op, "each input", value)
         return arrays, kwargs
     names = [*op.all_inputs, *op.params._fields]
     if len(args) > len(names):
@@ -177,10 +213,7 @@ def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[list,
         value = by_name.pop(name, None)
         if value is None:
             continue
-        if not isinstance(value, NDArray):
-            raise refusal(
-                "nd/operand", f"{op.name}: {name} must be an NDArray, got {type(value).__name__}", TypeError
-            )
+        _check_input(op, name, value)
         arrays.append(value)
     return arrays, {k: v for k, v in by_name.items() if keeps(op.params, k, v)}
 

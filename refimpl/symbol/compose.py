@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -137,8 +136,3 @@ def call(
             automatic["__init__"] = op.initial_attrs[input_name]
         node.inputs.append(Entry(Node(None, f"{node_name}_{input_name}", automatic), 0))
     return Symbol([Entry(node, i) for i in range(node.visible_count())])
-
-
-def init_attribute(kind: str, **kwargs: Any) -> str:
-    """An ``__init__`` attribute: the JSON pair [name, arguments]."""
-    return json.dumps([kind, kwargs])

@@ -85,13 +85,9 @@ class _Pass:
                     self.result.of[id(node)] = head
             else:
                 self._backward(node)
-        self.result.nodes = [
-            n for n in post_order(list(self.result.of.values())) if id(n) not in self._forward_ids()
-        ]
+        forward = {id(node) for node in self.order}
+        self.result.nodes = [n for n in post_order(self.result.of.values()) if id(n) not in forward]
         return self.result
-
-    def _forward_ids(self) -> set[int]:
-        return {id(node) for node in self.order}
 
     def _backward(self, node: Node) -> None:
         op = node.op

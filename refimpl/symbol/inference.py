@@ -6,13 +6,14 @@ until a whole round adds nothing.
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..base import MXNetError, dtype_of, refusal
+from ..kernels.foundation import Shape
+from ..kernels.foundation.params import parse
 from .ir import Entry, Node
 
 Key = tuple[int, int]
@@ -79,8 +80,25 @@ def _fixpoint(order: Sequence[Node], known: dict[Key, Any], rule_name: str) -> d
     raise refusal("infer/fixpoint", f"{rule_name} found no fixpoint after {MAX_ROUNDS} rounds")
 
 
-def shapes(order: Sequence[Node], given: dict[str, tuple[int, ...]]) -> dict[Key, Any]:
-    """Shapes of all entries that can be known; ``given`` names variables.
+class _Stated(NamedTuple):
+    shape: Shape
+
+
+def _stated_shape(node: Node) -> Any:
+    """What the variable's own ``__shape__`` says, None if nothing."""
+    stated = node.attrs.get("__shape__")
+    return parse(f"variable {node.name}", _Stated, {"shape": stated}).shape if stated else None
+
+
+def _told(given: Mapping[Any, Any], node: Node) -> Any:
+    """What ``given`` says of a variable, by its id (two variables may have one name) or by its name."""
+    return given.get(id(node), given.get(node.name))
+
+
+def shapes(order: Sequence[Node], given: Mapping[Any, tuple[int, ...]]) -> dict[Key, Any]:
+    """Shapes of all entries that can be known; ``given`` tells variables by name or by id.
+
+    A negative side is unknown, as 0 is.
 
     Raises:
         MXNetError: two operators or a given shape contradict each other.
@@ -89,18 +107,20 @@ def shapes(order: Sequence[Node], given: dict[str, tuple[int, ...]]) -> dict[Key
     for node in order:
         if not node.is_variable:
             continue
-        stated = node.attrs.get("__shape__")
-        if node.name in given:
-            known[id(node), 0] = tuple(int(side) for side in given[node.name])
-        elif stated:
-            known[id(node), 0] = tuple(ast.literal_eval(stated))
+        told = _told(given, node)
+        if told is None:
+            told = _stated_shape(node)
+        if told is not None:
+            known[id(node), 0] = tuple(max(int(side), 0) for side in told)
     return _fixpoint(order, known, "infer")
 
 
 def types(
-    order: Sequence[Node], given: dict[str, Any], default: np.dtype | None = None
+    order: Sequence[Node], given: Mapping[Any, Any], default: np.dtype | None = None
 ) -> dict[Key, Any]:
     """Dtypes of all entries that can be known; ``default`` fills variables that stay unknown.
+
+    ``given`` tells variables by name or by id.
 
     Raises:
         MXNetError: two operators or a given type contradict each other.
@@ -109,8 +129,9 @@ def types(
     for node in order:
         if not node.is_variable:
             continue
-        if node.name in given:
-            known[id(node), 0] = dtype_of(given[node.name])
+        told = _told(given, node)
+        if told is not None:
+            known[id(node), 0] = dtype_of(told)
         elif "__dtype__" in node.attrs:
             known[id(node), 0] = dtype_of(node.attrs["__dtype__"])
     known = _fixpoint(order, known, "infer_type")

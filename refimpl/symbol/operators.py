@@ -28,7 +28,7 @@ def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, 
         for value in given:
             if not isinstance(value, Symbol):
                 raise refusal(
-                    "Symbol/input-type", f"{op.name}: inputs must be Symbols, got {type(value)}", TypeError
+                    "Symbol/input-type", f"{op.name}: inputs must be Symbols, got {type(value)}", AssertionError
                 )
         return [*given, *named.values()], rest
     inputs: dict[str, Symbol] = {}
@@ -39,11 +39,13 @@ def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, 
     for key, value in [*zip(names, args, strict=False), *kwargs.items()]:
         if not keeps(op.params, key, value):
             continue
+        if key in inputs or key in attrs:
+            raise refusal("Symbol/arguments", f"{op.name} got {key} twice", TypeError)
         if isinstance(value, Symbol):
             inputs[key] = value
         elif key in op.all_inputs and key not in op.params._fields:
             raise refusal(
-                "Symbol/input-type", f"{op.name}: {key} must be a Symbol, got {type(value)}", TypeError
+                "Symbol/input-type", f"{op.name}: {key} must be a Symbol, got {type(value)}", AssertionError
             )
         else:
             attrs[key] = value

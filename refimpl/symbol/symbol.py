@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..attribute import HIDDEN_KEYS
-from ..base import NotImplementedForSymbol, refusal
+from ..base import NotImplementedForSymbol, integer_types, refusal
 from ..context import Context
 from ..kernels.foundation import known
 from . import inference, json_format
@@ -200,17 +200,35 @@ class Symbol(Arithmetic):
 
     # --- inference -------------------------------------------------------------------------------
 
-    def _infer(self, kind: str, args: tuple, kwargs: dict[str, Any], partial: bool) -> tuple:
+    def _given(self, kind: str, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Shapes or types by the name of a variable, from either way of giving them."""
         if args and kwargs:
             raise refusal(
                 "infer/positional-or-keyword", f"Can only specify known argument {kind}s either by positional"
                 " or kwargs way.", ValueError,
             )
-        given = dict(kwargs)
-        if args:
-            given = dict(zip(self.list_arguments(), args, strict=False))
+        names = self.list_arguments() if args else self.list_inputs()
+        if len(args) > len(names):
+            raise refusal("infer/known-name", f"{len(args)} {kind}s are given for the arguments {names}")
+        given = {}
+        for name, value in zip(names, args, strict=False) if args else kwargs.items():
+            if name not in names:
+                raise refusal("infer/known-name", f"Keyword argument name {name} not found; there are {names}")
+            if value is None:
+                continue
+            if kind == "shape" and not (
+                isinstance(value, (tuple, list)) and all(isinstance(side, integer_types) for side in value)
+            ):
+                raise refusal(
+                    "infer/shape-type", f"Arguments need to be shapes (tuple), but {name!r} is {value!r}",
+                    TypeError,
+                )
+            given[name] = value
+        return given
+
+    def _infer(self, kind: str, args: tuple, kwargs: dict[str, Any], partial: bool) -> tuple:
+        given = self._given(kind, args, kwargs)
         order = self.order()
-        given = {name: value for name, value in given.items() if value is not None}
         if kind == "shape":
             found = inference.shapes(order, given)
         else:
@@ -246,7 +264,9 @@ class Symbol(Arithmetic):
         All three are None, with a warning, when not everything can be known.
 
         Raises:
-            MXNetError: the shapes contradict each other; the message names node and shapes.
+            MXNetError: the shapes contradict each other (the message names node and shapes), or a name is
+                that of no variable.
+            TypeError: a shape is no tuple.
         """
         return self._infer("shape", args, kwargs, partial=False)
 
@@ -315,22 +335,36 @@ class Symbol(Arithmetic):
 
     # --- operators as methods --------------------------------------------------------------------
 
+    def astype(self, dtype: Any) -> Symbol:
+        """The same values in another type, by a Cast node."""
+        from . import operators
+
+        return operators.bound_method("Cast", self)(dtype=dtype)
+
+    def __abs__(self) -> Symbol:
+        from . import operators
+
+        return operators.bound_method("abs", self)()
+
     def __getattr__(self, name: str) -> Any:
         """``s.sum(axis=1)`` is ``mx.sym.sum(s, axis=1)``, for the operators MXNet offers as methods."""
         from . import operators
 
         if name in operators.ARRAY_ONLY:
-            raise NotImplementedForSymbol(_Named(name), self)
+            return _only_for_arrays(name, self)
         if name in operators.METHODS:
             return operators.bound_method(name, self)
         raise AttributeError(f"'Symbol' object has no attribute {name!r}")
 
 
-class _Named:
-    """Carries the name of an array method into NotImplementedForSymbol's message."""
+def _only_for_arrays(name: str, symbol: Symbol) -> Any:
+    """A method that arrays have, and that refuses when it is called on a symbol."""
 
-    def __init__(self, name: str) -> None:
-        self.__name__ = name
+    def method(*args: Any, **_: Any) -> Any:
+        raise NotImplementedForSymbol(method, symbol, *args)
+
+    method.__name__ = name
+    return method
 
 
 def _reported(node: Node) -> dict[str, str]:

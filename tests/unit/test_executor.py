@@ -174,6 +174,25 @@ def test_types_reach_every_array(dtype: str) -> None:
     assert executor.grad_dict["f_weight"].asnumpy().tolist() == [[2, 2, 2], [2, 2, 2]]
 
 
+@pytest.mark.clause("Executor/duplicate-names")
+def test_two_arguments_of_one_name_keep_their_own_shapes() -> None:
+    net = sym.concat(sym.Variable("a"), sym.Variable("a"), dim=0)
+    executor = net.bind(mx.cpu(), [nd.ones((1, 2)), nd.zeros((2, 2))])
+    assert executor.forward()[0].asnumpy().tolist() == [[1, 1], [0, 0], [0, 0]]
+
+
+@pytest.mark.clause("Executor/gradient-alike")
+def test_an_array_that_takes_no_gradient_may_have_any_shape() -> None:
+    net, a = sym.Variable("a") * 3, nd.ones((2,))
+    assert net.bind(mx.cpu(), [a], [nd.zeros((5,))], grad_req="null").forward()[0].asnumpy().tolist() == [3, 3]
+
+
+@pytest.mark.clause("Executor/reshape")
+def test_reshape_ignores_shapes_of_other_names() -> None:
+    executor = _square_net().simple_bind(mx.cpu(), a=(2, 3))
+    assert executor.reshape(a=(1, 3), other=(7,)).arg_dict["a"].shape == (1, 3)
+
+
 @pytest.mark.clause("memory/described")
 def test_the_plan_saves_memory_and_says_so() -> None:
     net = sym.Variable("a")

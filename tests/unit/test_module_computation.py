@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -71,6 +73,15 @@ def test_without_labels_the_old_ones_stay():
     module.forward(batch(ROWS, [0, 1, 2, 0]))
     module.forward(batch(ROWS))
     assert module._exec_group.execs[0].arg_dict["softmax_label"].asnumpy().tolist() == [0, 1, 2, 0]
+
+
+@pytest.mark.clause("ExecutorGroup/labels-stay")
+def test_a_batch_needs_no_label_attribute():
+    # Scripts that only predict feed `namedtuple("Batch", ["data"])`, also with another batch size.
+    module = ready()
+    for rows in (4, 2):
+        module.forward(SimpleNamespace(data=[mx.nd.array(ROWS[:rows])]), is_train=False)
+        assert module.get_outputs()[0].shape[0] == rows
 
 
 @pytest.mark.clause("ExecutorGroup/load-numpy")

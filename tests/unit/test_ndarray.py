@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refimpl as mx
+from refimpl.kernels.foundation.loop import SIMULATED
 
 nd = mx.nd
 A = [[1, 2, 3], [4, 5, 6]]
@@ -22,6 +23,11 @@ EXPRESSIONS = {
     "a[:, 1]": [2, 5],
     "a[1, 2]": [6],
     "a[::2]": [[1, 2, 3]],
+    "a[0][np.int64(1)]": [2],
+    "a[np.int64(1), np.int32(2)]": [6],
+    "a[True]": [4, 5, 6],
+    "a[True, 1]": [5],
+    "a[0][True]": [2],
     "a[-1]": [4, 5, 6],
     "a[0][1]": [2],
     "a[[0, 1]]": [[1, 2, 3], [4, 5, 6]],
@@ -60,7 +66,7 @@ EXPRESSIONS = {
 @pytest.mark.clause("NDArray/arithmetic")
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_expression_gives_the_recorded_value(expression: str) -> None:
-    result = eval(expression, {"a": nd.array(A), "nd": nd})  # literals of this file
+    result = eval(expression, {"a": nd.array(A), "nd": nd, "np": np})  # literals of this file
     assert result.asnumpy().tolist() == EXPRESSIONS[expression]
 
 
@@ -173,6 +179,29 @@ def test_pickle() -> None:
     assert again.context == mx.cpu(1)
     assert again.dtype is np.int32
     assert again.asnumpy().tolist() == A
+
+
+def test_one_element_of_a_large_array_is_found_without_reading_elsewhere() -> None:
+    a = nd.empty((20000, 5000), dtype="int8")
+    a[19999, 4999] = 3
+    assert a[19999, 4999].asscalar() == 3
+
+
+def test_a_remembered_parameter_keeps_the_sign_of_zero() -> None:
+    lifted = [nd.clip(nd.array([-3]), a_min, 5).asnumpy() for a_min in (0.0, -0.0, 0.0)]
+    assert [bool(np.signbit(x[0])) for x in lifted] == [False, True, False]
+
+
+@pytest.mark.cuda_sim
+@pytest.mark.skipif(not SIMULATED, reason="needs NUMBA_ENABLE_CUDASIM=1")
+@pytest.mark.clause("NDArray/out")
+def test_on_a_device_out_may_overlap_an_input_and_states_elsewhere_are_updated() -> None:
+    a = nd.arange(6, ctx=mx.gpu(0))
+    nd.transpose(a.reshape((2, 3)), out=a.reshape((3, 2)))
+    assert a.asnumpy().tolist() == [0, 3, 1, 4, 2, 5]
+    weight, momentum = nd.ones((2,), ctx=mx.gpu(0)), nd.zeros((2,))
+    nd.sgd_mom_update(weight, weight.copy(), momentum, lr=0.5, momentum=0.5, out=weight)
+    assert momentum.asnumpy().tolist() == [-0.5, -0.5]
 
 
 def test_what_python_asks_of_an_array() -> None:

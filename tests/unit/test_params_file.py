@@ -127,4 +127,7 @@ def test_a_name_must_be_text() -> None:
 def test_only_arrays_are_saved(tmp_path: Path) -> None:
     with pytest.raises(TypeError):
         nd.save(str(tmp_path / "x"), [3])
+    for what in (3, None, "text", (nd.zeros((1,)),)):
+        with pytest.raises(ValueError, match="list of NDArrays"):
+            nd.save(str(tmp_path / "x"), what)
     assert list(tmp_path.iterdir()) == []

@@ -250,13 +250,24 @@ def test_a_contradiction_names_node_given_and_expected() -> None:
 @pytest.mark.clause("Symbol/not-for-symbols")
 def test_what_symbols_refuse() -> None:
     a = sym.Variable("a")
-    for call in (lambda: a.asnumpy(), lambda: bool(a), lambda: a.__iadd__(1), lambda: a.wait_to_read):
+    for call in (lambda: a.asnumpy(), lambda: bool(a), lambda: a.__iadd__(1), lambda: a.wait_to_read()):
         with pytest.raises(mx.base.NotImplementedForSymbol):
             call()
+    assert hasattr(a, "asnumpy")  # scripts ask this of arrays and symbols alike
     with pytest.raises(TypeError):
         hash(a)
     with pytest.raises(AttributeError):
         a.nothing  # noqa: B018  # the access is the test
+
+
+def test_astype_casts() -> None:
+    half = sym.Variable("a").astype(np.float16)
+    assert (half.list_arguments(), half.name.rstrip("0123456789")) == (["a"], "cast")
+    assert half.infer_type(a="float32")[1] == [np.float16]
+
+
+def test_abs_is_an_operator() -> None:
+    assert abs(sym.Variable("a")).eval(a=mx.nd.array([-2, 3]))[0].asnumpy().tolist() == [2, 3]
 
 
 @pytest.mark.clause("Symbol/eval")
