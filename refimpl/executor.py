@@ -95,10 +95,13 @@ class Executor:
         left out when every output that needs one is a loss.
 
         Raises:
-            MXNetError: head gradients are missing, or have another shape than their output.
+            MXNetError: head gradients are missing, or have another shape than their output; or a gradient is
+                wanted that an operator does not give (of Embedding's indices).
             TypeError: they are not NDArrays.
             KeyError: a dict lacks an output.
         """
+        if self.program.gradients.refused is not None:
+            raise self.program.gradients.refused
         self._set_heads(out_grads)
         if self._monitor is None:
             for step in self.program.backward_steps:

@@ -20,13 +20,15 @@ class Gradients:
     """What the pass made.
 
     ``heads`` holds one variable node per output of the graph whose head gradient is needed (None where it
-    is not); ``of`` maps the id of a wanted variable to its gradient entry, absent when it is zero.
+    is not); ``of`` maps the id of a wanted variable to its gradient entry, absent when it is zero. ``refused``
+    is what backward has to raise when a gradient is wanted that a page does not give.
     """
 
     def __init__(self) -> None:
         self.heads: list[Node | None] = []
         self.of: dict[int, Entry] = {}
         self.nodes: list[Node] = []
+        self.refused: Exception | None = None
 
 
 class _Pass:
@@ -96,26 +98,31 @@ class _Pass:
         active = op.is_loss(node.params) and id(node) in self.reached
         if all(head is None for head in heads) and not active:
             return
-        names = op.input_names(node.params)
-        for name, entry in zip(names, node.inputs, strict=True):
-            if name in op.refuses_gradient and id(entry.node) in self.depends:
-                raise refusal(
-                    op.refuses_gradient[name],
-                    f"Error in operator {node.name}: {op.name} has no gradient for input {name};"
-                    f" set grad_req of {entry.node.name} to 'null'",
-                )
         if not op.has_gradient:
             raise refusal(
                 "gradient/differentiable",
                 f"Operator {op.name} (node {node.name}) is non-differentiable; put BlockGrad around it"
                 " or set grad_req to 'null'",
             )
+        names = op.input_names(node.params)
         for name, entry, part in zip(names, node.inputs, self._parts(node, heads), strict=True):
-            if part is None or name in op.no_gradient or name in op.aux:
+            if id(entry.node) not in self.depends:
                 continue
-            if id(entry.node) in self.depends:
+            if name in op.refuses_gradient:
+                self._refuse(node, name, entry)
+            elif part is not None and name not in op.no_gradient and name not in op.aux:
                 self.reached.add(id(entry.node))
                 self.contributions.setdefault(key_of(entry), []).append(part)
+
+    def _refuse(self, node: Node, name: str, entry: Entry) -> None:
+        """Remember the first gradient that a page refuses: whoever never runs backward never sees it."""
+        assert node.op is not None
+        if self.result.refused is None:
+            self.result.refused = refusal(
+                node.op.refuses_gradient[name],
+                f"Error in operator {node.name}: {node.op.name} has no gradient for input {name};"
+                f" set grad_req of {entry.node.name} to 'null'",
+            )
 
     def _parts(self, node: Node, heads: list[Entry | None]) -> list[Entry | None]:
         """One gradient entry per input of ``node``."""

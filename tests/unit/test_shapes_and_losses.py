@@ -102,10 +102,14 @@ def test_type_of_embedding(weight: str | None, dtype: str, found: str) -> None:
 
 
 @pytest.mark.clause("Embedding/data-gradient")
+@pytest.mark.clause("gradient/refused")
 def test_embedding_refuses_a_data_gradient() -> None:
     net = mx.sym.Embedding(mx.sym.Variable("ids"), input_dim=4, output_dim=3, name="words")
-    with pytest.raises(RuntimeError, match="Embedding/data-gradient"):
-        net.simple_bind(mx.cpu(), ids=(5,))
+    asking = net.simple_bind(mx.cpu(), ids=(5,))
+    assert asking.forward()[0].shape == (5, 3)  # whoever only predicts is not bothered
+    with pytest.raises(MXNetError, match="grad_req of ids") as caught:
+        asking.backward(mx.nd.ones((5, 3)))
+    assert caught.value.clause == "Embedding/data-gradient"
     free = net.simple_bind(mx.cpu(), grad_req={"ids": "null", "words_weight": "write"}, ids=(5,))
     assert free.grad_dict["words_weight"].shape == (4, 3)
 
