@@ -106,13 +106,7 @@ def train(
     net = _network(network.value, split)
     arguments = auxiliary = None
     if load_epoch is not None:
-        saved, arguments, auxiliary = mx.model.load_checkpoint(prefix, load_epoch)
-        if saved.tojson() != net.tojson():
-            raise refuse(
-                "Cli/same-network",
-                f"{prefix}-symbol.json holds another network than --network {network.value}"
-                f" for {data}; name the right one, or another --model-prefix",
-            )
+        arguments, auxiliary = _resumed(prefix, load_epoch, net, f"--network {network.value} for {data}")
     print(
         f"{network.value} on {split.name}: {split.trained} images to train, {split.held} held out;"
         f" {', '.join(map(str, devices_used))}; store {kv_store.value}",
@@ -124,17 +118,11 @@ def train(
         if save_period and (epoch + 1) % save_period == 0 and epoch + 1 < num_epochs:
             _save(module, prefix, epoch + 1)
 
-    settings: dict[str, Any] = {"learning_rate": lr, "wd": wd}
+    settings: dict[str, Any] = {"wd": wd, **_rate(lr, lr_factor, step_epochs, begin, split.batches)}
     if optimizer.lower() in MOMENTUM:
         settings["momentum"] = momentum
     if dtype is Dtype.float16:
         settings["multi_precision"] = True
-    steps = [epoch - begin for epoch in step_epochs if epoch > begin]
-    settings["learning_rate"] *= lr_factor ** (len(step_epochs) - len(steps))
-    if steps:
-        settings["lr_scheduler"] = mx.lr_scheduler.MultiFactorScheduler(
-            [step * split.batches for step in steps], lr_factor, settings["learning_rate"]
-        )
 
     with reporting(batch_size, split.batches, num_epochs, disp_batches) as report:
         module = mx.mod.Module(net, context=devices_used)
@@ -161,6 +149,31 @@ def train(
     same = "" if data == "digits" else f" --data {data}"
     print(f"next: refimpl score {prefix} {num_epochs}{same}")
     print(f"      refimpl plot {prefix} -o {Path(prefix).name}.svg")
+
+
+def _resumed(prefix: str, epoch: int, net: Symbol, what: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The parameters of a checkpoint, which must be of the same network."""
+    from ..model import load_checkpoint
+
+    saved, arguments, auxiliary = load_checkpoint(prefix, epoch)
+    if saved.tojson() != net.tojson():
+        raise refuse(
+            "Cli/same-network",
+            f"{prefix}-symbol.json holds another network than {what}; name the right one, or another"
+            " --model-prefix",
+        )
+    return arguments, auxiliary
+
+
+def _rate(lr: float, factor: float, step_epochs: list[int], begin: int, batches: int) -> dict[str, Any]:
+    """The learning rate at epoch ``begin``, and the scheduler of the steps that are still to come."""
+    from ..lr_scheduler import MultiFactorScheduler
+
+    steps = [(epoch - begin) * batches for epoch in step_epochs if epoch > begin]
+    now = lr * factor ** (len(step_epochs) - len(steps))
+    if not steps:
+        return {"learning_rate": now}
+    return {"learning_rate": now, "lr_scheduler": MultiFactorScheduler(steps, factor, now)}
 
 
 def _prefix(text: str) -> str:
