@@ -12,13 +12,11 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from .base import refusal
 from .binding import Bound
 from .context import Context
 from .kernels.foundation import Buffer, allocate, known
-from .ndarray import NDArray
+from .ndarray import NDArray, zeros
 from .steps import AddStep, BackwardStep, CopyStep, ForwardStep, Step, ZeroStep
 from .symbol import Symbol, gradient, inference, memory
 from .symbol.inference import Key, key_of
@@ -101,11 +99,6 @@ class Program:
                     )
         return shapes, types
 
-    def _new_array(self, shape: tuple[int, ...], dtype: Any) -> NDArray:
-        array = NDArray(allocate(shape, np.dtype(dtype), self.ctx.memory), self.ctx)
-        array._data.fill_from(np.zeros(shape))
-        return array
-
     def _allocate_outputs(self, shapes: dict[Key, Any], types: dict[Key, Any]) -> None:
         """Outputs have memory of their own; one that is an argument is copied."""
         self.outputs: list[NDArray] = []
@@ -114,7 +107,7 @@ class Program:
         for entry in self.symbol.entries:
             key = key_of(entry)
             if key not in made:
-                made[key] = self._new_array(shapes[key], types[key])
+                made[key] = zeros(shapes[key], self.ctx, types[key])
                 if entry.node.is_variable:
                     self._output_copies.append(CopyStep(self.buffers[key], made[key]._data))
                 else:
@@ -128,7 +121,7 @@ class Program:
                 self.heads.append(None)
                 continue
             key = (id(head), 0)
-            array = self._new_array(shapes[key], types[key])
+            array = zeros(shapes[key], self.ctx, types[key])
             self.heads.append(array)
             self.buffers[key] = array._data
 

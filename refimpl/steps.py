@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from .context import Context
-from .kernels.foundation import Buffer, get
+from .kernels.foundation import Buffer, NoParams, get
 from .kernels.foundation import run as runner
 from .resource import random_streams
-from .symbol.ir import Node
+from .symbol.ir import HEAD, Node
 
 _HALF = np.dtype(np.float16)
 
@@ -47,20 +47,15 @@ class BackwardStep:
         assert node.primal is not None
         self.node, self.op, self.params = node, node.op, node.params
         op, p = self.op, self.params
-        head_count = 0 if op.is_loss(p) else node.primal.visible_count()
-        available = {*op.input_names(p), *op.output_names(p)}
-        rest = iter(reads[head_count:])
+        names = node.read_names()
+        head_count = names.count(HEAD)
         self.heads = reads[:head_count]
-        self.needs: list[Any] = [next(rest) if n in available else None for n in op.need_names(p)]
+        by_name = dict(zip(names[head_count:], reads[head_count:], strict=True))
+        self.needs: list[Any] = [by_name.get(name) for name in op.need_names(p)]
         self.gradients = gradients
         every = [*self.heads, *self.needs, *gradients]
         self.half = any(b is not None and b.flat.dtype == _HALF for b in every)
         self.arguments = (*self.heads, *self.needs, *op.full_inputs(p, gradients))
-
-    @property
-    def outputs(self) -> list[Buffer]:
-        """The gradients that are computed."""
-        return [g for g in self.gradients if g is not None]
 
     def run(self, is_train: bool) -> None:
         """Fill the wanted gradients."""
@@ -83,25 +78,21 @@ class CopyStep:
     def run(self, is_train: bool) -> None:
         """Copy."""
         del is_train
-        if self.target.device == "cpu":
-            self.target.flat[:] = self.source.flat
-        else:
-            self.target.flat.copy_to_device(self.source.flat)
+        self.target.copy_from(self.source)
 
 
 class AddStep:
     """``target += source``: what grad_req 'add' means."""
 
-    __slots__ = ("source", "target")
+    __slots__ = ("inputs", "op", "target")
 
     def __init__(self, source: Buffer, target: Buffer) -> None:
-        self.source, self.target = source, target
+        self.op, self.inputs, self.target = get("_grad_add"), [target, source], target
 
     def run(self, is_train: bool) -> None:
         """Add."""
         del is_train
-        op = get("_grad_add")
-        runner.forward(op, op.parse({}), [self.target, self.source], [self.target])
+        runner.forward(self.op, NoParams(), self.inputs, [self.target])
 
 
 class ZeroStep:
@@ -115,7 +106,7 @@ class ZeroStep:
     def run(self, is_train: bool) -> None:
         """Fill with zeros."""
         del is_train
-        self.target.fill_from(np.zeros(self.target.shape))
+        self.target.fill(0)
 
 
 Step = ForwardStep | BackwardStep | CopyStep | AddStep | ZeroStep

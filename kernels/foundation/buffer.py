@@ -60,6 +60,22 @@ class Buffer:
         else:
             self.flat[:] = values
 
+    def fill(self, value: float) -> None:
+        """Overwrite every element with ``value``, cast to this buffer's type."""
+        if self.device == "gpu":
+            self.fill_from(np.full(self.shape, value))
+        else:
+            self.flat[:] = np.asarray(value)  # an array is cast as arrays are: 300 wraps around in uint8
+
+    def copy_from(self, source: Buffer) -> None:
+        """Overwrite with another buffer of the same size, cast to this one's type, from any device."""
+        if self.device == source.device == "cpu":
+            self.flat[:] = source.flat
+        elif self.device == source.device and self.dtype == source.dtype:
+            self.flat.copy_to_device(source.flat)
+        else:
+            self.fill_from(source.to_numpy())
+
     def __repr__(self) -> str:
         return f"Buffer({self.dtype} {self.shape} on {self.device})"
 

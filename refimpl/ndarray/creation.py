@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..base import refusal
+from ..base import numeric_types, refusal
 from ..context import Context
 from . import operators
 from .ndarray import NDArray, empty
@@ -14,7 +14,10 @@ from .ndarray import NDArray, empty
 def full(shape: Any, val: Any, ctx: Context | None = None, dtype: Any = None, out: Any = None) -> NDArray:
     """An array filled with ``val``."""
     made = out if out is not None else empty(shape, ctx, dtype)
-    made[:] = val
+    if out is None and isinstance(val, numeric_types):
+        made.handle.fill(val)  # type: ignore[arg-type]  # any number
+    else:
+        made[:] = val
     return made
 
 

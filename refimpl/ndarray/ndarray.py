@@ -11,7 +11,7 @@ import numpy as np
 
 from ..base import MXNetError, dtype_of, integer_types, refusal
 from ..context import Context, current_context
-from ..kernels.foundation import Buffer, allocate
+from ..kernels.foundation import Buffer, allocate, get
 from ..kernels.foundation.shapes import strides_of
 from . import operators
 from .arithmetic import Arithmetic
@@ -147,11 +147,11 @@ class NDArray(Arithmetic):
                     "NDArray/copy-shape", f"cannot copy an array of shape {self.shape} to {other.shape}"
                 )
             _require_writable(other)
-            _copy_buffer(self._data, other._data)
+            other._data.copy_from(self._data)
             return other
         if isinstance(other, Context):
             made = empty(self.shape, other, self.dtype)
-            _copy_buffer(self._data, made._data)
+            made._data.copy_from(self._data)
             return made
         raise refusal("NDArray/copy-target", f"copyto does not support type {type(other)}", TypeError)
 
@@ -220,7 +220,7 @@ class NDArray(Arithmetic):
             whole = isinstance(key, slice) and key == slice(None)
             if whole and value.shape == self.shape:
                 if value._data is not self._data:
-                    _copy_buffer(value._data, self._data)
+                    self._data.copy_from(value._data)
                 return
             value = value.asnumpy()
         host = self._view() if self._data.device == "cpu" else self.asnumpy()
@@ -249,7 +249,7 @@ class NDArray(Arithmetic):
         reverse = kwargs.pop("reverse", False)
         if kwargs:
             raise refusal("NDArray/reshape-arguments", f"unknown arguments {sorted(kwargs)}", TypeError)
-        op = operators.find("Reshape")
+        op = get("Reshape")
         try:
             p = op.parse({"shape": shape, "reverse": reverse})
             _, (wanted,) = op.infer(p, [self.shape], [None])
@@ -297,13 +297,6 @@ def _unpickled(state: dict[str, Any]) -> NDArray:
 def _require_writable(target: NDArray) -> None:
     if not target.writable:
         raise refusal("NDArray/writable", "trying to assign to a readonly NDArray", ValueError)
-
-
-def _copy_buffer(source: Buffer, target: Buffer) -> None:
-    if source.device == "cpu" and target.device == "cpu":
-        target.flat[:] = source.flat
-    else:
-        target.fill_from(source.to_numpy())
 
 
 def _is_basic(key: Any) -> bool:

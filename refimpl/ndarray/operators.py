@@ -16,8 +16,6 @@ from ..resource import random_streams
 if TYPE_CHECKING:
     from .ndarray import NDArray
 
-find = get
-
 # Operators that MXNet 1.9.1 offers as methods of an array.
 METHODS = frozenset(
     """abs arccos arccosh arcsin arcsinh arctan arctanh argmax argmax_channel argmin argsort broadcast_axes

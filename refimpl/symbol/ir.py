@@ -15,6 +15,10 @@ class Entry(NamedTuple):
     index: int  # type: ignore[assignment]  # hides tuple.index, which nobody calls
 
 
+HEAD = "head"
+"""How pages name a head gradient where they name what backward reads."""
+
+
 class Node:
     """A variable (``op`` is None), an operator, or the gradient of an operator (``primal`` is set).
 
@@ -77,6 +81,15 @@ class Node:
         if self.primal is not None:
             return self.output_count()
         return self.op.visible_count(self.params)
+
+    def read_names(self) -> list[str]:
+        """What each input of a gradient node is: HEAD, or the name of an input or output of its primal."""
+        assert self.op is not None
+        assert self.primal is not None
+        op, p = self.op, self.params
+        heads = 0 if op.is_loss(p) else self.primal.visible_count()
+        active = {*op.input_names(p), *op.output_names(p)}
+        return [HEAD] * heads + [name for name in op.need_names(p) if name in active]
 
     def entry_name(self, index: int) -> str:
         """Name of an output: the variable's own, ``fc1_output``, ``split0_output1``."""

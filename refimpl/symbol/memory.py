@@ -49,10 +49,7 @@ def _inplace_pairs(node: Node) -> list[tuple[Entry, int]]:
     if node.primal is None:
         return [(node.inputs[i], o) for i, o in op.inplace if i < len(node.inputs)]
     names = op.input_names(node.params)
-    heads = 0 if op.is_loss(node.params) else node.primal.visible_count()
-    available = {*names, *op.output_names(node.params)}
-    reads = ["head", *[""] * (heads - 1)] if heads else []
-    reads += [name for name in op.need_names(node.params) if name in available]
+    reads = node.read_names()
     return [
         (node.inputs[reads.index(read)], names.index(name))
         for read, name in op.inplace_backward

@@ -47,3 +47,15 @@ def test_each_loop_has_one_form_per_type() -> None:
         for signature in getattr(loop._cpu, "signatures", ()):  # the law is about it
             arrays = [kind for kind in signature if hasattr(kind, "ndim")]
             assert all(kind.ndim == 1 and kind.layout == "C" for kind in arrays), (loop, signature)
+
+
+def test_loops_of_one_name_compute_the_same() -> None:
+    """Machine code is kept on disk by page, name and line: another formula needs another name."""
+    bound: dict[tuple[str, int], set[frozenset]] = {}
+    for loop in LOOPS:
+        source = loop._source
+        formulas = frozenset(
+            (name, value) for name, value in source.__globals__.items() if getattr(value, "__scalar__", False)
+        )
+        bound.setdefault((loop.name, source.__code__.co_firstlineno), set()).add(formulas)
+    assert [name for name, found in bound.items() if len(found) > 1] == []
