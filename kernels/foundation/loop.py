@@ -212,6 +212,7 @@ class Loop:
         self.name = f"{function.__module__.rpartition('.')[2]}.{label}"
         self._source = self._bound(function, formulas)
         self._cuda_source = self._bound(cuda_function or function, formulas)
+        self._formulas = tuple(formulas.values())
         self._tuned = tuned
         self._label = label
         self._lock = threading.Lock()
@@ -246,7 +247,7 @@ class Loop:
         body.__name__ = body.__qualname__ = self._label
         body.__module__ = self._source.__module__
         dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=_DistinctArrays)(body)
-        kernel_cache.enable(dispatcher)
+        kernel_cache.enable(dispatcher, self._source, *self._formulas)
         return dispatcher
 
     @property

@@ -27,7 +27,7 @@ def kernel(function: FunctionType) -> Any:
     body = _rewrite(function, "cpu", _ForCpu())
     body.__module__ = function.__module__
     dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=_DistinctArrays)(body)
-    cache.enable(dispatcher)
+    cache.enable(dispatcher, function)
     return dispatcher
 
 
