@@ -65,9 +65,10 @@ class Op:
     needs: Names = ()
     """What ``backward`` reads: names of inputs and outputs."""
     gradient: Callable | None = None
-    """Instead of ``backward``: ``gradient(make, p, heads, inputs, outputs) -> entries`` composes the
-    gradient from other operators; ``make(op_name, inputs, **attrs)`` returns a node's outputs. One entry
-    (or None for zero) per active input."""
+    """``gradient(make, p, heads, inputs, outputs) -> entries`` composes the gradient from other operators;
+    ``make(op_name, inputs, **attrs)`` returns a node's outputs. One entry (or None for zero) per active
+    input. It stands instead of ``backward``, or beside it: then it is taken where the gradient is to be
+    differentiated again."""
     no_gradient: tuple[str, ...] = ()
     """Inputs whose gradient is zero by definition (labels, indices)."""
     refuses_gradient: dict[str, str] = field(default_factory=dict)

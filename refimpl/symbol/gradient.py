@@ -32,7 +32,8 @@ class Gradients:
 
 
 class _Pass:
-    def __init__(self, outputs: Sequence[Entry], wanted: set[int]) -> None:
+    def __init__(self, outputs: Sequence[Entry], wanted: set[int], differentiable: bool) -> None:
+        self.differentiable = differentiable
         self.order = post_order(outputs)
         self.result = Gradients()
         self.contributions: dict[Key, list[Entry]] = {}
@@ -134,7 +135,7 @@ class _Pass:
                 head if head is not None else self.make("zeros_like", [outputs[i]])[0]
                 for i, head in enumerate(heads)
             ]
-        if op.gradient is not None:
+        if op.gradient is not None and (op.backward is None or self.differentiable):
             return list(op.gradient(self.make, node.params, heads, node.inputs, outputs))
         by_name = dict(zip(op.input_names(node.params), node.inputs, strict=True))
         by_name.update(zip(op.output_names(node.params), outputs, strict=True))
@@ -144,10 +145,13 @@ class _Pass:
         return [Entry(made, i) for i in range(len(node.inputs))]
 
 
-def build(outputs: Sequence[Entry], wanted: set[int]) -> Gradients:
+def build(outputs: Sequence[Entry], wanted: set[int], differentiable: bool = False) -> Gradients:
     """Gradients of ``outputs`` with respect to the variables whose ids are in ``wanted``.
+
+    A page may spell its gradient twice: ``backward`` as loops, and ``gradient`` as a composition of operators.
+    The loops are faster; with ``differentiable`` the composition is taken, because it has a gradient itself.
 
     Raises:
         MXNetError: a path to a wanted variable goes through an operator without a gradient.
     """
-    return _Pass(outputs, wanted).run()
+    return _Pass(outputs, wanted, differentiable).run()

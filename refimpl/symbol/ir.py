@@ -22,7 +22,8 @@ HEAD = "head"
 class Node:
     """A variable (``op`` is None), an operator, or the gradient of an operator (``primal`` is set).
 
-    ``attrs`` are the strings that a file holds; ``params`` is what the operator reads from them.
+    ``attrs`` are the strings that a file holds; ``params`` is what the operator reads from them (given when
+    somebody has read them already).
     A gradient node has the operator of its ``primal``, reads head gradients and what the page declares in
     ``needs``, and has one output per input of the primal.
     """
@@ -36,6 +37,7 @@ class Node:
         attrs: dict[str, str] | None = None,
         inputs: Sequence[Entry] = (),
         primal: Node | None = None,
+        params: Any = None,
     ) -> None:
         self.op = op
         self.name = name
@@ -45,6 +47,8 @@ class Node:
         self.params: Any
         if primal is not None:
             self.params = primal.params
+        elif params is not None:
+            self.params = params
         else:
             self.params = None if op is None else op.parse(_for_operator(self.attrs))
 
