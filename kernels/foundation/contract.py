@@ -85,6 +85,12 @@ class Op:
     inplace_backward: tuple[tuple[str, str], ...] = ()
     """(read name, input name) pairs: the gradient of the input may overwrite that read ("head" is the
     first head gradient)."""
+    view: bool = False
+    """The output has the elements of the first input, in their order: it may be the same memory."""
+    shape_only: tuple[str, ...] = ()
+    """Inputs of which forward reads the shape, never the values."""
+    shape_needs: Names = ()
+    """Those of ``needs`` of which backward reads the shape, never the values: no memory is kept for them."""
     aliases: tuple[str, ...] = ()
     cases: Callable | None = None
     """``cases(draw) -> Case``; ``draw`` has integer(low, high), boolean(), choice(sequence),

@@ -63,11 +63,11 @@ class Call:
             buffer = allocate(out.shape, out.dtype, self.device)
             buffer.fill_from(np.asarray(values))
             head_buffers.append(buffer)
+        if not op.has_gradient:
+            raise refusal("harness/gradient", f"{op.name} has no gradient")
         if op.backward is None:
             entries = op.gradient(self._make, p, head_buffers, self.ins, self.outs)
             return [None if e is None else e.to_numpy() for e in entries]
-        if op.backward is None:
-            raise refusal("harness/gradient", f"{op.name} has no gradient")
         names = [*op.input_names(p), *self.out_names]
         by_name = dict(zip(names, [*self.ins, *self.outs], strict=True))
         needs = [by_name.get(name) for name in op.need_names(p)]
