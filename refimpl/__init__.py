@@ -9,8 +9,8 @@ if not (_Path(__file__).parent / "kernels").is_dir():
     __path__.append(str(_Path(__file__).parent.parent))
 
 # Ground floor first: each line may import from the lines above it, never from those below.
-from . import base, context, name, attribute  # noqa: I001
-from . import ndarray, random, symbol, executor
+from . import base, context, engine, name, attribute  # noqa: I001
+from . import ndarray, random, symbol, executor, autograd
 from . import io, initializer, lr_scheduler, optimizer, metric, kvstore
 from . import model, callback, monitor
 from . import executor_manager, module
@@ -32,8 +32,8 @@ from .ndarray import NDArray
 from .symbol import Symbol
 
 __all__ = [
-    "AttrScope", "Context", "Executor", "MXNetError", "NDArray", "Symbol", "attribute", "base", "callback",
-    "context", "cpu", "cpu_pinned", "current_context", "data", "executor", "executor_manager", "gpu", "init",
+    "AttrScope", "Context", "Executor", "MXNetError", "NDArray", "Symbol", "attribute", "autograd", "base", "callback",
+    "context", "cpu", "cpu_pinned", "current_context", "data", "engine", "executor", "executor_manager", "gpu", "init",
     "initializer", "io", "kv", "kvstore", "lr_scheduler", "metric", "mod", "model", "module", "mon", "monitor",
     "name", "nd", "ndarray", "num_gpus", "opt", "optimizer", "random", "rnd", "sym", "symbol",
     "visualization", "viz",

@@ -2,7 +2,8 @@
 
 [engine/deferred] An operator whose arguments are right may still fail while it runs (a negative scale of
 ``random.normal``). Nothing is raised by the call: the arrays it should have written remember the failure, arrays
-computed from them inherit it, and whoever reads one of them (``asnumpy``, ``wait_to_read``, ``waitall``) gets it.
+computed from them inherit it, and whoever reads one of them (``asnumpy``, ``wait_to_read``) gets it, every time,
+until other values are written there. ``waitall`` raises each failure once.
 """
 
 from __future__ import annotations
@@ -17,7 +18,14 @@ from .kernels.foundation import Buffer
 attention = False
 """Whether any memory has a story: this is all that the usual path, where nothing failed, ever asks."""
 
-_failures: dict[int, tuple[weakref.ref, MXNetError]] = {}
+_failures: dict[int, _Failure] = {}
+
+
+class _Failure:
+    """Why the memory of ``owner`` holds no values, and whether ``wait_all`` has said so."""
+
+    def __init__(self, owner: weakref.ref, error: MXNetError) -> None:
+        self.owner, self.error, self.reported = owner, error, False
 
 
 def memory_of(buffer: Buffer) -> Any:
@@ -42,14 +50,14 @@ def fail(error: MXNetError, written: Iterable[Buffer]) -> None:
             _failures.pop(number, None)
             _refresh()
 
-        _failures[number] = (weakref.ref(owner, forget), error)
+        _failures[number] = _Failure(weakref.ref(owner, forget), error)
     _refresh()
 
 
 def failure_of(buffer: Buffer) -> MXNetError | None:
     """Why ``buffer`` holds no values, None when it does."""
     found = _failures.get(id(memory_of(buffer)))
-    return None if found is None else found[1]
+    return None if found is None else found.error
 
 
 def overwrite(buffer: Buffer) -> None:
@@ -75,9 +83,8 @@ def wait_all() -> None:
     Raises:
         MXNetError: an operator failed whose arrays are still alive; each failure is raised here once.
     """
-    if _failures:
-        _, (_, error) = next(iter(_failures.items()))
-        for number in [n for n, (_, e) in _failures.items() if e is error]:
-            del _failures[number]
-        _refresh()
-        raise error
+    for failure in list(_failures.values()):
+        if not failure.reported:
+            for other in _failures.values():
+                other.reported |= other.error is failure.error
+            raise failure.error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .. import engine
 from ..base import numeric_types, refusal
 from ..context import Context
 from . import operators
@@ -24,8 +25,11 @@ def full(shape: Any, val: Any, ctx: Context | None = None, dtype: Any = None, ou
 def zeros(
     shape: Any, ctx: Context | None = None, dtype: Any = None, stype: str | None = None, **kwargs: Any
 ) -> NDArray:
-    """An array of zeros; dense storage only."""
-    _require_dense(stype)
+    """An array of zeros, dense unless ``stype`` is "row_sparse" or "csr"."""
+    if stype not in (None, "default"):
+        from . import sparse
+
+        return sparse.zeros(stype, shape, ctx, dtype)
     return full(shape, 0, ctx, dtype, kwargs.get("out"))
 
 
@@ -34,13 +38,13 @@ def ones(shape: Any, ctx: Context | None = None, dtype: Any = None, **kwargs: An
     return full(shape, 1, ctx, dtype, kwargs.get("out"))
 
 
-def _require_dense(stype: str | None) -> None:
-    if stype not in (None, "default"):
-        raise refusal("NDArray/dense", f"storage type {stype!r} is not available, use 'default'", ValueError)
-
-
 def waitall() -> None:
-    """Return when all work is done: always, since every call finishes its work."""
+    """Return when all work is done.
+
+    Raises:
+        MXNetError: an operator failed, and nobody has heard of it yet.
+    """
+    engine.wait_all()
 
 
 def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = True) -> NDArray:

@@ -9,52 +9,62 @@ from typing import Any
 
 import numpy as np
 
+from .. import engine
 from ..base import MXNetError, dtype_of, integer_types, refusal
 from ..context import Context, current_context
 from ..kernels.foundation import Buffer, allocate, get
-from ..kernels.foundation.shapes import strides_of
-from . import operators
+from . import indexing, operators, tape
 from .arithmetic import Arithmetic
+from .exchange import Exchange
 
 Shape = tuple[int, ...]
 
 
-class NDArray(Arithmetic):
+class NDArray(Arithmetic, Exchange):
     """A dense array of one dtype on one context.
 
     ``a[i]``, ``a[i:j]`` and ``reshape`` share memory with ``a``; any other indexing copies.
     Arrays are made by ``mx.nd.array``, ``zeros``, ``ones``, ``full``, ``empty``, ``arange``.
     """
 
-    __slots__ = ("_ctx", "_data", "writable")
+    __slots__ = ("__weakref__", "_buffer", "_ctx", "_place", "writable")
     __array_priority__ = 1000.0
+    is_sparse = False
 
     def __init__(self, data: Buffer, ctx: Context, writable: bool = True) -> None:
-        self._data = data
+        self._buffer = data
         self._ctx = ctx
+        self._place: tape.Place | None = None
         self.writable = writable
+
+    @property
+    def _data(self) -> Buffer:
+        """The memory, once it holds its values: whoever touches it by hand waits for it."""
+        if engine.attention:
+            engine.settle(self._buffer)
+        return self._buffer
 
     # --- what it is ------------------------------------------------------------------------------
 
     @property
     def shape(self) -> Shape:
         """Sides of the array."""
-        return self._data.shape
+        return self._buffer.shape
 
     @property
     def size(self) -> int:
         """Number of elements."""
-        return self._data.size
+        return self._buffer.size
 
     @property
     def ndim(self) -> int:
         """Number of axes."""
-        return len(self._data.shape)
+        return len(self._buffer.shape)
 
     @property
     def dtype(self) -> type:
         """Element type, as a NumPy scalar class (``np.float32``)."""
-        return self._data.flat.dtype.type
+        return self._buffer.flat.dtype.type
 
     @property
     def context(self) -> Context:
@@ -116,19 +126,28 @@ class NDArray(Arithmetic):
         return self.asnumpy().reshape(-1)[0]
 
     def wait_to_read(self) -> None:
-        """Return when the array holds its value (always, on the CPU)."""
+        """Return when the array holds its values.
 
-    def _view(self) -> np.ndarray:
-        """The memory as a NumPy array (CPU only), shared."""
-        return self._data.flat.reshape(self.shape)
+        Raises:
+            MXNetError: the operator that should have written them failed.
+        """
+        engine.settle(self._buffer)
 
     def astype(self, dtype: Any, copy: bool = True) -> NDArray:
         """Cast; returns ``self`` when the dtype is already right and ``copy`` is False."""
         kind = dtype_of(dtype)
-        if not copy and kind == self._data.flat.dtype:
+        if not copy and kind == self._buffer.flat.dtype:
             return self
         made = empty(self.shape, self._ctx, kind)
         self.copyto(made)
+        self._noted("Cast", made, dtype=kind.name)
+        return made
+
+    def _noted(self, op_name: str, made: NDArray, **attrs: Any) -> NDArray:
+        """Put what was computed by hand on the tape as the operator that it amounts to; returns ``made``."""
+        if tape.STATE.recording:
+            op = operators.get(op_name)
+            tape.note(op, operators.parsed(op, attrs), attrs, [self], [made._buffer], [made], made._ctx)
         return made
 
     def copyto(self, other: NDArray | Context) -> NDArray | bool:
@@ -139,19 +158,22 @@ class NDArray(Arithmetic):
             TypeError: ``other`` is neither an NDArray nor a Context.
         """
         if isinstance(other, NDArray):
-            if other._data is self._data:
+            if other._buffer is self._buffer:
                 warnings.warn("You are attempting to copy an array to itself", RuntimeWarning, stacklevel=2)
                 return False
             if other.shape != self.shape:
                 raise refusal(
                     "NDArray/copy-shape", f"cannot copy an array of shape {self.shape} to {other.shape}"
                 )
-            _require_writable(other)
-            other._data.copy_from(self._data)
+            indexing.require_writable(other)
+            source = self._data
+            engine.overwrite(other._buffer)
+            other._buffer.copy_from(source)
             return other
         if isinstance(other, Context):
             made = empty(self.shape, other, self.dtype)
-            made._data.copy_from(self._data)
+            made._buffer.copy_from(self._data)
+            self._noted("_copyto", made)
             return made
         raise refusal("NDArray/copy-target", f"copyto does not support type {type(other)}", TypeError)
 
@@ -169,27 +191,9 @@ class NDArray(Arithmetic):
 
     def _shared(self, shape: Shape, start: int) -> NDArray:
         """A view of ``prod(shape)`` elements from element ``start``."""
-        flat = self._data.flat[start : start + prod(shape)]
-        return NDArray(Buffer(flat, shape, self._data.device), self._ctx, self.writable)
-
-    def _locate(self, key: Any) -> tuple[Shape, int] | None:
-        """Shape and first element when basic indexing by ``key`` is one contiguous run of memory."""
-        shape = self.shape
-        if type(key) is int and shape and -shape[0] <= key < shape[0]:
-            rest = shape[1:] or (1,)
-            return rest, (key % shape[0]) * prod(shape[1:])
-        if type(key) is slice and shape and key.step in (None, 1):
-            first, last, _ = key.indices(shape[0])
-            count = max(last - first, 0)
-            return (count, *shape[1:]), first * prod(shape[1:]) if count else 0
-        skeleton = np.lib.stride_tricks.as_strided(np.zeros(1, np.int8), shape, strides_of(shape))
-        parts = key if isinstance(key, tuple) else (key,)
-        # with an ellipsis one element stays an array: NumPy does not read it, and it is not there
-        part = skeleton[parts if any(p is Ellipsis for p in parts) else (*parts, ...)]
-        if not part.flags.c_contiguous:
-            return None
-        start = part.__array_interface__["data"][0] - skeleton.__array_interface__["data"][0]
-        return part.shape or (1,), start if part.size else 0
+        memory = self._data
+        flat = memory.flat[start : start + prod(shape)]
+        return NDArray(Buffer(flat, shape, memory.device), self._ctx, self.writable)
 
     def __getitem__(self, key: Any) -> NDArray:
         """Index as NumPy does; one element comes as shape (1,).
@@ -197,15 +201,7 @@ class NDArray(Arithmetic):
         Raises:
             IndexError: the index is out of range, or has more axes than the array.
         """
-        key = _plain_key(key)
-        try:
-            place = self._locate(key) if _is_basic(key) else None
-            if place is not None:
-                return self._shared(*place)
-            values = np.atleast_1d(self.asnumpy()[key])
-        except IndexError as error:
-            raise refusal("NDArray/index-range", f"{error}; its shape is {self.shape}", IndexError) from None
-        return array(values, self._ctx, self.dtype)
+        return indexing.get_item(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign an array, a NumPy array, a list or a number, broadcast and cast.
@@ -213,25 +209,9 @@ class NDArray(Arithmetic):
         Raises:
             ValueError: the value does not broadcast to the indexed part.
             IndexError: the index is out of range, or has more axes than the array.
+            MXNetError: autograd is recording, and the array is on the tape.
         """
-        _require_writable(self)
-        key = _plain_key(key)
-        if isinstance(value, NDArray):
-            whole = isinstance(key, slice) and key == slice(None)
-            if whole and value.shape == self.shape:
-                if value._data is not self._data:
-                    self._data.copy_from(value._data)
-                return
-            value = value.asnumpy()
-        host = self._view() if self._data.device == "cpu" else self.asnumpy()
-        try:
-            host[key] = _fitting(value, host[key].shape)
-        except IndexError as error:
-            raise refusal("NDArray/index-range", f"{error}; its shape is {self.shape}", IndexError) from None
-        except ValueError as error:
-            raise refusal("NDArray/assign", f"{error}; the array has shape {self.shape}", ValueError) from None
-        if self._data.device != "cpu":
-            self._data.fill_from(host)
+        indexing.set_item(self, key, value)
 
     def reshape(self, *shape: Any, **kwargs: Any) -> NDArray:
         """Read the same memory with another shape; the codes 0, -1, -2, -3, -4 are those of ``nd.reshape``.
@@ -262,12 +242,45 @@ class NDArray(Arithmetic):
                 f"Cannot reshape array of size {self.size} into shape {shape}",
                 MXNetError if larger else ValueError,
             ) from None
-        return self._shared(wanted, 0)
+        return self._noted("Reshape", self._shared(wanted, 0), shape=wanted)
 
     @property
     def T(self) -> NDArray:  # noqa: N802  # MXNet's name
         """The transposed array (a copy)."""
         return self.transpose()
+
+    # --- gradients -------------------------------------------------------------------------------
+
+    def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
+        """Make this array a variable whose gradient ``backward`` writes into ``self.grad``.
+
+        The gradient starts as zeros. The array leaves whatever computation it came from.
+
+        Raises:
+            KeyError: ``grad_req`` is none of write, add and null.
+        """
+        from .. import autograd
+        from .creation import zeros
+
+        gradient = zeros(self.shape, self._ctx, self.dtype, stype=stype)
+        autograd.mark_variables([self], [gradient], grad_req)
+
+    @property
+    def grad(self) -> NDArray | None:
+        """The gradient array given by ``attach_grad``, None without one."""
+        return None if self._place is None else self._place.gradient
+
+    def detach(self) -> NDArray:
+        """The same memory outside any computation: no gradient flows through the result."""
+        return NDArray(self._buffer, self._ctx, self.writable)
+
+    def backward(
+        self, out_grad: NDArray | None = None, retain_graph: bool = False, train_mode: bool = True
+    ) -> None:
+        """Gradients of this array's sum (weighted by ``out_grad``); see ``autograd.backward``."""
+        from .. import autograd
+
+        autograd.backward([self], [out_grad], retain_graph, train_mode)
 
     # --- operators as methods --------------------------------------------------------------------
 
@@ -276,60 +289,6 @@ class NDArray(Arithmetic):
         if name in operators.METHODS:
             return operators.bound_method(name, self)
         raise AttributeError(f"'NDArray' object has no attribute {name!r}")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"values": self.asnumpy(), "context": (self._ctx.device_type, self._ctx.device_id)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        made = array(state["values"], Context(*state["context"]), state["values"].dtype)
-        self._data, self._ctx, self.writable = made._data, made._ctx, True
-
-    def __reduce__(self) -> tuple:
-        return (_unpickled, (self.__getstate__(),))
-
-
-def _unpickled(state: dict[str, Any]) -> NDArray:
-    made = NDArray.__new__(NDArray)
-    made.__setstate__(state)
-    return made
-
-
-def _require_writable(target: NDArray) -> None:
-    if not target.writable:
-        raise refusal("NDArray/writable", "trying to assign to a readonly NDArray", ValueError)
-
-
-def _is_basic(key: Any) -> bool:
-    parts = key if isinstance(key, tuple) else (key,)
-    return all(
-        part is None or part is Ellipsis or isinstance(part, (int, np.integer, slice)) for part in parts
-    )
-
-
-def _plain_key(key: Any) -> Any:
-    """Arrays inside a key as integer NumPy arrays; anything NumPy would misread is refused."""
-    if isinstance(key, tuple):
-        return tuple(_plain_key(part) for part in key)
-    if isinstance(key, NDArray):
-        return key.asnumpy().astype(np.int64)
-    if isinstance(key, (list, np.ndarray)):
-        # boolean index arrays are read as the integers 0 and 1, as MXNet 1.x does
-        return np.asarray(key).astype(np.int64)
-    if isinstance(key, (int, np.integer)):
-        return int(key)
-    if key is None or key is Ellipsis or isinstance(key, slice):
-        return key
-    raise refusal(
-        "NDArray/key", f"NDArray does not support slicing with key {key!r} of type {type(key)}", ValueError
-    )
-
-
-def _fitting(value: Any, shape: Shape) -> Any:
-    """``value`` as it can be assigned to ``shape``: leading sides of 1 are dropped as in MXNet."""
-    values = np.asarray(value)
-    while values.ndim > len(shape) and values.shape[0] == 1:
-        values = values[0]
-    return values
 
 
 def empty(shape: int | Sequence[int], ctx: Context | None = None, dtype: Any = None) -> NDArray:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import dtype_of, numeric_types, refusal
+from .. import engine
+from ..base import MXNetError, dtype_of, numeric_types, refusal
 from ..context import Context, current_context
 from ..kernels.foundation import Buffer, Op, allocate, get, keeps, known
 from ..kernels.foundation import run as runner
 from ..resource import random_streams
+from . import tape
 
 if TYPE_CHECKING:
     from .ndarray import NDArray
@@ -45,21 +47,32 @@ def parsed(op: Op, attrs: dict[str, Any]) -> Any:
     return found
 
 
+_INFERRED: dict[Any, list[tuple[Any, np.dtype]]] = {}
+
+
 def _infer(op: Op, p: Any, inputs: list[NDArray], targets: list[NDArray]) -> list[tuple[Any, np.dtype]]:
-    """Shape and dtype of every output; targets are checked against them."""
-    unknown = [None] * len(op.output_names(p))
-    wanted = [t.shape for t in targets] + unknown[len(targets) :]
-    _, shapes = op.infer(p, [a._data.shape for a in inputs], wanted if not inputs else unknown)
-    _, types = op.infer_type(p, [a._data.flat.dtype for a in inputs], unknown)
-    if not known(*shapes):
-        raise refusal("nd/known-shape", f"{op.name}: the output shape is not known, give shape=")
-    for target, shape in zip(targets, shapes, strict=False):
+    """Shape and dtype of every output, remembered by those of the inputs; targets are checked against them."""
+    buffers = [a._buffer for a in inputs]
+    key = (op.name, p, *[b.shape for b in buffers], *[b.flat.dtype for b in buffers])
+    found = _INFERRED.get(key) if inputs else None
+    if found is None:
+        unknown = [None] * len(op.output_names(p))
+        wanted = [t.shape for t in targets] + unknown[len(targets) :]
+        _, shapes = op.infer(p, [b.shape for b in buffers], wanted if not inputs else unknown)
+        _, types = op.infer_type(p, [b.flat.dtype for b in buffers], unknown)
+        if not known(*shapes):
+            raise refusal("nd/known-shape", f"{op.name}: the output shape is not known, give shape=")
+        found = [
+            (shape, np.dtype(kind) if kind is not None else np.dtype(np.float32))
+            for shape, kind in zip(shapes, types, strict=True)
+        ]
+        if len(_INFERRED) >= _PARSED_LIMIT:
+            _INFERRED.clear()
+        _INFERRED[key] = found
+    for target, (shape, _) in zip(targets, found, strict=False):
         if target.shape != shape:
             raise refusal("nd/out-shape", f"{op.name}: out has shape {target.shape}, expected {shape}")
-    return [
-        (shape, np.dtype(kind) if kind is not None else np.dtype(np.float32))
-        for shape, kind in zip(shapes, types, strict=True)
-    ]
+    return found
 
 
 def _extent(flat: Any) -> tuple[int, int]:
@@ -82,15 +95,26 @@ def _overlap(left: Buffer, right: Buffer) -> bool:
 
 def _may_write(op: Op, target: NDArray, index: int, sources: list[NDArray], dtype: np.dtype) -> bool:
     """Whether a kernel may write straight into ``target``: right dtype, no clash with an input."""
-    if target._data.flat.dtype != dtype:
+    memory = target._buffer
+    if memory.flat.dtype != dtype:
         return False
     for position, source in enumerate(sources):
-        if source._data is target._data:
+        if source._buffer is memory:
             if (position, index) not in op.inplace:
                 return False
-        elif _overlap(target._data, source._data):
+        elif _overlap(memory, source._buffer):
             return False
     return True
+
+
+def _targets(op: Op, out: Any) -> list[NDArray]:
+    """What ``out=`` names, as a list."""
+    from .ndarray import NDArray
+
+    targets = list(out) if isinstance(out, (list, tuple)) else [out]
+    if not all(isinstance(target, NDArray) for target in targets):
+        raise refusal("nd/out-type", f"{op.name}: out must be an NDArray or a list of them, got {out!r}", TypeError)
+    return targets
 
 
 def invoke(op: Op, inputs: list[NDArray], attrs: dict[str, Any], out: Any = None) -> Any:
@@ -101,49 +125,94 @@ def invoke(op: Op, inputs: list[NDArray], attrs: dict[str, Any], out: Any = None
     Raises:
         MXNetError: a parameter, shape or dtype is refused, or the context is absent.
     """
-    from .ndarray import NDArray
+    asked = attrs.pop("ctx", None) if attrs else None
+    targets = [] if out is None else _targets(op, out)
+    if any(array.is_sparse for array in inputs) or any(target.is_sparse for target in targets):
+        from . import sparse
 
-    asked = attrs.pop("ctx", None)
-    targets = [] if out is None else list(out) if isinstance(out, (list, tuple)) else [out]
-    if not all(isinstance(target, NDArray) for target in targets):
-        raise refusal("nd/out-type", f"{op.name}: out must be an NDArray or a list of them, got {out!r}", TypeError)
+        return sparse.invoke(op, inputs, attrs, out)
     if op.variadic and op.variadic not in attrs:
         attrs[op.variadic] = len(inputs)
     if targets and not inputs and "dtype" not in attrs and "dtype" in op.params._fields:
-        attrs["dtype"] = targets[0]._data.flat.dtype.name
+        attrs["dtype"] = targets[0].dtype.__name__
     p = parsed(op, attrs)
     names = op.input_names(p)
     if len(names) != len(inputs):
         raise refusal(
             "nd/input-count", f"{op.name} takes {len(names)} inputs ({', '.join(names)}), got {len(inputs)}"
         )
-    ctx = _context_of(inputs, targets, asked)
+    return execute(op, p, attrs, inputs, _context_of(inputs, targets, asked), targets, out)
+
+
+def execute(
+    op: Op, p: Any, attrs: dict[str, Any], inputs: list[NDArray], ctx: Context,
+    targets: list[NDArray] | None = None, out: Any = None,
+) -> Any:
+    """Run an operator whose parameters are read, on dense arrays: find memory, run, put it on the tape."""
+    from .ndarray import NDArray
+
     visible = op.visible_count(p)
-    if targets and len(targets) < visible:
-        raise refusal("nd/out-count", f"{op.name} has {visible} outputs, out holds {len(targets)}")
-    targets = targets[:visible]
-    sources = [a if a._ctx.memory == ctx.memory else a.as_in_context(ctx) for a in inputs]
+    memory = ctx.memory
+    sources = [a if a._ctx.memory == memory else a.as_in_context(ctx) for a in inputs]
+    if targets:
+        if len(targets) < visible:
+            raise refusal("nd/out-count", f"{op.name} has {visible} outputs, out holds {len(targets)}")
+        targets = targets[:visible]
+        if tape.STATE.recording:
+            for target in targets:
+                tape.refuse_overwriting(target)
+    else:
+        targets = []
     results = []
     for index, (shape, dtype) in enumerate(_infer(op, p, sources, targets)):
         if index < len(targets) and _may_write(op, targets[index], index, sources, dtype):
-            results.append(targets[index]._data)
+            results.append(targets[index]._buffer)
         else:
-            results.append(allocate(shape, dtype, ctx.memory))
-    runner.forward(
-        op, p, [a._data for a in sources], results, is_train=False,
-        rng=random_streams(ctx) if op.random else None,
-    )
+            results.append(allocate(shape, dtype, memory))
+    _run(op, p, [a._buffer for a in sources], results, ctx)
     if op.mutates:
         for given, used in zip(inputs, sources, strict=True):
             if used is not given:  # a copy on the device of the first input
                 given[:] = used
-    if out is not None:
+    if targets:
         for target, result in zip(targets, results, strict=False):
-            if target._data is not result:
-                target._data.fill_from(result.to_numpy())
+            if target._buffer is not result:
+                _hand_over(result, target._buffer)
+        made = targets
+    else:
+        made = [NDArray(result, ctx) for result in results[:visible]]
+    if tape.STATE.recording:
+        tape.note(op, p, attrs, sources, results, made, ctx)
+    if out is not None:
         return out
-    made = [NDArray(result, ctx) for result in results[:visible]]
     return made[0] if visible == 1 else made
+
+
+def _run(op: Op, p: Any, sources: list[Buffer], results: list[Buffer], ctx: Context) -> None:
+    """Let the page fill ``results``; a failure stays with them: [engine/deferred]."""
+    if engine.attention:
+        for source in sources:
+            error = engine.failure_of(source)
+            if error is not None:
+                engine.fail(error, results)
+                return
+        for result in results:
+            engine.overwrite(result)
+    try:
+        runner.forward(
+            op, p, sources, results, is_train=tape.STATE.training, rng=random_streams(ctx) if op.random else None
+        )
+    except MXNetError as error:
+        engine.fail(error, results)
+
+
+def _hand_over(result: Buffer, target: Buffer) -> None:
+    """Copy a result that a kernel could not write in place, or the reason why there is none."""
+    error = engine.failure_of(result) if engine.attention else None
+    if error is not None:
+        engine.fail(error, [target])
+    else:
+        target.copy_from(result)
 
 
 def _context_of(inputs: list[NDArray], targets: list[NDArray], attr: Any) -> Context:

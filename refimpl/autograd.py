@@ -1,0 +1,459 @@
+"""mx.autograd: gradients of what ran, by reading the tape backwards.
+
+``with mx.autograd.record():`` puts operators on the tape (``refimpl/ndarray/tape.py``). ``backward`` turns the tape
+into a graph of ordinary nodes, asks the one gradient pass that symbols use too (``refimpl/symbol/gradient.py``) for
+the graph of the gradients, and runs that, one node after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+from .base import MXNetError, refusal
+from .kernels.foundation import Buffer, Op, allocate
+from .kernels.foundation import run as runner
+from .ndarray import NDArray, array, operators, tape
+from .ndarray.tape import STATE, Place, Record
+from .symbol import Symbol, gradient
+from .symbol.compose import attribute_text
+from .symbol.inference import Key, key_of
+from .symbol.ir import Entry, Node
+
+REQUIREMENTS = ("write", "add", "null")
+
+# --- recording ---------------------------------------------------------------------------------------
+
+
+def set_recording(is_record: bool) -> bool:
+    """Turn recording on or off in this thread; returns what it was."""
+    before, STATE.recording = STATE.recording, bool(is_record)
+    return before
+
+
+def set_training(train_mode: bool) -> bool:
+    """Turn training mode on or off in this thread; returns what it was."""
+    before, STATE.training = STATE.training, bool(train_mode)
+    return before
+
+
+def is_recording() -> bool:
+    """Whether operators are put on the tape."""
+    return STATE.recording
+
+
+def is_training() -> bool:
+    """Whether operators such as Dropout behave as in training."""
+    return STATE.training
+
+
+class _Scope:
+    """Sets recording and training mode (None: leave as it is) for a block, and puts back what was."""
+
+    def __init__(self, recording: bool | None, training: bool | None) -> None:
+        self._wanted = (recording, training)
+
+    def __enter__(self) -> None:
+        self._before = (STATE.recording, STATE.training)
+        recording, training = self._wanted
+        if recording is not None:
+            STATE.recording = recording
+        if training is not None:
+            STATE.training = training
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        STATE.recording, STATE.training = self._before
+
+
+def record(train_mode: bool = True) -> _Scope:
+    """``with record():`` operators are put on the tape, and run as in training unless told otherwise."""
+    return _Scope(True, train_mode)
+
+
+def pause(train_mode: bool = False) -> _Scope:
+    """``with pause():`` nothing is put on the tape."""
+    return _Scope(False, train_mode)
+
+
+def train_mode() -> _Scope:
+    """``with train_mode():`` operators run as in training; recording stays as it is."""
+    return _Scope(None, True)
+
+
+def predict_mode() -> _Scope:
+    """``with predict_mode():`` operators run as in prediction; recording stays as it is."""
+    return _Scope(None, False)
+
+
+def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> None:
+    """Make arrays variables: ``backward`` writes their gradients into ``gradients``.
+
+    ``grad_reqs`` is "write", "add" or "null", for all or one each.
+
+    Raises:
+        KeyError: a requirement is none of the three.
+        ValueError: the lists have different lengths.
+    """
+    marked = [variables] if isinstance(variables, NDArray) else list(variables)
+    given = [gradients] if isinstance(gradients, NDArray) else list(gradients)
+    reqs = [grad_reqs] * len(marked) if isinstance(grad_reqs, str) else list(grad_reqs)
+    if not len(marked) == len(given) == len(reqs):
+        raise refusal(
+            "autograd/mark-lengths",
+            f"{len(marked)} variables, {len(given)} gradients and {len(reqs)} requirements", ValueError,
+        )
+    for req in reqs:
+        if req not in REQUIREMENTS:
+            raise refusal("autograd/grad-req", f"{req!r} is not one of {', '.join(REQUIREMENTS)}", KeyError)
+    for variable, made, req in zip(marked, given, reqs, strict=True):
+        variable._place = Place(variable._buffer, variable._ctx, gradient=made, requirement=req)
+
+
+# --- the tape as a graph -----------------------------------------------------------------------------
+
+
+class _Graph:
+    """Nodes for everything on the tape that ``heads`` depend on, inputs first."""
+
+    def __init__(self, heads: Sequence[Place]) -> None:
+        self.nodes: dict[int, Node] = {}
+        self.records: list[tuple[Node, Record]] = []
+        self.variables: list[tuple[Node, Place]] = []
+        for head in heads:
+            self._add(head)
+
+    def _add(self, head: Place) -> None:
+        """Depth first without recursion: a tape may be long."""
+        stack: list[tuple[Any, bool]] = [(_source(head), False)]
+        while stack:
+            source, ready = stack.pop()
+            if id(source) in self.nodes:
+                continue
+            if isinstance(source, Place):
+                self.nodes[id(source)] = node = Node(None, f"var{len(self.variables)}")
+                self.variables.append((node, source))
+            elif ready:
+                self._add_record(source)
+            else:
+                stack.append((source, True))
+                stack.extend((_source(place), False) for place in reversed(source.inputs))
+
+    def _add_record(self, record: Record) -> None:
+        if record.spent:
+            raise _not_in_graph()
+        entries = [self.entry(place) for place in record.inputs]
+        text = {key: attribute_text(value) for key, value in record.attrs.items() if value is not None}
+        name = f"{record.op.name.strip('_').lower()}{len(self.records)}"
+        node = Node(record.op, name, text, entries, params=record.params)
+        self.nodes[id(record)] = node
+        self.records.append((node, record))
+
+    def entry(self, place: Place) -> Entry:
+        """The entry of a place whose node exists."""
+        return Entry(self.nodes[id(_source(place))], place.index)
+
+    def values(self) -> dict[Key, NDArray]:
+        """The arrays of all entries, still on the tape."""
+        found = {(id(node), 0): _array_at(place) for node, place in self.variables}
+        for node, record in self.records:
+            for index, buffer in enumerate(record.outputs):
+                place = Place(buffer, record.context, record, index)
+                found[id(node), index] = _array_at(place)
+        return found
+
+
+def _source(place: Place) -> Place | Record:
+    return place if place.record is None else place.record
+
+
+def _array_at(place: Place) -> NDArray:
+    made = NDArray(place.value, place.context)
+    made._place = place
+    return made
+
+
+def _not_in_graph() -> MXNetError:
+    return refusal(
+        "autograd/on-tape",
+        "Cannot differentiate an array that is not on the tape: compute it inside autograd.record() from"
+        " arrays with attach_grad(). To differentiate the same computation twice, pass retain_graph=True"
+        " to the first backward",
+    )
+
+
+# --- running the gradient graph ----------------------------------------------------------------------
+
+
+def _run_gradients(
+    graph: _Graph, heads: Sequence[Place], head_grads: Sequence[NDArray | None], wanted: Sequence[Place],
+    create_graph: bool, is_train: bool,
+) -> list[NDArray | None]:
+    """The gradient of every wanted place, None where the heads do not depend on it."""
+    entries = [graph.entry(head) for head in heads]
+    nodes = [graph.nodes.get(id(place)) for place in wanted]
+    ids = {id(node) for node in nodes if node is not None}
+    made = gradient.build(entries, ids, differentiable=create_graph)
+    if made.refused is not None:
+        raise made.refused
+    values = graph.values()
+    for variable, entry, given in zip(made.heads, entries, head_grads, strict=True):
+        if variable is not None:
+            values[id(variable), 0] = given if given is not None else _ones_like(values[key_of(entry)])
+    read = {key_of(e) for node in made.nodes for e in node.inputs} | {key_of(e) for e in made.of.values()}
+    with _Scope(create_graph, is_train):
+        for node in made.nodes:
+            if not node.is_variable:
+                _run_node(node, values, read, is_train)
+    found = [None if node is None else made.of.get(id(node)) for node in nodes]
+    return [None if entry is None else values[key_of(entry)] for entry in found]
+
+
+def _ones_like(value: NDArray) -> NDArray:
+    made = NDArray(allocate(value.shape, value._buffer.dtype, value._buffer.device), value._ctx)
+    made._buffer.fill(1)
+    return made
+
+
+def _run_node(node: Node, values: dict[Key, NDArray], read: set[Key], is_train: bool) -> None:
+    op = node.op
+    assert op is not None
+    inputs = [values[key_of(entry)] for entry in node.inputs]
+    if node.primal is None:
+        ctx = inputs[0]._ctx if inputs else next(iter(values.values()))._ctx
+        results = operators.execute(op, node.params, dict(node.attrs), inputs, ctx)
+        listed = results if isinstance(results, list) else [results]
+        values.update({(id(node), i): result for i, result in enumerate(listed)})
+        return
+    primal = [values[key_of(entry)] for entry in node.primal.inputs]
+    ctx = values[id(node.primal), 0]._ctx
+    wanted = [(id(node), i) in read for i in range(len(primal))]
+    buffers: list[Buffer | None] = [
+        allocate(a.shape, a._buffer.dtype, ctx.memory) if want else None
+        for a, want in zip(primal, wanted, strict=True)
+    ]
+    names = node.read_names()
+    heads = names.count("head")
+    local = [a._data if a._ctx.memory == ctx.memory else a.copyto(ctx)._data for a in inputs]  # type: ignore[union-attr]
+    needs = dict(zip(names[heads:], local[heads:], strict=True))
+    runner.backward(
+        op, node.params, local[:heads], [needs.get(name) for name in op.need_names(node.params)], buffers,
+        is_train=is_train,
+    )
+    made = [None if buffer is None else NDArray(buffer, ctx) for buffer in buffers]
+    if STATE.recording:
+        kept = [m for m in made if m is not None]
+        last = _last_gradient(op, len(inputs), len(kept))
+        tape.note(last, node.params, {}, inputs, [m._buffer for m in kept], kept, ctx)
+    values.update({(id(node), i): result for i, result in enumerate(made) if result is not None})
+
+
+def _last_gradient(op: Op, inputs: int, outputs: int) -> Op:
+    """What stands on the tape for a gradient that has no gradient itself: asking for one is refused by name."""
+    names = tuple(f"input{i}" for i in range(inputs))
+    return Op(
+        name=f"_backward_{op.name}", doc="", forward=op.forward, infer=op.infer, inputs=names, all_inputs=names,
+        outputs=tuple(f"output{i}" for i in range(outputs)),
+    )
+
+
+# --- backward ----------------------------------------------------------------------------------------
+
+
+def _heads_of(heads: Any, head_grads: Any) -> tuple[list[Place], list[NDArray | None]]:
+    arrays = [heads] if isinstance(heads, NDArray) else list(heads)
+    if head_grads is None:
+        grads: list[NDArray | None] = [None] * len(arrays)
+    else:
+        grads = [head_grads] if isinstance(head_grads, NDArray) else list(head_grads)
+    if len(grads) != len(arrays):
+        raise refusal(
+            "autograd/head-count", f"heads and head_grads must have the same length, got {len(arrays)} and"
+            f" {len(grads)}", AssertionError,
+        )
+    places = []
+    for head, given in zip(arrays, grads, strict=True):
+        if not tape.on_tape(head) or (head._place.record is None and head._place.gradient is None):  # type: ignore[union-attr]
+            raise _not_in_graph()
+        if given is not None and given.shape != head.shape:
+            raise refusal(
+                "autograd/head-shape", f"a head gradient has shape {given.shape}, its head {head.shape}"
+            )
+        assert head._place is not None
+        places.append(head._place)
+    return places, grads
+
+
+def _spend(graph: _Graph) -> None:
+    """Free what the tape holds: [autograd/once]."""
+    for _, record in graph.records:
+        record.spent = True
+        record.inputs, record.outputs = [], []
+
+
+def backward(
+    heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True
+) -> None:
+    """Gradients of ``heads`` (weighted by ``head_grads``, ones by default) into the arrays of all variables.
+
+    Variables that the heads do not depend on keep the gradients they had.
+
+    Raises:
+        MXNetError: a head is not on the tape, its computation was differentiated before without
+            ``retain_graph``, or an operator on the way has no gradient.
+        AssertionError: there are not as many head gradients as heads.
+    """
+    places, grads = _heads_of(heads, head_grads)
+    graph = _Graph(places)
+    wanted = [place for _, place in graph.variables if place.requirement != "null" and place.gradient is not None]
+    results = _run_gradients(graph, places, grads, wanted, False, train_mode)
+    for place, result in zip(wanted, results, strict=True):
+        if result is None:
+            continue
+        target = place.gradient
+        assert target is not None
+        if place.requirement == "add":
+            operators.call("_grad_add", target, result.astype(target.dtype, copy=False), out=target)
+        else:
+            result.copyto(target)
+    if not retain_graph:
+        _spend(graph)
+
+
+def grad(
+    heads: Any, variables: Any, head_grads: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, train_mode: bool = True,
+) -> list[NDArray]:
+    """Gradients of ``heads`` with respect to ``variables``, returned in new arrays, one per variable.
+
+    With ``create_graph`` the gradients are on the tape themselves and can be differentiated again; that keeps
+    the graph too unless ``retain_graph`` says otherwise.
+
+    Raises:
+        MXNetError: as :func:`backward`; or a variable was never marked, or the heads do not depend on it.
+        ValueError: there are no variables.
+    """
+    marked = [variables] if isinstance(variables, NDArray) else list(variables)
+    if not marked:
+        raise refusal("autograd/variables", "variables cannot be an empty list", ValueError)
+    places, grads = _heads_of(heads, head_grads)
+    graph = _Graph(places)
+    wanted = []
+    for variable in marked:
+        place = variable._place
+        if place is None or place.record is not None or id(place) not in graph.nodes:
+            raise refusal(
+                "autograd/unreachable", "Cannot differentiate with respect to an array that the heads do not"
+                " depend on, or that has no attach_grad()",
+            )
+        wanted.append(place)
+    results = _run_gradients(graph, places, grads, wanted, create_graph, train_mode)
+    made = [
+        _zeros_like(variable) if result is None else result
+        for variable, result in zip(marked, results, strict=True)
+    ]
+    if not (create_graph if retain_graph is None else retain_graph):
+        _spend(graph)
+    return made
+
+
+def _zeros_like(value: NDArray) -> NDArray:
+    made = _ones_like(value)
+    made._buffer.fill(0)
+    return made
+
+
+def get_symbol(x: NDArray) -> Symbol:
+    """The recorded computation of ``x`` as a symbol; its variables are called var0, var1 ...
+
+    Raises:
+        MXNetError: ``x`` is not on the tape.
+    """
+    places, _ = _heads_of(x, None)
+    graph = _Graph(places)
+    return Symbol([graph.entry(places[0])])
+
+
+# --- functions with a gradient of their own ----------------------------------------------------------
+
+
+class Function:
+    """A computation with a hand-written gradient: override ``forward`` and ``backward``.
+
+    An object serves one call. ``forward`` gets the input arrays and returns the outputs, ``backward`` gets one
+    head gradient per output and returns one gradient per input; ``save_for_backward`` keeps arrays between them
+    in ``saved_tensors``. Neither is recorded.
+    """
+
+    def __init__(self) -> None:
+        self._used = False
+        self.saved_tensors: tuple[NDArray, ...] = ()
+
+    def save_for_backward(self, *args: NDArray) -> None:
+        """Keep arrays for ``backward``, which finds them in ``saved_tensors``."""
+        self.saved_tensors = args
+
+    def __call__(self, *inputs: NDArray) -> Any:
+        """Run ``forward`` and put the call on the tape."""
+        if self._used:
+            raise refusal(
+                "autograd/function-once", "Each Function instance can only be called once."
+                " Please create another instance.", AssertionError,
+            )
+        self._used = True
+        with pause(train_mode=is_training()):
+            results = self.forward(*inputs)
+        outputs = [results] if isinstance(results, NDArray) else list(results)
+        if is_recording():
+            outputs = [output if output._place is None else output.detach() for output in outputs]
+            tape.note(
+                self._as_operator(len(inputs), outputs), (), {}, inputs, [o._buffer for o in outputs],
+                outputs, outputs[0]._ctx,
+            )
+        return outputs[0] if isinstance(results, NDArray) else type(results)(outputs)
+
+    def _as_operator(self, input_count: int, outputs: Sequence[NDArray]) -> Op:
+        contexts = [output._ctx for output in outputs]
+        names = tuple(f"input{i}" for i in range(input_count))
+
+        def backward_page(p: Any, *buffers: Any) -> None:
+            del p
+            heads = [NDArray(b, c) for b, c in zip(buffers, contexts, strict=False)]
+            with pause(train_mode=is_training()):
+                given = self.backward(*heads)
+            grads = [given] if isinstance(given, NDArray) else list(given)
+            if len(grads) != input_count:
+                raise refusal(
+                    "autograd/function-gradients", f"{type(self).__name__}.backward must return exactly the same"
+                    f" number of NDArrays as the number of NDArrays arguments to forward: {input_count}, got"
+                    f" {len(grads)}", AssertionError,
+                )
+            for target, gradient_array in zip(buffers[len(contexts) :], grads, strict=True):
+                if target is not None:
+                    target.copy_from(gradient_array._data)
+
+        return Op(
+            name="_CustomFunction", doc="", forward=_not_run_again, infer=_not_run_again, inputs=names,
+            all_inputs=names, outputs=tuple(f"output{i}" for i in range(len(outputs))), backward=backward_page,
+        )
+
+    def forward(self, *inputs: NDArray) -> Any:
+        """Compute the outputs; to be overridden."""
+        raise NotImplementedError
+
+    def backward(self, *output_grads: NDArray) -> Any:
+        """Compute one gradient per input; to be overridden."""
+        raise NotImplementedError
+
+
+def _not_run_again(*_: Any, **__: Any) -> None:
+    raise refusal("autograd/function-symbol", "a Function is Python code: it cannot become part of a Symbol")
+
+
+
+__all__ = [
+    "Function", "NDArray", "Symbol", "array", "backward", "get_symbol", "grad", "is_recording", "is_training",
+    "mark_variables", "pause", "predict_mode", "record", "set_recording", "set_training", "train_mode",
+]

@@ -1,0 +1,96 @@
+"""How an array leaves this library and comes back: other storage, NumPy, DLPack, pickles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..base import refusal
+from ..context import Context
+from . import operators
+
+if TYPE_CHECKING:
+    from ..kernels.foundation import Buffer
+    from .ndarray import NDArray
+
+
+class Exchange:
+    """Methods of :class:`NDArray` that hand its values to somebody else."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        _data: Buffer
+        _ctx: Context
+
+        def asnumpy(self) -> np.ndarray: ...
+        def copy(self) -> NDArray: ...
+
+    def tostype(self, stype: str) -> NDArray:
+        """The same values in storage "default" (a copy), "row_sparse" or "csr"."""
+        if stype == "default":
+            return self.copy()
+        from . import sparse
+
+        return sparse.tostype(self, stype)
+
+    def as_nd_ndarray(self) -> NDArray:
+        """This array."""
+        return self  # type: ignore[return-value]  # the class that this is mixed into
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """What ``numpy.asarray(a)`` sees: a copy of the values, the same elements and dtype."""
+        if copy is False:
+            raise refusal("NDArray/array-copy", "values are copied into NumPy: copy=False cannot be", ValueError)
+        values = self.asnumpy()
+        return values if dtype is None else values.astype(dtype)
+
+    def _host(self) -> np.ndarray:
+        """The memory as a NumPy array, shared."""
+        memory = self._data
+        if memory.device != "cpu":
+            raise refusal(
+                "NDArray/dlpack", f"DLPack is offered for arrays on the CPU, this one is on {self._ctx}", ValueError
+            )
+        return memory.flat.reshape(memory.shape)
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        """The memory itself, shared, for ``numpy.from_dlpack`` and ``torch.from_dlpack`` (CPU only)."""
+        return self._host().__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """(1, 0): DLPack's name for the CPU."""
+        return self._host().__dlpack_device__()
+
+    def to_dlpack_for_read(self) -> Any:
+        """A DLPack capsule over this memory; whoever holds it should not write."""
+        return self.__dlpack__()
+
+    def to_dlpack_for_write(self) -> Any:
+        """A DLPack capsule over this memory; writes through it are seen here."""
+        return self.__dlpack__()
+
+    def split_v2(self, *args: Any, **kwargs: Any) -> Any:
+        """``mx.nd.split_v2`` of this array."""
+        from . import split_v2
+
+        return split_v2(self, *args, **kwargs)
+
+    def slice_assign(self, rhs: NDArray, begin: Any, end: Any, step: Any = ()) -> NDArray:
+        """A copy with the part from ``begin`` to ``end`` replaced by ``rhs``."""
+        return operators.call("_slice_assign", self, rhs, begin=begin, end=end, step=step)
+
+    def slice_assign_scalar(self, value: float, begin: Any, end: Any, step: Any = ()) -> NDArray:
+        """A copy with the part from ``begin`` to ``end`` replaced by a number."""
+        return operators.call("_slice_assign_scalar", self, scalar=value, begin=begin, end=end, step=step)
+
+    def __reduce__(self) -> tuple:
+        place = (self._ctx.device_type, self._ctx.device_id)
+        return (_unpickled, (self.asnumpy(), place))
+
+
+def _unpickled(values: np.ndarray, place: tuple[str, int]) -> NDArray:
+    from .ndarray import array
+
+    return array(values, Context(*place), values.dtype)

@@ -1,0 +1,157 @@
+"""Indexing: which part of an array a key names, read and written.
+
+``a[i]`` and ``a[i:j]`` share memory with ``a``, as does every basic index that names one contiguous run of memory;
+any other index copies. While autograd records, the part is put on the tape.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import engine
+from ..base import refusal
+from ..kernels.foundation.shapes import strides_of
+from . import operators, tape
+
+if TYPE_CHECKING:
+    from .ndarray import NDArray, Shape
+
+
+def require_writable(target: NDArray) -> None:
+    """Refuse to write into a read-only array, or into one on the tape while recording."""
+    if not target.writable:
+        raise refusal("NDArray/writable", "trying to assign to a readonly NDArray", ValueError)
+    if tape.STATE.recording:
+        tape.refuse_overwriting(target)
+
+
+def get_item(array: NDArray, key: Any) -> NDArray:
+    """``array[key]``."""
+    from .ndarray import array as made_from
+
+    key = _plain_key(key)
+    try:
+        place = _locate(array.shape, key) if _is_basic(key) else None
+        if tape.STATE.recording and tape.on_tape(array):
+            return _recorded(array, key, place)
+        if place is not None:
+            return array._shared(*place)
+        values = np.atleast_1d(array.asnumpy()[key])
+    except IndexError as error:
+        raise refusal("NDArray/index-range", f"{error}; its shape is {array.shape}", IndexError) from None
+    return made_from(values, array.context, array.dtype)
+
+
+def set_item(array: NDArray, key: Any, value: Any) -> None:
+    """``array[key] = value``."""
+    from .ndarray import NDArray
+
+    require_writable(array)
+    key = _plain_key(key)
+    whole = isinstance(key, slice) and key == slice(None)
+    if isinstance(value, NDArray):
+        if whole and value.shape == array.shape and not value.is_sparse:
+            if value._buffer is not array._buffer:
+                source = value._data
+                engine.overwrite(array._buffer)
+                array._buffer.copy_from(source)
+                _follow(array, value)
+            return
+        if tape.STATE.recording and tape.on_tape(value):
+            raise refusal(
+                "autograd/assign-part", "a recorded array can be assigned to the whole of another, not to a part:"
+                " no gradient would flow; build the result with concat, stack or where",
+            )
+        value = value.asnumpy()
+    if whole:
+        engine.overwrite(array._buffer)
+    memory = array._data
+    host = memory.flat.reshape(array.shape) if memory.device == "cpu" else memory.to_numpy()
+    try:
+        host[key] = _fitting(value, host[key].shape)
+    except IndexError as error:
+        raise refusal("NDArray/index-range", f"{error}; its shape is {array.shape}", IndexError) from None
+    except ValueError as error:
+        raise refusal("NDArray/assign", f"{error}; the array has shape {array.shape}", ValueError) from None
+    if memory.device != "cpu":
+        memory.fill_from(host)
+
+
+def _follow(array: NDArray, value: NDArray) -> None:
+    """``array[:] = value`` while recording: ``array`` now is what ``value`` is."""
+    if tape.STATE.recording and tape.on_tape(value):
+        value._noted("Cast", array, dtype=np.dtype(array.dtype).name)
+
+
+def _recorded(array: NDArray, key: Any, place: tuple[Shape, int] | None) -> NDArray:
+    """A part of an array that is on the tape: a view by Reshape and slice, or elements by take."""
+    flat = array.reshape((-1,))
+    if place is not None and prod(place[0]):
+        shape, start = place
+        part = flat._noted(
+            "slice_axis", flat._shared((prod(shape),), start), axis=0, begin=start, end=start + prod(shape)
+        )
+    else:
+        from .ndarray import array as made_from
+
+        numbers = np.atleast_1d(np.arange(array.size, dtype=np.int64).reshape(array.shape)[key])
+        shape = numbers.shape
+        part = operators.call("take", flat, made_from(numbers.reshape(-1), array.context, np.int64))
+    return part.reshape(shape)
+
+
+def _locate(shape: Shape, key: Any) -> tuple[Shape, int] | None:
+    """Shape and first element when basic indexing by ``key`` is one contiguous run of memory."""
+    if type(key) is int and shape and -shape[0] <= key < shape[0]:
+        rest = shape[1:] or (1,)
+        return rest, (key % shape[0]) * prod(shape[1:])
+    if type(key) is slice and shape and key.step in (None, 1):
+        first, last, _ = key.indices(shape[0])
+        count = max(last - first, 0)
+        return (count, *shape[1:]), first * prod(shape[1:]) if count else 0
+    skeleton = np.lib.stride_tricks.as_strided(np.zeros(1, np.int8), shape, strides_of(shape))
+    parts = key if isinstance(key, tuple) else (key,)
+    # with an ellipsis one element stays an array: NumPy does not read it, and it is not there
+    part = skeleton[parts if any(p is Ellipsis for p in parts) else (*parts, ...)]
+    if not part.flags.c_contiguous:
+        return None
+    start = part.__array_interface__["data"][0] - skeleton.__array_interface__["data"][0]
+    return part.shape or (1,), start if part.size else 0
+
+
+def _is_basic(key: Any) -> bool:
+    parts = key if isinstance(key, tuple) else (key,)
+    return all(
+        part is None or part is Ellipsis or isinstance(part, (int, np.integer, slice)) for part in parts
+    )
+
+
+def _plain_key(key: Any) -> Any:
+    """Arrays inside a key as integer NumPy arrays; anything NumPy would misread is refused."""
+    from .ndarray import NDArray
+
+    if isinstance(key, tuple):
+        return tuple(_plain_key(part) for part in key)
+    if isinstance(key, NDArray):
+        return key.asnumpy().astype(np.int64)
+    if isinstance(key, (list, np.ndarray)):
+        # boolean index arrays are read as the integers 0 and 1, as MXNet 1.x does
+        return np.asarray(key).astype(np.int64)
+    if isinstance(key, (int, np.integer)):
+        return int(key)
+    if key is None or key is Ellipsis or isinstance(key, slice):
+        return key
+    raise refusal(
+        "NDArray/key", f"NDArray does not support slicing with key {key!r} of type {type(key)}", ValueError
+    )
+
+
+def _fitting(value: Any, shape: Shape) -> Any:
+    """``value`` as it can be assigned to ``shape``: leading sides of 1 are dropped as in MXNet."""
+    values = np.asarray(value)
+    while values.ndim > len(shape) and values.shape[0] == 1:
+        values = values[0]
+    return values

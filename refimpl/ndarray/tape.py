@@ -1,0 +1,101 @@
+"""The tape: what ran while ``autograd.record()`` was on, as data.
+
+An operator that reads an array which is on the tape leaves a :class:`Record`. An array is on the tape when it has
+a :class:`Place`: it is a variable whose gradient is wanted, or an output of a record. ``refimpl/autograd.py``
+reads the records backwards; nothing here computes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..base import refusal
+from ..context import Context
+from ..kernels.foundation import Buffer, Op
+
+if TYPE_CHECKING:
+    from .ndarray import NDArray
+
+
+class _State(threading.local):
+    """Every thread records for itself."""
+
+    recording = False
+    training = False
+
+
+STATE = _State()
+
+
+class Record:
+    """One operator that ran: its parameters, where its inputs came from, and the memory of its outputs.
+
+    ``outputs`` holds hidden outputs too. A ``spent`` record was read by a backward pass that did not retain it.
+    """
+
+    __slots__ = ("attrs", "context", "inputs", "is_train", "op", "outputs", "params", "spent")
+
+    def __init__(
+        self, op: Op, params: Any, attrs: dict[str, Any], inputs: list[Place], outputs: list[Buffer],
+        context: Context, is_train: bool,
+    ) -> None:
+        self.op, self.params, self.attrs = op, params, attrs
+        self.inputs, self.outputs = inputs, outputs
+        self.context, self.is_train = context, is_train
+        self.spent = False
+
+
+class Place:
+    """Where an array stands: output ``index`` of ``record``, or a variable (``record`` is None).
+
+    ``value`` is the array's memory. Of a variable, ``gradient`` is the array for its gradient and
+    ``requirement`` says how it is written; a constant has none.
+    """
+
+    __slots__ = ("context", "gradient", "index", "record", "requirement", "value")
+
+    def __init__(
+        self, value: Buffer, context: Context, record: Record | None = None, index: int = 0,
+        gradient: NDArray | None = None, requirement: str = "null",
+    ) -> None:
+        self.value, self.context, self.record, self.index = value, context, record, index
+        self.gradient, self.requirement = gradient, requirement
+
+
+def on_tape(array: NDArray) -> bool:
+    """Whether ``array`` has a place that a backward pass can still use."""
+    place = array._place
+    return place is not None and (place.record is None or not place.record.spent)
+
+
+def refuse_overwriting(array: NDArray) -> None:
+    """[autograd/in-place] While recording, an array that is on the tape may not be written."""
+    if on_tape(array):
+        raise refusal(
+            "autograd/in-place",
+            "Inplace operations (+=, -=, x[:]=, out=) are not supported on an array that is on the tape:"
+            " its old value may be needed for gradients; make a new array, or leave autograd.record() first",
+        )
+
+
+def _place_of(array: NDArray) -> Place:
+    """The place of an input; an array that was not on the tape becomes a constant there."""
+    if not on_tape(array):
+        array._place = Place(array._buffer, array._ctx)
+    assert array._place is not None
+    return array._place
+
+
+def note(
+    op: Op, params: Any, attrs: dict[str, Any], inputs: Sequence[NDArray], outputs: list[Buffer],
+    made: Sequence[NDArray], context: Context,
+) -> None:
+    """Put an operator that just ran on the tape, if one of its inputs is there; ``made`` are its visible outputs."""
+    if not any(array._place is not None and on_tape(array) for array in inputs):
+        return
+    places = [_place_of(array) for array in inputs]
+    record = Record(op, params, attrs, places, outputs, context, STATE.training)
+    for index, array in enumerate(made):
+        array._place = Place(array._buffer, array._ctx, record, index)
