@@ -57,7 +57,7 @@ def cases(draw):
 
 register(Op(
     name="add_n", doc=__doc__, params=Params, variadic="num_args", infer=same_shape("add_n/shape"),
-    forward=forward, gradient=gradient, inplace=((0, 0),),
+    forward=forward, gradient=gradient, inplace=((0, 0), (1, 0)),
     aliases=("ElementWiseSum", "_sparse_add_n", "_sparse_ElementWiseSum"), cases=cases,
     refusals={"add_n/shape": {"shapes": {"args": [(2, 3), (3, 2)]}}},
 ))

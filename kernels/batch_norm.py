@@ -260,7 +260,8 @@ register(Op(
     hidden=2, visible=lambda p: 3 if p.output_mean_var else 1, aux=("moving_mean", "moving_var"),
     infer=infer, infer_type=infer_type, forward=forward, backward=backward, mode=True,
     needs=("data", "gamma", "mean", "var", "moving_mean", "moving_var"),
-    mutates=("gamma", "moving_mean", "moving_var"), cases=cases,
+    mutates=("gamma", "moving_mean", "moving_var"), inplace=((0, 0),),
+    inplace_backward=(("head", "data"),), cases=cases,
     initial_attrs={"moving_mean": '["zero", {}]', "moving_var": '["one", {}]'},
     refusals={
         "BatchNorm/channel-shape": {"params": {}, "shapes": {"data": (2, 3), "gamma": (2,)}},

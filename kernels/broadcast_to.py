@@ -174,6 +174,7 @@ register(Op(
 ))
 register(Op(
     name="broadcast_like", doc=__doc__, params=LikeParams, inputs=("lhs", "rhs"), infer=infer_like,
-    forward=forward_like, backward=backward_like, no_gradient=("rhs",), cases=cases_like,
+    forward=forward_like, backward=backward_like, no_gradient=("rhs",), shape_only=("rhs",),
+    cases=cases_like,
     refusals={"broadcast_like/shape": {"shapes": {"lhs": (2, 1), "rhs": (3, 3)}}},
 ))

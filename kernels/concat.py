@@ -128,6 +128,7 @@ def cases_stack(draw):
 register(Op(
     name="Concat", doc=__doc__, params=Params, variadic="num_args", infer=infer, forward=forward,
     backward=backward, needs=lambda p: tuple(f"arg{i}" for i in range(p.num_args)),
+    shape_needs=lambda p: tuple(f"arg{i}" for i in range(p.num_args)),
     aliases=("concat", "_sparse_concat"), cases=cases,
     refusals={
         "Concat/dim": {"params": {"num_args": 2, "dim": 2}, "shapes": {"args": [(2, 3), (2, 3)]}},

@@ -180,6 +180,6 @@ for name, forward, aliases in (
 ):
     register(Op(
         name=name, doc=__doc__, infer=same_shape("creation/like"), forward=forward,
-        gradient=nothing, aliases=aliases, cases=cases_like,
+        gradient=nothing, aliases=aliases, cases=cases_like, shape_only=("data",),
         refusals={"creation/like": {"shapes": {"data": (2, 3), "output": (2,)}}},
     ))

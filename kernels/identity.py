@@ -1,4 +1,4 @@
-"""Operators that copy: identity, BlockGrad, make_loss, MakeLoss and Cast.
+"""Operators that copy: identity, _CrossDeviceCopy, BlockGrad, make_loss, MakeLoss and Cast.
 
 [identity/copy] the output is the input; the gradient is the head gradient.
     >>> run("identity", [1, 2]), grad("identity", [1, 2], head=[3, 4])
@@ -152,16 +152,18 @@ COMMON = {"doc": __doc__, "infer": same_shape("identity/shape"), "forward": copy
 for name, gradient, aliases in (
     ("_copy", pass_on, ("identity",)),
     ("_copyto", pass_on, ()),
+    ("_CrossDeviceCopy", pass_on, ()),
     ("BlockGrad", block, ("stop_gradient", "_sparse_stop_gradient")),
 ):
     register(Op(
         name=name, gradient=gradient, aliases=aliases, cases=cases, refusals=REFUSED,
-        differentiable=name != "BlockGrad", **COMMON,
+        differentiable=name != "BlockGrad", view=True, **COMMON,
     ))
 
 register(Op(
     name="_identity_with_attr_like_rhs", doc=__doc__, inputs=("lhs", "rhs"),
-    infer=same_shape("like-rhs/shape"), forward=copy_left, inplace=((0, 0),),
+    infer=same_shape("like-rhs/shape"), forward=copy_left, inplace=((0, 0),), view=True,
+    shape_only=("rhs",),
     gradient=lambda make, p, heads, inputs, outputs: [heads[0], None], cases=cases_like,
     refusals={"like-rhs/shape": {"shapes": {"lhs": (2, 3), "rhs": (2,)}}},
 ))

@@ -333,7 +333,9 @@ def cases_like(draw):
     )
 
 
-COMMON = {"doc": __doc__, "inplace": ((0, 0),), "inplace_backward": (("head", "data"),)}
+COMMON = {
+    "doc": __doc__, "inplace": ((0, 0),), "inplace_backward": (("head", "data"),), "view": True,
+}
 
 register(Op(
     name="Reshape", params=Params, infer=infer_reshape, forward=forward, backward=backward,
@@ -365,7 +367,8 @@ register(Op(
 register(Op(
     name="reshape_like", params=LikeParams, inputs=("lhs", "rhs"), infer=infer_like,
     infer_type=type_of_lhs, forward=forward_like, backward=backward_like, no_gradient=("rhs",),
-    cases=cases_like, doc=__doc__, inplace=((0, 0),), inplace_backward=(("head", "lhs"),),
+    cases=cases_like, doc=__doc__, inplace=((0, 0),), inplace_backward=(("head", "lhs"),), view=True,
+    shape_only=("rhs",),
     refusals={
         "reshape_like/range": {"params": {"lhs_begin": 5}, "shapes": {"lhs": (2, 3), "rhs": (6,)}},
         "reshape_like/size": {"params": {}, "shapes": {"lhs": (2, 3), "rhs": (5,)}},

@@ -335,7 +335,7 @@ register(Op(
 register(Op(
     name="slice_like", doc=__doc__, params=LikeParams, inputs=("data", "shape_like"),
     infer=infer_like, infer_type=type_of_data, forward=forward_like, backward=backward_like,
-    no_gradient=("shape_like",), cases=cases_like,
+    no_gradient=("shape_like",), shape_only=("shape_like",), cases=cases_like,
     refusals={
         "slice_like/axes": {"params": {}, "shapes": {"data": (3, 3), "shape_like": (2,)}},
         "slice_like/size": {"params": {}, "shapes": {"data": (3,), "shape_like": (4,)}},

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
-from .base import MXNetError, refusal
+from .base import refusal
 from .kernels.foundation import Buffer, Op, allocate
 from .kernels.foundation import run as runner
 from .ndarray import NDArray, array, operators, tape
@@ -69,22 +69,22 @@ class _Scope:
 
 
 def record(train_mode: bool = True) -> _Scope:
-    """``with record():`` operators are put on the tape, and run as in training unless told otherwise."""
+    """Within the block operators are put on the tape, and run as in training unless told otherwise."""
     return _Scope(True, train_mode)
 
 
 def pause(train_mode: bool = False) -> _Scope:
-    """``with pause():`` nothing is put on the tape."""
+    """Within the block nothing is put on the tape."""
     return _Scope(False, train_mode)
 
 
 def train_mode() -> _Scope:
-    """``with train_mode():`` operators run as in training; recording stays as it is."""
+    """Within the block operators run as in training; recording stays as it is."""
     return _Scope(None, True)
 
 
 def predict_mode() -> _Scope:
-    """``with predict_mode():`` operators run as in prediction; recording stays as it is."""
+    """Within the block operators run as in prediction; recording stays as it is."""
     return _Scope(None, False)
 
 
@@ -175,7 +175,7 @@ def _array_at(place: Place) -> NDArray:
     return made
 
 
-def _not_in_graph() -> MXNetError:
+def _not_in_graph() -> Exception:
     return refusal(
         "autograd/on-tape",
         "Cannot differentiate an array that is not on the tape: compute it inside autograd.record() from"

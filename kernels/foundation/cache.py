@@ -38,7 +38,7 @@ def _user_cache() -> Path:
 
 
 @cache
-def _imported(file: Path) -> set[Path]:
+def _imported(file: Path) -> frozenset[Path]:
     """The files under ``kernels/`` that ``file`` imports by relative imports."""
     found: set[Path] = set()
     for node in ast.walk(ast.parse(file.read_bytes())):

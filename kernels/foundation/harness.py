@@ -66,6 +66,7 @@ class Call:
         if not op.has_gradient:
             raise refusal("harness/gradient", f"{op.name} has no gradient")
         if op.backward is None:
+            assert op.gradient is not None
             entries = op.gradient(self._make, p, head_buffers, self.ins, self.outs)
             return [None if e is None else e.to_numpy() for e in entries]
         names = [*op.input_names(p), *self.out_names]

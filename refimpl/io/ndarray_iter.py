@@ -9,10 +9,16 @@ import numpy as np
 
 from ..base import refusal, require
 from ..ndarray import NDArray, array, concatenate
+from ..quirks import declare
 from .desc import DataBatch, DataDesc
 from .iterator import DataIter
 
 NamedArrays = list[tuple[str, NDArray]]
+_SHUFFLE = declare(
+    "shuffle-float32", "NDArrayIter/types",
+    "an NDArray of another type becomes float32 when NDArrayIter shuffles it: 16777217 turns into 16777216",
+    "an NDArray keeps its type",
+)
 
 
 class NDArrayIter(DataIter):
@@ -139,9 +145,11 @@ class NDArrayIter(DataIter):
 
         def permuted(source: NamedArrays) -> NamedArrays:
             return [
-                (name, array(value.asnumpy().take(self.idx, self._axis), dtype=value.dtype))
-                for name, value in source
+                (name, array(values.take(self.idx, self._axis), dtype=None if single else values.dtype))
+                for name, values in ((name, value.asnumpy()) for name, value in source)
             ]
+
+        single = _SHUFFLE.active
 
         self.data = permuted(self.data)
         self.label = permuted(self.label)

@@ -9,9 +9,15 @@ from typing import Any
 import numpy as np
 
 from ..base import refusal
+from ..quirks import declare
 from .base import EvalMetric, alias, as_numpy, check_label_shapes, register
 
 Names = Sequence[str] | None
+_PEARSON = declare(
+    "pearson-micro", "Metric/macro-micro",
+    "PearsonCorrelation(average='micro') ignores reset_local, and its global value is 0",
+    "both are right",
+)
 
 
 def mean_absolute(difference: np.ndarray) -> float:
@@ -151,7 +157,8 @@ class PearsonCorrelation(EvalMetric):
             self.num_inst += 1
             self.global_num_inst += 1
             self.sum_metric = self._local.correlation() * self.num_inst
-            self.global_sum_metric = self._overall.correlation() * self.global_num_inst
+            if not _PEARSON.active:
+                self.global_sum_metric = self._overall.correlation() * self.global_num_inst
 
     def reset(self) -> None:
         """Forget everything."""
@@ -161,7 +168,8 @@ class PearsonCorrelation(EvalMetric):
     def reset_local(self) -> None:
         """Forget the local sums; the global ones go on."""
         super().reset_local()
-        self._local = Moments()
+        if not _PEARSON.active:
+            self._local = Moments()
 
 
 @register

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 from .. import metric
@@ -16,6 +15,7 @@ from ..initializer import Uniform
 from ..io import DataBatch, DataDesc
 from ..model import BatchEndParam
 from ..ndarray import NDArray
+from .batches import first
 from .descriptions import _check_input_names, _check_names_match, _parse_data_desc
 from .life_cycle import demand
 
@@ -69,7 +69,7 @@ class BaseModule:
             eval_metric = metric.create(eval_metric)
         eval_metric.reset()
         seen = 0
-        for nbatch, batch in enumerate(islice(eval_data, num_batch)):
+        for nbatch, batch in enumerate(first(num_batch, eval_data)):
             self.prepare(batch, sparse_row_id_fn=sparse_row_id_fn)
             self.forward(batch, is_train=False)
             self._count(eval_metric, batch)
@@ -87,7 +87,7 @@ class BaseModule:
         demand(self, "iter_predict")
         if reset:
             eval_data.reset()
-        for nbatch, batch in enumerate(islice(eval_data, num_batch)):
+        for nbatch, batch in enumerate(first(num_batch, eval_data)):
             self.prepare(batch, sparse_row_id_fn=sparse_row_id_fn)
             self.forward(batch, is_train=False)
             pad = getattr(batch, "pad", None) or 0

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Thread
 
+from ..quirks import quirks
+
 
 class Crew:
     """One thread per context beyond the first, waiting for work; they go home with their crew.
@@ -27,6 +29,7 @@ class Crew:
         if len(self._inboxes) < self.size - 1:
             self._hire()
         answers: SimpleQueue = SimpleQueue()
+        work = quirks.carried(work)
         for inbox in self._inboxes:
             inbox.put((work, answers))
         try:

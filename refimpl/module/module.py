@@ -13,6 +13,7 @@ from ..initializer import InitDesc
 from ..io import DataDesc
 from ..model import load_checkpoint
 from ..ndarray import NDArray
+from ..quirks import declare
 from .base_module import INITIALIZER
 from .descriptions import _check_input_names, _parse_data_desc, with_batch_size
 from .executor_group import DataParallelExecutorGroup
@@ -23,6 +24,10 @@ from .parameters import as_arrays, fitting, host_zeros, require_initializer
 
 DEVICE = cpu()
 """Where a module runs unless told otherwise."""
+_REBIND = declare(
+    "rebind-forgets", "Module/rebind-keeps-training",
+    "a forced rebind brings back the parameters of the last get_params", "training since would be lost",
+)
 
 
 class Module(OptimizingModule):
@@ -201,7 +206,8 @@ class Module(OptimizingModule):
         if shared_module is not None:
             arg_params, aux_params = shared_module.get_params()
         elif self.params_initialized:
-            arg_params, aux_params = self.get_params()
+            kept = (self._arg_params, self._aux_params) if _REBIND.active else self.get_params()
+            arg_params, aux_params = kept
             group.set_params(arg_params, aux_params)
         else:
             arg_params = host_zeros(group.param_names, group.param_arrays)

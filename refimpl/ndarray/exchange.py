@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,11 +22,12 @@ class Exchange:
     __slots__ = ()
 
     if TYPE_CHECKING:
-        _data: Buffer
         _ctx: Context
+        asnumpy: Callable[[], np.ndarray]
+        copy: Callable[[], NDArray]
 
-        def asnumpy(self) -> np.ndarray: ...
-        def copy(self) -> NDArray: ...
+        @property
+        def _data(self) -> Buffer: ...
 
     def tostype(self, stype: str) -> NDArray:
         """The same values in storage "default" (a copy), "row_sparse" or "csr"."""
@@ -36,7 +38,7 @@ class Exchange:
         return sparse.tostype(self, stype)
 
     def as_nd_ndarray(self) -> NDArray:
-        """This array."""
+        """The array itself."""
         return self  # type: ignore[return-value]  # the class that this is mixed into
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:

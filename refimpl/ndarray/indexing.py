@@ -89,6 +89,7 @@ def _follow(array: NDArray, value: NDArray) -> None:
 def _recorded(array: NDArray, key: Any, place: tuple[Shape, int] | None) -> NDArray:
     """A part of an array that is on the tape: a view by Reshape and slice, or elements by take."""
     flat = array.reshape((-1,))
+    shape: Shape
     if place is not None and prod(place[0]):
         shape, start = place
         part = flat._noted(

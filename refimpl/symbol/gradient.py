@@ -12,8 +12,22 @@ from typing import Any
 
 from ..base import refusal
 from ..kernels.foundation import get
+from ..quirks import declare
 from .inference import Key, key_of
 from .ir import Entry, Node, post_order
+
+_SUM_CAP = declare(
+    "gradient-sum-cap", "gradient/chain",
+    "from eight consumers of one array on, the gradient of clip, reverse or SoftmaxOutput replaces what was"
+    " added up before it",
+    "the sum is the gradient",
+)
+_OVERWRITING = ("clip", "reverse", "SoftmaxOutput")  # MXNet's kernels that forget to add
+_SOFTMAX_HEAD = declare(
+    "softmax-output-head", "SoftmaxOutput/out-grad",
+    "SoftmaxOutput with out_grad=True multiplies its gradient by its own output",
+    "its documentation says by the head gradient",
+)
 
 
 class Gradients:
@@ -37,6 +51,7 @@ class _Pass:
         self.order = post_order(outputs)
         self.result = Gradients()
         self.contributions: dict[Key, list[Entry]] = {}
+        self.overwritten: dict[Key, int] = {}  # contributions that MXNet loses, should the sum be long
         self.reached: set[int] = set()
         self.count = 0
         self.depends = self._depending_on(wanted)
@@ -74,6 +89,8 @@ class _Pass:
     def head_of(self, node: Node, index: int) -> Entry | None:
         """Sum of the contributions to one output, None when there are none."""
         parts = self.contributions.get((id(node), index), [])
+        if len(parts) >= 8 and _SUM_CAP.active:
+            parts = parts[self.overwritten.get((id(node), index), 0) :]
         if len(parts) < 2:
             return parts[0] if parts else None
         return self.make("add_n", parts)[0]
@@ -113,7 +130,10 @@ class _Pass:
                 self._refuse(node, name, entry)
             elif part is not None and name not in op.no_gradient and name not in op.aux:
                 self.reached.add(id(entry.node))
-                self.contributions.setdefault(key_of(entry), []).append(part)
+                parts = self.contributions.setdefault(key_of(entry), [])
+                if op.name in _OVERWRITING:
+                    self.overwritten[key_of(entry)] = len(parts)
+                parts.append(part)
 
     def _refuse(self, node: Node, name: str, entry: Entry) -> None:
         """Remember the first gradient that a page refuses: whoever never runs backward never sees it."""
@@ -135,6 +155,8 @@ class _Pass:
                 head if head is not None else self.make("zeros_like", [outputs[i]])[0]
                 for i, head in enumerate(heads)
             ]
+            if op.name == "SoftmaxOutput" and _SOFTMAX_HEAD.active:
+                heads = list(outputs)
         if op.gradient is not None and (op.backward is None or self.differentiable):
             return list(op.gradient(self.make, node.params, heads, node.inputs, outputs))
         by_name = dict(zip(op.input_names(node.params), node.inputs, strict=True))

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..attribute import HIDDEN_KEYS
 from ..base import NotImplementedForSymbol, integer_types, refusal
-from ..context import Context
 from ..kernels.foundation import known
 from . import inference, json_format
 from .arithmetic import Arithmetic
+from .execution import Execution
 from .ir import Entry, Node, auxiliary_nodes, post_order
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..ndarray import NDArray
 
 
-class Symbol(Arithmetic):
+class Symbol(Arithmetic, Execution):
     """One or more outputs of a graph. Made by ``mx.sym.Variable`` and ``mx.sym.<operator>``."""
 
     __slots__ = ("entries",)
@@ -302,36 +302,6 @@ class Symbol(Arithmetic):
         from .describe import debug_text
 
         return debug_text(self)
-
-    # --- execution -------------------------------------------------------------------------------
-
-    def bind(
-        self, ctx: Context, args: Any, args_grad: Any = None, grad_req: Any = "write",
-        aux_states: Any = None, group2ctx: Any = None, shared_exec: Executor | None = None,
-    ) -> Executor:
-        """Give every argument an array and return an Executor; see ``refimpl/executor.py``."""
-        from ..executor import bind
-
-        return bind(self, ctx, args, args_grad, grad_req, aux_states, group2ctx, shared_exec)
-
-    def simple_bind(
-        self, ctx: Context, grad_req: Any = "write", type_dict: dict[str, Any] | None = None,
-        stype_dict: Any = None, group2ctx: Any = None, shared_arg_names: list[str] | None = None,
-        shared_exec: Executor | None = None, shared_buffer: dict[str, NDArray] | None = None, **kwargs: Any,
-    ) -> Executor:
-        """Infer all shapes from the given ones, allocate arrays of zeros and bind them."""
-        from ..binding import simple_bind
-
-        return simple_bind(
-            self, ctx, grad_req, type_dict, stype_dict, group2ctx, shared_arg_names, shared_exec,
-            shared_buffer, kwargs,
-        )
-
-    def eval(self, ctx: Context | None = None, **kwargs: NDArray) -> list[NDArray]:
-        """Bind the given arrays, run forward once and return the outputs."""
-        from ..context import current_context
-
-        return self.bind(ctx or current_context(), kwargs, grad_req="null").forward()
 
     # --- operators as methods --------------------------------------------------------------------
 

@@ -1,0 +1,169 @@
+"""Pad (pad): images made larger at their edges.
+
+[Pad/width] pad_width names, for each axis, how many indices go before and how many after; a negative number
+    takes indices away. mode="constant" fills the new places with constant_value.
+    >>> run("Pad", [[[[1, 2], [3, 4]]]], mode="constant", constant_value=9, pad_width=(0, 0, 0, 0, 1, 0, 0, 1))
+    [[[[9.0, 9.0, 9.0], [1.0, 2.0, 9.0], [3.0, 4.0, 9.0]]]]
+
+[Pad/edge] mode="edge" repeats the nearest element of data.
+    >>> run("Pad", [[[[1, 2, 3]]]], mode="edge", pad_width=(0, 0, 0, 0, 0, 0, 2, 1))
+    [[[[1.0, 1.0, 1.0, 2.0, 3.0, 3.0]]]]
+
+[Pad/reflect] mode="reflect" mirrors data at its first and last element, which are not repeated.
+    >>> run("Pad", [[[[1, 2, 3]]]], mode="reflect", pad_width=(0, 0, 0, 0, 0, 0, 2, 1))
+    [[[[3.0, 2.0, 1.0, 2.0, 3.0, 2.0]]]]
+
+[Pad/reflect-width] a mirrored axis is padded by less than its side.
+
+[Pad/rank] data has rank 4 or 5, pad_width two numbers for each axis.
+
+[Pad/first-axes] the first two axes (batch and channel) are not padded.
+
+[Pad/sides] no axis of the output is empty, and its shape is inferred from data.
+
+[Pad/gradient] an element takes the sum of the heads of the places that show it, added in C order.
+    >>> grad("Pad", [[[[1, 2, 3]]]], mode="edge", pad_width=(0, 0, 0, 0, 0, 0, 2, 1), head=[[[[1, 2, 3, 4, 5, 6]]]])
+    [[[[6.0, 4.0, 11.0]]]]
+    >>> grad("Pad", [[[[1, 2, 3]]]], mode="reflect", pad_width=(0, 0, 0, 0, 0, 0, 2, 1), head=[[[[1, 2, 3, 4, 5, 6]]]])
+    [[[[3.0, 12.0, 6.0]]]]
+    >>> grad("Pad", [[[[1, 2]]]], mode="constant", pad_width=(0, 0, 0, 0, 0, 0, 1, -1), head=[[[[7, 8]]]])
+    [[[[8.0, 0.0]]]]
+"""
+
+from math import prod
+from typing import Literal, NamedTuple
+
+from .foundation import Case, Loop, Op, Shape, items, merge, register, require, scalar
+from .foundation.loops import zero
+
+
+class Params(NamedTuple):
+    mode: Literal["constant", "edge", "reflect"]
+    pad_width: Shape
+    constant_value: float = 0.0
+
+
+MODES = {"constant": 0, "edge": 1, "reflect": 2}
+
+
+def infer(p, ins, outs):
+    data = ins[0]
+    require(
+        "Pad/rank", len(p.pad_width) in (8, 10) and (data is None or 2 * len(data) == len(p.pad_width)),
+        f"pad_width {list(p.pad_width)} must hold two numbers for each axis of data, which has rank 4 or 5;"
+        f" data has shape {data}",
+    )
+    require(
+        "Pad/first-axes", not any(p.pad_width[:4]),
+        f"pad_width {list(p.pad_width)} must begin with four zeros: batch and channel are not padded",
+    )
+    if data is None:
+        return ins, outs
+    widths = list(zip(p.pad_width[::2], p.pad_width[1::2], strict=True))
+    wanted = tuple(side and side + sum(width) for side, width in zip(data, widths, strict=True))
+    for side, width, made in zip(data, widths, wanted, strict=True):
+        require(
+            "Pad/reflect-width", p.mode != "reflect" or not side or max(width) < side,
+            f"an axis of {side} cannot be mirrored by {max(width)}: pad by less than its side",
+        )
+        require("Pad/sides", not side or made > 0, f"padding an axis of {side} by {list(width)} leaves nothing")
+    return ins, [merge("Pad/sides", "output", outs[0], wanted)]
+
+
+# --- loops --------------------------------------------------------------------------------------
+
+
+@scalar
+def shown(at, before, side, mode):
+    """The index of data that place ``at`` of a padded axis shows, or -1 for the constant."""
+    index = at - before
+    if mode == 0:
+        return index if 0 <= index < side else -1
+    if mode == 1:
+        return min(max(index, 0), side - 1)
+    index = abs(index)
+    return index if index < side else 2 * side - 2 - index
+
+
+def pad(
+    data, out, value, mode, planes,
+    depth, height, width, out_depth, out_height, out_width, front, top, left,
+):
+    """out (planes, out_depth, out_height, out_width) shows data (planes, depth, height, width)."""
+    for row in items(planes * out_depth * out_height):
+        slab = row // out_height
+        plane = slab // out_depth
+        z = shown(slab - plane * out_depth, front, depth, mode)
+        y = shown(row - slab * out_height, top, height, mode)
+        for c in range(out_width):
+            x = shown(c, left, width, mode)
+            if z < 0 or y < 0 or x < 0:
+                out[row * out_width + c] = value
+            else:
+                out[row * out_width + c] = data[((plane * depth + z) * height + y) * width + x]
+
+
+def unpad(
+    head, d_data, mode, planes,
+    depth, height, width, out_depth, out_height, out_width, front, top, left,
+):
+    for plane in items(planes):
+        start = plane * depth * height * width
+        for i in range(depth * height * width):
+            d_data[start + i] = 0
+        read = plane * out_depth * out_height * out_width
+        for a in range(out_depth):
+            z = shown(a, front, depth, mode)
+            for b in range(out_height):
+                y = shown(b, top, height, mode)
+                for c in range(out_width):
+                    x = shown(c, left, width, mode)
+                    if z >= 0 and y >= 0 and x >= 0:
+                        d_data[start + (z * height + y) * width + x] += head[read]
+                    read += 1
+
+
+PAD, UNPAD = Loop(pad), Loop(unpad)
+
+
+# --- the operator -------------------------------------------------------------------------------
+
+
+def geometry(p, shape, out_shape):
+    """The last arguments of both loops; an image without depth has depth 1."""
+    flat = (1,) * (5 - len(shape))
+    before = (*(0 for _ in flat), *p.pad_width[4::2])
+    return MODES[p.mode], prod(shape[:2]), *flat, *shape[2:], *flat, *out_shape[2:], *before
+
+
+def forward(p, data, out):
+    PAD(data, out, p.constant_value, *geometry(p, data.shape, out.shape))
+
+
+def backward(p, head, d_data):
+    if d_data is not None:
+        UNPAD(head, d_data, *geometry(p, d_data.shape, head.shape))
+
+
+def cases(draw):
+    shape = draw.shape(4, 5, 3)
+    mode = draw.choice(["constant", "edge", "reflect"])
+    widths = [draw.integer(0, side - 1 if mode == "reflect" else 2) for side in shape[2:] for _ in "ab"]
+    params = {"mode": mode, "pad_width": (0, 0, 0, 0, *widths), "constant_value": draw.choice([0, 2.5])}
+    return Case(params, {"data": shape})
+
+
+def refused(*widths, mode="constant"):
+    return {"params": {"mode": mode, "pad_width": widths}, "shapes": {"data": (1, 1, 2, 2)}}
+
+
+register(Op(
+    name="Pad", doc=__doc__, params=Params, infer=infer, forward=forward, backward=backward,
+    aliases=("pad",), cases=cases,
+    refusals={
+        "Pad/rank": refused(0, 0, 1, 1),
+        "Pad/first-axes": refused(0, 0, 1, 0, 0, 0, 0, 0),
+        "Pad/reflect-width": refused(0, 0, 0, 0, 0, 2, 0, 0, mode="reflect"),
+        "Pad/sides": refused(0, 0, 0, 0, -1, -1, 0, 0),
+    },
+))

@@ -1,0 +1,347 @@
+"""sort, argsort, topk: the elements along an axis in order, or the first k of them.
+
+[sort/axis] one axis is sorted, -1 unless named, negative from the end; axis=None reads the array as one row.
+    >>> run("sort", [[3, 1, 2], [1, 1, 0]]), run("sort", [[3, 1], [2, 0]], axis=0)
+    ([[1.0, 2.0, 3.0], [0.0, 1.0, 1.0]], [[2.0, 0.0], [3.0, 1.0]])
+    >>> run("sort", [[3, 1], [2, 0]], axis=None, is_ascend=False)
+    [3.0, 2.0, 1.0, 0.0]
+
+[sort/ties] equal elements keep the order of their indices, upwards and downwards.
+    >>> run("argsort", [1, 0, 1, 0]), run("argsort", [1, 0, 1, 0], is_ascend=False)
+    ([1.0, 3.0, 0.0, 2.0], [0.0, 2.0, 1.0, 3.0])
+
+[sort/nan] NaN counts as larger than every number.
+    >>> nan = float("nan")
+    >>> run("sort", [nan, 1, float("inf"), 0]), run("argsort", [2, nan, 1], is_ascend=False)
+    ([0.0, 1.0, inf, nan], [1.0, 0.0, 2.0])
+
+[sort/shape] the output's shape is inferred from the input's, never the reverse.
+
+[sort/gradient] the head goes back to the places that the elements came from. argsort has gradient zero.
+    >>> grad("sort", [[3, 1, 2]], head=[[4, 5, 6]]), grad("argsort", [3, 1])
+    ([[6.0, 4.0, 5.0]], None)
+
+[topk/result] the first k elements in order, the largest first unless is_ascend: ret_typ="indices" gives where
+    they are, "value" the elements, "both" first these and then those, "mask" 1 at their places and else 0.
+    k below 1 means all; axis, ties and NaN are those of sort.
+    >>> x = [[3, 1, 2], [1, 1, 0]]
+    >>> run("topk", x, k=2), run("topk", x, k=2, ret_typ="mask")
+    ([[0.0, 2.0], [0.0, 1.0]], [[1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
+    >>> run("topk", x, k=1, ret_typ="both", axis=0), run("topk", x, ret_typ="value", is_ascend=True)
+    (([[3.0, 1.0, 2.0]], [[0.0, 0.0, 0.0]]), [[1.0], [0.0]])
+    >>> run("topk", x, k=2, axis=None), run("topk", x, k=2, axis=None, ret_typ="mask")
+    ([0.0, 2.0], [[1.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
+
+[topk/k] k is not larger than the side of the axis.
+
+[topk/dtype] indices have type dtype (float32 unless named), which must hold every whole number below the side;
+    values and masks have the type of data.
+    >>> run("topk", [5, 7], dtype="int32")
+    [1.0]
+
+[topk/gradient] the head of the values goes back to their places, all others get zero; indices and masks have
+    gradient zero.
+    >>> grad("topk", [[3, 1, 2], [1, 1, 0]], k=2, ret_typ="value", head=[[1, 2], [3, 4]])
+    [[1.0, 0.0, 2.0], [3.0, 4.0, 0.0]]
+    >>> grad("topk", [3, 1], ret_typ="indices")
+    [0.0, 0.0]
+"""
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from .foundation import (
+    Case,
+    Loop,
+    Op,
+    items,
+    merge,
+    normal_axis,
+    register,
+    require,
+    scalar,
+    scratch,
+)
+from .foundation.loops import outer_side_inner, zero
+
+IndexType = Literal["float16", "float32", "float64", "int32", "int64", "uint8"]
+EXACT = {"float16": 2**11, "float32": 2**24, "uint8": 2**8 - 1, "int32": 2**31 - 1}
+
+
+class SortParams(NamedTuple):
+    axis: int | None = -1
+    is_ascend: bool = True
+
+
+class ArgsortParams(NamedTuple):
+    axis: int | None = -1
+    is_ascend: bool = True
+    dtype: IndexType = "float32"
+
+
+class TopkParams(NamedTuple):
+    axis: int | None = -1
+    k: int = 1
+    ret_typ: Literal["both", "indices", "mask", "value"] = "indices"
+    is_ascend: bool = False
+    dtype: IndexType = "float32"
+
+
+# --- shapes and types ---------------------------------------------------------------------------
+
+
+def side_of(p, shape):
+    """How many elements are put in order at a time; 0 when not known yet."""
+    if p.axis is None:
+        return int(np.prod(shape, dtype=np.int64))
+    return shape[normal_axis("sort/axis", p.axis, len(shape))]
+
+
+def chosen(p, shape):
+    """The output's shape when ``p.k`` elements are chosen (all of them for sort and argsort)."""
+    side, k = side_of(p, shape), getattr(p, "k", 0)
+    require("topk/k", not side or k <= side, f"k={k} is more than the {side} elements along axis {p.axis}")
+    count = k if k > 0 else side
+    if p.axis is None:
+        return (count,)
+    axis = p.axis % len(shape)
+    return (*shape[:axis], count, *shape[axis + 1 :])
+
+
+def infer(p, ins, outs):
+    data = ins[0]
+    if data is None:
+        return ins, outs
+    kind = getattr(p, "dtype", None)
+    require(
+        "topk/dtype", side_of(p, data) - 1 <= EXACT.get(kind, 2**53),
+        f"dtype={kind} cannot hold the indices of {side_of(p, data)} elements; use int32 or int64",
+    )
+    shape = data if is_mask(p) else chosen(p, data)
+    return [data], [merge("sort/shape", "output", out, shape) for out in outs]
+
+
+def is_mask(p):
+    return getattr(p, "ret_typ", "") == "mask"
+
+
+def type_sort(p, ins, outs):
+    kind = ins[0] if ins[0] is not None else outs[0]
+    return [kind], [kind, np.dtype(np.int64)]
+
+
+def type_argsort(p, ins, outs):
+    return ins, [np.dtype(p.dtype)]
+
+
+def type_topk(p, ins, outs):
+    if p.ret_typ == "indices":
+        return ins, [np.dtype(p.dtype)]
+    kind = ins[0] if ins[0] is not None else outs[0]
+    index = [] if p.ret_typ == "mask" else [np.dtype(p.dtype if p.ret_typ == "both" else np.int64)]
+    return [kind], [kind, *index]
+
+
+def outputs(p):
+    return ("output0", "output1") if p.ret_typ in ("both", "value") else ("output",)
+
+
+# --- loops --------------------------------------------------------------------------------------
+# data is (outer, side, inner); a row has the elements along side. order (rows, side) holds indices.
+
+
+@scalar
+def goes_first(a, b, ascending):
+    """Whether ``a`` stands before ``b`` wherever it was."""
+    if a != a or b != b:
+        return (b != b and a == a) if ascending else (a != a and b == b)
+    return a < b if ascending else a > b
+
+
+def number(order, rows, side):
+    for t in items(rows * side):
+        order[t] = t % side
+
+
+def merge_runs(data, order, merged, rows, side, inner, width, ascending):
+    """Merge neighbouring sorted runs of ``width`` indices; of equals the left one goes first."""
+    pairs = (side + 2 * width - 1) // (2 * width)
+    for t in items(rows * pairs):
+        row = t // pairs
+        start = (t - row * pairs) * 2 * width
+        middle, end = min(start + width, side), min(start + 2 * width, side)
+        base = (row // inner) * side * inner + row % inner
+        left, right = row * side + start, row * side + middle
+        for at in range(row * side + start, row * side + end):
+            from_left = right >= row * side + end
+            if not from_left and left < row * side + middle:
+                from_left = not goes_first(
+                    data[base + order[right] * inner], data[base + order[left] * inner], ascending
+                )
+            if from_left:
+                merged[at] = order[left]
+                left += 1
+            else:
+                merged[at] = order[right]
+                right += 1
+
+
+def merge_runs_cuda(data, order, merged, rows, side, inner, width, ascending):
+    """The same order with one element per item, which counts those of the other run that go first."""
+    for t in items(rows * side):
+        row = t // side
+        place = t - row * side
+        start = place // (2 * width) * (2 * width)
+        middle, end = min(start + width, side), min(start + 2 * width, side)
+        base = (row // inner) * side * inner + row % inner
+        key = data[base + order[t] * inner]
+        is_left = place < middle
+        low, high = (middle, end) if is_left else (start, middle)
+        first = low
+        while low < high:
+            probe = (low + high) // 2
+            other = data[base + order[row * side + probe] * inner]
+            before = goes_first(other, key, ascending) if is_left else not goes_first(key, other, ascending)
+            if before:
+                low = probe + 1
+            else:
+                high = probe
+        own = place - start if is_left else place - middle
+        merged[row * side + start + own + low - first] = order[t]
+
+
+def take_values(data, order, values, rows, side, inner, count):
+    for t in items(rows * count):
+        row = t // count
+        j = t - row * count
+        outer = row // inner
+        i = row - outer * inner
+        values[(outer * count + j) * inner + i] = data[(outer * side + order[row * side + j]) * inner + i]
+
+
+def take_indices(order, indices, rows, side, inner, count):
+    for t in items(rows * count):
+        row = t // count
+        j = t - row * count
+        outer = row // inner
+        indices[(outer * count + j) * inner + row - outer * inner] = order[row * side + j]
+
+
+def mark(order, mask, rows, side, inner, count):
+    for t in items(rows * count):
+        row = t // count
+        outer = row // inner
+        mask[(outer * side + order[row * side + t - row * count]) * inner + row - outer * inner] = 1
+
+
+def put_back(head, indices, d_data, rows, side, inner, count):
+    for t in items(rows * count):
+        row = t // count
+        outer = row // inner
+        i = row - outer * inner
+        read = (outer * count + t - row * count) * inner + i
+        d_data[(outer * side + np.int64(indices[read])) * inner + i] = head[read]
+
+
+NUMBER, TAKE_VALUES, TAKE_INDICES = Loop(number), Loop(take_values), Loop(take_indices)
+MERGE_RUNS = Loop(merge_runs, cuda_function=merge_runs_cuda)
+MARK, PUT_BACK = Loop(mark), Loop(put_back)
+
+
+# --- the operators ------------------------------------------------------------------------------
+
+
+def sides_of(p, shape):
+    """(rows, side, inner) of data of this shape."""
+    if p.axis is None:
+        return 1, side_of(p, shape), 1
+    outer, side, inner = outer_side_inner(shape, p.axis % len(shape))
+    return outer * inner, side, inner
+
+
+def order_of(p, data):
+    """The order of every row, as indices."""
+    sides = sides_of(p, data.shape)
+    order, other = scratch(data, data.size, data.size, dtype=np.int64)
+    NUMBER(order, *sides[:2])
+    width = 1
+    while width < sides[1]:
+        MERGE_RUNS(data, order, other, *sides, width, p.is_ascend)
+        order, other = other, order
+        width *= 2
+    return order, sides
+
+
+def forward_both(p, data, values, indices):
+    order, sides = order_of(p, data)
+    count = values.size // sides[0]
+    TAKE_VALUES(data, order, values, *sides, count)
+    TAKE_INDICES(order, indices, *sides, count)
+
+
+def forward_argsort(p, data, indices):
+    order, sides = order_of(p, data)
+    TAKE_INDICES(order, indices, *sides, sides[1])
+
+
+def forward_topk(p, data, *outs):
+    if len(outs) == 2:
+        forward_both(p, data, *outs)
+        return
+    order, sides = order_of(p, data)
+    if p.ret_typ == "mask":
+        zero(outs[0])
+        MARK(order, outs[0], *sides, p.k if p.k > 0 else sides[1])
+    else:
+        TAKE_INDICES(order, outs[0], *sides, outs[0].size // sides[0])
+
+
+def backward(p, head, *rest):
+    *kept, d_data = rest
+    if d_data is None:
+        return
+    zero(d_data)
+    if kept:
+        sides = sides_of(p, d_data.shape)
+        PUT_BACK(head, kept[-1], d_data, *sides, head.size // sides[0])
+
+
+def nothing(make, p, heads, inputs, outputs):
+    return [None]
+
+
+def cases(draw):
+    shape = draw.shape(1, 4)
+    axis = draw.choice([None, -1, 0, len(shape) - 1])
+    return Case({"axis": axis, "is_ascend": draw.boolean()}, {"data": shape}, {"data": "apart"})
+
+
+def cases_topk(draw):
+    plain = cases(draw)
+    shape, axis = plain.shapes["data"], plain.params["axis"]
+    side = shape[axis] if axis is not None else int(np.prod(shape))
+    more = {
+        "k": draw.integer(0, side), "ret_typ": draw.choice(["both", "indices", "mask", "value"]),
+        "dtype": draw.choice(["float32", "int32", "float64"]),
+    }
+    return Case({**plain.params, **more}, plain.shapes, plain.values)
+
+
+AXIS = {"sort/axis": {"params": {"axis": 2}, "shapes": {"data": (2, 3)}}}
+register(Op(
+    name="sort", doc=__doc__, params=SortParams, outputs=("output0", "output1"), hidden=1, infer=infer,
+    infer_type=type_sort, forward=forward_both, backward=backward, needs=("output1",), cases=cases,
+    refusals={**AXIS, "sort/shape": {"shapes": {"data": (2, 3), "output0": (3,)}}},
+))
+register(Op(
+    name="argsort", doc=__doc__, params=ArgsortParams, infer=infer, infer_type=type_argsort,
+    forward=forward_argsort, gradient=nothing, cases=cases,
+    refusals={**AXIS, "topk/dtype": {"params": {"dtype": "uint8"}, "shapes": {"data": (300,)}}},
+))
+register(Op(
+    name="topk", doc=__doc__, params=TopkParams, outputs=outputs, infer=infer, infer_type=type_topk,
+    visible=lambda p: 2 if p.ret_typ == "both" else 1, forward=forward_topk, backward=backward,
+    needs=lambda p: ("output1",) if len(outputs(p)) == 2 else (), cases=cases_topk,
+    refusals={**AXIS, "topk/k": {"params": {"k": 4}, "shapes": {"data": (2, 3)}}},
+))

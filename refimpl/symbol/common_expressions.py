@@ -1,0 +1,69 @@
+"""Common-subexpression elimination: what would be computed twice is computed once.
+
+Two operators are merged when operator, parameters, inputs and context are equal. Draws from a random stream,
+operators that change their inputs and user-defined ones never are: computing them twice is not computing them once.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ..kernels.foundation import get
+from .graph import Graph
+from .inference import key_of
+from .ir import Entry, Node
+
+SWITCH = "MXNET_ELIMINATE_COMMON_EXPR"
+"""The environment variable that turns this off when it is 0, as in MXNet."""
+
+
+def enabled() -> bool:
+    """Whether executors eliminate common expressions."""
+    return os.environ.get(SWITCH, "1").lower() not in ("0", "false", "off")
+
+
+def stays_alone(node: Node) -> bool:
+    """Whether running the operator has a consequence besides its outputs."""
+    op = node.op
+    assert op is not None
+    return op.random or bool(op.mutates) or op.name == "Custom"
+
+
+def _identity(graph: Graph, node: Node, inputs: list[Entry]) -> tuple[Any, ...]:
+    """Equal for two nodes that compute the same."""
+    assert node.op is not None
+    outputs = [(id(node), i) for i in range(node.output_count())]
+    return (
+        node.op.name, node.primal is None, repr(node.params),  # text: 0.0 and -0.0 are equal numbers
+        tuple(key_of(entry) for entry in inputs), graph.contexts[id(node)], id(node) in graph.forward,
+        # two gradients may differ in nothing but the shape that they give
+        tuple((graph.shapes[key], graph.types[key]) for key in outputs),
+    )
+
+
+def eliminate(graph: Graph) -> Graph:
+    """The graph with equal operators merged, the first of them staying; outputs keep memory of their own."""
+    kept: dict[tuple[Any, ...], Node] = {}
+
+    def visit(node: Node, inputs: list[Entry]) -> Node:
+        made = graph.with_inputs(node, inputs)
+        if stays_alone(node):
+            return made
+        return kept.setdefault(_identity(graph, made, inputs), made)
+
+    return separate(graph.rewritten(visit))
+
+
+def separate(graph: Graph) -> Graph:
+    """The graph with a ``_copy`` for every output that an earlier output is already."""
+    outputs: list[Entry] = []
+    seen: set[tuple[int, int]] = set()
+    for number, entry in enumerate(graph.outputs):
+        made = entry
+        if key_of(entry) in seen:
+            node = Node(get("_copy"), f"{entry.node.name}_{number - 1}_copy", {}, [entry])
+            made = graph.record(node, entry, graph.contexts[id(entry.node)], forward=True)
+        seen.add(key_of(made))
+        outputs.append(made)
+    return Graph(outputs, graph.gradients, graph.shapes, graph.types, graph.contexts, graph.forward)

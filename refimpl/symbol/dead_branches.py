@@ -1,0 +1,63 @@
+"""Dead-branch removal: what is computed only to be measured is not computed.
+
+``zeros_like(x)`` looks at the shape of x, never at its values; so does the gradient of ``Concat``. Shapes are known
+before anything runs, so such an edge is cut: the operator reads a placeholder that has a shape and no memory.
+What nothing leads to any more is never run, and what is still needed elsewhere is needed for a shorter time.
+"""
+
+from __future__ import annotations
+
+from .common_expressions import stays_alone
+from .graph import Graph
+from .ir import HEAD, Entry, Node
+
+
+def measured(node: Node) -> set[int]:
+    """Positions of the inputs of which the operator reads the shape only."""
+    op = node.op
+    assert op is not None
+    if node.primal is None:
+        names = op.input_names(node.params) if op.shape_only else ()
+        return {i for i, name in enumerate(names) if name in op.shape_only}
+    wanted = op.shape_needs(node.params) if callable(op.shape_needs) else op.shape_needs
+    return {i for i, name in enumerate(node.read_names()) if name != HEAD and name in wanted} if wanted else set()
+
+
+def is_placeholder(node: Node) -> bool:
+    """Whether the node stands for a shape."""
+    return node.is_variable and "__placeholder__" in node.attrs
+
+
+def _cut(graph: Graph, in_forward: bool) -> Graph:
+    placeholders: dict[tuple[int, int], Entry] = {}
+
+    def placeholder(entry: Entry) -> Entry:
+        key = (id(entry.node), entry.index)
+        if key not in placeholders:
+            name = f"shape({entry.node.entry_name(entry.index)})"
+            node = Node(None, name, {"__placeholder__": "1"})
+            placeholders[key] = graph.record(node, entry, graph.contexts[id(entry.node)], forward=True)
+        return placeholders[key]
+
+    def visit(node: Node, inputs: list[Entry]) -> Node:
+        if id(node) in graph.forward and not in_forward:
+            return graph.with_inputs(node, inputs)
+        cut = measured(node)
+        return graph.with_inputs(node, [
+            placeholder(e) if i in cut and not e.node.is_variable else e for i, e in enumerate(inputs)
+        ])
+
+    return graph.rewritten(visit)
+
+
+def remove(graph: Graph) -> Graph:
+    """The graph without edges that carry only a shape, and so without the branches that end there.
+
+    Operators that draw random numbers or change their inputs are not lost: were one to go, forward stays whole.
+    """
+
+    def consequences(of: Graph) -> int:
+        return sum(not node.is_variable and stays_alone(node) for node in of.order())
+
+    made = _cut(graph, in_forward=True)
+    return made if consequences(made) == consequences(graph) else _cut(graph, in_forward=False)

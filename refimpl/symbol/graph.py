@@ -1,0 +1,84 @@
+"""What a pass takes and gives: a graph, its gradient, and what is known about every value.
+
+A pass is a function from :class:`Graph` to :class:`Graph`. It never changes a node; where something is
+different it makes another node, so that a graph can be printed before and after
+(``print(graph_text(graph.entries()))`` of ``describe.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..context import Context
+from ..kernels.foundation import Shape
+from .inference import Key
+from .ir import Entry, Node, post_order
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The graph that an executor is about to be made of.
+
+    ``outputs`` are the entries that forward computes, ``gradients`` those that backward computes. ``shapes``
+    and ``types`` have every entry by (id of the node, index), ``contexts`` every node by id; ``forward`` holds
+    the ids of the nodes that run in forward. The tables may hold nodes that are in the graph no more.
+    """
+
+    outputs: list[Entry]
+    gradients: list[Entry]
+    shapes: dict[Key, Shape]
+    types: dict[Key, np.dtype]
+    contexts: dict[int, Context]
+    forward: set[int]
+
+    def entries(self) -> list[Entry]:
+        """Outputs and gradients, what has to be computed."""
+        return [*self.outputs, *self.gradients]
+
+    def order(self) -> list[Node]:
+        """All nodes, inputs first."""
+        return post_order(self.entries())
+
+    def steps(self) -> tuple[list[Node], list[Node]]:
+        """The operators that forward runs and those that backward runs, in this order."""
+        operators = [node for node in self.order() if not node.is_variable]
+        return (
+            [node for node in operators if id(node) in self.forward],
+            [node for node in operators if id(node) not in self.forward],
+        )
+
+    def record(self, node: Node, like: Entry, context: Context, forward: bool) -> Entry:
+        """Enter a new node with one output into the tables; its output."""
+        key = (id(like.node), like.index)
+        self.shapes[id(node), 0], self.types[id(node), 0] = self.shapes[key], self.types[key]
+        self.contexts[id(node)] = context
+        (self.forward.add if forward else self.forward.discard)(id(node))
+        return Entry(node, 0)
+
+    def with_inputs(self, node: Node, inputs: Sequence[Entry]) -> Node:
+        """The same operator reading other entries; the node itself where nothing differs."""
+        if all(a is b or a == b for a, b in zip(node.inputs, inputs, strict=True)):
+            return node
+        made = node.reading(inputs)
+        for index in range(node.output_count()):
+            for table in (self.shapes, self.types):
+                table[id(made), index] = table[id(node), index]  # type: ignore[index]  # one key, two tables
+        self.contexts[id(made)] = self.contexts[id(node)]
+        (self.forward.add if id(node) in self.forward else self.forward.discard)(id(made))
+        return made
+
+    def rewritten(self, visit: Callable[[Node, list[Entry]], Node]) -> Graph:
+        """The graph in which ``visit(node, its rewritten inputs)`` stands for each operator, inputs first."""
+        made: dict[int, Node] = {}
+
+        def moved(entry: Entry) -> Entry:
+            return Entry(made[id(entry.node)], entry.index)
+
+        for node in self.order():
+            made[id(node)] = node if node.is_variable else visit(node, [moved(e) for e in node.inputs])
+        return replace(
+            self, outputs=[moved(e) for e in self.outputs], gradients=[moved(e) for e in self.gradients]
+        )
