@@ -1,4 +1,4 @@
-"""argmax and argmin: where along an axis the extreme lies.
+"""argmax, argmin and argmax_channel: where along an axis the extreme lies.
 
 [argmax/first] the index of the first extreme; NaN counts as one.
     >>> run("argmax", [[1, 3, 3], [5, 0, 2]], axis=1), run("argmin", [1, 0, 0], axis=0)
@@ -16,11 +16,15 @@
     ([2.0], [[1.0], [0.0]])
 
 [argmax/shape] the output's shape is inferred from the input's, never the reverse.
+
+[argmax_channel/axis] argmax_channel is argmax along axis 1 of an array of rank 2 or more.
+    >>> run("argmax_channel", [[1, 3, 3], [5, 0, 2]])
+    [1.0, 0.0]
 """
 
 from typing import NamedTuple
 
-from .foundation import Case, Loop, Op, items, merge, normal_axis, register
+from .foundation import Case, Loop, Op, items, merge, normal_axis, register, require
 from .foundation.loops import outer_side_inner
 
 
@@ -39,6 +43,15 @@ def infer(p, ins, outs):
         axis = normal_axis("argmax/axis", p.axis, len(data))
         shape = (*data[:axis], *((1,) if p.keepdims else ()), *data[axis + 1 :]) or (1,)
     return [data], [merge("argmax/shape", "output", outs[0], shape)]
+
+
+def infer_channel(p, ins, outs):
+    (data,) = ins
+    require(
+        "argmax_channel/axis", data is None or len(data) > 1,
+        f"argmax_channel needs an axis 1, data has shape {list(data or ())}; use argmax for other axes",
+    )
+    return infer(Params(axis=1), ins, outs)
 
 
 # --- loops ---------------------------------------------------------------------------------------
@@ -82,9 +95,7 @@ def cases(draw):
     return Case(params, {"data": draw.shape(2, 4)}, {"data": "any"})
 
 
-def _register(name, function):
-    seek = Loop(function)
-
+def _register(name, seek):
     def forward(p, data, out):
         if p.axis is None:
             seek(data, out, 1, data.size, 1)
@@ -101,5 +112,15 @@ def _register(name, function):
     ))
 
 
-_register("argmax", seek_largest)
-_register("argmin", seek_smallest)
+def forward_channel(p, data, out):
+    SEEK_LARGEST(data, out, *outer_side_inner(data.shape, 1))
+
+
+SEEK_LARGEST, SEEK_SMALLEST = Loop(seek_largest), Loop(seek_smallest)
+_register("argmax", SEEK_LARGEST)
+_register("argmin", SEEK_SMALLEST)
+register(Op(
+    name="argmax_channel", doc=__doc__, infer=infer_channel, forward=forward_channel, gradient=nothing,
+    cases=lambda draw: Case({}, {"data": draw.shape(2, 4)}, {"data": "any"}),
+    refusals={"argmax_channel/axis": {"shapes": {"data": (3,)}}},
+))

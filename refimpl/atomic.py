@@ -6,13 +6,14 @@ import errno
 import os
 import secrets
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 
 from .base import refusal
 
 
-def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Replace the file at ``path`` by ``content``.
+def write_atomically(path: str | os.PathLike[str], content: bytes | Iterable[bytes]) -> None:
+    """Replace the file at ``path`` by ``content``, one piece of bytes or several in order.
 
     The bytes go to a temporary file in the same folder, are flushed to the disk, and take the name in
     one step. A file that exists keeps its permissions; a link keeps pointing at its file. What is not
@@ -22,13 +23,15 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
         MXNetError: the folder is missing, ``path`` is a folder, or the disk refuses.
     """
     target = Path(os.path.realpath(path))
+    pieces = [content] if isinstance(content, bytes) else content
     try:
         if target.exists() and not target.is_file() and not target.is_dir():
-            target.write_bytes(content)
+            with target.open("wb") as file:
+                file.writelines(pieces)
             return
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, "it is a folder")
-        _replace(target, content)
+        _replace(target, pieces)
     except OSError as error:
         raise refusal(
             "Files/writable",
@@ -37,14 +40,14 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
         ) from error
 
 
-def _replace(target: Path, content: bytes) -> None:
+def _replace(target: Path, pieces: Iterable[bytes]) -> None:
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
     # opened this way, not with tempfile, so that the file gets the permissions any new file would get
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(temporary, flags, 0o666)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+            file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
         if target.exists():

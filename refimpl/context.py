@@ -112,3 +112,15 @@ def current_context() -> Context:
     """Return the innermost ``with`` context of this thread, cpu(0) by default."""
     contexts = getattr(Context._stack, "contexts", None)
     return contexts[-1] if contexts else _DEFAULT
+
+
+def gpu_memory_info(device_id: int = 0) -> tuple[int, int]:
+    """Return (free, total) bytes of a GPU.
+
+    Raises:
+        MXNetError: there is no such GPU.
+    """
+    assert gpu(device_id).memory == "gpu"
+    with cuda.gpus[device_id]:
+        free, total = cuda.current_context().get_memory_info()
+    return free, total

@@ -3,8 +3,10 @@
     u64 0x112, u64 0, u64 n, n array records, u64 k (0 or n), k times (u64 length, UTF-8 bytes)
 
 An array record (version 2) is
-    u32 0xF993FAC9, i32 storage (0: dense), i32 rank, rank x i64 sides, i32 device type, i32 device id,
-    i32 dtype flag, the values in C order.
+    u32 0xF993FAC9, i32 storage (0 dense, 1 row_sparse, 2 csr), for sparse ones the shape of what is stored,
+    shape, i32 device type, i32 device id, i32 dtype flag, for each array of indices i32 dtype flag and
+    shape, the values in C order, the indices
+where a shape is i32 rank, rank x i64 sides. spec/formats.md has the older and the newer kinds.
 
 Files are hostile until read: every size is checked against what is left of the file before memory is
 reserved, and a refusal names the file and the byte.
@@ -13,7 +15,7 @@ reserved, and a refusal names the file and the byte.
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -21,13 +23,30 @@ from typing import Any
 import numpy as np
 
 from ..atomic import write_atomically
-from ..base import DTYPE_FLAGS, FLAG_DTYPES, refusal
+from ..base import DTYPE_FLAGS, FLAG_DTYPES, MXNetError, refusal
 from ..context import Context, cpu, num_gpus
+from ..foreign import what_it_is
 from .ndarray import NDArray, array
 
 _LIST_MAGIC = 0x112
 _V1, _V2, _V3 = 0xF993FAC8, 0xF993FAC9, 0xF993FACA
+_STORAGE = {"default": 0, "row_sparse": 1, "csr": 2}
+_BFLOAT16 = 12
 _MAX_RANK = 32
+_MAX_BYTES = 2**62
+
+
+def _np_shape() -> bool:
+    """Whether the caller works in NumPy's shapes, where a side of 0 is a side and rank 0 a number."""
+    try:
+        from ..util import is_np_shape
+    except ImportError:
+        return False
+
+    return is_np_shape()
+
+
+# --- reading --------------------------------------------------------------------------------------
 
 
 class _Reader:
@@ -36,10 +55,10 @@ class _Reader:
     def __init__(self, data: bytes, name: str) -> None:
         self.data, self.name, self.at = data, name, 0
 
-    def fail(self, reason: str) -> Exception:
+    def fail(self, reason: str, at: int | None = None, slug: str = "valid") -> Exception:
+        place = self.at if at is None else at
         return refusal(
-            "params-file/valid",
-            f"Invalid NDArray file format: {self.name}, byte {self.at}: {reason}",
+            f"params-file/{slug}", f"Invalid NDArray file format: {self.name}, byte {place}: {reason}"
         )
 
     def take(self, count: int) -> bytes:
@@ -53,58 +72,134 @@ class _Reader:
         (value,) = struct.unpack("<" + code, self.take(struct.calcsize("<" + code)))
         return value
 
+    def sides(self, code: str, rank: int) -> tuple[int, ...]:
+        """A shape of known rank."""
+        start = self.at
+        if not 0 <= rank <= _MAX_RANK:
+            raise self.fail(f"rank {rank} is not between 0 and {_MAX_RANK}", start - 4)
+        sides = tuple(self.number(code) for _ in range(rank))
+        if any(side < 0 for side in sides):
+            raise self.fail(f"negative side in shape {sides}", start)
+        # NumPy cannot hold such a shape even when another side is 0 and nothing has to be stored
+        if prod(side or 1 for side in sides) > _MAX_BYTES // 8:
+            raise self.fail(f"shape {sides} is larger than any memory", start)
+        return sides
 
-def _read_shape(reader: _Reader, code: str, rank: int) -> tuple[int, ...]:
-    if not 0 <= rank <= _MAX_RANK:
-        raise reader.fail(f"rank {rank} is not between 0 and {_MAX_RANK}")
-    sides = tuple(reader.number(code) for _ in range(rank))
-    if any(side < 0 for side in sides):
-        raise reader.fail(f"negative side in shape {sides}")
-    return sides
+    def shape(self) -> tuple[int, ...]:
+        return self.sides("q", self.number("i"))
+
+    def dtype(self) -> np.dtype:
+        flag = self.number("i")
+        if flag not in FLAG_DTYPES:
+            known = " (bfloat16, which is not supported here)" if flag == _BFLOAT16 else ""
+            raise self.fail(f"unknown dtype flag {flag}{known}", self.at - 4)
+        return FLAG_DTYPES[flag]
+
+    def values(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        raw = self.take(prod(shape) * dtype.itemsize)
+        if dtype == np.bool_:  # any byte but 0 is true
+            return (np.frombuffer(raw, np.uint8) != 0).reshape(shape)
+        return np.frombuffer(raw, dtype.newbyteorder("<")).reshape(shape)
 
 
-def _read_array(reader: _Reader) -> NDArray | None:
+def _require_version(reader: _Reader, magic: int, start: int) -> None:
+    """Records made under np_shape are read under np_shape, all others outside."""
+    if (magic == _V3) == _np_shape():
+        return
+    if magic == _V3:
+        reason = "the array was saved under np_shape; read it inside `with mx.util.np_shape(True):`"
+    else:
+        reason = "the array was not saved under np_shape; read it inside `with mx.util.np_shape(False):`"
+    raise reader.fail(reason, start, "np-shape")
+
+
+def _read_array(reader: _Reader, *, alone: bool = False) -> NDArray | None:
+    """One record. ``alone``: it is part of a pickle, where what np_shape says does not matter."""
+    start = reader.at
     magic = reader.number("I")
+    stored: tuple[int, ...] = ()
+    storage = 0
     if magic in (_V2, _V3):
         storage = reader.number("i")
-        if storage != 0:
-            raise reader.fail(f"storage type {storage} (sparse) is not supported, only dense (0)")
-        shape = _read_shape(reader, "q", reader.number("i"))
+        if storage not in _STORAGE.values() or (storage and magic == _V3):
+            known = "0" if magic == _V3 else "0 (dense), 1 (row_sparse) or 2 (csr)"
+            raise reader.fail(f"storage type {storage} is not {known}", reader.at - 4)
+        if storage:
+            stored = reader.shape()
+        shape = reader.shape()
     elif magic == _V1:
-        shape = _read_shape(reader, "q", reader.number("i"))
+        shape = reader.shape()
     else:  # before version 1 the record began with the rank
-        shape = _read_shape(reader, "I", magic)
-    if not shape and magic != _V3:
+        shape = reader.sides("I", magic)
+    if not alone:
+        _require_version(reader, magic, start)
+    if not shape and magic != _V3 and not storage:
         return None  # an array that was never allocated: nothing follows
     device, number = reader.number("i"), reader.number("i")
-    flag = reader.number("i")
-    if flag not in FLAG_DTYPES:
-        raise reader.fail(f"unknown dtype flag {flag}")
-    dtype = FLAG_DTYPES[flag]
-    values = np.frombuffer(reader.take(prod(shape) * dtype.itemsize), dtype.newbyteorder("<"))
-    gpu_present = device == Context.devstr2type["gpu"] and number < num_gpus()
+    dtype = reader.dtype()
+    gpu_present = device == Context.devstr2type["gpu"] and 0 <= number < num_gpus()
     ctx = Context("gpu", number) if gpu_present else cpu(0)
-    return array(values.reshape(shape), ctx, dtype)
+    if storage:
+        return _read_sparse(reader, storage, stored, shape, dtype, ctx)
+    return array(reader.values(shape, dtype), ctx, dtype)
 
 
-def load_frombuffer(buffer: bytes, name: str = "buffer") -> Any:
+def _read_sparse(
+    reader: _Reader, storage: int, stored: tuple[int, ...], shape: tuple[int, ...], dtype: np.dtype,
+    ctx: Context,
+) -> NDArray:
+    """The rest of a sparse record: what kind of indices, values, indices."""
+    from . import sparse
+
+    start = reader.at
+    kinds = []
+    for _ in range(storage):
+        kind = reader.dtype()
+        if kind.name not in ("int64", "int32"):
+            raise reader.fail(f"indices of type {kind.name}, not int64", reader.at - 4)
+        kinds.append((reader.shape(), kind))
+    sizes = [sides for sides, _ in kinds]
+    if storage == _STORAGE["row_sparse"]:
+        fits = bool(shape) and stored[1:] == shape[1:] and sizes == [stored[:1]]
+    else:
+        fits = len(shape) == 2 and len(stored) == 1 and sizes == [(shape[0] + 1,), stored]
+    if not fits:
+        raise reader.fail(f"values of shape {stored} with indices of shapes {sizes} do not make {shape}", start)
+    data = reader.values(stored, dtype)
+    start = reader.at
+    indices = [reader.values(sides, kind).astype(np.int64) for sides, kind in kinds]
+    made: Any
+    if storage == _STORAGE["row_sparse"]:
+        made = sparse.row_sparse_array((data, indices[0]), shape=shape, ctx=ctx, dtype=dtype)
+    else:
+        made = sparse.csr_matrix((data, indices[1], indices[0]), shape=shape, ctx=ctx, dtype=dtype)
+    try:
+        return made._ordered()
+    except MXNetError as error:
+        raise reader.fail(str(error), start) from None
+
+
+def load_frombuffer(buf: bytes, name: str = "buffer") -> Any:
     """Read a ``.params`` file's bytes: a dict when arrays have names, otherwise a list.
 
     Raises:
         MXNetError: the bytes are not such a file; the message names ``name`` and the byte.
+        TypeError: ``buf`` holds no bytes.
     """
-    reader = _Reader(bytes(buffer), name)
-    if reader.number("Q") != _LIST_MAGIC:
-        reader.at = 0
-        raise reader.fail("the file does not begin with an NDArray list (0x112)")
+    if not isinstance(buf, (bytes, bytearray, memoryview)):
+        raise refusal("params-file/buffer", f"buf must be bytes, got {type(buf).__name__}", TypeError)
+    reader = _Reader(bytes(buf), name)
+    if len(reader.data) < 8 or reader.number("Q") != _LIST_MAGIC:
+        plain = "it does not begin with an NDArray list (0x112)"
+        raise reader.fail(what_it_is(reader.data) or plain, 0)
     reader.number("Q")
     count = reader.number("Q")
-    if count > len(buffer) // 4:
-        raise reader.fail(f"{count} arrays are declared, more than the file can hold")
+    if count > len(reader.data) // 4:
+        raise reader.fail(f"{count} arrays are declared, more than the file can hold", reader.at - 8)
     arrays = [_read_array(reader) for _ in range(count)]
     names_count = reader.number("Q")
     if names_count not in (0, count):
-        raise reader.fail(f"{names_count} names for {count} arrays")
+        raise reader.fail(f"{names_count} names for {count} arrays", reader.at - 8)
     if names_count == 0:
         return arrays
     names = []
@@ -113,7 +208,7 @@ def load_frombuffer(buffer: bytes, name: str = "buffer") -> Any:
         try:
             names.append(raw.decode("utf-8"))
         except UnicodeDecodeError:
-            raise reader.fail("a name is not UTF-8 text") from None
+            raise reader.fail("a name is not UTF-8 text", reader.at - len(raw)) from None
     return dict(zip(names, arrays, strict=True))
 
 
@@ -133,20 +228,58 @@ def load(fname: str) -> Any:
     return load_frombuffer(data, str(fname))
 
 
-def record(source: NDArray) -> bytes:
-    """One array as a version 2 record."""
-    values = source.asnumpy()
-    dtype = values.dtype
-    header = struct.pack("<Iii", _V2, 0, values.ndim)
-    sides = struct.pack(f"<{values.ndim}q", *values.shape)
+def from_record(raw: bytes, name: str = "buffer") -> NDArray | None:
+    """The array of one record, as pickles hold it.
+
+    Raises:
+        MXNetError: the bytes are not a record.
+    """
+    return _read_array(_Reader(bytes(raw), name), alone=True)
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def _shape(sides: Sequence[int]) -> bytes:
+    return struct.pack(f"<i{len(sides)}q", len(sides), *sides)
+
+
+def _values(values: np.ndarray) -> bytes:
+    return np.ascontiguousarray(values, values.dtype.newbyteorder("<")).tobytes()
+
+
+def record(source: Any, *, np_shape: bool = False) -> bytes:
+    """One array (dense, row_sparse or csr) as a record: version 2, or 3 where only that can say it.
+
+    Raises:
+        MXNetError: a sparse array under np_shape, of which MXNet has no record, or one whose indices are wrong.
+    """
     place = struct.pack(
-        "<iii", source.context.device_typeid, source.context.device_id, DTYPE_FLAGS[dtype.name]
+        "<iii", source.context.device_typeid, source.context.device_id,
+        DTYPE_FLAGS[np.dtype(source.dtype).name],
     )
-    return header + sides + place + np.ascontiguousarray(values, dtype.newbyteorder("<")).tobytes()
+    storage = _STORAGE[source.stype]
+    if not storage:
+        values = source.asnumpy()
+        magic = _V3 if np_shape or not values.ndim else _V2
+        return struct.pack("<Ii", magic, storage) + _shape(values.shape) + place + _values(values)
+    if np_shape:
+        raise refusal(
+            "params-file/np-shape", f"under np_shape only dense arrays are written, not {source.stype};"
+            " write it inside `with mx.util.np_shape(False):` or as a.tostype('default')",
+        )
+    source = source._ordered()
+    data = source.data.asnumpy()
+    indices = [source.indices.asnumpy().astype(np.int64)]
+    if storage == _STORAGE["csr"]:
+        indices.insert(0, source.indptr.asnumpy().astype(np.int64))
+    kinds = [struct.pack("<i", DTYPE_FLAGS["int64"]) + _shape(part.shape) for part in indices]
+    head = struct.pack("<Ii", _V2, storage) + _shape(data.shape) + _shape(source.shape) + place
+    return b"".join([head, *kinds, _values(data), *map(_values, indices)])
 
 
-def to_bytes(data: NDArray | Sequence[NDArray] | Mapping[str, NDArray]) -> bytes:
-    """The whole file for one array, a list or a dict of arrays."""
+def _named(data: Any) -> tuple[list[str], list[Any]]:
+    """(names, arrays) of what is to be saved, checked."""
     names: list[Any] = []
     arrays: list[Any] = [data]
     if isinstance(data, Mapping):
@@ -164,20 +297,35 @@ def to_bytes(data: NDArray | Sequence[NDArray] | Mapping[str, NDArray]) -> bytes
             "params-file/content",
             "save only accepts an NDArray, a list of NDArrays or a dict of str to NDArray", TypeError,
         )
-    parts = [struct.pack("<QQQ", _LIST_MAGIC, 0, len(arrays)), *map(record, arrays)]
-    parts.append(struct.pack("<Q", len(names)))
+    if any(a.shape == () for a in arrays) and not _np_shape():
+        raise refusal(
+            "params-file/rank-0", "a single number has no place in a file outside np_shape; save"
+            " a.reshape((1,)), or save and load inside `with mx.util.np_shape(True):`",
+        )
+    return names, arrays
+
+
+def _parts(names: list[str], arrays: list[Any], np_shape: bool) -> Iterator[bytes]:
+    yield struct.pack("<QQQ", _LIST_MAGIC, 0, len(arrays))
+    for source in arrays:
+        yield record(source, np_shape=np_shape)
+    yield struct.pack("<Q", len(names))
     for name in names:
         raw = name.encode("utf-8")
-        parts += [struct.pack("<Q", len(raw)), raw]
-    return b"".join(parts)
+        yield struct.pack("<Q", len(raw)) + raw
+
+
+def to_bytes(data: NDArray | Sequence[NDArray] | Mapping[str, NDArray]) -> bytes:
+    """The whole file for one array, a list or a dict of arrays."""
+    return b"".join(_parts(*_named(data), _np_shape()))
 
 
 def save(fname: str, data: NDArray | Sequence[NDArray] | Mapping[str, NDArray]) -> None:
     """Write arrays to a file that MXNet 1.x reads; a crash leaves the old file or the new one, whole.
 
     Raises:
-        MXNetError: the folder is missing or not writable.
+        MXNetError: the folder is missing or not writable, or an array has no place in a file.
         ValueError: ``data`` is not an NDArray, a list or a dict.
         TypeError: the list or dict holds something else than NDArrays, or names that are no text.
     """
-    write_atomically(fname, to_bytes(data))
+    write_atomically(fname, _parts(*_named(data), _np_shape()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -47,32 +47,53 @@ def parsed(op: Op, attrs: dict[str, Any]) -> Any:
     return found
 
 
-_INFERRED: dict[Any, list[tuple[Any, np.dtype]]] = {}
+class Plan(NamedTuple):
+    """What a call works out once for its parameters and the shapes and types of its inputs."""
+
+    results: list[tuple[Any, np.dtype]]
+    """Shape and type of every output."""
+    visible: int
+    plain: bool
+    """Whether the page's forward can be called as it is: no half precision, mode or random streams."""
 
 
-def _infer(op: Op, p: Any, inputs: list[NDArray], targets: list[NDArray]) -> list[tuple[Any, np.dtype]]:
-    """Shape and dtype of every output, remembered by those of the inputs; targets are checked against them."""
-    buffers = [a._buffer for a in inputs]
-    key = (op.name, p, *[b.shape for b in buffers], *[b.flat.dtype for b in buffers])
-    found = _INFERRED.get(key) if inputs else None
+_PLANS: dict[Any, Plan] = {}
+
+
+def _plan(op: Op, p: Any, inputs: list[NDArray], targets: list[NDArray]) -> Plan:
+    """The plan of a call; targets are checked against it."""
+    parts = [op, p]
+    for array in inputs:
+        buffer = array._buffer
+        parts.append(buffer.shape)
+        parts.append(buffer.flat.dtype)
+    key = tuple(parts)
+    found = _PLANS.get(key) if inputs else None
     if found is None:
-        unknown = [None] * len(op.output_names(p))
-        wanted = [t.shape for t in targets] + unknown[len(targets) :]
-        _, shapes = op.infer(p, [b.shape for b in buffers], wanted if not inputs else unknown)
-        _, types = op.infer_type(p, [b.flat.dtype for b in buffers], unknown)
-        if not known(*shapes):
-            raise refusal("nd/known-shape", f"{op.name}: the output shape is not known, give shape=")
-        found = [
-            (shape, np.dtype(kind) if kind is not None else np.dtype(np.float32))
-            for shape, kind in zip(shapes, types, strict=True)
-        ]
-        if len(_INFERRED) >= _PARSED_LIMIT:
-            _INFERRED.clear()
-        _INFERRED[key] = found
-    for target, (shape, _) in zip(targets, found, strict=False):
+        found = _worked_out(op, p, [a._buffer for a in inputs], targets)
+        if len(_PLANS) >= _PARSED_LIMIT:
+            _PLANS.clear()
+        _PLANS[key] = found
+    for target, (shape, _) in zip(targets, found.results, strict=False):
         if target.shape != shape:
             raise refusal("nd/out-shape", f"{op.name}: out has shape {target.shape}, expected {shape}")
     return found
+
+
+def _worked_out(op: Op, p: Any, inputs: list[Buffer], targets: list[NDArray]) -> Plan:
+    unknown = [None] * len(op.output_names(p))
+    wanted = [t.shape for t in targets] + unknown[len(targets) :]
+    _, shapes = op.infer(p, [b.shape for b in inputs], wanted if not inputs else unknown)
+    given = [b.flat.dtype for b in inputs]
+    _, types = op.infer_type(p, given, unknown)
+    if not known(*shapes):
+        raise refusal("nd/known-shape", f"{op.name}: the output shape is not known, give shape=")
+    results = [
+        (shape, np.dtype(kind) if kind is not None else np.dtype(np.float32))
+        for shape, kind in zip(shapes, types, strict=True)
+    ]
+    half = any(kind == np.float16 for kind in [*given, *[kind for _, kind in results]])
+    return Plan(results, op.visible_count(p), not (half or op.mode or op.random))
 
 
 def _extent(flat: Any) -> tuple[int, int]:
@@ -127,10 +148,11 @@ def invoke(op: Op, inputs: list[NDArray], attrs: dict[str, Any], out: Any = None
     """
     asked = attrs.pop("ctx", None) if attrs else None
     targets = [] if out is None else _targets(op, out)
-    if any(array.is_sparse for array in inputs) or any(target.is_sparse for target in targets):
-        from . import sparse
+    for array in (*inputs, *targets):
+        if array.is_sparse:
+            from . import sparse
 
-        return sparse.invoke(op, inputs, attrs, out)
+            return sparse.invoke(op, inputs, attrs, out)
     if op.variadic and op.variadic not in attrs:
         attrs[op.variadic] = len(inputs)
     if targets and not inputs and "dtype" not in attrs and "dtype" in op.params._fields:
@@ -151,9 +173,10 @@ def execute(
     """Run an operator whose parameters are read, on dense arrays: find memory, run, put it on the tape."""
     from .ndarray import NDArray
 
-    visible = op.visible_count(p)
     memory = ctx.memory
     sources = [a if a._ctx.memory == memory else a.as_in_context(ctx) for a in inputs]
+    plan = _plan(op, p, sources, targets or [])
+    visible = plan.visible
     if targets:
         if len(targets) < visible:
             raise refusal("nd/out-count", f"{op.name} has {visible} outputs, out holds {len(targets)}")
@@ -164,12 +187,12 @@ def execute(
     else:
         targets = []
     results = []
-    for index, (shape, dtype) in enumerate(_infer(op, p, sources, targets)):
+    for index, (shape, dtype) in enumerate(plan.results):
         if index < len(targets) and _may_write(op, targets[index], index, sources, dtype):
             results.append(targets[index]._buffer)
         else:
             results.append(allocate(shape, dtype, memory))
-    _run(op, p, [a._buffer for a in sources], results, ctx)
+    _run(op, p, [a._buffer for a in sources], results, ctx, plan.plain)
     if op.mutates:
         for given, used in zip(inputs, sources, strict=True):
             if used is not given:  # a copy on the device of the first input
@@ -188,7 +211,9 @@ def execute(
     return made[0] if visible == 1 else made
 
 
-def _run(op: Op, p: Any, sources: list[Buffer], results: list[Buffer], ctx: Context) -> None:
+def _run(
+    op: Op, p: Any, sources: list[Buffer], results: list[Buffer], ctx: Context, plain: bool
+) -> None:
     """Let the page fill ``results``; a failure stays with them: [engine/deferred]."""
     if engine.attention:
         for source in sources:
@@ -199,6 +224,9 @@ def _run(op: Op, p: Any, sources: list[Buffer], results: list[Buffer], ctx: Cont
         for result in results:
             engine.overwrite(result)
     try:
+        if plain:
+            op.forward(p, *op.full_inputs(p, sources), *results)
+            return
         runner.forward(
             op, p, sources, results, is_train=tape.STATE.training, rng=random_streams(ctx) if op.random else None
         )

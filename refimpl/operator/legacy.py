@@ -25,6 +25,7 @@ class PythonOp:
     """
 
     _called: ClassVar[str] = ""
+    _op_type: str | None = None
 
     def __init__(self, need_top_grad: bool = True) -> None:
         warnings.warn(f"{type(self).__name__} has been deprecated. Please use CustomOp", stacklevel=2)
@@ -43,9 +44,11 @@ class PythonOp:
         """
         if not self._called:
             raise refusal("Custom/legacy", "subclass NumpyOp or NDArrayOp, not PythonOp", NotImplementedError)
-        op_type = f"{self._called}_{next(_NUMBERS)}"
-        add(op_type, lambda: _Described(self))
-        return compose_custom(self._called, args, {**kwargs, "op_type": op_type}, kwargs.pop("name", None))
+        if self._op_type is None:
+            self._op_type = f"{self._called}_{next(_NUMBERS)}"
+            add(self._op_type, lambda: _Described(self))
+        name = kwargs.pop("name", None)
+        return compose_custom(self._called, args, {**kwargs, "op_type": self._op_type}, name)
 
     def forward(self, in_data: list[Any], out_data: list[Any]) -> None:
         """Write the outputs; by default a copy of the first input."""

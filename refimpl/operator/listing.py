@@ -61,7 +61,7 @@ def get_operator_arguments(op_name: str) -> OperatorArguments:
     for name, annotation in field_types(op.params).items():
         word, choice = _kind(annotation)
         comma = "," if choice else ", "
-        needed = f"{word}, required"
+        needed = word if annotation is str else f"{word}, required"
         names.append(name)
         types.append(
             needed if name not in defaults else f"{word}{comma}optional, default={_default(defaults[name], choice)}"

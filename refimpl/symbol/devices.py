@@ -2,7 +2,7 @@
 
 A node runs on the context to which ``group2ctx`` maps its attribute ``ctx_group``; a node without that attribute
 runs on the context of the executor. Where an operator reads what another context has, a ``_CrossDeviceCopy``
-stands between them, one for all readers on the same context.
+stands between them, one for all readers on the same context in forward, and one in backward for an argument.
 """
 
 from __future__ import annotations
@@ -51,15 +51,17 @@ def connect(graph: Graph, targets: list[Context]) -> Graph:
 
     ``targets`` are the contexts on which the gradients are wanted.
     """
-    copies: dict[tuple[Key, Context], Entry] = {}
+    copies: dict[tuple[Key, Context, bool], Entry] = {}
 
     def brought(entry: Entry, context: Context, forward: bool) -> Entry:
         if graph.contexts[id(entry.node)] == context:
             return entry
-        key = (key_of(entry), context)
+        key, earlier = (key_of(entry), context, forward), (key_of(entry), context, True)
+        if not entry.node.is_variable and earlier in copies:  # an argument may change before backward reads it
+            return copies[earlier]
         if key not in copies:
-            name = f"{entry.node.name}_{entry.index}_to_{context.device_type}{context.device_id}"
-            copies[key] = graph.record(Node(get(COPY), name, {}, [entry]), entry, context, forward)
+            node = Node(get(COPY), f"{entry.node.name}_{entry.index}_copy", {}, [entry])
+            copies[key] = graph.record(node, entry, context, forward)
         return copies[key]
 
     def visit(node: Node, inputs: list[Entry]) -> Node:

@@ -35,7 +35,8 @@ class Gradients:
 
     ``heads`` holds one variable node per output of the graph whose head gradient is needed (None where it
     is not); ``of`` maps the id of a wanted variable to its gradient entry, absent when it is zero. ``refused``
-    is what backward has to raise when a gradient is wanted that a page does not give.
+    is what backward has to raise when a gradient is wanted that a page does not give. ``serves`` maps the id of
+    each node made to the node of the graph whose gradient it is part of.
     """
 
     def __init__(self) -> None:
@@ -43,6 +44,7 @@ class Gradients:
         self.of: dict[int, Entry] = {}
         self.nodes: list[Node] = []
         self.refused: Exception | None = None
+        self.serves: dict[int, Node] = {}
 
 
 class _Pass:
@@ -53,6 +55,7 @@ class _Pass:
         self.contributions: dict[Key, list[Entry]] = {}
         self.overwritten: dict[Key, int] = {}  # contributions that MXNet loses, should the sum be long
         self.reached: set[int] = set()
+        self.visited: Node
         self.count = 0
         self.depends = self._depending_on(wanted)
         for number, output in enumerate(outputs):
@@ -84,6 +87,7 @@ class _Pass:
             text[op.variadic] = str(len(inputs))
         node = Node(op, f"{op_name.strip('_')}_grad{self.count}", text, inputs)
         self.count += 1
+        self.result.serves[id(node)] = self.visited
         return [Entry(node, i) for i in range(node.visible_count())]
 
     def head_of(self, node: Node, index: int) -> Entry | None:
@@ -99,6 +103,7 @@ class _Pass:
         for node in reversed(self.order):
             if id(node) not in self.depends:
                 continue
+            self.visited = node
             if node.is_variable:
                 head = self.head_of(node, 0)
                 if head is not None:
@@ -164,6 +169,7 @@ class _Pass:
         reads = [by_name[name] for name in op.need_names(node.params) if name in by_name]
         given = [] if op.is_loss(node.params) else [head for head in heads if head is not None]
         made = Node(op, f"{node.name}_backward", dict(node.attrs), [*given, *reads], primal=node)
+        self.result.serves[id(made)] = node
         return [Entry(made, i) for i in range(len(node.inputs))]
 
 

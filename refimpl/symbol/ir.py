@@ -52,6 +52,13 @@ class Node:
         else:
             self.params = None if op is None else op.parse(_for_operator(self.attrs))
 
+    def reading(self, inputs: Sequence[Entry]) -> Node:
+        """The same operator with other inputs."""
+        made = Node.__new__(Node)
+        made.op, made.name, made.attrs, made.params = self.op, self.name, self.attrs, self.params
+        made.primal, made.inputs = self.primal, list(inputs)
+        return made
+
     @property
     def is_variable(self) -> bool:
         """Whether this is an argument or an auxiliary state."""

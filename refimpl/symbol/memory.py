@@ -4,35 +4,82 @@
 of the forward pass that the backward pass reads are held for good, because backward may run again.
 
 [memory/inplace] Where the page allows it, a step writes over an input that nobody reads afterwards.
+
+The values of one context lie in one arena. Two values whose lives overlap get disjoint places in it; the largest
+are placed first, each in the smallest gap that holds it (Pisarchyk and Lee, 2020).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
+from ..base import refusal
+from ..context import Context
+from .graph import Graph
 from .inference import Key, key_of
-from .ir import Entry, Node
+from .ir import Node
 
-FOREVER = 1 << 60
+SWITCH = "REFIMPL_MEMORY_PLAN"
+MODES = {
+    "keep": "what backward reads of forward is kept, so that backward can run again",
+    "once": "forward gives up its values as backward reads them: one backward per forward",
+    "off": "every value has memory of its own",
+}
+"""What ``REFIMPL_MEMORY_PLAN`` may be, and what it means."""
+
+ALIGNMENT = 64
+
+
+def mode() -> str:
+    """The plan that the environment asks for.
+
+    Raises:
+        MXNetError: it is none of ``MODES``.
+    """
+    asked = os.environ.get(SWITCH, "keep")
+    if asked not in MODES:
+        raise refusal("memory/mode", f"{SWITCH} must be one of {', '.join(MODES)}, it is {asked!r}")
+    return asked
+
+
+class Place(NamedTuple):
+    """``size`` bytes at ``offset`` of the arena of ``context``."""
+
+    context: Context
+    offset: int
+    size: int
 
 
 @dataclass
 class Plan:
-    """``place`` says which block holds a value; ``blocks`` are (elements, dtype)."""
+    """``place`` says where a value lies, ``arenas`` how many bytes each context needs.
 
-    blocks: list[tuple[int, np.dtype]] = field(default_factory=list)
-    place: dict[Key, int] = field(default_factory=dict)
+    ``lives`` holds the first and the last step of what lies at a value's place; ``views`` the values that are
+    another value under another shape, and need no step.
+    """
+
+    place: dict[Key, Place] = field(default_factory=dict)
+    arenas: dict[Context, int] = field(default_factory=dict)
+    lives: dict[Key, tuple[int, int]] = field(default_factory=dict)
+    views: set[Key] = field(default_factory=set)
     requested: int = 0
-    """Bytes that one block per value would take."""
+    """Bytes that memory of its own for every value would take."""
 
     @property
     def total(self) -> int:
-        """Bytes of all blocks."""
-        return sum(size * dtype.itemsize for size, dtype in self.blocks)
+        """Bytes of all arenas."""
+        return sum(self.arenas.values())
+
+    @property
+    def blocks(self) -> list[tuple[Context, int]]:
+        """The distinct places where a value begins: (context, offset)."""
+        return sorted({(p.context, p.offset) for p in self.place.values()}, key=lambda b: (str(b[0]), b[1]))
 
     def describe(self) -> str:
         """One line for people."""
@@ -41,106 +88,175 @@ class Plan:
             f" instead of {self.requested}"
         )
 
+    def table(self, nodes: Iterable[Node]) -> str:
+        """One line per value of ``nodes``: its steps, its bytes and its name."""
+        lines = ["context   steps      offset       bytes  value"]
+        for node in nodes:
+            for index in range(node.output_count()):
+                place = self.place.get((id(node), index))
+                if place is not None:
+                    first, last = self.lives[id(node), index]
+                    lines.append(
+                        f"{place.context!s:8} {first:4}-{last:<4} {place.offset:9} {place.size:11}"
+                        f"  {node.entry_name(index)}"
+                    )
+        return "\n".join(lines)
 
-def _inplace_pairs(node: Node) -> list[tuple[Entry, int]]:
-    """(input entry, output index) pairs that may share memory."""
+
+@dataclass
+class _Tenant:
+    """Values that lie at one place, one after the other or as views of each other."""
+
+    context: Context
+    size: int
+    first: int
+    last: int
+    keys: list[Key]
+    offset: int = 0
+
+
+def _inplace_pairs(node: Node) -> list[tuple[int, int]]:
+    """(position of an input, index of an output) that may share memory."""
     op = node.op
     assert op is not None
     if node.primal is None:
-        return [(node.inputs[i], o) for i, o in op.inplace if i < len(node.inputs)]
+        return [(i, o) for i, o in op.inplace if i < len(node.inputs)]
     names = op.input_names(node.params)
     reads = node.read_names()
     return [
-        (node.inputs[reads.index(read)], names.index(name))
+        (reads.index(read), names.index(name))
         for read, name in op.inplace_backward
         if read in reads and name in names
     ]
 
 
+def _changed(nodes: Iterable[Node]) -> set[Key]:
+    """Values that some operator changes in place."""
+    found: set[Key] = set()
+    for node in nodes:
+        op = node.op
+        if op is not None and op.mutates:
+            names = op.input_names(node.params) if node.primal is None else node.read_names()
+            found.update(key_of(e) for e, name in zip(node.inputs, names, strict=True) if name in op.mutates)
+    return found
+
+
 class _Planner:
-    def __init__(self, shapes: dict[Key, tuple[int, ...]], types: dict[Key, np.dtype], pinned: set[Key]) -> None:
-        self.shapes, self.types, self.pinned = shapes, types, pinned
+    def __init__(self, graph: Graph, pinned: set[Key], held: set[Key], how: str) -> None:
+        self.graph, self.pinned, self.how = graph, pinned, how
+        self.forward, self.backward = graph.steps()
+        self.end = len(self.forward) + len(self.backward)
+        self.tenants: list[_Tenant] = []
+        self.of: dict[Key, _Tenant] = {}
         self.plan = Plan()
-        self.free: dict[np.dtype, list[int]] = {}
-        self.last_use: dict[Key, int] = {}
+        self.last_use = self._last_uses(held)
+        self.changed = _changed([*self.forward, *self.backward])
 
-    def lifetimes(self, forward: Sequence[Node], backward: Sequence[Node], held: set[Key]) -> None:
-        """Find the last step that reads each value; those ``held`` are read after the last step."""
-        made_forward: set[Key] = set()
-        for step, node in enumerate([*forward, *backward]):
-            if step < len(forward):
-                made_forward.update((id(node), i) for i in range(node.output_count()))
+    def _last_uses(self, held: set[Key]) -> dict[Key, int]:
+        """The last step that reads each value; ``held`` ones are read after all steps."""
+        found: dict[Key, int] = {}
+        for step, node in enumerate([*self.forward, *self.backward]):
             for entry in node.inputs:
-                key = key_of(entry)
-                again = step >= len(forward) and key in made_forward
-                self.last_use[key] = FOREVER if again else max(step, self.last_use.get(key, 0))
-        self.last_use.update(dict.fromkeys(held, FOREVER))
+                again = step >= len(self.forward) and id(entry.node) in self.graph.forward
+                found[key_of(entry)] = self.end if again and self.how == "keep" else step
+        found.update(dict.fromkeys(held, self.end))
+        return found
 
-    def take(self, key: Key) -> None:
-        """Give a value the smallest free block that holds it, or a new one."""
-        size, dtype = prod(self.shapes[key]), np.dtype(self.types[key])
-        self.plan.requested += size * dtype.itemsize
-        free = self.free.setdefault(dtype, [])
-        fitting = [block for block in free if self.plan.blocks[block][0] >= size]
-        if fitting:
-            best = min(fitting, key=lambda block: self.plan.blocks[block][0])
-            free.remove(best)
-            self.plan.place[key] = best
-        else:
-            self.plan.place[key] = len(self.plan.blocks)
-            self.plan.blocks.append((size, dtype))
+    def _bytes(self, key: Key) -> int:
+        return prod(self.graph.shapes[key]) * np.dtype(self.graph.types[key]).itemsize
 
-    def give(self, key: Key) -> None:
-        """Return a value's block."""
-        block = self.plan.place[key]
-        self.free.setdefault(self.plan.blocks[block][1], []).append(block)
+    def _alike(self, a: Key, b: Key, context: Context) -> bool:
+        types = self.graph.types
+        return self.of[a].context == context and self._bytes(a) == self._bytes(b) and types[a] == types[b]
 
-    def share(self, step: int, node: Node) -> set[Key]:
-        """Let outputs take over the blocks of inputs that die here; the inputs' keys."""
-        taken: set[Key] = set()
-        for entry, index in _inplace_pairs(node):
-            source, target = key_of(entry), (id(node), index)
-            if (
-                source in self.plan.place and target not in self.plan.place
-                and source not in taken and target not in self.pinned
-                and self.last_use.get(source) == step
-                and prod(self.shapes[source]) == prod(self.shapes[target])
-                and self.types[source] == self.types[target]
-                and sum(key_of(e) == source for e in node.inputs) == 1
-            ):
-                self.plan.place[target] = self.plan.place[source]
-                size = prod(self.shapes[target]) * np.dtype(self.types[target]).itemsize
-                self.plan.requested += size
-                taken.add(source)
-        return taken
+    def _join(self, key: Key, tenant: _Tenant, step: int) -> None:
+        tenant.last = max(tenant.last, self.last_use.get(key, step))
+        tenant.keys.append(key)
+        self.of[key] = tenant
 
-    def run(self, forward: Sequence[Node], backward: Sequence[Node], held: set[Key]) -> Plan:
-        self.lifetimes(forward, backward, held)
-        for step, node in enumerate([*forward, *backward]):
-            taken = self.share(step, node)
-            outputs = [(id(node), i) for i in range(node.output_count())]
-            for key in outputs:
-                if key not in self.pinned and key not in self.plan.place:
-                    self.take(key)
-            for key in {key_of(entry) for entry in node.inputs} - taken:
-                if key in self.plan.place and self.last_use[key] == step:
-                    self.give(key)
-            for key in outputs:
-                if key in self.plan.place and key not in self.last_use:
-                    self.give(key)
+    def _view(self, step: int, node: Node, context: Context) -> None:
+        """Let the output of a view be the memory of its input."""
+        assert node.op is not None
+        if not node.op.view or not node.inputs or (node.primal is not None and node.op.loss):
+            return
+        source, target = key_of(node.inputs[0]), (id(node), 0)
+        if (
+            source in self.of and target not in self.pinned and not {source, target} & self.changed
+            and self._alike(source, target, context)
+        ):
+            self._join(target, self.of[source], step)
+            self.plan.views.add(target)
+
+    def _in_place(self, step: int, node: Node, context: Context) -> None:
+        """Let outputs take over the memory of inputs that nobody reads after this step."""
+        pairs = _inplace_pairs(node)
+        taken: set[int] = set()
+        for position, index in pairs:
+            source, target = key_of(node.inputs[position]), (id(node), index)
+            tenant = self.of.get(source)
+            if tenant is None or tenant.last != step or id(tenant) in taken:
+                continue
+            if target in self.of or target in self.pinned or not self._alike(source, target, context):
+                continue
+            readers = [i for i, e in enumerate(node.inputs) if self.of.get(key_of(e)) is tenant]
+            if all((reader, index) in pairs for reader in readers):
+                self._join(target, tenant, step)
+                taken.add(id(tenant))
+
+    def run(self) -> Plan:
+        """Decide who shares, then where everything lies."""
+        for step, node in enumerate([*self.forward, *self.backward]):
+            context = self.graph.contexts[id(node)]
+            if self.how != "off":
+                self._view(step, node, context)
+                self._in_place(step, node, context)
+            for key in ((id(node), i) for i in range(node.output_count())):
+                if key in self.pinned:
+                    continue
+                self.plan.requested += self._bytes(key)
+                if key not in self.of:
+                    last = self.last_use.get(key, step)
+                    first, last = (0, self.end) if self.how == "off" else (step, last)
+                    size = -(-self._bytes(key) // ALIGNMENT) * ALIGNMENT
+                    self.of[key] = _Tenant(context, size, first, last, [key])
+                    self.tenants.append(self.of[key])
+        for place in {tenant.context: None for tenant in self.tenants}:
+            self.plan.arenas[place] = arrange([t for t in self.tenants if t.context == place])
+        for key, tenant in self.of.items():
+            self.plan.place[key] = Place(tenant.context, tenant.offset, tenant.size)
+            self.plan.lives[key] = (tenant.first, tenant.last)
         return self.plan
 
 
-def plan(
-    forward: Sequence[Node],
-    backward: Sequence[Node],
-    shapes: dict[Key, tuple[int, ...]],
-    types: dict[Key, np.dtype],
-    pinned: set[Key],
-    held: set[Key],
-) -> Plan:
-    """Assign blocks to the outputs of all steps except the ``pinned`` ones, which have memory of their own.
+def arrange(tenants: Sequence[_Tenant]) -> int:
+    """Give each tenant an offset; the bytes that all need together."""
+    count = len(tenants)
+    first, last, start, end = (np.zeros(count, np.int64) for _ in range(4))
+    for number, tenant in enumerate(sorted(tenants, key=lambda t: (-t.size, t.first))):
+        there = np.flatnonzero((first[:number] <= tenant.last) & (last[:number] >= tenant.first))
+        there = there[np.argsort(start[there], kind="stable")]
+        tops = np.concatenate(([0], np.maximum.accumulate(end[there])))
+        gaps = start[there] - tops[:-1]
+        fitting = np.flatnonzero(gaps >= tenant.size)
+        tenant.offset = int(tops[fitting[np.argmin(gaps[fitting])]] if fitting.size else tops[-1])
+        first[number], last[number] = tenant.first, tenant.last
+        start[number], end[number] = tenant.offset, tenant.offset + tenant.size
+    return int(end.max(initial=0))
 
-    ``held`` are values that something reads after the last step.
+
+def least(plan: Plan) -> int:
+    """Bytes below which no arrangement can go: the most that is alive at one step."""
+    places = {(p, plan.lives[key]) for key, p in plan.place.items()}
+    steps = {step for _, life in places for step in life}
+    return max((sum(p.size for p, (a, b) in places if a <= s <= b) for s in steps), default=0)
+
+
+def plan(graph: Graph, pinned: set[Key], held: set[Key], how: str = "keep") -> Plan:
+    """Place the outputs of all steps except the ``pinned`` ones, which have memory of their own.
+
+    ``held`` are values that something reads after the last step; ``how`` is one of ``MODES``.
     """
-    return _Planner(shapes, types, pinned).run(forward, backward, held)
+    return _Planner(graph, pinned, held, how).run()
+
+
+__all__ = ["MODES", "Place", "Plan", "arrange", "least", "mode", "plan"]

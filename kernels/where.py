@@ -1,0 +1,81 @@
+"""where: elements of one array or the other.
+
+[where/choice] x where condition is not 0 (NaN is not), else y.
+    >>> run("where", [[0, 1], [float("nan"), -2]], [[1, 2], [3, 4]], [[5, 6], [7, 8]])
+    [[5.0, 2.0], [3.0, 4.0]]
+
+[where/rows] a condition of rank 1 beside arrays of higher rank chooses whole rows, one for each index of axis 0.
+    >>> run("where", [0, 1], [[1, 2], [3, 4]], [[5, 6], [7, 8]])
+    [[5.0, 6.0], [3.0, 4.0]]
+
+[where/shape] x, y and the output have one shape and type; condition has that shape, or one number a row, and any
+    type. An unknown condition takes their shape.
+
+[where/gradient] the head goes to the array that was chosen, zero to the other; condition takes none.
+    >>> grad("where", [0, 1], [1, 2], [3, 4], head=[5, 6])
+    ([0.0, 0.0], [0.0, 6.0], [5.0, 0.0])
+"""
+
+from .foundation import Case, Loop, Op, items, merge, merge_all, register, same_type
+from .foundation.loops import zero
+
+
+def infer(p, ins, outs):
+    condition, *values = ins
+    shape = merge_all("where/shape", "x, y and output", [*values, *outs])
+    if shape is not None and shape:
+        is_row = condition is not None and len(condition) == 1
+        condition = merge("where/shape", "condition", condition, shape[:1] if is_row else shape)
+    elif condition is not None and len(condition) > 1:
+        shape = condition
+    return [condition, shape, shape], [shape]
+
+
+def infer_type(p, ins, outs):
+    values, outs = same_type(p, ins[1:], outs)
+    return [ins[0], *values], outs
+
+
+# --- loops --------------------------------------------------------------------------------------
+
+
+def choose(x, y, condition, out, width, n):
+    for i in items(n):
+        out[i] = x[i] if condition[i // width] != 0 else y[i]
+
+
+def chosen(head, condition, d_x, width, n, wanted):
+    """The head where condition is not 0 (``wanted`` 1) or is 0 (``wanted`` 0)."""
+    for i in items(n):
+        d_x[i] = head[i] if (condition[i // width] != 0) == (wanted != 0) else 0
+
+
+CHOOSE, CHOSEN = Loop(choose), Loop(chosen)
+
+
+# --- the operator -------------------------------------------------------------------------------
+
+
+def forward(p, condition, x, y, out):
+    CHOOSE(x, y, condition, out, out.size // condition.size, out.size)
+
+
+def backward(p, head, condition, d_condition, d_x, d_y):
+    zero(d_condition)
+    for gradient, wanted in ((d_x, 1), (d_y, 0)):
+        if gradient is not None:
+            CHOSEN(head, condition, gradient, head.size // condition.size, head.size, wanted)
+
+
+def cases(draw):
+    shape = draw.shape(1, 4)
+    condition = shape[:1] if draw.boolean() else shape
+    return Case({}, {"condition": condition, "x": shape}, {"condition": ("ints", -1, 1)})
+
+
+register(Op(
+    name="where", doc=__doc__, inputs=("condition", "x", "y"), infer=infer, infer_type=infer_type,
+    forward=forward, backward=backward, needs=("condition",), no_gradient=("condition",),
+    inplace=((1, 0), (2, 0)), aliases=("_sparse_where",), cases=cases,
+    refusals={"where/shape": {"shapes": {"condition": (3,), "x": (2, 3), "y": (2, 3)}}},
+))

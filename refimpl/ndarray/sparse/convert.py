@@ -1,0 +1,91 @@
+"""From one storage to another: `tostype`, and assignment whatever the storages are."""
+
+from __future__ import annotations
+
+from ... import engine
+from ...base import refusal
+from ...kernels.cast_storage import SCATTER_ROWS, SPREAD_CSR, csr_of, rows_of
+from ...kernels.foundation import Buffer, allocate
+from ...kernels.foundation.loops import FILL
+from ..indexing import require_writable
+from ..ndarray import NDArray
+from .base import BaseSparseNDArray
+from .csr import CSRNDArray
+from .row_sparse import RowSparseNDArray
+from .values import narrowed, widened
+
+STORAGES = ("default", "row_sparse", "csr")
+
+
+def tostype(array: NDArray, stype: str) -> NDArray:
+    """``array`` in storage ``stype``, a copy; the storages are default, row_sparse and csr.
+
+    Raises:
+        MXNetError: there is no such storage.
+        ValueError: csr is asked of an array that is no matrix, or from one sparse storage to the other.
+    """
+    if stype not in STORAGES:
+        raise refusal("Sparse/storage", f"Invalid Input: '{stype}', valid values are: {', '.join(STORAGES)}")
+    if array.stype == stype:
+        return array.copy()
+    if isinstance(array, BaseSparseNDArray):
+        if stype != "default":
+            raise refusal(
+                "Sparse/cross-storage",
+                f"cast_storage from {array.stype} to {stype} is not supported; go through tostype('default')",
+                ValueError,
+            )
+        return _dense(array)
+    if stype == "csr" and array.ndim != 2:
+        raise refusal(
+            "Sparse/csr-rank",
+            f"To convert to a CSR, the NDArray should be 2 Dimensional. Current shape is {array.shape}", ValueError,
+        )
+    ctx, dense = array.context, widened(array)
+    if stype == "csr":
+        values, columns, starts = csr_of(dense)
+        parts = (NDArray(starts, ctx), NDArray(columns, ctx))
+        return CSRNDArray(narrowed(values, array.dtype, ctx), parts, array.shape, ordered=True)
+    values, rows = rows_of(dense)
+    return RowSparseNDArray(narrowed(values, array.dtype, ctx), (NDArray(rows, ctx),), array.shape, ordered=True)
+
+
+def _dense(array: BaseSparseNDArray) -> NDArray:
+    array = array._ordered()
+    values = widened(array._values)
+    dense = allocate(array.shape, values.dtype, values.device)
+    indices = [part._data for part in array._indices]
+    if isinstance(array, CSRNDArray):
+        SPREAD_CSR(values, indices[1], indices[0], dense, *array.shape)
+    else:
+        FILL(dense, 0.0, dense.size)
+        scatter(values, indices[0], dense)
+    return narrowed(dense, array.dtype, array.context)
+
+
+def scatter(values: Buffer, rows: Buffer, dense: Buffer) -> None:
+    """Write the listed rows of ``dense``."""
+    stored = rows.size
+    SCATTER_ROWS(values, rows, dense, stored, values.size // stored if stored else 0)
+
+
+def copy_into(source: NDArray, target: NDArray) -> NDArray:
+    """Give ``target`` the values of ``source``, cast, whatever their storages and contexts; returns it.
+
+    Raises:
+        MXNetError: the shapes differ.
+    """
+    if source.shape != target.shape:
+        raise refusal("NDArray/copy-shape", f"cannot copy an array of shape {source.shape} to {target.shape}")
+    require_writable(target)
+    if source.stype not in ("default", target.stype):
+        source = source.tostype("default")
+    if isinstance(target, BaseSparseNDArray):
+        made = source if isinstance(source, BaseSparseNDArray) else tostype(source, target.stype)
+        assert isinstance(made, BaseSparseNDArray)
+        target._become(made)
+    else:
+        memory = source._data
+        engine.overwrite(target._buffer)
+        target._buffer.copy_from(memory)
+    return target
