@@ -10,7 +10,7 @@ if not (_Path(__file__).parent / "kernels").is_dir():
 
 # Ground floor first: each line may import from the lines above it, never from those below.
 from . import base, context, engine, name, attribute  # noqa: I001
-from . import ndarray, random, symbol, executor, autograd
+from . import ndarray, random, symbol, executor, autograd, cached_op, executor_v2
 from . import io, initializer, lr_scheduler, optimizer, metric, kvstore
 from . import model, callback, monitor
 from . import executor_manager, module
@@ -30,6 +30,8 @@ from .context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus
 from .executor import Executor
 from .ndarray import NDArray
 from .symbol import Symbol
+
+ndarray.CachedOp = cached_op.CachedOp  # MXNet's name for it
 
 __all__ = [
     "AttrScope", "Context", "Executor", "MXNetError", "NDArray", "Symbol", "attribute", "autograd", "base", "callback",

@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 
+from . import engine
 from .context import Context
 from .kernels.foundation import Buffer, allocate
 from .kernels.random_streams import STATE_SIZE, seed_streams
@@ -39,6 +40,7 @@ def seed_all(seed: int) -> None:
     with _LOCK:
         _SEED = seed
         for context, state in _STREAMS.items():
+            engine.overwrite(state)
             seed_streams(state, stream_seed(seed, context))
 
 
@@ -46,4 +48,5 @@ def seed_one(seed: int, context: Context) -> None:
     """Restart the streams of one context."""
     state = random_streams(context)
     with _LOCK:
+        engine.overwrite(state)
         seed_streams(state, stream_seed(seed, context))

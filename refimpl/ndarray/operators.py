@@ -81,6 +81,15 @@ def _plan(op: Op, p: Any, inputs: list[NDArray], targets: list[NDArray]) -> Plan
 
 
 def _worked_out(op: Op, p: Any, inputs: list[Buffer], targets: list[NDArray]) -> Plan:
+    try:
+        return _inferred(op, p, inputs, targets)
+    except MXNetError as error:
+        explained = MXNetError(f"Error in operator {op.name}: {error}")
+        explained.clause = error.clause
+        raise explained from None
+
+
+def _inferred(op: Op, p: Any, inputs: list[Buffer], targets: list[NDArray]) -> Plan:
     unknown = [None] * len(op.output_names(p))
     wanted = [t.shape for t in targets] + unknown[len(targets) :]
     _, shapes = op.infer(p, [b.shape for b in inputs], wanted if not inputs else unknown)
@@ -214,33 +223,26 @@ def execute(
 def _run(
     op: Op, p: Any, sources: list[Buffer], results: list[Buffer], ctx: Context, plain: bool
 ) -> None:
-    """Let the page fill ``results``; a failure stays with them: [engine/deferred]."""
-    if engine.attention:
-        for source in sources:
-            error = engine.failure_of(source)
-            if error is not None:
-                engine.fail(error, results)
-                return
-        for result in results:
-            engine.overwrite(result)
-    try:
-        if plain:
+    """Let the page fill ``results``, now or when the engine says so; a failure stays with them."""
+    if plain and not engine.attention:
+        try:
             op.forward(p, *op.full_inputs(p, sources), *results)
-            return
-        runner.forward(
-            op, p, sources, results, is_train=tape.STATE.training, rng=random_streams(ctx) if op.random else None
-        )
-    except MXNetError as error:
-        engine.fail(error, results)
+        except MXNetError as error:
+            engine.fail(error, results)
+        return
+    is_train = tape.STATE.training
+    rng = random_streams(ctx) if op.random else None
+
+    def work() -> None:
+        runner.forward(op, p, sources, results, is_train=is_train, rng=rng)
+
+    changed = [s for name, s in zip(op.input_names(p), sources, strict=True) if name in op.mutates]
+    engine.run(op.name, str(ctx), work, sources, results, changed if rng is None else [*changed, rng])
 
 
 def _hand_over(result: Buffer, target: Buffer) -> None:
     """Copy a result that a kernel could not write in place, or the reason why there is none."""
-    error = engine.failure_of(result) if engine.attention else None
-    if error is not None:
-        engine.fail(error, [target])
-    else:
-        target.copy_from(result)
+    engine.run("_copyto", "cpu(0)", lambda: target.copy_from(result), [result], [target])
 
 
 def _context_of(inputs: list[NDArray], targets: list[NDArray], attr: Any) -> Context:

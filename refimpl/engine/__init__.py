@@ -1,0 +1,250 @@
+"""mx.engine: order of execution, and when failures are seen.
+
+[engine/deferred] An operator whose arguments are right may still fail while it runs (a negative scale of
+``random.normal``). Nothing is raised by the call: the arrays it should have written remember the failure, arrays
+computed from them inherit it, and whoever reads one of them (``asnumpy``, ``wait_to_read``) gets it, every time,
+until other values are written there. ``waitall`` raises each failure once.
+
+[engine/choice] ``with mx.engine.use("naive" | "threaded" | "shuffled"):`` chooses how work is ordered
+(``tasks.py``); no choice changes a number. The default is ``naive``; ``MXNET_ENGINE_TYPE`` may say
+``ThreadedEngine`` or ``ThreadedEnginePerDevice`` (threaded), or ``NaiveEngine`` (naive, failures raised at once).
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from ..base import MXNetError, refusal
+from ..kernels.foundation import Buffer
+from .tasks import Engine, Naive, Queue, Shuffled, Task, Threaded, memory_of
+
+attention = False
+"""Whether any memory has a story: this is all that the usual path, where nothing waits or failed, ever asks."""
+
+queueing = False
+"""Whether work may be put off: the engine is not ``naive``."""
+
+# --- failures ----------------------------------------------------------------------------------------
+
+
+class _Failure:
+    """Why the memory of ``owner`` holds no values, and whether ``wait_all`` has said so."""
+
+    def __init__(self, owner: weakref.ref, error: Exception) -> None:
+        self.owner, self.error, self.reported = owner, error, False
+
+
+_failures: dict[int, _Failure] = {}
+_at_once = os.environ.get("MXNET_ENGINE_TYPE") == "NaiveEngine"
+
+
+def _refresh() -> None:
+    global attention  # noqa: PLW0603  # one flag for the process, read on every call
+    attention = bool(_failures) or queueing
+
+
+def fail(error: Exception, written: Iterable[Buffer]) -> None:
+    """Remember that ``written`` hold no values because of ``error``."""
+    if _at_once:
+        raise error
+    error = error.with_traceback(None)  # its frames hold the very arrays whose end ends the failure
+    for buffer in written:
+        owner = memory_of(buffer)
+        number = id(owner)
+
+        def forget(_: object, number: int = number) -> None:
+            _failures.pop(number, None)
+            _refresh()
+
+        _failures[number] = _Failure(weakref.ref(owner, forget), error)
+    _refresh()
+
+
+def failure_of(buffer: Buffer) -> Exception | None:
+    """Why ``buffer`` holds no values, None when it does."""
+    found = _failures.get(id(memory_of(buffer)))
+    return None if found is None else found.error
+
+
+def overwrite(buffer: Buffer) -> None:
+    """Make way for new values: work on this memory is finished, a failure forgotten."""
+    if attention:
+        _finish(buffer)
+        if _failures.pop(id(memory_of(buffer)), None) is not None:
+            _refresh()
+
+
+def settle(buffer: Buffer) -> None:
+    """Return when ``buffer`` holds its values.
+
+    Raises:
+        MXNetError: the operator that should have written it failed.
+    """
+    _finish(buffer)
+    error = failure_of(buffer)
+    if error is not None:
+        raise _again(error)
+
+
+def _again(error: Exception) -> Exception:
+    """The failure once more: every reader's traceback is its own."""
+    again = copy.copy(error)
+    again.__cause__ = error.__cause__
+    return again
+
+
+def wait_all() -> None:
+    """Return when all work is done.
+
+    Raises:
+        MXNetError: an operator failed whose arrays are still alive; each failure is raised here once.
+    """
+    _engine.finish_all()
+    for failure in list(_failures.values()):
+        if not failure.reported:
+            for other in _failures.values():
+                other.reported |= other.error is failure.error
+            raise _again(failure.error)
+
+
+# --- the engine --------------------------------------------------------------------------------------
+
+
+class _Inside(threading.local):
+    """Whether this thread is inside a task: what it does then belongs to that task."""
+
+    task = False
+
+
+_inside = _Inside()
+_engine: Engine = Naive()
+
+
+def _finish(buffer: Buffer) -> None:
+    if queueing and not _inside.task:
+        _engine.finish([buffer])
+
+
+def run(
+    name: str, context: str, work: Callable[[], None], reads: list[Buffer], writes: list[Buffer],
+    changes: Iterable[Buffer] = (),
+) -> None:
+    """Do ``work`` now or later, as the engine decides; a failure stays with ``writes``.
+
+    ``changes`` are written too, but hold values even after a failure: random streams, auxiliary states.
+    """
+
+    def guarded() -> None:
+        before, _inside.task = _inside.task, True
+        try:
+            attempt(work, reads, writes)
+        finally:
+            _inside.task = before
+
+    if queueing and not _inside.task:
+        _engine.push(Task(name, context, guarded, reads, [*writes, *changes]))
+    else:
+        attempt(work, reads, writes)
+
+
+def attempt(work: Callable[[], None], reads: list[Buffer], writes: list[Buffer]) -> None:
+    """Do ``work`` now, unless what it reads has failed."""
+    if _failures:
+        for source in reads:
+            error = failure_of(source)
+            if error is not None:
+                fail(error, writes)
+                return
+        for target in writes:
+            if _failures.pop(id(memory_of(target)), None) is not None:
+                _refresh()
+    try:
+        work()
+    except MXNetError as error:
+        fail(error, writes)
+    except Exception as error:  # on another thread nobody would see it
+        if not _inside.task:
+            raise
+        fail(error, writes)
+
+
+_KINDS: dict[str, Callable[[int], Engine]] = {
+    "naive": lambda _: Naive(), "threaded": lambda _: Threaded(), "shuffled": Shuffled,
+}
+
+
+def set_engine(kind: str, seed: int = 0) -> None:
+    """Choose the engine for the whole process, once all work is done.
+
+    Raises:
+        ValueError: ``kind`` is none of naive, threaded and shuffled.
+    """
+    if kind not in _KINDS:
+        raise refusal("engine/choice", f"unknown engine {kind!r}; there are {', '.join(_KINDS)}", ValueError)
+    _install(_KINDS[kind](seed))
+
+
+def _install(engine: Engine) -> None:
+    global _engine, queueing  # noqa: PLW0603  # there is one engine
+    _engine.finish_all()
+    if isinstance(_engine, Threaded) and engine is not _engine:
+        _engine.stop()
+    _engine = engine
+    queueing = not isinstance(engine, Naive)
+    _refresh()
+
+
+@contextmanager
+def use(kind: str, seed: int = 0) -> Iterator[Engine]:
+    """Within the block another engine orders the work; at its end everything is done.
+
+    Raises:
+        ValueError: ``kind`` is none of naive, threaded and shuffled.
+    """
+    before = _engine
+    set_engine(kind, seed)
+    try:
+        yield _engine
+    finally:
+        _install(before)
+
+
+def current() -> Engine:
+    """The engine that orders the work; ``print(mx.engine.current().queue)`` shows what waits for what."""
+    return _engine
+
+
+# --- MXNet's names -----------------------------------------------------------------------------------
+
+_bulk_size = 15  # MXNet's default
+
+
+def set_bulk_size(size: int) -> int:
+    """Remember how many operators MXNet would hand over at once; returns what it was. Nothing depends on it."""
+    global _bulk_size  # a setting of the process
+    before, _bulk_size = _bulk_size, size
+    return before
+
+
+@contextmanager
+def bulk(size: int) -> Iterator[None]:
+    """Set the bulk size within the block."""
+    before = set_bulk_size(size)
+    try:
+        yield
+    finally:
+        set_bulk_size(before)
+
+
+if os.environ.get("MXNET_ENGINE_TYPE", "").startswith("ThreadedEngine"):
+    set_engine("threaded")
+
+__all__ = [
+    "Engine", "Queue", "Task", "attempt", "bulk", "current", "fail", "failure_of", "memory_of", "overwrite", "run",
+    "set_bulk_size", "set_engine", "settle", "use", "wait_all",
+]

@@ -1,0 +1,250 @@
+"""Three engines behind one interface, and what decides when a piece of work runs.
+
+A :class:`Task` names the memory that it reads and writes. Two tasks must keep their order when one writes what the
+other reads or writes; any other two may run in any order. A :class:`Queue` keeps this as data, ``print(queue)``
+shows it.
+
+* ``Naive`` runs every task at once, in the order of the program;
+* ``Threaded`` runs tasks of different contexts at the same time, one thread per context;
+* ``Shuffled`` keeps tasks back until somebody needs their memory, then runs them in an order drawn from a seed: any
+  program that gives the same numbers for every seed has told the truth about what it reads and writes.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from queue import SimpleQueue
+from typing import Protocol
+
+from ..kernels.foundation import Buffer
+
+
+def memory_of(buffer: Buffer) -> object:
+    """The object that owns a buffer's memory: views of one array have one owner."""
+    base = getattr(buffer.flat, "base", None)
+    return buffer.flat if base is None else base
+
+
+class Task:
+    """A piece of work: ``run`` reads the buffers ``reads`` and writes the buffers ``writes``, and no others.
+
+    ``context`` says which thread suits it. ``waits_for`` and ``followers`` are filled in by a queue.
+    """
+
+    __slots__ = ("buffers", "context", "followers", "name", "reads", "run", "waits_for", "writes", "written")
+
+    def __init__(
+        self, name: str, context: str, run: Callable[[], None], reads: Iterable[Buffer], writes: Iterable[Buffer]
+    ) -> None:
+        self.name, self.context, self.run = name, context, run
+        self.written = list(writes)
+        self.buffers = [*reads, *self.written]  # alive as long as the task, so that their ids stay theirs
+        self.writes = {id(memory_of(b)) for b in self.written}
+        self.reads = {id(memory_of(b)) for b in self.buffers} - self.writes
+        self.waits_for: set[Task] = set()
+        self.followers: list[Task] = []
+
+    def __repr__(self) -> str:
+        return f"Task({self.name} on {self.context})"
+
+
+class Queue:
+    """Tasks that have not run yet, in the order of the program, and what each must wait for.
+
+    [engine/order] A task waits for the last task that writes what it reads, and for every task since then that
+    reads or writes what it writes.
+    """
+
+    def __init__(self) -> None:
+        self.pending: dict[Task, None] = {}
+        self._writer: dict[int, Task] = {}
+        self._readers: dict[int, list[Task]] = {}
+
+    def add(self, task: Task) -> None:
+        """Put a task at the end, and find what it waits for."""
+        before: set[Task] = set()
+        for memory in task.reads | task.writes:
+            if memory in self._writer:
+                before.add(self._writer[memory])
+        for memory in task.writes:
+            before.update(self._readers.pop(memory, ()))
+            self._writer[memory] = task
+        for memory in task.reads:
+            self._readers.setdefault(memory, []).append(task)
+        task.waits_for = before
+        for other in before:
+            other.followers.append(task)
+        self.pending[task] = None
+
+    def done(self, task: Task) -> list[Task]:
+        """Take a task that has run out; returns the tasks that need not wait any longer."""
+        del self.pending[task]
+        for memory in task.writes:
+            if self._writer.get(memory) is task:
+                del self._writer[memory]
+        for memory in task.reads:
+            readers = self._readers.get(memory)
+            if readers is not None and task in readers:
+                readers.remove(task)
+                if not readers:
+                    del self._readers[memory]
+        free = []
+        for follower in task.followers:
+            follower.waits_for.discard(task)
+            if not follower.waits_for:
+                free.append(follower)
+        return free
+
+    def ready(self) -> list[Task]:
+        """Tasks that wait for nothing."""
+        return [task for task in self.pending if not task.waits_for]
+
+    def touching(self, memories: set[int]) -> bool:
+        """Whether a pending task reads or writes one of ``memories``."""
+        return any(memory in self._writer or memory in self._readers for memory in memories)
+
+    def __str__(self) -> str:
+        numbers = {task: number for number, task in enumerate(self.pending)}
+        lines = []
+        for task, number in numbers.items():
+            after = sorted(numbers[other] for other in task.waits_for)
+            lines.append(f"{number:3} {task.name} on {task.context}" + (f"  after {after}" if after else ""))
+        return "\n".join(lines)
+
+
+class Engine(Protocol):
+    """What an engine can do."""
+
+    name: str
+
+    def push(self, task: Task) -> None:
+        """Take a task over."""
+
+    def finish(self, buffers: Sequence[Buffer]) -> None:
+        """Return when no task reads or writes these buffers any more."""
+
+    def finish_all(self) -> None:
+        """Return when nothing is left to do."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is left to do."""
+
+
+class Naive:
+    """Every task runs when it is pushed."""
+
+    name = "naive"
+    idle = True
+
+    def push(self, task: Task) -> None:
+        """Run the task."""
+        task.run()
+
+    def finish(self, buffers: Sequence[Buffer]) -> None:
+        """Nothing is ever left over."""
+
+    def finish_all(self) -> None:
+        """Nothing is ever left over."""
+
+
+def _memories(buffers: Sequence[Buffer]) -> set[int]:
+    return {id(memory_of(buffer)) for buffer in buffers}
+
+
+class Shuffled:
+    """Tasks run late, in a legal order drawn from ``seed``."""
+
+    name = "shuffled"
+
+    def __init__(self, seed: int) -> None:
+        self.queue = Queue()
+        self.ran: list[str] = []  # names in the order in which they ran, for people
+        self._draw = random.Random(seed)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is left to do."""
+        return not self.queue.pending
+
+    def push(self, task: Task) -> None:
+        """Keep the task for later."""
+        self.queue.add(task)
+
+    def _step(self) -> None:
+        task = self._draw.choice(self.queue.ready())
+        self.ran.append(task.name)
+        try:
+            task.run()
+        finally:
+            self.queue.done(task)
+
+    def finish(self, buffers: Sequence[Buffer]) -> None:
+        """Run tasks, needed or not, until these buffers are at rest."""
+        memories = _memories(buffers)
+        while self.queue.touching(memories):
+            self._step()
+
+    def finish_all(self) -> None:
+        """Run everything."""
+        while self.queue.pending:
+            self._step()
+
+
+class Threaded:
+    """One thread per context; a task goes to its context's thread as soon as it waits for nothing."""
+
+    name = "threaded"
+
+    def __init__(self) -> None:
+        self.queue = Queue()
+        self._changed = threading.Condition()
+        self._inboxes: dict[str, SimpleQueue] = {}
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is left to do."""
+        return not self.queue.pending
+
+    def push(self, task: Task) -> None:
+        """Hand the task over."""
+        with self._changed:
+            self.queue.add(task)
+            if not task.waits_for:
+                self._send(task)
+
+    def _send(self, task: Task) -> None:
+        inbox = self._inboxes.get(task.context)
+        if inbox is None:
+            inbox = self._inboxes[task.context] = SimpleQueue()
+            threading.Thread(target=self._work, args=(inbox,), name=f"engine {task.context}", daemon=True).start()
+        inbox.put(task)
+
+    def _work(self, inbox: SimpleQueue) -> None:
+        while (task := inbox.get()) is not None:
+            task.run()
+            with self._changed:
+                for follower in self.queue.done(task):
+                    self._send(follower)
+                self._changed.notify_all()
+            del task
+
+    def finish(self, buffers: Sequence[Buffer]) -> None:
+        """Wait until these buffers are at rest."""
+        memories = _memories(buffers)
+        with self._changed:
+            self._changed.wait_for(lambda: not self.queue.touching(memories))
+
+    def finish_all(self) -> None:
+        """Wait until everything is done."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self.queue.pending)
+
+    def stop(self) -> None:
+        """Finish, and send the threads home."""
+        self.finish_all()
+        for inbox in self._inboxes.values():
+            inbox.put(None)
+        self._inboxes.clear()
