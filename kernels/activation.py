@@ -52,6 +52,7 @@ from .foundation import (
     same_type,
     scalar,
 )
+from .terms import slope_rule
 from .tuned import curves
 
 
@@ -153,6 +154,16 @@ CHAIN = {
 }
 
 
+# the slopes once more, made of operators of the input x and the output y: they can be differentiated again
+SLOPES = {
+    "relu": lambda x, y: y.sign(),
+    "sigmoid": lambda x, y: y * (1 - y),
+    "tanh": lambda x, y: 1 - y * y,
+    "softrelu": lambda x, y: -(-y).expm1(),
+    "softsign": lambda x, y: 1 / ((1 + abs(x)) * (1 + abs(x))),
+}
+
+
 # --- the operator -------------------------------------------------------------------------------
 
 
@@ -177,6 +188,7 @@ def cases(draw):
 register(Op(
     name="Activation", doc=__doc__, params=Params, infer=same_shape("Activation/shape"),
     infer_type=infer_type, forward=forward, backward=backward, needs=needs,
+    gradient=slope_rule(lambda p, x, y: SLOPES[p.act_type](x, y)),
     inplace=((0, 0),), inplace_backward=(("head", "data"),), cases=cases,
     refusals={
         "Activation/shape": {

@@ -17,7 +17,8 @@
 
 [argmax/shape] the output's shape is inferred from the input's, never the reverse.
 
-[argmax_channel/axis] argmax_channel is argmax along axis 1 of an array of rank 2 or more.
+[argmax_channel/axis] argmax_channel is argmax along axis 1 of an array of rank 2 or more; it has no gradient that
+    could be asked for.
     >>> run("argmax_channel", [[1, 3, 3], [5, 0, 2]])
     [1.0, 0.0]
 """
@@ -120,7 +121,7 @@ SEEK_LARGEST, SEEK_SMALLEST = Loop(seek_largest), Loop(seek_smallest)
 _register("argmax", SEEK_LARGEST)
 _register("argmin", SEEK_SMALLEST)
 register(Op(
-    name="argmax_channel", doc=__doc__, infer=infer_channel, forward=forward_channel, gradient=nothing,
+    name="argmax_channel", doc=__doc__, infer=infer_channel, forward=forward_channel,
     cases=lambda draw: Case({}, {"data": draw.shape(2, 4)}, {"data": "any"}),
     refusals={"argmax_channel/axis": {"shapes": {"data": (3,)}}},
 ))

@@ -27,6 +27,7 @@ from .foundation import broadcast as broadcast_shapes
 from .foundation.pairs import PAIRS
 from .foundation.walks import offset_of, rows_of
 from .reduce import sum_into
+from .terms import PAIR_SLOPES, Term
 
 
 def infer(p, ins, outs):
@@ -150,6 +151,19 @@ def _backward(pair):
     return backward
 
 
+def composed(row):
+    """The same two gradients made of operators, which can be differentiated again."""
+
+    def gradient(make, p, heads, inputs, outputs):
+        head, lhs, rhs = (Term(make, entry, stretch=True) for entry in (heads[0], *inputs))
+        to_left, to_right = PAIR_SLOPES[row]
+        return [
+            to_left(head, lhs, rhs)._sum_like(lhs).entry, to_right(head, lhs, rhs)._sum_like(rhs).entry,
+        ]
+
+    return gradient
+
+
 def backward_add(p, head, d_lhs, d_rhs):
     for target in (d_lhs, d_rhs):
         if target is not None:
@@ -171,7 +185,7 @@ def _register(row, aliases):
 
     register(Op(
         name=f"broadcast_{row}", doc=__doc__, inputs=("lhs", "rhs"), infer=infer,
-        forward=forward, backward=backward, gradient=None if backward else nothing,
+        forward=forward, backward=backward, gradient=composed(row) if backward else nothing,
         needs=("lhs", "rhs") if backward and row != "add" else (), aliases=aliases,
         cases=lambda draw: cases(draw, pair),
         refusals={"broadcast/shape": {"shapes": {"lhs": (2, 3), "rhs": (2,)}}},

@@ -132,6 +132,10 @@ def backward_like(p, head, d_lhs, d_rhs):
     zero(d_rhs)
 
 
+def gradient(make, p, heads, inputs, outputs):
+    return [make("_sum_like", [heads[0], inputs[0]])[0], None][: len(inputs)]
+
+
 def stretch(draw):
     """A shape to stretch to, and one with some of its sides 1."""
     shape = draw.shape(1, 4)
@@ -162,12 +166,12 @@ def cases_like(draw):
 
 register(Op(
     name="broadcast_to", doc=__doc__, params=ToParams, infer=infer_to, forward=forward,
-    backward=backward, cases=cases_to,
+    backward=backward, gradient=gradient, cases=cases_to,
     refusals={"broadcast_to/shape": {"params": {"shape": (3, 3)}, "shapes": {"data": (2, 1)}}},
 ))
 register(Op(
     name="broadcast_axis", doc=__doc__, params=AxisParams, infer=infer_axis, forward=forward,
-    backward=backward, aliases=("broadcast_axes",), cases=cases_axis,
+    backward=backward, gradient=gradient, aliases=("broadcast_axes",), cases=cases_axis,
     refusals={
         "broadcast_axis/shape": {"params": {"axis": 0, "size": 4}, "shapes": {"data": (2, 1)}},
     },
@@ -175,6 +179,6 @@ register(Op(
 register(Op(
     name="broadcast_like", doc=__doc__, params=LikeParams, inputs=("lhs", "rhs"), infer=infer_like,
     forward=forward_like, backward=backward_like, no_gradient=("rhs",), shape_only=("rhs",),
-    cases=cases_like,
+    gradient=gradient, cases=cases_like,
     refusals={"broadcast_like/shape": {"shapes": {"lhs": (2, 1), "rhs": (3, 3)}}},
 ))

@@ -15,6 +15,7 @@
 from typing import NamedTuple
 
 from .foundation import Case, Loop, Op, items, register, same_shape
+from .terms import slope_rule
 
 
 class Params(NamedTuple):
@@ -63,6 +64,7 @@ def cases(draw):
 register(Op(
     name="clip", doc=__doc__, params=Params, infer=same_shape("clip/shape"),
     forward=forward, backward=backward, needs=("data",), inplace=((0, 0),),
+    gradient=slope_rule(lambda p, x, y: (1 - (x > p.a_max)) * (1 - (x < p.a_min))),
     inplace_backward=(("head", "data"), ("data", "data")), aliases=("_sparse_clip",), cases=cases,
     refusals={"clip/shape": {
         "params": {"a_min": 0, "a_max": 1}, "shapes": {"data": (2, 3), "output": (2,)},

@@ -109,6 +109,36 @@ def backward_stack(p, head, gradients):
     join(axis, gradients, [prod(head.shape[axis + 1 :])] * len(gradients), head, back=True)
 
 
+def gradient(make, p, heads, inputs, outputs):
+    return make("_backward_Concat", [heads[0], *inputs], dim=p.dim)
+
+
+def infer_pieces(p, ins, outs):
+    shapes = [merge("Concat/shapes", "piece", *pair) for pair in zip(ins[1:], outs, strict=True)]
+    shapes, (head,) = infer(p._replace(num_args=len(shapes)), shapes, [ins[0]])
+    return [head, *shapes], shapes
+
+
+def forward_pieces(p, head_and_data, *pieces):
+    head, *data = head_and_data
+    backward(p, head, *data, pieces)
+
+
+def gradient_pieces(make, p, heads, inputs, outputs):
+    return [*make("Concat", heads, dim=p.dim), *[None] * len(heads)]
+
+
+def gradient_stack(make, p, heads, inputs, outputs):
+    return make("SliceChannel", heads, num_outputs=p.num_args, axis=p.axis, squeeze_axis=True)
+
+
+def cases_pieces(draw):
+    case = cases(draw)
+    shapes = case.shapes["args"]
+    _, (head,) = infer(Params(**case.params), shapes, [None])
+    return Case({**case.params, "num_args": len(shapes) + 1}, {"args": [head, *shapes]})
+
+
 def cases(draw):
     shape = draw.shape(1, 4)
     axis = draw.integer(0, len(shape) - 1)
@@ -127,7 +157,7 @@ def cases_stack(draw):
 
 register(Op(
     name="Concat", doc=__doc__, params=Params, variadic="num_args", infer=infer, forward=forward,
-    backward=backward, needs=lambda p: tuple(f"arg{i}" for i in range(p.num_args)),
+    backward=backward, gradient=gradient, needs=lambda p: tuple(f"arg{i}" for i in range(p.num_args)),
     shape_needs=lambda p: tuple(f"arg{i}" for i in range(p.num_args)),
     aliases=("concat", "_sparse_concat"), cases=cases,
     refusals={
@@ -136,8 +166,13 @@ register(Op(
     },
 ))
 register(Op(
+    name="_backward_Concat", doc=__doc__, params=Params, variadic="num_args", infer=infer_pieces,
+    outputs=lambda p: tuple(f"piece{i}" for i in range(p.num_args - 1)), forward=forward_pieces,
+    gradient=gradient_pieces, cases=cases_pieces,
+))
+register(Op(
     name="stack", doc=__doc__, params=StackParams, variadic="num_args", infer=infer_stack,
-    forward=forward_stack, backward=backward_stack, cases=cases_stack,
+    forward=forward_stack, backward=backward_stack, gradient=gradient_stack, cases=cases_stack,
     refusals={
         "stack/axis": {"params": {"num_args": 2, "axis": 3}, "shapes": {"args": [(2, 3), (2, 3)]}},
         "stack/shapes": {"params": {"num_args": 2}, "shapes": {"args": [(2, 3), (2, 4)]}},

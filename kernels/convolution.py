@@ -66,11 +66,11 @@ from .foundation import (
     Shape,
     items,
     merge,
-    register,
     require,
     same_type,
     scalar,
 )
+from .multilinear import register_multilinear
 from .tuned import convolution as tuned
 from .tuned import convolution_back as tuned_back
 from .tuned import sums
@@ -380,7 +380,7 @@ def refuses(data=(2, 4, 5, 5), kernel=(3, 3), num_filter=4, dtype="float32", **g
     }
 
 
-register(Op(
+register_multilinear(Op(
     name="Convolution", doc=__doc__, params=Params,
     inputs=inputs, all_inputs=("data", "weight", "bias"),
     infer=infer, infer_type=infer_type,
@@ -396,4 +396,4 @@ register(Op(
         "Convolution/layout": refuses(layout="NHWC"),
         "Convolution/floating-point": refuses(dtype="int32"),
     },
-))
+), ("data",), ("weight",), bias_axis=1)

@@ -41,8 +41,9 @@
 from math import prod
 from typing import Literal, NamedTuple
 
-from .foundation import Buffer, Case, Op, merge, register, require
+from .foundation import Buffer, Case, Op, merge, require
 from .fully_connected import multiply
+from .multilinear import register_multilinear
 
 
 class Params(NamedTuple):
@@ -174,19 +175,19 @@ def cases_batch(draw):
     return Case({"transpose_a": a, "transpose_b": b}, shapes)
 
 
-register(Op(
+register_multilinear(Op(
     name="dot", doc=__doc__, params=Params, inputs=("lhs", "rhs"), infer=infer, forward=forward,
     backward=backward, needs=("lhs", "rhs"), aliases=("_sparse_dot",), cases=cases,
     refusals={
         "dot/inner": {"params": {}, "shapes": {"lhs": (2, 3), "rhs": (4, 5)}},
         "dot/vectors": {"params": {"transpose_a": True}, "shapes": {"lhs": (3,), "rhs": (3,)}},
     },
-))
-register(Op(
+), ("lhs",), ("rhs",))
+register_multilinear(Op(
     name="batch_dot", doc=__doc__, params=Params, inputs=("lhs", "rhs"), infer=infer_batch,
     forward=forward_batch, backward=backward_batch, needs=("lhs", "rhs"), cases=cases_batch,
     refusals={
         "batch_dot/rank": {"params": {}, "shapes": {"lhs": (2, 3), "rhs": (3, 4)}},
         "batch_dot/inner": {"params": {}, "shapes": {"lhs": (2, 3, 4), "rhs": (2, 5, 6)}},
     },
-))
+), ("lhs",), ("rhs",))

@@ -52,6 +52,7 @@ from .foundation import (
     strides_of,
 )
 from .random_streams import draws, unit_double, unit_single
+from .terms import Term
 
 
 class Params(NamedTuple):
@@ -154,6 +155,11 @@ def backward(p, head, mask, d_data, *, is_train):
         apply_mask(head, mask, d_data)
 
 
+def gradient(make, p, heads, inputs, outputs):
+    mask = Term(make, outputs[1], stretch=True)  # its slopes come with axes of one element
+    return [(Term(make, heads[0]) * mask).entry]
+
+
 def cases(draw):
     data = draw.shape(1, 4)
     axes = tuple(axis for axis in range(len(data)) if draw.integer(0, 3) == 0)
@@ -164,6 +170,7 @@ def cases(draw):
 register(Op(
     name="Dropout", doc=__doc__, params=Params, outputs=("output", "mask"), hidden=1,
     infer=infer, forward=forward, backward=backward, needs=("mask",), mode=True, random=True,
+    gradient=gradient,
     inplace=((0, 0),), inplace_backward=(("head", "data"),), cases=cases,
     refusals={
         "Dropout/axis-range": {"params": {"axes": (2,)}, "shapes": {"data": (2, 3)}},

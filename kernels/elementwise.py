@@ -44,6 +44,7 @@
 
 from .foundation import Case, Loop, Op, items, register, same_shape
 from .foundation.pairs import PAIRS
+from .terms import PAIR_SLOPES, Term
 
 # --- loops ---------------------------------------------------------------------------------------
 
@@ -98,6 +99,16 @@ COMPOSED = {
 }
 
 
+def composed(row):
+    """The gradient of a row of the table made of operators, which can be differentiated again."""
+
+    def gradient(make, p, heads, inputs, outputs):
+        terms = [Term(make, entry) for entry in (heads[0], *inputs)]
+        return [slope(*terms).entry for slope in PAIR_SLOPES[row]]
+
+    return gradient
+
+
 def _register(name, row, aliases):
     pair = PAIRS[row]
     apply = Loop(map_two, formula=pair.formula)
@@ -108,6 +119,7 @@ def _register(name, row, aliases):
     backward = None
     gradient = COMPOSED.get(name, None if pair.left else nothing)
     if gradient is None and name != "_grad_add":
+        gradient = composed(row)
         to_left, to_right = Loop(chain_two, slope=pair.left), Loop(chain_two, slope=pair.right)
 
         def backward(p, head, lhs, rhs, d_lhs, d_rhs):

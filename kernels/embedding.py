@@ -74,6 +74,7 @@ from .foundation import (
     scratch,
 )
 from .foundation.loops import clipped, outer_side_inner, truncated, wrapped, zero
+from .multilinear import register_multilinear
 
 DataType = Literal["float32", "float64", "float16", "int8", "uint8", "int32", "int64"]
 
@@ -317,7 +318,7 @@ def cases_one_hot(draw):
     return Case(params, {"indices": draw.shape(1, 3)}, {"indices": ("ints", -1, depth)})
 
 
-register(Op(
+register_multilinear(Op(
     name="Embedding", doc=__doc__, params=Params, inputs=("data", "weight"), infer=infer,
     infer_type=infer_type, forward=forward, backward=backward, needs=("data",),
     refuses_gradient={"data": "Embedding/data-gradient"}, cases=cases,
@@ -327,19 +328,19 @@ register(Op(
             "params": {"input_dim": 3, "output_dim": 2}, "shapes": {"data": (4,), "weight": (2, 3)},
         },
     },
-))
-register(Op(
+), ("weight",))
+register_multilinear(Op(
     name="take", doc=__doc__, params=TakeParams, inputs=("a", "indices"), infer=infer_take,
     infer_type=type_of_first, forward=forward_take, backward=backward_take, needs=("indices",),
     no_gradient=("indices",), cases=cases_take,
     refusals={"take/axis": {"params": {"axis": 2}, "shapes": {"a": (2, 3), "indices": (4,)}}},
-))
-register(Op(
+), ("a",))
+register_multilinear(Op(
     name="pick", doc=__doc__, params=PickParams, inputs=("data", "index"), infer=infer_pick,
     infer_type=type_of_first, forward=forward_pick, backward=backward_pick, needs=("index",),
     no_gradient=("index",), aliases=("choose_element_0index",), cases=cases_pick,
     refusals={"pick/axis": {"params": {}, "shapes": {"data": (2, 3), "index": (3,)}}},
-))
+), ("data",))
 register(Op(
     name="one_hot", doc=__doc__, params=OneHotParams, inputs=("indices",), infer=infer_one_hot,
     infer_type=type_one_hot, forward=forward_one_hot, backward=backward_one_hot,

@@ -32,7 +32,8 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from .foundation import AtLeast, Case, Loop, Op, items, merge, register, require, scratch
+from .foundation import AtLeast, Case, Loop, Op, items, merge, require, scratch
+from .multilinear import register_multilinear
 from .tuned import gemm
 
 
@@ -158,7 +159,7 @@ def cases(draw):
     return Case(params, {"data": draw.shape(2, 4)})
 
 
-register(Op(
+register_multilinear(Op(
     name="FullyConnected", doc=__doc__, params=Params,
     inputs=inputs, all_inputs=("data", "weight", "bias"),
     infer=infer, forward=forward, backward=backward, needs=("data", "weight"),
@@ -171,4 +172,4 @@ register(Op(
             "params": {"num_hidden": 5}, "shapes": {"data": (2, 3), "bias": (4,)},
         },
     },
-))
+), ("data",), ("weight",), bias_axis=-1)

@@ -14,6 +14,7 @@
 from typing import NamedTuple
 
 from .foundation import Case, Loop, Op, items, register, same_shape
+from .terms import slope_rule
 
 
 class Params(NamedTuple):
@@ -58,6 +59,7 @@ def cases(draw):
 register(Op(
     name="hard_sigmoid", doc=__doc__, params=Params, infer=same_shape("hard_sigmoid/shape"),
     forward=forward, backward=backward, needs=("output",), inplace=((0, 0),),
+    gradient=slope_rule(lambda p, x, y: p.alpha * ((y > 0) * (y < 1))),
     inplace_backward=(("head", "data"), ("output", "data")), cases=cases,
     refusals={"hard_sigmoid/shape": {"shapes": {"data": (2, 3), "output": (2,)}}},
 ))

@@ -45,6 +45,7 @@ import numpy as np
 
 from .foundation import Case, Loop, Op, items, register, same_shape, scratch
 from .foundation.loops import COPY, FILL
+from .multilinear import register_multilinear
 
 
 class LossParams(NamedTuple):
@@ -176,8 +177,8 @@ register(Op(
     name="MakeLoss", params=LossParams, backward=backward_loss, needs=("data",), loss=True,
     differentiable=False, cases=cases_loss, refusals=REFUSED, **COMMON,
 ))
-register(Op(
+register_multilinear(Op(
     name="Cast", params=CastParams, infer_type=infer_cast_type, backward=backward_cast,
     aliases=("cast",), cases=cases_cast, differentiable=False, **{**COMMON, "inplace": ()},
     refusals={"identity/shape": {"params": {"dtype": "int32"}, **REFUSED["identity/shape"]}},
-))
+), ("data",))

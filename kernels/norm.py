@@ -21,6 +21,7 @@ import numpy as np
 from .foundation import Case, Op, Shape, register, require, same_type, scalar
 from .foundation.walks import reduction_of
 from .reduce import draw_axes, infer, kept_shape, reducer, spread_by
+from .terms import Term
 
 
 class Params(NamedTuple):
@@ -85,6 +86,18 @@ def backward(p, head, data, out, d_data):
         NORM_SLOPES[p.ord](p, head, data, out, d_data)
 
 
+def gradient(make, p, heads, inputs, outputs):
+    """The same made of operators; the sum's own gradient spreads a number over its group."""
+    head, data, out = (Term(make, entry) for entry in (heads[0], inputs[0], outputs[0]))
+    x = data if p.out_dtype is None else data.Cast(dtype=p.out_dtype)
+    axes = {"axis": p.axis, "keepdims": p.keepdims}
+    if p.ord == 1:
+        found = head._backward_sum(x, **axes) * x.sign()
+    else:
+        found = (head / out)._backward_sum(x, **axes) * x
+    return [(found if p.out_dtype is None else found._backward_Cast(data, dtype=p.out_dtype)).entry]
+
+
 def cases(draw):
     params = {**draw_axes(draw, 3), "ord": draw.choice((1, 2))}
     return Case(params, {"data": draw.shape(3, 3)}, {"data": "apart"})
@@ -92,7 +105,7 @@ def cases(draw):
 
 register(Op(
     name="norm", doc=__doc__, params=Params, infer=infer_checked, infer_type=infer_type,
-    forward=forward, backward=backward, needs=("data", "output"),
+    forward=forward, backward=backward, gradient=gradient, needs=("data", "output"),
     aliases=("_sparse_norm",), cases=cases,
     refusals={
         "norm/ord": {"params": {"ord": 3}, "shapes": {"data": (2, 3)}},

@@ -58,6 +58,8 @@ from .foundation import (
 )
 from .foundation.loops import COPY, GATHER, walk
 from .foundation.walks import offset_of, reduction_of, rows_of, stretched
+from .multilinear import register_multilinear
+from .terms import Term
 
 
 class Params(NamedTuple):
@@ -300,6 +302,29 @@ TABLE = (
 )
 
 
+def spread_term(term, p, data):
+    """A term in the shape of the result, repeated over the group of every element of ``data``."""
+    return term._backward_sum(data, **p._asdict())
+
+
+def chosen(p, head, data, out):
+    return spread_term(head, p, data) * data.same_as(spread_term(out, p, data))
+
+
+# gradients once more, made of operators; sum and mean, being linear, are differentiated by multilinear.py
+COMPOSED = {
+    "max": chosen, "min": chosen,
+    "nansum": lambda p, head, data, out: spread_term(head, p, data) * data.same_as(data),
+}
+
+
+def composed(rule):
+    def gradient(make, p, heads, inputs, outputs):
+        return [rule(p, *(Term(make, entry) for entry in (heads[0], inputs[0], outputs[0]))).entry]
+
+    return gradient
+
+
 def draw_axes(draw, rank):
     """Any subset of ``rank`` axes in any spelling, or None."""
     axes = tuple(a - rank * draw.boolean() for a in range(rank) if draw.boolean())
@@ -317,7 +342,7 @@ def _register(name, combine, finish, start, spread_back, needs, aliases, values)
         if rest[-1] is not None:
             spread_back(p, head, *rest)
 
-    register(Op(
+    op = Op(
         name=name, doc=__doc__, params=Params, infer=infer, forward=forward, backward=backward,
         needs=needs, aliases=aliases,
         cases=lambda draw: Case(
@@ -328,7 +353,12 @@ def _register(name, combine, finish, start, spread_back, needs, aliases, values)
             "reduce/axis": {"params": {"axis": (0, -2)}, "shapes": {"data": (2, 3)}},
             "reduce/shape": {"params": {"axis": 1}, "shapes": {"data": (2, 3), "output": (3,)}},
         },
-    ))
+        gradient=composed(COMPOSED[name]) if name in COMPOSED else None,
+    )
+    if name in ("sum", "mean"):
+        register_multilinear(op, ("data",))
+    else:
+        register(op)
 
 
 for row in TABLE:

@@ -292,6 +292,14 @@ def backward(p, head, d_data):
         COPY(head, d_data, d_data.size)
 
 
+def gradient(make, p, heads, inputs, outputs):
+    return make("reshape_like", [heads[0], inputs[0]])
+
+
+def gradient_like(make, p, heads, inputs, outputs):
+    return [*gradient(make, p, heads, inputs, outputs), None]
+
+
 def forward_like(p, lhs, rhs, out):
     COPY(lhs, out, lhs.size)
 
@@ -335,6 +343,7 @@ def cases_like(draw):
 
 COMMON = {
     "doc": __doc__, "inplace": ((0, 0),), "inplace_backward": (("head", "data"),), "view": True,
+    "gradient": gradient,
 }
 
 register(Op(
@@ -368,7 +377,7 @@ register(Op(
     name="reshape_like", params=LikeParams, inputs=("lhs", "rhs"), infer=infer_like,
     infer_type=type_of_lhs, forward=forward_like, backward=backward_like, no_gradient=("rhs",),
     cases=cases_like, doc=__doc__, inplace=((0, 0),), inplace_backward=(("head", "lhs"),), view=True,
-    shape_only=("rhs",),
+    shape_only=("rhs",), gradient=gradient_like,
     refusals={
         "reshape_like/range": {"params": {"lhs_begin": 5}, "shapes": {"lhs": (2, 3), "rhs": (6,)}},
         "reshape_like/size": {"params": {}, "shapes": {"lhs": (2, 3), "rhs": (5,)}},

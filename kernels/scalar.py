@@ -36,6 +36,7 @@ import numpy as np
 
 from .foundation import Case, Loop, Op, items, register, same_shape, same_type
 from .foundation.pairs import PAIRS
+from .terms import PAIR_SLOPES, Term
 
 
 class Params(NamedTuple):
@@ -119,6 +120,19 @@ def nothing(make, p, heads, inputs, outputs):
     return [None]
 
 
+def composed(row, reverse):
+    """The gradient of a row of the table made of operators, which can be differentiated again."""
+
+    def gradient(make, p, heads, inputs, outputs):
+        head, data = Term(make, heads[0]), Term(make, inputs[0])
+        if row == "power" and not reverse and p.scalar == 0:
+            return [None]  # a constant
+        to_left, to_right = PAIR_SLOPES[row]
+        return [(to_right(head, p.scalar, data) if reverse else to_left(head, data, p.scalar)).entry]
+
+    return gradient
+
+
 def number_for(p, data):
     """The scalar as the loop takes it: truncated beside whole numbers, unless is_int is off."""
     return int(p.scalar) if p.is_int and data.dtype.kind != "f" else p.scalar
@@ -135,6 +149,7 @@ def _register(name, row, reverse, alias):
     backward = None
     gradient = COMPOSED.get(name, None if slope else nothing)
     if gradient is None:
+        gradient = composed(row, reverse)
         chain = Loop(chain_with_reversed if reverse else chain_with, slope=slope)
 
         def backward(p, head, data, d_data):

@@ -64,6 +64,7 @@ from .foundation import (
 )
 from .foundation.loops import COPY, GATHER, SCATTER, walk, zero
 from .foundation.walks import offset_of
+from .multilinear import register_multilinear
 
 
 class Params(NamedTuple):
@@ -273,6 +274,14 @@ def backward_assign_scalar(p, head, d_data):
         PUT(d_data, 0.0, *places(head.shape, ranges(p, head.shape), head.device))
 
 
+def gradient_assign(make, p, heads, inputs, outputs):
+    return [*gradient_assign_scalar(make, p, heads, inputs, outputs), *make("slice", heads, **p._asdict())]
+
+
+def gradient_assign_scalar(make, p, heads, inputs, outputs):
+    return make("_slice_assign_scalar", heads, scalar=0, begin=p.begin, end=p.end, step=p.step)
+
+
 def draw_range(draw, side):
     begin = draw.integer(0, side - 1)
     forwards = (begin, draw.integer(begin + 1, side), draw.choice([None, 1, 2]))
@@ -310,7 +319,7 @@ def cases_assign(draw):
     return Case(draw_ranges(draw, shape), {"lhs": shape})
 
 
-register(Op(
+register_multilinear(Op(
     name="slice", doc=__doc__, params=Params, infer=infer_with(ranges, "slice/range"),
     **run_with(ranges), aliases=("crop", "_sparse_slice"), cases=cases,
     refusals={
@@ -321,8 +330,8 @@ register(Op(
         },
         "slice/empty": {"params": {"begin": (2,), "end": (2,)}, "shapes": {"data": (3,)}},
     },
-))
-register(Op(
+), ("data",))
+register_multilinear(Op(
     name="slice_axis", doc=__doc__, params=AxisParams,
     infer=infer_with(range_of_axis, "slice_axis/range"), **run_with(range_of_axis), cases=cases_axis,
     refusals={
@@ -331,8 +340,8 @@ register(Op(
         },
         "slice_axis/axis": {"params": {"axis": 1, "begin": 0, "end": 1}, "shapes": {"data": (3,)}},
     },
-))
-register(Op(
+), ("data",))
+register_multilinear(Op(
     name="slice_like", doc=__doc__, params=LikeParams, inputs=("data", "shape_like"),
     infer=infer_like, infer_type=type_of_data, forward=forward_like, backward=backward_like,
     no_gradient=("shape_like",), shape_only=("shape_like",), cases=cases_like,
@@ -340,10 +349,11 @@ register(Op(
         "slice_like/axes": {"params": {}, "shapes": {"data": (3, 3), "shape_like": (2,)}},
         "slice_like/size": {"params": {}, "shapes": {"data": (3,), "shape_like": (4,)}},
     },
-))
+), ("data",))
 register(Op(
     name="_slice_assign", doc=__doc__, params=Params, inputs=("lhs", "rhs"), infer=infer_assign,
     infer_type=same_type, forward=forward_assign, backward=backward_assign, inplace=((0, 0),),
+    gradient=gradient_assign,
     aliases=("_crop_assign",), cases=cases_assign,
     refusals={
         "_slice_assign/values": {
@@ -354,5 +364,6 @@ register(Op(
 register(Op(
     name="_slice_assign_scalar", doc=__doc__, params=ScalarParams, infer=infer_assign,
     forward=forward_assign_scalar, backward=backward_assign_scalar, inplace=((0, 0),),
+    gradient=gradient_assign_scalar,
     aliases=("_crop_assign_scalar",), cases=cases,
 ))

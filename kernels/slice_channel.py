@@ -88,6 +88,10 @@ def backward(p, *heads_and_gradient):
         BLOCKS(head, d_data, outer, run, 0, run, i * run, width)
 
 
+def gradient(make, p, heads, inputs, outputs):
+    return make("stack", heads, axis=p.axis) if p.squeeze_axis else make("Concat", heads, dim=p.axis)
+
+
 def cases(draw):
     shape = draw.shape(2, 4)
     axis = draw.integer(0, len(shape) - 1)
@@ -102,7 +106,7 @@ def cases(draw):
 
 register(Op(
     name="SliceChannel", doc=__doc__, params=Params, outputs=outputs, infer=infer, forward=forward,
-    backward=backward, aliases=("split",), cases=cases,
+    backward=backward, gradient=gradient, aliases=("split",), cases=cases,
     refusals={
         "SliceChannel/axis": {
             "params": {"num_outputs": 2, "axis": 2}, "shapes": {"data": (2, 4)},

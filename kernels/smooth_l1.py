@@ -15,6 +15,7 @@ import math
 from typing import NamedTuple
 
 from .foundation import Case, Loop, Op, items, register, same_shape, scalar
+from .terms import slope_rule
 
 
 class Params(NamedTuple):
@@ -72,6 +73,7 @@ def cases(draw):
 register(Op(
     name="smooth_l1", doc=__doc__, params=Params, infer=same_shape("smooth_l1/shape"),
     forward=forward, backward=backward, needs=("data",), inplace=((0, 0),),
+    gradient=slope_rule(lambda p, x, y: (p.scalar * p.scalar * x).clip(a_min=-1, a_max=1)),
     inplace_backward=(("head", "data"), ("data", "data")), cases=cases,
     refusals={"smooth_l1/shape": {"shapes": {"data": (2, 3), "output": (2,)}}},
 ))

@@ -71,6 +71,7 @@ from .foundation import (
     scratch,
 )
 from .foundation.loops import outer_side_inner, zero
+from .terms import Term
 from .tuned import softmax as tuned
 
 FloatType = Literal["float16", "float32", "float64"]
@@ -258,6 +259,31 @@ def backward_log(p, head, out, d_data):
         LOG_SOFTMAX_SLOPE(head, out, d_data, *sides, scale_of(p))
 
 
+def composed(slope):
+    """The gradient of a page made of operators, which can be differentiated again."""
+
+    def gradient(make, p, heads, inputs, outputs):
+        data, head, out = (Term(make, entry, stretch=True) for entry in (inputs[0], heads[0], outputs[0]))
+        found = slope(p, head, out)
+        if getattr(p, "dtype", None) is not None:
+            found = found._backward_Cast(data, dtype=p.dtype)
+        return [found.entry, None][: len(inputs)]
+
+    return gradient
+
+
+def softmax_rule(h, y, axis, scale):
+    return (h - (h * y).sum(axis=axis, keepdims=True)) * y * scale
+
+
+gradient = composed(lambda p, h, y: softmax_rule(h, y, p.axis, scale_of(p)))
+gradient_min = composed(lambda p, h, y: softmax_rule(h, y, p.axis, -scale_of(p)))
+gradient_log = composed(
+    lambda p, h, y: (h - y.exp() * h.sum(axis=p.axis, keepdims=True)) * scale_of(p)
+)
+gradient_activation = composed(lambda p, h, y: softmax_rule(h, y, 1 if p.mode == "channel" else -1, 1))
+
+
 def activation_sides(p, shape):
     return outer_side_inner(shape, 1 if p.mode == "channel" else len(shape) - 1)
 
@@ -295,7 +321,7 @@ def cases_activation(draw):
 
 register(Op(
     name="softmax", doc=__doc__, params=Params, inputs=inputs, all_inputs=("data", "length"),
-    infer=infer, infer_type=infer_type, forward=forward, backward=backward,
+    infer=infer, infer_type=infer_type, forward=forward, backward=backward, gradient=gradient,
     needs=("length", "output"), no_gradient=("length",), cases=cases,
     refusals={
         "softmax/axis": {"params": {"axis": 2}, "shapes": {"data": (2, 3)}},
@@ -317,11 +343,16 @@ WITHOUT_LENGTH = {
         "softmax/length-input": {"params": {"use_length": True}, "shapes": {"data": (2, 3)}},
     },
 }
-register(Op(name="softmin", forward=forward_min, backward=backward_min, **WITHOUT_LENGTH))
-register(Op(name="log_softmax", forward=forward_log, backward=backward_log, **WITHOUT_LENGTH))
+register(Op(
+    name="softmin", forward=forward_min, backward=backward_min, gradient=gradient_min, **WITHOUT_LENGTH
+))
+register(Op(
+    name="log_softmax", forward=forward_log, backward=backward_log, gradient=gradient_log, **WITHOUT_LENGTH
+))
 register(Op(
     name="SoftmaxActivation", doc=__doc__, params=ActivationParams, infer=infer_activation,
     forward=forward_activation, backward=backward_activation, needs=("output",),
+    gradient=gradient_activation,
     cases=cases_activation,
     refusals={
         "SoftmaxActivation/mode": {"params": {"mode": "channel"}, "shapes": {"data": (2, 3)}},

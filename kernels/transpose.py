@@ -141,6 +141,15 @@ def run_with(order_of):
     return {"forward": forward, "backward": backward}
 
 
+def gradient(make, p, heads, inputs, outputs):
+    axes = [axis % len(p.axes) for axis in p.axes]
+    return make("transpose", heads, axes=tuple(axes.index(i) for i in range(len(axes))))
+
+
+def gradient_swap(make, p, heads, inputs, outputs):
+    return make("SwapAxis", heads, dim1=p.dim1, dim2=p.dim2)
+
+
 def cases_transpose(draw):
     shape = draw.shape(1, 4)
     first = draw.integer(0, len(shape) - 1)
@@ -156,13 +165,13 @@ def cases_swap(draw):
 
 register(Op(
     name="transpose", doc=__doc__, params=Params, infer=infer_with(order, "transpose/axes"),
-    **run_with(order), cases=cases_transpose,
+    **run_with(order), gradient=gradient, cases=cases_transpose,
     refusals={
         "transpose/permutation": {"params": {"axes": (0, 0)}, "shapes": {"data": (2, 3)}},
     },
 ))
 register(Op(
     name="SwapAxis", doc=__doc__, params=SwapParams, infer=infer_with(order_of_swap, "SwapAxis/dims"),
-    **run_with(order_of_swap), aliases=("swapaxes",), cases=cases_swap,
+    **run_with(order_of_swap), gradient=gradient_swap, aliases=("swapaxes",), cases=cases_swap,
     refusals={"SwapAxis/dims": {"params": {"dim1": 0, "dim2": 2}, "shapes": {"data": (2, 3)}}},
 ))

@@ -160,5 +160,21 @@ TABLE = (
     ("radians", radians, LINEAR, None, ("_sparse_radians",), "any"),
 )
 
+# slopes once more, made of operators: they can be differentiated again
+SLOPES = {
+    "sin": lambda p, x, y: x.cos(),
+    "cos": lambda p, x, y: -x.sin(),
+    "tan": lambda p, x, y: 1 + y * y,
+    "arcsin": lambda p, x, y: 1 / (1 - x * x).sqrt(),
+    "arccos": lambda p, x, y: -1 / (1 - x * x).sqrt(),
+    "arctan": lambda p, x, y: 1 / (1 + x * x),
+    "sinh": lambda p, x, y: x.cosh(),
+    "cosh": lambda p, x, y: x.sinh(),
+    "tanh": lambda p, x, y: 1 - y * y,
+    "arcsinh": lambda p, x, y: 1 / (1 + x * x).sqrt(),
+    "arccosh": lambda p, x, y: 1 / (x * x - 1).sqrt(),
+    "arctanh": lambda p, x, y: 1 / (1 - x * x),
+}
+
 for row in TABLE:
-    register_unary(__doc__, *row)
+    register_unary(__doc__, *row, SLOPES.get(row[0]))

@@ -41,6 +41,7 @@
 import math
 
 from .foundation import Case, Loop, Op, items, register, same_shape, scalar
+from .terms import slope_rule
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
@@ -334,8 +335,30 @@ TABLE = (
 )
 
 
-def register_unary(doc, name, formula, slope, known, aliases, values):
-    """Register one row; a linear operator is its own gradient."""
+# slopes once more, made of operators of the input x and the output y: they can be differentiated again
+SLOPES = {
+    "abs": lambda p, x, y: x.sign(),
+    "reciprocal": lambda p, x, y: -y * y,
+    "sqrt": lambda p, x, y: 0.5 / y,
+    "rsqrt": lambda p, x, y: -0.5 * abs(y * y * y),
+    "cbrt": lambda p, x, y: 1 / (3 * y * y),
+    "rcbrt": lambda p, x, y: y * y * y * y / -3,
+    "square": lambda p, x, y: 2 * x,
+    "exp": lambda p, x, y: y,
+    "expm1": lambda p, x, y: x.exp(),
+    "log": lambda p, x, y: 1 / x,
+    "log1p": lambda p, x, y: 1 / (1 + x),
+    "log2": lambda p, x, y: 1 / (x * LN2),
+    "log10": lambda p, x, y: 1 / (x * LN10),
+    "sigmoid": lambda p, x, y: y * (1 - y),
+    "relu": lambda p, x, y: y.sign(),
+    "softsign": lambda p, x, y: 1 / ((1 + abs(x)) * (1 + abs(x))),
+    "erf": lambda p, x, y: TWO_OVER_ROOT_PI * (-x * x).exp(),
+}
+
+
+def register_unary(doc, name, formula, slope, known, aliases, values, again=None):
+    """Register one row; a linear operator is its own gradient. ``again`` is a row of ``SLOPES``."""
     apply = Loop(map_one, formula=formula)
 
     def forward(p, data, out):
@@ -354,6 +377,7 @@ def register_unary(doc, name, formula, slope, known, aliases, values):
 
     else:
         chain = Loop(chain_one, slope=slope)
+        gradient = slope_rule(again) if again else None
 
         def backward(p, head, kept, d_data):
             if d_data is not None:
@@ -369,4 +393,4 @@ def register_unary(doc, name, formula, slope, known, aliases, values):
 
 
 for row in TABLE:
-    register_unary(__doc__, *row)
+    register_unary(__doc__, *row, SLOPES.get(row[0]))

@@ -9,7 +9,7 @@
     [[5.0, 6.0], [3.0, 4.0]]
 
 [where/shape] x, y and the output have one shape and type; condition has that shape, or one number a row, and any
-    type. An unknown condition takes their shape.
+    type. x and y take the shape of a condition of rank 2 or more; condition is not inferred.
 
 [where/gradient] the head goes to the array that was chosen, zero to the other; condition takes none.
     >>> grad("where", [0, 1], [1, 2], [3, 4], head=[5, 6])
@@ -23,9 +23,9 @@ from .foundation.loops import zero
 def infer(p, ins, outs):
     condition, *values = ins
     shape = merge_all("where/shape", "x, y and output", [*values, *outs])
-    if shape is not None and shape:
-        is_row = condition is not None and len(condition) == 1
-        condition = merge("where/shape", "condition", condition, shape[:1] if is_row else shape)
+    if shape and condition is not None:
+        wanted = shape[:1] if len(condition) == 1 else shape
+        condition = merge("where/shape", "condition", condition, wanted)
     elif condition is not None and len(condition) > 1:
         shape = condition
     return [condition, shape, shape], [shape]

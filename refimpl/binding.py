@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from .base import MXNetError, dtype_of, refusal
 from .context import Context
 from .kernels.foundation import known
 from .ndarray import NDArray, zeros
-from .symbol import inference
+from .symbol import devices, inference
 from .symbol.symbol import Symbol
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class Bound:
     gradients: list[NDArray | None]
     auxiliary: list[NDArray]
     requirements: list[str]
+    places: Mapping[str, Context] | None = None
+    """Where the groups of nodes live that carry the attribute ``ctx_group``."""
 
 
 def resolve_requirements(grad_req: Any, names: list[str]) -> list[str]:
@@ -76,56 +79,58 @@ class _Allocator:
     """Makes arrays for ``simple_bind``, sharing those of another executor or buffer where asked."""
 
     def __init__(
-        self, ctx: Context, shared_names: list[str], shared_exec: Executor | None,
-        shared_buffer: dict[str, NDArray] | None,
+        self, shared_names: list[str], shared_exec: Executor | None, shared_buffer: dict[str, NDArray] | None
     ) -> None:
-        self.ctx, self.shared_names, self.buffer = ctx, shared_names, shared_buffer
+        self.shared_names, self.buffer = shared_names, shared_buffer
         self.arguments = shared_exec.arg_dict if shared_exec is not None else {}
         self.gradients = shared_exec.grad_dict if shared_exec is not None else {}
         self.auxiliary = shared_exec.aux_dict if shared_exec is not None else {}
 
     def _from_executor(
-        self, owned: dict[str, Any], name: str, shape: tuple[int, ...], dtype: np.dtype
+        self, owned: dict[str, Any], name: str, shape: tuple[int, ...], dtype: np.dtype, ctx: Context
     ) -> NDArray | None:
         found = owned.get(name)
-        if found is None or found.shape != shape or np.dtype(found.dtype) != dtype:
+        if found is None or found.shape != shape or np.dtype(found.dtype) != dtype or found.context != ctx:
             return None
         return found
 
-    def _from_buffer(self, name: str, shape: tuple[int, ...], dtype: np.dtype) -> NDArray:
+    def _from_buffer(self, name: str, shape: tuple[int, ...], dtype: np.dtype, ctx: Context) -> NDArray:
         """[binding/shared-buffer] The front of a remembered array that is large enough, else a new one."""
         assert self.buffer is not None
         found = self.buffer.get(name)
-        if found is not None and found.size >= prod(shape):
+        if found is not None and found.size >= prod(shape) and found.context == ctx:
             if np.dtype(found.dtype) != dtype:
                 raise refusal(
                     "binding/shared-type", f"shared array {name} holds {found.dtype}, {dtype} is needed"
                 )
             return found._shared(shape, 0)
-        if found is not None:
+        if found is not None and found.size < prod(shape):
             warnings.warn(
                 f"bucketing: data {name} has a shape {shape}, which is larger than the shared {found.shape};"
                 " bind the largest bucket first to save memory", stacklevel=2,
             )
-        made = self.buffer[name] = zeros(shape, self.ctx, dtype)
+        made = self.buffer[name] = zeros(shape, ctx, dtype)
         return made
 
-    def make(self, role: str, name: str, shape: tuple[int, ...], dtype: np.dtype) -> NDArray:
+    def make(self, role: str, name: str, shape: tuple[int, ...], dtype: np.dtype, ctx: Context) -> NDArray:
         """An array for an argument ("arg"), its gradient ("grad") or an auxiliary state ("aux")."""
         owners: dict[str, Any] = {"arg": self.arguments, "grad": self.gradients, "aux": self.auxiliary}
         owned = owners[role]
         if role == "aux" or name in self.shared_names:
-            found = self._from_executor(owned, name, shape, dtype)
+            found = self._from_executor(owned, name, shape, dtype, ctx)
             if found is not None:
                 return found
         elif self.buffer is not None:
-            return self._from_buffer(name if role == "arg" else f"grad of {name}", shape, dtype)
-        return zeros(shape, self.ctx, dtype)
+            return self._from_buffer(name if role == "arg" else f"grad of {name}", shape, dtype, ctx)
+        return zeros(shape, ctx, dtype)
 
 
-def _resolve(symbol: Symbol, type_dict: dict[str, Any], shapes: dict[str, Any]) -> tuple[list, list]:
-    """(shape, dtype) of every argument and auxiliary state."""
+def _resolve(
+    symbol: Symbol, type_dict: dict[str, Any], shapes: dict[str, Any], ctx: Context, places: Any
+) -> tuple[list, list]:
+    """(name, shape, dtype, context) of every argument and auxiliary state."""
     order = symbol.order()
+    contexts = devices.contexts(order, ctx, places)
     found = inference.shapes(order, {k: v for k, v in shapes.items() if isinstance(v, tuple)})
     types = inference.types(order, type_dict, np.dtype(np.float32))
     unknown = [n.name for n in order if n.is_variable and not known(found.get((id(n), 0)))]
@@ -135,7 +140,7 @@ def _resolve(symbol: Symbol, type_dict: dict[str, Any], shapes: dict[str, Any]) 
         )
     arguments, auxiliary = symbol._variables()
     return tuple(  # type: ignore[return-value]  # two lists by construction
-        [(n.name, found[id(n), 0], np.dtype(types[id(n), 0])) for n in nodes]
+        [(n.name, found[id(n), 0], np.dtype(types[id(n), 0]), contexts[id(n)]) for n in nodes]
         for nodes in (arguments, auxiliary)
     )
 
@@ -164,8 +169,8 @@ def simple_bind(
     requirements = resolve_requirements(grad_req, names)
     given_types = {k: dtype_of(v) for k, v in (type_dict or {}).items()}
     try:
-        arguments, auxiliary = _resolve(symbol, given_types, shapes)
-        allocator = _Allocator(ctx, shared_arg_names or [], shared_exec, shared_buffer)
+        arguments, auxiliary = _resolve(symbol, given_types, shapes, ctx, group2ctx)
+        allocator = _Allocator(shared_arg_names or [], shared_exec, shared_buffer)
         made = [allocator.make("arg", *spec) for spec in arguments]
         gradients = [
             None if req == "null" else allocator.make("grad", *spec)

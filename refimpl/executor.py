@@ -17,10 +17,14 @@ from .binding import Bound, resolve_requirements
 from .context import Context
 from .kernels.foundation import Buffer, known
 from .ndarray import NDArray, zeros
+from .pool import Pool
 from .program import Program
 from .steps import BackwardStep, ForwardStep, Step
 from .symbol import Symbol
 from .symbol.memory import Plan
+
+TEMPORARY_SPACES = 11
+"""What MXNet reports whatever the graph is; working memory here belongs to threads (``scratch``)."""
 
 MonitorCallback = Callable[[str, NDArray], None]
 
@@ -40,7 +44,7 @@ class Executor:
         self.grad_arrays: list[NDArray | None] = bound.gradients
         self.aux_arrays: list[NDArray] = bound.auxiliary
         self._grad_req = bound.requirements
-        pool: list[Buffer] = shared_exec.program.pool if shared_exec is not None else []
+        pool = shared_exec.program.pool if shared_exec is not None else Pool()
         self.program: Program = Program(symbol, ctx, bound, pool)
         self.outputs: list[NDArray] = self.program.outputs
         self._monitor: tuple[MonitorCallback, bool] | None = None
@@ -164,18 +168,18 @@ class Executor:
                 names = node.op.input_names(node.params)
                 for name, entry, buffer in zip(names, node.inputs, step.inputs, strict=True):
                     if entry.node.is_variable:
-                        callback(entry.node.name, NDArray(buffer, self._ctx))
-                    callback(f"{node.name}_{name}", NDArray(buffer, self._ctx))
+                        callback(entry.node.name, NDArray(buffer, step.context))
+                    callback(f"{node.name}_{name}", NDArray(buffer, step.context))
             step.run(is_train)
             if isinstance(step, ForwardStep):
                 for index in range(node.visible_count()):
-                    callback(node.entry_name(index), NDArray(step.outputs[index], self._ctx))
+                    callback(node.entry_name(index), NDArray(step.outputs[index], step.context))
             else:
                 for index, gradient_buffer in enumerate(step.gradients):
                     if gradient_buffer is not None:
                         number = index if len(step.gradients) > 1 else ""
                         name = f"{node.name}_output{number}"
-                        callback(name, NDArray(gradient_buffer, self._ctx))
+                        callback(name, NDArray(gradient_buffer, step.context))
 
     # --- looking -----------------------------------------------------------------------------------
 
@@ -207,8 +211,11 @@ class Executor:
 
     def debug_str(self) -> str:
         """The graph, then what the memory plan costs."""
-        megabytes = self.plan.total // (1 << 20)
-        return f"{self._symbol.debug_str()}{self.plan.describe()}\nTotal {megabytes} MB allocated\n"
+        from .symbol.describe import debug_text
+
+        text = debug_text(Symbol(self.program.graph.entries()))
+        megabytes = self.program.allocated >> 20
+        return f"{text}Total {megabytes} MB allocated\nTotal {TEMPORARY_SPACES} TempSpace resource requested\n"
 
     # --- parameters and shapes ---------------------------------------------------------------------
 
@@ -293,7 +300,7 @@ class Executor:
         ]
         aux_names = self._symbol.list_auxiliary_states()
         auxiliary = [resized(n, a, s) for n, a, s in zip(aux_names, self.aux_arrays, aux_shapes, strict=True)]
-        bound = Bound(arguments, gradients, auxiliary, list(self._grad_req))
+        bound = Bound(arguments, gradients, auxiliary, list(self._grad_req), self._bound.places)
         made = Executor(self._symbol, self._ctx, bound, shared_exec=self)
         made._monitor = self._monitor
         return made
@@ -314,17 +321,16 @@ def bind(
     """
     if not isinstance(ctx, Context):
         raise refusal("Executor/context", "Context type error", TypeError)
-    if group2ctx:
-        raise refusal("Executor/group2ctx", "group2ctx is not supported: all nodes run on one context")
     names = symbol.list_arguments()
     arguments = _listed("args", args, names, missing=False)
     gradients = [None] * len(names) if args_grad is None else _listed("args_grad", args_grad, names, missing=True)
     auxiliary = _listed("aux_states", aux_states or [], symbol.list_auxiliary_states(), missing=False)
     requirements = resolve_requirements(grad_req, names)
     states = symbol.list_auxiliary_states()
-    _require_context(ctx, [*names, *names, *states], [*arguments, *gradients, *auxiliary])
+    if not group2ctx:
+        _require_context(ctx, [*names, *names, *states], [*arguments, *gradients, *auxiliary])
     _require_alike(names, arguments, gradients, requirements)
-    return Executor(symbol, ctx, Bound(arguments, gradients, auxiliary, requirements), shared_exec)
+    return Executor(symbol, ctx, Bound(arguments, gradients, auxiliary, requirements, group2ctx), shared_exec)
 
 
 def _require_context(ctx: Context, names: list[str], arrays: list[NDArray | None]) -> None:
@@ -349,6 +355,12 @@ def _require_alike(
                 "Executor/gradient-alike",
                 f"the gradient array of {name} is {np.dtype(gradient.dtype)} {gradient.shape}, the argument"
                 f" {np.dtype(argument.dtype)} {argument.shape}",
+            )
+        if gradient.context != argument.context:
+            raise refusal(
+                "Executor/gradient-context",
+                f"Trying to save the gradient of {name} to {gradient.context} while the argument is in"
+                f" {argument.context}; give array.as_in_context({argument.context})",
             )
 
 

@@ -1,10 +1,11 @@
-"""Program: what binding makes of a graph, in five steps that a reader can follow one by one.
+"""Program: what binding makes of a graph, in six steps that a reader can follow one by one.
 
 1. infer     shapes and types of every value, from the bound arrays
 2. derive    the gradient graph of the wanted arguments
-3. place     outputs, head gradients and final gradients in arrays that others see
-4. plan      blocks of memory for everything in between
-5. list      the steps of forward and backward, with their buffers looked up
+3. simplify  common expressions, dead branches; copies between contexts
+4. place     outputs, head gradients and final gradients in arrays that others see
+5. plan      memory for everything in between
+6. list      the steps of forward and backward, with their buffers looked up
 """
 
 from __future__ import annotations
@@ -12,34 +13,62 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from .base import refusal
 from .binding import Bound
 from .context import Context
 from .kernels.foundation import Buffer, allocate, known
 from .ndarray import NDArray, zeros
-from .steps import AddStep, BackwardStep, CopyStep, ForwardStep, Step, ZeroStep
-from .symbol import Symbol, gradient, inference, memory
+from .pool import Pool
+from .steps import (
+    AddStep,
+    BackwardStep,
+    CopyStep,
+    ForwardStep,
+    KeptValues,
+    SpendStep,
+    Step,
+    TransferStep,
+    ViewBackwardStep,
+    ViewStep,
+    ZeroStep,
+)
+from .symbol import (
+    Symbol,
+    common_expressions,
+    dead_branches,
+    devices,
+    gradient,
+    inference,
+    memory,
+)
+from .symbol.graph import Graph
 from .symbol.inference import Key, key_of
-from .symbol.ir import Node
+from .symbol.ir import Entry, Node
 
 
 class Program:
     """A graph with memory: ``forward_steps`` and ``backward_steps`` to run, and the arrays around them.
 
     ``outputs`` are the arrays of the graph's outputs, ``heads`` those of their head gradients (None where
-    the output is a loss), ``head_needed`` says which of them backward reads, ``plan`` is the memory plan.
-    ``pool`` are the blocks, shared with the executor whose pool was given.
+    the output is a loss), ``head_needed`` says which of them backward reads. ``derived`` is the graph with its
+    gradient before the passes, ``graph`` the one that runs, ``plan`` the memory plan. ``pool`` lends the memory,
+    shared with the executor whose pool was given.
     """
 
-    def __init__(self, symbol: Symbol, ctx: Context, bound: Bound, pool: list[Buffer]) -> None:
+    def __init__(self, symbol: Symbol, ctx: Context, bound: Bound, pool: Pool) -> None:
         self.symbol, self.ctx, self.bound, self.pool = symbol, ctx, bound, pool
         self.buffers: dict[Key, Buffer] = {}
         order = symbol.order()
+        contexts = devices.contexts(order, ctx, bound.places)
         arguments, auxiliary = symbol._variables()
         for node, array in zip(
             [*arguments, *auxiliary], [*bound.arguments, *bound.auxiliary], strict=True
         ):
             self.buffers[id(node), 0] = array._data
+            contexts[id(node)] = array.context
+        _require_states_near(order, contexts)
         wanted = {
             id(node): (number, req)
             for number, (node, req) in enumerate(zip(arguments, bound.requirements, strict=True))
@@ -47,17 +76,20 @@ class Program:
         }
         self.gradients = gradient.build(symbol.entries, set(wanted)) if wanted else gradient.Gradients()
         shapes, types = self._infer(order)
-        forward = [node for node in order if not node.is_variable]
-        backward = [node for node in self.gradients.nodes if not node.is_variable]
+        self.derived = self._whole(order, contexts, shapes, types)
+        self.graph = self._simplified(wanted)
+        forward, backward = self.graph.steps()
         self._read = {key_of(e) for node in backward for e in node.inputs}
-        self._read |= {key_of(e) for e in self.gradients.of.values()}
-        self._allocate_outputs(shapes, types)
-        self._allocate_heads(shapes, types)
-        later = self._place_gradients(wanted)
+        self._read |= {key_of(e) for e in self.graph.gradients}
+        self._allocate_outputs()
+        self._allocate_heads()
+        later = self._place_gradients(wanted, {id(node) for node in backward})
+        self._place_placeholders()
         pinned = set(self.buffers) | self._unused(backward)
         held = {key for key, _, _ in later if key is not None}
-        self.plan = memory.plan(forward, backward, shapes, types, pinned, held)
-        self._place_blocks(shapes)
+        how = memory.mode()
+        self.plan = memory.plan(self.graph, pinned, held, how)
+        self._place_values()
         self.forward_steps: list[Step] = [self._forward_step(node) for node in forward]
         self.forward_steps += self._output_copies
         self.backward_steps: list[Step] = [self._backward_step(node) for node in backward]
@@ -66,9 +98,19 @@ class Program:
             else (AddStep if req == "add" else CopyStep)(self.buffers[key], target)
             for key, target, req in later
         ]
+        if how == "once":
+            kept = KeptValues()
+            self.forward_steps.append(kept)
+            self.backward_steps.insert(0, SpendStep(kept))
         self.head_needed = [
             head is not None and (id(head), 0) in self._read for head in self.gradients.heads
         ]
+
+    @property
+    def allocated(self) -> int:
+        """Bytes that bind allocated: the arenas, the outputs and their head gradients."""
+        arrays = {id(a): a for a in [*self.outputs, *self.heads] if a is not None}
+        return self.plan.total + sum(a.size * np.dtype(a.dtype).itemsize for a in arrays.values())
 
     def _infer(self, order: list[Node]) -> tuple[dict[Key, Any], dict[Key, Any]]:
         """Shapes and types of every value, the gradient graph included."""
@@ -99,49 +141,78 @@ class Program:
                     )
         return shapes, types
 
-    def _allocate_outputs(self, shapes: dict[Key, Any], types: dict[Key, Any]) -> None:
+    def _whole(
+        self, order: list[Node], contexts: dict[int, Context], shapes: dict[Key, Any], types: dict[Key, Any]
+    ) -> Graph:
+        """Forward and backward as one graph; a gradient runs where the operator runs that it belongs to."""
+        for head, entry in zip(self.gradients.heads, self.symbol.entries, strict=False):
+            if head is not None:
+                contexts[id(head)] = contexts[id(entry.node)]
+        for number, node in self.gradients.serves.items():
+            contexts[number] = contexts[id(node)]
+        wanted = list(self.gradients.of.values())
+        return Graph(list(self.symbol.entries), wanted, shapes, types, contexts, {id(node) for node in order})
+
+    def _simplified(self, wanted: dict[int, tuple[int, str]]) -> Graph:
+        """The passes, one after the other."""
+        graph = self.derived
+        graph = (common_expressions.eliminate if common_expressions.enabled() else common_expressions.separate)(graph)
+        graph = dead_branches.remove(graph)
+        if len(set(graph.contexts.values())) > 1:
+            targets = [self.bound.arguments[wanted[number][0]].context for number in self.gradients.of]
+            graph = devices.connect(graph, targets)
+        return graph
+
+    def _allocate_outputs(self) -> None:
         """Outputs have memory of their own; one that is an argument is copied."""
         self.outputs: list[NDArray] = []
         self._output_copies: list[Step] = []
-        made: dict[Key, NDArray] = {}
-        for entry in self.symbol.entries:
-            key = key_of(entry)
-            if key not in made:
-                made[key] = zeros(shapes[key], self.ctx, types[key])
-                if entry.node.is_variable:
-                    self._output_copies.append(CopyStep(self.buffers[key], made[key]._data))
-                else:
-                    self.buffers[key] = made[key]._data
-            self.outputs.append(made[key])
+        for entry in self.graph.outputs:
+            made = self._array(entry)
+            if entry.node.is_variable:
+                self._output_copies.append(CopyStep(self.buffers[key_of(entry)], made._data))
+            else:
+                self.buffers[key_of(entry)] = made._data
+            self.outputs.append(made)
 
-    def _allocate_heads(self, shapes: dict[Key, Any], types: dict[Key, Any]) -> None:
+    def _array(self, entry: Entry) -> NDArray:
+        key, graph = key_of(entry), self.graph
+        return zeros(graph.shapes[key], graph.contexts[id(entry.node)], graph.types[key])
+
+    def _allocate_heads(self) -> None:
         self.heads: list[NDArray | None] = []
         for head in self.gradients.heads:
-            if head is None:
-                self.heads.append(None)
-                continue
-            key = (id(head), 0)
-            array = zeros(shapes[key], self.ctx, types[key])
-            self.heads.append(array)
-            self.buffers[key] = array._data
+            self.heads.append(None if head is None else self._array(Entry(head, 0)))
+            if head is not None:
+                self.buffers[id(head), 0] = self.heads[-1]._data  # type: ignore[union-attr]  # just made
 
-    def _place_gradients(self, wanted: dict[int, tuple[int, str]]) -> list[tuple[Key | None, Buffer, str]]:
+    def _place_gradients(
+        self, wanted: dict[int, tuple[int, str]], made: set[int]
+    ) -> list[tuple[Key | None, Buffer, str]]:
         """Let the last step of an argument's gradient write straight into its array where that is right.
 
         The rest is returned: (value or None for zero, array, requirement), done after all other steps.
         """
         later: list[tuple[Key | None, Buffer, str]] = []
-        made = {id(node) for node in self.gradients.nodes if not node.is_variable}
+        entries = dict(zip(self.gradients.of, self.graph.gradients, strict=True))
         for node_id, (number, req) in wanted.items():
             array = self.bound.gradients[number]
             assert array is not None
-            entry = self.gradients.of.get(node_id)
+            entry = entries.get(node_id)
             key = None if entry is None else key_of(entry)
             if key is not None and req == "write" and key[0] in made and key not in self.buffers:
                 self.buffers[key] = array._data
             elif key is not None or req == "write":
                 later.append((key, array._data, req))
         return later
+
+    def _place_placeholders(self) -> None:
+        """What stands for a shape gets a buffer without memory."""
+        for node in self.graph.order():
+            if dead_branches.is_placeholder(node):
+                device = self.graph.contexts[id(node)].memory
+                nothing = allocate((0,), np.dtype(np.float32), device).flat
+                self.buffers[id(node), 0] = Buffer(nothing, self.graph.shapes[id(node), 0], device)
 
     def _unused(self, backward: list[Node]) -> set[Key]:
         """Gradient outputs that nobody reads: they are neither computed nor given memory."""
@@ -150,32 +221,43 @@ class Program:
             for i in range(node.output_count()) if (id(node), i) not in self._read
         }
 
-    def _place_blocks(self, shapes: dict[Key, Any]) -> None:
-        """Take the plan's blocks from the pool that executors share, growing it where needed."""
-        device = self.ctx.memory
-        spare = list(self.pool)
-        blocks: list[Buffer] = []
-        for size, dtype in self.plan.blocks:
-            fitting = [b for b in spare if b.dtype == dtype and b.size >= size and b.device == device]
-            block = min(fitting, key=lambda b: b.size) if fitting else allocate((size,), dtype, device)
-            if fitting:
-                spare.remove(block)
-            else:
-                self.pool.append(block)
-            blocks.append(block)
-        for key, number in self.plan.place.items():
-            shape = shapes[key]
-            self.buffers[key] = Buffer(blocks[number].flat[: prod(shape)], shape, device)
+    def _place_values(self) -> None:
+        """Take the plan's arenas from the pool that executors share, and cut the values out of them."""
+        arenas = {context: self.pool.arena(context, size) for context, size in self.plan.arenas.items()}
+        for key, place in self.plan.place.items():
+            shape, dtype = self.graph.shapes[key], np.dtype(self.graph.types[key])
+            self.buffers[key] = arenas[place.context].part(place.offset, prod(shape), dtype, shape)
 
     def _reads(self, node: Node) -> list[Buffer]:
         return [self.buffers[key_of(entry)] for entry in node.inputs]
 
     def _forward_step(self, node: Node) -> ForwardStep:
+        assert node.op is not None
         outputs = [self.buffers[id(node), i] for i in range(node.output_count())]
-        return ForwardStep(node, self._reads(node), outputs, self.ctx)
+        kind: type[ForwardStep] = ForwardStep
+        if (id(node), 0) in self.plan.views:
+            kind = ViewStep
+        elif node.op.name == devices.COPY:
+            kind = TransferStep
+        return kind(node, self._reads(node), outputs, self.graph.contexts[id(node)])
 
     def _backward_step(self, node: Node) -> Step:
         if node.primal is None:
             return self._forward_step(node)
         wanted = [self.buffers.get((id(node), i)) for i in range(node.output_count())]
-        return BackwardStep(node, self._reads(node), wanted)
+        kind = ViewBackwardStep if (id(node), 0) in self.plan.views else BackwardStep
+        return kind(node, self._reads(node), wanted, self.graph.contexts[id(node)])
+
+
+def _require_states_near(order: list[Node], contexts: dict[int, Context]) -> None:
+    """An operator updates its states in place, so they are where it runs."""
+    for node in order:
+        if node.op is None or not node.op.aux:
+            continue
+        for name, entry in zip(node.op.input_names(node.params), node.inputs, strict=True):
+            if name in node.op.aux and contexts[id(entry.node)] != contexts[id(node)]:
+                raise refusal(
+                    "Executor/state-context",
+                    f"{entry.node.name} is in {contexts[id(entry.node)]}, but {node.name}, which updates it, runs"
+                    f" on {contexts[id(node)]}; give array.as_in_context({contexts[id(node)]})",
+                )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .base import refusal
 from .context import Context
 from .kernels.foundation import Buffer, NoParams, get
 from .kernels.foundation import run as runner
@@ -37,15 +38,37 @@ class ForwardStep:
             op.forward(self.params, *self.arguments)
 
 
+class ViewStep(ForwardStep):
+    """Does nothing: the output is the memory of the input under another shape."""
+
+    __slots__ = ()
+
+    def run(self, is_train: bool) -> None:
+        """Nothing is left to do."""
+
+
+class TransferStep(ForwardStep):
+    """Copies a value to another context."""
+
+    __slots__ = ()
+
+    def run(self, is_train: bool) -> None:
+        """Copy, from any device to any other."""
+        del is_train
+        self.outputs[0].copy_from(self.inputs[0])
+
+
 class BackwardStep:
     """Runs an operator's backward over fixed buffers; ``gradients`` holds None where nobody asks."""
 
-    __slots__ = ("arguments", "gradients", "half", "heads", "needs", "node", "op", "params")
+    __slots__ = ("arguments", "context", "gradients", "half", "heads", "needs", "node", "op", "params")
 
-    def __init__(self, node: Node, reads: list[Buffer], gradients: list[Buffer | None]) -> None:
+    def __init__(
+        self, node: Node, reads: list[Buffer], gradients: list[Buffer | None], context: Context
+    ) -> None:
         assert node.op is not None
         assert node.primal is not None
-        self.node, self.op, self.params = node, node.op, node.params
+        self.node, self.op, self.params, self.context = node, node.op, node.params, context
         op, p = self.op, self.params
         names = node.read_names()
         head_count = names.count(HEAD)
@@ -65,6 +88,15 @@ class BackwardStep:
         else:
             assert op.backward is not None
             op.backward(self.params, *self.arguments)
+
+
+class ViewBackwardStep(BackwardStep):
+    """Does nothing: the gradient is the memory of the head gradient under another shape."""
+
+    __slots__ = ()
+
+    def run(self, is_train: bool) -> None:
+        """Nothing is left to do."""
 
 
 class CopyStep:
@@ -109,4 +141,42 @@ class ZeroStep:
         self.target.fill(0)
 
 
-Step = ForwardStep | BackwardStep | CopyStep | AddStep | ZeroStep
+class KeptValues:
+    """The last step of forward where backward overwrites what it reads: the values are there now."""
+
+    __slots__ = ("there",)
+
+    def __init__(self) -> None:
+        self.there = False
+
+    def run(self, is_train: bool) -> None:
+        """Forward has run."""
+        del is_train
+        self.there = True
+
+
+class SpendStep:
+    """The first step of such a backward."""
+
+    __slots__ = ("kept",)
+
+    def __init__(self, kept: KeptValues) -> None:
+        self.kept = kept
+
+    def run(self, is_train: bool) -> None:
+        """Refuse to run on values that an earlier backward has overwritten.
+
+        Raises:
+            MXNetError: forward has not run since the last backward.
+        """
+        del is_train
+        if not self.kept.there:
+            raise refusal(
+                "memory/once",
+                "backward has overwritten what it read of forward; run forward before each backward, or bind"
+                " without REFIMPL_MEMORY_PLAN=once",
+            )
+        self.kept.there = False
+
+
+Step = ForwardStep | BackwardStep | CopyStep | AddStep | ZeroStep | KeptValues | SpendStep

@@ -5,9 +5,12 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from .base import refusal, require
 from .symbol import Symbol
@@ -15,7 +18,9 @@ from .symbol import Symbol
 Shapes = Mapping[str, Sequence[int]]
 
 # Arguments that belong to a layer rather than to the graph: not drawn, and counted as parameters.
-_OWNED = ("_weight", "_bias", "_gamma", "_beta", "_moving_mean", "_moving_var")
+_OWNED = (
+    "_weight", "_bias", "_gamma", "_beta", "_moving_mean", "_moving_var", "_running_mean", "_running_var",
+)
 _COUNTED = _OWNED[:4]
 
 _FILL = {
@@ -33,6 +38,8 @@ class _Graph(NamedTuple):
     nodes: list[dict[str, Any]]
     heads: set[int]
     shapes: dict[str, tuple[int, ...]]
+    types: dict[str, Any]
+    outputs: dict[str, list[str]]
 
     def inputs(self, node: dict[str, Any]) -> list[tuple[dict[str, Any], int]]:
         """The nodes that ``node`` reads, each with the number of the output."""
@@ -44,30 +51,49 @@ class _Graph(NamedTuple):
 
     def shape(self, node: dict[str, Any]) -> tuple[int, ...] | None:
         """Shape of a node's first output."""
-        name = node["name"]
+        return self.found(self.shapes, node, 0)
+
+    def found(self, table: Mapping[str, Any], node: dict[str, Any], index: int) -> Any:
+        """What a table says of one output of a node."""
         if node["op"] == "null":
-            return self.shapes.get(name)
-        return self.shapes.get(f"{name}_output", self.shapes.get(f"{name}_output0"))
+            return table.get(node["name"])
+        outputs = self.outputs.get(node["name"], [])
+        return table.get(outputs[index]) if index < len(outputs) else None
+
+    def arrow(self, source: dict[str, Any], index: int) -> str:
+        """Label of an arrow: the shape without the batch, the type in parentheses."""
+        shape, kind = self.found(self.shapes, source, index), self.found(self.types, source, index)
+        sides = "" if shape is None else "x".join(map(str, shape[1:]))
+        return sides if kind is None else f"{sides}({np.dtype(kind).name})"
 
 
-def _graph(symbol: Symbol, shape: Shapes | None) -> _Graph:
+def _graph(symbol: Symbol, shape: Shapes | None, dtype: Mapping[str, Any] | None = None) -> _Graph:
     if not isinstance(symbol, Symbol):
         raise refusal("Visualization/symbol", "symbol must be a Symbol", TypeError)
-    text = json.loads(symbol.tojson())
-    shapes: dict[str, tuple[int, ...]] = {}
-    if shape is not None:
-        inner = symbol.get_internals()
-        arguments, outputs, states = inner.infer_shape(**{k: tuple(v) for k, v in shape.items()})
-        if outputs is None:
+    inner = symbol.get_internals()
+
+    def by_name(given: Mapping[str, Any] | None, what: str, infer: Callable[..., tuple]) -> dict[str, Any]:
+        if given is None:
+            return {}
+        found = infer(**given)
+        if found[1] is None:
             raise refusal(
                 "Visualization/shape-complete",
-                f"the shapes {dict(shape)} do not determine every layer of the network",
-                ValueError,
+                f"the {what}s {dict(given)} do not determine every layer of the network", ValueError,
             )
         names = (inner.list_arguments(), inner.list_outputs(), inner.list_auxiliary_states())
-        for group, found in zip(names, (arguments, outputs, states), strict=True):
-            shapes.update(zip(group, found, strict=True))
-    return _Graph(text["nodes"], {head[0] for head in text["heads"]}, shapes)
+        return {
+            name: value for group, values in zip(names, found, strict=True)
+            for name, value in zip(group, values, strict=True)
+        }
+
+    text = json.loads(symbol.tojson())
+    shapes = by_name(None if shape is None else {k: tuple(v) for k, v in shape.items()}, "shape", inner.infer_shape)
+    types = by_name(dtype, "type", inner.infer_type)
+    outputs = {
+        node.name: [node.entry_name(index) for index in range(node.visible_count())] for node in symbol.order()
+    }
+    return _Graph(text["nodes"], {head[0] for head in text["heads"]}, shapes, types, outputs)
 
 
 def print_summary(
@@ -162,16 +188,16 @@ def plot_network(
         title: name of the graph, and of the file that ``render`` writes.
         save_format: picture format, such as "pdf" or "svg".
         shape: shapes of inputs by name, to label the arrows.
-        dtype: accepted for MXNet's sake; arrows carry shapes only.
+        dtype: types of inputs by name, to label the arrows too.
         node_attrs: Graphviz attributes for every node.
         hide_weights: leave out weights and biases.
 
     Raises:
         ImportError: the Python package graphviz is missing.
         TypeError: not a symbol.
+        ValueError: the shapes or types given leave others unknown.
     """
-    del dtype
-    graph = _graph(symbol, shape)
+    graph = _graph(symbol, shape, dtype)
     require(
         "Visualization/graphviz",
         importlib.util.find_spec("graphviz") is not None,
@@ -180,27 +206,30 @@ def plot_network(
     )
     from graphviz import Digraph
 
+    names = [node["name"] for node in graph.nodes]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        warnings.warn(
+            f"several nodes have one name and are drawn as one: {', '.join(repeated)}", RuntimeWarning, stacklevel=2
+        )
     style = {
         "shape": "box", "fixedsize": "true", "width": "1.3", "height": "0.8034", "style": "filled",
         **(node_attrs or {}),
     }
     picture = Digraph(name=title, format=save_format)
-    hidden = {n["name"] for n in graph.nodes if hide_weights and graph.owned(n)}
-    for node in graph.nodes:
-        if node["name"] in hidden:
-            continue
+    shown = [node for node in graph.nodes if not (hide_weights and graph.owned(node))]
+    for node in shown:
         own = {**style, "fillcolor": _FILL.get(node["op"], _OTHER_FILL)}
         if node["op"] == "null":
             own["shape"] = "oval"
         picture.node(node["name"], label=_label(node), **own)
-        for source, _ in graph.inputs(node):
-            if source["name"] in hidden:
-                continue
-            found = graph.shape(source)
-            picture.edge(
-                node["name"], source["name"], dir="back", arrowtail="open",
-                label="" if found is None else "x".join(map(str, found[1:])),
-            )
+    for node in shown:
+        for source, index in graph.inputs(node):
+            if source in shown:
+                picture.edge(
+                    node["name"], source["name"], dir="back", arrowtail="open",
+                    label=graph.arrow(source, index),
+                )
     return picture
 
 
@@ -219,9 +248,10 @@ def _label(node: dict[str, Any]) -> str:
         return f"{kind}\n{attrs['num_hidden']}"
     if kind == "Pooling":
         stride = _sides(attrs.get("stride", "1")) or "1"
-        if attrs.get("global_pool", "False") in ("True", "1"):
-            return f"{kind}\n{attrs.get('pool_type', 'max')}, global"
-        return f"{kind}\n{attrs.get('pool_type', 'max')}, {_sides(attrs.get('kernel', ''))}/{stride}"
+        kernel = _sides(attrs["kernel"]) if "kernel" in attrs else "[]"
+        return f"{kind}\n{attrs.get('pool_type', 'max')}, {kernel}/{stride}"
     if kind in ("Activation", "LeakyReLU"):
-        return f"{kind}\n{attrs.get('act_type', 'leaky')}"
+        return f"{kind}\n{attrs.get('act_type', 'Leaky')}"
+    if kind == "Custom":
+        return str(attrs["op_type"])
     return str(node["name"])

@@ -38,10 +38,7 @@ _MAX_BYTES = 2**62
 
 def _np_shape() -> bool:
     """Whether the caller works in NumPy's shapes, where a side of 0 is a side and rank 0 a number."""
-    try:
-        from ..util import is_np_shape
-    except ImportError:
-        return False
+    from ..util import is_np_shape
 
     return is_np_shape()
 

@@ -15,19 +15,24 @@ import io
 import pickle
 import pickletools
 import struct
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ..base import DTYPE_FLAGS, MXNetError, refusal
-from ..ndarray import NDArray, load_frombuffer
-from ..ndarray.file_format import record
+from ..foreign import what_it_is
+from ..ndarray import NDArray
+from ..ndarray.file_format import from_record, record
+from . import class_names
 
-_ARRAY = ("mxnet.ndarray.ndarray", "NDArray")
+_ARRAYS = {
+    "default": ("mxnet.ndarray.ndarray", "NDArray"),
+    "row_sparse": ("mxnet.ndarray.sparse", "RowSparseNDArray"),
+    "csr": ("mxnet.ndarray.sparse", "CSRNDArray"),
+}
+_STORAGE_OF_CLASS = {name: storage for storage, (_, name) in _ARRAYS.items()}
 _BYTES = {("builtins", "bytearray"), ("__builtin__", "bytearray"), ("_codecs", "encode")}
 _OBJECTS_OF_PYTHON_2 = {("copy_reg", "_reconstructor"), ("copyreg", "_reconstructor")}
-_LIST_HEAD, _LIST_TAIL = struct.pack("<QQQ", 0x112, 0, 1), struct.pack("<Q", 0)
 
 # What a damaged pickle makes Python's unpickler raise.
 _DAMAGE = (
@@ -133,7 +138,7 @@ class _Writer:
         self.put(pickle.STACK_GLOBAL)
 
     def array(self, array: NDArray) -> None:
-        self.named(*_ARRAY)
+        self.named(*_ARRAYS[array.stype])
         self.put(pickle.NONE, pickle.TUPLE1, pickle.REDUCE)
         self.remember(array)
         raw = record(array)
@@ -144,11 +149,11 @@ class _Writer:
         self.put(pickle.SETITEMS, pickle.BUILD)
 
     def object(self, value: Any) -> None:
-        module, name = _written_name(type(value))
+        module, name = class_names.written_name(type(value))
         self.named(module, name)
         self.put(pickle.EMPTY_TUPLE, pickle.NEWOBJ)
         self.remember(value)
-        own_state = getattr(type(value), "__getstate__", None) if _is_optimizer(type(value)) else None
+        own_state = getattr(type(value), "__getstate__", None) if class_names.is_optimizer(type(value)) else None
         self.value(own_state(value) if own_state else dict(vars(value)))
         self.put(pickle.BUILD)
 
@@ -163,6 +168,9 @@ def loads(content: bytes, name: str = "the content") -> tuple[dict[Any, Any], An
         MXNetError: the file is damaged, or holds anything but states, an optimizer and what these are
             made of. Nothing that the file says is executed.
     """
+    foreign = what_it_is(content[:200])
+    if foreign:
+        raise invalid(name, f"byte 0: {foreign}")
     _scan(content, name)
     try:
         raw = _Reader(io.BytesIO(content), encoding="latin1").load()
@@ -175,7 +183,7 @@ def loads(content: bytes, name: str = "the content") -> tuple[dict[Any, Any], An
     optimizer = None
     if isinstance(found, tuple) and len(found) == 2:
         found, optimizer = found
-        if not _is_optimizer(type(optimizer)):
+        if not class_names.is_optimizer(type(optimizer)):
             raise invalid(name, f"expected an optimizer, found {type(optimizer).__name__}")
     if not isinstance(found, dict):
         raise invalid(name, f"expected a dict of states, found {type(found).__name__}")
@@ -269,8 +277,8 @@ class _Revival:
             module, name = getattr(raw.arguments[0] if raw.arguments else None, "origin", ("", ""))
         if (module, name) in _BYTES:
             self.made[key] = self.raw_bytes(raw.arguments)
-        elif name == "NDArray" and module.partition(".")[0] in ("mxnet", "refimpl"):
-            self.made[key] = self.array(raw.state)
+        elif name in _STORAGE_OF_CLASS and module.partition(".")[0] in ("mxnet", "refimpl"):
+            self.made[key] = self.array(raw.state, _STORAGE_OF_CLASS[name])
         elif (module, name) == ("collections", "OrderedDict"):
             made = self.made[key] = {}
             made.update((self.value(k), self.value(v)) for k, v in raw.items.items())
@@ -279,7 +287,7 @@ class _Revival:
         else:
             self.made[key] = made_object = self.known_class(module, name)
             state = {str(k): self.value(v) for k, v in self.dict_of(raw.state).items()}
-            if _is_optimizer(type(made_object)):
+            if class_names.is_optimizer(type(made_object)):
                 made_object.__setstate__(state)
             else:
                 vars(made_object).update(state)
@@ -300,16 +308,19 @@ class _Revival:
             raise invalid(self.name, f"bytes made from {type(source).__name__}")
         return source
 
-    def array(self, state: Any) -> NDArray | None:
+    def array(self, state: Any, storage: str) -> NDArray | None:
         raw = self.value(self.dict_of(state).get("handle"))
         if raw is None:
             return None
         if not isinstance(raw, bytes):
             raise invalid(self.name, "an array without its bytes")
         try:
-            return load_frombuffer(_LIST_HEAD + raw + _LIST_TAIL, f"an array in {self.name}")[0]
+            found = from_record(raw, f"an array in {self.name}")
         except MXNetError as error:
             raise invalid(self.name, str(error)) from None
+        if found is not None and found.stype != storage:
+            raise invalid(self.name, f"an array of storage {found.stype} where {storage} was announced")
+        return found
 
     def number_type(self, raw: _Found) -> np.dtype:
         code = raw.arguments[0] if raw.arguments else None
@@ -332,52 +343,10 @@ class _Revival:
 
     def known_class(self, module: str, name: str) -> Any:
         """An empty object of an optimizer or scheduler class that exists here under this name."""
-        from ..lr_scheduler import LRScheduler
-        from .optimizer import Optimizer
-
-        for base in (Optimizer, LRScheduler):
-            for known in _all_subclasses(base):
-                if _written_name(known) == (module, name):
-                    return known.__new__(known)
-        raise invalid(
-            self.name,
-            f"it names {module}.{name}, which is not an optimizer or learning rate scheduler known here;"
-            " import the module that defines it first, if you trust the file",
-        )
-
-
-# --- names of classes -----------------------------------------------------------------------------
-
-
-def _is_optimizer(kind: type) -> bool:
-    from .optimizer import Optimizer
-
-    return issubclass(kind, Optimizer)
-
-
-def _all_subclasses(base: type) -> Iterator[Any]:
-    yield base
-    subclasses: list[type] = base.__subclasses__()
-    for kind in subclasses:
-        yield from _all_subclasses(kind)
-
-
-def _written_name(kind: type) -> tuple[str, str]:
-    """(module, name) by which a file names a class: MXNet's own for those that MXNet has."""
-    from ..lr_scheduler import LRScheduler
-
-    if issubclass(kind, LRScheduler):
-        module = "mxnet.lr_scheduler"
-    elif _is_optimizer(kind):
-        module = "mxnet.optimizer.optimizer"
-    else:
-        raise refusal(
-            "States/content",
-            "a .states file holds numbers, text, arrays, optimizers and schedulers, not"
-            f" {kind.__name__}",
-        )
-    own = kind.__module__.partition(".")[0] == __name__.partition(".")[0]
-    return (module if own else kind.__module__), kind.__qualname__
+        known = class_names.known_class(module, name)
+        if known is None:
+            raise invalid(self.name, f"it names {module}.{name}, which is {class_names.absent(module, name)}")
+        return known.__new__(known)
 
 
 __all__ = ["dumps", "loads"]

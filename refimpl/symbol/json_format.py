@@ -3,16 +3,50 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import logging
+import re
+import reprlib
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..attribute import HIDDEN_KEYS
-from ..base import refusal
+from ..base import MXNetError, refusal
+from ..foreign import what_it_is
 from ..kernels.foundation import get
+from . import upgrades
 from .ir import Entry, Node, post_order
+from .upgrades import Row
 
-VERSION = 10901  # major * 10000 + minor * 100 + patch of the MXNet whose format this is
 MAX_NODES = 1_000_000
+_MAX_DEPTH = 200
+_MAX_DIGITS = 18
+_NODE_FIELDS = {
+    "op", "name", "param", "attr", "attrs", "inputs", "control_deps", "subgraphs", "backward_source_id",
+}
+_GRAPH_FIELDS = {"nodes", "arg_nodes", "node_row_ptr", "heads", "attrs"}
+_CASTS = ("amp_cast", "amp_multicast")
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def _without_casts(heads: Sequence[Entry]) -> list[Entry]:
+    """The graph as it was before mixed precision: cast nodes are bridged, except those that are heads."""
+
+    def source(entry: Entry) -> Entry:
+        while entry.node.op is not None and entry.node.op.name in _CASTS:
+            entry = entry.node.inputs[entry.index]
+        return entry
+
+    made: dict[int, Node] = {}
+
+    def bridged(entry: Entry) -> Entry:
+        found = source(entry)
+        return Entry(made[id(found.node)], found.index)
+
+    for node in post_order(heads):
+        made[id(node)] = Node(node.op, node.name, node.attrs, [bridged(e) for e in node.inputs], node.primal)
+    return [Entry(made[id(head.node)], head.index) for head in heads]
 
 
 def _versions(order: Sequence[Node]) -> dict[tuple[int, int], int]:
@@ -32,13 +66,20 @@ def _versions(order: Sequence[Node]) -> dict[tuple[int, int], int]:
     return found
 
 
+def _quoted(text: str) -> str:
+    """Text as MXNet writes it: it knows these five escapes and no others, so the rest stands as it is."""
+    for plain, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t"), ("\r", "\\r")):
+        text = text.replace(plain, escaped)
+    return f'"{text}"'
+
+
 def _layout(value: Any, indent: int = 0) -> str:
     """Text in the layout of MXNet's writer: two spaces, one-line maps of a single entry, one-line triples."""
     pad = "  " * (indent + 1)
     if isinstance(value, dict):
         if not value:
             return "{}"
-        lines = [f"{json.dumps(k)}: {_layout(v, indent + 1)}" for k, v in value.items()]
+        lines = [f"{_quoted(k)}: {_layout(v, indent + 1)}" for k, v in value.items()]
         if len(lines) == 1:
             return "{" + lines[0] + "}"
         return "{\n" + pad + f", \n{pad}".join(lines) + "\n" + "  " * indent + "}"
@@ -47,11 +88,19 @@ def _layout(value: Any, indent: int = 0) -> str:
         if (flat and len(value) <= 10) or all(isinstance(v, list) for v in value):
             return "[" + ", ".join(_layout(v, indent) for v in value) + "]"
         return "[\n" + pad + f", \n{pad}".join(_layout(v, indent + 1) for v in value) + "\n" + "  " * indent + "]"
-    return json.dumps(value)
+    return _quoted(value) if isinstance(value, str) else json.dumps(value)
 
 
-def to_json(heads: Sequence[Entry]) -> str:
-    """The graph below ``heads`` as text."""
+def _np_shape() -> bool:
+    from ..util import is_np_shape
+
+    return is_np_shape()
+
+
+def to_json(heads: Sequence[Entry], *, remove_amp_cast: bool = True) -> str:
+    """The graph below ``heads`` as text, by default without the casts that mixed precision put in."""
+    if remove_amp_cast and any(n.op is not None and n.op.name in _CASTS for n in post_order(heads)):
+        heads = _without_casts(heads)
     order = post_order(heads)
     number = {id(node): i for i, node in enumerate(order)}
     versions = _versions(order)
@@ -71,9 +120,46 @@ def to_json(heads: Sequence[Entry]) -> str:
         "arg_nodes": [i for i, node in enumerate(order) if node.is_variable],
         "node_row_ptr": rows,
         "heads": [[number[id(e.node)], e.index, 0] for e in heads],
-        "attrs": {"mxnet_version": ["int", VERSION]},
+        "attrs": {
+            **({"is_np_shape": ["int", 1]} if _np_shape() else {}), "mxnet_version": ["int", upgrades.CURRENT],
+        },
     }
     return _layout(graph)
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def _parts_outside_text(text: str) -> Iterator[re.Match[str]]:
+    """Brackets and bare words of JSON text, with their places."""
+    for match in re.finditer(r'"(?:[^"\\]|\\.)*(?:"|\Z)|[\[\]{}]|[A-Za-z]+', text, re.DOTALL):
+        if match[0][0] != '"':
+            yield match
+
+
+def _first_beyond(text: str, depth: int) -> int:
+    """Where the nesting first goes deeper than ``depth``; -1 when it does not."""
+    level = 0
+    for match in _parts_outside_text(text):
+        level += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
+        if level > depth:
+            return match.start()
+    return -1
+
+
+def _short_integer(digits: str) -> int:
+    """No number of a graph is longer; converting a very long one would take very long."""
+    if len(digits) > _MAX_DIGITS:
+        raise ValueError(f"the number {digits[:_MAX_DIGITS]}... is too long")
+    return int(digits)
+
+
+def _no_constant(word: str) -> float:
+    raise ValueError(f"{word} is not JSON")
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
 
 
 class _Graph:
@@ -81,84 +167,171 @@ class _Graph:
 
     def __init__(self, text: str, source: str) -> None:
         self.source = source
-        try:
-            graph = json.loads(text)
-        except (json.JSONDecodeError, RecursionError, UnicodeDecodeError) as error:
-            where = getattr(error, "pos", 0)
-            raise self.fail(f"character {where}: not JSON ({error})") from None
-        if not isinstance(graph, dict) or not isinstance(graph.get("nodes"), list):
+        self.graph = self.parsed(text)
+        unknown = [key for key in self.graph if key not in _GRAPH_FIELDS]
+        if unknown:
+            raise self.fail(f"{reprlib.repr(unknown[0])} is no part of a symbol file")
+        if not isinstance(self.graph.get("nodes"), list):
             raise self.fail("the file has no list of nodes")
-        if len(graph["nodes"]) > MAX_NODES:
-            raise self.fail(f"{len(graph['nodes'])} nodes, more than {MAX_NODES}")
-        self.graph = graph
-        self.nodes: list[Node] = []
+        if len(self.graph["nodes"]) > MAX_NODES:
+            raise self.fail(f"{len(self.graph['nodes'])} nodes, more than {MAX_NODES}")
+        self.version = self.read_version()
 
     def fail(self, reason: str) -> Exception:
         return refusal("symbol-file/valid", f"Failed to load symbol from {self.source}: {reason}")
 
-    def entry(self, reference: Any, where: str) -> Entry:
-        """[node, output, (version)] as an Entry; only earlier nodes may be referred to."""
-        if (
-            not isinstance(reference, list) or len(reference) < 2
-            or not all(isinstance(n, int) and n >= 0 for n in reference[:2])
-        ):
-            raise self.fail(f"{where}: {reference!r} is not [node, output]")
-        number, index = reference[:2]
-        if number >= len(self.nodes):
-            raise self.fail(f"{where} refers to node {number}, which does not come before it")
-        if index >= self.nodes[number].output_count():
-            raise self.fail(f"{where} refers to output {index} of {self.nodes[number].name}")
-        return Entry(self.nodes[number], index)
+    def parsed(self, text: str) -> dict[str, Any]:
+        """The text as JSON."""
+        try:
+            graph = json.loads(text, strict=False, parse_int=_short_integer, parse_constant=_no_constant)
+        except json.JSONDecodeError as error:
+            foreign = what_it_is(text[:200].encode(errors="replace"))
+            raise self.fail(f"character {error.pos}: {foreign or f'not JSON ({error.msg})'}") from None
+        except RecursionError:
+            place = _first_beyond(text, _MAX_DEPTH)
+            raise self.fail(f"character {place}: nested deeper than any graph") from None
+        except ValueError as error:  # from the two functions above, which are not told the place
+            words = (m.start() for m in _parts_outside_text(text) if m[0] in ("NaN", "Infinity"))
+            digits = re.search(rf"\d{{{_MAX_DIGITS + 1}}}", text)
+            place = next(words, digits.start() if digits else 0)
+            raise self.fail(f"character {place}: {error}") from None
+        if not isinstance(graph, dict):
+            raise self.fail("character 0: the file is no map with nodes and heads")
+        return graph
 
-    def read_node(self, number: int, fields: Any) -> Node:
+    def read_version(self) -> int:
+        """The version of MXNet that wrote the file; 0.8 did not say."""
+        attrs = self.graph.get("attrs", {})
+        if not isinstance(attrs, dict):
+            raise self.fail("attrs is not a map")
+        if "mxnet_version" not in attrs:
+            return upgrades.BEFORE_VERSIONS
+        found = attrs["mxnet_version"]
+        if not (isinstance(found, list) and len(found) == 2 and found[0] == "int" and _is_count(found[1])):
+            raise self.fail(f'mxnet_version is {reprlib.repr(found)}, not ["int", number]')
+        if found[1] > upgrades.CURRENT:
+            warnings.warn(
+                f"{self.source} was saved by MXNet {upgrades.spelled(found[1])}, which is newer than the"
+                f" {upgrades.spelled(upgrades.CURRENT)} whose files are known here; it may mean something else",
+                stacklevel=5,
+            )
+        return found[1]
+
+    def reference(self, value: Any, where: str) -> tuple[int, int]:
+        """(node, output) of [node, output] or [node, output, version]."""
+        if not (isinstance(value, list) and 2 <= len(value) <= 3 and all(map(_is_count, value))):
+            raise self.fail(f"{where}: {reprlib.repr(value)} is not [node, output] or [node, output, version]")
+        if value[0] >= len(self.graph["nodes"]):
+            raise self.fail(f"{where} refers to node {value[0]}, there are {len(self.graph['nodes'])}")
+        return value[0], value[1]
+
+    def attributes(self, fields: dict[str, Any], where: str) -> dict[str, str]:
+        """``param`` of 0.8, overruled by ``attr`` or ``attrs``."""
+        attrs: dict[str, str] = {}
+        for key in sorted((k for k in fields if k in ("param", "attr", "attrs")), key=lambda k: k != "param"):
+            if not isinstance(fields[key], dict):
+                raise self.fail(f"{where}: {key} is not a map")
+            for attribute, value in fields[key].items():
+                if not isinstance(value, str):
+                    raise self.fail(
+                        f"{where}: attribute {reprlib.repr(attribute)} is {reprlib.repr(value)}, not a string"
+                    )
+                attrs[attribute] = value
+        return attrs
+
+    def row(self, number: int, fields: Any) -> Row:
+        """One node, its fields checked."""
         where = f"node {number}"
         if not isinstance(fields, dict) or not isinstance(fields.get("op"), str):
             raise self.fail(f"{where} has no operator name")
         name = fields.get("name")
         if not isinstance(name, str):
             raise self.fail(f"{where} has no name")
-        attrs: dict[str, str] = {}
-        for key in ("param", "attr", "attrs"):
-            found = fields.get(key) or {}
-            if not isinstance(found, dict):
-                raise self.fail(f"{where} ({name}): {key} is not a map")
-            for attribute, value in found.items():
-                if not isinstance(value, str):
-                    raise self.fail(f"{where} ({name}): attribute {attribute} is not a string")
-                attrs[f"__{attribute}__" if attribute in HIDDEN_KEYS else attribute] = value
-        inputs = fields.get("inputs") or []
-        if not isinstance(inputs, list):
-            raise self.fail(f"{where} ({name}): inputs is not a list")
-        entries = [self.entry(reference, f"{where} ({name})") for reference in inputs]
-        if fields["op"] == "null":
-            return Node(None, name, attrs)
-        op = get(fields["op"])
-        if op.variadic:
-            attrs.setdefault(op.variadic, str(len(entries)))
-        node = Node(op, name, attrs, entries)
-        self._add_auxiliary(node)
-        expected = len(op.input_names(node.params))
-        if len(node.inputs) != expected:
-            raise self.fail(f"{where} ({name}): {op.name} takes {expected} inputs, got {len(node.inputs)}")
-        return node
+        where = f"{where} ({name[:80]})"
+        unknown = [key for key in fields if key not in _NODE_FIELDS]
+        if unknown:
+            raise self.fail(f"{where} has an unknown field {reprlib.repr(unknown[0])}")
+        for key in ("inputs", "control_deps", "subgraphs"):
+            if not isinstance(fields.get(key, []), list):
+                raise self.fail(f"{where}: {key} is not a list")
+        if fields.get("subgraphs"):
+            raise self.fail(f"{where} is control flow ({fields['op'][:80]} with a graph inside), not supported here")
+        for other in fields.get("control_deps", []):
+            if not _is_count(other) or other >= len(self.graph["nodes"]):
+                raise self.fail(f"{where}: control_deps refers to node {reprlib.repr(other)}, which is not there")
+        row = Row(number, None, name, self.attributes(fields, where))
+        row.inputs = [self.reference(value, where) for value in fields.get("inputs", [])]
+        if fields["op"] != "null":
+            row.op = self.at_node(row, lambda: get(fields["op"]))
+        elif row.inputs:
+            raise self.fail(f"{where} is a variable and has inputs")
+        return row
 
-    def _add_auxiliary(self, node: Node) -> None:
-        """Files before 0.9 leave auxiliary states out: they are made here."""
-        assert node.op is not None
-        names = node.op.input_names(node.params)
-        for name in names[len(node.inputs) :]:
-            if name not in node.op.aux:
-                return
-            attrs = {"__init__": node.op.initial_attrs[name]} if name in node.op.initial_attrs else {}
-            node.inputs.append(Entry(Node(None, f"{node.name}_{name}", attrs), 0))
+    def at_node(self, row: Row, make: Callable[[], Any]) -> Any:
+        """What ``make`` returns; a refusal names the file and the node."""
+        try:
+            return make()
+        except MXNetError as error:
+            if not str(error).startswith("Failed to load symbol"):
+                error.args = (f"Failed to load symbol from {self.source}: {row}: {error}",)
+            raise
+        except (RecursionError, MemoryError, OverflowError) as error:  # from a value such as "(((((..."
+            raise self.fail(f"{row}: an attribute cannot be read ({type(error).__name__})") from None
+
+    def in_order(self, rows: Sequence[Row]) -> list[Row]:
+        """Rows with inputs first; files of MXNet are in such an order already."""
+        done: list[Row] = []
+        state = [0] * len(rows)  # 0 not seen, 1 waits for its inputs, 2 done
+        for first in rows:
+            stack = [first]
+            while stack:
+                row = stack[-1]
+                waits = [rows[n] for n, _ in row.inputs if state[n] != 2]
+                if state[row.number] == 2 or not waits:
+                    stack.pop()
+                    if state[row.number] != 2:
+                        done.append(row)
+                    state[row.number] = 2
+                    continue
+                if state[row.number] == 1:
+                    raise self.fail(f"{row} and {waits[0]} depend on each other in a circle")
+                state[row.number] = 1
+                stack.extend(reversed(waits))
+        return done
+
+    def entry(self, reference: tuple[int, int], nodes: Sequence[Node | None], where: str) -> Entry:
+        node = nodes[reference[0]]
+        assert node is not None
+        if reference[1] >= node.output_count():
+            raise self.fail(f"{where} refers to output {reference[1]} of {node.name[:80]}, it has {node.output_count()}")
+        return Entry(node, reference[1])
+
+    def node(self, row: Row, nodes: Sequence[Node | None]) -> Node:
+        entries = [self.entry(reference, nodes, str(row)) for reference in row.inputs]
+        if row.op is None:
+            return Node(None, row.name, row.attrs)
+        if row.op.variadic and row.attrs.setdefault(row.op.variadic, str(len(entries))) != str(len(entries)):
+            raise self.fail(f"{row}: {row.op.variadic} is {row.attrs[row.op.variadic]}, it has {len(entries)} inputs")
+        made = Node(row.op, row.name, row.attrs, entries)
+        upgrades.finish_inputs(made, self.version)
+        return made
 
     def read(self) -> list[Entry]:
-        for number, fields in enumerate(self.graph["nodes"]):
-            self.nodes.append(self.read_node(number, fields))
+        """The heads."""
+        rows = [self.row(number, fields) for number, fields in enumerate(self.graph["nodes"])]
+        if self.version < upgrades.CURRENT:
+            done = upgrades.upgrade(rows, self.version)
+            logging.info(
+                "%s was saved by MXNet %s and is read as of %s (%s)", self.source, upgrades.spelled(self.version),
+                upgrades.spelled(upgrades.CURRENT), ", ".join(done) or "nothing had to change",
+            )
+        nodes: list[Node | None] = [None] * len(rows)
+        for row in self.in_order(rows):
+            nodes[row.number] = self.at_node(row, lambda row=row: self.node(row, nodes))
         heads = self.graph.get("heads")
         if not isinstance(heads, list) or not heads:
             raise self.fail("the file has no heads")
-        return [self.entry(reference, "heads") for reference in heads]
+        return [self.entry(self.reference(value, "heads"), nodes, "heads") for value in heads]
 
 
 def from_json(text: str, source: str = "json") -> list[Entry]:

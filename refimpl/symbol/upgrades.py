@@ -1,13 +1,14 @@
 """What a symbol file of an older MXNet needs before it means today what it meant then.
 
-Each upgrade is a function over the rows of the file; UPGRADES lists them with the first version that needs
-them no more. They run in this order.
+UPGRADES lists what is done to the rows of a file, before a graph is made of them, with the first version that
+needs it no more. Two upgrades happen while nodes are made (`finish_inputs`), since only a node knows its inputs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..base import refusal
 from ..kernels.foundation import Op
@@ -17,6 +18,12 @@ CURRENT = 10901
 """major * 10000 + minor * 100 + patch of the MXNet whose format this is."""
 BEFORE_VERSIONS = 800
 """A file without a version was written by MXNet 0.8 or older."""
+INPUTS_WRITTEN = 900
+"""From here on a file has all inputs; 0.8 left auxiliary states out."""
+INITIALIZERS_WRITTEN = 904
+"""From here on variables carry the initializer that their operator wants (BatchNorm: ones for moving_var)."""
+MOST_NAMES = 100_000
+"""No operator of a file has more inputs or outputs."""
 
 # Attributes that are the graph's; until 0.9 files held them without underscores.
 _HIDDEN = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
@@ -32,10 +39,6 @@ class Row:
     attrs: dict[str, str]
     inputs: list[tuple[int, int]] = field(default_factory=list)
     """(number of a row, output)"""
-    completed: bool = False
-    """Whether inputs that are missing are to be made."""
-    hinted: bool = False
-    """Whether variables without an initializer get the one that this operator wants."""
 
     def __str__(self) -> str:
         return f"node {self.number} ({self.name})"
@@ -58,30 +61,13 @@ def hide_keys(rows: Sequence[Row]) -> int:
         rest = {k: v for k, v in row.attrs.items() if k not in moving and not k.startswith("__")}
         if row.op.variadic:
             rest[row.op.variadic] = str(len(row.inputs))
-        names = row.op.input_names(row.op.parse(rest))
+        names = input_names(row.op, row.op.parse(rest))
         for key, (input_name, hidden) in moving.items():
             place = names.index(input_name) if input_name in names else len(names)
             if place < len(row.inputs) and rows[row.inputs[place][0]].op is None:
                 rows[row.inputs[place][0]].attrs[hidden] = row.attrs.pop(key)
                 changed += 1
     return changed
-
-
-def complete_inputs(rows: Sequence[Row]) -> int:
-    """Inputs that 0.8 left out of the file (auxiliary states) are made, with the operator's attributes."""
-    return _mark(rows, "completed")
-
-
-def hint_initializers(rows: Sequence[Row]) -> int:
-    """Variables carry the initializer that their operator wants, such as ones for BatchNorm's moving_var."""
-    return _mark(rows, "hinted")
-
-
-def _mark(rows: Sequence[Row], wish: str) -> int:
-    operators = [row for row in rows if row.op is not None]
-    for row in operators:
-        setattr(row, wish, True)
-    return len(operators)
 
 
 def drop_last_axis(rows: Sequence[Row]) -> int:
@@ -94,8 +80,6 @@ def drop_last_axis(rows: Sequence[Row]) -> int:
 
 UPGRADES: tuple[tuple[int, Callable[[Sequence[Row]], int]], ...] = (
     (CURRENT, hide_keys),
-    (900, complete_inputs),
-    (904, hint_initializers),
     (905, drop_last_axis),
 )
 
@@ -106,11 +90,20 @@ def upgrade(rows: Sequence[Row], version: int) -> list[str]:
     return [function.__name__ for function in wanted if function(rows)]
 
 
-def finish_inputs(node: Node, row: Row) -> None:
-    """Make the inputs that a node lacks, where its file is old enough, and give hints to its variables."""
+def input_names(op: Op, params: Any) -> tuple[str, ...]:
+    """Names of an operator's inputs, unless a damaged parameter asks for a list of them without end."""
+    if op.variadic or callable(op.inputs) or callable(op.outputs):
+        for name, value in zip(params._fields, params, strict=True):
+            if isinstance(value, int) and value > MOST_NAMES:
+                raise refusal("symbol-file/valid", f"{name} is {value}, more than {MOST_NAMES}")
+    return op.input_names(params)
+
+
+def finish_inputs(node: Node, version: int) -> None:
+    """Make inputs that an old file leaves out, and tell variables how their operator wants them to begin."""
     assert node.op is not None
-    names = node.op.input_names(node.params)
-    if row.completed:
+    names = input_names(node.op, node.params)
+    if version < INPUTS_WRITTEN and node.inputs:
         for name in names[len(node.inputs) :]:
             node.inputs.append(Entry(Node(None, f"{node.name}_{name}", dict(node.attrs)), 0))
     if len(node.inputs) != len(names):
@@ -118,7 +111,7 @@ def finish_inputs(node: Node, row: Row) -> None:
             "symbol-file/valid",
             f"{node.op.name} takes {len(names)} inputs ({', '.join(names)}), the file gives {len(node.inputs)}",
         )
-    if row.hinted:
+    if version < INITIALIZERS_WRITTEN:
         for name, entry in zip(names, node.inputs, strict=True):
             if entry.node.is_variable and name in node.op.initial_attrs:
                 entry.node.attrs.setdefault("__init__", node.op.initial_attrs[name])
@@ -129,4 +122,4 @@ def spelled(version: int) -> str:
     return f"{version // 10000}.{version // 100 % 100}.{version % 100}"
 
 
-__all__ = ["BEFORE_VERSIONS", "CURRENT", "UPGRADES", "Row", "finish_inputs", "spelled", "upgrade"]
+__all__ = ["BEFORE_VERSIONS", "CURRENT", "UPGRADES", "Row", "finish_inputs", "input_names", "spelled", "upgrade"]

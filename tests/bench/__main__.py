@@ -3,7 +3,8 @@
     python -m tests.bench --mxnet-python PATH --torch-python PATH [--devices N] [--rounds N]
 
 Each library runs in a server process of its own; the rounds are interleaved, so that whatever else the
-machine does falls on all of them alike. This never gates anything: numbers are for reading.
+machine does falls on all of them alike. The tiny workloads (2 * a + b bound, and a + b called, on two numbers) show
+what handing over one call costs. This never gates anything: numbers are for reading.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 
 SERVER = Path(__file__).with_name("server.py")
 ROOT = SERVER.parent.parent.parent
-WORKLOADS = ("mlp", "lenet", "resnet-20")
+WORKLOADS = ("tiny-forward", "tiny-add", "mlp", "lenet", "resnet-20")
 
 
 class Peer:
@@ -106,7 +107,7 @@ def main() -> None:
         for workload in options.workloads:
             found = measure(peers, workload, options.rounds, options.seconds)
             ours = found["refimpl"]
-            cells = (f"{1e3 * found[p.library]:18.3f}{found[p.library] / ours:8.2f}" for p in peers)
+            cells = (f"{1e3 * found[p.library]:18.4f}{found[p.library] / ours:8.2f}" for p in peers)
             print(f"{workload:12}" + "".join(cells), flush=True)
         print("\nratio: time of that library / time of refimpl; above 1 means that refimpl is faster")
         cold = Peer("refimpl", sys.executable, options.devices, REFIMPL_CACHE_DIR=cache)

@@ -33,11 +33,18 @@ class ModuleBackend:
         self.mx = importlib.import_module(library)
         sys.modules["refimpl"] = self.mx  # so that networks.py builds in whichever library this is
         self.devices = devices
+        self.call = None  # what a tiny workload repeats: it measures how fast calls are handed over
 
     def build(self, workload):
         import importlib.util
 
         mx = self.mx
+        if workload.startswith("tiny-"):
+            a, b = mx.nd.ones((2,)), mx.nd.ones((2,))
+            graph = 2 * mx.sym.Variable("a") + mx.sym.Variable("b")
+            executor = graph.bind(mx.cpu(), {"a": a, "b": b})
+            self.call = executor.forward if workload == "tiny-forward" else lambda: a + b
+            return
         spec = importlib.util.spec_from_file_location("networks", ROOT / "refimpl" / "networks.py")
         networks = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(networks)
@@ -52,6 +59,11 @@ class ModuleBackend:
         )
 
     def steps(self, count):
+        if self.call is not None:
+            for _ in range(count):
+                self.call()
+            self.mx.nd.waitall()
+            return
         for _ in range(count):
             self.module.forward_backward(self.batch)
             self.module.update()
@@ -65,10 +77,15 @@ class TorchBackend:
     def __init__(self, library, devices):
         self.torch = importlib.import_module(library)
         self.torch.set_num_threads(devices)
+        self.call = None
 
     def build(self, workload):
         torch = self.torch
         nn = torch.nn
+        if workload.startswith("tiny-"):
+            a, b = torch.ones(2), torch.ones(2)
+            self.call = (lambda: 2 * a + b) if workload == "tiny-forward" else lambda: a + b
+            return
         data, label = batch_of(workload)
         self.data = torch.from_numpy(data)
         self.label = torch.from_numpy(label).long()
@@ -116,7 +133,9 @@ class TorchBackend:
         return nn.Sequential(*layers, nn.Linear(64, 10))
 
     def steps(self, count):
-        for _ in range(count):
+        for _ in range(count if self.call is not None else 0):
+            self.call()
+        for _ in range(count if self.call is None else 0):
             self.optimizer.zero_grad()
             self.loss(self.net(self.data), self.label).backward()
             self.optimizer.step()

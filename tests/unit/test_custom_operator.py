@@ -419,7 +419,7 @@ def test_contradicting_shapes() -> None:
 def test_contradicting_types() -> None:
     net = mx.sym.Custom(mx.sym.Variable("a"), op_type="test_odd", how="double")
     doubled = mx.sym.Custom(net, mx.sym.Variable("b"), op_type="test_multi")
-    assert doubled.infer_type(b="float64")[1] == [np.float64, np.float64]
+    assert doubled.infer_type(a="float32", b="float64")[1] == [np.float64, np.float64]
     square = mx.sym.Custom(mx.sym.Variable("a"), op_type="test_types")
     refused("Custom/type", lambda: square.infer_type(a="float32"))
 

@@ -8,6 +8,7 @@ import importlib.util
 import pytest
 
 import refimpl as mx
+from refimpl import operator
 from refimpl.networks import lenet
 
 
@@ -98,10 +99,69 @@ def test_drawing_needs_graphviz(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pip install" in str(mx.visualization.graphviz_missing())
 
 
+def block() -> mx.sym.Symbol:
+    """A residual block with grouped convolution and batch normalization."""
+    data = mx.sym.Variable("data")
+    net = mx.sym.Activation(mx.sym.BatchNorm(data, name="bn"), act_type="relu", name="relu")
+    net = mx.sym.Convolution(net, kernel=(3, 3), pad=(1, 1), num_filter=8, num_group=2, no_bias=True, name="conv")
+    net = mx.sym.elemwise_add(net, mx.sym.Convolution(data, kernel=(1, 1), num_filter=8, name="short"), name="add")
+    return mx.sym.Pooling(
+        mx.sym.LeakyReLU(net, name="leaky"), global_pool=True, kernel=(1, 1), pool_type="avg", name="pool"
+    )
+
+
+def recurrent() -> mx.sym.Symbol:
+    """Words, cut into steps: operators with several outputs."""
+    words = mx.sym.Embedding(mx.sym.Variable("data"), input_dim=100, output_dim=16, name="words")
+    steps = mx.sym.SliceChannel(words, num_outputs=3, axis=1, squeeze_axis=True, name="steps")
+    hidden = mx.sym.FullyConnected(steps[0], num_hidden=8, name="i2h")
+    return mx.sym.Concat(hidden, steps[2], dim=1, name="both")
+
+
+def test_summary_of_a_residual_block(capsys: pytest.CaptureFixture[str]) -> None:
+    assert table(capsys, block(), shape={"data": (2, 4, 8, 8)})[1:] == [
+        ["data(null)", "4x8x8", "0"],
+        ["bn(BatchNorm)", "4x8x8", "8", "data"],
+        ["relu(Activation)", "4x8x8", "0", "bn"],
+        ["conv(Convolution)", "8x8x8", "144", "relu"],
+        ["short(Convolution)", "8x8x8", "40", "data"],
+        ["add(elemwise_add)", "8x8x8", "0", "conv"],
+        ["short"],
+        ["leaky(LeakyReLU)", "8x8x8", "0", "add"],
+        ["pool(Pooling)", "8x1x1", "0", "leaky"],
+        ["Total", "params:", "192"],
+    ]
+
+
+@pytest.mark.clause("Visualization/several-outputs")
+def test_summary_behind_several_outputs(capsys: pytest.CaptureFixture[str]) -> None:
+    # MXNet shows no shape for steps, and 8 parameters of i2h: those of its bias
+    assert table(capsys, recurrent(), shape={"data": (5, 3)})[1:] == [
+        ["data(null)", "3", "0"],
+        ["words(Embedding)", "3x16", "1600", "data"],
+        ["steps(SliceChannel)", "16", "0", "words"],
+        ["i2h(FullyConnected)", "8", "136", "steps"],
+        ["both(Concat)", "24", "0", "i2h"],
+        ["steps"],
+        ["Total", "params:", "1736"],
+    ]
+
+
+def test_layout_of_a_row(capsys: pytest.CaptureFixture[str]) -> None:
+    mx.viz.print_summary(lenet(10, (1, 8, 8)), {"data": (1, 1, 8, 8)}, line_length=60, positions=[20, 30, 40, 60])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "_" * 60
+    assert lines[1] == "Layer (type)        Output Sha" + "Param #   " + "Previous Layer      "
+    assert lines[2] == "=" * 60
+    assert lines[5] == "conv1(Convolution)  20x8x8    200       data                "
+    assert lines[-1] == "_" * 60
+
+
 class FakeDigraph:
     """Stands in for graphviz.Digraph, which is an extra."""
 
     def __init__(self, name: str, format: str) -> None:  # noqa: A002  # graphviz's name
+        self.name, self.format = name, format
         self.nodes: dict[str, dict[str, str]] = {}
         self.edges: list[tuple[str, str, str]] = []
 
@@ -112,7 +172,8 @@ class FakeDigraph:
         self.edges.append((tail, head, label))
 
 
-def test_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def _fake(monkeypatch: pytest.MonkeyPatch) -> None:
     kind = type("graphviz", (), {"Digraph": FakeDigraph, "__spec__": None})
     plain_import = builtins.__import__
     monkeypatch.setattr(
@@ -120,6 +181,10 @@ def test_picture(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda name, *rest, **also: kind if name == "graphviz" else plain_import(name, *rest, **also),
     )
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: object())
+
+
+@pytest.mark.usefixtures("_fake")
+def test_picture() -> None:
     picture = mx.viz.plot_network(lenet(10, (1, 8, 8)), shape={"data": (1, 1, 8, 8)})
     assert picture.nodes["conv1"]["label"] == "Convolution\n3x3/1, 20"
     assert picture.nodes["pool1"]["label"] == "Pooling\nmax, 2x2/2x2"
@@ -131,3 +196,45 @@ def test_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = mx.viz.plot_network(lenet(10, (1, 8, 8)), hide_weights=False, node_attrs={"width": "2"})
     assert whole.nodes["conv1_weight"]["shape"] == "oval"
     assert whole.nodes["conv1"]["width"] == "2"
+
+
+@pytest.mark.usefixtures("_fake")
+def test_labels() -> None:
+    picture = mx.viz.plot_network(block(), title="net", save_format="svg", dtype={"data": "float32"}, shape={
+        "data": (2, 4, 8, 8),
+    })
+    assert (picture.name, picture.format) == ("net", "svg")
+    assert picture.nodes["leaky"]["label"] == "LeakyReLU\nLeaky"
+    assert picture.nodes["pool"]["label"] == "Pooling\navg, 1x1/1"
+    assert picture.nodes["bn"]["fillcolor"] == "#bebada"
+    assert picture.edges == [
+        ("bn", "data", "4x8x8(float32)"), ("relu", "bn", "4x8x8(float32)"), ("conv", "relu", "4x8x8(float32)"),
+        ("short", "data", "4x8x8(float32)"), ("add", "conv", "8x8x8(float32)"), ("add", "short", "8x8x8(float32)"),
+        ("leaky", "add", "8x8x8(float32)"), ("pool", "leaky", "8x8x8(float32)"),
+    ]
+    # without shapes an arrow says the type alone
+    assert mx.viz.plot_network(block(), dtype={"data": "float64"}).edges[0] == ("bn", "data", "(float64)")
+
+
+@pytest.mark.usefixtures("_fake")
+@pytest.mark.clause("Visualization/several-outputs")
+def test_arrows_from_several_outputs() -> None:
+    picture = mx.viz.plot_network(recurrent(), shape={"data": (5, 3)})
+    assert ("both", "steps", "16") in picture.edges
+
+
+@pytest.mark.usefixtures("_fake")
+def test_two_nodes_of_one_name() -> None:
+    with pytest.warns(RuntimeWarning, match="drawn as one: a"):
+        mx.viz.plot_network(mx.sym.Variable("a") + mx.sym.Variable("a"))
+
+
+@pytest.mark.usefixtures("_fake")
+def test_custom_operators_show_their_type() -> None:
+    @operator.register("test_drawn")
+    class Drawn(operator.CustomOpProp):
+        pass
+
+    picture = mx.viz.plot_network(mx.sym.Custom(mx.sym.Variable("a"), op_type="test_drawn", name="c"))
+    assert picture.nodes["c"]["label"] == "test_drawn"
+    assert Drawn.__name__ == "Drawn"

@@ -23,8 +23,8 @@ class NotSupportedForSparseNDArray(MXNetError):
 class BaseSparseNDArray(NDArray):
     """An array stored as values and the places where they belong; everything else is zero.
 
-    ``_values`` and every index array are dense arrays on one context, the indices int64. They are replaced, never
-    written, when the array changes: two sparse arrays may share them.
+    ``_values`` and every index array are dense arrays on one context, the indices int64. Index arrays are replaced,
+    never written, so two sparse arrays may share them; the values belong to one array alone.
     """
 
     __slots__ = ("_indices", "_order", "_sides", "_values")
@@ -262,8 +262,6 @@ class BaseSparseNDArray(NDArray):
 
         return add(self, other)
 
-    __radd__ = __add__
-
     def __sub__(self, other: Any) -> NDArray:
         from .arithmetic import subtract
 
@@ -273,8 +271,6 @@ class BaseSparseNDArray(NDArray):
         from .arithmetic import multiply
 
         return multiply(self, other)
-
-    __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> NDArray:
         from .arithmetic import divide
