@@ -6,8 +6,24 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from ..publishing import publish as _publish
+from . import functions as _functions
 from . import operators
-from .creation import concatenate, full, moveaxis, ones, waitall, zeros
+from .creation import (
+    concatenate,
+    eye,
+    from_numpy,
+    full,
+    histogram,
+    linspace,
+    moveaxis,
+    onehot_encode,
+    ones,
+    set_value,
+    split_v2,
+    waitall,
+    zeros,
+)
+from .exchange import from_dlpack, to_dlpack_for_read, to_dlpack_for_write
 from .file_format import load, load_frombuffer, save
 from .ndarray import NDArray, array, empty
 
@@ -24,35 +40,10 @@ def arange(
 
 
 _internal, op = _publish(__name__, globals(), operators.make_function)
+_internal._set_value = set_value  # type: ignore[attr-defined]  # its shape comes from ``out`` alone: no operator
+del set_value
 
-
-def _two_ways(array_op: str, scalar_op: str, reverse_op: str) -> _Any:
-    """A function that accepts arrays and numbers on either side (``mx.nd.add`` and its kin)."""
-
-    def function(lhs: _Any, rhs: _Any) -> _Any:
-        if isinstance(lhs, NDArray):
-            return operators.binary(lhs, rhs, array_op, scalar_op)
-        if isinstance(rhs, NDArray):
-            return operators.binary(rhs, lhs, array_op, reverse_op)
-        raise operators.refusal("nd/operand", "at least one operand must be an NDArray", TypeError)
-
-    return function
-
-
-add = _two_ways("broadcast_add", "_plus_scalar", "_plus_scalar")
-subtract = _two_ways("broadcast_sub", "_minus_scalar", "_rminus_scalar")
-multiply = _two_ways("broadcast_mul", "_mul_scalar", "_mul_scalar")
-divide = true_divide = _two_ways("broadcast_div", "_div_scalar", "_rdiv_scalar")
-modulo = _two_ways("broadcast_mod", "_mod_scalar", "_rmod_scalar")
-power = _two_ways("broadcast_power", "_power_scalar", "_rpower_scalar")
-maximum = _two_ways("broadcast_maximum", "_maximum_scalar", "_maximum_scalar")
-minimum = _two_ways("broadcast_minimum", "_minimum_scalar", "_minimum_scalar")
-equal = _two_ways("broadcast_equal", "_equal_scalar", "_equal_scalar")
-not_equal = _two_ways("broadcast_not_equal", "_not_equal_scalar", "_not_equal_scalar")
-greater = _two_ways("broadcast_greater", "_greater_scalar", "_lesser_scalar")
-greater_equal = _two_ways("broadcast_greater_equal", "_greater_equal_scalar", "_lesser_equal_scalar")
-lesser = _two_ways("broadcast_lesser", "_lesser_scalar", "_greater_scalar")
-lesser_equal = _two_ways("broadcast_lesser_equal", "_lesser_equal_scalar", "_greater_equal_scalar")
+globals().update(_functions.FUNCTIONS)  # add, subtract, ..., logical_xor
 
 from .. import random  # noqa: E402  # mx.nd.random is mx.random; it needs the functions above
 
@@ -63,8 +54,7 @@ if _TYPE_CHECKING:
 
 
 __all__ = [
-    "NDArray", "add", "arange", "array", "concatenate", "divide", "empty", "equal", "full", "greater",
-    "greater_equal", "lesser", "lesser_equal", "load", "load_frombuffer", "maximum", "minimum", "modulo",
-    "moveaxis", "multiply", "not_equal", "ones", "power", "random", "save", "subtract", "true_divide",
-    "waitall", "zeros",
+    "NDArray", "arange", "array", "concatenate", "empty", "from_dlpack", "full", "load", "load_frombuffer",
+    "moveaxis", "ones", "random", "save", "to_dlpack_for_read", "to_dlpack_for_write", "waitall", "zeros",
 ]
+__all__ += list(_functions.FUNCTIONS)

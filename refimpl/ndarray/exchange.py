@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import refusal
-from ..context import Context
+from ..base import dtype_of, refusal
+from ..context import Context, cpu
+from ..kernels.foundation import Buffer
 from . import operators
 
 if TYPE_CHECKING:
-    from ..kernels.foundation import Buffer
     from .ndarray import NDArray
 
 
@@ -35,7 +35,7 @@ class Exchange:
             return self.copy()
         from . import sparse
 
-        return sparse.tostype(self, stype)
+        return sparse.tostype(self, stype)  # type: ignore[arg-type]  # the class that this is mixed into
 
     def as_nd_ndarray(self) -> NDArray:
         """The array itself."""
@@ -96,3 +96,45 @@ def _unpickled(values: np.ndarray, place: tuple[str, int]) -> NDArray:
     from .ndarray import array
 
     return array(values, Context(*place), values.dtype)
+
+
+def from_dlpack(capsule: Any) -> NDArray:
+    """An array over the memory of a DLPack capsule, or of any object with ``__dlpack__`` (CPU only).
+
+    Raises:
+        TypeError: it is neither, or its element type or layout is not one of ours.
+    """
+    from .ndarray import NDArray
+
+    held = capsule if hasattr(capsule, "__dlpack__") else _Capsule(capsule)
+    try:
+        values = np.from_dlpack(held)
+    except (TypeError, ValueError, BufferError, RuntimeError) as error:
+        raise refusal("NDArray/from-dlpack", f"this cannot be read as a DLPack capsule: {error}", TypeError) from None
+    kind = dtype_of(values.dtype)
+    if not values.flags.c_contiguous:
+        values = np.ascontiguousarray(values, kind)
+    return NDArray(Buffer(values.reshape(-1), values.shape), cpu(0), values.flags.writeable)
+
+
+class _Capsule:
+    """Gives a bare capsule the methods that NumPy asks for."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+
+def to_dlpack_for_read(data: NDArray) -> Any:
+    """A DLPack capsule over the memory of ``data``; whoever holds it should not write."""
+    return data.to_dlpack_for_read()
+
+
+def to_dlpack_for_write(data: NDArray) -> Any:
+    """A DLPack capsule over the memory of ``data``; writes through it are seen there."""
+    return data.to_dlpack_for_write()

@@ -90,7 +90,7 @@ def _recorded(array: NDArray, key: Any, place: tuple[Shape, int] | None) -> NDAr
     """A part of an array that is on the tape: a view by Reshape and slice, or elements by take."""
     flat = array.reshape((-1,))
     shape: Shape
-    if place is not None and prod(place[0]):
+    if place is not None and 0 not in place[0]:
         shape, start = place
         part = flat._noted(
             "slice_axis", flat._shared((prod(shape),), start), axis=0, begin=start, end=start + prod(shape)

@@ -244,6 +244,21 @@ class NDArray(Arithmetic, Exchange):
             ) from None
         return self._noted("Reshape", self._shared(wanted, 0), shape=wanted)
 
+    def broadcast_to(self, shape: Sequence[int], **_: Any) -> NDArray:
+        """Repeat the array to ``shape``, which may have more axes in front.
+
+        Raises:
+            ValueError: a side that is not 1 would change, or there are fewer axes.
+        """
+        wanted = (shape,) if isinstance(shape, int) else tuple(shape)
+        sides = (1,) * (len(wanted) - self.ndim) + self.shape
+        if len(sides) != len(wanted) or any(s not in (1, w) for s, w in zip(sides, wanted, strict=True)):
+            raise refusal(
+                "NDArray/broadcast-to", f"operands could not be broadcast together: {self.shape} and requested"
+                f" shape {wanted}", ValueError,
+            )
+        return operators.call("broadcast_to", self if sides == self.shape else self.reshape(sides), shape=wanted)
+
     @property
     def T(self) -> NDArray:  # noqa: N802  # MXNet's name
         """The transposed array (a copy)."""

@@ -24,7 +24,7 @@ class Execution:
         """Give every argument an array and return an Executor; see ``refimpl/executor.py``."""
         from ..executor import bind
 
-        return bind(self, ctx, args, args_grad, grad_req, aux_states, group2ctx, shared_exec)
+        return bind(self, ctx, args, args_grad, grad_req, aux_states, group2ctx, shared_exec)  # type: ignore[arg-type]  # a Symbol
 
     def simple_bind(
         self, ctx: Context, grad_req: Any = "write", type_dict: dict[str, Any] | None = None,
@@ -35,7 +35,8 @@ class Execution:
         from ..binding import simple_bind
 
         return simple_bind(
-            self, ctx, grad_req, type_dict, stype_dict, group2ctx, shared_arg_names, shared_exec,
+            self,  # type: ignore[arg-type]  # a Symbol
+            ctx, grad_req, type_dict, stype_dict, group2ctx, shared_arg_names, shared_exec,
             shared_buffer, kwargs,
         )
 
