@@ -46,7 +46,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from .foundation import Case, Loop, Op, items, merge, register, require, scalar
+from .multilinear import register_once
 from .random_streams import draws, unit_double, unit_single
+from .terms import Term
 
 SELU_SCALE = 1.0507009873554804934193349852946
 SELU_ALPHA = 1.6732632423543772848170429916717
@@ -240,6 +242,8 @@ def forward(p, data, gamma, out, mask=None, *, is_train, rng):
 
 def backward(p, head, data, *others, is_train):
     *slopes, d_data, d_gamma = others
+    if d_gamma is not None:  # first, because d_data may overwrite the head
+        SUM_GAMMA(head, data, d_gamma, *rows_channels_inner(data, slopes[0]))
     if d_data is not None:
         if p.act_type == "prelu":
             sides = rows_channels_inner(data, slopes[0])
@@ -249,8 +253,35 @@ def backward(p, head, data, *others, is_train):
         else:
             slope = float(np.float32(p.slope))
             CURVES[p.act_type][1](head, data, d_data, data.size, slope)
-    if d_gamma is not None:
-        SUM_GAMMA(head, data, d_gamma, *rows_channels_inner(data, slopes[0]))
+
+
+# what the slope is below 0, made of operators of the input; exp never sees what it could overflow on
+BELOW = {
+    "leaky": lambda x, slope: slope,
+    "elu": lambda x, slope: slope * x._minimum_scalar(scalar=0).exp(),
+    "selu": lambda x, slope: SELU_SCALE * SELU_ALPHA * x._minimum_scalar(scalar=0).exp(),
+}
+
+
+def gradient(make, p, heads, inputs, outputs):
+    if p.act_type == "prelu":
+        return make("_backward_LeakyReLU", [heads[0], *inputs], **p._asdict())
+    head, x = Term(make, heads[0]), Term(make, inputs[0])
+    if p.act_type == "gelu":
+        slope = (1 + (x * ROOT_HALF).erf()) * 0.5 + x * DENSITY * (-0.5 * x * x).exp()
+        return [(head * slope).entry]
+    below = x <= 0
+    if p.act_type == "rrelu":
+        slope_below = Term(make, outputs[1])
+    else:
+        slope_below = BELOW[p.act_type](x, float(np.float32(p.slope)))
+    above = SELU_SCALE if p.act_type == "selu" else 1
+    return [(head * (below * slope_below + above * (1 - below))).entry]
+
+
+def cases_prelu(draw):
+    shape = draw.shape(2, 4)
+    return Case({"act_type": "prelu"}, {"head": shape, "data": shape}, {"data": "apart"})
 
 
 def cases(draw):
@@ -262,10 +293,10 @@ def cases(draw):
     return Case(params, shapes, {"data": "apart"})
 
 
-register(Op(
+leaky_relu = register(Op(
     name="LeakyReLU", doc=__doc__, params=Params, inputs=inputs, all_inputs=("data", "gamma"),
     outputs=outputs, visible=lambda p: 1, infer=infer, forward=forward, backward=backward,
-    needs=needs, mode=True, random=True, inplace=((0, 0),), inplace_backward=(("head", "data"),),
+    gradient=gradient, needs=needs, mode=True, random=True, inplace=((0, 0),), inplace_backward=(("head", "data"),),
     cases=cases,
     refusals={
         "LeakyReLU/gamma-shape": {
@@ -273,3 +304,4 @@ register(Op(
         },
     },
 ))
+register_once(leaky_relu, cases_prelu)  # for prelu, which is differentiated once

@@ -34,7 +34,6 @@ from math import prod
 from typing import Literal, NamedTuple
 
 from .foundation import Case, Loop, Op, Shape, items, merge, register, require, scalar
-from .foundation.loops import zero
 
 
 class Params(NamedTuple):

@@ -12,15 +12,39 @@
     >>> run("_random_exponential", lam=0.4, shape=(3,))
     [1.989686, 2.246401, 3.139827]
 
+[random/gamma] Marsaglia's and Tsang's method: normal numbers, some of them refused by chance. alpha
+    is the shape and beta the size (the mean is alpha * beta); both are positive.
+    >>> run("_random_gamma", alpha=2.5, beta=0.3, shape=(3,))
+    [2.197992, 0.806314, 1.325502]
+
+[random/poisson] below a mean of 12, unit numbers are multiplied until the product falls to exp(-lam);
+    from there on candidates under a Lorentz curve are refused by chance. lam is not negative. Unit
+    numbers and formulas have single precision whatever the output's type, so the spread is up to 3 %
+    too wide near a million; above a million the formulas have double precision.
+    >>> run("_random_poisson", lam=4, shape=(6,)), run("_random_poisson", lam=100, shape=(3,))
+    ([9.0, 5.0, 6.0, 5.0, 3.0, 8.0], [94.0, 98.0, 91.0])
+
+[random/negative-binomial] the failures before k successes that have a chance of p each: a Poisson
+    number whose mean is a gamma number with alpha = k and beta = (1 - p) / p. Neither k nor p may be
+    negative, and p must not be 0; from p = 1 on there are no failures.
+    >>> run("_random_negative_binomial", k=3, p=0.4, shape=(6,))
+    [9.0, 5.0, 4.0, 1.0, 12.0, 6.0]
+
+[random/generalized-negative-binomial] a Poisson number whose mean is a gamma number with alpha = 1 /
+    alpha and beta = mu * alpha (mu itself where alpha is 0), so that the mean is mu and the variance
+    mu + alpha mu^2. Neither may be negative.
+    >>> run("_random_generalized_negative_binomial", mu=4, alpha=0.5, shape=(6,))
+    [10.0, 5.0, 4.0, 1.0, 12.0, 6.0]
+
 [random/whole] _random_randint draws whole numbers of low .. high - 1 from two draws each: low +
     (first * 2^31 + second) mod (high - low); high lies above low.
     >>> run("_random_randint", low=0, high=10, shape=(4,))
     [1.0, 4.0, 3.0, 9.0]
 
-[random/parameters] low, high, loc, scale and lam are rounded to single precision, whatever the
+[random/parameters] parameters that are no whole numbers are rounded to single precision, whatever the
     output's type.
 
-[random/shape] the shape is a parameter; without it, it must be known from the output.
+[random/shape] the shape is a parameter; without it, or when it is (), it must be known from the output.
 
 [random/type] dtype is a parameter; without it the output's type holds, and float32 (int32) if there
     is none. An output of another type is refused. float16 numbers are single precision ones,
@@ -33,6 +57,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from .foundation import Case, Loop, Op, Shape, items, merge, refusal, register, require
+from .random_numbers import draw_alike
 from .random_streams import (
     ROW,
     draws,
@@ -71,6 +96,37 @@ class Exponential(NamedTuple):
     dtype: FloatName = "None"
 
 
+class Gamma(NamedTuple):
+    alpha: float = 1.0
+    beta: float = 1.0
+    shape: Shape | None = None
+    ctx: str = ""
+    dtype: FloatName = "None"
+
+
+class Poisson(NamedTuple):
+    lam: float = 1.0
+    shape: Shape | None = None
+    ctx: str = ""
+    dtype: FloatName = "None"
+
+
+class NegativeBinomial(NamedTuple):
+    k: int = 1
+    p: float = 1.0
+    shape: Shape | None = None
+    ctx: str = ""
+    dtype: FloatName = "None"
+
+
+class GeneralizedNegativeBinomial(NamedTuple):
+    mu: float = 1.0
+    alpha: float = 1.0
+    shape: Shape | None = None
+    ctx: str = ""
+    dtype: FloatName = "None"
+
+
 class RandInt(NamedTuple):
     low: int
     high: int
@@ -80,7 +136,7 @@ class RandInt(NamedTuple):
 
 
 def infer(p, ins, outs):
-    return ins, [merge("random/shape", "output", outs[0], p.shape)]
+    return ins, [merge("random/shape", "output", outs[0], p.shape or None)]
 
 
 def type_rule(default):
@@ -169,6 +225,39 @@ def exponential(p, out, *, rng):
     EXPONENTIAL[out.dtype == np.float64](out, draws(out, rng), out.size, rounded(p.lam))
 
 
+def gamma(p, out, *, rng):
+    require(
+        "random/gamma", p.alpha > 0 and p.beta > 0,
+        f"alpha and beta of a gamma distribution have to be positive, got {p.alpha} and {p.beta}",
+    )
+    draw_alike("gamma", out, (p.alpha, p.beta), rng)
+
+
+def poisson(p, out, *, rng):
+    require(
+        "random/poisson", p.lam >= 0,
+        f"lam of a Poisson distribution has to be non-negative, got {p.lam}",
+    )
+    draw_alike("poisson", out, (p.lam,), rng)
+
+
+def negative_binomial(p, out, *, rng):
+    require(
+        "random/negative-binomial", p.k >= 0 and p.p > 0,
+        f"k has to be non-negative and p positive in a negative binomial distribution, got k={p.k}, p={p.p}",
+    )
+    draw_alike("negative_binomial", out, (p.k, p.p), rng)
+
+
+def generalized_negative_binomial(p, out, *, rng):
+    require(
+        "random/generalized-negative-binomial", p.mu >= 0 and p.alpha >= 0,
+        "mu and alpha of a generalized negative binomial distribution have to be non-negative,"
+        f" got {p.mu} and {p.alpha}",
+    )
+    draw_alike("generalized_negative_binomial", out, (p.mu, p.alpha), rng)
+
+
 def randint(p, out, *, rng):
     require(
         "random/whole", p.high > p.low,
@@ -184,6 +273,10 @@ def float_cases(draw):
 
 def double_cases(draw):
     return Case({"shape": draw.shape(1, 3), "dtype": "float64"}, {})
+
+
+def half_cases(draw):
+    return Case({"shape": draw.shape(1, 3), "k": draw.integer(1, 3), "p": 0.5}, {})
 
 
 def whole_cases(draw):
@@ -208,6 +301,24 @@ TABLE = (
     (
         "_random_exponential", Exponential, exponential, ("random_exponential",), "float32", float_cases,
         refused("random/exponential", lam=0.0),
+    ),
+    (
+        "_random_gamma", Gamma, gamma, ("random_gamma",), "float32", double_cases,
+        refused("random/gamma", alpha=0.0),
+    ),
+    (
+        "_random_poisson", Poisson, poisson, ("random_poisson",), "float32", float_cases,
+        refused("random/poisson", lam=-1.0),
+    ),
+    (
+        "_random_negative_binomial", NegativeBinomial, negative_binomial,
+        ("random_negative_binomial",), "float32", half_cases,
+        refused("random/negative-binomial", p=0.0),
+    ),
+    (
+        "_random_generalized_negative_binomial", GeneralizedNegativeBinomial,
+        generalized_negative_binomial, ("random_generalized_negative_binomial",), "float32",
+        float_cases, refused("random/generalized-negative-binomial", mu=-1.0),
     ),
     (
         "_random_randint", RandInt, randint, ("random_randint",), "int32", whole_cases,

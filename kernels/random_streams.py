@@ -16,6 +16,11 @@
     and is y * sqrt(-2 ln(r) / r): Marsaglia's polar method with nothing kept. The logarithm is the
     C library's, so the last bit of one number in a few hundred may differ outside glibc.
 
+[random/single-engine] one more engine, started from s * 127, serves what cannot be shared among
+    engines: shuffling, and drawing classes (shuffle.py, multinomial.py).
+    >>> run("_shuffle", [1, 2, 3, 4, 5])
+    [1.0, 3.0, 4.0, 2.0, 5.0]
+
 State: one row of 625 words per engine, 624 of the twister and the position of the next one.
 Position 625 marks an engine that has only its seed, in word 0: seeding is cheap, and an engine
 fills its words when it is first used. Without a state (at a prompt) an operator draws from fresh
@@ -31,7 +36,10 @@ from .foundation import Buffer, Loop, allocate, items, scalar, scratch
 ENGINES = 1024
 WORDS = 624
 ROW = WORDS + 1
-STATE_SIZE = ENGINES * ROW
+SINGLE_ENGINE = ENGINES * ROW
+"""Where the row of the single engine begins."""
+
+STATE_SIZE = (ENGINES + 1) * ROW
 """Number of uint32 words in the state of one device."""
 
 ONLY_SEED = WORDS + 1
@@ -148,8 +156,9 @@ def whole(first, second, span):
 
 
 def plant(state, seed):
-    for j in items(ENGINES):
-        state[j * ROW] = (seed * 127 + j) & 0xFFFFFFFF
+    for j in items(ENGINES + 1):
+        number = j if j < ENGINES else 0
+        state[j * ROW] = (seed * 127 + number) & 0xFFFFFFFF
         state[j * ROW + WORDS] = ONLY_SEED
 
 
@@ -199,3 +208,9 @@ def draws(out: Buffer, rng: Buffer | None) -> Buffer:
     (words,) = scratch(out, out.size * each, dtype=np.uint32)
     TAKE(words, state, out.size * each, engines, share * each)
     return words
+
+
+def single_engine(device: str, rng: Buffer | None) -> Buffer:
+    """Return the state of the one engine for what cannot be shared: a row of its own."""
+    state = new_streams(device) if rng is None else rng
+    return Buffer(state.flat[SINGLE_ENGINE:], (ROW,), state.device)

@@ -125,8 +125,8 @@ def composed(row, reverse):
 
     def gradient(make, p, heads, inputs, outputs):
         head, data = Term(make, heads[0]), Term(make, inputs[0])
-        if row == "power" and not reverse and p.scalar == 0:
-            return [None]  # a constant
+        if row == "power" and not reverse and p.scalar in (0, 1):
+            return [heads[0] if p.scalar else None]  # no 0 * inf at 0
         to_left, to_right = PAIR_SLOPES[row]
         return [(to_right(head, p.scalar, data) if reverse else to_left(head, data, p.scalar)).entry]
 

@@ -4,7 +4,7 @@ Rows of csr matrices hold ascending columns; the stored rows of a row_sparse arr
 are merged, and each operand is spread onto the union: after that any elementwise page works on the values.
 No operator is registered here: `refimpl.ndarray.sparse` calls the functions at the end.
 
-[sparse/union] the union of two patterns holds every place that either stores, in ascending order, once.
+[sparse-union/places] the union of two patterns holds every place that either stores, in ascending order, once.
     >>> import numpy as np
     >>> from refimpl.kernels.foundation import as_buffer
     >>> from refimpl.kernels.sparse_union import union

@@ -108,7 +108,7 @@ def run_with(view):
 
 
 def cases(draw):
-    return Case({"reps": draw.shape(1, 3, 3)}, {"data": draw.shape(1, 4, 3)})
+    return Case({"reps": draw.shape(1, 2, 3)}, {"data": draw.shape(1, 4, 3)})
 
 
 def cases_repeat(draw):

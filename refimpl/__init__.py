@@ -11,6 +11,7 @@ if not (_Path(__file__).parent / "kernels").is_dir():
 # Ground floor first: each line may import from the lines above it, never from those below.
 from . import base, context, engine, name, attribute  # noqa: I001
 from . import ndarray, random, symbol, executor, autograd, cached_op, executor_v2
+from . import operator, profiler
 from . import io, initializer, lr_scheduler, optimizer, metric, kvstore
 from . import model, callback, monitor
 from . import executor_manager, module

@@ -1,20 +1,32 @@
 """mx.autograd: gradients of what ran, by reading the tape backwards.
 
-``with mx.autograd.record():`` puts operators on the tape (``refimpl/ndarray/tape.py``). ``backward`` turns the tape
-into a graph of ordinary nodes, asks the one gradient pass that symbols use too (``refimpl/symbol/gradient.py``) for
-the graph of the gradients, and runs that, one node after the other.
+``with mx.autograd.record():`` (``refimpl/ndarray/recording.py``) puts operators on the tape (``tape.py`` there).
+``backward`` turns the tape into a graph of ordinary nodes, asks the one gradient pass that symbols use too
+(``refimpl/symbol/gradient.py``) for the graph of the gradients, and runs that, one node after the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any
 
+from . import profiling_hook
 from .base import refusal
+from .function import Function
 from .kernels.foundation import Buffer, Op, allocate
 from .kernels.foundation import run as runner
 from .ndarray import NDArray, array, operators, tape
+from .ndarray.recording import (
+    Scope,
+    is_recording,
+    is_training,
+    pause,
+    predict_mode,
+    record,
+    set_recording,
+    set_training,
+    train_mode,
+)
 from .ndarray.tape import STATE, Place, Record
 from .symbol import Symbol, gradient
 from .symbol.compose import attribute_text
@@ -22,70 +34,6 @@ from .symbol.inference import Key, key_of
 from .symbol.ir import Entry, Node
 
 REQUIREMENTS = ("write", "add", "null")
-
-# --- recording ---------------------------------------------------------------------------------------
-
-
-def set_recording(is_record: bool) -> bool:
-    """Turn recording on or off in this thread; returns what it was."""
-    before, STATE.recording = STATE.recording, bool(is_record)
-    return before
-
-
-def set_training(train_mode: bool) -> bool:
-    """Turn training mode on or off in this thread; returns what it was."""
-    before, STATE.training = STATE.training, bool(train_mode)
-    return before
-
-
-def is_recording() -> bool:
-    """Whether operators are put on the tape."""
-    return STATE.recording
-
-
-def is_training() -> bool:
-    """Whether operators such as Dropout behave as in training."""
-    return STATE.training
-
-
-class _Scope:
-    """Sets recording and training mode (None: leave as it is) for a block, and puts back what was."""
-
-    def __init__(self, recording: bool | None, training: bool | None) -> None:
-        self._wanted = (recording, training)
-
-    def __enter__(self) -> None:
-        self._before = (STATE.recording, STATE.training)
-        recording, training = self._wanted
-        if recording is not None:
-            STATE.recording = recording
-        if training is not None:
-            STATE.training = training
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        STATE.recording, STATE.training = self._before
-
-
-def record(train_mode: bool = True) -> _Scope:
-    """Within the block operators are put on the tape, and run as in training unless told otherwise."""
-    return _Scope(True, train_mode)
-
-
-def pause(train_mode: bool = False) -> _Scope:
-    """Within the block nothing is put on the tape."""
-    return _Scope(False, train_mode)
-
-
-def train_mode() -> _Scope:
-    """Within the block operators run as in training; recording stays as it is."""
-    return _Scope(None, True)
-
-
-def predict_mode() -> _Scope:
-    """Within the block operators run as in prediction; recording stays as it is."""
-    return _Scope(None, False)
 
 
 def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> None:
@@ -158,9 +106,9 @@ class _Graph:
     def values(self) -> dict[Key, NDArray]:
         """The arrays of all entries, still on the tape."""
         found = {(id(node), 0): _array_at(place) for node, place in self.variables}
-        for node, record in self.records:
-            for index, buffer in enumerate(record.outputs):
-                place = Place(buffer, record.context, record, index)
+        for node, noted in self.records:
+            for index, buffer in enumerate(noted.outputs):
+                place = Place(buffer, noted.context, noted, index)
                 found[id(node), index] = _array_at(place)
         return found
 
@@ -203,7 +151,7 @@ def _run_gradients(
         if variable is not None:
             values[id(variable), 0] = given if given is not None else _ones_like(values[key_of(entry)])
     read = {key_of(e) for node in made.nodes for e in node.inputs} | {key_of(e) for e in made.of.values()}
-    with _Scope(create_graph, is_train):
+    with Scope(create_graph, is_train):
         for node in made.nodes:
             if not node.is_variable:
                 _run_node(node, values, read, is_train)
@@ -238,10 +186,16 @@ def _run_node(node: Node, values: dict[Key, NDArray], read: set[Key], is_train: 
     heads = names.count("head")
     local = [a._data if a._ctx.memory == ctx.memory else a.copyto(ctx)._data for a in inputs]  # type: ignore[union-attr]
     needs = dict(zip(names[heads:], local[heads:], strict=True))
-    runner.backward(
-        op, node.params, local[:heads], [needs.get(name) for name in op.need_names(node.params)], buffers,
-        is_train=is_train,
-    )
+    watch = profiling_hook.imperative
+    begun = None if watch is None else watch.begin(node.kind, ctx, [b.shape for b in local])
+    try:
+        runner.backward(
+            op, node.params, local[:heads], [needs.get(name) for name in op.need_names(node.params)], buffers,
+            is_train=is_train,
+        )
+    finally:
+        if watch is not None:
+            watch.end(begun)
     made = [None if buffer is None else NDArray(buffer, ctx) for buffer in buffers]
     if STATE.recording:
         kept = [m for m in made if m is not None]
@@ -288,9 +242,9 @@ def _heads_of(heads: Any, head_grads: Any) -> tuple[list[Place], list[NDArray | 
 
 def _spend(graph: _Graph) -> None:
     """Free what the tape holds: [autograd/once]."""
-    for _, record in graph.records:
-        record.spent = True
-        record.inputs, record.outputs = [], []
+    for _, noted in graph.records:
+        noted.spent = True
+        noted.inputs, noted.outputs = [], []
 
 
 def backward(
@@ -302,19 +256,26 @@ def backward(
 
     Raises:
         MXNetError: a head is not on the tape, its computation was differentiated before without
-            ``retain_graph``, or an operator on the way has no gradient.
+            ``retain_graph``, the heads depend on no variable whose gradient is wanted, or an operator on the way
+            has no gradient.
         AssertionError: there are not as many head gradients as heads.
     """
     places, grads = _heads_of(heads, head_grads)
     graph = _Graph(places)
     wanted = [place for _, place in graph.variables if place.requirement != "null" and place.gradient is not None]
+    if not wanted:
+        raise refusal(
+            "autograd/nothing-wanted", "the heads depend on no array whose gradient is wanted: call attach_grad() on"
+            " one before recording, with a grad_req other than 'null'",
+        )
     results = _run_gradients(graph, places, grads, wanted, False, train_mode)
     for place, result in zip(wanted, results, strict=True):
-        if result is None:
-            continue
         target = place.gradient
         assert target is not None
-        if place.requirement == "add":
+        if result is None:
+            if place.requirement == "write":
+                target[:] = 0
+        elif place.requirement == "add":
             operators.call("_grad_add", target, result.astype(target.dtype, copy=False), out=target)
         else:
             result.copyto(target)
@@ -333,27 +294,32 @@ def grad(
 
     Raises:
         MXNetError: as :func:`backward`; or a variable was never marked, or the heads do not depend on it.
-        ValueError: there are no variables.
+        AssertionError: there are no variables.
     """
     marked = [variables] if isinstance(variables, NDArray) else list(variables)
     if not marked:
-        raise refusal("autograd/variables", "variables cannot be an empty list", ValueError)
+        raise refusal("autograd/variables", "variables cannot be an empty list", AssertionError)
     places, grads = _heads_of(heads, head_grads)
     graph = _Graph(places)
     wanted = []
     for variable in marked:
         place = variable._place
-        if place is None or place.record is not None or id(place) not in graph.nodes:
+        if place is None or place.requirement == "null" or id(place) not in graph.nodes:
             raise refusal(
                 "autograd/unreachable", "Cannot differentiate with respect to an array that the heads do not"
-                " depend on, or that has no attach_grad()",
+                " depend on, or that has no attach_grad() (with grad_req 'null' it is a constant)",
             )
         wanted.append(place)
     results = _run_gradients(graph, places, grads, wanted, create_graph, train_mode)
-    made = [
-        _zeros_like(variable) if result is None else result
-        for variable, result in zip(marked, results, strict=True)
-    ]
+    taken = {id(given._buffer) for given in grads if given is not None}
+    made = []
+    with Scope(create_graph, None):
+        for variable, result in zip(marked, results, strict=True):
+            found = _zeros_like(variable) if result is None else result
+            if id(found._buffer) in taken:  # a head gradient passed on, or one gradient for two variables
+                found = found.copy()
+            taken.add(id(found._buffer))
+            made.append(found)
     if not (create_graph if retain_graph is None else retain_graph):
         _spend(graph)
     return made
@@ -374,83 +340,6 @@ def get_symbol(x: NDArray) -> Symbol:
     places, _ = _heads_of(x, None)
     graph = _Graph(places)
     return Symbol([graph.entry(places[0])])
-
-
-# --- functions with a gradient of their own ----------------------------------------------------------
-
-
-class Function:
-    """A computation with a hand-written gradient: override ``forward`` and ``backward``.
-
-    An object serves one call. ``forward`` gets the input arrays and returns the outputs, ``backward`` gets one
-    head gradient per output and returns one gradient per input; ``save_for_backward`` keeps arrays between them
-    in ``saved_tensors``. Neither is recorded.
-    """
-
-    def __init__(self) -> None:
-        self._used = False
-        self.saved_tensors: tuple[NDArray, ...] = ()
-
-    def save_for_backward(self, *args: NDArray) -> None:
-        """Keep arrays for ``backward``, which finds them in ``saved_tensors``."""
-        self.saved_tensors = args
-
-    def __call__(self, *inputs: NDArray) -> Any:
-        """Run ``forward`` and put the call on the tape."""
-        if self._used:
-            raise refusal(
-                "autograd/function-once", "Each Function instance can only be called once."
-                " Please create another instance.", AssertionError,
-            )
-        self._used = True
-        with pause(train_mode=is_training()):
-            results = self.forward(*inputs)
-        outputs = [results] if isinstance(results, NDArray) else list(results)
-        if is_recording():
-            outputs = [output if output._place is None else output.detach() for output in outputs]
-            tape.note(
-                self._as_operator(len(inputs), outputs), (), {}, inputs, [o._buffer for o in outputs],
-                outputs, outputs[0]._ctx,
-            )
-        return outputs[0] if isinstance(results, NDArray) else type(results)(outputs)
-
-    def _as_operator(self, input_count: int, outputs: Sequence[NDArray]) -> Op:
-        contexts = [output._ctx for output in outputs]
-        names = tuple(f"input{i}" for i in range(input_count))
-
-        def backward_page(p: Any, *buffers: Any) -> None:
-            del p
-            heads = [NDArray(b, c) for b, c in zip(buffers, contexts, strict=False)]
-            with pause(train_mode=is_training()):
-                given = self.backward(*heads)
-            grads = [given] if isinstance(given, NDArray) else list(given)
-            if len(grads) != input_count:
-                raise refusal(
-                    "autograd/function-gradients", f"{type(self).__name__}.backward must return exactly the same"
-                    f" number of NDArrays as the number of NDArrays arguments to forward: {input_count}, got"
-                    f" {len(grads)}", AssertionError,
-                )
-            for target, gradient_array in zip(buffers[len(contexts) :], grads, strict=True):
-                if target is not None:
-                    target.copy_from(gradient_array._data)
-
-        return Op(
-            name="_CustomFunction", doc="", forward=_not_run_again, infer=_not_run_again, inputs=names,
-            all_inputs=names, outputs=tuple(f"output{i}" for i in range(len(outputs))), backward=backward_page,
-        )
-
-    def forward(self, *inputs: NDArray) -> Any:
-        """Compute the outputs; to be overridden."""
-        raise NotImplementedError
-
-    def backward(self, *output_grads: NDArray) -> Any:
-        """Compute one gradient per input; to be overridden."""
-        raise NotImplementedError
-
-
-def _not_run_again(*_: Any, **__: Any) -> None:
-    raise refusal("autograd/function-symbol", "a Function is Python code: it cannot become part of a Symbol")
-
 
 
 __all__ = [

@@ -182,5 +182,5 @@ def simple_bind(
         listed = "\n".join(f"{name}: {shape}" for name, shape in shapes.items())
         raised = RuntimeError(f"simple_bind error. Arguments:\n{listed}\n{error}")
         raised.clause = getattr(error, "clause", None)  # type: ignore[attr-defined]  # refusals carry one
-        raise raised from None
+        raise raised from error.__cause__
 

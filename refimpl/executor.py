@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from . import profiling_hook
 from .base import refusal
 from .binding import Bound, resolve_requirements
 from .context import Context
@@ -65,7 +66,9 @@ class Executor:
         """
         if kwargs:
             self._assign(kwargs)
-        if self._monitor is None:
+        if profiling_hook.symbolic is not None and self._monitor is None:
+            profiling_hook.run_steps(profiling_hook.symbolic, self.program.forward_steps, is_train, self._ctx)
+        elif self._monitor is None:
             for step in self.program.forward_steps:
                 step.run(is_train)
         else:
@@ -107,7 +110,9 @@ class Executor:
         if self.program.gradients.refused is not None:
             raise self.program.gradients.refused
         self._set_heads(out_grads)
-        if self._monitor is None:
+        if profiling_hook.symbolic is not None and self._monitor is None:
+            profiling_hook.run_steps(profiling_hook.symbolic, self.program.backward_steps, is_train, self._ctx)
+        elif self._monitor is None:
             for step in self.program.backward_steps:
                 step.run(is_train)
         else:
@@ -213,7 +218,7 @@ class Executor:
         """The graph, then what the memory plan costs."""
         from .symbol.describe import debug_text
 
-        text = debug_text(Symbol(self.program.graph.entries()))
+        text = debug_text(self.program.results(), self.program.graph.order())
         megabytes = self.program.allocated >> 20
         return f"{text}Total {megabytes} MB allocated\nTotal {TEMPORARY_SPACES} TempSpace resource requested\n"
 

@@ -52,7 +52,7 @@ class Program:
     """A graph with memory: ``forward_steps`` and ``backward_steps`` to run, and the arrays around them.
 
     ``outputs`` are the arrays of the graph's outputs, ``heads`` those of their head gradients (None where
-    the output is a loss), ``head_needed`` says which of them backward reads. ``derived`` is the graph with its
+    nobody reads it), ``head_needed`` says where there is one. ``derived`` is the graph with its
     gradient before the passes, ``graph`` the one that runs, ``plan`` the memory plan. ``pool`` lends the memory,
     shared with the executor whose pool was given.
     """
@@ -79,20 +79,21 @@ class Program:
         self.derived = self._whole(order, contexts, shapes, types)
         self.graph = self._simplified(wanted)
         forward, backward = self.graph.steps()
-        self._read = {key_of(e) for node in backward for e in node.inputs}
-        self._read |= {key_of(e) for e in self.graph.gradients}
+        self._read = {key_of(e) for node in [*forward, *backward] for e in node.inputs}
+        self._read |= {key_of(e) for e in self.graph.entries()}
         self._allocate_outputs()
         self._allocate_heads()
         later = self._place_gradients(wanted, {id(node) for node in backward})
         self._place_placeholders()
-        pinned = set(self.buffers) | self._unused(backward)
+        pinned = set(self.buffers) | self._unused([*forward, *backward])
         held = {key for key, _, _ in later if key is not None}
         how = memory.mode()
         self.plan = memory.plan(self.graph, pinned, held, how)
         self._place_values()
-        self.forward_steps: list[Step] = [self._forward_step(node) for node in forward]
+        self._own: dict[int, Any] = {}
+        self.forward_steps: list[Step] = [self._step(node) for node in forward]
         self.forward_steps += self._output_copies
-        self.backward_steps: list[Step] = [self._backward_step(node) for node in backward]
+        self.backward_steps: list[Step] = [self._step(node) for node in backward]
         self.backward_steps += [
             ZeroStep(target) if key is None
             else (AddStep if req == "add" else CopyStep)(self.buffers[key], target)
@@ -102,15 +103,18 @@ class Program:
             kept = KeptValues()
             self.forward_steps.append(kept)
             self.backward_steps.insert(0, SpendStep(kept))
-        self.head_needed = [
-            head is not None and (id(head), 0) in self._read for head in self.gradients.heads
-        ]
+        self.head_needed = [head is not None for head in self.heads]
 
     @property
     def allocated(self) -> int:
-        """Bytes that bind allocated: the arenas, the outputs and their head gradients."""
-        arrays = {id(a): a for a in [*self.outputs, *self.heads] if a is not None}
-        return self.plan.total + sum(a.size * np.dtype(a.dtype).itemsize for a in arrays.values())
+        """Bytes of the arenas and the outputs; as in MXNet, without what the caller binds and head gradients."""
+        return self.plan.total + sum(a.size * np.dtype(a.dtype).itemsize for a in self.outputs)
+
+    def results(self) -> list[Entry]:
+        """What is computed: outputs, then gradients in the order of the arguments."""
+        made = dict(zip(self.gradients.of, self.graph.gradients, strict=True))
+        arguments, _ = self.symbol._variables()
+        return [*self.graph.outputs, *(made[id(node)] for node in arguments if id(node) in made)]
 
     def _infer(self, order: list[Node]) -> tuple[dict[Key, Any], dict[Key, Any]]:
         """Shapes and types of every value, the gradient graph included."""
@@ -182,9 +186,10 @@ class Program:
     def _allocate_heads(self) -> None:
         self.heads: list[NDArray | None] = []
         for head in self.gradients.heads:
-            self.heads.append(None if head is None else self._array(Entry(head, 0)))
-            if head is not None:
-                self.buffers[id(head), 0] = self.heads[-1]._data  # type: ignore[union-attr]  # just made
+            made = self._array(Entry(head, 0)) if head is not None and (id(head), 0) in self._read else None
+            self.heads.append(made)
+            if head is not None and made is not None:
+                self.buffers[id(head), 0] = made._data
 
     def _place_gradients(
         self, wanted: dict[int, tuple[int, str]], made: set[int]
@@ -214,10 +219,10 @@ class Program:
                 nothing = allocate((0,), np.dtype(np.float32), device).flat
                 self.buffers[id(node), 0] = Buffer(nothing, self.graph.shapes[id(node), 0], device)
 
-    def _unused(self, backward: list[Node]) -> set[Key]:
+    def _unused(self, nodes: list[Node]) -> set[Key]:
         """Gradient outputs that nobody reads: they are neither computed nor given memory."""
         return {
-            (id(node), i) for node in backward if node.primal is not None
+            (id(node), i) for node in nodes if node.primal is not None
             for i in range(node.output_count()) if (id(node), i) not in self._read
         }
 
@@ -239,14 +244,16 @@ class Program:
             kind = ViewStep
         elif node.op.name == devices.COPY:
             kind = TransferStep
-        return kind(node, self._reads(node), outputs, self.graph.contexts[id(node)])
+        reads, context = self._reads(node), self.graph.contexts[id(node)]
+        own = self._own[id(node.params)] = node.op.own(node.params, context, reads)
+        return kind(node, reads, outputs, context, own)
 
-    def _backward_step(self, node: Node) -> Step:
+    def _step(self, node: Node) -> Step:
         if node.primal is None:
             return self._forward_step(node)
         wanted = [self.buffers.get((id(node), i)) for i in range(node.output_count())]
         kind = ViewBackwardStep if (id(node), 0) in self.plan.views else BackwardStep
-        return kind(node, self._reads(node), wanted, self.graph.contexts[id(node)])
+        return kind(node, self._reads(node), wanted, self.graph.contexts[id(node)], self._own.get(id(node.params)))
 
 
 def _require_states_near(order: list[Node], contexts: dict[int, Context]) -> None:

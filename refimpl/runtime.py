@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections import OrderedDict
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from llvmlite.binding import get_host_cpu_features
 from numba import cuda
@@ -40,7 +39,7 @@ def feature_list() -> list[Feature]:
     found = {name: bool(processor.get(flag, False)) for name, flag in _PROCESSOR.items()}
     found["CUDA"] = bool(cuda.is_available())
     found["INT64_TENSOR_SIZE"] = True  # positions in arrays are 64 bits wide
-    found["PROFILER"] = importlib.util.find_spec(f"{__package__}.profiler") is not None
+    found["PROFILER"] = True
     return [Feature(name, found.get(name, False)) for name in _NAMES]
 
 
@@ -49,7 +48,8 @@ class Features(OrderedDict):
 
     _only: Features | None = None
 
-    def __new__(cls, *_: Any) -> Features:
+    def __new__(cls) -> Features:
+        """Return the one object, filled when first asked for."""
         if cls._only is None:
             cls._only = super().__new__(cls)
             OrderedDict.__init__(cls._only, [(feature.name, feature) for feature in feature_list()])

@@ -21,9 +21,12 @@ class ForwardStep:
 
     __slots__ = ("arguments", "context", "half", "inputs", "node", "op", "outputs", "params")
 
-    def __init__(self, node: Node, inputs: list[Buffer], outputs: list[Buffer], context: Context) -> None:
+    def __init__(
+        self, node: Node, inputs: list[Buffer], outputs: list[Buffer], context: Context, params: Any = None
+    ) -> None:
         assert node.op is not None
-        self.node, self.op, self.params = node, node.op, node.params
+        self.node, self.op = node, node.op
+        self.params = node.params if params is None else params
         self.inputs, self.outputs, self.context = inputs, outputs, context
         self.half = any(b.flat.dtype == _HALF for b in (*inputs, *outputs))
         self.arguments = (*self.op.full_inputs(self.params, inputs), *outputs)
@@ -64,11 +67,13 @@ class BackwardStep:
     __slots__ = ("arguments", "context", "gradients", "half", "heads", "needs", "node", "op", "params")
 
     def __init__(
-        self, node: Node, reads: list[Buffer], gradients: list[Buffer | None], context: Context
+        self, node: Node, reads: list[Buffer], gradients: list[Buffer | None], context: Context,
+        params: Any = None,
     ) -> None:
         assert node.op is not None
         assert node.primal is not None
-        self.node, self.op, self.params, self.context = node, node.op, node.params, context
+        self.node, self.op, self.context = node, node.op, context
+        self.params = node.params if params is None else params
         op, p = self.op, self.params
         names = node.read_names()
         head_count = names.count(HEAD)

@@ -17,7 +17,7 @@ import numpy as np
 from numba import cuda
 
 from .base import refusal
-from .context import Context, gpu, num_gpus
+from .context import Context, gpu_memory_info, num_gpus
 
 # --- the switches -----------------------------------------------------------------------------------
 
@@ -143,8 +143,10 @@ def _inside(what: Any, decorator: str, **wanted: bool) -> Any:
         elif isinstance(value, (staticmethod, classmethod)):
             setattr(what, name, type(value)(wrapped(value.__func__)))
         elif isinstance(value, property):
-            parts = [part and wrapped(part) for part in (value.fget, value.fset, value.fdel)]
-            setattr(what, name, property(*parts, value.__doc__))
+            getter, setter, deleter = (
+                part and wrapped(part) for part in (value.fget, value.fset, value.fdel)
+            )
+            setattr(what, name, property(getter, setter, deleter, value.__doc__))
     return what
 
 
@@ -262,8 +264,6 @@ def get_gpu_memory(gpu_dev_id: int) -> tuple[int, int]:
     Raises:
         MXNetError: there is no such GPU.
     """
-    from .context import gpu_memory_info
-
     return gpu_memory_info(gpu_dev_id)
 
 
@@ -279,7 +279,7 @@ def get_cuda_compute_capability(ctx: Context) -> int:
             "util/gpu-context",
             f"Expecting a gpu context to get cuda compute capability, while received ctx {ctx}", ValueError,
         )
-    assert gpu(ctx.device_id).memory == "gpu"
+    _ = ctx.memory  # refuses when there is no such GPU
     major, minor = cuda.gpus[ctx.device_id].compute_capability
     return 10 * int(major) + int(minor)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from .params import NoParams, parse
 from .refusal import MXNetError, refusal, require
@@ -101,6 +101,17 @@ class Op:
     """Whether numeric differentiation of forward must agree with the gradient (losses say no)."""
     initial_attrs: dict[str, str] = field(default_factory=dict)
     """input name -> ``__init__`` attribute given to a variable that is created for it."""
+
+    takes_half: ClassVar[bool] = False
+    """Whether forward and backward get float16 buffers as they are, not as float32 copies."""
+
+    def own(self, p: Any, context: Any, inputs: Sequence[Any]) -> Any:
+        """Parameters for one use: a node of one executor, or one call.
+
+        Operators that remember something between forward and backward keep it there.
+        """
+        del context, inputs
+        return p
 
     def parse(self, attrs: dict[str, Any]) -> Any:
         """Parameters from Python values or strings; raises MXNetError."""

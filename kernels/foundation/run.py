@@ -52,7 +52,7 @@ def forward(
         extra["is_train"] = is_train
     if op.random:
         extra["rng"] = rng
-    if _is_half(ins) or _is_half(outs):
+    if not op.takes_half and (_is_half(ins) or _is_half(outs)):
         _through_single(
             lambda a, b: op.forward(p, *op.full_inputs(p, a), *b, **extra), [ins, outs], (0, 1)
             if op.mutates else (1,),
@@ -77,7 +77,7 @@ def backward(
         assert op.backward is not None
         op.backward(p, *h, *n, *op.full_inputs(p, g), **extra)
 
-    if _is_half(heads) or _is_half(needs) or _is_half(grads):
+    if not op.takes_half and (_is_half(heads) or _is_half(needs) or _is_half(grads)):
         _through_single(call, [heads, needs, grads], (1, 2) if op.mutates else (2,))
     else:
         call(heads, needs, grads)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import copy
 import os
 import threading
+import traceback
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -48,11 +49,33 @@ def _refresh() -> None:
     attention = bool(_failures) or queueing
 
 
+class Told(Exception):
+    """What a traceback said that is not kept."""
+
+
+def _without_frames(error: Exception) -> Exception:
+    """A failure without the frames of its tracebacks, which hold the very arrays whose end ends the failure.
+
+    What the cause's traceback said, the user's own code, stays as text.
+    """
+    cause = error.__cause__
+    if cause is not None and cause.__traceback__ is not None:
+        told = Told("".join(traceback.format_exception(type(cause), cause, cause.__traceback__)))
+        pending: list[BaseException | None] = [cause]
+        while pending:
+            found = pending.pop()
+            if found is not None and found.__traceback__ is not None:
+                found.__traceback__ = None
+                pending += [found.__cause__, found.__context__]
+        cause.__cause__ = told
+    return error.with_traceback(None)
+
+
 def fail(error: Exception, written: Iterable[Buffer]) -> None:
     """Remember that ``written`` hold no values because of ``error``."""
     if _at_once:
         raise error
-    error = error.with_traceback(None)  # its frames hold the very arrays whose end ends the failure
+    error = _without_frames(error)
     for buffer in written:
         owner = memory_of(buffer)
         number = id(owner)

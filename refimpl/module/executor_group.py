@@ -25,7 +25,7 @@ from .arrays import (
 from .crew import Crew
 from .descriptions import check_labels, resized
 from .parameters import check_values
-from .requests import argument_places, gradient_requests, group_contexts
+from .requests import gradient_requests, group_contexts, places_of
 
 
 class DataParallelExecutorGroup:
@@ -156,7 +156,9 @@ class DataParallelExecutorGroup:
         types, aux_types = inferred(
             "ExecutorGroup/types-known", self.symbol.infer_type, {d.name: d.dtype for d in descriptions}
         )
-        places = argument_places(self.symbol, self.contexts[index], self.group2ctxs[index])
+        device, groups = self.contexts[index], self.group2ctxs[index]
+        places = places_of(self.symbol, self.arg_names, device, groups)
+        state_places = places_of(self.symbol, self.aux_names, device, groups)
         arguments, gradients = [], {}
         for name, shape, dtype, place in zip(self.arg_names, shapes, types, places, strict=True):
             wanted = self.grad_req[name] != "null"
@@ -170,12 +172,12 @@ class DataParallelExecutorGroup:
                 if wanted:
                     gradients[name] = pooled(pool, f"grad of {name}", shape, dtype, place)
         states = [
-            owned(owner and owner.aux_dict, name, shape, dtype, self.contexts[index])
-            for name, shape, dtype in zip(self.aux_names, aux_shapes, aux_types, strict=True)
+            owned(owner and owner.aux_dict, name, shape, dtype, place)
+            for name, shape, dtype, place in zip(self.aux_names, aux_shapes, aux_types, state_places, strict=True)
         ]
         return self.symbol.bind(
-            self.contexts[index], arguments, args_grad=gradients, grad_req=self.grad_req,
-            aux_states=states, group2ctx=self.group2ctxs[index], shared_exec=owner,
+            device, arguments, args_grad=gradients, grad_req=self.grad_req,
+            aux_states=states, group2ctx=groups, shared_exec=owner,
         )
 
     def _collect_arrays(self) -> None:

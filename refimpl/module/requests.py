@@ -81,13 +81,14 @@ def group_contexts(group2ctxs: Any, count: int) -> list[dict[str, Context] | Non
     return maps
 
 
-def argument_places(symbol: Any, device: Context, groups: dict[str, Context] | None) -> list[Context]:
-    """The context of each argument: that of its ``ctx_group``, else the device."""
-    arguments = symbol.list_arguments()
+def places_of(
+    symbol: Any, names: Sequence[str], device: Context, groups: dict[str, Context] | None
+) -> list[Context]:
+    """The context of each named argument or state: that of its ``ctx_group``, else the device."""
     if not groups:
-        return [device] * len(arguments)
+        return [device] * len(names)
     attributes = symbol.attr_dict()
-    return [groups.get(attributes.get(name, {}).get("__ctx_group__"), device) for name in arguments]
+    return [groups.get(attributes.get(name, {}).get("__ctx_group__"), device) for name in names]
 
 
 def _wrong_groups(given: str) -> Exception:

@@ -1,15 +1,19 @@
-"""Arrays made from nothing or from others: zeros, ones, full, concatenate."""
+"""Arrays made from nothing or from others: zeros, ones, full, eye, linspace, concatenate, split_v2, histogram."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .. import engine
-from ..base import numeric_types, refusal
+from ..base import dtype_of, integer_types, numeric_types, refusal
 from ..context import Context
+from ..kernels.foundation import get
 from . import operators
-from .ndarray import NDArray, empty
+from .ndarray import NDArray, array, empty
 
 
 def full(shape: Any, val: Any, ctx: Context | None = None, dtype: Any = None, out: Any = None) -> NDArray:
@@ -77,3 +81,127 @@ def moveaxis(tensor: NDArray, source: Any, destination: Any) -> NDArray:
     for target, origin in sorted(zip(targets, sources, strict=True)):
         rest.insert(target, origin)
     return operators.call("transpose", tensor, axes=tuple(rest))
+
+
+def eye(
+    N: int, M: int = 0, k: int = 0, ctx: Context | None = None, dtype: Any = None, **kwargs: Any  # noqa: N803  # MXNet's
+) -> NDArray:
+    """Ones on diagonal ``k`` of ``N`` rows and ``M`` columns (0: as many), zeros elsewhere; float32 unless told."""
+    kind = "float32" if dtype is None else dtype_of(dtype).name
+    return operators.call("_eye", N=N, M=M, k=k, ctx=ctx, dtype=kind, **kwargs)
+
+
+def linspace(
+    start: float, stop: float, num: int, endpoint: bool = True, ctx: Context | None = None,
+    dtype: Any = "float32",
+) -> NDArray:
+    """``num`` numbers evenly apart from ``start`` to ``stop``, which is left out unless ``endpoint``."""
+    return operators.call(
+        "_linspace", start=start, stop=stop, num=num, endpoint=endpoint, ctx=ctx,
+        dtype=dtype_of(dtype).name,
+    )
+
+
+def set_value(src: float, out: NDArray) -> NDArray:
+    """Overwrite every element of ``out`` with ``src``, cut to its dtype."""
+    out[:] = src
+    return out
+
+
+def onehot_encode(indices: NDArray, out: NDArray) -> NDArray:
+    """Make row ``i`` of ``out`` (rows, columns) 1 at ``indices[i]`` and 0 elsewhere; returns ``out``.
+
+    Raises:
+        AssertionError: an argument is not an NDArray.
+        MXNetError: the shapes do not fit.
+    """
+    return _function("_onehot_encode")(indices, out, out=out)
+
+
+def _function(name: str) -> Callable[..., Any]:
+    """An operator that checks that it is given arrays."""
+    return operators.make_function(get(name), name)
+
+
+def split_v2(
+    ary: NDArray, indices_or_sections: Any, axis: int = 0, squeeze_axis: bool = False
+) -> NDArray | list[NDArray]:
+    """Cut ``ary`` along ``axis`` into a number of equal parts, or before each of a tuple of indices.
+
+    Returns a list of arrays, or the only one.
+
+    Raises:
+        ValueError: the number of parts does not divide the side, or neither a number nor a tuple is given.
+        MXNetError: a part would be empty, or the axis is out of range.
+    """
+    if isinstance(indices_or_sections, integer_types):
+        sections = int(indices_or_sections)
+        side = ary.shape[axis] if -ary.ndim <= axis < ary.ndim else 0
+        if sections < 1 or side % sections:
+            raise refusal(
+                "NDArray/split",
+                f"array split does not result in an equal division: axis {axis} of {ary.shape} into {sections}",
+                ValueError,
+            )
+        cuts: tuple[Any, ...] = ()
+    elif isinstance(indices_or_sections, tuple):
+        sections, cuts = 0, (0, *indices_or_sections)
+    else:
+        raise refusal(
+            "NDArray/split",
+            f"indices_or_sections must either int or tuple of ints, got {indices_or_sections!r}", ValueError,
+        )
+    return _function("_split_v2")(ary, indices=cuts, axis=axis, squeeze_axis=squeeze_axis, sections=sections)
+
+
+def histogram(
+    a: NDArray, bins: int | NDArray = 10, range: tuple[float, float] | None = None  # noqa: A002  # MXNet's name
+) -> list[NDArray]:
+    """How many elements lie in each bin (int64), and the edges of the bins.
+
+    ``bins`` holds the edges, or says how many bins of equal width there are in ``range``. Without a range NumPy
+    counts, and both arrays are float32.
+
+    Raises:
+        ValueError: ``bins`` is neither a whole number nor an NDArray.
+    """
+    if isinstance(bins, NDArray):
+        return _function("_histogram")(a, bins)
+    if not isinstance(bins, integer_types):
+        raise refusal(
+            "NDArray/histogram", f"bins argument should be either an integer or an NDArray, got {bins!r}", ValueError
+        )
+    if range is not None:
+        return _function("_histogram")(a, bin_cnt=int(bins), range=tuple(range))
+    warnings.warn("range is not specified, using NumPy's result", UserWarning, stacklevel=2)
+    parts = np.histogram(a.asnumpy().astype(np.float64), bins=int(bins))
+    return [array(part, ctx=a.context, dtype="float32") for part in parts]
+
+
+def from_numpy(ndarray: np.ndarray, zero_copy: bool = True, array_cls: type = NDArray) -> NDArray:
+    """An array of the values and dtype of a NumPy array.
+
+    The values are always copied; ``zero_copy`` only demands a C-contiguous array, as MXNet does.
+
+    Raises:
+        TypeError: ``ndarray`` is not a NumPy array.
+        ValueError: it is not C-contiguous and ``zero_copy`` is set, or its dtype is none of an NDArray's.
+    """
+    if not isinstance(ndarray, np.ndarray):
+        raise refusal("NDArray/from-numpy", f"expected a numpy.ndarray, got {type(ndarray)}", TypeError)
+    if zero_copy and not ndarray.flags.c_contiguous:
+        raise refusal(
+            "NDArray/from-numpy",
+            "Only c-contiguous arrays are supported for zero-copy; use numpy.ascontiguousarray or zero_copy=False",
+            ValueError,
+        )
+    if ndarray.dtype.name not in _FROM_NUMPY:
+        raise refusal(
+            "NDArray/from-numpy", f"{ndarray.dtype} is not supported, use one of {', '.join(_FROM_NUMPY)}", ValueError
+        )
+    made = empty(ndarray.shape, dtype=ndarray.dtype)
+    made._data.fill_from(ndarray)
+    return made if array_cls is NDArray else array_cls(made._data, made.context)
+
+
+_FROM_NUMPY = ("float16", "float32", "float64", "uint8", "int8", "int32", "int64", "bool")

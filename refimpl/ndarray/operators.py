@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .. import engine
+from .. import engine, profiling_hook
 from ..base import MXNetError, dtype_of, numeric_types, refusal
 from ..context import Context, current_context
 from ..kernels.foundation import Buffer, Op, allocate, get, keeps, known
@@ -86,7 +86,7 @@ def _worked_out(op: Op, p: Any, inputs: list[Buffer], targets: list[NDArray]) ->
     except MXNetError as error:
         explained = MXNetError(f"Error in operator {op.name}: {error}")
         explained.clause = error.clause
-        raise explained from None
+        raise explained from error.__cause__
 
 
 def _inferred(op: Op, p: Any, inputs: list[Buffer], targets: list[NDArray]) -> Plan:
@@ -201,7 +201,9 @@ def execute(
             results.append(targets[index]._buffer)
         else:
             results.append(allocate(shape, dtype, memory))
-    _run(op, p, [a._buffer for a in sources], results, ctx, plan.plain)
+    memories = [a._buffer for a in sources]
+    p = op.own(p, ctx, memories)
+    _run(op, p, memories, results, ctx, plan.plain)
     if op.mutates:
         for given, used in zip(inputs, sources, strict=True):
             if used is not given:  # a copy on the device of the first input
@@ -224,7 +226,8 @@ def _run(
     op: Op, p: Any, sources: list[Buffer], results: list[Buffer], ctx: Context, plain: bool
 ) -> None:
     """Let the page fill ``results``, now or when the engine says so; a failure stays with them."""
-    if plain and not engine.attention:
+    watch = profiling_hook.imperative
+    if plain and watch is None and not engine.attention:
         try:
             op.forward(p, *op.full_inputs(p, sources), *results)
         except MXNetError as error:
@@ -234,7 +237,12 @@ def _run(
     rng = random_streams(ctx) if op.random else None
 
     def work() -> None:
-        runner.forward(op, p, sources, results, is_train=is_train, rng=rng)
+        begun = None if watch is None else watch.begin(op.name, ctx, [s.shape for s in sources])
+        try:
+            runner.forward(op, p, sources, results, is_train=is_train, rng=rng)
+        finally:
+            if watch is not None:
+                watch.end(begun)
 
     changed = [s for name, s in zip(op.input_names(p), sources, strict=True) if name in op.mutates]
     engine.run(op.name, str(ctx), work, sources, results, changed if rng is None else [*changed, rng])

@@ -32,6 +32,7 @@ class PythonOp:
         self.need_top_grad_ = need_top_grad
 
     def __call__(self, *args: Symbol, **kwargs: Any) -> Symbol:
+        """:meth:`get_symbol`."""
         return self.get_symbol(*args, **kwargs)
 
     def get_symbol(self, *args: Symbol, **kwargs: Any) -> Symbol:

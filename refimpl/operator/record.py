@@ -27,7 +27,7 @@ def users_code(where: str) -> Iterator[None]:
     """
     try:
         yield
-    except Exception as error:  # noqa: BLE001  # any code may stand there, and raise anything
+    except Exception as error:  # any code may stand there, and raise anything
         raise refusal("Custom/user-error", f"Error in {where}: {type(error).__name__}: {error}") from error
 
 
@@ -56,7 +56,12 @@ class CustomParams(NamedTuple):
 
 
 class Use:
-    """One use of a custom operator: a property object and, once arrays are known, the object that computes."""
+    """One use of a custom operator: a property object and, once arrays are known, the object that computes.
+
+    Like the parameters of any operator, it can be read as the values of ``_fields``.
+    """
+
+    _fields = CustomParams._fields
 
     def __init__(self, attrs: dict[str, Any]) -> None:
         given = {key: str(value) for key, value in attrs.items() if not is_hidden_key(key)}
@@ -76,6 +81,9 @@ class Use:
         self.context: Context | None = None
         self._made: CustomOp | None = None
         self._made_for: Any = None
+
+    def __iter__(self) -> Iterator[str]:
+        yield self.op_type
 
     def _names(self, method: str) -> tuple[str, ...]:
         with users_code(f"{self.op_type}.{method}"):
@@ -97,7 +105,7 @@ class Use:
         return bool(wanted & set(heads)), (*[name for n, name in named.items() if n in wanted], *self.states)
 
     def own(self, context: Context, inputs: Sequence[Buffer]) -> Use:
-        """This use for one node of one executor, or one call, with an object that computes for it alone."""
+        """A copy for one node of one executor, or one call, with an object of its own that computes."""
         made = Use.__new__(Use)
         made.__dict__.update(self.__dict__)
         made.context, made._made, made._made_for = context, None, None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import sys as _sys
+import builtins as _builtins
+from collections.abc import Callable as _Callable
 from collections.abc import Iterable as _Iterable
+from math import hypot as _hypot
 from pathlib import Path as _Path
-from types import ModuleType as _Module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from ..base import numeric_types as _numeric_types
 from ..base import refusal as _refusal
 from ..publishing import publish as _publish
 from . import json_format as _json_format
@@ -87,6 +89,58 @@ def arange(
     )
 
 
+def eye(N: int, M: int = 0, k: int = 0, dtype: _Any = None, **kwargs: _Any) -> Symbol:  # noqa: N803  # MXNet's names
+    """A symbol of ones on diagonal ``k`` of ``N`` rows and ``M`` columns (0: as many), zeros elsewhere."""
+    dtype = "float32" if dtype is None else dtype
+    return _internal._eye(N=N, M=M, k=k, dtype=dtype, **kwargs)  # type: ignore[attr-defined]  # published above
+
+
+def linspace(
+    start: float, stop: float, num: int, endpoint: bool = True, name: str | None = None, dtype: _Any = None
+) -> Symbol:
+    """A symbol of ``num`` numbers evenly apart from ``start`` to ``stop``, which is left out unless ``endpoint``."""
+    return _internal._linspace(  # type: ignore[attr-defined]  # published above
+        start=start, stop=stop, num=num, endpoint=endpoint, name=name, dtype="float32" if dtype is None else dtype,
+    )
+
+
+def histogram(
+    a: Symbol, bins: int | Symbol = 10, range: tuple[float, float] | None = None, **kwargs: _Any  # noqa: A002  # MXNet's
+) -> Symbol:
+    """How many elements lie in each bin, and the edges of the bins: those of ``bins``, or that many in ``range``.
+
+    Raises:
+        ValueError: ``bins`` is neither a whole number nor a Symbol, or a number without a range.
+    """
+    if isinstance(bins, Symbol):
+        return _internal._histogram(a, bins, **kwargs)  # type: ignore[attr-defined]  # published above
+    if not isinstance(bins, int) or range is None:
+        raise _refusal(
+            "Symbol/histogram", f"bins must be a Symbol, or a whole number beside a range; got {bins!r}, {range!r}",
+            ValueError,
+        )
+    return _internal._histogram(a, bin_cnt=bins, range=range, **kwargs)  # type: ignore[attr-defined]  # published above
+
+
+def split_v2(ary: Symbol, indices_or_sections: _Any, axis: int = 0, squeeze_axis: bool = False) -> Symbol:
+    """A symbol cut along ``axis`` into a number of parts, or before each of the given indices.
+
+    Raises:
+        ValueError: ``indices_or_sections`` is neither a number nor a tuple of numbers.
+    """
+    cut: dict[str, _Any] = {"axis": axis, "squeeze_axis": squeeze_axis}
+    if isinstance(indices_or_sections, int):
+        cut.update(indices=[], sections=indices_or_sections)
+    elif isinstance(indices_or_sections, (tuple, list)):
+        cut.update(indices=[0, *indices_or_sections], sections=0)
+    else:
+        raise _refusal(
+            "Symbol/split-where",
+            f"indices_or_sections must either int or tuple of ints, got {indices_or_sections!r}", ValueError,
+        )
+    return _internal._split_v2(ary, **cut)  # type: ignore[attr-defined]  # published above
+
+
 def _two_ways(operator: str, reverse: str) -> _Any:
     """A function that accepts symbols and numbers on either side (``mx.sym.maximum``)."""
 
@@ -96,11 +150,16 @@ def _two_ways(operator: str, reverse: str) -> _Any:
             return left._binary(right, array_op, called, scalar_op, scalar_called)
         if isinstance(right, Symbol):
             return right._binary(left, "", "", *_REVERSED.get(reverse, (scalar_op, scalar_called)))
-        raise _refusal("Symbol/operand", "at least one operand must be a Symbol", TypeError)
+        if not isinstance(left, _numeric_types) or not isinstance(right, _numeric_types):
+            raise _refusal("Symbol/operand", f"types {type(left)} and {type(right)} not supported", TypeError)
+        return _ON_NUMBERS[operator](left, right)
 
     return function
 
 
+_ON_NUMBERS: dict[str, _Callable[[_Any, _Any], _Any]] = {
+    "maximum": _builtins.max, "minimum": _builtins.min, "pow": lambda left, right: left**right, "hypot": _hypot,
+}
 _TWO_WAYS = {
     "maximum": ("_maximum", "_Maximum", "_maximum_scalar", "_MaximumScalar"),
     "minimum": ("_minimum", "_Minimum", "_minimum_scalar", "_MinimumScalar"),
@@ -113,10 +172,7 @@ minimum = _two_ways("minimum", "minimum")
 hypot = _two_ways("hypot", "hypot")
 pow = power = _two_ways("pow", "pow")  # noqa: A001  # MXNet's name
 
-random = _Module(f"{__name__}.random", "Random symbols: uniform, normal.")
-_sys.modules[random.__name__] = random
-for _short, _long in (("uniform", "_random_uniform"), ("normal", "_random_normal")):
-    setattr(random, _short, getattr(_internal, _long))
+from . import random  # noqa: E402  # after the operators, so that its name wins
 
 if _TYPE_CHECKING:
 
@@ -125,6 +181,6 @@ if _TYPE_CHECKING:
 
 
 __all__ = [
-    "Group", "Symbol", "Variable", "arange", "full", "hypot", "load", "load_json", "maximum", "minimum", "ones", "pow",
-    "power", "random", "var", "zeros",
+    "Group", "Symbol", "Variable", "arange", "eye", "full", "histogram", "hypot", "linspace", "load", "load_json",
+    "maximum", "minimum", "ones", "pow", "power", "random", "split_v2", "var", "zeros",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..kernels.foundation import get
+from ..kernels.foundation import get, known
 from .graph import Graph
 from .inference import key_of
 from .ir import Entry, Node
@@ -48,7 +48,8 @@ def eliminate(graph: Graph) -> Graph:
 
     def visit(node: Node, inputs: list[Entry]) -> Node:
         made = graph.with_inputs(node, inputs)
-        if stays_alone(node):
+        measured = all(known(graph.shapes[id(made), i]) for i in range(made.output_count()))
+        if stays_alone(node) or not (inputs or measured):  # zeros of unknown shape may take two shapes
             return made
         return kept.setdefault(_identity(graph, made, inputs), made)
 

@@ -15,6 +15,9 @@ from .ir import Entry, Node
 if TYPE_CHECKING:
     from .symbol import Symbol
 
+STORAGE_FLAGS = {"default": 0, "row_sparse": 1, "csr": 2}
+"""MXNet's numbers of the kinds of storage."""
+
 
 def attribute_text(value: Any) -> str:
     """A parameter as files hold it: ``(2, 2)``, ``True``, ``0.9``, ``float32``."""
@@ -71,7 +74,7 @@ def variable(
     if init is not None:
         attrs["__init__"] = init if isinstance(init, str) else init.dumps()
     if stype is not None:
-        attrs["__storage_type__"] = str(stype)
+        attrs["__storage_type__"] = str(STORAGE_FLAGS.get(stype, stype))
     if profiler_scope is not None:
         attrs["__profiler_scope__"] = profiler_scope
     for key, value in kwargs.items():

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from .ir import Entry, Node, post_order
 
 if TYPE_CHECKING:
     from .graph import Graph
-    from .symbol import Symbol
 
 
 def _read(entry: Entry) -> str:
@@ -42,16 +41,19 @@ def graph_text(entries: Sequence[Entry], graph: Graph | None = None) -> str:
     return "\n".join([*lines, f"-> {', '.join(_read(entry) for entry in entries)}"])
 
 
-def debug_text(symbol: Symbol) -> str:
-    """Outputs, then one paragraph per node in execution order."""
+def debug_text(entries: Sequence[Entry], order: Iterable[Node]) -> str:
+    """Outputs, then one paragraph per node, in the given order."""
     lines = ["Symbol Outputs:"]
-    for i, entry in enumerate(symbol.entries):
+    for i, entry in enumerate(entries):
         lines.append(f"\toutput[{i}]={entry.node.name}({entry.index})")
-    updates: Counter[int] = Counter()  # how often a state was updated by the nodes above
-    for node in symbol.order():
+    updates: Counter[int] = Counter()  # how often a state was updated by the nodes so far
+    for node in order:
         if node.op is None:
             lines.append(f"Variable:{node.name}")
             continue
+        if node.op.aux and node.primal is None:
+            names = node.op.input_names(node.params)
+            updates.update(id(e.node) for e, name in zip(node.inputs, names, strict=True) if name in node.op.aux)
         lines += ["--------------------", f"Op:{node.kind}, Name={node.name}", "Inputs:"]
         for i, entry in enumerate(node.inputs):
             version = f" version={updates[id(entry.node)]}" if entry.node.is_variable else ""
@@ -61,7 +63,4 @@ def debug_text(symbol: Symbol) -> str:
             lines += [f"\t{key}={value}" for key, value in sorted(node.attrs.items())]
         if node.primal is not None:
             lines += ["Control deps:", f"\tcdep[0]={node.primal.name}"]
-        elif node.op.aux:
-            names = node.op.input_names(node.params)
-            updates.update(id(e.node) for e, name in zip(node.inputs, names, strict=True) if name in node.op.aux)
     return "\n".join(lines) + "\n"

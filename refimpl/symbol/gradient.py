@@ -18,8 +18,8 @@ from .ir import Entry, Node, post_order
 
 _SUM_CAP = declare(
     "gradient-sum-cap", "gradient/chain",
-    "from eight consumers of one array on, the gradient of clip, reverse or SoftmaxOutput replaces what was"
-    " added up before it",
+    "in an executor, from eight consumers of one array on, the gradient of clip, reverse or SoftmaxOutput"
+    " replaces what was added up before it",
     "the sum is the gradient",
 )
 _OVERWRITING = ("clip", "reverse", "SoftmaxOutput")  # MXNet's kernels that forget to add
@@ -48,8 +48,11 @@ class Gradients:
 
 
 class _Pass:
-    def __init__(self, outputs: Sequence[Entry], wanted: set[int], differentiable: bool) -> None:
+    def __init__(
+        self, outputs: Sequence[Entry], wanted: set[int], differentiable: bool, taped: bool
+    ) -> None:
         self.differentiable = differentiable
+        self.forgets = _SUM_CAP.active and not (taped or differentiable)
         self.order = post_order(outputs)
         self.result = Gradients()
         self.contributions: dict[Key, list[Entry]] = {}
@@ -74,7 +77,7 @@ class _Pass:
         node = output.node
         self.reached.add(id(node))
         loss = node.op is not None and node.op.is_loss(node.params)
-        head = None if loss else Node(None, f"head_grad{number}")
+        head = None if loss else Node(None, f"_head_grad_{number}")
         self.result.heads.append(head)
         if head is not None:
             self.contributions.setdefault(key_of(output), []).append(Entry(head, 0))
@@ -93,7 +96,7 @@ class _Pass:
     def head_of(self, node: Node, index: int) -> Entry | None:
         """Sum of the contributions to one output, None when there are none."""
         parts = self.contributions.get((id(node), index), [])
-        if len(parts) >= 8 and _SUM_CAP.active:
+        if self.forgets and len(parts) >= 8:
             parts = parts[self.overwritten.get((id(node), index), 0) :]
         if len(parts) < 2:
             return parts[0] if parts else None
@@ -121,10 +124,10 @@ class _Pass:
         active = op.is_loss(node.params) and id(node) in self.reached
         if all(head is None for head in heads) and not active:
             return
-        if not op.has_gradient:
+        if not op.has_gradient or node.primal is not None:
             raise refusal(
                 "gradient/differentiable",
-                f"Operator {op.name} (node {node.name}) is non-differentiable; put BlockGrad around it"
+                f"Operator {node.kind} (node {node.name}) is non-differentiable; put BlockGrad around it"
                 " or set grad_req to 'null'",
             )
         names = op.input_names(node.params)
@@ -173,13 +176,16 @@ class _Pass:
         return [Entry(made, i) for i in range(len(node.inputs))]
 
 
-def build(outputs: Sequence[Entry], wanted: set[int], differentiable: bool = False) -> Gradients:
+def build(
+    outputs: Sequence[Entry], wanted: set[int], differentiable: bool = False, taped: bool = False
+) -> Gradients:
     """Gradients of ``outputs`` with respect to the variables whose ids are in ``wanted``.
 
     A page may spell its gradient twice: ``backward`` as loops, and ``gradient`` as a composition of operators.
     The loops are faster; with ``differentiable`` the composition is taken, because it has a gradient itself.
+    ``taped`` says that autograd recorded the graph, where MXNet adds up gradients as it should.
 
     Raises:
         MXNetError: a path to a wanted variable goes through an operator without a gradient.
     """
-    return _Pass(outputs, wanted, differentiable).run()
+    return _Pass(outputs, wanted, differentiable, taped).run()

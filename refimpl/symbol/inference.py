@@ -14,7 +14,7 @@ import numpy as np
 from ..base import MXNetError, dtype_of, refusal
 from ..kernels.foundation import Shape
 from ..kernels.foundation.params import parse
-from .ir import Entry, Node
+from .ir import HEAD, Entry, Node, post_order
 
 Key = tuple[int, int]
 MAX_ROUNDS = 1000
@@ -57,26 +57,51 @@ def _visit(node: Node, known: dict[Key, Any], rule: Callable) -> bool:
     try:
         new_ins, new_outs = rule(node.params, list(ins), list(outs))
     except MXNetError as error:
-        raise _explained(node, error, ins, outs) from None
+        raise _explained(node, error, ins, outs) from error.__cause__
     learned = False
     for key, value in zip([*in_keys, *out_keys], [*new_ins, *new_outs], strict=True):
         learned |= _refine(known, key, value)
     return learned
 
 
+def _visit_gradient(node: Node, known: dict[Key, Any]) -> bool:
+    """A head gradient is like its output, a gradient like its input; whether anything was learned."""
+    assert node.primal is not None
+    heads = node.read_names().count(HEAD)
+    alike = [(key_of(entry), (id(node.primal), i)) for i, entry in enumerate(node.inputs[:heads])]
+    alike += [((id(node), i), key_of(entry)) for i, entry in enumerate(node.primal.inputs)]
+    learned = False
+    for one, other in alike:
+        learned |= _refine(known, one, known.get(other)) if known.get(one) is None else False
+        learned |= _refine(known, other, known.get(one)) if known.get(other) is None else False
+    return learned
+
+
+def _with_primals(order: Sequence[Node]) -> list[Node]:
+    """The nodes, preceded by the operators whose gradients are among them and what those read."""
+    primals = [Entry(node.primal, 0) for node in order if node.primal is not None]
+    if not primals:
+        return list(order)
+    before = post_order(primals)
+    there = {id(node) for node in before}
+    return [*before, *(node for node in order if id(node) not in there)]
+
+
 def _fixpoint(order: Sequence[Node], known: dict[Key, Any], rule_name: str) -> dict[Key, Any]:
-    operators = [node for node in order if node.op is not None and node.primal is None]
+    operators = [node for node in order if node.op is not None]
+
+    def visit(node: Node) -> bool:
+        if node.primal is not None:
+            return _visit_gradient(node, known)
+        return _visit(node, known, getattr(node.op, rule_name))
+
     for _ in range(MAX_ROUNDS):
-        learned = False
-        for node in operators:
-            learned |= _visit(node, known, getattr(node.op, rule_name))
-        if not learned:
-            return known
-        learned = False
-        for node in reversed(operators):
-            learned |= _visit(node, known, getattr(node.op, rule_name))
-        if not learned:
-            return known
+        for way in (operators, operators[::-1]):
+            learned = False
+            for node in way:
+                learned |= visit(node)
+            if not learned:
+                return known
     raise refusal("infer/fixpoint", f"{rule_name} found no fixpoint after {MAX_ROUNDS} rounds")
 
 
@@ -104,6 +129,7 @@ def shapes(order: Sequence[Node], given: Mapping[Any, tuple[int, ...]]) -> dict[
         MXNetError: two operators or a given shape contradict each other.
     """
     known: dict[Key, Any] = {}
+    order = _with_primals(order)
     for node in order:
         if not node.is_variable:
             continue
@@ -126,6 +152,7 @@ def types(
         MXNetError: two operators or a given type contradict each other.
     """
     known: dict[Key, Any] = {}
+    order = _with_primals(order)
     for node in order:
         if not node.is_variable:
             continue

@@ -59,6 +59,13 @@ class Node:
         made.primal, made.inputs = self.primal, list(inputs)
         return made
 
+    def set_attribute(self, key: str, value: str) -> None:
+        """Set one attribute, and read the parameters again."""
+        attrs = {**self.attrs, key: value}
+        if self.op is not None:
+            self.params = self.op.parse(_for_operator(attrs))
+        self.attrs[key] = value
+
     @property
     def is_variable(self) -> bool:
         """Whether this is an argument or an auxiliary state."""

@@ -20,6 +20,7 @@ from .upgrades import Row
 MAX_NODES = 1_000_000
 _MAX_DEPTH = 200
 _MAX_DIGITS = 18
+_LONG_MESSAGE = 800
 _NODE_FIELDS = {
     "op", "name", "param", "attr", "attrs", "inputs", "control_deps", "subgraphs", "backward_source_id",
 }
@@ -262,18 +263,22 @@ class _Graph:
         row = Row(number, None, name, self.attributes(fields, where))
         row.inputs = [self.reference(value, where) for value in fields.get("inputs", [])]
         if fields["op"] != "null":
-            row.op = self.at_node(row, lambda: get(fields["op"]))
+            row.op = self.at_node(row, get, fields["op"])
         elif row.inputs:
             raise self.fail(f"{where} is a variable and has inputs")
         return row
 
-    def at_node(self, row: Row, make: Callable[[], Any]) -> Any:
+    def at_node(self, row: Row, make: Callable[..., Any], *arguments: Any) -> Any:
         """What ``make`` returns; a refusal names the file and the node."""
         try:
-            return make()
+            return make(*arguments)
         except MXNetError as error:
-            if not str(error).startswith("Failed to load symbol"):
-                error.args = (f"Failed to load symbol from {self.source}: {row}: {error}",)
+            text = str(error)
+            if len(text) > _LONG_MESSAGE:  # it quotes what the file holds
+                text = f"{text[: _LONG_MESSAGE // 2]} ... {text[-_LONG_MESSAGE // 2 :]}"
+            if not text.startswith("Failed to load symbol"):
+                text = f"Failed to load symbol from {self.source}: {row}: {text}"
+            error.args = (text,)
             raise
         except (RecursionError, MemoryError, OverflowError) as error:  # from a value such as "(((((..."
             raise self.fail(f"{row}: an attribute cannot be read ({type(error).__name__})") from None
@@ -302,8 +307,9 @@ class _Graph:
     def entry(self, reference: tuple[int, int], nodes: Sequence[Node | None], where: str) -> Entry:
         node = nodes[reference[0]]
         assert node is not None
-        if reference[1] >= node.output_count():
-            raise self.fail(f"{where} refers to output {reference[1]} of {node.name[:80]}, it has {node.output_count()}")
+        count = node.output_count()
+        if reference[1] >= count:
+            raise self.fail(f"{where} refers to output {reference[1]} of {node.name[:80]}, it has {count}")
         return Entry(node, reference[1])
 
     def node(self, row: Row, nodes: Sequence[Node | None]) -> Node:
@@ -320,14 +326,14 @@ class _Graph:
         """The heads."""
         rows = [self.row(number, fields) for number, fields in enumerate(self.graph["nodes"])]
         if self.version < upgrades.CURRENT:
-            done = upgrades.upgrade(rows, self.version)
+            done = upgrades.upgrade(rows, self.version, self.at_node)
             logging.info(
                 "%s was saved by MXNet %s and is read as of %s (%s)", self.source, upgrades.spelled(self.version),
                 upgrades.spelled(upgrades.CURRENT), ", ".join(done) or "nothing had to change",
             )
         nodes: list[Node | None] = [None] * len(rows)
         for row in self.in_order(rows):
-            nodes[row.number] = self.at_node(row, lambda row=row: self.node(row, nodes))
+            nodes[row.number] = self.at_node(row, self.node, row, nodes)
         heads = self.graph.get("heads")
         if not isinstance(heads, list) or not heads:
             raise self.fail("the file has no heads")

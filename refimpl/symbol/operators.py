@@ -15,7 +15,7 @@ METHODS = _ARRAY_METHODS | {"reshape"}
 
 # Methods of arrays that exist on symbols only to say no, as in MXNet.
 ARRAY_ONLY = frozenset(
-    {"asnumpy", "asscalar", "wait_to_read", "copy", "as_in_context", "detach", "backward", "gradient"}
+    {"asnumpy", "asscalar", "wait_to_read", "copy", "as_in_context", "detach", "backward"}
 )
 
 

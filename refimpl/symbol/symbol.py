@@ -15,13 +15,14 @@ from . import inference, json_format
 from .arithmetic import Arithmetic
 from .execution import Execution
 from .ir import Entry, Node, auxiliary_nodes, post_order
+from .transforms import Transforms
 
 if TYPE_CHECKING:
     from ..executor import Executor
     from ..ndarray import NDArray
 
 
-class Symbol(Arithmetic, Execution):
+class Symbol(Arithmetic, Execution, Transforms):
     """One or more outputs of a graph. Made by ``mx.sym.Variable`` and ``mx.sym.<operator>``."""
 
     __slots__ = ("entries",)
@@ -129,7 +130,9 @@ class Symbol(Arithmetic, Execution):
     # --- attributes ------------------------------------------------------------------------------
 
     def attr(self, key: str) -> str | None:
-        """An attribute of this node, None when it is not set."""
+        """An attribute of this node, None when it is not set and for a group of several nodes."""
+        if self.name is None:
+            return None
         attrs = self.entries[0].node.attrs
         return attrs.get(f"__{key}__", attrs.get(key)) if key in HIDDEN_KEYS else attrs.get(key)
 
@@ -154,7 +157,7 @@ class Symbol(Arithmetic, Execution):
         for key, value in attrs.items():
             if not isinstance(value, str):
                 raise refusal("Symbol/string-attributes", "Set Attr only accepts string values", ValueError)
-            self.entries[0].node.attrs[f"__{key}__" if key in HIDDEN_KEYS else key] = value
+            self.entries[0].node.set_attribute(f"__{key}__" if key in HIDDEN_KEYS else key, value)
 
     # --- composition -----------------------------------------------------------------------------
 
@@ -287,6 +290,13 @@ class Symbol(Arithmetic, Execution):
     def tojson(self, remove_amp_cast: bool = True) -> str:
         """The graph as MXNet's JSON text."""
         del remove_amp_cast  # no such nodes exist here
+        for node in self.order():
+            if node.primal is not None:
+                raise refusal(
+                    "Symbol/gradient-file",
+                    f"{node.name} is the gradient of {node.primal.kind}, which a file cannot hold; save the symbol"
+                    " itself and call gradient after loading it",
+                )
         return json_format.to_json(self.entries)
 
     def save(self, fname: str, remove_amp_cast: bool = True) -> None:
@@ -301,7 +311,7 @@ class Symbol(Arithmetic, Execution):
         """One paragraph per node: inputs and attributes."""
         from .describe import debug_text
 
-        return debug_text(self)
+        return debug_text(self.entries, self.order())
 
     # --- operators as methods --------------------------------------------------------------------
 
@@ -349,7 +359,6 @@ def _reported(node: Node) -> dict[str, str]:
 def _copied(entries: list[Entry], made: dict[int, Node]) -> list[Entry]:
     """Copies of a graph's nodes."""
     for node in post_order(entries):
-        made[id(node)] = Node(
-            node.op, node.name, dict(node.attrs), [Entry(made[id(e.node)], e.index) for e in node.inputs]
-        )
+        made[id(node)] = copied = node.reading([Entry(made[id(e.node)], e.index) for e in node.inputs])
+        copied.attrs = dict(node.attrs)
     return [Entry(made[id(e.node)], e.index) for e in entries]

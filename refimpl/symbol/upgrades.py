@@ -41,53 +41,59 @@ class Row:
     """(number of a row, output)"""
 
     def __str__(self) -> str:
-        return f"node {self.number} ({self.name})"
+        return f"node {self.number} ({self.name[:80]})"
 
 
-def hide_keys(rows: Sequence[Row]) -> int:
+def hide_keys(row: Row, rows: Sequence[Row]) -> bool:
     """``lr_mult`` becomes ``__lr_mult__``; an operator's ``weight_lr_mult`` moves to the variable at weight."""
-    changed = 0
-    for row in rows:
-        moving = {}
-        for key in list(row.attrs):
-            hidden = next((h for h in _HIDDEN if key == h or key.endswith(f"_{h}")), None)
-            if hidden == key:
-                row.attrs[f"__{key}__"] = row.attrs.pop(key)
-                changed += 1
-            elif hidden is not None and row.op is not None:
-                moving[key] = key[: -len(hidden) - 1], f"__{hidden}__"
-        if not moving or row.op is None:
-            continue
-        rest = {k: v for k, v in row.attrs.items() if k not in moving and not k.startswith("__")}
-        if row.op.variadic:
-            rest[row.op.variadic] = str(len(row.inputs))
-        names = input_names(row.op, row.op.parse(rest))
-        for key, (input_name, hidden) in moving.items():
-            place = names.index(input_name) if input_name in names else len(names)
-            if place < len(row.inputs) and rows[row.inputs[place][0]].op is None:
-                rows[row.inputs[place][0]].attrs[hidden] = row.attrs.pop(key)
-                changed += 1
+    moving = {}
+    changed = False
+    for key in list(row.attrs):
+        hidden = next((h for h in _HIDDEN if key == h or key.endswith(f"_{h}")), None)
+        if hidden == key:
+            row.attrs[f"__{key}__"] = row.attrs.pop(key)
+            changed = True
+        elif hidden is not None and row.op is not None:
+            moving[key] = key[: -len(hidden) - 1], f"__{hidden}__"
+    if not moving or row.op is None:
+        return changed
+    rest = {k: v for k, v in row.attrs.items() if k not in moving and not k.startswith("__")}
+    if row.op.variadic:
+        rest[row.op.variadic] = str(len(row.inputs))
+    names = input_names(row.op, row.op.parse(rest))
+    for key, (input_name, hidden) in moving.items():
+        place = names.index(input_name) if input_name in names else len(names)
+        if place < len(row.inputs) and rows[row.inputs[place][0]].op is None:
+            rows[row.inputs[place][0]].attrs[hidden] = row.attrs.pop(key)
+            changed = True
     return changed
 
 
-def drop_last_axis(rows: Sequence[Row]) -> int:
+def drop_last_axis(row: Row, rows: Sequence[Row]) -> bool:
     """``axis="-1"`` of argmax and argmin once meant "over all elements": it is left out."""
-    found = [r for r in rows if r.op and r.op.name in ("argmax", "argmin") and r.attrs.get("axis") == "-1"]
-    for row in found:
-        del row.attrs["axis"]
-    return len(found)
+    del rows
+    if row.op is None or row.op.name not in ("argmax", "argmin") or row.attrs.get("axis") != "-1":
+        return False
+    del row.attrs["axis"]
+    return True
 
 
-UPGRADES: tuple[tuple[int, Callable[[Sequence[Row]], int]], ...] = (
+UPGRADES: tuple[tuple[int, Callable[[Row, Sequence[Row]], bool]], ...] = (
     (CURRENT, hide_keys),
     (905, drop_last_axis),
 )
 
 
-def upgrade(rows: Sequence[Row], version: int) -> list[str]:
-    """Bring the rows of a file of ``version`` up to date; returns the names of the upgrades it needed."""
-    wanted = [function for before, function in UPGRADES if version < before]
-    return [function.__name__ for function in wanted if function(rows)]
+def upgrade(rows: Sequence[Row], version: int, at_node: Callable[..., Any]) -> list[str]:
+    """Bring the rows of a file of ``version`` up to date; returns the names of the upgrades it needed.
+
+    ``at_node(row, function, *arguments)`` calls the function and adds the node to what it refuses.
+    """
+    needed = []
+    for before, function in UPGRADES:
+        if version < before and sum(at_node(row, function, row, rows) for row in rows):
+            needed.append(function.__name__)
+    return needed
 
 
 def input_names(op: Op, params: Any) -> tuple[str, ...]:

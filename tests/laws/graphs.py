@@ -73,8 +73,51 @@ def _dot(a: Value, b: Value) -> Value:
     )
 
 
-ONE = (_half, _negative, _relu, _blocked, _transposed, _identity)
-TWO = (_add, _sub, _mul, _dot)
+def _folded(a: Value) -> Value:
+    """Views of views: the same elements in three shapes."""
+    flat = mx.sym.Flatten(mx.sym.expand_dims(mx.sym.Reshape(a.symbol, shape=(-1,)), axis=0))
+    return Value(a.data, mx.sym.reshape_like(mx.sym.squeeze(flat), a.symbol), [a], lambda g: [g])
+
+
+def _twice(a: Value) -> Value:
+    """One expression spelled twice."""
+    both = mx.sym.Activation(a.symbol, act_type="relu") + mx.sym.Activation(a.symbol, act_type="relu")
+    return Value(2 * np.maximum(a.data, 0), both, [a], lambda g: [2 * g * (a.data > 0)])
+
+
+def _rows_swapped(a: Value) -> Value:
+    rows = mx.sym.split(a.symbol, num_outputs=2, axis=0)
+    return Value(a.data[::-1], mx.sym.Concat(rows[1], rows[0], dim=0), [a], lambda g: [g[::-1]])
+
+
+def _first_row_twice(a: Value) -> Value:
+    """An output that nobody reads: its head gradient is zero."""
+    row = mx.sym.split(a.symbol, num_outputs=2, axis=0)[0]
+    return Value(
+        a.data[[0, 0]], mx.sym.Concat(row, row, dim=0), [a],
+        lambda g: [np.stack([g.sum(axis=0), np.zeros(2)])],
+    )
+
+
+def _measured(a: Value, b: Value) -> Value:
+    """The branch of b is only measured."""
+    return Value(a.data, a.symbol + mx.sym.zeros_like(b.symbol), [a, b], lambda g: [g, np.zeros_like(g)])
+
+
+def _joined(a: Value, b: Value) -> Value:
+    """The second row of a above the first of b."""
+    both = mx.sym.slice_axis(mx.sym.Concat(a.symbol, b.symbol, dim=0), axis=0, begin=1, end=3)
+    none = np.zeros(2)
+    return Value(
+        np.stack([a.data[1], b.data[0]]), both, [a, b],
+        lambda g: [np.stack([none, g[0]]), np.stack([g[1], none])],
+    )
+
+
+ONE = (
+    _half, _negative, _relu, _blocked, _transposed, _identity, _folded, _twice, _rows_swapped, _first_row_twice,
+)
+TWO = (_add, _sub, _mul, _dot, _measured, _joined)
 
 
 @dataclass
@@ -131,7 +174,7 @@ def graphs(draw: st.DrawFn, max_operators: int = 9) -> Graph:
     products = 0
     for _ in range(draw(st.integers(1, max_operators))):
         pick = st.sampled_from(values[-4:]) | st.just(favourite)
-        limited = (_add, _sub) if products >= 3 else TWO
+        limited = (_add, _sub, _measured, _joined) if products >= 3 else TWO
         if draw(st.booleans()):
             made = draw(st.sampled_from(ONE))(draw(pick))
         else:
@@ -143,10 +186,15 @@ def graphs(draw: st.DrawFn, max_operators: int = 9) -> Graph:
     return Graph(variables, outputs)
 
 
-def fan_out(consumers: int) -> Graph:
-    """One variable read by many operators whose results are added up."""
+CONSUMERS = (_half, _negative, _relu, _transposed, _folded, _rows_swapped, _identity)
+
+
+def fan_out(consumers: int) -> tuple[Graph, list[Graph]]:
+    """One value read by many operators whose results are added up; and each of these operators alone."""
     a = Value(dyadic(consumers), mx.sym.Variable("a"))
-    total = _half(a)
-    for _ in range(consumers - 1):
-        total = _add(total, _half(a))
-    return Graph({"a": a}, [total])
+    shared = _mul(a, a)
+    branches = [CONSUMERS[number % len(CONSUMERS)](shared) for number in range(consumers)]
+    total = branches[0]
+    for branch in branches[1:]:
+        total = _add(total, branch)
+    return Graph({"a": a}, [total]), [Graph({"a": a}, [branch]) for branch in branches]

@@ -15,8 +15,11 @@ from __future__ import annotations
 import base64
 import io
 import pickle
+import pickletools
+import struct
 import zlib
 from collections import OrderedDict
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,7 +28,7 @@ from hypothesis import strategies as st
 
 import refimpl as mx
 from refimpl import ndarray as nd
-from refimpl.optimizer import SGD, states
+from refimpl.optimizer import SGD, class_names, states
 
 WITH_OPTIMIZER = """
 c-obd&2G~`5P%&gP13&vfhxfpq?ZUGP6!213q@G+fj)q>wm0@l_S*8=N?fT@IZ#q*#HGXQ1g_k81jG|?g$vBuPC_LvUCG|@?
@@ -174,6 +177,78 @@ def test_damage_is_refused(data) -> None:
     except mx.MXNetError as error:
         assert error.clause == "States/valid"  # damage may also leave a valid file
         assert "some.states" in str(error)
+
+
+@pytest.mark.clause("States/sparse")
+def test_sparse_states_of_mxnet() -> None:
+    """mxnet-sparse.states: tests/fixtures/make_formats.py."""
+    content = (Path(__file__).parents[1] / "fixtures" / "mxnet-sparse.states").read_bytes()
+    found, optimizer = states.loads(content)
+    matrix, half, nothing = found["w"]
+    assert (found[0].stype, matrix.stype, half.stype, nothing) == ("row_sparse", "csr", "default", None)
+    assert found[0].asnumpy().tolist() == [[1, 2], [0, 0], [3, 4], [0, 0]]
+    assert matrix.asnumpy().tolist() == [[1, 0, 2, 0], [0, 0, 0, 0], [0, 3, 0, 0]]
+    assert (type(optimizer).__name__, type(optimizer.lr_scheduler).__name__) == ("SGD", "PolyScheduler")
+    again, _ = states.loads(states.dumps((found, optimizer)))
+    assert again[0].indices.asnumpy().tolist() == [0, 2]
+    assert again["w"][0].data.asnumpy().tolist() == [1, 2, 3]
+    named = [text for _, text, _ in pickletools.genops(states.dumps(found)) if isinstance(text, str)]
+    assert [n for n in named if "mxnet" in n or n.endswith("Array")] == [
+        "mxnet.ndarray.sparse", "RowSparseNDArray", "mxnet.ndarray.sparse", "CSRNDArray", "mxnet.ndarray.ndarray",
+        "NDArray",
+    ]
+    with pytest.raises(mx.MXNetError, match="csr where row_sparse was announced"):
+        states.loads(states.dumps({0: matrix}).replace(b"CSRNDArray", b"RowSparseNDArray").replace(
+            struct.pack("<I", len("CSRNDArray")), struct.pack("<I", len("RowSparseNDArray")), 1))
+
+
+@pytest.mark.clause("States/classes")
+@pytest.mark.parametrize(
+    ("module", "name", "found"),
+    [
+        ("mxnet.optimizer.optimizer", "SGD", "SGD"), ("mxnet.optimizer", "SGD", "SGD"),
+        ("mxnet.optimizer.sgd", "SGD", "SGD"), ("mxnet.optimizer.optimizer", "Test", "Test"),
+    ],
+)
+def test_an_optimizer_is_found_wherever_mxnet_kept_it(module: str, name: str, found: str) -> None:
+    content = b"\x80\x02}c" + f"{module}\n{name}\n".encode() + b")\x81}b\x86."
+    assert type(states.loads(content)[1]).__name__ == found
+
+
+@pytest.mark.clause("States/classes")
+@pytest.mark.parametrize("module", ["mxnet.lr_scheduler", "mxnet.misc"])
+@pytest.mark.parametrize(
+    "name", ["FactorScheduler", "MultiFactorScheduler", "PolyScheduler", "CosineScheduler", "LRScheduler"]
+)
+def test_schedulers_too(module: str, name: str) -> None:
+    found, _ = states.loads(b"\x80\x02}K\x00c" + f"{module}\n{name}\n".encode() + b")\x81}bs.")
+    assert type(found[0]).__name__ == name
+
+
+@pytest.mark.clause("States/classes")
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [("mxnet.optimizer.optimizer", "Nothing"), ("mxnet.kvstore", "SGD"), ("os", "SGD"), ("mxnet.optimizer", "create")],
+)
+def test_no_other_name_of_mxnet_is_a_class(module: str, name: str) -> None:
+    with pytest.raises(mx.MXNetError, match="not an optimizer or learning rate scheduler"):
+        states.loads(b"\x80\x02}c" + f"{module}\n{name}\n".encode() + b")\x81}b\x86.")
+
+
+@pytest.mark.clause("States/classes")
+def test_a_class_of_mxnet_that_is_not_here_is_called_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(class_names, "_OF_MXNET", {*class_names._OF_MXNET, "Coming"})
+    with pytest.raises(mx.MXNetError, match="a class of MXNet that does not exist here"):
+        states.loads(b"\x80\x02}cmxnet.optimizer\nComing\n)\x81}b\x86.")
+
+
+@pytest.mark.clause("Files/foreign")
+@pytest.mark.parametrize(
+    ("content", "match"), [(b"<html>", "HTML page"), (b"version https://git-lfs.github.com/spec/v1", "LFS")]
+)
+def test_what_was_handed_over_is_named(content: bytes, match: str) -> None:
+    with pytest.raises(mx.MXNetError, match=f"x.states is not .* byte 0: .*{match}"):
+        states.loads(content, "x.states")
 
 
 class Dangerous:

@@ -133,7 +133,6 @@ def test_summary_of_a_residual_block(capsys: pytest.CaptureFixture[str]) -> None
     ]
 
 
-@pytest.mark.clause("Visualization/several-outputs")
 def test_summary_behind_several_outputs(capsys: pytest.CaptureFixture[str]) -> None:
     # MXNet shows no shape for steps, and 8 parameters of i2h: those of its bias
     assert table(capsys, recurrent(), shape={"data": (5, 3)})[1:] == [
@@ -217,7 +216,6 @@ def test_labels() -> None:
 
 
 @pytest.mark.usefixtures("_fake")
-@pytest.mark.clause("Visualization/several-outputs")
 def test_arrows_from_several_outputs() -> None:
     picture = mx.viz.plot_network(recurrent(), shape={"data": (5, 3)})
     assert ("both", "steps", "16") in picture.edges

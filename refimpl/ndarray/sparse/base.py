@@ -133,7 +133,7 @@ class BaseSparseNDArray(NDArray):
             raise refusal("Sparse/format", f"this {self.stype} array is not valid: {fault}")
 
     def _ordered(self) -> BaseSparseNDArray:
-        """This array with ascending indices: itself, or a sorted copy.
+        """Return this array with ascending indices: itself, or a sorted copy.
 
         Raises:
             MXNetError: indices come twice or lie outside, or lengths differ.

@@ -7,6 +7,7 @@ from ...base import refusal
 from ...kernels.cast_storage import SCATTER_ROWS, SPREAD_CSR, csr_of, rows_of
 from ...kernels.foundation import Buffer, allocate
 from ...kernels.foundation.loops import FILL
+from .. import tape
 from ..indexing import require_writable
 from ..ndarray import NDArray
 from .base import BaseSparseNDArray
@@ -36,6 +37,7 @@ def tostype(array: NDArray, stype: str) -> NDArray:
                 ValueError,
             )
         return _dense(array)
+    refuse_on_tape(array)
     if stype == "csr" and array.ndim != 2:
         raise refusal(
             "Sparse/csr-rank",
@@ -48,6 +50,16 @@ def tostype(array: NDArray, stype: str) -> NDArray:
         return CSRNDArray(narrowed(values, array.dtype, ctx), parts, array.shape, ordered=True)
     values, rows = rows_of(dense)
     return RowSparseNDArray(narrowed(values, array.dtype, ctx), (NDArray(rows, ctx),), array.shape, ordered=True)
+
+
+def refuse_on_tape(array: NDArray) -> None:
+    """No gradient would flow through a sparse copy of an array that is on the tape."""
+    if tape.STATE.recording and tape.on_tape(array):
+        raise refusal(
+            "Sparse/recording",
+            "while recording, an array on the tape cannot become sparse: its gradient would be lost; convert it"
+            " before autograd.record(), or use detach()",
+        )
 
 
 def _dense(array: BaseSparseNDArray) -> NDArray:

@@ -74,7 +74,7 @@ class CSRNDArray(BaseSparseNDArray):
             ImportError: scipy is not installed.
         """
         try:
-            from scipy import sparse as scipy_sparse
+            from scipy import sparse as scipy_sparse  # type: ignore[import-untyped]  # an optional guest
         except ImportError:
             raise refusal(
                 "Sparse/scipy", "scipy could not be imported; asscipy needs it: pip install scipy", ImportError

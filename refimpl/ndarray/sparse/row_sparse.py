@@ -46,11 +46,11 @@ class RowSparseNDArray(BaseSparseNDArray):
 
     def retain(self, indices: Any) -> RowSparseNDArray:
         """Keep the rows that ``indices`` (an array, or whole numbers) list; see ``mx.nd.sparse.retain``."""
-        from . import retain
+        from .dispatch import call
 
         if not isinstance(indices, NDArray):
             indices = dense_of(np.asarray(indices), self._ctx)
-        return retain(self, indices)
+        return call("_sparse_retain", self, indices)
 
     def __getitem__(self, key: Any) -> NDArray:
         """``x[:]`` is the array itself; nothing else can be read by index.

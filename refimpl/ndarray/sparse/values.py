@@ -12,7 +12,7 @@ from ...kernels.foundation import Buffer, Op, allocate, get
 from ...kernels.foundation import run as runner
 from ..ndarray import NDArray
 
-_WIDER = {np.dtype(np.float16): np.dtype(np.float32), np.dtype(np.bool_): np.dtype(np.uint8)}
+_WIDER: dict[np.dtype, np.dtype] = {np.dtype(np.float16): np.dtype(np.float32), np.dtype(np.bool_): np.dtype(np.uint8)}
 
 
 def widened(array: NDArray) -> Buffer:

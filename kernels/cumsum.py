@@ -1,0 +1,100 @@
+"""cumsum: running sums along an axis.
+
+[cumsum/axis] out[i] is the sum of the elements up to and with i along axis, which may count from the end; axis=None
+    reads the array as one row.
+    >>> run("cumsum", [[3, 1, 2], [1, 1, 0]], axis=0), run("cumsum", [[3, 1], [1, 0]])
+    ([[3.0, 1.0, 2.0], [4.0, 2.0, 2.0]], [3.0, 4.0, 5.0, 5.0])
+
+[cumsum/dtype] the output has type dtype, or that of the input. Each element is cut to it first; whole numbers wrap
+    around, and real ones are added in float64 and rounded once for each output.
+    >>> run("cumsum", [0.7, 1.7, 2.7], dtype="int32"), run("cumsum", [1e8, 1, 1, -1e8])
+    ([0.0, 1.0, 3.0], [100000000.0, 100000000.0, 100000000.0, 2.0])
+    >>> run("cumsum", np.array([100, 100], np.int8))
+    [100.0, -56.0]
+
+[cumsum/shape] the output's shape is inferred from the input's, never the reverse.
+
+[cumsum/gradient] the running sums of the head from the other end.
+    >>> grad("cumsum", [[3, 1, 2], [1, 1, 0]], axis=1, head=[[1, 2, 3], [4, 5, 6]])
+    [[6.0, 5.0, 3.0], [15.0, 11.0, 6.0]]
+"""
+
+from math import prod
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from .foundation import Case, Loop, Op, items, merge, normal_axis, register
+from .foundation.loops import outer_side_inner
+from .reduce import starting
+
+
+class Params(NamedTuple):
+    axis: int | None = None
+    dtype: Literal["float16", "float32", "float64", "int32", "int64", "int8"] | None = None
+
+
+def infer(p, ins, outs):
+    a = ins[0]
+    if a is None:
+        return ins, outs
+    if p.axis is not None:
+        normal_axis("cumsum/axis", p.axis, len(a))
+    return ins, [merge("cumsum/shape", "output", outs[0], (prod(a),) if p.axis is None else a)]
+
+
+def infer_type(p, ins, outs):
+    if p.dtype is not None:
+        return ins, [np.dtype(p.dtype)]
+    kind = ins[0] if ins[0] is not None else outs[0]
+    return [kind], [kind]
+
+
+# --- loops --------------------------------------------------------------------------------------
+
+
+def run_up(source, target, first, outer, side, inner, backwards):
+    """Running sums along rows of ``side``; ``first`` has the type of the total."""
+    for t in items(outer * inner):
+        start = (t // inner) * side * inner + t % inner
+        total = first
+        for k in range(side):
+            at = start + (side - 1 - k if backwards else k) * inner
+            target[at] = source[at]  # cut to the target's type, which is what is added
+            total = total + target[at]
+            target[at] = total
+
+
+RUN_UP = Loop(run_up)
+
+
+# --- the operator -------------------------------------------------------------------------------
+
+
+def sides_of(p, shape):
+    return (1, prod(shape), 1) if p.axis is None else outer_side_inner(shape, p.axis % len(shape))
+
+
+def forward(p, a, out):
+    RUN_UP(a, out, starting(0, out), *sides_of(p, a.shape), False)
+
+
+def backward(p, head, d_a):
+    if d_a is not None:
+        RUN_UP(head, d_a, starting(0, d_a), *sides_of(p, d_a.shape), True)
+
+
+def cases(draw):
+    shape = draw.shape(1, 4)
+    axis = draw.choice([None, *range(len(shape))])
+    return Case({"axis": axis, "dtype": draw.choice([None, "float64"])}, {"a": shape})
+
+
+register(Op(
+    name="_np_cumsum", doc=__doc__, params=Params, inputs=("a",), infer=infer, infer_type=infer_type,
+    forward=forward, backward=backward, aliases=("cumsum",), cases=cases,
+    refusals={
+        "cumsum/axis": {"params": {"axis": 2}, "shapes": {"a": (2, 3)}},
+        "cumsum/shape": {"params": {}, "shapes": {"a": (2, 3), "output": (2, 3)}},
+    },
+))

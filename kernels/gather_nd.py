@@ -1,0 +1,355 @@
+"""gather_nd, scatter_nd, _scatter_set_nd, _contrib_index_copy: elements or blocks named by several indices each.
+
+[gather_nd/places] column t of indices names a place of data: its m-th number is the index along axis m. The
+    numbers are the first axis of indices; the other axes are those of the result, followed by the axes of
+    data that are not named.
+    >>> run("gather_nd", [[1, 2, 3], [4, 5, 6]], [[0, 1], [2, 0]])
+    [3.0, 4.0]
+    >>> run("gather_nd", [[1, 2, 3], [4, 5, 6]], [[1, 0]])
+    [[4.0, 5.0, 6.0], [1.0, 2.0, 3.0]]
+
+[gather_nd/range] fractions are cut off; an index below 0 counts from the end; what is still outside is refused
+    with IndexError when the operator runs.
+    >>> run("gather_nd", [[1, 2, 3], [4, 5, 6]], [[-1], [1.9]])
+    [5.0]
+
+[gather_nd/shape] indices has rank 2 or more, and not more numbers a place than data has axes.
+
+[gather_nd/gradient] each element of data takes the sum of the heads that read it, added in order; indices, here and
+    in the operators below, take none.
+    >>> grad("gather_nd", [[1, 2], [3, 4]], [[0, 0, 1], [1, 1, 0]], head=[1, 10, 100])
+    ([[0.0, 11.0], [100.0, 0.0]], [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+
+[scatter_nd/places] the inverse: data is written into zeros of the given shape, where gather_nd would read.
+    >>> run("scatter_nd", [5, 6], [[0, 1], [2, 0]], shape=(2, 3))
+    [[0.0, 0.0, 5.0], [6.0, 0.0, 0.0]]
+
+[scatter_nd/last] of several writes to one place the last one counts, and it alone has a gradient.
+    >>> run("scatter_nd", [5, 6], [[0, 0]], shape=(2,)), grad("scatter_nd", [5, 6], [[0, 0]], shape=(2,))[0]
+    ([6.0, 0.0], [0.0, 1.0])
+
+[scatter_nd/shape] the shape of data is that of what gather_nd would read.
+
+[_scatter_set_nd/places] a copy of lhs, of the given shape, in which rhs is written at the places.
+    >>> run("_scatter_set_nd", [1, 2, 3], [7, 8], [[2, 0]], shape=(3,))
+    [8.0, 2.0, 7.0]
+    >>> grad("_scatter_set_nd", [1, 2, 3], [7, 8], [[2, 0]], shape=(3,), head=[4, 5, 6])
+    ([0.0, 5.0, 0.0], [6.0, 4.0], [[0.0, 0.0]])
+
+[_contrib_index_copy/rows] a copy of old_tensor in which row index_vector[t] is row t of new_tensor.
+    >>> run("_contrib_index_copy", [[1, 2], [3, 4]], [1], [[7, 8]])
+    [[1.0, 2.0], [7.0, 8.0]]
+    >>> grad("_contrib_index_copy", [[1, 2], [3, 4]], [1], [[7, 8]], head=[[1, 2], [3, 4]])
+    ([[1.0, 2.0], [0.0, 0.0]], [0.0], [[3.0, 4.0]])
+
+[_contrib_index_copy/shape] index_vector has rank 1, and new_tensor as many rows, like those of old_tensor.
+"""
+
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from .foundation import (
+    Case,
+    Loop,
+    Op,
+    Shape,
+    items,
+    merge,
+    register,
+    require,
+    same_type,
+    scalar,
+    scratch,
+    strides_of,
+)
+from .foundation.loops import COPY, truncated, zero
+from .foundation.walks import integers
+
+
+class Params(NamedTuple):
+    shape: Shape
+
+
+# --- shapes and types ---------------------------------------------------------------------------
+
+
+def read_shape(clause, shape, indices):
+    """The shape of what ``indices`` name in an array of ``shape``."""
+    require(clause, len(indices) > 1, f"indices {list(indices)} must have rank 2 or more")
+    require(
+        clause, indices[0] <= len(shape),
+        f"indices {list(indices)} name {indices[0]} axes, the array of shape {list(shape)} has fewer",
+    )
+    return None if indices[0] == 0 else (*indices[1:], *shape[indices[0] :])
+
+
+def infer(p, ins, outs):
+    data, indices = ins
+    if data is None or indices is None:
+        return ins, outs
+    return ins, [merge("gather_nd/shape", "output", outs[0], read_shape("gather_nd/shape", data, indices))]
+
+
+def infer_scatter(p, ins, outs):
+    data, indices = ins
+    if indices is not None:
+        data = merge("scatter_nd/shape", "data", data, read_shape("scatter_nd/shape", p.shape, indices))
+    return [data, indices], [merge("scatter_nd/places", "output", outs[0], p.shape)]
+
+
+def infer_set(p, ins, outs):
+    lhs, rhs, indices = ins
+    lhs = merge("_scatter_set_nd/places", "lhs", lhs, p.shape)
+    if indices is not None:
+        rhs = merge("scatter_nd/shape", "rhs", rhs, read_shape("scatter_nd/shape", p.shape, indices))
+    return [lhs, rhs, indices], [merge("_scatter_set_nd/places", "output", outs[0], p.shape)]
+
+
+def infer_copy(p, ins, outs):
+    clause = "_contrib_index_copy/shape"
+    old, index, new = merge(clause, "old_tensor", ins[0], outs[0]), ins[1], ins[2]
+    if old is not None:
+        new = merge(clause, "new_tensor", new, (0, *old[1:]))
+    if new is not None:
+        index = merge(clause, "index_vector", index, new[:1])
+        old = merge(clause, "old_tensor", old, (0, *new[1:]))
+    if index is not None and new is not None:
+        new = merge(clause, "new_tensor", new, (*index, *new[1:]))
+    return [old, index, new], [old]
+
+
+def type_but(position):
+    """One type for all arrays but the indices at ``position``, which may have any."""
+
+    def infer_type(p, ins, outs):
+        values, outs = same_type(p, [t for i, t in enumerate(ins) if i != position], outs)
+        values.insert(position, ins[position])
+        return values, outs
+
+    return infer_type
+
+
+# --- loops --------------------------------------------------------------------------------------
+# indices is (depth, count); sides and steps are those of the axes it names; a place holds inner elements.
+
+
+@scalar
+def place(indices, t, count, sides, steps, depth):
+    """Where place ``t`` begins, or -1 if it lies outside."""
+    at = 0
+    for m in range(depth):
+        index = truncated(indices[t + m * count])
+        if index < 0:
+            index += sides[m]
+        if index < 0 or index >= sides[m]:
+            return -1
+        at += index * steps[m]
+    return at
+
+
+def find_outside(found, indices, sides, steps, depth, count):
+    for _ in items(1):
+        found[0] = 0
+        for t in range(count):
+            if place(indices, t, count, sides, steps, depth) < 0:
+                found[0] = 1
+
+
+def read_places(data, out, indices, sides, steps, depth, count, inner):
+    for t in items(count):
+        at = place(indices, t, count, sides, steps, depth)
+        for i in range(inner):
+            out[t * inner + i] = data[at + i]
+
+
+def add_places(head, d_data, indices, sides, steps, depth, count, inner):
+    for _ in items(1):
+        for t in range(count):
+            at = place(indices, t, count, sides, steps, depth)
+            for i in range(inner):
+                d_data[at + i] += head[t * inner + i]
+
+
+def add_places_cuda(head, d_data, indices, sides, steps, depth, count, inner):
+    """The same sums with one element of the places per item."""
+    for i in items(inner):
+        for t in range(count):
+            d_data[place(indices, t, count, sides, steps, depth) + i] += head[t * inner + i]
+
+
+def find_last(writer, indices, sides, steps, depth, count, inner):
+    """writer[place] = the last t that names it."""
+    for _ in items(1):
+        for t in range(count):
+            writer[place(indices, t, count, sides, steps, depth) // inner] = t
+
+
+def write_places(data, out, writer, indices, sides, steps, depth, count, inner):
+    for t in items(count):
+        at = place(indices, t, count, sides, steps, depth)
+        if writer[at // inner] == t:
+            for i in range(inner):
+                out[at + i] = data[t * inner + i]
+
+
+def clear_places(out, indices, sides, steps, depth, count, inner):
+    for t in items(count):
+        at = place(indices, t, count, sides, steps, depth)
+        for i in range(inner):
+            out[at + i] = 0
+
+
+def read_written(head, d_data, writer, indices, sides, steps, depth, count, inner):
+    for t in items(count):
+        at = place(indices, t, count, sides, steps, depth)
+        for i in range(inner):
+            d_data[t * inner + i] = head[at + i] if writer[at // inner] == t else 0
+
+
+FIND_OUTSIDE, FIND_LAST = Loop(find_outside), Loop(find_last)
+READ_PLACES, WRITE_PLACES, READ_WRITTEN = Loop(read_places), Loop(write_places), Loop(read_written)
+ADD_PLACES, CLEAR_PLACES = Loop(add_places, cuda_function=add_places_cuda), Loop(clear_places)
+
+
+# --- the operators ------------------------------------------------------------------------------
+
+
+def named(shape, indices):
+    """The last arguments of the loops: places that ``indices`` (depth, ...) name in an array of ``shape``."""
+    depth = indices.shape[0]
+    sides, steps = (integers(of[:depth], indices.device) for of in (shape, strides_of(shape)))
+    return indices, sides, steps, depth, prod(indices.shape[1:]), prod(shape[depth:])
+
+
+def checked(shape, indices):
+    """The same, where every place lies inside."""
+    places = named(shape, indices)
+    (found,) = scratch(indices, 1, dtype=np.int64)
+    FIND_OUTSIDE(found, *places[:-1])
+    require(
+        "gather_nd/range", not found.to_numpy()[0],
+        f"an index is out of bounds for axes of {list(shape[: places[3]])} elements", IndexError,
+    )
+    return places
+
+
+def last_writers(places, shape):
+    (writer,) = scratch(places[0], prod(shape[: places[3]]), dtype=np.int64)
+    FIND_LAST(writer, *places)
+    return writer
+
+
+def write(data, out, indices):
+    places = checked(out.shape, indices)
+    WRITE_PLACES(data, out, last_writers(places, out.shape), *places)
+
+
+def forward(p, data, indices, out):
+    READ_PLACES(data, out, *checked(data.shape, indices))
+
+
+def backward(p, head, indices, d_data, d_indices):
+    zero(d_indices)
+    if d_data is not None:
+        zero(d_data)
+        ADD_PLACES(head, d_data, *named(d_data.shape, indices))
+
+
+def forward_scatter(p, data, indices, out):
+    zero(out)
+    write(data, out, indices)
+
+
+def backward_scatter(p, head, indices, d_data, d_indices):
+    zero(d_indices)
+    if d_data is not None:
+        places = named(head.shape, indices)
+        READ_WRITTEN(head, d_data, last_writers(places, head.shape), *places)
+
+
+def forward_set(p, lhs, rhs, indices, out):
+    COPY(lhs, out, out.size)
+    write(rhs, out, indices)
+
+
+def backward_set(p, head, indices, d_lhs, d_rhs, d_indices):
+    backward_scatter(p, head, indices, d_rhs, d_indices)
+    if d_lhs is not None:
+        COPY(head, d_lhs, head.size)
+        CLEAR_PLACES(d_lhs, *named(head.shape, indices))
+
+
+def one_axis(index):
+    """A vector of row numbers as places."""
+    return index.reshape((1, index.size))
+
+
+def forward_copy(p, old, index, new, out):
+    forward_set(p, old, new, one_axis(index), out)
+
+
+def backward_copy(p, head, index, d_old, d_index, d_new):
+    backward_set(p, head, one_axis(index), d_old, d_new, d_index)
+
+
+def draw_places(draw):
+    """A shape, the shape of indices into it, and values that lie inside."""
+    shape = draw.shape(1, 4)
+    depth = draw.integer(1, len(shape))
+    return shape, (depth, *draw.shape(1, 2, 3)), ("labels", min(shape[:depth]))
+
+
+def cases(draw):
+    shape, indices, values = draw_places(draw)
+    return Case({}, {"data": shape, "indices": indices}, {"indices": values})
+
+
+def cases_scatter(draw):
+    shape, indices, values = draw_places(draw)
+    return Case({"shape": shape}, {"indices": indices}, {"indices": values})
+
+
+def cases_copy(draw):
+    shape = draw.shape(1, 3)
+    count = draw.integer(1, shape[0])
+    return Case(
+        {}, {"old_tensor": shape, "index_vector": (count,), "new_tensor": (count, *shape[1:])},
+        {"index_vector": ("labels", shape[0])},
+    )
+
+
+register(Op(
+    name="gather_nd", doc=__doc__, inputs=("data", "indices"), infer=infer, infer_type=type_but(1),
+    forward=forward, backward=backward, needs=("indices",), no_gradient=("indices",), cases=cases,
+    refusals={"gather_nd/shape": {"shapes": {"data": (2, 3), "indices": (3, 4)}}},
+))
+register(Op(
+    name="scatter_nd", doc=__doc__, params=Params, inputs=("data", "indices"), infer=infer_scatter,
+    infer_type=type_but(1), forward=forward_scatter, backward=backward_scatter, needs=("indices",),
+    no_gradient=("indices",), cases=cases_scatter,
+    refusals={
+        "scatter_nd/shape": {
+            "params": {"shape": (2, 3)}, "shapes": {"data": (3,), "indices": (2, 2)},
+        },
+    },
+))
+register(Op(
+    name="_scatter_set_nd", doc=__doc__, params=Params, inputs=("lhs", "rhs", "indices"), infer=infer_set,
+    infer_type=type_but(2), forward=forward_set, backward=backward_set, needs=("indices",),
+    no_gradient=("indices",), inplace=((0, 0),), cases=cases_scatter,
+    refusals={
+        "_scatter_set_nd/places": {"params": {"shape": (2, 3)}, "shapes": {"lhs": (3, 2)}},
+    },
+))
+register(Op(
+    name="_contrib_index_copy", doc=__doc__, inputs=("old_tensor", "index_vector", "new_tensor"),
+    infer=infer_copy, infer_type=type_but(1), forward=forward_copy, backward=backward_copy,
+    needs=("index_vector",), no_gradient=("index_vector",), inplace=((0, 0),), cases=cases_copy,
+    refusals={
+        "_contrib_index_copy/shape": {
+            "shapes": {"old_tensor": (2, 3), "index_vector": (1,), "new_tensor": (1, 2)},
+        },
+    },
+))

@@ -1,0 +1,74 @@
+"""khatri_rao: the Kronecker product of the columns of matrices.
+
+[khatri_rao/columns] column k of the result is the Kronecker product of the columns k of all inputs: its element
+    (i n + j, k) is a[i, k] b[j, k], where b has n rows. Products are made left to right.
+    >>> run("khatri_rao", [[1, -1], [2, -3]], [[1, 4], [2, 5]])
+    [[1.0, -4.0], [2.0, -5.0], [2.0, -12.0], [4.0, -15.0]]
+    >>> run("khatri_rao", [[1, 2]], [[1, 4]], [[2, 2], [3, 3]])
+    [[2.0, 16.0], [3.0, 24.0]]
+
+[khatri_rao/shape] all inputs are matrices with as many columns; the result has the product of their rows.
+
+[khatri_rao/gradient] a gradient cannot be asked for.
+"""
+
+from math import prod
+from typing import Annotated, NamedTuple
+
+from .foundation import AtLeast, Case, Loop, Op, items, merge, register, scratch
+from .foundation.loops import COPY
+
+
+class Params(NamedTuple):
+    num_args: Annotated[int, AtLeast(1)]
+
+
+def infer(p, ins, outs):
+    columns = 0
+    for shape in (*ins, *outs):
+        merged = merge("khatri_rao/shape", "a matrix", shape, (0, columns))
+        columns = merged[1]
+    shapes = [merge("khatri_rao/shape", "input", shape, (0, columns)) for shape in ins]
+    rows = prod(shape[0] for shape in shapes)
+    return shapes, [merge("khatri_rao/shape", "output", outs[0], (rows, columns))]
+
+
+# --- loops --------------------------------------------------------------------------------------
+
+
+def multiply(left, right, out, rows, right_rows, columns):
+    for r in items(rows * right_rows):
+        i = r // right_rows
+        j = r - i * right_rows
+        for c in range(columns):
+            out[r * columns + c] = left[i * columns + c] * right[j * columns + c]
+
+
+MULTIPLY = Loop(multiply)
+
+
+# --- the operator -------------------------------------------------------------------------------
+
+
+def forward(p, args, out):
+    columns = out.shape[1]
+    rooms = scratch(out, out.size, out.size)
+    product, rows = args[0], args[0].shape[0]
+    for n, factor in enumerate(args[1:], 2):
+        target = out if n == len(args) else rooms[n % 2]
+        MULTIPLY(product, factor, target, rows, factor.shape[0], columns)
+        product, rows = target, rows * factor.shape[0]
+    if len(args) == 1:
+        COPY(product, out, out.size)
+
+
+def cases(draw):
+    columns = draw.integer(1, 3)
+    return Case({}, {"args": [(draw.integer(1, 3), columns) for _ in range(draw.integer(1, 4))]})
+
+
+register(Op(
+    name="khatri_rao", doc=__doc__, params=Params, variadic="num_args", infer=infer, forward=forward,
+    cases=cases,
+    refusals={"khatri_rao/shape": {"shapes": {"args": [(2, 2), (1, 3)]}}},
+))

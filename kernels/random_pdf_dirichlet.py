@@ -1,0 +1,148 @@
+"""Density of the Dirichlet distribution: how likely shares that make up a whole are.
+
+[_random_pdf_dirichlet/formula] gamma(a1 + a2 + ...) / (gamma(a1) gamma(a2) ...) x1^(a1 - 1) x2^(a2 - 1) ..., where
+    a is along the last axis of alpha and x along that of sample; 0^0 is 1. With is_log, its logarithm. Nobody
+    tests whether the shares add up to 1. Computed in double precision and rounded once.
+    >>> run("_random_pdf_dirichlet", [[0.2, 0.3, 0.5]], [[1, 2, 3]])
+    [4.5]
+    >>> run("_random_pdf_dirichlet", [[[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]], [[1, 2, 3]], is_log=True)
+    [[1.504077, 1.345472]]
+
+[_random_pdf_dirichlet/shape] sample has the shape of alpha with any number of axes before the last one. The output
+    has sample's shape without its last axis, and one element if that leaves nothing.
+    >>> run("_random_pdf_dirichlet", [0.2, 0.3, 0.5], [1, 2, 3])
+    [4.5]
+
+[_random_pdf_dirichlet/gradient] both inputs have one.
+    >>> grad("_random_pdf_dirichlet", [[0.2, 0.3, 0.5]], [[1, 2, 3]], is_log=True)
+    ([[0.0, 3.333333, 4.0]], [[0.673895, 0.079361, 0.090186]])
+
+[_random_pdf_dirichlet/type] both inputs have one type, of floating point.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .foundation import Case, Loop, Op, items, merge, register, require, same_type, scalar
+from .unary import digamma
+
+
+class Params(NamedTuple):
+    is_log: bool = False
+
+
+def infer(p, ins, outs):
+    sample, alpha = ins
+    if sample is not None and alpha is not None:
+        rank = len(alpha)
+        require(
+            "_random_pdf_dirichlet/shape", rank <= len(sample),
+            f"sample {list(sample)} has fewer axes than alpha {list(alpha)}",
+        )
+        seen = (*sample[: rank - 1], sample[-1])
+        alpha = merge("_random_pdf_dirichlet/shape", "alpha", alpha, seen)
+        sample = (*alpha[:-1], *sample[rank - 1 : -1], alpha[-1])
+    out = None if sample is None else sample[:-1] or (1,)
+    return [sample, alpha], [merge("_random_pdf_dirichlet/shape", "output", outs[0], out)]
+
+
+def infer_type(p, ins, outs):
+    ins, outs = same_type(p, ins, outs)
+    require(
+        "_random_pdf_dirichlet/type", ins[0] is None or ins[0].kind == "f",
+        f"densities are computed in floating point, got {ins[0]}; use Cast",
+    )
+    return ins, outs
+
+
+# --- loops ----------------------------------------------------------------------------------------
+
+
+@scalar
+def log_density(sample, alpha, x, a, k):
+    """For the ``k`` shares from ``sample[x]`` and parameters from ``alpha[a]``."""
+    total, result = 0.0, 0.0
+    for c in range(k):
+        power = np.float64(alpha[a + c])
+        total += power
+        result -= math.lgamma(power)
+        if power != 1:
+            result += (power - 1) * math.log(np.float64(sample[x + c]))
+    return result + math.lgamma(total)
+
+
+@scalar
+def factor(head, sample, alpha, i, per, k, is_log):
+    """How much the i-th logarithm weighs."""
+    if is_log == 1:
+        return np.float64(head[i])
+    return head[i] * math.exp(log_density(sample, alpha, i * k, i // per * k, k))
+
+
+def densities(sample, alpha, out, n, per, k, is_log):
+    for i in items(n):
+        value = log_density(sample, alpha, i * k, i // per * k, k)
+        out[i] = value if is_log == 1 else math.exp(value)
+
+
+def sample_slopes(sample, alpha, head, d_sample, n, per, k, is_log):
+    for i in items(n):
+        weight = factor(head, sample, alpha, i, per, k, is_log)
+        for c in range(k):
+            power = np.float64(alpha[i // per * k + c]) - 1
+            d_sample[i * k + c] = 0.0 if power == 0 else weight * power / np.float64(sample[i * k + c])
+
+
+def alpha_slopes(sample, alpha, head, d_alpha, count, per, k, is_log):
+    for at in items(count):
+        j = at // k
+        total = 0.0
+        for c in range(k):
+            total += np.float64(alpha[j * k + c])
+        change = digamma(total) - digamma(np.float64(alpha[at]))
+        result = 0.0
+        for i in range(j * per, j * per + per):
+            weight = factor(head, sample, alpha, i, per, k, is_log)
+            result += weight * (change + math.log(np.float64(sample[i * k + at - j * k])))
+        d_alpha[at] = result
+
+
+DENSITIES, SAMPLE_SLOPES, ALPHA_SLOPES = Loop(densities), Loop(sample_slopes), Loop(alpha_slopes)
+
+
+# --- the operator ---------------------------------------------------------------------------------
+
+
+def forward(p, sample, alpha, out):
+    k = alpha.shape[-1]
+    DENSITIES(sample, alpha, out, out.size, sample.size // alpha.size, k, p.is_log)
+
+
+def backward(p, head, sample, alpha, d_sample, d_alpha):
+    per, k = sample.size // alpha.size, alpha.shape[-1]
+    if d_sample is not None:
+        SAMPLE_SLOPES(sample, alpha, head, d_sample, head.size, per, k, p.is_log)
+    if d_alpha is not None:
+        ALPHA_SLOPES(sample, alpha, head, d_alpha, alpha.size, per, k, p.is_log)
+
+
+def cases(draw):
+    *before, k = draw.shape(1, 3)
+    middle = draw.shape(0, 1)
+    shapes = {"sample": (*before, *middle, k), "alpha": (*before, k)}
+    return Case({"is_log": draw.boolean()}, shapes, {"sample": "positive", "alpha": "positive"})
+
+
+register(Op(
+    name="_random_pdf_dirichlet", doc=__doc__, params=Params, inputs=("sample", "alpha"), infer=infer,
+    infer_type=infer_type, forward=forward, backward=backward, needs=("sample", "alpha"),
+    aliases=("random_pdf_dirichlet",), cases=cases,
+    refusals={
+        "_random_pdf_dirichlet/shape": {"shapes": {"sample": (2, 3), "alpha": (2, 2)}},
+        "_random_pdf_dirichlet/type": {
+            "shapes": {"sample": (2,), "alpha": (2,)}, "dtypes": {"sample": "int32", "alpha": "int32"},
+        },
+    },
+))

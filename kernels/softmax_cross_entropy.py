@@ -1,0 +1,106 @@
+"""softmax_cross_entropy: how unlikely the labels are, summed over a batch.
+
+[softmax_cross_entropy/sum] the sum over all rows of -log(max(p, 1e-8)), where p is the softmax of the row at its
+    label; computed in float64 and rounded once, into shape (1,).
+    >>> run("softmax_cross_entropy", [[3, 1, 2], [1, 1, 0]], [0, 2])
+    [2.269601]
+
+[softmax_cross_entropy/label] a fraction of a label is cut off; a label outside counts as p = 0.
+    >>> run("softmax_cross_entropy", [[3, 1, 2], [1, 1, 0]], [-1, 5])
+    [36.841362]
+
+[softmax_cross_entropy/shape] data is (rows, classes), label (rows,), both of one type.
+
+[softmax_cross_entropy/gradient] softmax minus the one-hot label, times the head; the bound of 1e-8 is left out.
+    >>> grad("softmax_cross_entropy", [[0, 0], [1000, 0]], [1, 1], head=[3])[0]
+    [[1.5, -1.5], [3.0, -3.0]]
+
+[softmax_cross_entropy/label-gradient] the gradient of label cannot be asked for.
+"""
+
+import math
+
+import numpy as np
+
+from .foundation import Case, Loop, Op, items, merge, register, scratch
+from .foundation.loops import truncated
+
+
+def infer(p, ins, outs):
+    clause = "softmax_cross_entropy/shape"
+    data, label = ins
+    data = merge(clause, "data", data, (label[0] if label else 0, 0))
+    label = merge(clause, "label", label, data[:1])
+    return [data, label], [merge(clause, "output", outs[0], (1,))]
+
+
+# --- loops --------------------------------------------------------------------------------------
+
+
+def lose(data, label, losses, rows, classes):
+    for r in items(rows):
+        largest = data[r * classes]
+        for c in range(1, classes):
+            largest = max(largest, data[r * classes + c])
+        total = 0.0
+        for c in range(classes):
+            total += math.exp(1.0 * data[r * classes + c] - largest)
+        index = truncated(label[r])
+        likely = 0.0
+        if 0 <= index < classes:
+            likely = math.exp(1.0 * data[r * classes + index] - largest) / total
+        losses[r] = -math.log(max(likely, 1e-8))
+
+
+def add_up(losses, out, rows):
+    for _ in items(1):
+        total = 0.0
+        for r in range(rows):
+            total += losses[r]
+        out[0] = total
+
+
+def blame(data, label, head, d_data, rows, classes):
+    for r in items(rows):
+        largest = data[r * classes]
+        for c in range(1, classes):
+            largest = max(largest, data[r * classes + c])
+        total = 0.0
+        for c in range(classes):
+            total += math.exp(1.0 * data[r * classes + c] - largest)
+        index = truncated(label[r])
+        for c in range(classes):
+            likely = math.exp(1.0 * data[r * classes + c] - largest) / total
+            d_data[r * classes + c] = head[0] * (likely - (1.0 if c == index else 0.0))
+
+
+LOSE, ADD_UP, BLAME = Loop(lose), Loop(add_up), Loop(blame)
+
+
+# --- the operator -------------------------------------------------------------------------------
+
+
+def forward(p, data, label, out):
+    (losses,) = scratch(data, data.shape[0], dtype=np.float64)
+    LOSE(data, label, losses, *data.shape)
+    ADD_UP(losses, out, data.shape[0])
+
+
+def backward(p, head, data, label, d_data, d_label):
+    if d_data is not None:
+        BLAME(data, label, head, d_data, *data.shape)
+
+
+def cases(draw):
+    shape = draw.shape(2, 2)
+    return Case({}, {"data": shape}, {"label": ("labels", shape[1])})
+
+
+register(Op(
+    name="softmax_cross_entropy", doc=__doc__, inputs=("data", "label"), infer=infer, forward=forward,
+    backward=backward, needs=("data", "label"),
+    refuses_gradient={"label": "softmax_cross_entropy/label-gradient"}, cases=cases,
+    refusals={
+        "softmax_cross_entropy/shape": {"shapes": {"data": (2, 3), "label": (3,)}},
+    },
+))

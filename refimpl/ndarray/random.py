@@ -1,0 +1,182 @@
+"""mx.nd.random: arrays of random numbers from many distributions.
+
+Each function takes the parameters of its distribution as numbers, for one array of ``shape`` (default
+(1,)), or as arrays of one shape, each element of which makes a block of ``shape``: the result then has
+the parameters' shape followed by ``shape``. ``dtype`` is that of the result (default float32, or that of
+``out``), ``ctx`` its context; ``out`` receives the result. spec/random.md has the rules.
+
+Every function raises AssertionError for numbers mixed with arrays, ValueError for anything else, and
+MXNetError, when the result is read, for parameters outside their range.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..base import numeric_types, refusal
+from ..kernels.foundation import get
+from . import operators
+from .ndarray import NDArray
+
+
+def as_shape(shape: Any) -> tuple[int, ...]:
+    """A shape that may be given as one number."""
+    return tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+
+
+def parameter_kind(parameters: dict[str, Any], array: type) -> type:
+    """Return ``array`` or ``float``, whichever kind all parameters are.
+
+    Raises:
+        AssertionError: some are arrays, some numbers.
+        ValueError: one is neither.
+    """
+    first, *others = parameters.values()
+    kinds = {array: array, float: numeric_types}
+    found = next((kind for kind, accepted in kinds.items() if isinstance(first, accepted)), None)
+    if found is None:
+        raise refusal(
+            "random/arrays-or-numbers",
+            f"Distribution parameters must be either {array.__name__} or numbers, but got {type(first)}", ValueError,
+        )
+    for other in others:
+        if not isinstance(other, kinds[found]):
+            raise refusal(
+                "random/arrays-or-numbers",
+                "Distribution parameters must all have the same type, but got both"
+                f" {type(first)} and {type(other)}", AssertionError,
+            )
+    return found
+
+
+def _draw(
+    name: str, parameters: dict[str, Any], shape: Any, dtype: Any, ctx: Any, out: Any, more: dict[str, Any]
+) -> NDArray:
+    attrs = {key: value for key, value in more.items() if key != "name"}
+    if dtype is not None and dtype != "None":
+        attrs["dtype"] = operators.dtype_of(dtype).name
+    if shape is not None:
+        attrs["shape"] = as_shape(shape)
+    if parameter_kind(parameters, NDArray) is NDArray:
+        return operators.call(f"_sample_{name}", *parameters.values(), out=out, **attrs)
+    if shape is None:
+        attrs["shape"] = (1,) if out is None else out.shape
+    return operators.call(f"_random_{name}", out=out, ctx=ctx, **parameters, **attrs)
+
+
+def uniform(
+    low: Any = 0, high: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None,
+    **kwargs: Any,
+) -> NDArray:
+    """Draw from [low, high)."""
+    return _draw("uniform", {"low": low, "high": high}, shape, dtype, ctx, out, kwargs)
+
+
+def normal(
+    loc: Any = 0, scale: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None,
+    **kwargs: Any,
+) -> NDArray:
+    """Draw from the normal distribution with mean ``loc`` and standard deviation ``scale``."""
+    return _draw("normal", {"loc": loc, "scale": scale}, shape, dtype, ctx, out, kwargs)
+
+
+def randn(*shape: int, **kwargs: Any) -> NDArray:
+    """Draw normal numbers of the given sides; ``loc``, ``scale``, ``dtype``, ``ctx`` and ``out`` by name."""
+    if "shape" in kwargs:
+        raise refusal("random/randn", "randn takes its shape as positional arguments only", TypeError)
+    return normal(kwargs.pop("loc", 0), kwargs.pop("scale", 1), shape, **kwargs)
+
+
+def poisson(
+    lam: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Any
+) -> NDArray:
+    """Draw from the Poisson distribution with mean ``lam``."""
+    return _draw("poisson", {"lam": lam}, shape, dtype, ctx, out, kwargs)
+
+
+def exponential(
+    scale: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Any
+) -> NDArray:
+    """Draw from the exponential distribution with mean ``scale``; a scale of 0 raises ZeroDivisionError."""
+    parameter_kind({"scale": scale}, NDArray)
+    return _draw("exponential", {"lam": 1.0 / scale}, shape, dtype, ctx, out, kwargs)
+
+
+def gamma(
+    alpha: Any = 1, beta: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None,
+    **kwargs: Any,
+) -> NDArray:
+    """Draw from the gamma distribution with shape ``alpha`` and size ``beta``: its mean is their product."""
+    return _draw("gamma", {"alpha": alpha, "beta": beta}, shape, dtype, ctx, out, kwargs)
+
+
+def negative_binomial(
+    k: Any = 1, p: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Any
+) -> NDArray:
+    """Draw how many failures come before ``k`` successes that have a chance of ``p`` each."""
+    return _draw("negative_binomial", {"k": k, "p": p}, shape, dtype, ctx, out, kwargs)
+
+
+def generalized_negative_binomial(
+    mu: Any = 1, alpha: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None,
+    **kwargs: Any,
+) -> NDArray:
+    """Draw whole numbers with mean ``mu`` and variance ``mu + alpha * mu**2``."""
+    parameters = {"mu": mu, "alpha": alpha}
+    return _draw("generalized_negative_binomial", parameters, shape, dtype, ctx, out, kwargs)
+
+
+def randint(
+    low: Any, high: Any, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Any
+) -> NDArray:
+    """Draw whole numbers of ``low`` .. ``high`` - 1, int32 unless ``dtype`` says int64. Numbers only."""
+    parameters = {"low": low, "high": high}
+    if parameter_kind(parameters, NDArray) is NDArray:
+        raise refusal("random/randint", "randint takes low and high as numbers, not as arrays", ValueError)
+    return _draw("randint", parameters, shape, dtype, ctx, out, kwargs)
+
+
+def _checked(data: Any) -> NDArray:
+    if not isinstance(data, NDArray):
+        raise refusal("nd/input", f"Argument data must have NDArray type, but got {data!r}", AssertionError)
+    return data
+
+
+def multinomial(
+    data: NDArray, shape: Any = None, get_prob: bool = False, out: Any = None, dtype: Any = "int32", **kwargs: Any
+) -> Any:
+    """Draw classes 0, 1, ... with the probabilities along the last axis of ``data``.
+
+    The result has the shape of ``data`` without its last axis, followed by ``shape``. With ``get_prob``
+    a second array holds the logarithm of each class's probability; it can be differentiated.
+    """
+    attrs = {**kwargs, "get_prob": get_prob, "dtype": operators.dtype_of(dtype).name}
+    if shape is not None:
+        attrs["shape"] = as_shape(shape)
+    attrs.pop("name", None)
+    return operators.call("_sample_multinomial", _checked(data), out=out, **attrs)
+
+
+def shuffle(data: NDArray, **kwargs: Any) -> NDArray:
+    """Return the rows of ``data`` in a random order."""
+    kwargs.pop("name", None)
+    return operators.call("_shuffle", _checked(data), **kwargs)
+
+
+def _like(name: str) -> Any:
+    return operators.make_function(get(f"_random_{name}_like"), f"{name}_like")
+
+
+exponential_like = _like("exponential")
+gamma_like = _like("gamma")
+generalized_negative_binomial_like = _like("generalized_negative_binomial")
+negative_binomial_like = _like("negative_binomial")
+normal_like = _like("normal")
+poisson_like = _like("poisson")
+uniform_like = _like("uniform")
+
+__all__ = [
+    "exponential", "exponential_like", "gamma", "gamma_like", "generalized_negative_binomial",
+    "generalized_negative_binomial_like", "multinomial", "negative_binomial", "negative_binomial_like", "normal",
+    "normal_like", "poisson", "poisson_like", "randint", "randn", "shuffle", "uniform", "uniform_like",
+]

@@ -1,0 +1,195 @@
+"""Which operators work on sparse storage, as a table; everything else runs on dense copies, and says so once.
+
+A :class:`Rule` is one line of storage inference: this operator on these storages gives that storage, under this
+condition, by that function. ``rules_*.py`` hold the lines; :func:`invoke` reads them.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...base import refusal
+from ...kernels.foundation import Op, get
+from .. import operators, tape
+from ..ndarray import NDArray
+from .base import BaseSparseNDArray
+from .convert import copy_into, refuse_on_tape, tostype
+
+Storages = tuple[str, ...]
+
+
+def always(p: Any, arrays: Sequence[NDArray]) -> bool:
+    """The condition of a rule without one."""
+    return True
+
+
+class Rule(NamedTuple):
+    """``run(p, arrays) -> array`` of storage ``output``, for inputs of storages ``inputs`` where ``when`` holds.
+
+    ``inputs`` that end with an ellipsis mean any number of arrays of the storage before it. ``condition`` says
+    ``when`` in words. An operator that updates its first input has ``updates`` and a ``run(p, arrays, target)``.
+    """
+
+    operator: str
+    inputs: tuple[Any, ...]
+    output: str
+    run: Callable[..., NDArray]
+    when: Callable[[Any, Sequence[NDArray]], bool] = always
+    condition: str = ""
+    updates: bool = False
+
+
+RULES: dict[tuple[str, tuple[Any, ...]], list[Rule]] = {}
+"""(operator, storages of its inputs) -> its rules, the first whose condition holds counts."""
+
+FALLBACK_STORAGE: dict[str, Callable[[Any, Storages], str]] = {}
+"""Operators whose result has a storage of its own even when it is computed on dense copies."""
+
+
+def add_rule(rule: Rule) -> None:
+    """Enter one line into the table."""
+    RULES.setdefault((rule.operator, rule.inputs), []).append(rule)
+
+
+def rules() -> list[Rule]:
+    """Every line of the table, by operator."""
+    every = (rule for lines in RULES.values() for rule in lines)
+    return sorted(every, key=lambda rule: (rule.operator, rule.inputs[0]))
+
+
+def find(op: Op, p: Any, arrays: Sequence[NDArray]) -> Rule | None:
+    """The rule for these arrays, None when there is none."""
+    storages: Storages = tuple(array.stype for array in arrays)
+    lines = RULES.get((op.name, storages), [])
+    if len(set(storages)) == 1:
+        lines = lines + RULES.get((op.name, (storages[0], ...)), [])
+    for rule in lines:
+        if rule.when(p, arrays):
+            return rule
+    return None
+
+
+def invoke(op: Op, inputs: Sequence[NDArray], attrs: dict[str, Any], out: Any = None) -> Any:
+    """Run ``op`` where an input or an output is sparse; see :func:`mxnet.nd <refimpl.ndarray.operators.invoke>`.
+
+    Raises:
+        MXNetError: a parameter, shape, type or format is refused.
+    """
+    arrays = [array._ordered() if isinstance(array, BaseSparseNDArray) else array for array in inputs]
+    targets = [] if out is None else list(out) if isinstance(out, (list, tuple)) else [out]
+    if tape.STATE.recording and any(tape.on_tape(array) for array in inputs):
+        if any(target.is_sparse for target in targets):
+            refuse_on_tape(next(array for array in inputs if tape.on_tape(array)))
+        return _on_dense_copies(op, inputs, arrays, attrs, targets, out)
+    attrs.pop("ctx", None)
+    if op.variadic:
+        attrs.setdefault(op.variadic, len(inputs))
+    p = operators.parsed(op, attrs)
+    rule = find(op, p, arrays)
+    if rule is None:
+        if any(array.is_sparse for array in (*inputs, *targets)):
+            _report(op, inputs, targets)
+        storage = FALLBACK_STORAGE.get(op.name)
+        if storage is not None:  # chosen here, so that the dense operator is not asked for it
+            attrs = {name: value for name, value in attrs.items() if name != "forward_stype"}
+        return _on_dense_copies(op, inputs, arrays, attrs, targets, out, storage, p)
+    _check(op, p, arrays, targets)
+    if rule.updates:
+        return _updated(rule, p, inputs, arrays, targets, out)
+    result = rule.run(p, arrays)
+    if not targets:
+        return result
+    copy_into(result, targets[0])
+    return out
+
+
+def _check(op: Op, p: Any, arrays: Sequence[NDArray], targets: Sequence[NDArray]) -> None:
+    """Count, shapes and types of the inputs by the page's own inference; the shape of the output's target."""
+    names = op.input_names(p)
+    if len(names) != len(arrays):
+        raise refusal(
+            "nd/input-count", f"{op.name} takes {len(names)} inputs ({', '.join(names)}), got {len(arrays)}"
+        )
+    unknown = [None] * len(op.output_names(p))
+    _, shapes = op.infer(p, [array.shape for array in arrays], list(unknown))
+    op.infer_type(p, [np.dtype(array.dtype) for array in arrays], list(unknown))
+    for target, shape in zip(targets, shapes, strict=False):
+        if target.shape != shape:
+            raise refusal("nd/out-shape", f"{op.name}: out has shape {target.shape}, expected {shape}")
+
+
+def _updated(
+    rule: Rule, p: Any, inputs: Sequence[NDArray], arrays: list[NDArray], targets: list[NDArray], out: Any
+) -> NDArray:
+    """Run an update: of the target in place when it is the first input, of a copy of that otherwise."""
+    for given, used in zip(inputs, arrays, strict=True):
+        if given is not used:  # sorted on the way in: updates write into the caller's arrays
+            given._become(used)  # type: ignore[attr-defined]  # sparse, since only those are sorted
+    arrays = list(inputs)
+    if targets and targets[0] is inputs[0]:
+        rule.run(p, arrays, inputs[0])
+        return out
+    made = arrays[0].copy()
+    rule.run(p, [made, *arrays[1:]], made)
+    if not targets:
+        return made
+    copy_into(made, targets[0])
+    return out
+
+
+# --- falling back -------------------------------------------------------------------------------
+
+
+_REPORTED: set[tuple[str, Storages, Storages]] = set()
+
+
+def _report(op: Op, inputs: Sequence[NDArray], targets: Sequence[NDArray]) -> None:
+    """One logged line for each operator and storages that fall back; none when the environment says so."""
+    read, written = (tuple(array.stype for array in arrays) for arrays in (inputs, targets))
+    if (op.name, read, written) in _REPORTED or os.environ.get("MXNET_STORAGE_FALLBACK_LOG_VERBOSE", "1") == "0":
+        return
+    _REPORTED.add((op.name, read, written))
+    logging.warning(
+        "Storage type fallback detected: operator %s has no form for inputs (%s)%s and runs on dense copies;"
+        " set MXNET_STORAGE_FALLBACK_LOG_VERBOSE=0 to silence this",
+        op.name, ", ".join(read), f" and out ({', '.join(written)})" if written else "",
+    )
+
+
+def _on_dense_copies(
+    op: Op, inputs: Sequence[NDArray], arrays: Sequence[NDArray], attrs: dict[str, Any], targets: Sequence[NDArray],
+    out: Any, storage: Callable[[Any, Storages], str] | None = None, p: Any = None,
+) -> Any:
+    dense = [array.tostype("default") if array.is_sparse else array for array in arrays]
+    made: Any = None
+    if targets and not any(target.is_sparse for target in targets):
+        operators.invoke(op, dense, attrs, list(targets))
+    else:
+        made = operators.invoke(op, dense, attrs)
+        results = made if isinstance(made, list) else [made]
+        if len(targets) not in (0, len(results)):
+            raise refusal("nd/out-count", f"{op.name} has {len(results)} outputs, out holds {len(targets)}")
+        for target, result in zip(targets, results, strict=False):
+            copy_into(result, target)
+        if not targets and storage is not None:
+            wanted = storage(p, tuple(array.stype for array in arrays))
+            made = made if wanted == "default" else tostype(made, wanted)
+    _give_back(op, inputs, dense)
+    return made if not targets else out
+
+
+def _give_back(op: Op, inputs: Sequence[NDArray], dense: Sequence[NDArray]) -> None:
+    """States that the operator changed, in their own storage."""
+    for name, given, used in zip(op.all_inputs, inputs, dense, strict=False):
+        if name in op.mutates and given.is_sparse:
+            copy_into(used, given)
+
+
+def call(name: str, *inputs: NDArray, **attrs: Any) -> Any:
+    """Run the operator ``name`` on arrays of any storage."""
+    return operators.invoke(get(name), list(inputs), attrs)

@@ -1,0 +1,180 @@
+"""Rules of operators on elements: what stays zero keeps its storage, two patterns meet in their union."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...kernels.cast_storage import GATHER_ROWS, INDEX
+from ...kernels.foundation import Buffer, allocate, as_buffer
+from ...kernels.sparse_union import GATHER_STORED, union, without_zeros
+from ..ndarray import NDArray
+from .base import BaseSparseNDArray
+from .csr import CSRNDArray
+from .dispatch import Rule, add_rule
+from .row_sparse import RowSparseNDArray
+from .values import narrowed, on_dense, widened
+
+SPARSE = ("row_sparse", "csr")
+
+KEEP_ZERO = (
+    "abs", "arcsin", "arcsinh", "arctan", "arctanh", "cbrt", "ceil", "degrees", "expm1", "fix", "floor", "log1p",
+    "negative", "radians", "relu", "rint", "round", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh", "trunc",
+    "_copy", "BlockGrad", "make_loss", "_contrib_round_ste", "_contrib_sign_ste", "_mul_scalar", "_div_scalar",
+    "_scatter_plus_scalar", "_scatter_minus_scalar",
+)
+"""Operators of one array whose sparse form touches stored values only."""
+
+KEEP_ZERO_WHEN = {
+    "_plus_scalar": ("scalar = 0", lambda s: s == 0),
+    "_minus_scalar": ("scalar = 0", lambda s: s == 0),
+    "_equal_scalar": ("scalar is not 0", lambda s: s != 0),
+    "_not_equal_scalar": ("scalar = 0", lambda s: s == 0),
+    "_greater_scalar": ("scalar >= 0", lambda s: s >= 0),
+    "_greater_equal_scalar": ("scalar > 0", lambda s: s > 0),
+    "_lesser_scalar": ("scalar <= 0", lambda s: s <= 0),
+    "_lesser_equal_scalar": ("scalar < 0", lambda s: s < 0),
+}
+"""Scalar forms that leave zero alone for some scalars only."""
+
+UNION = ("elemwise_add", "elemwise_sub", "elemwise_mul", "_maximum", "_minimum", "_hypot")
+"""Operators of two arrays that give zero for two zeros."""
+
+
+def on_values(name: str) -> Any:
+    """The rule that runs operator ``name`` on the stored values."""
+
+    def run(p: Any, arrays: Sequence[Any]) -> NDArray:
+        (array,) = arrays
+        return array._like(on_dense(name, p, [array._values]))
+
+    return run
+
+
+def zeros_like(p: Any, arrays: Sequence[Any]) -> NDArray:
+    """Nothing stored."""
+    from .creation import zeros
+
+    (array,) = arrays
+    return zeros(array.stype, array.shape, array.context, array.dtype)
+
+
+def spread(array: NDArray, places: Buffer) -> NDArray:
+    """Values by place, zero where the place is -1."""
+    values = widened(array)
+    out = allocate((places.size, *values.shape[1:]), values.dtype, values.device)
+    width = out.size // places.size if places.size else 0
+    GATHER_ROWS(values, places, out, places.size, width)
+    return narrowed(out, array.dtype, array.context)
+
+
+def on_union(name: str) -> Any:
+    """The rule that runs operator ``name`` on two arrays brought onto the union of their patterns.
+
+    A csr result stores no zeros; of a row_sparse one every row of the union stays.
+    """
+
+    def run(p: Any, arrays: Sequence[Any]) -> NDArray:
+        left, right = arrays
+        right = right.as_in_context(left.context)
+        ctx = left.context
+        patterns = [_pattern(array) for array in (left, right)]
+        indices, indptr, from_left, from_right = union(*patterns)
+        values = on_dense(name, p, [spread(left._values, from_left), spread(right._values, from_right)])
+        if left.stype == "row_sparse":
+            return RowSparseNDArray(values, (NDArray(indices, ctx),), left.shape, ordered=True)
+        kept, columns, starts = without_zeros(widened(values), indices, indptr)
+        parts = (NDArray(starts, ctx), NDArray(columns, ctx))
+        return CSRNDArray(narrowed(kept, values.dtype, ctx), parts, left.shape, ordered=True)
+
+    return run
+
+
+def _pattern(array: BaseSparseNDArray) -> tuple[Buffer, Buffer]:
+    """(indices, starts); the rows of a row_sparse array are one run."""
+    indices = array._indices[-1]._data
+    if array.stype == "csr":
+        return indices, array._indices[0]._data
+    return indices, as_buffer(np.array([0, indices.size], INDEX), indices.device)
+
+
+def stored_places(sparse: Any, dense: NDArray) -> NDArray:
+    """The elements of a dense array that ``dense`` stretches to, where ``sparse`` stores values."""
+    memory = widened(dense.as_in_context(sparse.context))
+    if sparse.stype == "row_sparse":
+        return spread(narrowed(memory, dense.dtype, sparse.context), sparse._indices[0]._data)
+    sides = (1, 1, *dense.shape)[-2:]
+    columns, starts = sparse._indices[1]._data, sparse._indices[0]._data
+    out = allocate((columns.size,), memory.dtype, memory.device)
+    row_step = sides[1] if sides[0] > 1 else 0
+    GATHER_STORED(memory, columns, starts, out, sparse.shape[0], row_step, 1 if sides[1] > 1 else 0)
+    return narrowed(out, dense.dtype, sparse.context)
+
+
+def on_stored(name: str, *, sparse_first: bool) -> Any:
+    """The rule that runs ``name`` on stored values and the dense elements at their places."""
+
+    def run(p: Any, arrays: Sequence[Any]) -> NDArray:
+        sparse, dense = arrays if sparse_first else arrays[::-1]
+        pair = [sparse._values, stored_places(sparse, dense)]
+        return sparse._like(on_dense(name, p, pair if sparse_first else pair[::-1]))
+
+    return run
+
+
+def through_dense(name: str) -> Any:
+    """The rule of operators whose result is full anyway: a dense copy costs no more than the result."""
+
+    def run(p: Any, arrays: Sequence[NDArray]) -> NDArray:
+        return on_dense(name, p, [array.tostype("default") if array.is_sparse else array for array in arrays])
+
+    return run
+
+
+def _keeps_shape(p: Any, arrays: Sequence[NDArray]) -> bool:
+    """Whether the dense operand stretches to the sparse one: one row, one column, one element or the whole."""
+    sparse, dense = arrays
+    sides = (1, 1, *dense.shape)[-2:]
+    return dense.ndim <= 2 and all(side in (1, whole) for side, whole in zip(sides, sparse.shape, strict=True))
+
+
+def _stretches(p: Any, arrays: Sequence[NDArray]) -> bool:
+    """As above, and truly smaller: dividing equal shapes meets 0 / 0 in places that are not stored."""
+    return _keeps_shape(p, arrays) and arrays[0].shape != arrays[1].shape
+
+
+def _for_scalar(holds: Callable[[float], bool]) -> Callable[[Any, Sequence[NDArray]], bool]:
+    return lambda p, _: holds(p.scalar)
+
+
+def _around_zero(p: Any, arrays: Sequence[NDArray]) -> bool:
+    return p.a_min <= 0 <= p.a_max
+
+
+def _register() -> None:
+    for stype in SPARSE:
+        for name in KEEP_ZERO:
+            add_rule(Rule(name, (stype,), stype, on_values(name)))
+        for name, (words, holds) in KEEP_ZERO_WHEN.items():
+            add_rule(Rule(name, (stype,), stype, on_values(name), _for_scalar(holds), words))
+        add_rule(Rule("clip", (stype,), stype, on_values("clip"), _around_zero, "a_min <= 0 <= a_max"))
+        add_rule(Rule("zeros_like", (stype,), stype, zeros_like))
+        for name in UNION:
+            add_rule(Rule(name, (stype, stype), stype, on_union(name)))
+        for name in ("elemwise_add", "elemwise_sub"):
+            add_rule(Rule(name, (stype, "default"), "default", through_dense(name)))
+            add_rule(Rule(name, ("default", stype), "default", through_dense(name)))
+        add_rule(Rule("elemwise_mul", (stype, "default"), stype, on_stored("elemwise_mul", sparse_first=True)))
+        add_rule(Rule("elemwise_mul", ("default", stype), stype, on_stored("elemwise_mul", sparse_first=False)))
+    for name in ("broadcast_add", "broadcast_sub"):
+        add_rule(Rule(name, ("csr", "default"), "default", through_dense(name)))
+    mul, div = (on_stored(name, sparse_first=True) for name in ("broadcast_mul", "broadcast_div"))
+    add_rule(Rule("broadcast_mul", ("csr", "default"), "csr", mul, _keeps_shape, "rhs stretches to lhs"))
+    add_rule(Rule("broadcast_div", ("csr", "default"), "csr", div, _stretches, "rhs is smaller and stretches to lhs"))
+    add_rule(Rule("_scatter_elemwise_div", ("row_sparse", "default"), "row_sparse",
+                  on_stored("elemwise_div", sparse_first=True)))
+
+
+_register()

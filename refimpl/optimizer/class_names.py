@@ -1,0 +1,84 @@
+"""By which names ``.states`` files call optimizers and learning rate schedulers, and which classes those are here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..base import refusal
+
+_OF_MXNET = {
+    "Optimizer", "AdaDelta", "AdaGrad", "Adam", "Adamax", "DCASGD", "FTML", "Ftrl", "GroupAdaGrad", "LAMB", "LARS",
+    "LBSGD", "NAG", "Nadam", "RMSProp", "SGD", "SGLD", "Signum", "Test", "ccSGD", "LRScheduler", "CosineScheduler",
+    "FactorScheduler", "MultiFactorScheduler", "PolyScheduler",
+}
+_CONTRIBUTED = {"GroupAdaGrad"}
+
+
+def _same_class(known: tuple[str, str], named: tuple[str, str]) -> bool:
+    """Whether a file that says ``named`` means the class ``known``; MXNet moved its own between releases."""
+    if known == named:
+        return True
+    return known[1] == named[1] in _OF_MXNET and _is_home(known[0]) and _is_home(named[0])
+
+
+def _is_home(module: str) -> bool:
+    """Whether some release of MXNet kept its optimizers or schedulers in this module."""
+    return ".".join(module.split(".")[:2]) in ("mxnet.optimizer", "mxnet.lr_scheduler", "mxnet.misc")
+
+
+def is_optimizer(kind: type) -> bool:
+    """Whether a class is an optimizer's."""
+    from .optimizer import Optimizer
+
+    return issubclass(kind, Optimizer)
+
+
+def _with_subclasses(base: type) -> Iterator[Any]:
+    yield base
+    direct: list[type] = base.__subclasses__()
+    for kind in direct:
+        yield from _with_subclasses(kind)
+
+
+def written_name(kind: type) -> tuple[str, str]:
+    """(module, name) by which a file names a class: MXNet's own for those that MXNet has."""
+    from ..lr_scheduler import LRScheduler
+
+    if issubclass(kind, LRScheduler):
+        module = "mxnet.lr_scheduler"
+    elif is_optimizer(kind):
+        module = f"mxnet.optimizer.{'contrib' if kind.__name__ in _CONTRIBUTED else 'optimizer'}"
+    else:
+        raise refusal(
+            "States/content",
+            "a .states file holds numbers, text, arrays, optimizers and schedulers, not"
+            f" {kind.__name__}",
+        )
+    own = kind.__module__.partition(".")[0] == __name__.partition(".")[0]
+    return (module if own else kind.__module__), kind.__qualname__
+
+
+def known_class(module: str, name: str) -> Any:
+    """The optimizer or scheduler class that a file means; None when there is none here."""
+    from ..lr_scheduler import LRScheduler
+    from .optimizer import Optimizer
+
+    for base in (Optimizer, LRScheduler):
+        for known in _with_subclasses(base):
+            if _same_class(written_name(known), (module, name)):
+                return known
+    return None
+
+
+def absent(module: str, name: str) -> str:
+    """What to say about a class that :func:`known_class` does not find."""
+    if _is_home(module) and name in _OF_MXNET:
+        return "a class of MXNet that does not exist here; save the states without the optimizer"
+    return (
+        "not an optimizer or learning rate scheduler known here; import the module that defines it first, if you"
+        " trust the file"
+    )
+
+
+__all__ = ["absent", "is_optimizer", "known_class", "written_name"]

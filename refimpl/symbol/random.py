@@ -1,0 +1,116 @@
+"""mx.sym.random: graphs that draw random numbers, from the same distributions as mx.nd.random.
+
+Parameters are numbers, for a value of ``shape`` (inferred where it is not given), or symbols, each element
+of which makes a block of ``shape``. ``name`` and ``attr`` are those of the node.
+
+Every function raises AssertionError for numbers mixed with symbols and ValueError for anything else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..base import dtype_of, refusal
+from ..kernels.foundation import get
+from ..ndarray.random import parameter_kind
+from . import operators
+from .symbol import Symbol
+
+
+def _draw(name: str, parameters: dict[str, Any], shape: Any, dtype: Any, more: dict[str, Any]) -> Symbol:
+    attrs = dict(more)
+    if dtype is not None and dtype != "None":
+        attrs["dtype"] = dtype_of(dtype).name
+    if shape is not None:
+        attrs["shape"] = shape
+    if parameter_kind(parameters, Symbol) is Symbol:
+        function = operators.make_function(get(f"_sample_{name}"), f"_sample_{name}")
+        return function(*parameters.values(), **attrs)
+    return operators.make_function(get(f"_random_{name}"), f"_random_{name}")(**parameters, **attrs)
+
+
+def uniform(low: Any = 0, high: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
+    """Numbers of [low, high)."""
+    return _draw("uniform", {"low": low, "high": high}, shape, dtype, kwargs)
+
+
+def normal(loc: Any = 0, scale: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
+    """Normal numbers with mean ``loc`` and standard deviation ``scale``."""
+    return _draw("normal", {"loc": loc, "scale": scale}, shape, dtype, kwargs)
+
+
+def randn(*shape: int, **kwargs: Any) -> Symbol:
+    """Normal numbers of the given sides; ``loc``, ``scale`` and ``dtype`` by name."""
+    if "shape" in kwargs:
+        raise refusal("random/randn", "randn takes its shape as positional arguments only", TypeError)
+    return normal(kwargs.pop("loc", 0), kwargs.pop("scale", 1), shape, **kwargs)
+
+
+def poisson(lam: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
+    """Numbers of the Poisson distribution with mean ``lam``."""
+    return _draw("poisson", {"lam": lam}, shape, dtype, kwargs)
+
+
+def exponential(scale: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
+    """Numbers of the exponential distribution with mean ``scale``."""
+    parameter_kind({"scale": scale}, Symbol)
+    return _draw("exponential", {"lam": 1.0 / scale}, shape, dtype, kwargs)
+
+
+def gamma(alpha: Any = 1, beta: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
+    """Numbers of the gamma distribution with shape ``alpha`` and size ``beta``."""
+    return _draw("gamma", {"alpha": alpha, "beta": beta}, shape, dtype, kwargs)
+
+
+def negative_binomial(k: Any = 1, p: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
+    """How many failures come before ``k`` successes that have a chance of ``p`` each."""
+    return _draw("negative_binomial", {"k": k, "p": p}, shape, dtype, kwargs)
+
+
+def generalized_negative_binomial(
+    mu: Any = 1, alpha: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
+) -> Symbol:
+    """Whole numbers with mean ``mu`` and variance ``mu + alpha * mu**2``."""
+    return _draw("generalized_negative_binomial", {"mu": mu, "alpha": alpha}, shape, dtype, kwargs)
+
+
+def randint(low: Any, high: Any, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
+    """Whole numbers of ``low`` .. ``high`` - 1; numbers only."""
+    parameters = {"low": low, "high": high}
+    if parameter_kind(parameters, Symbol) is Symbol:
+        raise refusal("random/randint", "randint takes low and high as numbers, not as symbols", ValueError)
+    return _draw("randint", parameters, shape, dtype, kwargs)
+
+
+def multinomial(
+    data: Symbol, shape: Any = None, get_prob: bool = True, dtype: Any = "int32", **kwargs: Any
+) -> Symbol:
+    """Classes drawn with the probabilities along the last axis of ``data``, and by default their log-probabilities."""
+    if shape is not None:
+        kwargs["shape"] = shape
+    function = operators.make_function(get("_sample_multinomial"), "_sample_multinomial")
+    return function(data, get_prob=get_prob, dtype=dtype_of(dtype).name, **kwargs)
+
+
+def shuffle(data: Symbol, **kwargs: Any) -> Symbol:
+    """The rows of ``data`` in a random order."""
+    return operators.make_function(get("_shuffle"), "_shuffle")(data, **kwargs)
+
+
+def _like(name: str) -> Any:
+    return operators.make_function(get(f"_random_{name}_like"), f"{name}_like")
+
+
+exponential_like = _like("exponential")
+gamma_like = _like("gamma")
+generalized_negative_binomial_like = _like("generalized_negative_binomial")
+negative_binomial_like = _like("negative_binomial")
+normal_like = _like("normal")
+poisson_like = _like("poisson")
+uniform_like = _like("uniform")
+
+__all__ = [
+    "exponential", "exponential_like", "gamma", "gamma_like", "generalized_negative_binomial",
+    "generalized_negative_binomial_like", "multinomial", "negative_binomial", "negative_binomial_like", "normal",
+    "normal_like", "poisson", "poisson_like", "randint", "randn", "shuffle", "uniform", "uniform_like",
+]

@@ -1,0 +1,62 @@
+"""autograd.grad, and gradients that are differentiated again. Numbers are MXNet 1.9.1's unless by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import refimpl as mx
+from refimpl import autograd as ag
+
+from .test_autograd import variable
+
+nd = mx.nd
+
+
+@pytest.mark.clause("autograd/grad")
+def test_grad_returns_a_list_and_leaves_grad_alone() -> None:
+    x = variable(1, 2)
+    x.grad[:] = 9
+    with ag.record():
+        y = x * x
+    found = ag.grad(y, x)
+    assert isinstance(found, list)
+    assert (found[0].asnumpy().tolist(), x.grad.asnumpy().tolist()) == ([2, 4], [9, 9])
+
+
+@pytest.mark.clause("autograd/grad")
+def test_grad_shares_no_memory() -> None:
+    # g = ag.grad(x + w, [x, w], head_grads=h); g[0][:] = 9; g[1], h -> [1, 1], [1, 1]
+    x, w, head = variable(1, 2), variable(1, 2), nd.ones((2,))
+    with ag.record():
+        y = x + w
+    first, second = ag.grad(y, [x, w], head_grads=head)
+    first[:] = 9
+    assert (second.asnumpy().tolist(), head.asnumpy().tolist()) == ([1, 1], [1, 1])
+
+
+def test_grad_with_create_graph_retains_the_graph() -> None:
+    x = variable(1, 2)
+    with ag.record():
+        y = x.exp()
+        (g,) = ag.grad(y, x, create_graph=True)
+        z = g.exp()
+    z.backward()
+    # exp(exp(x)) exp(x)
+    np.testing.assert_allclose(x.grad.asnumpy(), [41.19355010986328, 11956.8095703125], rtol=1e-5)
+    x = variable(1)
+    with ag.record():
+        y = x.exp()
+    (g,) = ag.grad(y, x, create_graph=True)  # outside record() as well
+    g.backward()
+    np.testing.assert_allclose(x.grad.asnumpy(), [2.7182817459106445], rtol=1e-6)
+
+
+def test_a_penalty_on_a_gradient() -> None:
+    """By hand: loss = sum((d/dx (w x^2))^2) = sum(4 w^2 x^2), so d/dw = 8 w x^2."""
+    x, w = variable(1, 2), variable(3, 5)
+    with ag.record():
+        (g,) = ag.grad(w * x * x, x, create_graph=True)
+        loss = (g * g).sum()
+    loss.backward()
+    assert w.grad.asnumpy().tolist() == [24, 160]
