@@ -9,13 +9,13 @@ if not (_Path(__file__).parent / "kernels").is_dir():
     __path__.append(str(_Path(__file__).parent.parent))
 
 # Ground floor first: each line may import from the lines above it, never from those below.
-from . import base, context, engine, name, attribute  # noqa: I001
+from . import base, error, util, context, engine, name, attribute, registry, runtime  # noqa: I001
 from . import ndarray, random, symbol, executor, autograd, cached_op, executor_v2
-from . import operator, profiler
+from . import operator, profiler, recordio
 from . import io, initializer, lr_scheduler, optimizer, metric, kvstore
 from . import model, callback, monitor
 from . import executor_manager, module
-from . import data, visualization
+from . import data, visualization, test_utils, contrib
 from . import initializer as init
 from . import kvstore as kv
 from . import module as mod
@@ -30,14 +30,17 @@ from .base import MXNetError
 from .context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus
 from .executor import Executor
 from .ndarray import NDArray
+from .quirks import quirks
 from .symbol import Symbol
 
 ndarray.CachedOp = cached_op.CachedOp  # MXNet's name for it
+quirks.read_environment()
 
 __all__ = [
-    "AttrScope", "Context", "Executor", "MXNetError", "NDArray", "Symbol", "attribute", "autograd", "base", "callback",
-    "context", "cpu", "cpu_pinned", "current_context", "data", "engine", "executor", "executor_manager", "gpu", "init",
-    "initializer", "io", "kv", "kvstore", "lr_scheduler", "metric", "mod", "model", "module", "mon", "monitor",
-    "name", "nd", "ndarray", "num_gpus", "opt", "optimizer", "random", "rnd", "sym", "symbol",
-    "visualization", "viz",
+    "AttrScope", "Context", "Executor", "MXNetError", "NDArray", "Symbol", "attribute", "autograd", "base",
+    "cached_op", "callback", "context", "contrib", "cpu", "cpu_pinned", "current_context", "data", "engine",
+    "error", "executor", "executor_manager", "executor_v2", "gpu", "init", "initializer", "io", "kv", "kvstore",
+    "lr_scheduler", "metric", "mod", "model", "module", "mon", "monitor", "name", "nd", "ndarray", "num_gpus",
+    "operator", "opt", "optimizer", "profiler", "quirks", "random", "recordio", "registry", "rnd", "runtime",
+    "sym", "symbol", "test_utils", "util", "visualization", "viz",
 ]

@@ -15,7 +15,7 @@ from .base import refusal
 from .function import Function
 from .kernels.foundation import Buffer, Op, allocate
 from .kernels.foundation import run as runner
-from .ndarray import NDArray, array, operators, tape
+from .ndarray import NDArray, array, operators, tape, zeros
 from .ndarray.recording import (
     Scope,
     is_recording,
@@ -143,7 +143,7 @@ def _run_gradients(
     entries = [graph.entry(head) for head in heads]
     nodes = [graph.nodes.get(id(place)) for place in wanted]
     ids = {id(node) for node in nodes if node is not None}
-    made = gradient.build(entries, ids, differentiable=create_graph)
+    made = gradient.build(entries, ids, differentiable=create_graph, taped=True)
     if made.refused is not None:
         raise made.refused
     values = graph.values()
@@ -247,6 +247,14 @@ def _spend(graph: _Graph) -> None:
         noted.inputs, noted.outputs = [], []
 
 
+def _clear(target: NDArray) -> None:
+    """Zero a gradient; of a sparse one nothing stays stored."""
+    if target.is_sparse:
+        zeros(target.shape, target.context, target.dtype, stype=target.stype).copyto(target)
+    else:
+        target[:] = 0
+
+
 def backward(
     heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True
 ) -> None:
@@ -274,7 +282,7 @@ def backward(
         assert target is not None
         if result is None:
             if place.requirement == "write":
-                target[:] = 0
+                _clear(target)
         elif place.requirement == "add":
             operators.call("_grad_add", target, result.astype(target.dtype, copy=False), out=target)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,6 @@ class Arena:
         self.size = size
         self.memory = allocate((size + SLACK_BYTES,), np.dtype(np.uint8), context.memory)
 
-    def part(self, offset: int, count: int, dtype: np.dtype, shape: Shape) -> Buffer:
-        """``count`` elements that begin at byte ``offset``."""
-        piece = self.memory.flat[offset : offset + count * dtype.itemsize]
-        flat: Any = piece.view(dtype)
-        if self.memory.device == "gpu" and not hasattr(flat, "copy_to_host"):
-            flat = type(piece)(flat)  # the simulator's view is a bare NumPy array
-        return Buffer(flat, shape, self.memory.device)
-
 
 class Pool:
     """The arenas of executors that share memory: each context has the largest that was asked for."""
@@ -41,3 +34,17 @@ class Pool:
         if found is None or found.size < size:
             found = self.arenas[context] = Arena(context, size)
         return found
+
+
+def part(memory: Buffer, offset: int, dtype: np.dtype, shape: Shape) -> Buffer:
+    """An array that begins at byte ``offset`` of other memory, whatever that holds."""
+    piece = _seen_as(memory, memory.flat, np.dtype(np.uint8))[offset : offset + prod(shape) * dtype.itemsize]
+    return Buffer(_seen_as(memory, piece, dtype), shape, memory.device)
+
+
+def _seen_as(memory: Buffer, flat: Any, dtype: np.dtype) -> Any:
+    """The same bytes as elements of another type."""
+    seen: Any = flat.view(dtype)
+    if memory.device == "gpu" and not hasattr(seen, "copy_to_host"):
+        seen = type(memory.flat)(seen)  # the simulator's view is a bare NumPy array
+    return seen

@@ -20,7 +20,7 @@ from .binding import Bound
 from .context import Context
 from .kernels.foundation import Buffer, allocate, known
 from .ndarray import NDArray, zeros
-from .pool import Pool
+from .pool import Pool, part
 from .steps import (
     AddStep,
     BackwardStep,
@@ -228,10 +228,11 @@ class Program:
 
     def _place_values(self) -> None:
         """Take the plan's arenas from the pool that executors share, and cut the values out of them."""
-        arenas = {context: self.pool.arena(context, size) for context, size in self.plan.arenas.items()}
+        arenas = {context: self.pool.arena(context, size).memory for context, size in self.plan.arenas.items()}
         for key, place in self.plan.place.items():
             shape, dtype = self.graph.shapes[key], np.dtype(self.graph.types[key])
-            self.buffers[key] = arenas[place.context].part(place.offset, prod(shape), dtype, shape)
+            memory = arenas[place.context] if place.home is None else self.buffers[place.home]
+            self.buffers[key] = part(memory, place.offset, dtype, shape)
 
     def _reads(self, node: Node) -> list[Buffer]:
         return [self.buffers[key_of(entry)] for entry in node.inputs]

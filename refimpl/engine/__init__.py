@@ -22,6 +22,7 @@ from contextlib import contextmanager
 
 from ..base import MXNetError, refusal
 from ..kernels.foundation import Buffer
+from ..quirks import quirks
 from .tasks import Engine, Naive, Queue, Shuffled, Task, Threaded, memory_of
 
 attention = False
@@ -170,7 +171,7 @@ def run(
             _inside.task = before
 
     if queueing and not _inside.task:
-        _engine.push(Task(name, context, guarded, reads, [*writes, *changes]))
+        _engine.push(Task(name, context, quirks.carried(guarded), reads, [*writes, *changes]))
     else:
         attempt(work, reads, writes)
 

@@ -45,7 +45,7 @@ del set_value
 
 globals().update(_functions.FUNCTIONS)  # add, subtract, ..., logical_xor
 
-from . import random  # noqa: E402  # over the operators' namespace of that name
+from . import contrib, random, sparse  # noqa: E402  # over the operators' namespaces of these names
 
 if _TYPE_CHECKING:
 
@@ -54,8 +54,8 @@ if _TYPE_CHECKING:
 
 
 __all__ = [
-    "NDArray", "arange", "array", "concatenate", "empty", "eye", "from_dlpack", "from_numpy", "full", "histogram",
-    "linspace", "load", "load_frombuffer", "moveaxis", "onehot_encode", "ones", "random", "save", "split_v2",
-    "to_dlpack_for_read", "to_dlpack_for_write", "waitall", "zeros",
+    "NDArray", "arange", "array", "concatenate", "contrib", "empty", "eye", "from_dlpack", "from_numpy",
+    "full", "histogram", "linspace", "load", "load_frombuffer", "moveaxis", "onehot_encode", "ones", "random",
+    "save", "sparse", "split_v2", "to_dlpack_for_read", "to_dlpack_for_write", "waitall", "zeros",
 ]
 __all__ += list(_functions.FUNCTIONS)

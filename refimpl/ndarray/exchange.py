@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base import dtype_of, refusal
 from ..context import Context, cpu
-from ..kernels.foundation import Buffer
+from ..kernels.foundation import Buffer, as_buffer
 from . import operators
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _unpickled(values: np.ndarray, place: tuple[str, int]) -> NDArray:
 
 
 def from_dlpack(capsule: Any) -> NDArray:
-    """An array over the memory of a DLPack capsule, or of any object with ``__dlpack__`` (CPU only).
+    """A copy of what a DLPack capsule, or any object with ``__dlpack__``, holds (CPU only).
 
     Raises:
         TypeError: it is neither, or its element type or layout is not one of ours.
@@ -111,10 +111,8 @@ def from_dlpack(capsule: Any) -> NDArray:
         values = np.from_dlpack(held)
     except (TypeError, ValueError, BufferError, RuntimeError) as error:
         raise refusal("NDArray/from-dlpack", f"this cannot be read as a DLPack capsule: {error}", TypeError) from None
-    kind = dtype_of(values.dtype)
-    if not values.flags.c_contiguous:
-        values = np.ascontiguousarray(values, kind)
-    return NDArray(Buffer(values.reshape(-1), values.shape), cpu(0), values.flags.writeable)
+    dtype_of(values.dtype)
+    return NDArray(as_buffer(values), cpu(0))  # kernels may read past an array's end: foreign memory has none to spare
 
 
 class _Capsule:

@@ -158,6 +158,10 @@ class NDArray(Arithmetic, Exchange):
             TypeError: ``other`` is neither an NDArray nor a Context.
         """
         if isinstance(other, NDArray):
+            if other.is_sparse:
+                from . import sparse
+
+                return sparse.copy_into(self, other)
             if other._buffer is self._buffer:
                 warnings.warn("You are attempting to copy an array to itself", RuntimeWarning, stacklevel=2)
                 return False
@@ -306,12 +310,18 @@ class NDArray(Arithmetic, Exchange):
         raise AttributeError(f"'NDArray' object has no attribute {name!r}")
 
 
-def empty(shape: int | Sequence[int], ctx: Context | None = None, dtype: Any = None) -> NDArray:
-    """An array of ``shape`` with unspecified content.
+def empty(
+    shape: int | Sequence[int], ctx: Context | None = None, dtype: Any = None, stype: str | None = None
+) -> NDArray:
+    """An array of ``shape`` with unspecified content (zeros when ``stype`` is "row_sparse" or "csr").
 
     Raises:
         MXNetError: ``shape`` is not made of whole numbers, or ``ctx`` is no Context.
     """
+    if stype not in (None, "default"):
+        from . import sparse
+
+        return sparse.empty(stype, shape, ctx, dtype)
     given = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
     if not all(isinstance(side, integer_types) and side >= 0 for side in given):
         raise refusal("NDArray/shape", f"a shape is a tuple of whole numbers, none negative, got {shape!r}")
@@ -323,19 +333,23 @@ def empty(shape: int | Sequence[int], ctx: Context | None = None, dtype: Any = N
     return NDArray(allocate(sides, kind, place.memory), place)
 
 
-def array(source: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
-    """Copy ``source`` (NDArray, NumPy array, nested lists, number) to a context.
+def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
+    """Copy ``source_array`` (NDArray, NumPy array, nested lists, number) to a context.
 
-    dtype defaults to that of an NDArray source and to float32 for everything else.
+    dtype defaults to that of an NDArray and to float32 for everything else.
     """
-    if isinstance(source, NDArray):
-        values = source.asnumpy()
+    if getattr(source_array, "is_sparse", False) or type(source_array).__module__.startswith("scipy."):
+        from . import sparse
+
+        return sparse.array(source_array, ctx, dtype)
+    if isinstance(source_array, NDArray):
+        values = source_array.asnumpy()
         kind = dtype_of(dtype) if dtype is not None else values.dtype
-        place = ctx if ctx is not None else source.context
+        place = ctx if ctx is not None else source_array.context
     else:
         try:
-            values = np.asarray(source)
-            if values.dtype == object:
+            values = np.asarray(source_array)
+            if values.dtype.kind in "OUS":
                 raise TypeError
         except (TypeError, ValueError):
             raise refusal(

@@ -137,6 +137,14 @@ def _may_write(op: Op, target: NDArray, index: int, sources: list[NDArray], dtyp
     return True
 
 
+_CHOOSING = frozenset({"cast_storage", "dot"})
+
+
+def _asks_for_sparse(op: Op, attrs: dict[str, Any]) -> bool:
+    """Whether the parameters ask for a sparse result, which two operators can give of dense inputs."""
+    return op.name in _CHOOSING and bool({attrs.get("stype"), attrs.get("forward_stype")} & {"csr", "row_sparse"})
+
+
 def _targets(op: Op, out: Any) -> list[NDArray]:
     """What ``out=`` names, as a list."""
     from .ndarray import NDArray
@@ -157,11 +165,10 @@ def invoke(op: Op, inputs: list[NDArray], attrs: dict[str, Any], out: Any = None
     """
     asked = attrs.pop("ctx", None) if attrs else None
     targets = [] if out is None else _targets(op, out)
-    for array in (*inputs, *targets):
-        if array.is_sparse:
-            from . import sparse
+    if _asks_for_sparse(op, attrs) or any([array.is_sparse for array in (*inputs, *targets)]):
+        from . import sparse
 
-            return sparse.invoke(op, inputs, attrs, out)
+        return sparse.invoke(op, inputs, attrs, out)
     if op.variadic and op.variadic not in attrs:
         attrs[op.variadic] = len(inputs)
     if targets and not inputs and "dtype" not in attrs and "dtype" in op.params._fields:

@@ -32,7 +32,7 @@ def parameter_kind(parameters: dict[str, Any], array: type) -> type:
         ValueError: one is neither.
     """
     first, *others = parameters.values()
-    kinds = {array: array, float: numeric_types}
+    kinds: dict[type, Any] = {array: array, float: numeric_types}
     found = next((kind for kind, accepted in kinds.items() if isinstance(first, accepted)), None)
     if found is None:
         raise refusal(

@@ -172,7 +172,7 @@ minimum = _two_ways("minimum", "minimum")
 hypot = _two_ways("hypot", "hypot")
 pow = power = _two_ways("pow", "pow")  # noqa: A001  # MXNet's name
 
-from . import random  # noqa: E402  # after the operators, so that its name wins
+from . import contrib, random, sparse  # noqa: E402  # after the operators, so that their names win
 
 if _TYPE_CHECKING:
 
@@ -181,6 +181,7 @@ if _TYPE_CHECKING:
 
 
 __all__ = [
-    "Group", "Symbol", "Variable", "arange", "eye", "full", "histogram", "hypot", "linspace", "load", "load_json",
-    "maximum", "minimum", "ones", "pow", "power", "random", "split_v2", "var", "zeros",
+    "Group", "Symbol", "Variable", "arange", "contrib", "eye", "full", "histogram", "hypot", "linspace",
+    "load", "load_json", "maximum", "minimum", "ones", "pow", "power", "random", "sparse", "split_v2", "var",
+    "zeros",
 ]

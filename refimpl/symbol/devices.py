@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from ..base import refusal
 from ..context import Context
 from ..kernels.foundation import get
+from .dead_branches import is_placeholder
 from .graph import Graph
 from .inference import Key, key_of
 from .ir import Entry, Node
@@ -30,9 +31,9 @@ def contexts(order: Iterable[Node], default: Context, places: Mapping[str, Conte
         raise refusal(
             "Executor/group2ctx", f"group2ctx is a dict of group name to Context, got {type(places)}", TypeError
         )
-    for group, place in (places or {}).items():
+    for name, place in (places or {}).items():
         if not isinstance(place, Context):
-            raise refusal("Executor/group2ctx", f"group {group!r} is mapped to {place!r}, no Context", TypeError)
+            raise refusal("Executor/group2ctx", f"group {name!r} is mapped to {place!r}, no Context", TypeError)
     found = {}
     for node in order:
         group = node.attrs.get("__ctx_group__") if places else None
@@ -54,7 +55,7 @@ def connect(graph: Graph, targets: list[Context]) -> Graph:
     copies: dict[tuple[Key, Context, bool], Entry] = {}
 
     def brought(entry: Entry, context: Context, forward: bool) -> Entry:
-        if graph.contexts[id(entry.node)] == context:
+        if graph.contexts[id(entry.node)] == context or is_placeholder(entry.node):
             return entry
         key, earlier = (key_of(entry), context, forward), (key_of(entry), context, True)
         if not entry.node.is_variable and earlier in copies:  # an argument may change before backward reads it

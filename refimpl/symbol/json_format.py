@@ -46,7 +46,7 @@ def _without_casts(heads: Sequence[Entry]) -> list[Entry]:
         return Entry(made[id(found.node)], found.index)
 
     for node in post_order(heads):
-        made[id(node)] = Node(node.op, node.name, node.attrs, [bridged(e) for e in node.inputs], node.primal)
+        made[id(node)] = node.reading([bridged(e) for e in node.inputs])
     return [Entry(made[id(head.node)], head.index) for head in heads]
 
 

@@ -34,6 +34,7 @@ MODES = {
 """What ``REFIMPL_MEMORY_PLAN`` may be, and what it means."""
 
 ALIGNMENT = 64
+LODGINGS = 8  # outputs whose memory values may use before they are written
 ROUNDS, MANY, WASTE = 20, 500, 0.005  # attempts; values beyond which there is one; what is good enough
 
 
@@ -50,11 +51,12 @@ def mode() -> str:
 
 
 class Place(NamedTuple):
-    """``size`` bytes at ``offset`` of the arena of ``context``."""
+    """``size`` bytes at ``offset`` of the arena of ``context``, or of the output ``home``."""
 
     context: Context
     offset: int
     size: int
+    home: Key | None = None
 
 
 @dataclass
@@ -80,7 +82,8 @@ class Plan:
     @property
     def blocks(self) -> list[tuple[Context, int]]:
         """The distinct places where a value begins: (context, offset)."""
-        return sorted({(p.context, p.offset) for p in self.place.values()}, key=lambda b: (str(b[0]), b[1]))
+        inside = [p for p in self.place.values() if p.home is None]
+        return sorted({(p.context, p.offset) for p in inside}, key=lambda b: (str(b[0]), b[1]))
 
     def describe(self) -> str:
         """One line for people."""
@@ -99,12 +102,12 @@ class Plan:
                     first, last = self.lives[id(node), index]
                     lines.append(
                         f"{place.context!s:8} {first:4}-{last:<4} {place.offset:9} {place.size:11}"
-                        f"  {node.entry_name(index)}"
+                        f"  {node.entry_name(index)}{' in an output' if place.home else ''}"
                     )
         return "\n".join(lines)
 
 
-@dataclass
+@dataclass(eq=False)
 class _Tenant:
     """Values that lie at one place, one after the other or as views of each other."""
 
@@ -114,6 +117,7 @@ class _Tenant:
     last: int
     keys: list[Key]
     offset: int = 0
+    home: Key | None = None
 
 
 def _inplace_pairs(node: Node) -> list[tuple[int, int]]:
@@ -190,19 +194,47 @@ class _Planner:
 
     def _in_place(self, step: int, node: Node, context: Context) -> None:
         """Let outputs take over the memory of inputs that nobody reads after this step."""
-        pairs = _inplace_pairs(node)
         taken: set[int] = set()
-        for position, index in pairs:
-            source, target = key_of(node.inputs[position]), (id(node), index)
-            tenant = self.of.get(source)
-            if tenant is None or tenant.last != step or id(tenant) in taken:
+        for index in range(node.output_count()):
+            target = (id(node), index)
+            if target in self.of or target in self.pinned:
                 continue
-            if target in self.of or target in self.pinned or not self._alike(source, target, context):
+            for tenant in self._overwritable(step, node, index, context):
+                if id(tenant) not in taken:
+                    self._join(target, tenant, step)
+                    taken.add(id(tenant))
+                    break
+
+    def _overwritable(self, step: int, node: Node, index: int, context: Context) -> list[_Tenant]:
+        """Whose memory the output may take over, because nobody reads it after this step."""
+        pairs, found = _inplace_pairs(node), []
+        for position in [i for i, o in pairs if o == index]:
+            source = key_of(node.inputs[position])
+            tenant = self.of.get(source)
+            if tenant is None or tenant.last != step or not self._alike(source, (id(node), index), context):
                 continue
             readers = [i for i, e in enumerate(node.inputs) if self.of.get(key_of(e)) is tenant]
             if all((reader, index) in pairs for reader in readers):
-                self._join(target, tenant, step)
-                taken.add(id(tenant))
+                found.append(tenant)
+        return found
+
+    def _lodge(self) -> None:
+        """Let values that are gone when an output is written lie in the memory of that output."""
+        births = {id(node): step for step, node in enumerate(self.forward)}
+        outputs = {key_of(e): e.node for e in self.graph.outputs if not e.node.is_variable}
+        for key in sorted(outputs, key=self._bytes, reverse=True)[:LODGINGS]:
+            node, context, space = outputs[key], self.graph.contexts[key[0]], self._bytes(key)
+            birth = births[id(node)]
+            over = self._overwritable(birth, node, key[1], context)[:1]
+            free = [t for t in self.tenants if t.context == context and t.last < birth and t not in over]
+            pile = _Pile(len(over) + len(free))
+            for tenant in [*over, *sorted(free, key=lambda t: (-t.size, t.first))]:
+                if tenant.home is None and self._bytes(tenant.keys[0]) <= space:
+                    pile.put(tenant)
+                    if tenant.offset + self._bytes(tenant.keys[0]) <= space:
+                        tenant.home = key
+                    else:
+                        pile.take_back()
 
     def run(self) -> Plan:
         """Decide who shares, then where everything lies."""
@@ -221,10 +253,12 @@ class _Planner:
                     size = -(-self._bytes(key) // ALIGNMENT) * ALIGNMENT
                     self.of[key] = _Tenant(context, size, first, last, [key])
                     self.tenants.append(self.of[key])
+        if self.how != "off":
+            self._lodge()
         for place in {tenant.context: None for tenant in self.tenants}:
-            self.plan.arenas[place] = arrange([t for t in self.tenants if t.context == place])
+            self.plan.arenas[place] = arrange([t for t in self.tenants if t.context == place and t.home is None])
         for key, tenant in self.of.items():
-            self.plan.place[key] = Place(tenant.context, tenant.offset, tenant.size)
+            self.plan.place[key] = Place(tenant.context, tenant.offset, tenant.size, tenant.home)
             self.plan.lives[key] = (tenant.first, tenant.last)
         return self.plan
 
@@ -238,20 +272,42 @@ def needed(tenants: Sequence[_Tenant]) -> int:
     return int(change.cumsum().max())
 
 
-def fit(tenants: Sequence[_Tenant]) -> int:
-    """Place tenants in the given order, each in the smallest gap that holds it; the bytes that all need."""
-    count = len(tenants)
-    first, last, start, end = (np.zeros(count, np.int64) for _ in range(4))
-    for number, tenant in enumerate(tenants):
-        there = np.flatnonzero((first[:number] <= tenant.last) & (last[:number] >= tenant.first))
-        there = there[np.argsort(start[there], kind="stable")]
-        tops = np.concatenate(([0], np.maximum.accumulate(end[there])))
-        gaps = start[there] - tops[:-1]
+class _Pile:
+    """Tenants with an offset each; whose lives overlap, lie apart."""
+
+    def __init__(self, capacity: int) -> None:
+        self.count = 0
+        self.first, self.last, self.start, self.end = (np.zeros(capacity, np.int64) for _ in range(4))
+
+    def put(self, tenant: _Tenant) -> None:
+        """Place one more in the smallest gap that holds it, on top where there is none."""
+        n = self.count
+        there = np.flatnonzero((self.first[:n] <= tenant.last) & (self.last[:n] >= tenant.first))
+        there = there[np.argsort(self.start[there], kind="stable")]
+        tops = np.concatenate(([0], np.maximum.accumulate(self.end[there])))
+        gaps = self.start[there] - tops[:-1]
         fitting = np.flatnonzero(gaps >= tenant.size)
         tenant.offset = int(tops[fitting[np.argmin(gaps[fitting])]] if fitting.size else tops[-1])
-        first[number], last[number] = tenant.first, tenant.last
-        start[number], end[number] = tenant.offset, tenant.offset + tenant.size
-    return int(end.max(initial=0))
+        self.first[n], self.last[n] = tenant.first, tenant.last
+        self.start[n], self.end[n] = tenant.offset, tenant.offset + tenant.size
+        self.count = n + 1
+
+    def take_back(self) -> None:
+        """Undo the last ``put``."""
+        self.count -= 1
+
+    @property
+    def height(self) -> int:
+        """Bytes that all need together."""
+        return int(self.end[: self.count].max(initial=0))
+
+
+def fit(tenants: Sequence[_Tenant]) -> int:
+    """Place tenants in the given order; the bytes that all need together."""
+    pile = _Pile(len(tenants))
+    for tenant in tenants:
+        pile.put(tenant)
+    return pile.height
 
 
 ORDERS = (

@@ -6,7 +6,7 @@ import copy
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..attribute import HIDDEN_KEYS
 from ..base import NotImplementedForSymbol, integer_types, refusal
@@ -16,10 +16,6 @@ from .arithmetic import Arithmetic
 from .execution import Execution
 from .ir import Entry, Node, auxiliary_nodes, post_order
 from .transforms import Transforms
-
-if TYPE_CHECKING:
-    from ..executor import Executor
-    from ..ndarray import NDArray
 
 
 class Symbol(Arithmetic, Execution, Transforms):

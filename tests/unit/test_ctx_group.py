@@ -132,6 +132,16 @@ def test_backward_reads_the_current_argument_of_another_context() -> None:
 
 
 @pytest.mark.clause("Executor/groups-copied")
+def test_a_shape_needs_no_copy() -> None:
+    far = mx.sym.exp(mx.sym.Variable("a"))
+    with mx.AttrScope(ctx_group="first"):
+        near = mx.sym.zeros_like(far) + 1
+    executor = near.bind(mx.cpu(), [mx.nd.ones((2, 3))], group2ctx=PLACES)
+    assert [s.node.op.name for s in executor.program.forward_steps] == ["zeros_like", "_plus_scalar"]
+    assert executor.forward()[0].asnumpy().tolist() == [[1, 1, 1], [1, 1, 1]]
+
+
+@pytest.mark.clause("Executor/groups-copied")
 def test_arguments_may_be_anywhere_when_groups_are_mapped() -> None:
     a, b = mx.sym.Variable("a"), mx.sym.Variable("b")
     executor = (a + b).bind(

@@ -230,8 +230,24 @@ def test_sparse_arrays_are_written_in_order() -> None:
     (again,) = nd.load_frombuffer(to_bytes([mixed]))
     assert again.indices.asnumpy().tolist() == [0, 2]
     assert again.data.asnumpy().tolist() == [[1], [3]]
-    with pytest.raises(mx.MXNetError):
-        to_bytes([sparse.row_sparse_array(([[3.0]], [9]), shape=(4, 1))])
+
+
+@pytest.mark.clause("params-file/sparse", "Files/atomic")
+def test_what_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> None:
+    nd.save(str(tmp_path / "x"), [nd.ones((2,))])
+    with pytest.raises(mx.MXNetError, match="lie between 9 and 9"):
+        nd.save(str(tmp_path / "x"), [nd.zeros((3,)), sparse.row_sparse_array(([[3.0]], [9]), shape=(4, 1))])
+    assert [p.name for p in tmp_path.iterdir()] == ["x"]
+    assert nd.load(str(tmp_path / "x"))[0].asnumpy().tolist() == [1, 1]
+
+
+@pytest.mark.clause("params-file/unallocated")
+@pytest.mark.parametrize("record", [
+    struct.pack("<Iii", 0xF993FAC9, 0, 0), struct.pack("<Ii", 0xF993FAC8, 0), struct.pack("<I", 0),
+])
+def test_an_array_that_was_never_allocated_is_none(record: bytes) -> None:
+    arrays = nd.load_frombuffer(struct.pack("<QQQ", 0x112, 0, 2) + record * 2 + struct.pack("<Q", 0))
+    assert arrays == [None, None]
 
 
 # --- NumPy's shapes -------------------------------------------------------------------------------

@@ -1,0 +1,34 @@
+"""mx.nd.contrib: functions on arrays that are written with other operators."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..context import current_context
+from . import random
+from .ndarray import NDArray
+
+
+def expected_count(classes: Any, num_sampled: int, range_max: int) -> Any:
+    """How often ``num_sampled`` draws of :func:`rand_zipfian` are expected to give each of ``classes``."""
+    wide = classes.astype("float64")
+    return ((wide + 2.0) / (wide + 1.0)).log() / math.log(range_max + 1) * num_sampled
+
+
+def rand_zipfian(
+    true_classes: NDArray, num_sampled: int, range_max: int, ctx: Any = None
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Draw candidate classes for a sampled softmax: class c comes with probability ln((c+2)/(c+1)) / ln(range_max+1).
+
+    Returns the ``num_sampled`` classes drawn (int64, repetitions included), and how often each of
+    ``true_classes`` and each class drawn is expected among them (float64).
+    """
+    ctx = current_context() if ctx is None else ctx
+    drawn = random.uniform(0, math.log(range_max + 1), shape=(num_sampled,), dtype="float64", ctx=ctx)
+    classes = (drawn.exp() - 1).astype("int64") % range_max
+    given = expected_count(true_classes.as_in_context(ctx), num_sampled, range_max)
+    return classes, given, expected_count(classes, num_sampled, range_max)
+
+
+__all__ = ["rand_zipfian"]

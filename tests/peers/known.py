@@ -1,0 +1,99 @@
+"""What is known to differ from MXNet 1.9.1: each row is a row of spec/deviations.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tests.laws.draws import Example
+
+
+class Call(NamedTuple):
+    """One call of an operator, and how it is made."""
+
+    of: Example
+    is_train: bool
+    special: bool = False
+
+    def has(self, **params: Any) -> bool:
+        """Whether the parameters have these values."""
+        return all(getattr(self.of.p, name) == value for name, value in params.items())
+
+    @property
+    def data(self) -> np.ndarray:
+        """The first input."""
+        return self.of.arrays[0]
+
+
+class Known(NamedTuple):
+    """Operators, what differs ("call": do not even ask MXNet; "gradients": ask without), and why."""
+
+    operators: str
+    results: str
+    clause: str
+    when: Callable[[Call], Any] = lambda call: True
+
+
+def lengths_out_of_range(call: Call) -> bool:
+    """MXNet reads and writes beyond its memory then."""
+    side = call.data.shape[call.of.p.axis]
+    lengths = call.of.arrays[1]
+    return call.of.p.axis == -2 or (lengths < 0).any() or (lengths > side).any()
+
+
+KNOWN = (
+    Known("LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput", "grad:label",
+          "RegressionOutput/gradient"),
+    Known("SVMOutput", "grad:label", "SVMOutput/gradient"),
+    Known("SoftmaxOutput", "grad:label", "SoftmaxOutput/gradient"),
+    Known("SoftmaxOutput", "grad:data", "SoftmaxOutput/out-grad", lambda c: c.has(out_grad=True)),
+    Known("SoftmaxOutput", "grad:data", "SoftmaxOutput/smooth-alpha",
+          lambda c: c.of.p.smooth_alpha and c.data.shape[-1] == 1),
+    Known("SoftmaxOutput", "out0 grad:data", "SoftmaxOutput/rows",
+          lambda c: c.has(multi_output=False, preserve_shape=False) and c.data.ndim == 4
+          and not c.is_train),
+    Known("SoftmaxActivation", "grad:data", "SoftmaxActivation/gradient",
+          lambda c: c.has(mode="instance") and c.data.ndim > 2),
+    Known("SoftmaxActivation", "call", "SoftmaxActivation/mode", lambda c: c.data.dtype == np.float64),
+    Known("LeakyReLU", "grad:data grad:gamma", "LeakyReLU/at-zero",
+          lambda c: np.isnan(c.data).any() or (abs(c.data) == np.float32(1e-30)).any()),
+    Known("Activation", "out0 grad:data", "Activation/relu-nan",
+          lambda c: c.has(act_type="relu") and c.data.dtype == np.float64 and np.isnan(c.data).any()),
+    Known("LeakyReLU", "grad:data", "LeakyReLU/selu-slope", lambda c: c.has(act_type="selu")),
+    Known("LeakyReLU", "call", "LeakyReLU/rrelu", lambda c: c.has(act_type="rrelu") and c.is_train),
+    Known("LeakyReLU", "grad:data", "LeakyReLU/rrelu",
+          lambda c: c.has(act_type="rrelu") and not c.is_train),
+    Known("Pooling", "grad:data", "Pooling/gradient", lambda c: c.has(pool_type="max") and not c.is_train),
+    Known("Pooling", "grad:data", "Pooling/average",
+          lambda c: c.has(pool_type="avg", pooling_convention="full")),
+    Known("Pooling", "graph", "symbol-file/layout", lambda c: c.has(pool_type="max")),
+    Known("softmax", "call", "softmax/length", lambda c: c.of.p.use_length and lengths_out_of_range(c)),
+    Known("prod nanprod", "grad:data", "reduce/prod-gradient", lambda c: (c.data == 0).any()),
+    Known("_copyto", "call", "identity/copy"),
+    Known("_slice_assign", "gradients", "_slice_assign/values"),
+    Known("_slice_assign_scalar", "gradients", "_slice_assign_scalar/value"),
+    Known("nansum", "out0", "reduce/nan", lambda c: np.isinf(c.data).any()),
+    Known("norm", "out0 grad:data", "norm/ord", lambda c: np.isinf(c.data).any()),
+    Known("gamma gammaln", "grad:data", "unary/elementwise",
+          lambda c: c.data.dtype == np.float64 and ((c.data <= 0) & (c.data == np.floor(c.data))).any()),
+    Known("scatter_nd", "grad:data", "scatter_nd/last",
+          lambda c: len(np.unique(np.reshape(c.of.arrays[1], (len(c.of.arrays[1]), -1)), axis=1).T)
+          < c.of.arrays[1][0].size),
+    Known("_scatter_set_nd", "call", "_scatter_set_nd/places"),
+    Known("_contrib_index_copy", "grad:index_vector grad:new_tensor", "_contrib_index_copy/rows"),
+    Known("batch_take", "gradients", "batch_take/gradient"),
+    Known("batch_take", "call", "batch_take/rows", lambda c: c.data.ndim > 2),
+    Known("fill_element_0index", "call", "fill_element_0index/rows"),
+    Known("_onehot_encode", "call", "_onehot_encode/rows"),
+    Known("amp_cast amp_multicast", "call", "amp_cast/dtype",
+          lambda c: "float64" in [c.of.params.get("dtype"), *(a.dtype.name for a in c.of.arrays)]),
+    Known("reset_arrays", "call", "reset_arrays/zero"),
+    Known("_sparse_retain", "call", "sparse_retain/rows"),
+    Known("_square_sum", "call", "square_sum/values"),
+)
+
+
+def known_of(operator: str) -> list[Known]:
+    return [row for row in KNOWN if operator in row.operators.split()]
