@@ -297,7 +297,7 @@ leaky_relu = register(Op(
     name="LeakyReLU", doc=__doc__, params=Params, inputs=inputs, all_inputs=("data", "gamma"),
     outputs=outputs, visible=lambda p: 1, infer=infer, forward=forward, backward=backward,
     gradient=gradient, needs=needs, mode=True, random=True, inplace=((0, 0),), inplace_backward=(("head", "data"),),
-    cases=cases,
+    cases=cases, initial_attrs={"gamma": '["Constant", {"value": 0.25}]'},
     refusals={
         "LeakyReLU/gamma-shape": {
             "params": {"act_type": "prelu"}, "shapes": {"data": (2, 3), "gamma": (2,)},

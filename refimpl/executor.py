@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from . import profiling_hook
 from .base import refusal
 from .binding import Bound, resolve_requirements
 from .context import Context
-from .kernels.foundation import Buffer, known
+from .kernels.foundation import known
 from .ndarray import NDArray, zeros
 from .pool import Pool
 from .program import Program
+from .running import run_one, run_steps
 from .steps import BackwardStep, ForwardStep, Step
 from .symbol import Symbol
 from .symbol.memory import Plan
@@ -66,11 +66,8 @@ class Executor:
         """
         if kwargs:
             self._assign(kwargs)
-        if profiling_hook.symbolic is not None and self._monitor is None:
-            profiling_hook.run_steps(profiling_hook.symbolic, self.program.forward_steps, is_train, self._ctx)
-        elif self._monitor is None:
-            for step in self.program.forward_steps:
-                step.run(is_train)
+        if self._monitor is None:
+            run_steps(self.program.forward_steps, is_train, self._ctx)
         else:
             self._run_monitored(self.program.forward_steps, is_train)
         return self.outputs
@@ -110,11 +107,8 @@ class Executor:
         if self.program.gradients.refused is not None:
             raise self.program.gradients.refused
         self._set_heads(out_grads)
-        if profiling_hook.symbolic is not None and self._monitor is None:
-            profiling_hook.run_steps(profiling_hook.symbolic, self.program.backward_steps, is_train, self._ctx)
-        elif self._monitor is None:
-            for step in self.program.backward_steps:
-                step.run(is_train)
+        if self._monitor is None:
+            run_steps(self.program.backward_steps, is_train, self._ctx)
         else:
             self._run_monitored(self.program.backward_steps, is_train)
 
@@ -165,7 +159,7 @@ class Executor:
         callback, monitor_all = self._monitor
         for step in steps:
             if not isinstance(step, (ForwardStep, BackwardStep)):
-                step.run(is_train)
+                run_one(step, is_train, self._ctx)
                 continue
             node = step.node
             if monitor_all and isinstance(step, ForwardStep):
@@ -175,7 +169,7 @@ class Executor:
                     if entry.node.is_variable:
                         callback(entry.node.name, NDArray(buffer, step.context))
                     callback(f"{node.name}_{name}", NDArray(buffer, step.context))
-            step.run(is_train)
+            run_one(step, is_train, self._ctx)
             if isinstance(step, ForwardStep):
                 for index in range(node.visible_count()):
                     callback(node.entry_name(index), NDArray(step.outputs[index], step.context))

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -34,15 +33,7 @@ from .steps import (
     ViewStep,
     ZeroStep,
 )
-from .symbol import (
-    Symbol,
-    common_expressions,
-    dead_branches,
-    devices,
-    gradient,
-    inference,
-    memory,
-)
+from .symbol import Symbol, dead_branches, devices, gradient, inference, memory, passes
 from .symbol.graph import Graph
 from .symbol.inference import Key, key_of
 from .symbol.ir import Entry, Node
@@ -77,7 +68,8 @@ class Program:
         self.gradients = gradient.build(symbol.entries, set(wanted)) if wanted else gradient.Gradients()
         shapes, types = self._infer(order)
         self.derived = self._whole(order, contexts, shapes, types)
-        self.graph = self._simplified(wanted)
+        targets = [bound.arguments[wanted[number][0]].context for number in self.gradients.of]
+        self.graph = passes.simplified(self.derived, targets)
         forward, backward = self.graph.steps()
         self._read = {key_of(e) for node in [*forward, *backward] for e in node.inputs}
         self._read |= {key_of(e) for e in self.graph.entries()}
@@ -156,16 +148,6 @@ class Program:
             contexts[number] = contexts[id(node)]
         wanted = list(self.gradients.of.values())
         return Graph(list(self.symbol.entries), wanted, shapes, types, contexts, {id(node) for node in order})
-
-    def _simplified(self, wanted: dict[int, tuple[int, str]]) -> Graph:
-        """The passes, one after the other."""
-        graph = self.derived
-        graph = (common_expressions.eliminate if common_expressions.enabled() else common_expressions.separate)(graph)
-        graph = dead_branches.remove(graph)
-        if len(set(graph.contexts.values())) > 1:
-            targets = [self.bound.arguments[wanted[number][0]].context for number in self.gradients.of]
-            graph = devices.connect(graph, targets)
-        return graph
 
     def _allocate_outputs(self) -> None:
         """Outputs have memory of their own; one that is an argument is copied."""

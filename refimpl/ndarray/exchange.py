@@ -80,12 +80,14 @@ class Exchange:
         return split_v2(self, *args, **kwargs)
 
     def slice_assign(self, rhs: NDArray, begin: Any, end: Any, step: Any = ()) -> NDArray:
-        """A copy with the part from ``begin`` to ``end`` replaced by ``rhs``."""
-        return operators.call("_slice_assign", self, rhs, begin=begin, end=end, step=step)
+        """Replace the part from ``begin`` to ``end`` by ``rhs``, in place; returns this array."""
+        return operators.call("_slice_assign", self, rhs, begin=begin, end=end, step=step, out=self)
 
     def slice_assign_scalar(self, value: float, begin: Any, end: Any, step: Any = ()) -> NDArray:
-        """A copy with the part from ``begin`` to ``end`` replaced by a number."""
-        return operators.call("_slice_assign_scalar", self, scalar=value, begin=begin, end=end, step=step)
+        """Replace the part from ``begin`` to ``end`` by a number, in place; returns this array."""
+        return operators.call(
+            "_slice_assign_scalar", self, scalar=value, begin=begin, end=end, step=step, out=self
+        )
 
     def __reduce__(self) -> tuple:
         place = (self._ctx.device_type, self._ctx.device_id)

@@ -59,12 +59,13 @@ def eliminate(graph: Graph) -> Graph:
 def separate(graph: Graph) -> Graph:
     """The graph with a ``_copy`` for every output that an earlier output is already."""
     outputs: list[Entry] = []
-    seen: set[tuple[int, int]] = set()
-    for number, entry in enumerate(graph.outputs):
+    latest: dict[tuple[int, int], Entry] = {}
+    for entry in graph.outputs:
         made = entry
-        if key_of(entry) in seen:
-            node = Node(get("_copy"), f"{entry.node.name}_{number - 1}_copy", {}, [entry])
+        if key_of(entry) in latest:
+            source = latest[key_of(entry)]  # the copy before, so that names differ, as MXNet's do
+            node = Node(get("_copy"), f"{source.node.name}_{source.index}_copy", {}, [source])
             made = graph.record(node, entry, graph.contexts[id(entry.node)], forward=True)
-        seen.add(key_of(made))
+        latest[key_of(entry)] = made
         outputs.append(made)
     return Graph(outputs, graph.gradients, graph.shapes, graph.types, graph.contexts, graph.forward)

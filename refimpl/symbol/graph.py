@@ -64,8 +64,8 @@ class Graph:
             return node
         made = node.reading(inputs)
         for index in range(node.output_count()):
-            for table in (self.shapes, self.types):
-                table[id(made), index] = table[id(node), index]  # type: ignore[index]  # one key, two tables
+            self.shapes[id(made), index] = self.shapes[id(node), index]
+            self.types[id(made), index] = self.types[id(node), index]
         self.contexts[id(made)] = self.contexts[id(node)]
         (self.forward.add if id(node) in self.forward else self.forward.discard)(id(made))
         return made

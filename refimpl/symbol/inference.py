@@ -31,7 +31,7 @@ def _explained(node: Node, error: MXNetError, ins: list, outs: list) -> MXNetErr
         f"{entry.node.entry_name(entry.index)}={value}"
         for entry, value in zip(node.inputs, ins, strict=True)
     )
-    message = f"Error in operator {node.name}: {error} Inputs: {given}. Outputs: {outs}."
+    message = f"Error in operator {node.name}: {error} Operator: {node.kind}. Inputs: {given}. Outputs: {outs}."
     explained = MXNetError(message)
     explained.clause = error.clause
     return explained

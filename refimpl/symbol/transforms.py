@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..base import refusal
 from ..kernels.foundation import get
-from . import common_expressions, gradient, inference
+from . import common_expressions, gradient
 from .graph import Graph
 from .ir import Entry, Node, post_order
+from .passes import plain_graph
 
 if TYPE_CHECKING:
     from .symbol import Symbol
@@ -21,15 +21,6 @@ BACKENDS: dict[str, Callable[[Graph], Graph]] = {
     "MKLDNN": lambda graph: graph,
 }
 """Passes by the name that ``get_backend_symbol`` takes. MXNet's MKLDNN fuses operators; nothing is fused here."""
-
-
-def plain_graph(entries: Sequence[Entry]) -> Graph:
-    """A symbol as passes take it, with what is known before anything is bound; groups stand for contexts."""
-    order = post_order(entries)
-    shapes: Any = defaultdict(lambda: None, inference.shapes(order, {}))
-    types: Any = defaultdict(lambda: None, inference.types(order, {}))
-    groups: Any = {id(node): node.attrs.get("__ctx_group__") for node in order}
-    return Graph(list(entries), [], shapes, types, groups, {id(node) for node in order})
 
 
 class Transforms:

@@ -27,6 +27,6 @@ def test_examples_of(page: str) -> None:
     assert result.attempted > 0, f"{page} has no worked example"
 
 
-@pytest.mark.parametrize("name", [op.name for op in distinct()])
+@pytest.mark.parametrize("name", [op.name for op in distinct() if op.cases is not None])
 def test_the_text_of_an_operator_is_its_page(name: str) -> None:
     assert get(name).doc in DOCS.values()

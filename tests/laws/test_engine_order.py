@@ -6,8 +6,13 @@ import random
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import refimpl as mx
+
+from .graphs import Graph, dyadic, graphs
+from .test_graphs import run
 
 SEEDS = 1000
 CONTEXTS = [mx.cpu(0), mx.cpu(1), mx.cpu(2)]
@@ -94,3 +99,57 @@ def test_a_forgotten_write_is_found() -> None:
             mx.nd.waitall()
             found.add(float(shown.asscalar()))
     assert found == {0.0, 1.0}
+
+
+@given(graphs(), st.integers(0, 10_000), st.sampled_from(["write", "add"]))
+@pytest.mark.clause("engine/order")
+def test_executors_under_any_order(graph: Graph, seed: int, requirement: str) -> None:
+    """Forward and backward of a graph, every output and gradient, over memory that values share."""
+    heads = [dyadic(seed + i) for i in range(len(graph.outputs))]
+
+    def everything() -> list[bytes]:
+        requirements = dict.fromkeys(graph.symbol().list_arguments(), requirement)
+        outputs, grads, _ = run(graph, requirements, 3.0, heads)
+        return [array.tobytes() for array in (*outputs, *grads.values())]
+
+    expected = everything()
+    with mx.engine.use("shuffled", seed=seed):
+        assert everything() == expected
+
+
+def test_gradients_that_are_copied_wait_for_what_they_copy() -> None:
+    """One value is the gradient of two arguments: it is computed for one, and copied for the other."""
+    a, b, c = (mx.sym.Variable(name) for name in "abc")
+    arrays = {"a": mx.nd.array([1, 2]), "b": mx.nd.array([3, 4]), "c": mx.nd.array([5, 6])}
+    for seed in range(20):
+        grads = {name: mx.nd.zeros((2,)) for name in "abc"}
+        with mx.engine.use("shuffled", seed=seed):
+            executor = ((a + b) * c).bind(mx.cpu(), arrays, grads)
+            executor.forward()
+            executor.backward(mx.nd.ones((2,)))
+        assert {k: v.asnumpy().tolist() for k, v in grads.items()} == {"a": [5, 6], "b": [5, 6], "c": [4, 6]}
+
+
+def _trained(contexts: list[mx.Context]) -> bytes:
+    """Three steps of a small net with Dropout and BatchNorm; every bit of its parameters and states."""
+    mx.random.seed(3)
+    net = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=6, name="fc1")
+    net = mx.sym.BatchNorm(net, name="bn")
+    net = mx.sym.Dropout(net, p=0.5) + mx.sym.tanh(mx.sym.Dropout(net, p=0.5))  # two draws from one stream
+    net = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(net, num_hidden=3, name="fc2"), name="softmax")
+    rows = np.random.default_rng(0)
+    data = mx.io.NDArrayIter(rows.normal(size=(24, 5)), rows.integers(0, 3, 24), batch_size=8)
+    module = mx.mod.Module(net, context=contexts)
+    module.fit(data, num_epoch=2, initializer=mx.init.Uniform(0.5), optimizer_params={"momentum": 0.9})
+    arguments, states = module.get_params()
+    return b"".join(v.asnumpy().tobytes() for _, v in sorted({**arguments, **states}.items()))
+
+
+@pytest.mark.parametrize("devices", [1, 2])
+@pytest.mark.parametrize("kind", ["shuffled", "threaded"])
+def test_training_under_any_order(devices: int, kind: str) -> None:
+    contexts = [mx.cpu(i) for i in range(devices)]
+    expected = _trained(contexts)
+    for seed in range(5):
+        with mx.engine.use(kind, seed=seed):
+            assert _trained(contexts) == expected

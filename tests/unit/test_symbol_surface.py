@@ -167,3 +167,28 @@ def test_a_parameter_that_is_set_as_an_attribute_takes_effect() -> None:
     net = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=4)
     net._set_attr(num_hidden="5")
     assert net.infer_shape(data=(2, 3))[1] == [(2, 5)]
+
+
+@pytest.mark.clause("passes/common-expressions")
+def test_the_optimized_symbol_of_a_cached_operator_has_merged_expressions(monkeypatch: pytest.MonkeyPatch) -> None:
+    from refimpl.symbol import passes
+
+    a = mx.sym.Variable("a")
+    both = mx.sym.exp(a, name="one") + mx.sym.exp(a, name="two")
+    assert len(mx.sym.Symbol(passes.optimized(both.entries)).order()) == 3
+    monkeypatch.setenv("MXNET_ELIMINATE_COMMON_EXPR", "0")
+    assert len(mx.sym.Symbol(passes.optimized(both.entries)).order()) == 4
+
+
+def test_debug_str_is_mxnets_text() -> None:
+    # MXNet 1.9.1: print(BatchNorm(FullyConnected(a, num_hidden=3, name='fc'), name='bn').debug_str())
+    net = mx.sym.FullyConnected(mx.sym.Variable("a"), num_hidden=3, name="fc")
+    assert mx.sym.BatchNorm(net, name="bn").debug_str().splitlines() == [
+        "Symbol Outputs:", "\toutput[0]=bn(0)", "Variable:a", "Variable:fc_weight", "Variable:fc_bias",
+        "--------------------", "Op:FullyConnected, Name=fc", "Inputs:", "\targ[0]=a(0) version=0",
+        "\targ[1]=fc_weight(0) version=0", "\targ[2]=fc_bias(0) version=0", "Attrs:", "\tnum_hidden=3",
+        "Variable:bn_gamma", "Variable:bn_beta", "Variable:bn_moving_mean", "Variable:bn_moving_var",
+        "--------------------", "Op:BatchNorm, Name=bn", "Inputs:", "\targ[0]=fc(0)",
+        "\targ[1]=bn_gamma(0) version=0", "\targ[2]=bn_beta(0) version=0", "\targ[3]=bn_moving_mean(0) version=1",
+        "\targ[4]=bn_moving_var(0) version=1",
+    ]

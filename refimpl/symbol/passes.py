@@ -1,0 +1,34 @@
+"""The passes between a symbol and the steps of its executor, in their order."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from ..context import Context
+from . import common_expressions, dead_branches, devices, inference
+from .graph import Graph
+from .ir import Entry, post_order
+
+
+def simplified(graph: Graph, targets: list[Context]) -> Graph:
+    """The graph that an executor runs; ``targets`` are the contexts where its gradients are wanted."""
+    merge = common_expressions.eliminate if common_expressions.enabled() else common_expressions.separate
+    graph = dead_branches.remove(merge(graph))
+    return devices.connect(graph, targets) if len(set(graph.contexts.values())) > 1 else graph
+
+
+def plain_graph(entries: Sequence[Entry]) -> Graph:
+    """A symbol as passes take it, with what is known before anything is bound; groups stand for contexts."""
+    order = post_order(entries)
+    shapes: Any = defaultdict(lambda: None, inference.shapes(order, {}))
+    types: Any = defaultdict(lambda: None, inference.types(order, {}))
+    groups: Any = {id(node): node.attrs.get("__ctx_group__") for node in order}
+    return Graph(list(entries), [], shapes, types, groups, {id(node) for node in order})
+
+
+def optimized(entries: Sequence[Entry]) -> list[Entry]:
+    """The outputs of a symbol with common expressions merged, unless the environment turns that off."""
+    graph = plain_graph(entries)
+    return common_expressions.eliminate(graph).outputs if common_expressions.enabled() else graph.outputs
