@@ -133,9 +133,9 @@ def test_gradients_that_are_copied_wait_for_what_they_copy() -> None:
 def _trained(contexts: list[mx.Context]) -> bytes:
     """Three steps of a small net with Dropout and BatchNorm; every bit of its parameters and states."""
     mx.random.seed(3)
-    net = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=6, name="fc1")
-    net = mx.sym.BatchNorm(net, name="bn")
-    net = mx.sym.Dropout(net, p=0.5) + mx.sym.tanh(mx.sym.Dropout(net, p=0.5))  # two draws from one stream
+    data = mx.sym.Variable("data")
+    net = mx.sym.Dropout(data, p=0.5) + mx.sym.tanh(mx.sym.Dropout(data, p=0.5))  # two draws from one stream
+    net = mx.sym.BatchNorm(mx.sym.FullyConnected(net, num_hidden=6, name="fc1"), name="bn")
     net = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(net, num_hidden=3, name="fc2"), name="softmax")
     rows = np.random.default_rng(0)
     data = mx.io.NDArrayIter(rows.normal(size=(24, 5)), rows.integers(0, 3, 24), batch_size=8)
