@@ -27,7 +27,9 @@ class NotImplementedForSymbol(MXNetError):
     def __init__(self, function: Any, *args: Any) -> None:
         name = getattr(function, "__name__", str(function))
         given = ", ".join(type(a).__name__ for a in args)
-        super().__init__(f"Function {name}({given}) is not supported for Symbol.")
+        super().__init__(
+            f"Function {name}({given}) is not implemented for Symbol and only available in NDArray."
+        )
 
 
 def _as_list(value: Any) -> list:

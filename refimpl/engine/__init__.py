@@ -12,18 +12,16 @@ until other values are written there. ``waitall`` raises each failure once.
 
 from __future__ import annotations
 
-import copy
 import os
 import threading
-import traceback
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from ..base import MXNetError, refusal
 from ..kernels.foundation import Buffer
 from ..quirks import quirks
-from .tasks import Engine, Naive, Queue, Shuffled, Task, Threaded, memory_of
+from .failures import Failures
+from .tasks import Engine, Naive, Queue, Shuffled, Task, Threaded
 
 attention = False
 """Whether any memory has a story: this is all that the usual path, where nothing waits or failed, ever asks."""
@@ -34,73 +32,27 @@ queueing = False
 # --- failures ----------------------------------------------------------------------------------------
 
 
-class _Failure:
-    """Why the memory of ``owner`` holds no values, and whether ``wait_all`` has said so."""
-
-    def __init__(self, owner: weakref.ref, error: Exception) -> None:
-        self.owner, self.error, self.reported = owner, error, False
-
-
-_failures: dict[int, _Failure] = {}
-_at_once = os.environ.get("MXNET_ENGINE_TYPE") == "NaiveEngine"
-
-
 def _refresh() -> None:
     global attention  # noqa: PLW0603  # one flag for the process, read on every call
     attention = bool(_failures) or queueing
 
 
-class Told(Exception):
-    """What a traceback said that is not kept."""
-
-
-def _without_frames(error: Exception) -> Exception:
-    """A failure without the frames of its tracebacks, which hold the very arrays whose end ends the failure.
-
-    What the cause's traceback said, the user's own code, stays as text.
-    """
-    cause = error.__cause__
-    if cause is not None and cause.__traceback__ is not None:
-        told = Told("".join(traceback.format_exception(type(cause), cause, cause.__traceback__)))
-        pending: list[BaseException | None] = [cause]
-        while pending:
-            found = pending.pop()
-            if found is not None and found.__traceback__ is not None:
-                found.__traceback__ = None
-                pending += [found.__cause__, found.__context__]
-        cause.__cause__ = told
-    return error.with_traceback(None)
+_failures = Failures(_refresh)
+_at_once = os.environ.get("MXNET_ENGINE_TYPE") == "NaiveEngine"
 
 
 def fail(error: Exception, written: Iterable[Buffer]) -> None:
     """Remember that ``written`` hold no values because of ``error``."""
     if _at_once:
         raise error
-    error = _without_frames(error)
-    for buffer in written:
-        owner = memory_of(buffer)
-        number = id(owner)
-
-        def forget(_: object, number: int = number) -> None:
-            _failures.pop(number, None)
-            _refresh()
-
-        _failures[number] = _Failure(weakref.ref(owner, forget), error)
-    _refresh()
-
-
-def failure_of(buffer: Buffer) -> Exception | None:
-    """Why ``buffer`` holds no values, None when it does."""
-    found = _failures.get(id(memory_of(buffer)))
-    return None if found is None else found.error
+    _failures.add(error, written)
 
 
 def overwrite(buffer: Buffer) -> None:
     """Make way for new values: work on this memory is finished, a failure forgotten."""
     if attention:
         _finish(buffer)
-        if _failures.pop(id(memory_of(buffer)), None) is not None:
-            _refresh()
+        _failures.overwritten(buffer)
 
 
 def settle(buffer: Buffer) -> None:
@@ -110,16 +62,9 @@ def settle(buffer: Buffer) -> None:
         MXNetError: the operator that should have written it failed.
     """
     _finish(buffer)
-    error = failure_of(buffer)
-    if error is not None:
-        raise _again(error)
-
-
-def _again(error: Exception) -> Exception:
-    """The failure once more: every reader's traceback is its own."""
-    again = copy.copy(error)
-    again.__cause__ = error.__cause__
-    return again
+    failure = _failures.of(buffer)
+    if failure is not None:
+        raise failure.again()
 
 
 def wait_all() -> None:
@@ -129,11 +74,9 @@ def wait_all() -> None:
         MXNetError: an operator failed whose arrays are still alive; each failure is raised here once.
     """
     _engine.finish_all()
-    for failure in list(_failures.values()):
-        if not failure.reported:
-            for other in _failures.values():
-                other.reported |= other.error is failure.error
-            raise _again(failure.error)
+    failure = _failures.report()
+    if failure is not None:
+        raise failure.again()
 
 
 # --- the engine --------------------------------------------------------------------------------------
@@ -180,13 +123,12 @@ def attempt(work: Callable[[], None], reads: list[Buffer], writes: list[Buffer])
     """Do ``work`` now, unless what it reads has failed."""
     if _failures:
         for source in reads:
-            error = failure_of(source)
-            if error is not None:
-                fail(error, writes)
+            failure = _failures.of(source)
+            if failure is not None:
+                fail(failure.error, writes)
                 return
         for target in writes:
-            if _failures.pop(id(memory_of(target)), None) is not None:
-                _refresh()
+            _failures.overwritten(target)
     try:
         work()
     except MXNetError as error:
@@ -269,6 +211,6 @@ if os.environ.get("MXNET_ENGINE_TYPE", "").startswith("ThreadedEngine"):
     set_engine("threaded")
 
 __all__ = [
-    "Engine", "Queue", "Task", "attempt", "bulk", "current", "fail", "failure_of", "memory_of", "overwrite", "run",
+    "Engine", "Queue", "Task", "attempt", "bulk", "current", "fail", "overwrite", "run",
     "set_bulk_size", "set_engine", "settle", "use", "wait_all",
 ]

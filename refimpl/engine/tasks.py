@@ -20,11 +20,29 @@ from typing import Protocol
 
 from ..kernels.foundation import Buffer
 
+Span = tuple[int, int]
 
-def memory_of(buffer: Buffer) -> object:
-    """The object that owns a buffer's memory: views of one array have one owner."""
+
+def owner_of(buffer: Buffer) -> object:
+    """The object that owns a buffer's memory and lives as long as it: views of one array have one owner."""
     base = getattr(buffer.flat, "base", None)
     return buffer.flat if base is None else base
+
+
+def span_of(buffer: Buffer) -> Span:
+    """The first byte of a buffer's memory, and the one after its last."""
+    flat = buffer.flat
+    described = getattr(flat, "__array_interface__", None) or getattr(flat, "__cuda_array_interface__", None)
+    if described is None:  # Numba's simulator keeps a NumPy array
+        described = flat._ary.__array_interface__
+    start = described["data"][0]
+    return start, start + flat.size * flat.dtype.itemsize
+
+
+def overlap(one: Iterable[Span], other: Iterable[Span]) -> bool:
+    """Whether any two spans share a byte."""
+    spans = list(other)
+    return any(start < end and begin < stop for start, stop in one for begin, end in spans)
 
 
 class Task:
@@ -33,18 +51,24 @@ class Task:
     ``context`` says which thread suits it. ``waits_for`` and ``followers`` are filled in by a queue.
     """
 
-    __slots__ = ("buffers", "context", "followers", "name", "reads", "run", "waits_for", "writes", "written")
+    __slots__ = ("buffers", "context", "followers", "name", "reads", "run", "waits_for", "writes")
 
     def __init__(
         self, name: str, context: str, run: Callable[[], None], reads: Iterable[Buffer], writes: Iterable[Buffer]
     ) -> None:
         self.name, self.context, self.run = name, context, run
-        self.written = list(writes)
-        self.buffers = [*reads, *self.written]  # alive as long as the task, so that their ids stay theirs
-        self.writes = {id(memory_of(b)) for b in self.written}
-        self.reads = {id(memory_of(b)) for b in self.buffers} - self.writes
+        read, written = list(reads), list(writes)
+        self.buffers = [*read, *written]  # alive as long as the task, so that their bytes stay theirs
+        self.reads, self.writes = [span_of(b) for b in read], [span_of(b) for b in written]
         self.waits_for: set[Task] = set()
         self.followers: list[Task] = []
+
+    def must_follow(self, earlier: Task) -> bool:
+        """Whether this task and an earlier one may not change places."""
+        return (
+            overlap(self.writes, earlier.reads) or overlap(self.writes, earlier.writes)
+            or overlap(self.reads, earlier.writes)
+        )
 
     def __repr__(self) -> str:
         return f"Task({self.name} on {self.context})"
@@ -53,57 +77,33 @@ class Task:
 class Queue:
     """Tasks that have not run yet, in the order of the program, and what each must wait for.
 
-    [engine/order] A task waits for the last task that writes what it reads, and for every task since then that
-    reads or writes what it writes.
+    [engine/order] A task waits for every earlier task that writes what it reads or writes, or reads what it writes.
     """
 
     def __init__(self) -> None:
         self.pending: dict[Task, None] = {}
-        self._writer: dict[int, Task] = {}
-        self._readers: dict[int, list[Task]] = {}
 
     def add(self, task: Task) -> None:
         """Put a task at the end, and find what it waits for."""
-        before: set[Task] = set()
-        for memory in task.reads | task.writes:
-            if memory in self._writer:
-                before.add(self._writer[memory])
-        for memory in task.writes:
-            before.update(self._readers.pop(memory, ()))
-            self._writer[memory] = task
-        for memory in task.reads:
-            self._readers.setdefault(memory, []).append(task)
-        task.waits_for = before
-        for other in before:
+        task.waits_for = {other for other in self.pending if task.must_follow(other)}
+        for other in task.waits_for:
             other.followers.append(task)
         self.pending[task] = None
 
     def done(self, task: Task) -> list[Task]:
         """Take a task that has run out; returns the tasks that need not wait any longer."""
         del self.pending[task]
-        for memory in task.writes:
-            if self._writer.get(memory) is task:
-                del self._writer[memory]
-        for memory in task.reads:
-            readers = self._readers.get(memory)
-            if readers is not None and task in readers:
-                readers.remove(task)
-                if not readers:
-                    del self._readers[memory]
-        free = []
         for follower in task.followers:
             follower.waits_for.discard(task)
-            if not follower.waits_for:
-                free.append(follower)
-        return free
+        return [follower for follower in task.followers if not follower.waits_for]
 
     def ready(self) -> list[Task]:
         """Tasks that wait for nothing."""
         return [task for task in self.pending if not task.waits_for]
 
-    def touching(self, memories: set[int]) -> bool:
-        """Whether a pending task reads or writes one of ``memories``."""
-        return any(memory in self._writer or memory in self._readers for memory in memories)
+    def touching(self, spans: list[Span]) -> bool:
+        """Whether a pending task reads or writes one of ``spans``."""
+        return any(overlap(spans, task.reads) or overlap(spans, task.writes) for task in self.pending)
 
     def __str__(self) -> str:
         numbers = {task: number for number, task in enumerate(self.pending)}
@@ -150,10 +150,6 @@ class Naive:
         """Nothing is ever left over."""
 
 
-def _memories(buffers: Sequence[Buffer]) -> set[int]:
-    return {id(memory_of(buffer)) for buffer in buffers}
-
-
 class Shuffled:
     """Tasks run late, in a legal order drawn from ``seed``."""
 
@@ -183,8 +179,8 @@ class Shuffled:
 
     def finish(self, buffers: Sequence[Buffer]) -> None:
         """Run tasks, needed or not, until these buffers are at rest."""
-        memories = _memories(buffers)
-        while self.queue.touching(memories):
+        spans = [span_of(buffer) for buffer in buffers]
+        while self.queue.touching(spans):
             self._step()
 
     def finish_all(self) -> None:
@@ -233,9 +229,9 @@ class Threaded:
 
     def finish(self, buffers: Sequence[Buffer]) -> None:
         """Wait until these buffers are at rest."""
-        memories = _memories(buffers)
+        spans = [span_of(buffer) for buffer in buffers]
         with self._changed:
-            self._changed.wait_for(lambda: not self.queue.touching(memories))
+            self._changed.wait_for(lambda: not self.queue.touching(spans))
 
     def finish_all(self) -> None:
         """Wait until everything is done."""

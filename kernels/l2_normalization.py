@@ -1,0 +1,138 @@
+"""L2Normalization: data divided by the length of the vector that each number belongs to.
+
+[L2Normalization/formula] out = x / sqrt(sum of x^2 + eps). The sum runs over one sample (mode instance), over the
+    channels at one place (channel), or over one channel of one sample (spatial).
+    >>> run("L2Normalization", [[[3, 4], [0, 1]]], eps=1), run("L2Normalization", [[[3, 4], [0, 0]]])
+    ([[[0.57735, 0.7698], [0.0, 0.19245]]], [[[0.6, 0.8], [0.0, 0.0]]])
+    >>> run("L2Normalization", [[[3, 4], [0, 1]]], eps=1, mode="channel")
+    [[[0.948683, 0.942809], [0.0, 0.235702]]]
+    >>> run("L2Normalization", [[[3, 4], [0, 1]]], eps=1, mode="spatial")
+    [[[0.588348, 0.784465], [0.0, 0.707107]]]
+
+[L2Normalization/rank] channel and spatial need three axes or more; instance takes any.
+    >>> run("L2Normalization", [3, -4])
+    [1.0, -1.0]
+
+[L2Normalization/zero] a vector of zeros stays zero, unless eps is 0: then it becomes NaN.
+    >>> import numpy as np
+    >>> bool(np.isnan(run("L2Normalization", [[0, 0]], eps=0)).all())
+    True
+
+[L2Normalization/gradient] d_x = (head - out sum(head out)) / length.
+    >>> grad("L2Normalization", [[3, 4]], head=[[5, 0]])
+    [[0.64, -0.48]]
+
+[L2Normalization/sum-order] sums are made in double precision, in C order.
+
+[L2Normalization/types] data is of a floating-point type.
+"""
+
+from math import prod, sqrt
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from .foundation import Case, Loop, Op, items, merge, register, require, same_type
+
+
+class Params(NamedTuple):
+    eps: float = 1.00000001e-10
+    mode: Literal["channel", "instance", "spatial"] = "instance"
+
+
+def infer(p, ins, outs):
+    data = merge("L2Normalization/formula", "output", outs[0], ins[0])
+    if data is None:
+        return [data], [data, outs[1]]
+    require(
+        "L2Normalization/rank", len(data) >= 3 or (p.mode == "instance" and data),
+        f"mode {p.mode} needs three axes or more, data is {list(data)}",
+    )
+    kept = {"instance": data[:1], "channel": (data[0], 1, *data[2:]), "spatial": (*data[:2], 1)}[p.mode]
+    norm = merge("L2Normalization/formula", "norm", outs[1], kept)
+    if p.mode == "channel":
+        data = (norm[0], data[1], *norm[2:])
+    else:
+        data = (*norm[: 1 if p.mode == "instance" else 2], *data[1 if p.mode == "instance" else 2 :])
+    return [data], [data, norm]
+
+
+def infer_type(p, ins, outs):
+    ins, outs = same_type(p, ins, outs)
+    require(
+        "L2Normalization/types", ins[0] is None or ins[0].kind == "f",
+        f"data is {ins[0]}, a floating-point type is needed; use Cast",
+    )
+    return ins, outs
+
+
+# --- loops --------------------------------------------------------------------------------------
+# Data is read as (outer, side, inner): vector v has ``side`` numbers in steps of ``inner``.
+
+
+def lengths(data, norm, vectors, side, inner, eps):
+    for v in items(vectors):
+        start = (v // inner) * (side - 1) * inner + v
+        total = np.float64(0)
+        for i in range(side):
+            total += np.float64(data[start + i * inner]) * data[start + i * inner]
+        norm[v] = sqrt(total + eps)
+
+
+def shorten(data, norm, out, vectors, side, inner):
+    for v in items(vectors):
+        start = (v // inner) * (side - 1) * inner + v
+        for i in range(side):
+            out[start + i * inner] = data[start + i * inner] / norm[v]
+
+
+def shorten_back(head, out, norm, d_data, vectors, side, inner):
+    for v in items(vectors):
+        start = (v // inner) * (side - 1) * inner + v
+        dot = np.float64(0)
+        for i in range(side):
+            dot += np.float64(head[start + i * inner]) * out[start + i * inner]
+        for i in range(side):
+            at = start + i * inner
+            d_data[at] = (head[at] - out[at] * dot) / norm[v]
+
+
+LENGTHS, SHORTEN, SHORTEN_BACK = Loop(lengths), Loop(shorten), Loop(shorten_back)
+
+
+# --- the operator -------------------------------------------------------------------------------
+
+
+def sides(p, shape):
+    """How many vectors there are, their side, the step between their numbers."""
+    if p.mode == "channel":
+        return shape[0] * prod(shape[2:]), shape[1], prod(shape[2:])
+    outer = shape[0] if p.mode == "instance" else shape[0] * shape[1]
+    return outer, prod(shape) // outer, 1
+
+
+def forward(p, data, out, norm):
+    LENGTHS(data, norm, *sides(p, data.shape), p.eps)
+    SHORTEN(data, norm, out, *sides(p, data.shape))
+
+
+def backward(p, head, out, norm, d_data):
+    if d_data is not None:
+        SHORTEN_BACK(head, out, norm, d_data, *sides(p, head.shape))
+
+
+def cases(draw):
+    mode = draw.choice(("channel", "instance", "spatial"))
+    shape = draw.shape(1 if mode == "instance" else 3, 4)
+    return Case({"mode": mode, "eps": draw.choice((1e-10, 0.5))}, {"data": shape}, {"data": "apart"})
+
+
+register(Op(
+    name="L2Normalization", doc=__doc__, params=Params, outputs=("output", "norm"), hidden=1,
+    infer=infer, infer_type=infer_type, forward=forward, backward=backward, needs=("output", "norm"),
+    inplace_backward=(("head", "data"),), cases=cases,
+    refusals={
+        "L2Normalization/rank": {"params": {"mode": "channel"}, "shapes": {"data": (2, 3)}},
+        "L2Normalization/types": {"params": {}, "shapes": {"data": (2, 3)}, "dtypes": {"data": "int32"}},
+    },
+))

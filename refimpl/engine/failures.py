@@ -1,0 +1,90 @@
+"""Which memory holds no values, and why."""
+
+from __future__ import annotations
+
+import copy
+import traceback
+import weakref
+from collections.abc import Callable, Iterable
+
+from ..kernels.foundation import Buffer
+from .tasks import Span, overlap, owner_of, span_of
+
+
+class Told(Exception):
+    """What a traceback said that is not kept."""
+
+
+def _without_frames(error: Exception) -> Exception:
+    """A failure without the frames of its tracebacks, which hold the very arrays whose end ends the failure.
+
+    What the cause's traceback said, the user's own code, stays as text.
+    """
+    cause = error.__cause__
+    if cause is not None and cause.__traceback__ is not None:
+        told = Told("".join(traceback.format_exception(type(cause), cause, cause.__traceback__)))
+        pending: list[BaseException | None] = [cause]
+        while pending:
+            found = pending.pop()
+            if found is not None and found.__traceback__ is not None:
+                found.__traceback__ = None
+                pending += [found.__cause__, found.__context__]
+        cause.__cause__ = told
+    return error.with_traceback(None)
+
+
+class Failure:
+    """Why the bytes of ``span`` hold no values, and whether ``waitall`` has said so."""
+
+    def __init__(self, span: Span, error: Exception) -> None:
+        self.span, self.error, self.reported = span, error, False
+        self.owner: weakref.ref | None = None
+
+    def again(self) -> Exception:
+        """The error once more: every reader's traceback is its own."""
+        raised = copy.copy(self.error)
+        raised.__cause__ = self.error.__cause__
+        return raised
+
+
+class Failures:
+    """All failures whose memory is alive; ``changed`` is called whenever one comes or goes."""
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._all: list[Failure] = []
+        self._changed = changed
+
+    def __bool__(self) -> bool:
+        return bool(self._all)
+
+    def add(self, error: Exception, buffers: Iterable[Buffer]) -> None:
+        """Remember that ``buffers`` hold no values because of ``error``."""
+        error = _without_frames(error)
+        for buffer in buffers:
+            failure = Failure(span_of(buffer), error)
+            failure.owner = weakref.ref(owner_of(buffer), lambda _, gone=failure: self._forget([gone]))
+            self._all.append(failure)
+        self._changed()
+
+    def of(self, buffer: Buffer) -> Failure | None:
+        """The failure of a buffer, None when it holds values."""
+        span = [span_of(buffer)]
+        return next((failure for failure in self._all if overlap(span, [failure.span])), None)
+
+    def overwritten(self, buffer: Buffer) -> None:
+        """Forget the failures of memory that gets new values."""
+        span = [span_of(buffer)]
+        self._forget([failure for failure in self._all if overlap(span, [failure.span])])
+
+    def _forget(self, gone: list[Failure]) -> None:
+        if gone:
+            self._all = [failure for failure in self._all if failure not in gone]
+            self._changed()
+
+    def report(self) -> Failure | None:
+        """A failure that nobody was told of, which now counts as told, with all others of the same error."""
+        found = next((failure for failure in self._all if not failure.reported), None)
+        if found is not None:
+            for other in self._all:
+                other.reported |= other.error is found.error
+        return found
