@@ -23,7 +23,7 @@
     >>> run("GroupNorm", [[[1, 3], [2, 6]]], [1], [0], num_groups=1, eps=0.5, output_mean_var=True)[1:]
     ([[3.0]], [[2.0]])
 
-[layer-norm/gradient] the gradient goes through mean and std. Head gradients of these two outputs are ignored.
+[layer-norm/gradient] the gradient goes through mean and std, and through these two outputs where they are visible.
     >>> grad("LayerNorm", [[-3, -1, 1, 3]], [1, 1, 1, 1], [0, 0, 0, 0], eps=4, head=[[1, 0, 0, 0]])
     ([[0.166667, -0.111111, -0.055556, 0.0]], [-1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0])
 
@@ -166,7 +166,8 @@ def normalise_rows(data, gamma, beta, mean, std, out, rows, side, inner, along, 
             out[at] = (data[at] - centre) / scale * gamma[k] + beta[k]
 
 
-def through_rows(head, data, gamma, mean, std, d_data, rows, side, inner, along, count):
+def through_rows(head, d_mean, d_std, data, gamma, mean, std, d_data, rows, side, inner, along, count, seen):
+    """Gradient by data; d_mean and d_std are heads of their own where these outputs are ``seen``."""
     for r in items(rows):
         start = (r // inner) * (side - 1) * inner + r
         centre, scale = np.float64(mean[r]), np.float64(std[r])
@@ -176,6 +177,9 @@ def through_rows(head, data, gamma, mean, std, d_data, rows, side, inner, along,
             weighed = head[at] * gamma[i * along + r % count]
             level += weighed
             slope += weighed * ((data[at] - centre) / scale)
+        if seen:
+            level -= d_mean[r] * scale
+            slope -= d_std[r] * scale
         level /= side
         slope /= side
         for i in range(side):
@@ -228,12 +232,15 @@ def normaliser(rows_of):
         NORMALISE_ROWS(data, gamma, beta, mean, std, out, rows, side, inner, along, count)
 
     def backward(p, head, *others):
-        *_, data, gamma, mean, std, d_data, d_gamma, d_beta = others
+        *heads, data, gamma, d_data, d_gamma, d_beta = others
         numbers = rows_of(p, data.shape)
+        rows, side, inner = numbers[:3]
+        mean, std, spare = scratch(data, rows, rows, gamma.size)
+        ROW_STATISTICS(data, mean, std, rows, side, inner, p.eps)
         if d_data is not None:
-            THROUGH_ROWS(head, data, gamma, mean, std, d_data, *numbers)
+            seen = heads or (mean, std)  # not read where there are none
+            THROUGH_ROWS(head, *seen, data, gamma, mean, std, d_data, *numbers, len(heads))
         if d_gamma is not None or d_beta is not None:
-            spare = scratch(data, gamma.size)[0]
             targets = [spare if target is None else target for target in (d_gamma, d_beta)]
             COLLECT_WEIGHTS(head, data, mean, std, *targets, gamma.size, *numbers)
 
@@ -272,7 +279,7 @@ def page(name, params, infer, rows_of, cases, refusals):
         outputs=("output", "mean", "std"), hidden=2,
         visible=lambda p: 3 if getattr(p, "output_mean_var", False) else 1,
         infer=infer, infer_type=infer_type, forward=forward, backward=backward,
-        needs=("data", "gamma", "mean", "std"), inplace=((0, 0),), cases=cases, refusals=refusals,
+        needs=("data", "gamma"), inplace=((0, 0),), cases=cases, refusals=refusals,
     )
 
 

@@ -22,30 +22,9 @@ def awake(length, t, uses):
     return uses == 0 or t < length
 
 
-def copy(source, out, n):
-    for i in items(n):
-        out[i] = source[i]
-
-
-def fill_with_zero(out, n):
-    for i in items(n):
-        out[i] = 0
-
-
 def add(other, out, n):
     for i in items(n):
         out[i] += other[i]
-
-
-def multiply(left, right, out, n):
-    for i in items(n):
-        out[i] = left[i] * right[i]
-
-
-def scale_and_drop(mask, words, n, keep, growth):
-    """mask = growth where an element is kept, else 0."""
-    for i in items(n):
-        mask[i] = growth if unit(words, i) < keep else 0.0  # noqa: F821  # bound by Loop(..., unit=...)
 
 
 # --- forward ------------------------------------------------------------------------------------
@@ -108,7 +87,7 @@ def states_before(start, out, lengths, before, times, batch, size, wide, first, 
     for row in items(times * batch):
         t, b = row // batch, row % batch
         source = t - step
-        inside = 0 <= source and source < times and awake(lengths[b], source, uses)
+        inside = source >= 0 and source < times and awake(lengths[b], source, uses)
         for j in range(size):
             if inside:
                 before[row * size + j] = out[(source * batch + b) * wide + first + j]
@@ -121,7 +100,7 @@ def cells_before(start, memory, before, times, area, step):
     for row in items(times):
         source = row - step
         for k in range(area):
-            if 0 <= source and source < times:
+            if source >= 0 and source < times:
                 before[row * area + k] = memory[source * area + k]
             else:
                 before[row * area + k] = start[k]
@@ -204,7 +183,7 @@ def hidden_of(curve, gates, hidden, times, area):
             hidden[t * area + k] = curve[t * area + k] * gates[t * 4 * area + 3 * area + k]
 
 
-COPY, ZERO, ADD, MULTIPLY = Loop(copy), Loop(fill_with_zero), Loop(add), Loop(multiply)
+ADD = Loop(add)
 ADD_PARTS, NEW_GATE, MOVE_CELL = Loop(add_parts), Loop(new_gate), Loop(move_cell)
 MOVE_GRU, SETTLE = Loop(move_gru), Loop(settle)
 STATES_BEFORE, CELLS_BEFORE = Loop(states_before), Loop(cells_before)

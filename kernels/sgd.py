@@ -97,23 +97,21 @@ STEP, STEP_MOMENTUM = Loop(step), Loop(step_momentum)
 
 
 @lru_cache(maxsize=1024)
-def factors(p, kind):
-    """(lr, rescale_grad, clip) for the loops, and lr * wd, all of type ``kind``."""
-    lr, wd, rescale, clip = (
-        kind(np.float32(value)) for value in (p.lr, p.wd, p.rescale_grad, p.clip_gradient)
-    )
+def factors(kind, *given):
+    """(lr, rescale_grad, clip) for the loops, and lr * wd, all of type ``kind``; ``given`` has wd after lr."""
+    lr, wd, rescale, clip = (kind(np.float32(value)) for value in given)
     if clip < 0:
         return (kind(1), lr * rescale, kind("inf")), lr * wd
     return (lr, rescale, clip), lr * wd
 
 
 def sgd(p, weight, grad, out):
-    numbers, decay = factors(p, weight.dtype.type)
+    numbers, decay = factors(weight.dtype.type, p.lr, p.wd, p.rescale_grad, p.clip_gradient)
     STEP(weight, grad, out, weight.size, 1 - decay, *numbers)
 
 
 def sgd_momentum(p, weight, grad, mom, out):
-    numbers, decay = factors(p, weight.dtype.type)
+    numbers, decay = factors(weight.dtype.type, p.lr, p.wd, p.rescale_grad, p.clip_gradient)
     momentum = float(np.float32(p.momentum))
     STEP_MOMENTUM(weight, grad, mom, out, weight.size, momentum, decay, *numbers)
 
@@ -161,6 +159,6 @@ for name, params, run, inputs, aliases, types in TABLE:
         }
     register(Op(
         name=name, doc=__doc__, params=params, inputs=inputs, infer=infer, infer_type=types,
-        forward=run, mutates=inputs[2:], inplace=((0, 0),), aliases=aliases, cases=cases,
+        forward=run, mutates=inputs[2:], aux=inputs[2:], inplace=((0, 0),), aliases=aliases, cases=cases,
         refusals=refusals,
     ))

@@ -192,16 +192,16 @@ def missing(name: str) -> Callable[..., Any]:
     return function
 
 
-def attributes(package: str, prefix: str = "") -> Callable[[str], Any]:
+def attributes(package: str, prefix: str = "", *, internal: bool = False) -> Callable[[str], Any]:
     """The ``__getattr__`` of a module of operators, for names that it does not hold.
 
     An operator ``prefix`` + name of MXNet 1.9.1 that is not here is a function that says so when it is called;
-    any other name is an AttributeError.
+    any other name is an AttributeError. Only an ``internal`` module has names that begin with an underscore.
     """
 
     def attribute(name: str) -> Any:
         known = prefix + name
-        if known in names() and known not in REGISTRY:
+        if name.startswith("_") == internal and known in names() and known not in REGISTRY:
             return missing(known)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 

@@ -137,8 +137,9 @@ def rules(op: Op) -> list[str]:
 def gradient(op: Op) -> str:
     """One sentence about the gradient."""
     if not op.has_gradient:
-        return f"None: [{facts.denial(op)}]."
-    words = {"loops": "by loops of its own", "operators": "made of other operators"}
+        why = facts.denial(op)
+        return f"None: [{why}]." if "/" in why else f"None: {why}."
+    words = {"loops": "by loops of its own", "composition": "made of other operators"}
     kinds = [words[kind] for kind in facts.gradient_kind(op).split(", ")]
     again = "; it can be differentiated again" if op.gradient is not None else ""
     loss = " The head gradient does not count: a loss." if op.loss is True else ""

@@ -136,14 +136,21 @@ def calls(op: Op, example: str) -> bool:
     return any(f'"{name}"' in example for name in own_names(op))
 
 
+def _named_after(clause: Clause, op: Op) -> bool:
+    """Whether a clause bears an operator's name, as room or as slug: [stack/axis], [random/uniform]."""
+    room, _, slug = clause.name.partition("/")
+    slug = slug.replace("-", "_")
+    short = op.name.removeprefix("_random").removeprefix("_sample").removeprefix("_")
+    return room in own_names(op) or slug in (*own_names(op), short)
+
+
 def concerns(op: Op, clause: Clause) -> bool:
     """Whether a clause is about this operator, not only about others of its page."""
-    room = clause.name.partition("/")[0]
-    siblings = [other for other in family(op) if other is not op]
-    if room in own_names(op) or _says(clause.text, own_names(op)) or any(calls(op, e) for e in clause.examples):
+    if _named_after(clause, op) or _says(clause.text, own_names(op)) or any(calls(op, e) for e in clause.examples):
         return True
-    file = page_of().get(op.doc)
-    if room != file and any(room in own_names(other) for other in siblings):
+    siblings = [other for other in family(op) if other is not op]
+    own_page = clause.name.partition("/")[0] == page_of().get(op.doc)
+    if any(_named_after(clause, o) and not (own_page and o.name == page_of().get(op.doc)) for o in siblings):
         return False
     return not any(_says(clause.text, own_names(other)) for other in siblings)
 
@@ -183,7 +190,7 @@ def _tables(module: str) -> tuple[dict[str, str], dict[str, str]]:
             elements = [(k, v) for k, v in zip(value.keys, value.values, strict=True) if k is not None]
         for key, row in elements:
             if isinstance(key, ast.Constant) and key.value in REGISTRY and key.value not in rows:
-                text = ast.get_source_segment(source, row) or ""
+                text = " ".join((ast.get_source_segment(source, row) or "").split())
                 rows[key.value] = text if isinstance(value, (ast.Tuple, ast.List)) else f"{key.value!r}: {text}"
                 top = (ast.get_source_segment(source, value) or "").splitlines()
                 comment = top[1].strip() if len(top) > 1 else ""
@@ -241,6 +248,11 @@ def optional_inputs(op: Op) -> set[str]:
     }
 
 
+def takes_inputs(op: Op) -> bool:
+    """Whether any call of an operator reads an array."""
+    return bool(op.variadic or callable(op.inputs) or op.inputs)
+
+
 def outputs(op: Op) -> tuple[str, ...]:
     """Names of the outputs a user sees, of the call that has most of them."""
     if not callable(op.outputs) and op.visible is None:
@@ -252,8 +264,7 @@ def outputs(op: Op) -> tuple[str, ...]:
 
 def dtypes(op: Op) -> list[str]:
     """Types that inference accepts of the first input, or that the parameter ``dtype`` may name."""
-    takes_inputs = any(op.input_names(p) for p in drawn_parameters(op))
-    if not takes_inputs:
+    if not takes_inputs(op):
         named = get_args(field_types(op.params).get("dtype"))
         named = tuple(inner for each in named for inner in (get_args(each) or (each,)))
         return [kind for kind in DTYPE_FLAGS if kind in named] or ["float32"]
@@ -348,13 +359,15 @@ def single_threaded(op: Op) -> list[str]:
 
 
 def gradient_kind(op: Op) -> str:
-    """How the gradient is spelled: "loops", "operators", both of them, or "none"."""
-    kinds = [word for word, there in (("loops", op.backward), ("operators", op.gradient)) if there]
+    """How the gradient is spelled: "loops", "composition" of other operators, both of them, or "none"."""
+    kinds = [word for word, there in (("loops", op.backward), ("composition", op.gradient)) if there]
     return ", ".join(kinds) or "none"
 
 
 def denial(op: Op) -> str:
-    """The clause that says why there is no gradient: one of the page, or the general one."""
+    """Why there is no gradient: a clause of the page, the general one, or that there are no inputs."""
+    if not takes_inputs(op):
+        return "no inputs"
     said = [c for c in page(op).clauses if _DENIES.search(c.text) and concerns(op, c)]
     own = [c.name for c in said if _says(c.text, own_names(op)) or c.name.partition("/")[0] in own_names(op)]
     return [*own, *[c.name for c in said], "gradient/differentiable"][0]

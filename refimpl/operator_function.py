@@ -19,6 +19,10 @@ class OperatorFunction:
     value: ClassVar[str]
     """What goes in and comes out: the name of a class."""
 
+    def __init_subclass__(cls) -> None:
+        """A class has a text of its own, which would hide the property."""
+        cls.__doc__ = OperatorFunction.__dict__["__doc__"]
+
     def __init__(self, op: Op, name: str) -> None:
         self.op = op
         self.__name__ = self.__qualname__ = name

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from . import known_operators
 from .kernels.foundation import REGISTRY, Op
 
 
@@ -16,7 +17,8 @@ def publish(
     """Put ``make(op, name)`` for every operator and alias into modules ``_internal`` and ``op`` of ``package``.
 
     Names that begin with an underscore go to ``_internal``, all others to ``op`` and into ``namespace``,
-    unless it has the name already. Returns the two modules.
+    unless it has the name already. Returns the two modules. Operators of MXNet 1.9.1 that are not here can be
+    asked for in all three, and say so when they are called.
     """
     internal = ModuleType(f"{package}._internal", "Operators under their internal names.")
     public = ModuleType(f"{package}.op", "Every public operator.")
@@ -27,6 +29,9 @@ def publish(
         else:
             setattr(public, name, function)
             namespace.setdefault(name, function)
+    namespace["__getattr__"] = known_operators.attributes(package)
     for module in (internal, public):
+        own = known_operators.attributes(module.__name__, internal=module is internal)
+        module.__getattr__ = own  # type: ignore[method-assign]  # PEP 562
         sys.modules[module.__name__] = module
     return internal, public

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..base import MXNetError, dtype_of, numeric_types, refusal
 from ..context import Context, current_context
 from ..kernels.foundation import Buffer, Op, allocate, get, keeps, known
 from ..kernels.foundation import run as runner
+from ..operator_function import OperatorFunction
 from ..resource import random_streams
 from . import tape
 
@@ -330,27 +332,25 @@ def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[list,
     return arrays, {k: v for k, v in by_name.items() if keeps(op.params, k, v)}
 
 
-def make_function(op: Op, name: str) -> Callable:
-    """The public function of an operator under one of its names."""
+class ArrayFunction(OperatorFunction):
+    """An operator as a function on arrays."""
 
-    def function(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+    value = "NDArray"
+
+    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        """Run the operator; ``out`` receives the result."""
+        op = self.op
         arrays, attrs = _split_arguments(op, args, kwargs)
         if "dtype" in attrs and not isinstance(attrs["dtype"], str):
             attrs["dtype"] = dtype_of(attrs["dtype"]).name
         return invoke(op, arrays, attrs, out)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = op.doc
-    return function
+
+def make_function(op: Op, name: str) -> Callable:
+    """The public function of an operator under one of its names."""
+    return ArrayFunction(op, name)
 
 
 def bound_method(name: str, array: NDArray) -> Callable:
     """``array.name`` for an operator method."""
-    op = get(name)
-
-    def method(*args: Any, **kwargs: Any) -> Any:
-        return make_function(op, name)(array, *args, **kwargs)
-
-    method.__name__ = name
-    method.__doc__ = op.doc
-    return method
+    return MethodType(ArrayFunction(get(name), name), array)

@@ -87,7 +87,12 @@ def _with_primals(order: Sequence[Node]) -> list[Node]:
     return [*before, *(node for node in order if id(node) not in there)]
 
 
-def _fixpoint(order: Sequence[Node], known: dict[Key, Any], rule_name: str) -> dict[Key, Any]:
+def fixpoint(order: Sequence[Node], known: dict[Key, Any], rule_name: str) -> dict[Key, Any]:
+    """Let every operator add to ``known`` by its rule ("infer" or "infer_type") until nothing changes.
+
+    Raises:
+        MXNetError: two operators contradict each other.
+    """
     operators = [node for node in order if node.op is not None]
 
     def visit(node: Node) -> bool:
@@ -138,7 +143,7 @@ def shapes(order: Sequence[Node], given: Mapping[Any, tuple[int, ...]]) -> dict[
             told = _stated_shape(node)
         if told is not None:
             known[id(node), 0] = tuple(max(int(side), 0) for side in told)
-    return _fixpoint(order, known, "infer")
+    return fixpoint(order, known, "infer")
 
 
 def types(
@@ -161,11 +166,11 @@ def types(
             known[id(node), 0] = dtype_of(told)
         elif "__dtype__" in node.attrs:
             known[id(node), 0] = dtype_of(node.attrs["__dtype__"])
-    known = _fixpoint(order, known, "infer_type")
+    known = fixpoint(order, known, "infer_type")
     if default is not None:
         unknown = [n for n in order if n.is_variable and known.get((id(n), 0)) is None]
         if unknown:
             for node in unknown:
                 known[id(node), 0] = default
-            known = _fixpoint(order, known, "infer_type")
+            known = fixpoint(order, known, "infer_type")
     return known

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..base import MXNetError, refusal
 from ..foreign import what_it_is
-from ..kernels.foundation import get
+from ..known_operators import find
 from . import upgrades
 from .ir import Entry, Node, post_order
 from .upgrades import Row
@@ -263,7 +263,7 @@ class _Graph:
         row = Row(number, None, name, self.attributes(fields, where))
         row.inputs = [self.reference(value, where) for value in fields.get("inputs", [])]
         if fields["op"] != "null":
-            row.op = self.at_node(row, get, fields["op"])
+            row.op = self.at_node(row, find, fields["op"])
         elif row.inputs:
             raise self.fail(f"{where} is a variable and has inputs")
         return row

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 from ..base import refusal
 from ..kernels.foundation import Op, get, keeps
 from ..ndarray.operators import METHODS as _ARRAY_METHODS
+from ..operator_function import OperatorFunction
 from .compose import call
 from .symbol import Symbol
 
@@ -52,30 +54,36 @@ def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, 
     return inputs, attrs
 
 
-def make_function(op: Op, name: str) -> Callable:
-    """The public function of an operator under one of its names."""
-    called = name
+class SymbolFunction(OperatorFunction):
+    """An operator as a function on symbols."""
 
-    def function(*args: Any, name: str | None = None, attr: Any = None, **kwargs: Any) -> Symbol:
-        inputs, attrs = _split_arguments(op, args, kwargs)
+    value = "Symbol"
+
+    def __call__(self, *args: Any, name: str | None = None, attr: Any = None, **kwargs: Any) -> Symbol:
+        """Make a node of the operator."""
+        inputs, attrs = _split_arguments(self.op, args, kwargs)
         hidden = {k: v for k, v in attrs.items() if k.startswith("__") and k.endswith("__")}
         params = {k: v for k, v in attrs.items() if k not in hidden}
-        return call(op, called, inputs, params, name, {**(attr or {}), **hidden} or None)
+        return call(self.op, self.__name__, inputs, params, name, {**(attr or {}), **hidden} or None)
 
-    function.__name__ = function.__qualname__ = called
-    function.__doc__ = op.doc
-    return function
+
+def make_function(op: Op, name: str) -> Callable:
+    """The public function of an operator under one of its names."""
+    return SymbolFunction(op, name)
+
+
+class _Reshape(SymbolFunction):
+    """The method ``reshape``, which also takes the sides one by one."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Symbol:
+        """Make a node of the operator."""
+        symbol, *rest = args
+        if rest and all(isinstance(side, int) for side in rest):
+            rest = [tuple(rest)]
+        return super().__call__(symbol, *rest, **kwargs)
 
 
 def bound_method(name: str, symbol: Symbol) -> Callable:
     """``symbol.name`` for an operator method."""
-    op = get(name)
-
-    def method(*args: Any, **kwargs: Any) -> Symbol:
-        if name == "reshape" and args and all(isinstance(a, int) for a in args):
-            args = (args,)
-        return make_function(op, name)(symbol, *args, **kwargs)
-
-    method.__name__ = name
-    method.__doc__ = op.doc
-    return method
+    kind = _Reshape if name == "reshape" else SymbolFunction
+    return MethodType(kind(get(name), name), symbol)

@@ -56,6 +56,8 @@ ROWS: list[tuple[str, type[Exception], str, Callable[[], object]]] = [
     ("NDArray/writable", ValueError, "readonly", lambda: _assign(_readonly())),
     ("NDArray/key", ValueError, "'x'", lambda: nd.zeros((2,))["x"]),
     ("NDArray/source", TypeError, "array like", lambda: nd.array([[1, 2], [3]])),
+    ("NDArray/broadcast-to", ValueError, "(2, 4)", lambda: nd.zeros((2, 3)).broadcast_to((2, 4))),
+    ("NDArray/broadcast-to", ValueError, "(3,)", lambda: nd.zeros((2, 3)).broadcast_to((3,))),
     ("NDArray/shape", mx.MXNetError, "(-1,)", lambda: nd.zeros((-1,))),
     ("NDArray/shape", mx.MXNetError, "'a'", lambda: nd.empty("a")),
     ("NDArray/context-type", mx.MXNetError, "'cpu'", lambda: nd.zeros((2,), ctx="cpu")),

@@ -39,6 +39,7 @@ def _works(owner: object, name: str) -> bool:
     return True
 
 
+@pytest.mark.clause("conventions/names")
 @pytest.mark.parametrize("path", sorted(NAMES))
 def test_names_are_here_or_explained(path: str) -> None:
     owner = _owner(path)

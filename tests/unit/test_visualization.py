@@ -133,6 +133,7 @@ def test_summary_of_a_residual_block(capsys: pytest.CaptureFixture[str]) -> None
     ]
 
 
+@pytest.mark.clause("Visualization/several-outputs")
 def test_summary_behind_several_outputs(capsys: pytest.CaptureFixture[str]) -> None:
     # MXNet shows no shape for steps, and 8 parameters of i2h: those of its bias
     assert table(capsys, recurrent(), shape={"data": (5, 3)})[1:] == [
@@ -215,6 +216,7 @@ def test_labels() -> None:
     assert mx.viz.plot_network(block(), dtype={"data": "float64"}).edges[0] == ("bn", "data", "(float64)")
 
 
+@pytest.mark.clause("Visualization/several-outputs")
 @pytest.mark.usefixtures("_fake")
 def test_arrows_from_several_outputs() -> None:
     picture = mx.viz.plot_network(recurrent(), shape={"data": (5, 3)})

@@ -1,0 +1,283 @@
+"""RNN: layers of recurrent cells over a sequence (times, batch, inputs); _rnn_param_concat makes its parameters.
+
+[RNN/simple] rnn_tanh and rnn_relu: h = act((W x + b) + (R h' + c)), where x is the input of this time, h' the
+    state before and h both the state and the output after it.
+    >>> run("RNN", [[[1]], [[2]]], [2, 3, 0.5, -1], [[[0]]], mode="rnn_relu", state_size=1, num_layers=1)
+    [[[1.5]], [[8.0]]]
+
+[RNN/lstm] gates i, f, g, o, in this order in every matrix: i, f, o are sigmoids, g is tanh of such sums;
+    cell = f cell' + i g, h = o tanh(cell). state_cell holds the cells before the first time.
+    >>> options = {"mode": "lstm", "state_size": 1, "num_layers": 1, "state_outputs": True}
+    >>> weights = [1, 2, 3, 4, -1, -2, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0.5]
+    >>> run("RNN", [[[0.5]], [[1]]], weights, [[[0.25]]], [[[1]]], **options)
+    ([[[0.7795]], [[0.847731]]], [[[0.847731]]], [[[1.255117]]])
+
+[RNN/gru] gates r, z, n: r and z are sigmoids, n = tanh((W x + b) + r (R h' + c)), h = (1 - z) n + z h'.
+    >>> weights = [1, 2, 3, -1, -2, 1, 0, 0, 0, 0, 0, 0.5]
+    >>> run("RNN", [[[0.5]], [[1]]], weights, [[[0.25]]], mode="gru", state_size=1, num_layers=1)
+    [[[0.517318]], [[0.650056]]]
+
+[RNN/parameters] one vector: for each layer and, within it, each direction, first W (gates * state_size, inputs),
+    then R (gates * state_size, state_size), row by row; behind all matrices, in the same order, b and c.
+
+[RNN/layers] the output of a layer is the input of the next; state has one row per layer and direction.
+
+[RNN/bidirectional] each layer runs over the sequence a second time, from its end, with parameters of its own; the
+    second output lies behind the first along the last axis.
+    >>> weights = [1, 1, 10, 1, 0, 0, 0, 0]
+    >>> options = {"mode": "rnn_relu", "state_size": 1, "num_layers": 1, "bidirectional": True}
+    >>> run("RNN", [[[1]], [[2]]], weights, [[[0]], [[0]]], **options)
+    [[[1.0, 30.0]], [[3.0, 20.0]]]
+
+[RNN/state-outputs] with state_outputs the states after the last time are a second output, and the LSTM's cells a third.
+
+[RNN/dropout] in training with p > 0, what one layer hands to the next goes through Dropout: kept with probability
+    1 - p, then divided by it. The draws are those of Dropout, layer by layer.
+
+[RNN/sequence-length] with use_sequence_length a row ends after its length: later outputs are zero, the states
+    are those at its end, and the second direction begins there. Its gradient is zero.
+    >>> options = {"mode": "rnn_relu", "state_size": 1, "num_layers": 1, "use_sequence_length": True}
+    >>> run("RNN", [[[1], [1]], [[2], [2]]], [1, 1, 0, 0], [[[0], [0]]], [1, 2], **options)
+    [[[1.0], [1.0]], [[0.0], [3.0]]]
+
+[RNN/clip] lstm_state_clip_min and lstm_state_clip_max bound the cells at every time, and stop the gradient of those
+    outside; with lstm_state_clip_nan a cell that is NaN becomes the maximum.
+    >>> options = {"mode": "lstm", "state_size": 1, "num_layers": 1, "lstm_state_clip_max": 0.0}
+    >>> run("RNN", [[[1]]], [0, 0, 0, 0, 0, 0, 0, 0, 9, 9, 9, 9, 0, 0, 0, 0], [[[0]]], [[[1]]], **options)
+    [[[0.0]]]
+
+[RNN/projection] with projection_size the LSTM's output and state are P h, where the matrix P
+    (projection_size, state_size) stands behind R. Only the LSTM has it.
+    >>> options = {"mode": "lstm", "state_size": 1, "num_layers": 1, "projection_size": 1}
+    >>> weights = [0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0]
+    >>> run("RNN", [[[1]]], weights, [[[0]]], [[[2]]], **options), run("tanh", [1])
+    ([[[1.523188]]], [0.761594])
+
+[RNN/gradient] towards data, parameters and states, through all times and outputs.
+    >>> options = {"mode": "rnn_relu", "state_size": 1, "num_layers": 1, "head": [[[1]], [[10]]]}
+    >>> grad("RNN", [[[1]], [[2]]], [2, 3, 0.5, -1], [[[0]]], **options)
+    ([[[62.0]], [[20.0]]], [51.0, 15.0, 41.0, 41.0], [[[93.0]]])
+
+[RNN/shape] data is (times, batch, inputs), the output (times, batch, directions * state_size), a state (layers *
+    directions, batch, state_size), sequence_length (batch,).
+
+[RNN/parameter-count] parameters is one vector of the length that the sizes ask for.
+
+[RNN/sum-order] products are added in increasing index (a tuned twin fuses product and sum), then
+    both biased sums are added.
+
+[rnn_param_concat/join] the inputs one after another along axis dim, as Concat lays them.
+    >>> run("_rnn_param_concat", [1, 2], [3], dim=0)
+    [1.0, 2.0, 3.0]
+"""
+
+from dataclasses import replace
+from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
+
+from .activation import MAP
+from .concat import Params as ConcatParams
+from .dropout import CHOOSE, MULTIPLY
+from .foundation import AtLeast, AtMost, Case, Op, get, merge, register, require, same_type, scratch
+from .foundation.loops import COPY, FILL
+from .fully_connected import PRODUCT, TURN
+from .random_streams import draws
+from .rnn_cells import ADD_PARTS, MOVE_CELL, MOVE_GRU, NEW_GATE, SETTLE
+from .rnn_gradient import Backward
+from .rnn_layout import bounds, drops, inputs, needs, outputs, part, places, row, sizes_of, visible
+
+
+class Params(NamedTuple):
+    state_size: Annotated[int, AtLeast(1)]
+    num_layers: Annotated[int, AtLeast(1)]
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"]
+    bidirectional: bool = False
+    p: Annotated[float, AtLeast(0), AtMost(1)] = 0.0
+    state_outputs: bool = False
+    projection_size: Annotated[int, AtLeast(1)] | None = None
+    lstm_state_clip_min: float | None = None
+    lstm_state_clip_max: float | None = None
+    lstm_state_clip_nan: bool = False
+    use_sequence_length: bool = False
+
+
+def infer(p, ins, outs):
+    require(
+        "RNN/projection", p.projection_size is None or p.mode == "lstm",
+        f"projection_size={p.projection_size} needs mode='lstm', not {p.mode!r}; leave it out",
+    )
+    s = sizes_of(p)
+    names, made = inputs(p), outputs(p)
+    given = dict(zip((*names, *made), (*ins, *outs), strict=True))
+    data = merge("RNN/shape", "data", given["data"], (0, 0, 0))
+    output = merge("RNN/shape", "output", given["output"], (*data[:2], s.wide))
+    state = merge("RNN/shape", "state", given["state"], (p.num_layers * s.ways, output[1], s.out))
+    times, batch = output[0], state[1]
+    rows = p.num_layers * s.ways
+    shapes = {
+        "data": (times, batch, data[2]), "output": (times, batch, s.wide), "sequence_length": (batch,),
+        "parameters": (places(p, data[2])[1] if data[2] else 0,),
+        "gates": (rows, times, s.gates, batch, s.size), "memory": (rows, times, batch, s.size),
+        "layers": (p.num_layers - 1, times, batch, s.wide), "mask": (p.num_layers - 1, times, batch, s.wide),
+        **dict.fromkeys(("state", "state_output"), (rows, batch, s.out)),
+        **dict.fromkeys(("state_cell", "statecell_output"), (rows, batch, s.size)),
+    }
+    for name, shape in given.items():
+        clause = "RNN/parameter-count" if name == "parameters" else "RNN/shape"
+        shapes[name] = merge(clause, name, shape, shapes[name])
+    if given["data"] is None and not given["output"] and not given["state"]:
+        return ins, outs
+    return [shapes[name] for name in names], [shapes[name] for name in made]
+
+
+def infer_type(p, ins, outs):
+    count = visible(p)
+    ins, shown = same_type(p, ins, outs[:count])
+    inner = np.dtype(np.float32) if ins[0] == np.float16 else ins[0]
+    return ins, shown + [inner] * (len(outs) - count)
+
+
+def by_weights(source, parameters, start, turned, out, rows, inner, side):
+    """out (rows, side) = source (rows, inner) times the matrix (side, inner) of parameters, turned."""
+    matrix = part(parameters, start, side, inner)
+    if turned is None:
+        PRODUCT(source, matrix, out, rows, side, inner, inner, 1, 1, inner)
+        return
+    TURN(matrix, turned, inner, side, 1, inner)
+    PRODUCT(source, turned, out, rows, side, inner, inner, 1, side, 1)
+
+
+# --- the operator -------------------------------------------------------------------------------
+
+
+def forward(p, data, parameters, state, state_cell, lengths, *made, is_train, rng):
+    made = dict(zip(outputs(p), made, strict=True))
+    (times, batch, columns), s = data.shape, sizes_of(p)
+    rows, side, area = times * batch, s.gates * s.size, batch * s.size
+    wide = max(columns, s.wide)
+    x, h, turned, turned_p, now, cell, hidden, projected, source = scratch(
+        data, rows * side, batch * side, side * wide, s.out * s.size, batch * s.out, area, area, batch * s.out,
+        rows * s.wide,
+    )
+    ends = lengths if lengths is not None else data
+    keep = np.float32(1) - np.float32(p.p)
+    if drops(p) and is_train:
+        words = draws(made["mask"], rng)
+        growth = float(np.float32(1) / keep) if keep else float("inf")
+        CHOOSE[data.dtype == np.float64](made["mask"], words, made["mask"].size, float(keep), growth)
+    elif drops(p):
+        FILL(made["mask"], 1.0, made["mask"].size)
+    found = data
+    for index, (layer, way, inner, w, r, project, b, c) in enumerate(places(p, columns)[0]):
+        if layer and not way:
+            found = row(made["layers"], layer - 1)
+            if drops(p) and is_train:
+                MULTIPLY(found, row(made["mask"], layer - 1), source, rows * s.wide)
+                found = source
+        out = made["output"] if layer == p.num_layers - 1 else row(made["layers"], layer)
+        by_weights(found, parameters, w, turned if data.dtype == np.float64 else None, x, rows, inner, side)
+        recurrent = part(parameters, r, side, s.out)
+        TURN(recurrent, turned, s.out, side, 1, s.out)
+        biases = part(parameters, b, side), part(parameters, c, side)
+        COPY(row(state, index), now, batch * s.out)
+        if p.mode == "lstm":
+            COPY(row(state_cell, index), cell, area)
+            if p.projection_size:
+                TURN(part(parameters, project, s.out * s.size), turned_p, s.size, s.out, 1, s.size)
+        for t in range(times)[:: -1 if way else 1]:
+            PRODUCT(now, turned, h, batch, side, s.out, s.out, 1, side, 1)
+            gates = row(row(made["gates"], index), t)
+            memory = row(row(made["memory"], index), t) if "memory" in made else None
+            parts = part(x, t * batch * side, batch, side), h, *biases, gates
+            reached = step(p, s, parts, memory, now, cell, hidden, (ends, t, p.use_sequence_length, batch))
+            if p.projection_size:
+                PRODUCT(reached, turned_p, projected, batch, s.out, s.size, s.size, 1, s.out, 1)
+                reached = projected
+            SETTLE(
+                reached, ends, now, row(out, t), t, p.use_sequence_length, batch, s.out, s.wide, way * s.out
+            )
+        if p.state_outputs:
+            COPY(now, row(made["state_output"], index), batch * s.out)
+            if p.mode == "lstm":
+                COPY(cell, row(made["statecell_output"], index), area)
+
+
+def step(p, s, parts, memory, now, cell, hidden, ends):
+    """One time of one direction; returns the new hidden state."""
+    gates, batch = parts[-1], ends[-1]
+    area = batch * s.size
+    ADD_PARTS(*parts, batch, 2 if p.mode == "gru" else s.gates, s.gates, s.size)
+    if s.gates == 1:
+        MAP[p.mode[4:]](gates, gates, area)
+        return gates
+    first = part(gates, 0, 2 * area)
+    MAP["sigmoid"](first, first, 2 * area)
+    if p.mode == "gru":
+        NEW_GATE(*parts, memory, batch, s.size)
+    third = part(gates, 2 * area, area)
+    MAP["tanh"](third, third, area)
+    if p.mode == "gru":
+        MOVE_GRU(gates, now, hidden, batch, s.size)
+        return hidden
+    last = part(gates, 3 * area, area)
+    MAP["sigmoid"](last, last, area)
+    MOVE_CELL(gates, cell, memory, *ends, s.size, *bounds(p), p.lstm_state_clip_nan)
+    MAP["tanh"](memory, hidden, area)
+    MULTIPLY(hidden, last, hidden, area)
+    return hidden
+
+
+def backward(p, *given, is_train):
+    count = visible(p)
+    heads = dict(zip(("output", "state", "cell"), given[:count], strict=False))
+    has = dict(zip(needs(p), given[count:-5], strict=True))
+    Backward(p, heads, has, given[-5:], is_train=is_train).run()
+
+
+def cases(draw):
+    mode = draw.choice(("rnn_relu", "rnn_tanh", "lstm", "gru"))
+    params = {
+        "mode": mode, "state_size": draw.integer(1, 3), "num_layers": draw.integer(1, 2),
+        "bidirectional": draw.boolean(), "state_outputs": draw.boolean(), "p": draw.choice((0.0, 0.0, 0.5)),
+        "use_sequence_length": draw.integer(0, 3) == 0,
+    }
+    if mode == "lstm" and draw.integer(0, 3) == 0:
+        params["projection_size"] = draw.integer(1, 3)
+    data = draw.shape(3, 3)
+    return Case(params, {"data": data}, {
+        "data": "unit", "parameters": "unit", "state": "unit", "sequence_length": ("ints", 0, data[0]),
+    })
+
+
+register(Op(
+    name="RNN", doc=__doc__, params=Params, inputs=inputs, outputs=outputs, visible=visible,
+    all_inputs=("data", "parameters", "state", "state_cell", "sequence_length"), infer=infer,
+    infer_type=infer_type, forward=forward, backward=backward, needs=needs, mode=True, random=True,
+    no_gradient=("sequence_length",), cases=cases,
+    refusals={
+        "RNN/shape": {
+            "params": {"mode": "gru", "state_size": 2, "num_layers": 1},
+            "shapes": {"data": (3, 2, 2), "state": (1, 3, 2)},
+        },
+        "RNN/parameter-count": {
+            "params": {"mode": "gru", "state_size": 2, "num_layers": 1},
+            "shapes": {"data": (3, 2, 2), "parameters": (7,)},
+        },
+        "RNN/projection": {
+            "params": {"mode": "gru", "state_size": 2, "num_layers": 1, "projection_size": 1},
+            "shapes": {"data": (3, 2, 2)},
+        },
+    },
+))
+
+
+def cases_joined(draw):
+    side, dim = draw.integer(1, 3), draw.choice((0, 1))
+    shapes = [(draw.integer(1, 4),) if dim == 0 else (side, draw.integer(1, 4)) for _ in range(draw.integer(1, 3))]
+    return Case({"num_args": len(shapes), "dim": dim}, {"args": shapes})
+
+
+register(replace(
+    get("Concat"), name="_rnn_param_concat", doc=__doc__, params=ConcatParams, aliases=(), cases=cases_joined,
+))
