@@ -5,7 +5,7 @@ D. P. Kingma, J. Ba (2014): Adam: a method for stochastic optimization.
 [adam/step] g is rescale_grad * grad + wd * weight, clipped; mean' = beta1 * mean + (1 - beta1) * g and
     var' = beta2 * var + (1 - beta2) * g * g, in place; weight' = weight - lr * mean' / (sqrt(var') + epsilon).
     >>> run("adam_update", [1, 2], [0.5, -1], [1, 1], [1, 1], lr=0.1)
-    [0.905036, 1.92]
+    [0.904964, 1.92]
     >>> run("adam_update", [1, 2], [0.5, -1], [0, 0], [0, 0], lr=0.1, beta1=0.5, beta2=0.75, epsilon=0.5, wd=0.5)
     [0.95, 2.0]
 
@@ -14,7 +14,7 @@ D. P. Kingma, J. Ba (2014): Adam: a method for stochastic optimization.
 [adam/clip] g is clipped to -clip_gradient .. clip_gradient, wd * weight included, when that is not negative; NaN
     stays NaN.
     >>> run("adam_update", [1, 1], [10, float("nan")], [0, 0], [0, 0], lr=0.1, clip_gradient=0.5)
-    [0.683772, nan]
+    [0.68377, nan]
 
 [adam/lazy] lazy_update matters for row_sparse gradients only: rows that they lack keep weight, mean and var.
 

@@ -8,14 +8,15 @@ I. Loshchilov, F. Hutter (2017): Decoupled weight decay regularization.
     >>> run("_adamw_update", [1, 2], [0.5, -1], [1, 1], [1, 1], [2], lr=0.1, eta=0.5, wd=0.5)
     [0.7, 1.465052]
     >>> run("_adamw_update", [1, 2], [0.5, -1], [1, 1], [1, 1], [1], lr=0.1, eta=1, beta1=0.5, beta2=0.75, epsilon=0.5)
-    [0.943475, 2.0]
+    [0.946482, 2.0]
 
 [adamw/scale] rescale_grad is an array, so that a loss scale can be computed without waiting for it. Where its first
     number is 0, infinite or NaN nothing is updated: the output is the weight as it was, and states stay.
     >>> run("_adamw_update", [1, 2], [0.5, -1], [1, 1], [1, 1], [float("inf")], lr=0.1, eta=0.5)
     [1.0, 2.0]
 
-[adamw/clip] g is clipped to -clip_gradient .. clip_gradient when that is not negative; NaN stays NaN.
+[adamw/clip] g is clipped to -clip_gradient .. clip_gradient when that is not negative; NaN stays NaN. grad itself
+    stays as it is.
     >>> run("_adamw_update", [1, 2], [0.5, -1], [1, 1], [1, 1], [2], lr=0.1, eta=0.5, wd=0.5, clip_gradient=0.3)
     [0.703479, 1.45648]
 
@@ -26,7 +27,7 @@ I. Loshchilov, F. Hutter (2017): Decoupled weight decay regularization.
     weight, grad, mean, var (and weight32) of the first weight, of the second and so on, and rescale_grad for all.
     >>> run("_multi_adamw_update", [1], [1], [0], [0], [2, 3], [0, 0], [1, 1], [1, 1], [1], num_weights=2,
     ...     lrs=(0.1, 0.2), wds=(0, 0.5), etas=(1, 0.5))
-    ([0.683772], [1.409955, 2.159955])
+    ([0.68377], [1.409955, 2.159955])
 
 [adamw/count] num_weights must be given, and lrs, wds and etas hold one number for each weight.
 
@@ -36,7 +37,8 @@ I. Loshchilov, F. Hutter (2017): Decoupled weight decay regularization.
 
 [adamw/tail] beside many weights rescale_grad has shape (1,).
 
-[adamw/types] weights and gradients have one type; states too, except with a master copy. rescale_grad is float32.
+[adamw/types] weights and gradients have one type; states too, except with a master copy. rescale_grad is float32,
+    but of the weights' type in _multi_adamw_update.
 """
 
 import math
@@ -108,7 +110,7 @@ def stepped(p, rates, weight, grad, mean, var, rescale_grad, out):
     """One step; ``rates`` are lr, wd and eta."""
     kind = weight.dtype.type
     averages = (*averaging(kind, p.beta1), *averaging(kind, p.beta2))
-    rest = *numbers(kind, p.epsilon), bound(kind, p.clip_gradient)
+    rest = *numbers(kind, p.epsilon), bound(grad.dtype.type, p.clip_gradient)
     STEP(weight, grad, mean, var, rescale_grad, out, weight.size, *numbers(kind, *rates), *averages, *rest)
 
 
@@ -180,7 +182,8 @@ for name, forward, group in (
     size = len(group)
     register_many(
         "adamw", name=name, doc=__doc__, params=ManyParams, variadic="num_weights", group=group, step=forward,
-        master=size > 4, tail=("rescale_grad",), tail_shape=lambda p: (1,), counts=("lrs", "wds", "etas"),
+        master=size > 4, tail=("rescale_grad",), tail_shape=lambda p: (1,), tail_alike=size == 4,
+        counts=("lrs", "wds", "etas"),
         cases=cases_many(size),
         refusals={
             "adamw/count": {"params": {**ONE, "num_weights": 2}, "shapes": {"args": [(2,)] * 2 * size + [(1,)]}},

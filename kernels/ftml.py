@@ -8,7 +8,7 @@ S. Zheng, J. T. Kwok (2017): Follow the moving leader in deep learning.
     >>> run("ftml_update", [1, 2], [0.5, -1], [0, 0], [0, 0], [0, 0], lr=0.1, t=1)
     [0.9, 2.1]
     >>> run("ftml_update", [1, 2], [0.5, -1], [1, 1], [1, 1], [1, 1], lr=0.1, t=2, wd=0.5, rescale_grad=2)
-    [0.804348, 1.739131]
+    [0.987433, 1.99022]
 
 [ftml/states] d, v and z change in place; they begin with zeros.
 

@@ -6,13 +6,13 @@ H. B. McMahan and others (2013): Ad click prediction: a view from the trenches.
     n' = n + g * g, in place; weight' is 0 where abs(z') <= lamda1, else
     (sign(z') * lamda1 - z') / ((beta + sqrt(n')) / lr + wd).
     >>> run("ftrl_update", [1, 2], [0.5, -1], [1, 1], [1, 1], lr=0.1)
-    [-0.014704, 0.346906]
+    [-0.01462, 0.342731]
     >>> run("ftrl_update", [1, 2], [0.5, -1], [0, 0], [0, 0], lr=0.1, lamda1=0.25, beta=0.5, wd=0.5)
-    [0.404762, 1.338710]
+    [0.404762, 1.33871]
 
-[ftrl/zero] lamda1 spells MXNet's name of the threshold; at it the weight is 0, and NaN gives 0.
+[ftrl/zero] the threshold is called lamda1, without a b; at it the weight is 0. NaN stays NaN.
     >>> run("ftrl_update", [0, 0, 0], [0.5, 1, float("nan")], [0, 0, 0], [0, 0, 0], lr=0.1, lamda1=0.5)
-    [0.0, -0.025, 0.0]
+    [0.0, -0.025, nan]
 
 [ftrl/clip] g is clipped to -clip_gradient .. clip_gradient when that is not negative.
     >>> run("ftrl_update", [0], [10], [0], [0], lr=0.1, clip_gradient=0.5)
@@ -58,7 +58,7 @@ def step(weight, grad, z, n, out, size, lr, lamda1, beta, wd, rescale, clip):
         elif total < -lamda1:
             out[i] = (-lamda1 - total) / scale
         else:
-            out[i] = 0
+            out[i] = total - total  # 0, or NaN
 
 
 STEP = Loop(step)

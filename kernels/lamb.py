@@ -6,10 +6,10 @@ Y. You and others (2019): Large batch optimization for deep learning: training B
     mean' = beta1 * mean + (1 - beta1) * g and var' = beta2 * var + (1 - beta2) * g * g, in place; with bias_correction
     m = mean' / (1 - beta1 ** t) and v = var' / (1 - beta2 ** t), without it m = mean' and v = var'; the direction is
     m / (sqrt(v) + epsilon) + wd * weight.
-    >>> run("lamb_update_phase1", [1, 2], [0.5, -1], [1, 1], [1, 1], t=3, wd=0.1, rescale_grad=2, clip_gradient=0.7)
-    [0.295999, 0.367711]
+    >>> run("lamb_update_phase1", [1, 2], [0.5, -1], [1, 1], [1, 1], t=1, wd=0.1, rescale_grad=2)
+    [0.416226, 0.421027]
     >>> run("lamb_update_phase1", [1, 2], [0.5, -1], [1, 1], [1, 1], t=3, wd=0.1, bias_correction=False)
-    [1.050476, 0.9]
+    [1.050355, 0.999999]
 
 [lamb/step] lamb_update_phase2 takes the length r1 of the weight and r2 of the direction g, as arrays of one number:
     weight' = weight - lr * (r1 / r2) * g. r1 is raised to lower_bound and then cut to upper_bound, each when that is not
@@ -130,7 +130,7 @@ def directed(p, t, wd, weight, grad, mean, var, out):
     full = kind(1), kind(1)
     if p.bias_correction:
         full = correction(kind, p.beta1, t), correction(kind, p.beta2, t)
-    rest = *numbers(kind, p.epsilon, wd, p.rescale_grad), bound(kind, p.clip_gradient)
+    rest = *numbers(kind, p.epsilon, wd, p.rescale_grad), bound(grad.dtype.type, p.clip_gradient)
     DIRECT(weight, grad, mean, var, out, weight.size, *averages, *full, *rest)
 
 

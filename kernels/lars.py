@@ -20,7 +20,7 @@ Y. You, I. Gitman, B. Ginsburg (2017): Large batch training of convolutional net
 [lars/shape] the four arrays of multi_lars and its output have one shape; the output of multi_sum_sq has shape
     (num_arrays,).
 
-[lars/types] the arrays of multi_sum_sq have one type.
+[lars/types] the arrays of multi_sum_sq have one type, and so have those of multi_lars, which may be float64.
 """
 
 import math

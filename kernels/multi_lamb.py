@@ -5,7 +5,7 @@
     weight, grad, mean, var (and weight32) of the first weight, of the second and so on.
     >>> run("_multi_lamb_update", [3, 4], [0.5, -1], [0, 0], [0, 0], num_tensors=1, learning_rates=(0.1,), wds=(0,),
     ...     step_count=(1,))
-    [2.646447, 4.353553]
+    [2.646447, 4.353554]
     >>> run("_multi_lamb_update", [3, 4], [0.5, -1], [0, 0], [0, 0], num_tensors=1, learning_rates=(0.1,), wds=(0,),
     ...     step_count=(1,), upper_bound=1)
     [2.929289, 4.070711]
@@ -18,7 +18,7 @@
 [multi_lamb/sum-order] squares are added in double precision, in runs of neighbouring elements.
 
 [multi_lamb/master] _multi_mp_lamb_update steps float32 master copies, in place; an output is such a copy, rounded to the
-    weight's type. mean and var are float32 too.
+    weight's type. mean and var are float32 too. r1 is the length of the weight, not that of its master copy.
 
 [multi_lamb/count] num_tensors must be given; learning_rates, wds and step_count hold one number for each weight.
 
@@ -72,19 +72,24 @@ STEP = Loop(step)
 # --- the operators ------------------------------------------------------------------------------
 
 
-def lamb(p, k, weight, grad, mean, var, out):
+def stepped(p, k, measured, weight, grad, mean, var, out):
+    """One step of ``weight``, whose length is that of ``measured``."""
     kind = weight.dtype.type
     runs, _ = runs_of(weight.size)
     direction, first, second = scratch(weight, weight.size, runs, runs, dtype=np.float64)
     directed(p, p.step_count[k], p.wds[k], weight, grad, mean, var, direction)
-    sum_squares(weight, first)
+    sum_squares(measured, first)
     sum_squares(direction, second)
     rest = *numbers(kind, p.learning_rates[k]), *bounds(p, kind)
     STEP(weight, direction, first, second, out, weight.size, runs, *rest)
 
 
+def lamb(p, k, weight, grad, mean, var, out):
+    stepped(p, k, weight, weight, grad, mean, var, out)
+
+
 def mp_lamb(p, k, weight, grad, mean, var, weight32, out):
-    lamb(p, k, weight32, grad, mean, var, weight32)
+    stepped(p, k, weight, weight32, grad, mean, var, weight32)
     COPY(weight32, out, out.size)
 
 
@@ -123,6 +128,6 @@ for name, forward, group in (
         }
     register_many(
         "multi_lamb", name=name, doc=__doc__, params=Params, variadic="num_tensors", group=group, step=forward,
-        master=size > 4, tail_shape=None, counts=("learning_rates", "wds", "step_count"), cases=cases(size),
+        master=size > 4, counts=("learning_rates", "wds", "step_count"), cases=cases(size),
         refusals=refusals,
     )

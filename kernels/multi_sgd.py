@@ -40,7 +40,7 @@ from typing import NamedTuple
 
 from .foundation import Case, Floats, Loop, items
 from .foundation.loops import COPY
-from .sgd import STEP, STEP_MOMENTUM, factors
+from .sgd import STEP, STEP_MOMENTUM, rates
 from .updates import bound, limited, numbers, register_many
 
 
@@ -101,25 +101,25 @@ PRELOADED_STEP, PRELOADED_STEP_MOMENTUM = Loop(preloaded_step), Loop(preloaded_s
 
 def sgd(p, k, weight, grad, out):
     kind = weight.dtype.type
-    rates, decay = factors(kind, p.lrs[k], p.wds[k], p.rescale_grad, p.clip_gradient)
-    STEP(weight, grad, out, weight.size, kind(1) - decay, *rates)
+    rest, decay = rates(p, weight, grad, p.lrs[k], p.wds[k])
+    STEP(weight, grad, out, weight.size, kind(1) - decay, *rest)
 
 
 def sgd_momentum(p, k, weight, grad, mom, out):
     kind = weight.dtype.type
-    rates, decay = factors(kind, p.lrs[k], p.wds[k], p.rescale_grad, p.clip_gradient)
-    STEP_MOMENTUM(weight, grad, mom, out, weight.size, *numbers(kind, p.momentum), decay, *rates)
+    rest, decay = rates(p, weight, grad, p.lrs[k], p.wds[k])
+    STEP_MOMENTUM(weight, grad, mom, out, weight.size, *numbers(kind, p.momentum), decay, *rest)
 
 
 def preloaded(p, k, weight, grad, lrs, wds, out):
     kind = weight.dtype.type
-    rest = *numbers(kind, p.rescale_grad), bound(kind, p.clip_gradient)
+    rest = *numbers(kind, p.rescale_grad), bound(grad.dtype.type, p.clip_gradient)
     PRELOADED_STEP(weight, grad, lrs, wds, out, weight.size, k, kind(1), *rest)
 
 
 def preloaded_momentum(p, k, weight, grad, mom, lrs, wds, out):
     kind = weight.dtype.type
-    rest = *numbers(kind, p.momentum, p.rescale_grad), bound(kind, p.clip_gradient)
+    rest = *numbers(kind, p.momentum, p.rescale_grad), bound(grad.dtype.type, p.clip_gradient)
     PRELOADED_STEP_MOMENTUM(weight, grad, mom, lrs, wds, out, weight.size, k, kind(1), *rest)
 
 

@@ -130,7 +130,7 @@ def cases(draw):
         "shape": draw.shape(0, 2), "get_prob": draw.boolean(),
         "dtype": draw.choice(("int32", "float32")),
     }
-    return Case(params, {"data": draw.shape(1, 3)}, {"data": "positive"})
+    return Case(params, {"data": draw.shape(1, 3)}, {"data": "above_one"})
 
 
 register(Op(

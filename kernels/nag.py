@@ -67,7 +67,7 @@ STEP = Loop(step)
 def nag(p, weight, grad, mom, out):
     kind = weight.dtype.type
     lr, momentum, wd, rescale = numbers(kind, p.lr, p.momentum, p.wd, p.rescale_grad)
-    clip, fresh = bound(kind, p.clip_gradient), out.flat is weight.flat
+    clip, fresh = bound(grad.dtype.type, p.clip_gradient), out.flat is weight.flat
     STEP(weight, grad, mom, out, weight.size, lr, momentum, momentum + kind(1), wd, rescale, clip, fresh)
 
 

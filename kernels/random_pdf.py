@@ -20,8 +20,8 @@
     0^0 is 1. Beta of the gamma density is a rate, where that of `_random_gamma` is a size.
     >>> run("_random_pdf_gamma", [[1, 2, 5]], [2.5], [2])
     [[0.575904, 0.220448, 0.00216]]
-    >>> run("_random_pdf_poisson", [[1, 2, 0]], [2.5]), run("_random_pdf_poisson", [[0, 1]], [0])
-    ([[0.205212, 0.256516, 0.082085]], [[1.0, 0.0]])
+    >>> run("_random_pdf_poisson", [[1, 2, 0]], [2]), run("_random_pdf_poisson", [[0, 1]], [0])
+    ([[0.270671, 0.270671, 0.135335]], [[1.0, 0.0]])
     >>> run("_random_pdf_negative_binomial", [[1, 2, 0]], [2.5], [0.5])
     [[0.220971, 0.19335, 0.176777]]
     >>> run("_random_pdf_generalized_negative_binomial", [[1, 2, 0]], [2.5], [0.5])
@@ -285,7 +285,7 @@ TABLE = (
     ("exponential", ("lam",), POSITIVE, (POSITIVE,), exponential, exponential_x, exponential_lam),
     ("poisson", ("lam",), COUNTS, (POSITIVE,), poisson, zero, poisson_lam),
     (
-        "negative_binomial", ("k", "p"), COUNTS, (POSITIVE, "ones_and_zeros"), negative_binomial, zero,
+        "negative_binomial", ("k", "p"), COUNTS, (POSITIVE, "unit"), negative_binomial, zero,
         negative_binomial_k, negative_binomial_p,
     ),
     (

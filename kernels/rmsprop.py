@@ -6,15 +6,15 @@ with momentum: A. Graves (2013): Generating sequences with recurrent neural netw
 [rmsprop/step] g is rescale_grad * grad + wd * weight, clipped; n' = gamma1 * n + (1 - gamma1) * g * g, in place;
     weight' = weight - lr * g / sqrt(n' + epsilon).
     >>> run("rmsprop_update", [1, 2], [0.5, -1], [1, 1], lr=0.1)
-    [0.949029, 2.1]
+    [0.949035, 2.1]
     >>> run("rmsprop_update", [1, 2], [0.5, -1], [1, 0], lr=0.1, gamma1=0.5, wd=0.5, epsilon=0.5)
-    [0.918350, 2.0]
+    [0.91835, 2.0]
 
 [rmsprop/centred] rmspropalex_update keeps the averages n' of squares and g' of gradients, and a momentum:
     delta' = gamma2 * delta - lr * g / sqrt(n' - g' * g' + epsilon); weight' = weight + delta'. n, g and delta change
     in place.
     >>> run("rmspropalex_update", [1, 2], [0.5, -1], [1, 1], [0, 0], [1, 1], lr=0.1)
-    [1.848937, 2.999875]
+    [1.849019, 3.000125]
 
 [rmsprop/root] epsilon stands under the root, so that n of zero and a gradient of zero give zero.
     >>> run("rmsprop_update", [1], [0], [0], lr=0.1)

@@ -66,17 +66,21 @@ def move_gru(gates, state, hidden, batch, size):
     area = batch * size
     for k in items(area):
         keep = gates[area + k]
-        hidden[k] = (1 - keep) * gates[2 * area + k] + keep * state[k]
+        new = gates[2 * area + k]
+        hidden[k] = new + keep * (state[k] - new)
 
 
 def settle(hidden, lengths, state, out, t, uses, batch, size, wide, first):
     """State and output of this time; the output's rows are ``wide``, this direction's begin at ``first``."""
     for row in items(batch):
-        wakes = awake(lengths[row], t, uses)
-        for j in range(size):
-            if wakes:
+        start = row * wide + first
+        if awake(lengths[row], t, uses):
+            for j in range(size):
                 state[row * size + j] = hidden[row * size + j]
-            out[row * wide + first + j] = hidden[row * size + j] if wakes else 0.0
+                out[start + j] = hidden[row * size + j]
+        else:
+            for j in range(size):
+                out[start + j] = 0
 
 
 # --- backward -----------------------------------------------------------------------------------
@@ -99,22 +103,26 @@ def cells_before(start, memory, before, times, area, step):
     """The same for the LSTM's cells, which rest through ``memory``."""
     for row in items(times):
         source = row - step
-        for k in range(area):
-            if source >= 0 and source < times:
+        if 0 <= source < times:
+            for k in range(area):
                 before[row * area + k] = memory[source * area + k]
-            else:
+        else:
+            for k in range(area):
                 before[row * area + k] = start[k]
 
 
 def arrive(came, carried, head, total, lengths, t, behind, uses, batch, size, wide, first):
     """What reaches this time's output: the head, and what came from time ``behind`` unless that rested."""
     for row in items(batch):
-        wakes, passed = awake(lengths[row], t, uses), awake(lengths[row], behind, uses)
-        for j in range(size):
-            k = row * size + j
-            if passed:
+        if awake(lengths[row], behind, uses):
+            for k in range(row * size, row * size + size):
                 carried[k] = came[k]
-            total[k] = carried[k] + head[row * wide + first + j] if wakes else 0.0
+        if awake(lengths[row], t, uses):
+            for j in range(size):
+                total[row * size + j] = carried[row * size + j] + head[row * wide + first + j]
+        else:
+            for j in range(size):
+                total[row * size + j] = 0
 
 
 def leave(came, carried, lengths, behind, uses, out, batch, size):
@@ -128,8 +136,10 @@ def leave(came, carried, lengths, behind, uses, out, batch, size):
 def back_simple(total, gates, d_gates, n, is_relu):
     for k in items(n):
         y = gates[k]
-        slope = (1.0 if y > 0 else 0.0) if is_relu else 1 - y * y
-        d_gates[k] = total[k] * slope
+        if is_relu:
+            d_gates[k] = total[k] if y > 0 else total[k] * 0
+        else:
+            d_gates[k] = total[k] - total[k] * y * y
 
 
 def back_lstm(
@@ -138,20 +148,23 @@ def back_lstm(
     """``curve`` is tanh of the cell, ``total`` the gradient of the hidden state."""
     area = batch * size
     for row in items(batch):
-        wakes = awake(lengths[row], t, uses)
-        for j in range(size):
-            k, at = row * size + j, row * 4 * size + j
-            i, f, g, o = gates[k], gates[area + k], gates[2 * area + k], gates[3 * area + k]
-            raw = f * before[k] + i * g
-            d_c = d_cell[k] + total[k] * o * (1 - curve[k] * curve[k])
-            if raw < low or raw > high:
-                d_c = 0
-            if wakes:
+        at = row * 4 * size
+        if awake(lengths[row], t, uses):
+            for j in range(size):
+                k = row * size + j
+                i, f, g, o = gates[k], gates[area + k], gates[2 * area + k], gates[3 * area + k]
+                raw = f * before[k] + i * g
+                through = total[k] * o
+                d_c = d_cell[k] + (through - through * curve[k] * curve[k])
+                d_c = d_c * 0 if raw < low or raw > high else d_c
                 d_cell[k] = d_c * f
-            d_gates[at] = d_c * g * i * (1 - i) if wakes else 0.0
-            d_gates[at + size] = d_c * before[k] * f * (1 - f) if wakes else 0.0
-            d_gates[at + 2 * size] = d_c * i * (1 - g * g) if wakes else 0.0
-            d_gates[at + 3 * size] = total[k] * curve[k] * o * (1 - o) if wakes else 0.0
+                d_gates[at + j] = d_c * g * (i - i * i)
+                d_gates[at + size + j] = d_c * before[k] * (f - f * f)
+                d_gates[at + 2 * size + j] = d_c * (i - i * g * g)
+                d_gates[at + 3 * size + j] = total[k] * curve[k] * (o - o * o)
+        else:
+            for j in range(4 * size):
+                d_gates[at + j] = 0
 
 
 def back_gru(total, gates, memory, before, d_x, d_h, batch, size):
@@ -161,11 +174,14 @@ def back_gru(total, gates, memory, before, d_x, d_h, batch, size):
         for j in range(size):
             k, at = row * size + j, row * 3 * size + j
             reset, keep, new = gates[k], gates[area + k], gates[2 * area + k]
-            d_new = total[k] * (1 - keep) * (1 - new * new)
-            d_reset = d_new * memory[k] * reset * (1 - reset)
-            d_keep = total[k] * (before[k] - new) * keep * (1 - keep)
-            d_x[at] = d_h[at] = d_reset
-            d_x[at + size] = d_h[at + size] = d_keep
+            rest = total[k] - total[k] * keep
+            d_new = rest - rest * new * new
+            d_reset = d_new * memory[k] * (reset - reset * reset)
+            d_keep = total[k] * (before[k] - new) * (keep - keep * keep)
+            d_x[at] = d_reset
+            d_h[at] = d_reset
+            d_x[at + size] = d_keep
+            d_h[at + size] = d_keep
             d_x[at + 2 * size] = d_new
             d_h[at + 2 * size] = d_new * reset
 

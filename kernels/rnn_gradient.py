@@ -59,7 +59,7 @@ class Backward:
                 if self.dropped:
                     MULTIPLY(below, row(has["mask"], layer - 1), below, rows * s.wide)
                 COPY(below, room["upper"], rows * s.wide)
-                head = room["upper"]
+                head = room["upper"].reshape((self.times, self.batch, s.wide))
 
     def direction(self, index, place, head, source, below):
         """Gradients of one direction of one layer; ``below`` gets, or adds, what reaches its input."""

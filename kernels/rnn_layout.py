@@ -1,8 +1,7 @@
 """Where RNN keeps what: sizes, the places of matrices in the parameter vector, its hidden outputs."""
 
+from math import prod
 from typing import NamedTuple
-
-import numpy as np
 
 from .foundation import Buffer
 
@@ -76,7 +75,7 @@ def bounds(p):
 
 def part(buffer, start, *shape):
     """A piece of flat memory as an array of this shape."""
-    size = int(np.prod(shape))
+    size = prod(shape)
     return Buffer(buffer.flat[start : start + size], shape, buffer.device)
 
 

@@ -71,7 +71,7 @@ def cases(*names):
     def drawn(draw):
         params = {"shape": draw.shape(0, 2), "dtype": "float64"}
         each = draw.shape(1, 2)
-        return Case(params, dict.fromkeys(names, each), dict.fromkeys(names, "unit"))
+        return Case(params, dict.fromkeys(names, each), dict.fromkeys(names, "positive"))
 
     return drawn
 

@@ -39,6 +39,7 @@ import numpy as np
 
 from .foundation import Case, Loop, Op, items, merge_all, register, require, same_type
 from .foundation.loops import COPY
+from .updates import bound, limited
 
 
 class Step(NamedTuple):
@@ -77,15 +78,13 @@ def master_types(p, ins, outs):
 
 def step(weight, grad, out, n, keep, lr, rescale, clip):
     for i in items(n):
-        g = rescale * grad[i]
-        g = clip if g > clip else -clip if g < -clip else g
+        g = limited(rescale * grad[i], clip)
         out[i] = keep * weight[i] - lr * g
 
 
 def step_momentum(weight, grad, mom, out, n, momentum, decay, lr, rescale, clip):
     for i in items(n):
-        g = rescale * grad[i]
-        g = clip if g > clip else -clip if g < -clip else g
+        g = limited(rescale * grad[i], clip)
         mom[i] = momentum * mom[i] - decay * weight[i] - lr * g
         out[i] = weight[i] + mom[i]
 
@@ -97,21 +96,27 @@ STEP, STEP_MOMENTUM = Loop(step), Loop(step_momentum)
 
 
 @lru_cache(maxsize=1024)
-def factors(kind, *given):
-    """(lr, rescale_grad, clip) for the loops, and lr * wd, all of type ``kind``; ``given`` has wd after lr."""
-    lr, wd, rescale, clip = (kind(np.float32(value)) for value in given)
-    if clip < 0:
-        return (kind(1), lr * rescale, kind("inf")), lr * wd
+def factors(kind, grad_kind, *given):
+    """(lr, rescale_grad, clip) for the loops, and lr * wd; ``given`` has wd after lr. ``clip`` has the gradient's type."""
+    lr, wd, rescale = (kind(np.float32(value)) for value in given[:3])
+    clip = bound(grad_kind, given[3])
+    if clip == np.inf:
+        return (kind(1), lr * rescale, clip), lr * wd
     return (lr, rescale, clip), lr * wd
 
 
+def rates(p, weight, grad, lr, wd):
+    """What ``factors`` says for one weight."""
+    return factors(weight.dtype.type, grad.dtype.type, lr, wd, p.rescale_grad, p.clip_gradient)
+
+
 def sgd(p, weight, grad, out):
-    numbers, decay = factors(weight.dtype.type, p.lr, p.wd, p.rescale_grad, p.clip_gradient)
+    numbers, decay = rates(p, weight, grad, p.lr, p.wd)
     STEP(weight, grad, out, weight.size, 1 - decay, *numbers)
 
 
 def sgd_momentum(p, weight, grad, mom, out):
-    numbers, decay = factors(weight.dtype.type, p.lr, p.wd, p.rescale_grad, p.clip_gradient)
+    numbers, decay = rates(p, weight, grad, p.lr, p.wd)
     momentum = float(np.float32(p.momentum))
     STEP_MOMENTUM(weight, grad, mom, out, weight.size, momentum, decay, *numbers)
 

@@ -31,7 +31,7 @@ def numbers(kind, *values):
 
 
 def bound(kind, limit):
-    """A limit of which negative numbers mean that there is none."""
+    """A limit of which negative numbers mean that there is none, of the type ``kind`` of what it limits."""
     return kind("inf") if limit < 0 else kind(np.float32(limit))
 
 
@@ -128,11 +128,11 @@ def parts(arrays, size, count):
     return [arrays[k * size : (k + 1) * size] for k in range(count)], arrays[size * count :]
 
 
-def register_many(page, *, group, step, tail_shape, master=False, tail=(), **fields):
+def register_many(page, *, group, step, tail_shape=None, master=False, tail=(), tail_alike=False, **fields):
     """Register an update of many weights.
 
-    ``step(p, k, *group, *tail, out)`` updates weight k. ``tail_shape(p)`` is the shape of the inputs in the tail.
-    Weights may differ in shape, not in type.
+    ``step(p, k, *group, *tail, out)`` updates weight k. ``tail_shape(p)`` is the shape of the inputs in the tail,
+    which are float32, or of the weights' type when ``tail_alike``. Weights may differ in shape, not in type.
     """
     size, counter = len(group), fields["variadic"]
 
@@ -148,9 +148,9 @@ def register_many(page, *, group, step, tail_shape, master=False, tail=(), **fie
         groups, last = parts(ins, size, getattr(p, counter))
         plain = 2 if master else size
         common = [kind for g in groups for kind in g[:plain]]
-        (kind, *_), outs = same_type(p, common, outs)
+        (kind, *_), outs = same_type(p, common + last if tail_alike else common, outs)
         states = all_single(f"{page}/types", [given for g in groups for given in g[plain:]])
-        rest = all_single(f"{page}/types", last)
+        rest = [kind] * len(last) if tail_alike else all_single(f"{page}/types", last)
         return [*([kind] * plain + states[: size - plain]) * len(groups), *rest], outs
 
     def forward(p, arrays, *outs):

@@ -41,12 +41,12 @@ def signature(op: Op, value: str) -> inspect.Signature:
     kind = Parameter.KEYWORD_ONLY if op.variadic else Parameter.POSITIONAL_OR_KEYWORD
     made = []
     if op.variadic:
-        made.append(Parameter(_stem(op), Parameter.VAR_POSITIONAL, annotation=value))
+        made.append(Parameter(_stem(op), Parameter.VAR_POSITIONAL))
     optional = set(op.all_inputs) if value == "Symbol" else facts.optional_inputs(op)
     defaulted = False
     for name in () if op.variadic else op.all_inputs:
         defaulted = defaulted or name in optional
-        made.append(Parameter(name, kind, default=None if defaulted else Parameter.empty, annotation=value))
+        made.append(Parameter(name, kind, default=None if defaulted else Parameter.empty))
     for field in op.params._fields:
         if field != op.variadic and field not in op.all_inputs:
             made.append(Parameter(field, kind, default=default(op, field)))
@@ -60,13 +60,6 @@ def signature(op: Op, value: str) -> inspect.Signature:
 
 def _stem(op: Op) -> str:
     return op.all_inputs[0] if op.all_inputs else "data"
-
-
-def _plain(described: inspect.Signature) -> str:
-    """A signature without annotations."""
-    return str(described.replace(parameters=[
-        each.replace(annotation=Parameter.empty) for each in described.parameters.values()
-    ]))
 
 
 def _inputs(op: Op, value: str) -> list[str]:
@@ -155,14 +148,14 @@ def _titled(title: str, lines: list[str]) -> list[str]:
 @cache
 def document(op: Op, name: str, value: str) -> str:
     """The docstring of the function ``name`` of an operator on "NDArray" or on "Symbol"."""
-    lines = [f"{name}{_plain(signature(op, value))}", "", *_filled(facts.page(op).summary), ""]
+    lines = [f"{name}{signature(op, value)}", "", *_filled(facts.page(op).summary), ""]
     if facts.row(op):
         lines += [f"Its row in {facts.file_of(op)}::", "", *textwrap.indent(facts.row(op), "    ").splitlines(), ""]
     if name != op.name:
         lines += [f"Another name of {op.name}.", ""]
     lines += _titled("Parameters", [*_inputs(op, value), *_parameters(op), *_extras(value, op)])
     names = facts.outputs(op)
-    lines += _titled("Returns", [f"{each} : {value}" for each in names])
+    lines += _titled("Returns", [f"{each} : {value}" for each in names] or ["Nothing: it changes its inputs."])
     lines += _titled("Gradient", [gradient(op)])
     lines += _titled("Rules", rules(op))
     lines += [facts.page(op).notes, ""] if facts.page(op).notes else []

@@ -156,13 +156,16 @@ def concerns(op: Op, clause: Clause) -> bool:
 
 
 def clauses(op: Op) -> list[Clause]:
-    """The clauses that concern an operator; each keeps the examples that run it, or all when none does."""
+    """The clauses that concern an operator; each keeps the examples that run it, or all when none does.
+
+    On a page that speaks only of others by name every clause counts.
+    """
     found = []
     for clause in page(op).clauses:
         if concerns(op, clause):
             own = tuple(e for e in clause.examples if calls(op, e))
             found.append(clause._replace(examples=own or clause.examples))
-    return found
+    return found or list(page(op).clauses)
 
 
 def examples(op: Op) -> int:
@@ -189,12 +192,13 @@ def _tables(module: str) -> tuple[dict[str, str], dict[str, str]]:
         elif isinstance(value, ast.Dict):
             elements = [(k, v) for k, v in zip(value.keys, value.values, strict=True) if k is not None]
         for key, row in elements:
-            if isinstance(key, ast.Constant) and key.value in REGISTRY and key.value not in rows:
+            name: Any = getattr(key, "value", None)
+            if isinstance(name, str) and name in REGISTRY and name not in rows:
                 text = " ".join((ast.get_source_segment(source, row) or "").split())
-                rows[key.value] = text if isinstance(value, (ast.Tuple, ast.List)) else f"{key.value!r}: {text}"
-                top = (ast.get_source_segment(source, value) or "").splitlines()
+                rows[name] = f"{name!r}: {text}" if isinstance(value, ast.Dict) else text
+                top = (ast.get_source_segment(source, value) or "").splitlines()  # type: ignore[arg-type]  # has rows
                 comment = top[1].strip() if len(top) > 1 else ""
-                heads[key.value] = comment if comment.startswith("#") else ""
+                heads[name] = comment if comment.startswith("#") else ""
     return rows, heads
 
 
@@ -302,7 +306,16 @@ def _read_by(function: FunctionType) -> Iterator[Any]:
             continue
 
 
+def _words(function: Any) -> set[str]:
+    """The strings that a function of a page holds: they choose its entries of a table that a family shares."""
+    if not isinstance(function, FunctionType):
+        return set()
+    kept = [value for value in _read_by(function) if isinstance(value, str)]
+    return {*kept, *[value for value in function.__code__.co_consts if isinstance(value, str)]}
+
+
 def _reached(start: Any) -> list[Loop]:
+    chosen = _words(start)
     found: dict[int, Loop] = {}
     seen: set[int] = set()
     waiting = [start]
@@ -317,6 +330,8 @@ def _reached(start: Any) -> list[Loop]:
             waiting.append(value.backward)
         elif isinstance(value, FunctionType) and ".kernels." in value.__module__:
             waiting += _read_by(value)
+        elif isinstance(value, type) and ".kernels." in value.__module__:
+            waiting += [each for each in vars(value).values() if isinstance(each, FunctionType)]
         elif isinstance(value, MethodType):
             waiting += [value.__func__, *vars(value.__self__).values()]
         elif isinstance(value, partial):
@@ -324,7 +339,7 @@ def _reached(start: Any) -> list[Loop]:
         elif isinstance(value, (tuple, list, set)):
             waiting += value
         elif isinstance(value, dict) and value is not REGISTRY:
-            waiting += value.values()
+            waiting += [value[key] for key in chosen & set(value)] or list(value.values())
     return sorted(found.values(), key=lambda loop: loop.name)
 
 
@@ -353,6 +368,14 @@ def single_threaded(op: Op) -> list[str]:
     """Names of loops, of forward and backward, that one thread runs on CUDA."""
     every = {loop.name for loop in (*forward_loops(op), *backward_loops(op)) if threads(loop) == "one"}
     return sorted(every)
+
+
+def devices(op: Op) -> str:
+    """Where an operator runs, in words."""
+    if not forward_loops(op):
+        return "those of what it runs"
+    alone = single_threaded(op)
+    return "cpu, cuda" + (f" ({', '.join(alone)} in one thread)" if alone else "")
 
 
 # --- gradient, storage ---------------------------------------------------------------------------

@@ -21,7 +21,7 @@ class OperatorFunction:
 
     def __init_subclass__(cls) -> None:
         """A class has a text of its own, which would hide the property."""
-        cls.__doc__ = OperatorFunction.__dict__["__doc__"]
+        cls.__doc__ = OperatorFunction.__dict__["__doc__"]  # type: ignore[method-assign]  # a property
 
     def __init__(self, op: Op, name: str) -> None:
         self.op = op

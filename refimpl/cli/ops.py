@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,28 +15,31 @@ if TYPE_CHECKING:
 def ops(
     name: Annotated[str | None, typer.Argument(help="An operator; without it, list them all.")] = None,
 ) -> None:
-    """List the operators, or print one operator's page: text, clauses, parameters, examples."""
+    """List the operators, or print one operator's page: parameters, clauses, examples, loops, storages."""
+    import refimpl  # noqa: F401  # its Python operator registers itself
+
+    from .. import known_operators
     from ..kernels.foundation import REGISTRY
 
     if name is None:
         _list()
         return
     if name not in REGISTRY:
-        near = difflib.get_close_matches(name, REGISTRY, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else "`refimpl ops` lists them"
-        raise refuse("Cli/known-operator", f"there is no operator {name} here; {hint}")
-    _page(REGISTRY[name])
+        raise refuse("Cli/known-operator", known_operators.explanation(name))
+    _page(REGISTRY[name], name)
 
 
 def _list() -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from .. import known_operators
     from ..kernels import distinct
+    from ..kernels.foundation import REGISTRY
 
     console = Console()
     if not console.is_terminal:
-        console = Console(width=200)  # nothing may be cut: people search this text
+        console = Console(width=400)  # nothing may be cut: people search this text
     table = Table(box=None, pad_edge=False)
     for heading in ("operator", "inputs", "parameters", "gradient", "what its page computes"):
         table.add_column(heading, no_wrap=True)
@@ -48,7 +50,10 @@ def _list() -> None:
             _first_line(op),
         )
     console.print(table)
+    absent = [own for own in known_operators.tiers() if own not in REGISTRY]
     console.print(f"{len(shown)} operators; `refimpl ops NAME` prints the page of one")
+    if absent:
+        console.print(f"not here: {len(absent)} operators of MXNet 1.9.1: {', '.join(absent)}", soft_wrap=True)
 
 
 def _first_line(op: Op) -> str:
@@ -61,38 +66,33 @@ def _inputs(op: Op) -> str:
     return ", ".join(op.all_inputs or (op.inputs if not callable(op.inputs) else ()))
 
 
-def _default(params: Any, field: str) -> str:
-    defaults = params._field_defaults
-    return repr(defaults[field]) if field in defaults else "required"
-
-
-def _page(op: Op) -> None:
+def _page(op: Op, name: str) -> None:
     from rich.console import Console
-    from rich.table import Table
 
-    from ..kernels.foundation.params import describe, field_types
+    from .. import operator_docs
 
     console = Console(highlight=False)
+    console.print(operator_docs.document(op, name, "NDArray"), markup=False, soft_wrap=True)
+    for fact, found in _facts(op):
+        console.print(f"{fact}: {found}", markup=False, soft_wrap=True)
 
-    def out(text: str = "") -> None:
-        console.print(text, markup=False, soft_wrap=True)
 
-    out(op.name + (f"  (also {', '.join(op.aliases)})" if op.aliases else ""))
-    out()
-    out(op.doc.strip())
-    out()
-    out(f"inputs: {_inputs(op) or 'none'}")
-    if op.aux:
-        out(f"auxiliary states: {', '.join(op.aux)}")
-    if not callable(op.outputs):
-        out(f"outputs: {', '.join(op.outputs)}")
-    out(f"gradient: {'yes' if op.has_gradient else 'none'}")
-    if not op.params._fields:
-        out("parameters: none")
-        return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("parameter", "type", "default"):
-        table.add_column(heading)
-    for field, annotation in field_types(op.params).items():
-        table.add_row(field, describe(annotation), _default(op.params, field))
-    console.print(table)
+def _facts(op: Op) -> list[tuple[str, str]]:
+    """What the page says without words, as (what, in one line)."""
+    from .. import operator_facts as facts
+
+    own, whole = facts.examples(op), facts.page_examples(op)
+    forward, backward = ([loop.name for loop in found(op)] for found in (facts.forward_loops, facts.backward_loops))
+    kind = facts.gradient_kind(op)
+    return [
+        ("page", facts.file_of(op)),
+        ("names", ", ".join(facts.own_names(op))),
+        ("devices", facts.devices(op)),
+        ("forward loops", ", ".join(forward) or "none"),
+        ("backward loops", ", ".join(backward) or "none"),
+        ("gradient", kind if op.has_gradient else f"none ({facts.denial(op)})"),
+        ("types", ", ".join(facts.dtypes(op))),
+        ("sparse storage", "; ".join(facts.storages(op)) or "through dense copies"),
+        ("clauses", ", ".join(clause.name for clause in facts.clauses(op)) or "none"),
+        ("worked examples", f"{own} of this operator, {whole} on its page"),
+    ]

@@ -35,6 +35,11 @@ def agreed(rule: str, what: str, one: Any, other: Any) -> Any:
     return one
 
 
+def unchanged(one: Sequence[Any], other: Sequence[Any]) -> bool:
+    """Whether two lists of shapes or types say the same (a dtype may equal None, so that is asked for first)."""
+    return all((a is None) == (b is None) and a == b for a, b in zip(one, other, strict=True))
+
+
 class Frame:
     """One run of a body: the outputs of every operator, and the parameters that are its own."""
 
@@ -218,4 +223,4 @@ def _differentiate(
     values.update({(id(node), i): buffer for i, buffer in enumerate(targets) if buffer is not None})
 
 
-__all__ = ["SHAPES", "TYPES", "Body", "Derived", "Frame", "agreed"]
+__all__ = ["SHAPES", "TYPES", "Body", "Derived", "Frame", "agreed", "unchanged"]

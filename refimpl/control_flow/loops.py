@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
 
-from ..kernels.foundation import Buffer, NoParams, get
+from ..kernels.foundation import Buffer, NoParams, allocate, get
 from ..kernels.foundation import run as runner
 from ..pool import part
 from .bodies import Body, Derived
@@ -56,19 +56,15 @@ def run_step(
 ) -> tuple[list[Buffer], list[Buffer]]:
     """(outputs of the step, next states)."""
     frame = p.frame(step)
-    if frame.heads and not (p.keeps or p.is_train):  # the states lie in the frame that is used again
+    if frame.heads and not p.remembers:  # the states lie in the frame that is used again
         states = [_copy(state) for state in states]
     heads = layout.body.forward(frame, step_inputs(layout, inputs, states, step), p.place(), p.is_train)
     return heads[: layout.rows], heads[layout.rows :]
 
 
 def _copy(buffer: Buffer) -> Buffer:
-    made = Buffer(buffer.flat.copy(), buffer.shape) if buffer.device == "cpu" else None
-    if made is None:
-        from ..kernels.foundation import allocate
-
-        made = allocate(buffer.shape, buffer.dtype, buffer.device)
-        made.copy_from(buffer)
+    made = allocate(buffer.shape, buffer.dtype, buffer.device)
+    made.copy_from(buffer)
     return made
 
 

@@ -54,7 +54,7 @@ class Use:
         self.outputs = ("output",) if count == 1 else tuple(f"output{i}" for i in range(count))
         self.frames: list[Frame] = []
         self.context: Context | None = None
-        self.steps = self.taken = -1
+        self.taken = 0  # steps of a loop, or the branch, of the last forward
         self.keeps = self.is_train = False
 
     def __iter__(self) -> Iterator[Any]:
@@ -62,6 +62,11 @@ class Use:
 
     def __repr__(self) -> str:
         return f"{self.values} with {len(self.bodies)} graphs"
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the last forward kept what backward reads."""
+        return self.keeps or self.is_train
 
     @property
     def subgraphs(self) -> list[list[Entry]]:
@@ -85,7 +90,7 @@ class Use:
 
     def frame(self, step: int) -> Frame:
         """The frame of a step. Only a run that backward may follow keeps one for each step."""
-        number = step if self.keeps or self.is_train else 0
+        number = step if self.remembers else 0
         while len(self.frames) <= number:
             self.frames.append(Frame())
         return self.frames[number]

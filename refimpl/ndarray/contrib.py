@@ -7,6 +7,7 @@ from typing import Any
 
 from ..context import current_context
 from . import random
+from .loops import boolean_mask, cond, foreach, isfinite, isinf, isnan, while_loop
 from .ndarray import NDArray
 
 
@@ -31,4 +32,6 @@ def rand_zipfian(
     return classes, given, expected_count(classes, num_sampled, range_max)
 
 
-__all__ = ["rand_zipfian"]
+__all__ = [
+    "boolean_mask", "cond", "foreach", "isfinite", "isinf", "isnan", "rand_zipfian", "while_loop",
+]

@@ -118,11 +118,10 @@ def boolean_mask(
     """The rows of ``data`` at which ``index``, an array of one axis, is not zero.
 
     How many there are depends on values, so the rows are found before anything is recorded; the gradient of a row
-    that is not taken is zero.
+    that is not taken is zero. Where no row is taken the result is empty, and not recorded.
 
     Raises:
-        MXNetError: ``axis`` is not 0, ``index`` does not have one element per row, or no row is taken (an array
-            here has at least one element).
+        MXNetError: ``axis`` is not 0, or ``index`` does not have one element per row.
     """
     del name
     require("boolean_mask/axis", axis == 0, f"boolean_mask: axis must be 0, it is {axis}")
@@ -131,7 +130,8 @@ def boolean_mask(
         f"boolean_mask: index needs one axis with an element per row; data is {data.shape}, index {index.shape}",
     )
     places = np.flatnonzero(index.asnumpy())
-    require("boolean_mask/some", places.size, "boolean_mask: index takes no row, and an array holds at least one")
+    if not places.size:
+        return zeros((0, *data.shape[1:]), data.context, data.dtype)
     return operators.call("take", data, array(places, data.context, "int64"), out=out)
 
 

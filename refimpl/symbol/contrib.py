@@ -3,18 +3,40 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from ..base import refusal
+from ..control_flow.symbols import cond, foreach, while_loop
 from ..ndarray.contrib import expected_count
 from . import random
 from .symbol import Symbol
 
 
 def rand_zipfian(true_classes: Symbol, num_sampled: int, range_max: int) -> tuple[Symbol, Symbol, Symbol]:
-    """``mx.nd.contrib.rand_zipfian`` as a graph: classes drawn, expected counts of the true ones and of these."""
+    """``mx.nd.contrib.rand_zipfian`` as a graph: classes drawn, expected counts of the true ones and of these.
+
+    Raises:
+        AssertionError: ``true_classes`` is not a Symbol.
+    """
+    if not isinstance(true_classes, Symbol):
+        raise refusal("Symbol/input-type", f"unexpected type {type(true_classes)}, expected a Symbol", AssertionError)
     drawn = random.uniform(0, math.log(range_max + 1), shape=(num_sampled,), dtype="float64")
     classes = (drawn.exp() - 1).astype("int64") % range_max
     given = expected_count(true_classes, num_sampled, range_max)
     return classes, given, expected_count(classes, num_sampled, range_max)
 
 
-__all__ = ["rand_zipfian"]
+def boolean_mask(*args: Any, **kwargs: Any) -> Symbol:
+    """Refused: how many rows there are depends on values, and a graph has shapes before it has values.
+
+    Raises:
+        MXNetError: always.
+    """
+    del args, kwargs
+    raise refusal(
+        "boolean_mask/graph", "boolean_mask has no shape before it runs, so it is no node of a graph; call"
+        " mx.nd.contrib.boolean_mask on arrays, or multiply by the mask",
+    )
+
+
+__all__ = ["boolean_mask", "cond", "foreach", "rand_zipfian", "while_loop"]

@@ -63,8 +63,13 @@ class Node:
         """Set one attribute, and read the parameters again."""
         attrs = {**self.attrs, key: value}
         if self.op is not None:
-            self.params = self.op.parse(_for_operator(attrs))
+            graphs = self.subgraphs()
+            self.params = self.op.parse({**_for_operator(attrs), **({"subgraphs": graphs} if graphs else {})})
         self.attrs[key] = value
+
+    def subgraphs(self) -> list[list[Entry]]:
+        """The graphs that a loop or a branch holds, as the outputs of each."""
+        return getattr(self.params, "subgraphs", [])
 
     @property
     def is_variable(self) -> bool:

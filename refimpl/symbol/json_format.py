@@ -20,6 +20,7 @@ from .upgrades import Row
 MAX_NODES = 1_000_000
 _MAX_DEPTH = 200
 _MAX_DIGITS = 18
+_MOST_INSIDE = 20
 _LONG_MESSAGE = 800
 _NODE_FIELDS = {
     "op", "name", "param", "attr", "attrs", "inputs", "control_deps", "subgraphs", "backward_source_id",
@@ -102,6 +103,12 @@ def to_json(heads: Sequence[Entry], *, remove_amp_cast: bool = True) -> str:
     """The graph below ``heads`` as text, by default without the casts that mixed precision put in."""
     if remove_amp_cast and any(n.op is not None and n.op.name in _CASTS for n in post_order(heads)):
         heads = _without_casts(heads)
+    np_shape = {"is_np_shape": ["int", 1]} if _np_shape() else {}
+    return _layout({**_fields(heads), "attrs": {**np_shape, "mxnet_version": ["int", upgrades.CURRENT]}})
+
+
+def _fields(heads: Sequence[Entry]) -> dict[str, Any]:
+    """What a file says of a graph; a graph inside a node says no more."""
     order = post_order(heads)
     number = {id(node): i for i, node in enumerate(order)}
     versions = _versions(order)
@@ -114,18 +121,16 @@ def to_json(heads: Sequence[Entry], *, remove_amp_cast: bool = True) -> str:
             [number[id(e.node)], e.index, versions.get((id(node), i), 0)]
             for i, e in enumerate(node.inputs)
         ]
+        if node.subgraphs():
+            fields["subgraphs"] = [_fields(graph) for graph in node.subgraphs()]
         nodes.append(fields)
         rows.append(rows[-1] + node.output_count())
-    graph = {
+    return {
         "nodes": nodes,
         "arg_nodes": [i for i, node in enumerate(order) if node.is_variable],
         "node_row_ptr": rows,
         "heads": [[number[id(e.node)], e.index, 0] for e in heads],
-        "attrs": {
-            **({"is_np_shape": ["int", 1]} if _np_shape() else {}), "mxnet_version": ["int", upgrades.CURRENT],
-        },
     }
-    return _layout(graph)
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -164,11 +169,14 @@ def _is_count(value: Any) -> bool:
 
 
 class _Graph:
-    """A parsed file whose every reference is checked before it is followed."""
+    """A parsed file, or a graph inside one, whose every reference is checked before it is followed."""
 
-    def __init__(self, text: str, source: str) -> None:
+    def __init__(self, text: str | dict[str, Any], source: str, around: _Graph | None = None) -> None:
         self.source = source
-        self.graph = self.parsed(text)
+        self.depth: int = 0 if around is None else around.depth + 1
+        if self.depth > _MOST_INSIDE:
+            raise self.fail(f"more than {_MOST_INSIDE} graphs lie one in the other")
+        self.graph = self.parsed(text) if isinstance(text, str) else text
         unknown = [key for key in self.graph if key not in _GRAPH_FIELDS]
         if unknown:
             raise self.fail(f"{reprlib.repr(unknown[0])} is no part of a symbol file")
@@ -176,7 +184,7 @@ class _Graph:
             raise self.fail("the file has no list of nodes")
         if len(self.graph["nodes"]) > MAX_NODES:
             raise self.fail(f"{len(self.graph['nodes'])} nodes, more than {MAX_NODES}")
-        self.version = self.read_version()
+        self.version: int = self.read_version() if around is None else around.version
 
     def fail(self, reason: str) -> Exception:
         return refusal("symbol-file/valid", f"Failed to load symbol from {self.source}: {reason}")
@@ -255,8 +263,6 @@ class _Graph:
         for key in ("inputs", "control_deps", "subgraphs"):
             if not isinstance(fields.get(key, []), list):
                 raise self.fail(f"{where}: {key} is not a list")
-        if fields.get("subgraphs"):
-            raise self.fail(f"{where} is control flow ({fields['op'][:80]} with a graph inside), not supported here")
         for other in fields.get("control_deps", []):
             if not _is_count(other) or other >= len(self.graph["nodes"]):
                 raise self.fail(f"{where}: control_deps refers to node {reprlib.repr(other)}, which is not there")
@@ -266,7 +272,16 @@ class _Graph:
             row.op = self.at_node(row, find, fields["op"])
         elif row.inputs:
             raise self.fail(f"{where} is a variable and has inputs")
+        row.subgraphs = [self.inside(graph, where) for graph in fields.get("subgraphs", [])]
+        if row.subgraphs and not hasattr(row.op, "graphs"):
+            raise self.fail(f"{where}: {fields['op'][:80]} holds no graphs")
         return row
+
+    def inside(self, graph: Any, where: str) -> list[Entry]:
+        """The heads of a graph that a node holds."""
+        if not isinstance(graph, dict):
+            raise self.fail(f"{where}: a subgraph is not a map with nodes and heads")
+        return _Graph(graph, f"{self.source[:_LONG_MESSAGE]}, inside {where}", self).read()
 
     def at_node(self, row: Row, make: Callable[..., Any], *arguments: Any) -> Any:
         """What ``make`` returns; a refusal names the file and the node."""
@@ -316,9 +331,13 @@ class _Graph:
         entries = [self.entry(reference, nodes, str(row)) for reference in row.inputs]
         if row.op is None:
             return Node(None, row.name, row.attrs)
-        if row.op.variadic and row.attrs.setdefault(row.op.variadic, str(len(entries))) != str(len(entries)):
-            raise self.fail(f"{row}: {row.op.variadic} is {row.attrs[row.op.variadic]}, it has {len(entries)} inputs")
-        made = Node(row.op, row.name, row.attrs, entries)
+        counter = row.op.variadic
+        if counter and row.attrs.setdefault(counter, str(len(entries))) != str(len(entries)):
+            # some count groups of inputs
+            if len(upgrades.input_names(row.op, row.op.parse(row.attrs))) != len(entries):
+                raise self.fail(f"{row}: {counter} is {row.attrs[counter]}, it has {len(entries)} inputs")
+        params = row.op.parse({**row.attrs, "subgraphs": row.subgraphs}) if row.subgraphs else None
+        made = Node(row.op, row.name, row.attrs, entries, params=params)
         upgrades.finish_inputs(made, self.version)
         return made
 
@@ -327,7 +346,8 @@ class _Graph:
         rows = [self.row(number, fields) for number, fields in enumerate(self.graph["nodes"])]
         if self.version < upgrades.CURRENT:
             done = upgrades.upgrade(rows, self.version, self.at_node)
-            logging.info(
+            logging.log(
+                logging.DEBUG if self.depth else logging.INFO,
                 "%s was saved by MXNet %s and is read as of %s (%s)", self.source, upgrades.spelled(self.version),
                 upgrades.spelled(upgrades.CURRENT), ", ".join(done) or "nothing had to change",
             )

@@ -353,8 +353,10 @@ def _reported(node: Node) -> dict[str, str]:
 
 
 def _copied(entries: list[Entry], made: dict[int, Node]) -> list[Entry]:
-    """Copies of a graph's nodes."""
+    """Copies of a graph's nodes. Parameters are copied too: some remember what forward left for backward."""
+    params: dict[int, Any] = {}  # a gradient has those of its operator
     for node in post_order(entries):
         made[id(node)] = copied = node.reading([Entry(made[id(e.node)], e.index) for e in node.inputs])
         copied.attrs = dict(node.attrs)
+        copied.params = params.setdefault(id(node.params), copy.copy(node.params))
     return [Entry(made[id(e.node)], e.index) for e in entries]

@@ -39,6 +39,8 @@ class Row:
     attrs: dict[str, str]
     inputs: list[tuple[int, int]] = field(default_factory=list)
     """(number of a row, output)"""
+    subgraphs: list[list[Entry]] = field(default_factory=list)
+    """The graphs that a loop or a branch holds, as the outputs of each."""
 
     def __str__(self) -> str:
         return f"node {self.number} ({self.name[:80]})"

@@ -92,6 +92,18 @@ KNOWN = (
     Known("reset_arrays", "call", "reset_arrays/zero"),
     Known("_sparse_retain", "call", "sparse_retain/rows"),
     Known("_square_sum", "call", "square_sum/values"),
+    # MXNet cannot infer the results of these in a graph: tests/peers/test_updates.py runs them in place
+    Known("multi_sgd_update multi_sgd_mom_update multi_mp_sgd_update multi_mp_sgd_mom_update preloaded_multi_sgd_update"
+          " preloaded_multi_sgd_mom_update preloaded_multi_mp_sgd_update preloaded_multi_mp_sgd_mom_update",
+          "call", "multi_sgd/step"),
+    Known("_multi_adamw_update _multi_mp_adamw_update", "call", "adamw/many"),
+    Known("_multi_lamb_update _multi_mp_lamb_update", "call", "multi_lamb/step"),
+    Known("_sparse_adagrad_update", "call", "adagrad/step"),
+    Known("_contrib_group_adagrad_update", "call", "adagrad/rows"),
+    Known("_adamw_update", "now:grad", "adamw/clip"),
+    Known("mp_lamb_update_phase1", "call", "lamb/types"),
+    Known("mp_lamb_update_phase2", "now:weight32", "lamb/master"),
+    Known("multi_lars", "call", "lars/types", lambda c: c.data.dtype == np.float64),
 )
 
 

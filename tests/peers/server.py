@@ -71,6 +71,26 @@ def run(mx, arrays, graph, is_train, gradients, backward, seed):
     return answer
 
 
+def update(mx, arrays, operator, params, outputs, row_sparse):
+    """Run an update operator on arrays in the order given, with ``out`` the arrays named ``outputs``.
+
+    Those named in ``row_sparse`` are given that storage. Returns all arrays as they are afterwards.
+    """
+    given = {name: mx.nd.array(value, dtype=value.dtype) for name, value in arrays.items()}
+    for name in row_sparse:
+        given[name] = given[name].tostype("row_sparse")
+    spaces = ((mx.nd.sparse, "_sparse_"), (getattr(mx.nd, "contrib", mx), "_contrib_"), (mx.nd, ""), (mx.nd._internal, ""))
+    called = [
+        getattr(space, operator[len(prefix):]) for space, prefix in spaces
+        if operator.startswith(prefix) and hasattr(space, operator[len(prefix):])
+    ]
+    out = [given[name] for name in outputs]
+    params = {name: tuple(value) if isinstance(value, list) else value for name, value in params.items()}
+    called[0](*given.values(), out=out if len(out) > 1 else out[0], **params)
+    mx.nd.waitall()
+    return {name: value.asnumpy() for name, value in given.items()}
+
+
 def rewrite(mx, arrays, graph):
     """Read a graph and write it again."""
     text = mx.sym.load_json(graph).tojson()
@@ -168,7 +188,7 @@ def fit(mx, arrays):
     return found
 
 
-FUNCTIONS = {"fit": fit, "resume": resume, "rewrite": rewrite, "run": run, "train": train}
+FUNCTIONS = {"fit": fit, "resume": resume, "rewrite": rewrite, "run": run, "train": train, "update": update}
 
 
 def answer(mx, request, arrays):

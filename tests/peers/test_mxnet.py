@@ -156,8 +156,7 @@ def draw_call(operator: str, number: int, *, special: bool) -> Call:
 def graph_of(of: Example) -> mx.sym.Symbol:
     function, inputs = make_function(of.op, of.op.name), {n: mx.sym.Variable(n) for n in of.names}
     if of.op.variadic:
-        params = {k: v for k, v in of.params.items() if k != of.op.variadic}
-        return function(*inputs.values(), name="op", **params)
+        return function(*inputs.values(), name="op", **of.params)
     return function(**inputs, name="op", **of.params)
 
 

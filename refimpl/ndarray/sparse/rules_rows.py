@@ -231,6 +231,7 @@ UPDATES = (
     ("adam_update", 2, True, ("default", "row_sparse")),
     ("ftrl_update", 2, False, ("row_sparse",)),
     ("_sparse_adagrad_update", 1, False, ("default", "row_sparse")),
+    ("_contrib_group_adagrad_update", 1, False, ("default",)),
 )
 
 

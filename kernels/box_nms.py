@@ -1,0 +1,222 @@
+"""_contrib_box_nms: of boxes that overlap only the one with the highest score stays.
+
+[_contrib_box_nms/order] the boxes that stay come first, the highest score first, of equal scores the lower
+    index first; the rows behind them are -1. data is (..., boxes, width): the axes before are a batch.
+    >>> x = [[0, .5, 0, 0, 4, 4], [1, .5, 0, 0, 4, 3], [2, .75, 8, 8, 9, 9]]
+    >>> run("_contrib_box_nms", x)
+    [[2.0, 0.75, 8.0, 8.0, 9.0, 9.0], [0.0, 0.5, 0.0, 0.0, 4.0, 4.0], [-1.0, -1.0, -1.0, -1.0, -1.0, -1.0]]
+
+[_contrib_box_nms/suppression] in that order each box removes those behind it whose intersection over union
+    with it is more than overlap_thresh: exactly that much is allowed.
+    >>> run("_contrib_box_nms", [[0, .5, 0, 0, 2, 1], [1, .25, 0, 0, 1, 1]], overlap_thresh=0.5)
+    [[0.0, 0.5, 0.0, 0.0, 2.0, 1.0], [1.0, 0.25, 0.0, 0.0, 1.0, 1.0]]
+
+[_contrib_box_nms/valid] boxes whose score is not above valid_thresh (NaN is not) are removed first.
+    >>> run("_contrib_box_nms", [[0, .5, 0, 0, 2, 1], [1, float("nan"), 4, 4, 5, 5]], valid_thresh=0.5)
+    [[-1.0, -1.0, -1.0, -1.0, -1.0, -1.0], [-1.0, -1.0, -1.0, -1.0, -1.0, -1.0]]
+
+[_contrib_box_nms/classes] with id_index a box removes only boxes with the same id, unless force_suppress;
+    boxes with the id background_id are removed first.
+    >>> run("_contrib_box_nms", [[0, .5, 0, 0, 2, 1], [1, .25, 0, 0, 2, 1]], id_index=0)
+    [[0.0, 0.5, 0.0, 0.0, 2.0, 1.0], [1.0, 0.25, 0.0, 0.0, 2.0, 1.0]]
+    >>> run("_contrib_box_nms", [[0, .5, 0, 0, 2, 1], [1, .25, 0, 0, 2, 1]], id_index=0, background_id=0)
+    [[1.0, 0.25, 0.0, 0.0, 2.0, 1.0], [-1.0, -1.0, -1.0, -1.0, -1.0, -1.0]]
+
+[_contrib_box_nms/topk] only the first topk boxes in order take part, the others are removed; below 0 all
+    take part, and 0 hands data on as it is.
+    >>> x = [[1, .25, 0, 0, 1, 1], [0, .5, 2, 2, 3, 3]]
+    >>> run("_contrib_box_nms", x, topk=1)
+    [[0.0, 0.5, 2.0, 2.0, 3.0, 3.0], [-1.0, -1.0, -1.0, -1.0, -1.0, -1.0]]
+    >>> run("_contrib_box_nms", x, topk=0)
+    [[1.0, 0.25, 0.0, 0.0, 1.0, 1.0], [0.0, 0.5, 2.0, 2.0, 3.0, 3.0]]
+
+[_contrib_box_nms/format] four coordinates begin at coord_start: corners (left, top, right, bottom) or a
+    center (x, y, width, height), as in_format says; out_format is what they become.
+    >>> run("_contrib_box_nms", [[0, .5, 0, 0, 2, 1]], out_format="center")
+    [[0.0, 0.5, 1.0, 0.5, 2.0, 1.0]]
+    >>> run("_contrib_box_nms", [[0, .5, 1, .5, 2, 1]], in_format="center")
+    [[0.0, 0.5, 0.0, 0.0, 2.0, 1.0]]
+
+[_contrib_box_nms/columns] data has 2 axes or more; score_index, coord_start to coord_start + 3 and an
+    id_index that is not negative are columns of it, and the score is none of the coordinates.
+
+[_contrib_box_nms/floating-point] only floating-point types are accepted.
+
+[_contrib_box_nms/gradient] the head of a row goes back to the row that it came from, whatever the formats;
+    rows that were removed get zero.
+    >>> x = [[0, .5, 0, 0, 4, 4], [2, .75, 8, 8, 9, 9]]
+    >>> grad("_contrib_box_nms", x, head=[[1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]])
+    [[7.0, 8.0, 9.0, 10.0, 11.0, 12.0], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]]
+"""
+
+from math import prod
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from .boxes import SUPPRESS, floating, ranked
+from .foundation import Case, Loop, Op, items, merge, register, require, scratch
+from .foundation.loops import zero
+
+CLAUSE = "_contrib_box_nms/columns"
+Style = Literal["center", "corner"]
+
+
+class Params(NamedTuple):
+    overlap_thresh: float = 0.5
+    valid_thresh: float = 0.0
+    topk: int = -1
+    coord_start: int = 2
+    score_index: int = 1
+    id_index: int = -1
+    background_id: int = -1
+    force_suppress: bool = False
+    in_format: Style = "corner"
+    out_format: Style = "corner"
+
+
+def infer(p, ins, outs):
+    data = merge(CLAUSE, "output", outs[0], ins[0])
+    if data is None:
+        return [None], list(outs)
+    require(CLAUSE, len(data) >= 2, f"data has shape {data}; give (..., boxes, width)")
+    end, width = p.coord_start + 3, data[-1]
+    columns = f"coord_start={p.coord_start}, score_index={p.score_index}, id_index={p.id_index}"
+    require(
+        CLAUSE, p.coord_start >= 0 and p.score_index >= 0 and not p.coord_start <= p.score_index <= end,
+        f"{columns}: the score must be beside four coordinates, none of them negative",
+    )
+    require(
+        CLAUSE, not width or max(end, p.score_index, p.id_index) < width,
+        f"{columns}: columns beyond the last axis of data, which has shape {data}",
+    )
+    index = merge(CLAUSE, "index", outs[1], (*data[:-1], 1))
+    return [(*index[:-1], width)], [(*index[:-1], width), index]
+
+
+def infer_type(p, ins, outs):
+    ins, (kind,) = floating("_contrib_box_nms/floating-point")(p, ins, outs[:1])
+    return ins, [kind, np.dtype(np.int64)]
+
+
+# --- loops --------------------------------------------------------------------------------------
+
+
+def prepare(
+    data, corners, keys, kinds, alive, n, width, start, score, kind, background, by_kind, center,
+    valid, half, least,
+):
+    """Corners, score, kind and validity of every box."""
+    for i in items(n):
+        at = i * width
+        x, y, right, bottom = (
+            data[at + start], data[at + start + 1], data[at + start + 2], data[at + start + 3]
+        )
+        corners[i * 4] = x - right * half if center else x
+        corners[i * 4 + 1] = y - bottom * half if center else y
+        corners[i * 4 + 2] = x + right * half if center else right
+        corners[i * 4 + 3] = y + bottom * half if center else bottom
+        good = data[at + score] > valid and (kind < 0 or data[at + kind] != background)
+        kinds[i] = data[at + kind] if by_kind else half
+        alive[i] = 1 if good else 0
+        keys[i] = data[at + score] if good else least
+
+
+def emit(data, alive, order, out, index, batch, n, width, start, limit, into_corner, into_center, half):
+    for b in items(batch):
+        place = b * n
+        for i in range(limit):
+            one = b * n + order[b * n + i]
+            if alive[one] > 0:
+                index[place] = one
+                for k in range(width):
+                    out[place * width + k] = data[one * width + k]
+                for k in range(start, start + 2):
+                    low, high = data[one * width + k], data[one * width + k + 2]
+                    if into_corner:
+                        out[place * width + k] = low - high * half
+                        out[place * width + k + 2] = low + high * half
+                    if into_center:
+                        out[place * width + k] = (low + high) * half
+                        out[place * width + k + 2] = high - low
+                place += 1
+        for i in range(place, b * n + n):
+            index[i] = -1
+            for k in range(width):
+                out[i * width + k] = -1
+
+
+def pass_on(data, out, index, n, width):
+    for i in items(n):
+        index[i] = i
+        for k in range(width):
+            out[i * width + k] = data[i * width + k]
+
+
+def put_back(head, index, d_data, n, width):
+    for i in items(n):
+        if index[i] >= 0:
+            for k in range(width):
+                d_data[index[i] * width + k] = head[i * width + k]
+
+
+PREPARE, EMIT, PASS_ON, PUT_BACK = Loop(prepare), Loop(emit), Loop(pass_on), Loop(put_back)
+
+
+# --- the operator -------------------------------------------------------------------------------
+
+
+def forward(p, data, out, index):
+    batch, n, width = prod(data.shape[:-2]), *data.shape[-2:]
+    if p.topk == 0:
+        PASS_ON(data, out, index, batch * n, width)
+        return
+    limit = n if p.topk < 0 else min(n, p.topk)
+    corners, keys, kinds, alive = scratch(data, *(batch * n * k for k in (4, 1, 1, 1)))
+    by_kind = p.id_index >= 0 and not p.force_suppress
+    PREPARE(
+        data, corners, keys, kinds, alive, batch * n, width, p.coord_start, p.score_index, p.id_index,
+        p.background_id, by_kind, p.in_format == "center", p.valid_thresh, 0.5, -float("inf"),
+    )
+    order = ranked(keys, *scratch(data, batch * n, batch * n, dtype=np.int64), batch, n)
+    SUPPRESS(
+        corners, kinds, alive, order, batch, n, 4, 0, limit, limit, p.overlap_thresh, 0.0, False
+    )
+    changed = p.in_format != p.out_format
+    into_corner, into_center = changed and p.out_format == "corner", changed and p.out_format == "center"
+    EMIT(
+        data, alive, order, out, index, batch, n, width, p.coord_start, limit, into_corner,
+        into_center, 0.5,
+    )
+
+
+def backward(p, head, index, d_data):
+    if d_data is not None:
+        zero(d_data)
+        PUT_BACK(head, index, d_data, index.size, head.shape[-1])
+
+
+def cases(draw):
+    width, start = draw.choice(((6, 2), (7, 3), (6, 0)))
+    score = {2: 1, 3: 2, 0: 4}[start]
+    style = draw.choice(("center", "center", "corner"))
+    params = {
+        "overlap_thresh": draw.choice((0.125, 0.3, 0.5)), "valid_thresh": draw.choice((0, 1)),
+        "topk": draw.integer(-1, 6), "coord_start": start, "score_index": score,
+        "id_index": draw.choice((-1, {2: 0, 3: 1, 0: 5}[start])),
+        "background_id": draw.choice((-1, 1)), "force_suppress": draw.boolean(), "in_format": style,
+        "out_format": draw.choice(("center", "corner")),
+    }
+    shape = (*draw.shape(0, 2, 2), draw.integer(1, 9), width)
+    return Case(params, {"data": shape}, {"data": draw.choice((("ints", 0, 3), "positive", "apart"))})
+
+
+register(Op(
+    name="_contrib_box_nms", doc=__doc__, params=Params, outputs=("output0", "output1"), hidden=1,
+    infer=infer, infer_type=infer_type, forward=forward, backward=backward, needs=("output1",),
+    aliases=("_contrib_box_non_maximum_suppression",), cases=cases, differentiable=False,
+    refusals={
+        CLAUSE: {"shapes": {"data": (3, 5)}},
+        "_contrib_box_nms/floating-point": {"shapes": {"data": (3, 6)}, "dtypes": {"data": "int32"}},
+    },
+))

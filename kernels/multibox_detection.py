@@ -1,0 +1,190 @@
+"""_contrib_MultiBoxDetection: classes and boxes from what a network says about its anchors.
+
+[_contrib_MultiBoxDetection/inputs] cls_prob is (batch, classes, anchors), loc_pred (batch, 4 anchors), anchor
+    (1, anchors, 4) with boxes as corners. The output is (batch, anchors, 6): class, score, left, top, right, bottom.
+
+[_contrib_MultiBoxDetection/class] an anchor takes the class, other than class 0, with the highest score (the first of
+    equals). Class 0 is the background, whatever background_id says; the number of a class in the output is
+    less by 1. Anchors whose score is below threshold are left out. Rows that stay free are -1.
+    >>> anchors = [[[0, 0, .5, .5], [.5, .5, 1, 1]]]
+    >>> run("_contrib_MultiBoxDetection", [[[.9, .1], [.1, .25], [0, .5]]], [[0] * 8], anchors, threshold=.25)
+    [[[1.0, 0.5, 0.5, 0.5, 1.0, 1.0], [-1.0, -1.0, -1.0, -1.0, -1.0, -1.0]]]
+
+[_contrib_MultiBoxDetection/box] the four predictions p of an anchor times variances move its center by p0 width, p1
+    height and stretch it by exp(p2), exp(p3). With clip corners stay inside 0 .. 1.
+    >>> run("_contrib_MultiBoxDetection", [[[0], [.5]]], [[.5, -1, 0, 0]], [[[0, 0, .5, .5]]], variances=(1, 1, 1, 1))
+    [[[0.0, 0.5, 0.25, 0.0, 0.75, 0.0]]]
+    >>> run("_contrib_MultiBoxDetection", [[[0], [.5]]], [[.5, -1, 0, 0]], [[[0, 0, .5, .5]]], variances=(1, 1, 1, 1),
+    ...     clip=False)
+    [[[0.0, 0.5, 0.25, -0.5, 0.75, 0.0]]]
+
+[_contrib_MultiBoxDetection/suppression] rows come with the highest score first, of equals the lower anchor. In that order
+    each removes those behind it, of its class or with force_suppress of any, whose intersection over union
+    with it is nms_threshold or more: their class becomes -1, score and box stay.
+    >>> same = [[[0, 0, 1, 1], [0, 0, 1, .5]]]
+    >>> run("_contrib_MultiBoxDetection", [[[0, 0], [.25, .5]]], [[0] * 8], same)
+    [[[0.0, 0.5, 0.0, 0.0, 1.0, 0.5], [-1.0, 0.25, 0.0, 0.0, 1.0, 1.0]]]
+
+[_contrib_MultiBoxDetection/unsorted] nms_threshold of 0 and less, or above 1, leaves all rows in the order of anchors.
+    >>> run("_contrib_MultiBoxDetection", [[[0, 0], [.25, .5]]], [[0] * 8], same, nms_threshold=0)
+    [[[0.0, 0.25, 0.0, 0.0, 1.0, 1.0], [0.0, 0.5, 0.0, 0.0, 1.0, 0.5]]]
+
+[_contrib_MultiBoxDetection/topk] with nms_topk above 0 only so many rows are put in order and take part. Behind them
+    stands in row i what the i-th anchor with a class gave, its class replaced by -1.
+    >>> run("_contrib_MultiBoxDetection", [[[0, 0], [.25, .5]]], [[0] * 8], same, nms_topk=1)
+    [[[0.0, 0.5, 0.0, 0.0, 1.0, 0.5], [-1.0, 0.5, 0.0, 0.0, 1.0, 0.5]]]
+
+[_contrib_MultiBoxDetection/variances] there are four variances.
+
+[_contrib_MultiBoxDetection/floating-point] all inputs have one floating-point type.
+
+[_contrib_MultiBoxDetection/gradient] all gradients are zero.
+    >>> grad("_contrib_MultiBoxDetection", [[[0], [.5]]], [[0] * 4], [[[0, 0, 1, 1]]])
+    (None, None, None)
+"""
+
+from math import exp
+from typing import NamedTuple
+
+import numpy as np
+
+from .boxes import SUPPRESS, floating, nothing, ranked
+from .foundation import Case, Floats, Loop, Op, as_buffer, items, merge, register, require, scratch
+
+CLAUSE = "_contrib_MultiBoxDetection/inputs"
+
+
+class Params(NamedTuple):
+    clip: bool = True
+    threshold: float = 0.01
+    background_id: int = 0
+    nms_threshold: float = 0.5
+    force_suppress: bool = False
+    variances: Floats = (0.1, 0.1, 0.2, 0.2)
+    nms_topk: int = -1
+
+
+def infer(p, ins, outs):
+    require(
+        "_contrib_MultiBoxDetection/variances", len(p.variances) == 4,
+        f"variances={p.variances}: four numbers are needed",
+    )
+    scores = merge(CLAUSE, "cls_prob", ins[0], (0, 0, 0))
+    out = merge(CLAUSE, "output", outs[0], (scores[0], scores[2], 6))
+    anchor = merge(CLAUSE, "anchor", ins[2], (1, out[1], 4))
+    location = merge(CLAUSE, "loc_pred", ins[1], (out[0], 4 * anchor[1]))
+    batch, n = location[0], location[1] // 4
+    return [(batch, scores[1], n), location, (1, n, 4)], [(batch, n, 6)]
+
+
+# --- loops --------------------------------------------------------------------------------------
+# rows (batch, n, 6) hold the anchors that have a class, in order; counts says how many an image has.
+
+
+def collect(
+    scores, location, anchor, variances, rows, keys, kinds, alive, counts, batch, classes, n, threshold,
+    clip, force, least,
+):
+    for b in items(batch):
+        count = 0
+        for j in range(n):
+            kind = 0
+            best = -1.0
+            for c in range(1, classes):
+                score = scores[(b * classes + c) * n + j]
+                kind = c if score > best else kind
+                best = score if score > best else best
+            keys[b * n + j] = least
+            alive[b * n + j] = 0
+            if kind > 0 and not best < threshold:
+                row = b * n + count
+                rows[row * 6] = kind - 1
+                rows[row * 6 + 1] = best
+                for k in range(2):
+                    side = anchor[j * 4 + k + 2] - anchor[j * 4 + k]
+                    middle = (anchor[j * 4 + k] + anchor[j * 4 + k + 2]) * 0.5
+                    at = (b * n + j) * 4 + k
+                    middle += location[at] * variances[k] * side
+                    half = exp(location[at + 2] * variances[k + 2]) * side * 0.5
+                    low, high = middle - half, middle + half
+                    rows[row * 6 + 2 + k] = min(max(low, 0.0), 1.0) if clip else low
+                    rows[row * 6 + 4 + k] = min(max(high, 0.0), 1.0) if clip else high
+                keys[row] = best
+                kinds[row] = 0 if force else kind
+                alive[row] = 1
+                count += 1
+        counts[b] = count
+
+
+def emit(rows, alive, order, counts, out, batch, n, limit):
+    """Rows in order as far as limit, then as they were collected."""
+    for b in items(batch):
+        for i in range(n):
+            filled = i < counts[b]
+            source = b * n + (order[b * n + i] if i < limit else i)
+            for k in range(6):
+                out[(b * n + i) * 6 + k] = rows[source * 6 + k] if filled else -1
+            if filled and (i >= limit or alive[source] == 0):
+                out[(b * n + i) * 6] = -1
+
+
+def emit_unsorted(rows, counts, out, batch, n):
+    for b in items(batch):
+        for i in range(n):
+            for k in range(6):
+                out[(b * n + i) * 6 + k] = rows[(b * n + i) * 6 + k] if i < counts[b] else -1
+
+
+COLLECT, EMIT, EMIT_UNSORTED = Loop(collect), Loop(emit), Loop(emit_unsorted)
+
+
+# --- the operator -------------------------------------------------------------------------------
+
+
+def forward(p, scores, location, anchor, out):
+    batch, classes, n = scores.shape
+    rows, keys, kinds, alive = scratch(scores, *(batch * n * k for k in (6, 1, 1, 1)))
+    order, other, counts = scratch(scores, batch * n, batch * n, batch, dtype=np.int64)
+    variances = as_buffer(np.array(p.variances, scores.dtype), scores.device)
+    COLLECT(
+        scores, location, anchor, variances, rows, keys, kinds, alive, counts, batch, classes, n,
+        p.threshold, p.clip, p.force_suppress, -float("inf"),
+    )
+    if not 0 < p.nms_threshold <= 1:
+        EMIT_UNSORTED(rows, counts, out, batch, n)
+        return
+    limit = min(p.nms_topk, n) if p.nms_topk > 0 else n
+    order = ranked(keys, order, other, batch, n)
+    SUPPRESS(
+        rows, kinds, alive, order, batch, n, 6, 2, limit, limit, p.nms_threshold, 0.0, True
+    )
+    EMIT(rows, alive, order, counts, out, batch, n, limit)
+
+
+def cases(draw):
+    batch, n = draw.integer(1, 3), draw.integer(1, 7)
+    params = {
+        "clip": draw.integer(0, 3) == 0, "threshold": draw.choice((0.01, 0.5, -1)),
+        "nms_threshold": draw.choice((0.5, 0.25, 1, 0, 2)), "force_suppress": draw.boolean(),
+        "variances": (0.125, 0.125, 0.25, 0.5), "nms_topk": draw.choice((-1, -1, 1, 3)),
+    }
+    shapes = {"cls_prob": (batch, draw.integer(1, 3), n), "anchor": (1, n, 4)}
+    return Case(params, shapes, {"anchor": ("ints", 0, 2)})
+
+
+def refused(dtype="float32", anchor=(1, 3, 4), **params):
+    shapes = {"cls_prob": (2, 2, 3), "loc_pred": (2, 12), "anchor": anchor}
+    return {"params": params, "shapes": shapes, "dtypes": dict.fromkeys(shapes, dtype)}
+
+
+register(Op(
+    name="_contrib_MultiBoxDetection", doc=__doc__, params=Params,
+    inputs=("cls_prob", "loc_pred", "anchor"), infer=infer,
+    infer_type=floating("_contrib_MultiBoxDetection/floating-point"), forward=forward,
+    gradient=nothing, cases=cases, differentiable=False,
+    refusals={
+        CLAUSE: refused(anchor=(2, 3, 4)),
+        "_contrib_MultiBoxDetection/variances": refused(variances=(0.1, 0.1)),
+        "_contrib_MultiBoxDetection/floating-point": refused(dtype="int32"),
+    },
+))

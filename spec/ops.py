@@ -1,0 +1,284 @@
+"""Writes ``spec/ops.md``: every operator, and what there is of it.
+
+    python spec/ops.py            writes the file
+    python spec/ops.py --check    exit code 1 when the file is not what would be written, or something is owed
+
+The facts are read from the pages (``refimpl/operator_facts.py``). By hand are only the reasons below: why an
+operator of MXNet is missing, and why a loop runs in one thread on CUDA.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+import refimpl  # noqa: E402, F401  # every operator registers, the one written in Python too
+from refimpl import known_operators  # noqa: E402
+from refimpl import operator_facts as facts  # noqa: E402
+from refimpl.kernels import distinct  # noqa: E402
+from refimpl.kernels.foundation import REGISTRY, Op  # noqa: E402
+
+FILE = ROOT / "spec" / "ops.md"
+UNWRITTEN = "no page yet"
+
+# An operator that is missing -> why, by the first pattern that fits.
+MISSING: tuple[tuple[str, str], ...] = (
+    ("_NoGradient", "a mark inside MXNet's gradient pass, never a node of a saved graph"),
+    ("_broadcast_backward|_split_v2_backward|_contrib_backward_.*", "a gradient; here the page of its operator has it"),
+    (
+        "_contrib_(de|re)?quantize.*|_contrib_quantized_.*|_contrib_calibrate_entropy",
+        "computes on quantized integers, which this project leaves out",
+    ),
+    ("_sg_mkldnn_.*|_contrib_BatchNormWithReLU", "made by fusing other operators for one processor library"),
+    ("_image_.*|_cv.*|_imdecode", "prepares pictures; that happens before a batch is made"),
+    ("_contrib_dgl_.*|_contrib_edge_id", "samples graphs for another library"),
+    ("_scatter_.*", "an arithmetic operator on the stored values of sparse arrays only"),
+    (
+        "_contrib_(hawkesll|count_sketch|i?fft|gradientmultiplier|.*_ste|bipartite_matching|box_..code|.*Deformable.*)",
+        "a contributed operator outside the networks that this project follows",
+    ),
+)
+
+# An operator of MXNet that is here, but is no operator -> what it is.
+ELSEWHERE: dict[str, str] = {
+    "_set_value": "the function `mx.nd._internal._set_value`: its shape comes from `out` alone",
+    "_CachedOp": "the class `mx.nd.CachedOp`",
+    "_CachedOpThreadSafe": "the class `mx.nd.CachedOp`",
+    "_CustomFunction": "the class `mx.autograd.Function`",
+    "_Native": "the class `mx.operator.NumpyOp`, which is a Custom operator underneath",
+    "_NDArray": "the class `mx.operator.NDArrayOp`, which is a Custom operator underneath",
+}
+
+# A loop that one CUDA thread runs alone -> why.
+ALONE: dict[str, str] = {
+    "embedding.find_outside": "names the first index that is out of range; runs only with mode raise",
+    "gather_nd.find_last": "of several places that are equal the last counts, so their order matters",
+    "gather_nd.find_outside": "names the first index that is out of range",
+    "identity.count_above": "one count, a single number",
+    "lars.put_sum": "adds the sums of blocks, a single number, in their order",
+    "shuffle.arrange": "every draw of the one engine depends on the draw before",
+    "softmax_cross_entropy.add_up": "one sum, a single number, in the order of the rows",
+    "softmax_output.count_valid": "one count, a single number",
+}
+
+# An operator without loops of its own -> why.
+WITHOUT_LOOPS: dict[str, str] = {
+    "Custom": "runs the user's Python",
+    "_cond": "runs the operators of its graphs",
+    "_foreach": "runs the operators of its graph",
+    "_while_loop": "runs the operators of its graphs",
+}
+
+BORROWED = "of what it runs"
+_SHORT = {
+    "float16": "f16", "float32": "f32", "float64": "f64", "int8": "i8", "uint8": "u8", "int32": "i32",
+    "int64": "i64", "bool": "b",
+}
+HEADINGS = (
+    "operator", "tier", "page", "cpu", "cuda", "gradient", "second gradient", "types", "sparse", "clauses", "examples",
+)
+
+
+class Row(NamedTuple):
+    """One line of the matrix, as text."""
+
+    operator: str
+    tier: str
+    page: str
+    cpu: str
+    cuda: str
+    gradient: str
+    second: str
+    types: str
+    sparse: str
+    clauses: str
+    examples: str
+
+
+def tier_of(op: Op) -> int | None:
+    """The tier of the operator that any of its names belongs to."""
+    own = next((known_operators.names()[n] for n in facts.own_names(op) if n in known_operators.names()), None)
+    return known_operators.tiers().get(own or "")
+
+
+def row_of(op: Op) -> Row:
+    """Everything about one operator."""
+    loops = facts.forward_loops(op)
+    alone = facts.single_threaded(op)
+    storages = sorted({word for line in facts.storages(op) for word in re.findall("csr|row_sparse", line)})
+    kinds = [_SHORT[kind] for kind in facts.dtypes(op)]
+    own, whole = facts.examples(op), facts.page_examples(op)
+    tier = tier_of(op)
+    return Row(
+        op.name,
+        str(tier) if tier else "",
+        f"[{Path(facts.file_of(op)).stem}](../{facts.file_of(op)})",
+        f"{len(loops)} loop{'s' * (len(loops) != 1)}" if loops else BORROWED if op.name in WITHOUT_LOOPS else "NO",
+        BORROWED if op.name in WITHOUT_LOOPS else "NO" if not loops else "in part alone" if alone else "yes",
+        facts.gradient_kind(op) if op.has_gradient else f"none: {facts.denial(op)}",
+        "yes" if op.gradient is not None else "",
+        "all" if len(kinds) == len(_SHORT) else " ".join(kinds),
+        ", ".join(storages),
+        str(len(facts.clauses(op))),
+        str(own) if own else f"(page: {whole})",
+    )
+
+
+def owed(op: Op) -> Iterator[str]:
+    """What an operator lacks that every operator must have."""
+    if not facts.forward_loops(op) and op.name not in WITHOUT_LOOPS:
+        yield f"{op.name}: no loops; give a reason in WITHOUT_LOOPS of spec/ops.py if it needs none"
+    if not op.has_gradient and facts.takes_inputs(op) and "/" not in facts.denial(op):
+        yield f"{op.name}: neither a gradient nor a clause that refuses it"
+    if op.name in WITHOUT_LOOPS:
+        return
+    if not facts.page_examples(op):
+        yield f"{op.name}: its page has no worked example"
+    if not facts.clauses(op):
+        yield f"{op.name}: no clause of its page is about it"
+    if op.cases is None:
+        yield f"{op.name}: its page draws no valid calls (cases)"
+    for name in facts.single_threaded(op):
+        if name not in ALONE:
+            yield f"{op.name}: the loop {name} is one item, so one CUDA thread runs it; say why in ALONE of spec/ops.py"
+
+
+def stale() -> Iterator[str]:
+    """Reasons for what is no longer so."""
+    alone = {name for op in distinct() for name in facts.single_threaded(op)}
+    yield from (f"ALONE of spec/ops.py: no loop {name} runs alone" for name in ALONE if name not in alone)
+
+
+def reason(name: str) -> str:
+    """Why an operator of MXNet is missing here."""
+    return next((why for pattern, why in MISSING if re.fullmatch(pattern, name)), UNWRITTEN)
+
+
+def missing() -> dict[str, int]:
+    """Operators of MXNet that are not here in any form -> tier."""
+    here = {*REGISTRY, *ELSEWHERE}
+    return {name: tier for name, tier in known_operators.tiers().items() if name not in here}
+
+
+def _table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+    return [f"| {' | '.join(each)} |" for each in (headings, ("---",) * len(headings), *rows)] + [""]
+
+
+def _counts(public: list[Op]) -> list[str]:
+    absent, tiers = missing(), known_operators.tiers()
+    count = str(len(public))
+    lines = []
+    for tier in (1, 2, 3):
+        whole = [name for name, its in tiers.items() if its == tier]
+        other = [name for name in whole if name in ELSEWHERE]
+        here = str(sum(name not in absent for name in whole))
+        here += f", {len(other)} of them in another form" if other else ""
+        lines.append((f"tier {tier} of MXNet 1.9.1", here, str(len(whole))))
+    lines.append(("operators beyond these tiers", str(sum(tier_of(op) is None for op in public)), ""))
+    lines.append(("**distinct operators**", count, ""))
+    floats = [op for op in public if {"float32", "float64"} & set(facts.dtypes(op))]
+    device = [op for op in floats if facts.forward_loops(op)]
+    spread = [op for op in device if not facts.single_threaded(op)]
+    lines += [
+        ("of those that compute real numbers: with CUDA loops", str(len(device)), str(len(floats))),
+        ("of those: all loops on many threads", str(len(spread)), str(len(floats))),
+        ("with a gradient", str(sum(op.has_gradient for op in public)), count),
+        ("with a second gradient", str(sum(op.gradient is not None for op in public)), count),
+        ("with a worked example of their own", str(sum(bool(facts.examples(op)) for op in public)), count),
+    ]
+    return _table(("what", "here", "of"), lines)
+
+
+def _missing() -> list[str]:
+    by_reason: dict[str, list[str]] = {}
+    for name, tier in missing().items():
+        by_reason.setdefault(reason(name), []).append(f"`{name}` ({tier})")
+    rows = [(", ".join(names), why) for why, names in sorted(by_reason.items())]
+    return _table(("operators (tier)", "why they are missing"), rows) if rows else ["None.", ""]
+
+
+def _elsewhere() -> list[str]:
+    return _table(("MXNet's operator", "is here"), [
+        (f"`{name}`", what) for name, what in ELSEWHERE.items() if name not in REGISTRY
+    ])
+
+
+def _alone(operators: list[Op]) -> list[str]:
+    users: dict[str, list[str]] = {}
+    for op in operators:
+        for name in facts.single_threaded(op):
+            users.setdefault(name, []).append(op.name)
+    rows = [(f"`{name}`", ", ".join(users[name]), ALONE.get(name, "NO REASON GIVEN")) for name in sorted(users)]
+    rows += [("none", name, why) for name, why in sorted(WITHOUT_LOOPS.items()) if name in REGISTRY]
+    return _table(("loop", "operators", "why"), rows)
+
+
+def text() -> str:
+    """The whole file."""
+    operators = distinct()
+    public = [op for op in operators if not facts.is_internal(op)]
+    inner = [op for op in operators if facts.is_internal(op)]
+    intro = textwrap.dedent("""\
+        # Operators
+
+        Written by `python spec/ops.py` from the pages; do not edit. `refimpl ops NAME` prints the page of one.
+
+        How to read the matrix. cpu: how many loops forward may run. cuda: every loop is written once for both
+        devices; "in part alone" says that one thread runs some of them, which are listed below. gradient: by loops
+        of its own, by composition of other operators, or none and the clause that says so. second gradient: whether
+        the gradient can be differentiated. types: what inference accepts of the first input. sparse: storages that have
+        a form of their own, all others go through dense copies. clauses: how many rules of the page concern the
+        operator. examples: how many worked examples run it; in brackets those of its page, where none runs this row
+        of a family.
+        """)
+    parts = [
+        *intro.splitlines(), "",
+        "## Counts", "", *_counts(public),
+        "## Missing", "",
+        "Calling one, or loading a graph that holds one, raises `MXNetError` with its name [contract/known-operator].",
+        "", *_missing(),
+        "## Here in another form", "",
+        *_elsewhere(),
+        "## CUDA: absent, or in one thread", "", *_alone(operators),
+        "## The matrix", "", *_table(HEADINGS, [row_of(op) for op in public]),
+        "## Operators inside gradients", "",
+        "Nobody calls these; gradients are made of them.", "",
+        *_table(HEADINGS, [row_of(op) for op in inner]),
+    ]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def problems() -> list[str]:
+    """What any operator owes, and reasons that are out of date."""
+    return [*(line for op in distinct() for line in owed(op)), *stale()]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the script; returns its exit code."""
+    parser = argparse.ArgumentParser(description="The matrix of operators.")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when the file is out of date")
+    options = parser.parse_args(arguments)
+    found = problems()
+    written = text()
+    if options.check:
+        if not FILE.is_file() or FILE.read_text(encoding="utf-8") != written:
+            found.append("spec/ops.md is out of date: run python spec/ops.py")
+    else:
+        FILE.write_text(written, encoding="utf-8")
+    for problem in found:
+        print(problem)
+    print(f"{len(distinct())} operators, {len(missing())} missing, {len(found)} problems")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
