@@ -34,6 +34,10 @@ spells the labels that remain when neighbours that are equal become one and the 
     >>> run("CTCLoss", [[[0, 0]], [[0, 0]]], [[1, 1]])
     [0.0]
 
+[CTCLoss/empty] a row without labels is spelled by one path, that of blanks.
+    >>> run("CTCLoss", [[[0, 0]], [[0, 0]]], [[0]]), float(np.round(np.log(4), 6))
+    ([1.386294], 1.386294)
+
 [CTCLoss/label-range] a label that is no class makes loss and gradient of its row NaN.
     >>> run("CTCLoss", [[[0, 0], [0, 0]], [[0, 0], [0, 0]]], [[5], [1]])
     [nan, 0.287682]

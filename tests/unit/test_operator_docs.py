@@ -165,7 +165,7 @@ def test_a_graph_that_holds_one_is_refused_when_it_is_loaded() -> None:
     assert f"node 0 (x): operator {ABSENT_INTERNAL} of MXNet 1.9.1 is not implemented here" in str(caught.value)
     assert "spec/ops.md" in str(caught.value)
     assert caught.value.clause == "contract/known-operator"
-    with pytest.raises(mx.MXNetError, match="neither here nor in MXNet 1.9.1; did you mean Convolution") as caught:
+    with pytest.raises(mx.MXNetError, match=r"neither here nor in MXNet 1.9.1; did you mean Convolution") as caught:
         mx.sym.load_json(text % "Convolutoin")
     assert caught.value.clause == "contract/known-operator"
 
