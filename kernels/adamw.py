@@ -37,8 +37,7 @@ I. Loshchilov, F. Hutter (2017): Decoupled weight decay regularization.
 
 [adamw/tail] beside many weights rescale_grad has shape (1,).
 
-[adamw/types] weights and gradients have one type; states too, except with a master copy. rescale_grad is float32,
-    but of the weights' type in _multi_adamw_update.
+[adamw/types] weights and gradients have one type; states too, except with a master copy. rescale_grad is float32.
 """
 
 import math
@@ -93,11 +92,9 @@ def step(
             out[i] = weight[i]
         else:
             g = limited(scale * grad[i], clip)
-            m = beta1 * mean[i] + rest1 * g
-            v = beta2 * var[i] + rest2 * g * g
-            mean[i] = m
-            var[i] = v
-            out[i] = weight[i] - eta * (lr * m / (math.sqrt(v) + epsilon) + wd * weight[i])
+            mean[i] = beta1 * mean[i] + rest1 * g
+            var[i] = beta2 * var[i] + rest2 * g * g
+            out[i] = weight[i] - eta * (lr * mean[i] / (math.sqrt(var[i]) + epsilon) + wd * weight[i])
 
 
 STEP = Loop(step)
@@ -182,8 +179,7 @@ for name, forward, group in (
     size = len(group)
     register_many(
         "adamw", name=name, doc=__doc__, params=ManyParams, variadic="num_weights", group=group, step=forward,
-        master=size > 4, tail=("rescale_grad",), tail_shape=lambda p: (1,), tail_alike=size == 4,
-        counts=("lrs", "wds", "etas"),
+        master=size > 4, tail=("rescale_grad",), tail_shape=lambda p: (1,), counts=("lrs", "wds", "etas"),
         cases=cases_many(size),
         refusals={
             "adamw/count": {"params": {**ONE, "num_weights": 2}, "shapes": {"args": [(2,)] * 2 * size + [(1,)]}},

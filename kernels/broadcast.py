@@ -20,6 +20,18 @@
     ([0.0, 1.0, 1.0], [1.0])
     >>> run("broadcast_lesser_equal", [1, 2, 3], [2]), run("broadcast_mod", [-3, 3], [2])
     ([1.0, 1.0, 0.0], [1.0, 1.0])
+    >>> run("broadcast_div", [1, 2, 3], [2]), run("broadcast_power", [1, 2, 3], [2])
+    ([0.5, 1.0, 1.5], [1.0, 4.0, 9.0])
+    >>> run("broadcast_hypot", [3], [4]), run("broadcast_minimum", [1, 2, 3], [2])
+    ([5.0], [1.0, 2.0, 2.0])
+    >>> run("broadcast_equal", [1, 2, 3], [2]), run("broadcast_not_equal", [1, 2, 3], [2])
+    ([0.0, 1.0, 0.0], [1.0, 0.0, 1.0])
+    >>> run("broadcast_greater", [1, 2, 3], [2]), run("broadcast_greater_equal", [1, 2, 3], [2])
+    ([0.0, 0.0, 1.0], [0.0, 1.0, 1.0])
+    >>> run("broadcast_lesser", [1, 2, 3], [2]), run("broadcast_logical_and", [0, 2], [3])
+    ([1.0, 0.0, 0.0], [0.0, 1.0])
+    >>> run("broadcast_logical_or", [0, 2], [0]), run("broadcast_logical_xor", [0, 2], [3])
+    ([0.0, 1.0], [1.0, 0.0])
 """
 
 from .foundation import Case, Loop, Op, items, merge, register, scratch

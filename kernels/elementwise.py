@@ -4,6 +4,8 @@
     Nothing is broadcast here: see broadcast.py.
     >>> run("elemwise_add", [1, 2], [10, 20]), run("_power", [2, 9], [3, 0.5])
     ([11.0, 22.0], [8.0, 3.0])
+    >>> run("elemwise_sub", [1, 2], [10, 5])
+    [-9.0, -3.0]
 
 [elementwise/gradient] each operand gets the head gradient times its partial slope.
     >>> grad("elemwise_mul", [3.0], [5.0]), grad("elemwise_div", [3.0], [2.0])
@@ -30,6 +32,12 @@
     ([0.0, 0.0, 1.0], [1.0])
     >>> run("_logical_xor", [0, 2, float("nan")], [3, 0, 1]), grad("_greater", [1], [2])
     ([1.0, 1.0, 0.0], (None, None))
+    >>> run("_equal", [1, 2, 3], [2, 2, 2]), run("_greater_equal", [1, 2, 3], [2, 2, 2])
+    ([0.0, 1.0, 0.0], [0.0, 1.0, 1.0])
+    >>> run("_lesser", [1, 2, 3], [2, 2, 2]), run("_lesser_equal", [1, 2, 3], [2, 2, 2])
+    ([1.0, 0.0, 0.0], [1.0, 1.0, 0.0])
+    >>> run("_logical_and", [0, 2], [3, 1]), run("_logical_or", [0, 0], [3, 0])
+    ([0.0, 1.0], [1.0, 0.0])
 
 [elementwise/whole-numbers] whole numbers divide as real ones, then are cut towards zero; sums and products
     wrap around at the type's width.

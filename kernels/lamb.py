@@ -12,8 +12,8 @@ Y. You and others (2019): Large batch optimization for deep learning: training B
     [1.050355, 0.999999]
 
 [lamb/step] lamb_update_phase2 takes the length r1 of the weight and r2 of the direction g, as arrays of one number:
-    weight' = weight - lr * (r1 / r2) * g. r1 is raised to lower_bound and then cut to upper_bound, each when that is not
-    negative. The ratio is 1 where r1 or r2 is 0.
+    weight' = weight - lr * (r1 / r2) * g. r1 is raised to lower_bound and then cut to upper_bound, each when that is
+    not negative. The ratio is 1 where r1 or r2 is 0.
     >>> run("lamb_update_phase2", [1, 2], [0.5, -1], [2], [4], lr=0.1)
     [0.975, 2.05]
     >>> run("lamb_update_phase2", [1, 2], [0.5, -1], [2], [4], lr=0.1, lower_bound=3)
@@ -84,19 +84,11 @@ def master_step_types(p, ins, outs):
 
 
 @scalar
-def direction_of(m, v, epsilon, wd, weight):
-    """Where a weight should go: its averages, corrected, and its decay."""
-    return m / (math.sqrt(v) + epsilon) + wd * weight
-
-
-@scalar
-def ratio_of(r1, r2, lower, upper):
-    """Length of the weight within bounds, over that of the direction; 1 where either is 0."""
+def scaled_rate(lr, r1, r2, lower, upper):
+    """Return lr times the length r1 of the weight, within bounds, over that of the direction; lr where either is 0."""
     length = lower if r1 < lower else r1
     length = upper if length > upper else length
-    if length == 0 or r2 == 0:
-        return length * 0 + 1
-    return length / r2
+    return lr if length == 0 or r2 == 0 else lr * length / r2
 
 
 def direct(
@@ -104,17 +96,15 @@ def direct(
 ):
     for i in items(n):
         g = limited(rescale * grad[i], clip)
-        m = beta1 * mean[i] + rest1 * g
-        v = beta2 * var[i] + rest2 * g * g
-        mean[i] = m
-        var[i] = v
-        out[i] = direction_of(m / full1, v / full2, epsilon, wd, weight[i])
+        mean[i] = beta1 * mean[i] + rest1 * g
+        var[i] = beta2 * var[i] + rest2 * g * g
+        out[i] = mean[i] / full1 / (math.sqrt(var[i] / full2) + epsilon) + wd * weight[i]
 
 
 def step(weight, g, r1, r2, out, n, lr, lower, upper):
-    scaled = lr * ratio_of(r1[0], r2[0], lower, upper)
+    rate = scaled_rate(lr, r1[0], r2[0], lower, upper)
     for i in items(n):
-        out[i] = weight[i] - scaled * g[i]
+        out[i] = weight[i] - rate * g[i]
 
 
 DIRECT, STEP = Loop(direct), Loop(step)

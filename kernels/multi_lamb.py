@@ -1,7 +1,7 @@
 """_multi_lamb_update: LAMB for many weights at once, both phases; see lamb_update_phase1 for the formulas.
 
-[multi_lamb/step] each of num_tensors weights is updated by its own of learning_rates, wds and step_count: both phases of
-    lamb_update_phase1 and lamb_update_phase2, in which r1 and r2 are the lengths of weight and direction. Inputs are
+[multi_lamb/step] each of num_tensors weights is updated by its own of learning_rates, wds and step_count:
+    lamb_update_phase1, then lamb_update_phase2, in which r1 and r2 are the lengths of weight and direction. Inputs are
     weight, grad, mean, var (and weight32) of the first weight, of the second and so on.
     >>> run("_multi_lamb_update", [3, 4], [0.5, -1], [0, 0], [0, 0], num_tensors=1, learning_rates=(0.1,), wds=(0,),
     ...     step_count=(1,))
@@ -15,10 +15,11 @@
     ...     step_count=(1,))
     [-0.1, 0.1]
 
-[multi_lamb/sum-order] squares are added in double precision, in runs of neighbouring elements.
+[multi_lamb/sum-order] squares are added in double precision, in runs of neighbouring elements; the step is taken in
+    it too.
 
-[multi_lamb/master] _multi_mp_lamb_update steps float32 master copies, in place; an output is such a copy, rounded to the
-    weight's type. mean and var are float32 too. r1 is the length of the weight, not that of its master copy.
+[multi_lamb/master] _multi_mp_lamb_update steps float32 master copies, in place; an output is such a copy, rounded to
+    the weight's type. mean and var are float32 too. r1 is the length of the weight, not that of its master copy.
 
 [multi_lamb/count] num_tensors must be given; learning_rates, wds and step_count hold one number for each weight.
 
@@ -36,7 +37,7 @@ import numpy as np
 
 from .foundation import Case, Floats, Loop, Shape, items, scratch
 from .foundation.loops import COPY
-from .lamb import bounds, directed, ratio_of
+from .lamb import bounds, directed, scaled_rate
 from .lengths import added, runs_of, sum_squares
 from .updates import numbers, register_many
 
@@ -61,9 +62,9 @@ class Params(NamedTuple):
 
 def step(weight, direction, weight_sums, direction_sums, out, n, runs, lr, lower, upper):
     r1, r2 = math.sqrt(added(weight_sums, runs)), math.sqrt(added(direction_sums, runs))
-    scaled = lr * ratio_of(r1, r2, lower, upper)
+    rate = scaled_rate(lr, r1, r2, lower, upper)
     for i in items(n):
-        out[i] = weight[i] - scaled * direction[i]
+        out[i] = weight[i] - rate * direction[i]
 
 
 STEP = Loop(step)
@@ -74,13 +75,12 @@ STEP = Loop(step)
 
 def stepped(p, k, measured, weight, grad, mean, var, out):
     """One step of ``weight``, whose length is that of ``measured``."""
-    kind = weight.dtype.type
     runs, _ = runs_of(weight.size)
     direction, first, second = scratch(weight, weight.size, runs, runs, dtype=np.float64)
     directed(p, p.step_count[k], p.wds[k], weight, grad, mean, var, direction)
     sum_squares(measured, first)
     sum_squares(direction, second)
-    rest = *numbers(kind, p.learning_rates[k]), *bounds(p, kind)
+    rest = *numbers(np.float64, p.learning_rates[k]), *bounds(p, np.float64)
     STEP(weight, direction, first, second, out, weight.size, runs, *rest)
 
 

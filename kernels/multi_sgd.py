@@ -1,15 +1,15 @@
 """Stochastic gradient descent on many weights at once; see sgd_update and sgd_mom_update for the formulas.
 
 [multi_sgd/step] multi_sgd_update and multi_sgd_mom_update update num_weights weights, each by its own of lrs and wds.
-    Inputs are weight, grad (, mom) (, weight32) of the first weight, of the second and so on; each weight has an output.
+    Inputs are weight, grad (, mom) (, weight32) of the first weight, of the second and so on. Each has an output.
     >>> run("multi_sgd_update", [1, 2], [0.5, -1], [3], [1], lrs=(0.1, 0.2), wds=(0.1, 0), num_weights=2)
     ([0.94, 2.08], [2.8])
     >>> run("multi_sgd_mom_update", [1, 2], [0.5, -1], [1, 1], [3], [1], [1], lrs=(0.1, 0.2), wds=(0.1, 0),
     ...     momentum=0.5, num_weights=2)
     ([1.44, 2.58], [3.3])
 
-[multi_sgd/preloaded] preloaded_multi_sgd_update and its kin take the rates as two last inputs, lrs and wds, so that they
-    may be results of other operators.
+[multi_sgd/preloaded] preloaded_multi_sgd_update and its kin take the rates as two last inputs, lrs and wds, so that
+    they may be results of other operators.
     >>> run("preloaded_multi_sgd_update", [1, 2], [0.5, -1], [3], [1], [0.1, 0.2], [0.1, 0], num_weights=2)
     ([0.94, 2.08], [2.8])
 
@@ -21,8 +21,8 @@
 [multi_sgd/order] the weights are updated one after the other, each as sgd_update or sgd_mom_update does it; preloaded
     ones multiply lr with the clipped gradient also where nothing is clipped.
 
-[multi_sgd/master] with _mp_ in their name they step float32 master copies, in place; an output is such a copy, rounded to
-    the weight's type. mom is float32 too.
+[multi_sgd/master] with _mp_ in their name they step float32 master copies, in place; an output is such a copy,
+    rounded to the weight's type. mom is float32 too.
 
 [multi_sgd/count] num_weights must be given; the parameters lrs and wds hold one number for each weight.
 
@@ -32,8 +32,8 @@
 
 [multi_sgd/shape] weight, gradient, states and output have one shape; another weight may have another.
 
-[multi_sgd/types] weights and gradients have one type; momenta too, except with a master copy. The inputs lrs and wds are
-    float32.
+[multi_sgd/types] weights and gradients have one type; momenta too, except with a master copy. The inputs lrs and
+    wds are float32.
 """
 
 from typing import NamedTuple
@@ -173,7 +173,7 @@ TABLE = (
 for name, params, step, states in TABLE:
     group, counts = ("weight", "grad", *states), tuple(n for n in ("lrs", "wds") if n in params._fields)
     tail = () if counts else ("lrs", "wds")
-    one = {"num_weights": 1, **{n: (0.1,) for n in counts}}
+    one = {"num_weights": 1, **dict.fromkeys(counts, (0.1,))}
     rest, size = [(1,)] * len(tail), len(group)
     refusals = {"multi_sgd/shape": {
         "params": one, "shapes": {"args": [(2,), (3,), *[(2,)] * (size - 2), *rest]},

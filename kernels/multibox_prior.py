@@ -14,7 +14,7 @@
 [_contrib_MultiBoxPrior/centers] the center of pixel (i, j) is ((j + offsets[1]) steps[1], (i + offsets[0]) steps[0]).
     Steps are 1 / H and 1 / W unless both are positive; their product must not be negative.
     >>> run("_contrib_MultiBoxPrior", [[[[0, 0]]]], sizes=(.5,), steps=(.25, .125), offsets=(0, 1))
-    [[[0.0, -0.125, 0.25, 0.125], [0.125, -0.125, 0.375, 0.125]]]
+    [[[0.0, -0.25, 0.25, 0.25], [0.125, -0.25, 0.375, 0.25]]]
 
 [_contrib_MultiBoxPrior/clip] with clip coordinates stay inside 0 .. 1.
     >>> run("_contrib_MultiBoxPrior", [[[[0]]]], sizes=(2,), clip=True)

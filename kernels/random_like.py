@@ -5,6 +5,14 @@
     >>> run("_random_uniform_like", [5, 6, 7]), run("_random_uniform", shape=(3,))
     ([0.548814, 0.592845, 0.715189], [0.548814, 0.592845, 0.715189])
     >>> grad("_random_uniform_like", [5, 6, 7])
+    >>> run("_random_normal_like", [5, 6], loc=10, scale=2), run("_random_exponential_like", [5, 6], lam=0.4)
+    ([14.424413, 11.548008], [1.989686, 2.246401])
+    >>> run("_random_gamma_like", [5, 6], alpha=2.5, beta=0.3), run("_random_poisson_like", [5, 6], lam=4)
+    ([2.197992, 0.806314], [9.0, 5.0])
+    >>> run("_random_negative_binomial_like", [5, 6], k=3, p=0.4)
+    [9.0, 5.0]
+    >>> run("_random_generalized_negative_binomial_like", [5, 6], mu=4, alpha=0.5)
+    [10.0, 5.0]
 
 [random_like/shape] the output has data's shape; either is inferred from the other.
 

@@ -6,6 +6,10 @@
     [[0.548814, 0.592845], [171.518936, 184.426575]]
     >>> run("_sample_poisson", [0, 4, 1000])
     [0.0, 9.0, 1051.0]
+    >>> run("_sample_negative_binomial", [3], [0.4], shape=(3,))
+    [[9.0, 5.0, 4.0]]
+    >>> run("_sample_generalized_negative_binomial", [4], [0.5], shape=(3,))
+    [[10.0, 5.0, 4.0]]
 
 [sample/shape] the output has the parameters' shape followed by shape: element i of the parameters makes the
     i-th block of it. The parameters have one shape.

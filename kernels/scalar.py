@@ -5,6 +5,10 @@
     ([-1.0, 3.0], [1.0, -3.0])
     >>> run("_rdiv_scalar", [4], scalar=2), run("_rpower_scalar", [3], scalar=2), run("_rmod_scalar", [-3], scalar=2)
     ([0.5], [8.0], [-1.0])
+    >>> run("_div_scalar", [4], scalar=8), run("_power_scalar", [3], scalar=2)
+    ([0.5], [9.0])
+    >>> run("_mod_scalar", [-3], scalar=2), run("_hypot_scalar", [3], scalar=4)
+    ([1.0], [5.0])
 
 [scalar/gradient] the gradient is the head gradient times the slope towards the array.
     >>> grad("_mul_scalar", [7], scalar=3), grad("_rdiv_scalar", [4], scalar=2)
@@ -19,6 +23,14 @@
 [scalar/comparison] comparisons and logical operators give 1 or 0 in the array's type; gradient zero.
     >>> run("_greater_scalar", [1, 2, 3], scalar=2), run("_logical_and_scalar", [0, 2], scalar=0.5)
     ([0.0, 0.0, 1.0], [0.0, 1.0])
+    >>> run("_equal_scalar", [1, 2, 3], scalar=2), run("_not_equal_scalar", [1, 2, 3], scalar=2)
+    ([0.0, 1.0, 0.0], [1.0, 0.0, 1.0])
+    >>> run("_greater_equal_scalar", [1, 2, 3], scalar=2)
+    [0.0, 1.0, 1.0]
+    >>> run("_lesser_scalar", [1, 2, 3], scalar=2), run("_lesser_equal_scalar", [1, 2, 3], scalar=2)
+    ([1.0, 0.0, 0.0], [1.0, 1.0, 0.0])
+    >>> run("_logical_or_scalar", [0, 2], scalar=0), run("_logical_xor_scalar", [0, 2], scalar=0.5)
+    ([0.0, 1.0], [1.0, 0.0])
 
 [scalar/whole-numbers] beside an array of whole numbers the scalar is truncated first; with is_int=False
     everything is computed, and returned, in float64.

@@ -97,7 +97,7 @@ STEP, STEP_MOMENTUM = Loop(step), Loop(step_momentum)
 
 @lru_cache(maxsize=1024)
 def factors(kind, grad_kind, *given):
-    """(lr, rescale_grad, clip) for the loops, and lr * wd; ``given`` has wd after lr. ``clip`` has the gradient's type."""
+    """(lr, rescale_grad, clip) for the loops, and lr * wd; ``given`` is lr, wd, rescale_grad, clip_gradient."""
     lr, wd, rescale = (kind(np.float32(value)) for value in given[:3])
     clip = bound(grad_kind, given[3])
     if clip == np.inf:

@@ -5,6 +5,10 @@
     ([0.0, 0.841471], [1.0, 0.540302])
     >>> run("tanh", [0.5]), grad("tanh", [0.5]), run("arctanh", [0.5]), grad("arctanh", [0.5])
     ([0.462117], [0.786448], [0.549306], [1.333333])
+    >>> run("cos", [1]), run("tan", [1]), run("arctan", [1])
+    ([0.540302], [1.557408], [0.785398])
+    >>> run("sinh", [1]), run("cosh", [1]), run("arcsinh", [1]), run("arccosh", [2])
+    ([1.175201], [1.543081], [0.881374], [1.316958])
 
 [trigonometry/edges] the slopes of arcsin and arccos are infinite at -1 and 1.
     >>> grad("arcsin", [-1, 0, 1]), grad("arccos", [-1, 0, 1])

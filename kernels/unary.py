@@ -2,14 +2,16 @@
 
 [unary/elementwise] one row of the table below is one operator: its formula and its slope, written in terms of
     the input x or of the output y, whichever the gradient keeps.
-    >>> run("sqrt", [4, 9]), grad("sqrt", [4, 16])
-    ([2.0, 3.0], [0.25, 0.125])
-    >>> run("sigmoid", [0, 2]), grad("sigmoid", [0, 2])
-    ([0.5, 0.880797], [0.25, 0.104994])
-    >>> run("rcbrt", [8, -1]), grad("cbrt", [8, -1])
-    ([0.5, -1.0], [0.083333, 0.333333])
-    >>> run("gamma", [5, 0.5]), grad("gammaln", [1, 2.5])
-    ([24.0, 1.772454], [-0.577216, 0.703157])
+    >>> run("sqrt", [4, 9]), grad("sqrt", [4, 16]), run("square", [3]), run("rsqrt", [4])
+    ([2.0, 3.0], [0.25, 0.125], [9.0], [0.5])
+    >>> run("sigmoid", [0, 2]), grad("sigmoid", [0, 2]), run("softsign", [-1, 3]), run("negative", [1])
+    ([0.5, 0.880797], [0.25, 0.104994], [-0.5, 0.75], [-1.0])
+    >>> run("rcbrt", [8, -1]), grad("cbrt", [8, -1]), run("reciprocal", [2, -4])
+    ([0.5, -1.0], [0.083333, 0.333333], [0.5, -0.25])
+    >>> run("gamma", [5, 0.5]), grad("gammaln", [1, 2.5]), run("erf", [0.5])
+    ([24.0, 1.772454], [-0.577216, 0.703157], [0.5205])
+    >>> run("log", [1, 2]), run("log2", [8]), run("log10", [100]), run("log1p", [1]), run("expm1", [1])
+    ([0.0, 0.693147], [3.0], [2.0], [0.693147], [1.718282])
 
 [unary/shape] the output has the input's shape and type; either is inferred from the other. Whole numbers
     are computed as real ones and truncated.
@@ -24,8 +26,8 @@
 
 [unary/rounding] round sends halves away from 0, rint down; fix and trunc cut towards 0. All have gradient 0
     (``grad`` says None: nothing is computed).
-    >>> run("round", [-2.5, -0.5, 0.5, 1.5]), run("rint", [-2.5, -0.5, 0.5, 1.5])
-    ([-3.0, -1.0, 1.0, 2.0], [-3.0, -1.0, 0.0, 1.0])
+    >>> run("round", [-2.5, -0.5, 0.5, 1.5]), run("rint", [-2.5, -0.5, 0.5, 1.5]), run("trunc", [-1.5])
+    ([-3.0, -1.0, 1.0, 2.0], [-3.0, -1.0, 0.0, 1.0], [-1.0])
     >>> run("floor", [-1.5, 1.5]), run("ceil", [-1.5, 1.5]), run("fix", [-1.5, 1.5]), grad("floor", [1.5])
     ([-2.0, 1.0], [-1.0, 2.0], [-1.0, 1.0], None)
 

@@ -91,6 +91,8 @@ def register_update(page, *, name, inputs, example, master=False, refusals=None,
 class Numbered(tuple):
     """Names of which each stands for any number: "mom" for mom_0, mom_1 and so on."""
 
+    __slots__ = ()
+
     def __contains__(self, name):
         """Whether ``name`` is one of these and a number."""
         return super().__contains__(name.rpartition("_")[0])
@@ -128,11 +130,11 @@ def parts(arrays, size, count):
     return [arrays[k * size : (k + 1) * size] for k in range(count)], arrays[size * count :]
 
 
-def register_many(page, *, group, step, tail_shape=None, master=False, tail=(), tail_alike=False, **fields):
+def register_many(page, *, group, step, tail_shape=None, master=False, tail=(), **fields):
     """Register an update of many weights.
 
     ``step(p, k, *group, *tail, out)`` updates weight k. ``tail_shape(p)`` is the shape of the inputs in the tail,
-    which are float32, or of the weights' type when ``tail_alike``. Weights may differ in shape, not in type.
+    which are float32. Weights may differ in shape, not in type.
     """
     size, counter = len(group), fields["variadic"]
 
@@ -148,9 +150,9 @@ def register_many(page, *, group, step, tail_shape=None, master=False, tail=(), 
         groups, last = parts(ins, size, getattr(p, counter))
         plain = 2 if master else size
         common = [kind for g in groups for kind in g[:plain]]
-        (kind, *_), outs = same_type(p, common + last if tail_alike else common, outs)
+        (kind, *_), outs = same_type(p, common, outs)
         states = all_single(f"{page}/types", [given for g in groups for given in g[plain:]])
-        rest = [kind] * len(last) if tail_alike else all_single(f"{page}/types", last)
+        rest = all_single(f"{page}/types", last)
         return [*([kind] * plain + states[: size - plain]) * len(groups), *rest], outs
 
     def forward(p, arrays, *outs):

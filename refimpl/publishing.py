@@ -35,3 +35,26 @@ def publish(
         module.__getattr__ = own  # type: ignore[method-assign]  # PEP 562
         sys.modules[module.__name__] = module
     return internal, public
+
+
+ROOMS = ("contrib", "image", "linalg")
+"""``_linalg_gemm`` is ``linalg.gemm``: rooms whose operators bear their name."""
+
+
+def furnish(package: str, namespace: dict[str, Any], make: Callable[[Op, str], Callable]) -> None:
+    """Put operators whose names begin with a room's into that room of ``package``, unless it has the name already.
+
+    A room that ``namespace`` does not hold yet is made. Like the package itself, it also has functions for the
+    operators of MXNet 1.9.1 that are not here.
+    """
+    for room in ROOMS:
+        prefix = f"_{room}_"
+        if room not in namespace:
+            namespace[room] = ModuleType(f"{package}.{room}", f"Operators whose internal names begin with {prefix}.")
+            sys.modules[f"{package}.{room}"] = namespace[room]
+        module = namespace[room]
+        for name, op in REGISTRY.items():
+            if name.startswith(prefix):
+                short = name.removeprefix(prefix)
+                vars(module).setdefault(short, make(op, short))
+        module.__getattr__ = known_operators.attributes(module.__name__, prefix)

@@ -54,6 +54,7 @@ ELSEWHERE: dict[str, str] = {
     "_CachedOp": "the class `mx.nd.CachedOp`",
     "_CachedOpThreadSafe": "the class `mx.nd.CachedOp`",
     "_CustomFunction": "the class `mx.autograd.Function`",
+    "_contrib_boolean_mask": "the function `mx.nd.contrib.boolean_mask`: its shape depends on values",
     "_Native": "the class `mx.operator.NumpyOp`, which is a Custom operator underneath",
     "_NDArray": "the class `mx.operator.NDArrayOp`, which is a Custom operator underneath",
 }

@@ -169,16 +169,18 @@ class Body:
         values = {**dict(zip(self.keys, inputs, strict=True)), **frame.buffers}
         for head, given, entry in zip(derived.heads, heads, self.heads, strict=True):
             if head is not None:
-                if given is None:
-                    like = values[key_of(entry)]
-                    given = allocate(like.shape, like.dtype, like.device)
-                    given.fill(0)
-                values[id(head), 0] = given
+                values[id(head), 0] = _zeros_like(values[key_of(entry)]) if given is None else given
         for node in derived.nodes:
             run = _compose if node.primal is None else _differentiate
             run(node, values, derived.read, frame, context, is_train)
         found = (derived.of.get(key[0]) for key in self.keys)
         return [None if entry is None else values[key_of(entry)] for entry in found]
+
+
+def _zeros_like(buffer: Buffer) -> Buffer:
+    made = allocate(buffer.shape, buffer.dtype, buffer.device)
+    made.fill(0)
+    return made
 
 
 def _compose(

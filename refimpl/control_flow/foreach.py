@@ -71,7 +71,7 @@ def _length(shapes: Sequence[Any]) -> int:
         rows = shape[0] if shape else 0
         require(
             "control-flow/rows", not (found and rows) or found == rows,
-            f"_foreach: the arrays of data and the stacked outputs need one number of rows, there are {found} and {rows}",
+            f"_foreach: all data and all stacked outputs need one number of rows, there are {found} and {rows}",
         )
         found = found or rows
     return found

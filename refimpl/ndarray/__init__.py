@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from ..publishing import furnish as _furnish
 from ..publishing import publish as _publish
 from . import functions as _functions
 from . import operators
@@ -46,6 +47,8 @@ del set_value
 globals().update(_functions.FUNCTIONS)  # add, subtract, ..., logical_xor
 
 from . import contrib, random, sparse  # noqa: E402  # over the operators' namespaces of these names
+
+_furnish(__name__, globals(), operators.make_function)  # contrib, and the rooms image and linalg
 
 if _TYPE_CHECKING:
 

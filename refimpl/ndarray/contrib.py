@@ -7,6 +7,14 @@ from typing import Any
 
 from ..context import current_context
 from . import random
+from .contrib_updates import (
+    adamw_update,
+    mp_adamw_update,
+    multi_adamw_update,
+    multi_lamb_update,
+    multi_mp_adamw_update,
+    multi_mp_lamb_update,
+)
 from .loops import boolean_mask, cond, foreach, isfinite, isinf, isnan, while_loop
 from .ndarray import NDArray
 
@@ -33,5 +41,7 @@ def rand_zipfian(
 
 
 __all__ = [
-    "boolean_mask", "cond", "foreach", "isfinite", "isinf", "isnan", "rand_zipfian", "while_loop",
+    "adamw_update", "boolean_mask", "cond", "foreach", "isfinite", "isinf", "isnan", "mp_adamw_update",
+    "multi_adamw_update", "multi_lamb_update", "multi_mp_adamw_update", "multi_mp_lamb_update", "rand_zipfian",
+    "while_loop",
 ]

@@ -12,6 +12,7 @@ from typing import Any as _Any
 
 from ..base import numeric_types as _numeric_types
 from ..base import refusal as _refusal
+from ..publishing import furnish as _furnish
 from ..publishing import publish as _publish
 from . import json_format as _json_format
 from . import operators
@@ -173,6 +174,8 @@ hypot = _two_ways("hypot", "hypot")
 pow = power = _two_ways("pow", "pow")  # noqa: A001  # MXNet's name
 
 from . import contrib, random, sparse  # noqa: E402  # after the operators, so that their names win
+
+_furnish(__name__, globals(), operators.make_function)  # contrib, and the rooms image and linalg
 
 if _TYPE_CHECKING:
 

@@ -327,15 +327,20 @@ class _Graph:
             raise self.fail(f"{where} refers to output {reference[1]} of {node.name[:80]}, it has {count}")
         return Entry(node, reference[1])
 
+    @staticmethod
+    def inputs_wanted(row: Row) -> int:
+        """How many inputs the attributes of an operator speak of."""
+        assert row.op is not None
+        return len(upgrades.input_names(row.op, row.op.parse(row.attrs)))
+
     def node(self, row: Row, nodes: Sequence[Node | None]) -> Node:
         entries = [self.entry(reference, nodes, str(row)) for reference in row.inputs]
         if row.op is None:
             return Node(None, row.name, row.attrs)
-        counter = row.op.variadic
-        if counter and row.attrs.setdefault(counter, str(len(entries))) != str(len(entries)):
-            # some count groups of inputs
-            if len(upgrades.input_names(row.op, row.op.parse(row.attrs))) != len(entries):
-                raise self.fail(f"{row}: {counter} is {row.attrs[counter]}, it has {len(entries)} inputs")
+        counter, count = row.op.variadic, str(len(entries))
+        # some operators count groups of inputs
+        if counter and row.attrs.setdefault(counter, count) != count and self.inputs_wanted(row) != len(entries):
+            raise self.fail(f"{row}: {counter} is {row.attrs[counter]}, it has {count} inputs")
         params = row.op.parse({**row.attrs, "subgraphs": row.subgraphs}) if row.subgraphs else None
         made = Node(row.op, row.name, row.attrs, entries, params=params)
         upgrades.finish_inputs(made, self.version)

@@ -141,6 +141,8 @@ def _values(rng: np.random.Generator, kind: Any, shape: Shape, *, smooth: bool) 
         case "apart":
             size = int(np.prod(shape))
             return ((rng.permutation(size) - size // 2) / 4 + 3 / 32).reshape(shape)
+        case "regular" | "definite":
+            return _matrices(rng, shape, definite=kind == "definite", smooth=smooth)
         case "any":
             quarters = rng.integers(-8, 8, shape, endpoint=True)
         case "positive":
@@ -153,3 +155,15 @@ def _values(rng: np.random.Generator, kind: Any, shape: Shape, *, smooth: bool) 
             raise AssertionError(f"no such kind of values: {kind!r}")
     # kinks lie at whole quarters, if anywhere: stay between them
     return quarters / 4 + (rng.uniform(0.06, 0.19, shape) if smooth else 0.0)
+
+
+def _matrices(rng: np.random.Generator, shape: Shape, *, definite: bool, smooth: bool) -> np.ndarray:
+    """Matrices that can be inverted, also when one triangle is taken for zeros; or symmetric and positive definite ones
+    whose eigenvalues lie apart.
+    """
+    values = rng.integers(-4, 4, shape, endpoint=True) / 4 + (rng.uniform(0.06, 0.19, shape) if smooth else 0.0)
+    side = shape[-1]
+    if not definite:
+        return values + 4 * np.eye(side) * rng.choice((-1, 1), shape)
+    lower = np.tril(values, -1)
+    return lower + np.swapaxes(lower, -1, -2) + np.diag(4 + 8.0 * np.arange(side))

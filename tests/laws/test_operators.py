@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from numba import cuda
 
 from refimpl.kernels import distinct, get
+from refimpl.kernels.foundation import Op
 from refimpl.kernels.foundation.loop import SIMULATED
 
 from . import laws
@@ -20,7 +21,8 @@ REFUSALS = [(op.name, clause) for op in distinct() for clause in op.refusals]
 
 
 def test_every_page_draws_valid_calls() -> None:
-    assert [op.name for op in distinct() if op.cases is None] == []
+    # the bodies of Custom and of the loops are the user's, so no page can draw them
+    assert [op.name for op in distinct() if op.cases is None and type(op) is Op] == []
 
 
 @each_operator

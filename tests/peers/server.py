@@ -79,7 +79,7 @@ def update(mx, arrays, operator, params, outputs, row_sparse):
     given = {name: mx.nd.array(value, dtype=value.dtype) for name, value in arrays.items()}
     for name in row_sparse:
         given[name] = given[name].tostype("row_sparse")
-    spaces = ((mx.nd.sparse, "_sparse_"), (getattr(mx.nd, "contrib", mx), "_contrib_"), (mx.nd, ""), (mx.nd._internal, ""))
+    spaces = ((mx.nd.sparse, "_sparse_"), (mx.nd.contrib, "_contrib_"), (mx.nd, ""), (mx.nd._internal, ""))
     called = [
         getattr(space, operator[len(prefix):]) for space, prefix in spaces
         if operator.startswith(prefix) and hasattr(space, operator[len(prefix):])

@@ -27,6 +27,7 @@ LAZY = [
     ("_contrib_group_adagrad_update", "default"),
 ]
 MIXED_UP = {
+    "_multi_adamw_update": ("float64",),  # rescale_grad is read as if it were float32
     "mp_lamb_update_phase1": ("float32", "float64"),
     **{op: ("float32",) for op in UPDATES if "multi_mp_" in op},
 }
@@ -79,8 +80,8 @@ def test_rows_that_a_gradient_has(operator: str, stype: str, mxnet: Peer) -> Non
             continue
         absent = np.random.default_rng(number).random(len(arrays["grad"])) < 0.5
         arrays["grad"][absent] = 0
-        for name in arrays:
-            arrays[name][(arrays[name] == 0) & (name != "grad")] = 0.5  # every row is stored
+        for name, values in arrays.items():
+            values[(values == 0) & (name != "grad")] = 0.5  # every row is stored
         params = dict(of.params)
         if "lazy_update" in of.p._fields:
             params["lazy_update"] = number % 2 == 0

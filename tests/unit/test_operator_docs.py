@@ -6,6 +6,7 @@ import inspect
 import pydoc
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -148,6 +149,28 @@ def test_so_do_internal_operators(module: object) -> None:
     with pytest.raises(mx.MXNetError, match=ABSENT_INTERNAL):
         getattr(module, ABSENT_INTERNAL)()
     assert not hasattr(mx.nd, ABSENT_INTERNAL)
+
+
+@pytest.mark.parametrize("package", [mx.nd, mx.sym])
+def test_rooms_hold_the_operators_that_bear_their_names(package: types.ModuleType) -> None:
+    # x = mx.sym.Variable("x"); mx.sym.contrib.quadratic(x).name is "quadratic0" in MXNet 1.9.1
+    assert package.contrib.quadratic.op is get("_contrib_quadratic")
+    assert package.contrib.quadratic.__name__ == "quadratic"
+    for room in ("contrib", "image", "linalg"):
+        absent = [n for n in known_operators.names() if n.startswith(f"_{room}_") and n not in REGISTRY]
+        for name in absent[:1]:
+            with pytest.raises(mx.MXNetError, match=f"operator {name} .*is not implemented"):
+                getattr(getattr(package, room), name.removeprefix(f"_{room}_"))(1)
+        with pytest.raises(AttributeError, match="no_such_operator"):
+            getattr(package, room).no_such_operator  # noqa: B018  # the access is the test
+
+
+def test_a_node_made_in_a_room_bears_the_short_name() -> None:
+    with mx.name.NameManager():
+        made = mx.sym.contrib.quadratic(mx.sym.Variable("x"), a=1.0)
+    assert made.name == "quadratic0"
+    assert mx.sym.load_json(made.tojson()).list_outputs() == ["quadratic0_output"]
+    assert mx.nd.contrib.quadratic(mx.nd.array([2.0]), a=1.0).asscalar() == 4.0
 
 
 @pytest.mark.parametrize("module", [mx.nd, mx.sym, mx.nd.op, mx.sym.op, mx.nd._internal, mx.sym._internal])

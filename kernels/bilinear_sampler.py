@@ -1,0 +1,327 @@
+"""BilinearSampler, GridGenerator, SpatialTransformer: an image read at places between its pixels.
+
+[BilinearSampler/places] grid is (batch, 2, high, wide): x and y of each place, from -1, the middle of the first pixel, to
+    1, the middle of the last: pixel (x + 1) (width - 1) / 2.
+    >>> image = [[[[1, 2, 3], [4, 5, 6], [7, 8, 9]]]]
+    >>> run("BilinearSampler", image, [[[[-1, 0, 1]], [[-1, 0, 1]]]])
+    [[[[1.0, 5.0, 9.0]]]]
+
+[BilinearSampler/between] between pixels the four around a place are weighed by nearness; pixels outside the image are 0.
+    >>> run("BilinearSampler", image, [[[[-0.5, 0.25, 1.5]], [[0, 0.5, -1]]]])
+    [[[[4.5, 6.75, 1.5]]]]
+
+[BilinearSampler/outside] a place a pixel or more outside is 0, and so is one that is not a number; neither takes or
+    gives a gradient.
+    >>> run("BilinearSampler", image, [[[[-2, 9, float("nan")]], [[0, 0, 0]]]])
+    [[[[0.0, 0.0, 0.0]]]]
+
+[BilinearSampler/gradient] heads go back to pixels by the same weights, added in C order of the places; the gradient of a
+    place is the slope to the right and downwards, pixels outside being 0.
+    >>> grad("BilinearSampler", image, [[[[-0.5, 0.25, 1.5]], [[0, 0.5, -1]]]], head=[[[[1, 2, 4]]]])
+    ([[[[0.0, 0.0, 2.0], [0.5, 1.25, 0.25], [0.0, 0.75, 0.25]]]], [[[[1.0, 2.0, -12.0]], [[3.0, 6.0, 6.0]]]])
+
+[GridGenerator/affine] data is (batch, 6), the rows of a 2 x 3 matrix that is multiplied with (x, y, 1) for every place of
+    target_shape, (height, width), both positive; x and y go from -1 to 1. The only place on a side of 1 is -1.
+    >>> run("GridGenerator", [[1, 2, 3, 4, 5, 6]], transform_type="affine", target_shape=(2, 3))
+    [[[[0.0, 1.0, 2.0], [4.0, 5.0, 6.0]], [[-3.0, 1.0, 5.0], [7.0, 11.0, 15.0]]]]
+    >>> run("GridGenerator", [[1, 0, 0, 0, 1, 0]], transform_type="affine", target_shape=(1, 2))
+    [[[[-1.0, 1.0]], [[-1.0, -1.0]]]]
+
+[GridGenerator/warp] data is (batch, 2, height, width): how many pixels each place moves to the right and downwards:
+    2 (x + move) / (width - 1) - 1, where a side of 1 counts as if it were 2.
+    >>> run("GridGenerator", [[[[1, 1, 1], [1, 1, 1]], [[1, 1, 1], [1, 1, 1]]]], transform_type="warp")
+    [[[[0.0, 1.0, 2.0], [0.0, 1.0, 2.0]], [[1.0, 1.0, 1.0], [3.0, 3.0, 3.0]]]]
+
+[GridGenerator/gradient] affine: products of heads and (x, y, 1), summed in double precision; warp: 2 head / (side - 1).
+    >>> head = [[[[0, 1, 2], [3, 4, 5]], [[6, 7, 8], [9, 10, 11]]]]
+    >>> grad("GridGenerator", [[1, 2, 3, 4, 5, 6]], transform_type="affine", target_shape=(2, 3), head=head)
+    [[4.0, 9.0, 15.0, 4.0, 9.0, 51.0]]
+
+[SpatialTransformer/composition] BilinearSampler of data, with the grid that GridGenerator makes of loc, affine.
+    >>> AFFINE = {"transform_type": "affine", "sampler_type": "bilinear"}
+    >>> run("SpatialTransformer", image, [[0.5, 0.1, 0.2, 0, 1, 0.1]], target_shape=(2, 3), **AFFINE)
+    [[[[1.9, 2.4, 2.9], [7.02, 7.47, 7.92]]]]
+
+[SpatialTransformer/gradient] goes through both.
+    >>> options = {"target_shape": (2, 3), "head": [[[[0, 1, 2], [3, 4, 5]]]], "dtype": "float64", **AFFINE}
+    >>> grad("SpatialTransformer", image, [[0.5, 0.1, 0.2, 0, 1, 0.1]], **options)[1]
+    [[3.8, 7.8, 13.8, -14.6, -109.6, -91.6]]
+
+[BilinearSampler/precision] places and weights are computed in double precision.
+
+[BilinearSampler/types] inputs are of one floating-point type.
+"""
+
+import math
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from .foundation import Case, Loop, Op, Shape, items, merge, register, require, same_type, scalar, scratch
+
+
+class Params(NamedTuple):
+    cudnn_off: bool | None = None
+
+
+class GridParams(NamedTuple):
+    transform_type: Literal["affine", "warp"]
+    target_shape: Shape = (0, 0)
+
+
+class TransformerParams(NamedTuple):
+    transform_type: Literal["affine"]
+    sampler_type: Literal["bilinear"]
+    target_shape: Shape = (0, 0)
+    cudnn_off: bool | None = None
+
+
+def infer(p, ins, outs):
+    out = merge("BilinearSampler/places", "output", outs[0], (0, 0, 0, 0))
+    data = merge("BilinearSampler/places", "data", ins[0], (*out[:2], 0, 0))
+    grid = merge("BilinearSampler/places", "grid", ins[1], (data[0], 2, *out[2:]))
+    out = merge("BilinearSampler/places", "output", out, (grid[0], data[1], *grid[2:]))
+    return [(out[0], *data[1:]), (out[0], *grid[1:])], [out]
+
+
+def require_target(p):
+    require(
+        "GridGenerator/affine", len(p.target_shape) == 2 and min(p.target_shape) > 0,
+        f"target_shape {p.target_shape} must be two positive numbers, height and width",
+    )
+
+
+def infer_grid(p, ins, outs):
+    if p.transform_type == "warp":
+        data = merge("GridGenerator/warp", "data", ins[0], (0, 2, 0, 0))
+        data = merge("GridGenerator/warp", "output", outs[0], data)
+        return [data], [data]
+    require_target(p)
+    data = merge("GridGenerator/affine", "data", ins[0], (0, 6))
+    out = merge("GridGenerator/affine", "output", outs[0], (data[0], 2, *p.target_shape))
+    return [(out[0], 6)], [out]
+
+
+def infer_transformer(p, ins, outs):
+    require_target(p)
+    out = merge("SpatialTransformer/composition", "output", outs[0], (0, 0, *p.target_shape))
+    data = merge("SpatialTransformer/composition", "data", ins[0], (*out[:2], 0, 0))
+    loc = merge("SpatialTransformer/composition", "loc", ins[1], (data[0], 6))
+    out = merge("SpatialTransformer/composition", "output", out, (loc[0], data[1], 0, 0))
+    return [(out[0], *data[1:]), (out[0], 6)], [out]
+
+
+def infer_type(p, ins, outs):
+    ins, outs = same_type(p, ins, outs)
+    require(
+        "BilinearSampler/types", ins[0] is None or ins[0].kind == "f",
+        f"data is {ins[0]}, a floating-point type is needed; use Cast",
+    )
+    return ins, outs
+
+
+# --- loops --------------------------------------------------------------------------------------
+# data is (n, channels, height, width), grid (n, 2, high, wide), places = high * wide.
+
+
+@scalar
+def inside(value, side):
+    """Whether a place touches the image at all; NaN does not."""
+    return value > -1 and value < side
+
+
+@scalar
+def pixel(data, plane, y, x, height, width):
+    if 0 <= y < height and 0 <= x < width:
+        return np.float64(data[(plane * height + y) * width + x])
+    return np.float64(0)
+
+
+@scalar
+def spot(grid, at, side):
+    return (np.float64(grid[at]) + 1) * (side - 1) / 2
+
+
+def sample(data, grid, out, n, channels, height, width, places):
+    for item in items(n * places):
+        image, place = item // places, item % places
+        x = spot(grid, 2 * image * places + place, width)
+        y = spot(grid, (2 * image + 1) * places + place, height)
+        seen = inside(x, width) and inside(y, height)
+        left, top = (math.floor(x), math.floor(y)) if seen else (0, 0)
+        right, lower = x - left, y - top
+        for c in range(channels):
+            plane = image * channels + c
+            value = 0.0
+            if seen:
+                above = pixel(data, plane, top, left, height, width) * (1 - right)
+                above += pixel(data, plane, top, left + 1, height, width) * right
+                below = pixel(data, plane, top + 1, left, height, width) * (1 - right)
+                below += pixel(data, plane, top + 1, left + 1, height, width) * right
+                value = above * (1 - lower) + below * lower
+            out[plane * places + place] = value
+
+
+def sample_back(head, grid, d_data, n, channels, height, width, places):
+    for plane in items(n * channels):
+        image = plane // channels
+        for i in range(plane * height * width, (plane + 1) * height * width):
+            d_data[i] = 0
+        for place in range(places):
+            x = spot(grid, 2 * image * places + place, width)
+            y = spot(grid, (2 * image + 1) * places + place, height)
+            if inside(x, width) and inside(y, height):
+                left, top = math.floor(x), math.floor(y)
+                right, lower = x - left, y - top
+                for k in range(4):
+                    i, j = top + k // 2, left + k % 2
+                    if 0 <= i < height and 0 <= j < width:
+                        share = (lower if k // 2 else 1 - lower) * (right if k % 2 else 1 - right)
+                        d_data[(plane * height + i) * width + j] += head[plane * places + place] * share
+
+
+def sample_slopes(head, data, grid, d_grid, n, channels, height, width, places):
+    for item in items(n * places):
+        image, place = item // places, item % places
+        x = spot(grid, 2 * image * places + place, width)
+        y = spot(grid, (2 * image + 1) * places + place, height)
+        across, down = 0.0, 0.0
+        if inside(x, width) and inside(y, height):
+            left, top = math.floor(x), math.floor(y)
+            right, lower = x - left, y - top
+            for c in range(channels):
+                plane = image * channels + c
+                a = pixel(data, plane, top, left, height, width)
+                b = pixel(data, plane, top, left + 1, height, width)
+                e = pixel(data, plane, top + 1, left, height, width)
+                d = pixel(data, plane, top + 1, left + 1, height, width)
+                across += head[plane * places + place] * ((b - a) * (1 - lower) + (d - e) * lower)
+                down += head[plane * places + place] * ((e - a) * (1 - right) + (d - b) * right)
+        d_grid[2 * image * places + place] = across * (width - 1) / 2
+        d_grid[(2 * image + 1) * places + place] = down * (height - 1) / 2
+
+
+@scalar
+def spread(index, side):
+    """Place ``index`` of ``side`` between -1 and 1."""
+    return 2.0 * index / max(side - 1, 1) - 1
+
+
+def affine(loc, grid, n, high, wide):
+    for item in items(n * 2 * high * wide):
+        row = item // (high * wide)
+        x, y = spread(item % wide, wide), spread(item // wide % high, high)
+        grid[item] = loc[3 * row] * x + loc[3 * row + 1] * y + loc[3 * row + 2]
+
+
+def affine_back(head, d_loc, n, high, wide):
+    for item in items(n * 6):
+        row, which = item // 3, item % 3
+        total = 0.0
+        for place in range(high * wide):
+            x, y = spread(place % wide, wide), spread(place // wide, high)
+            total += head[row * high * wide + place] * (x if which == 0 else y if which == 1 else 1.0)
+        d_loc[item] = total
+
+
+def warp(flow, grid, n, high, wide):
+    for item in items(n * 2 * high * wide):
+        along = item // (high * wide) % 2 == 0
+        index, side = item % wide if along else item // wide % high, wide if along else high
+        grid[item] = spread(index + flow[item], side)
+
+
+def warp_back(head, d_flow, n, high, wide):
+    for item in items(n * 2 * high * wide):
+        side = wide if item // (high * wide) % 2 == 0 else high
+        d_flow[item] = head[item] * 2.0 / max(side - 1, 1)
+
+
+SAMPLE, SAMPLE_BACK, SAMPLE_SLOPES = Loop(sample), Loop(sample_back), Loop(sample_slopes)
+AFFINE_GRID, AFFINE_BACK, WARP, WARP_BACK = Loop(affine), Loop(affine_back), Loop(warp), Loop(warp_back)
+
+
+# --- the operators ------------------------------------------------------------------------------
+
+
+def forward(p, data, grid, out):
+    SAMPLE(data, grid, out, *data.shape, out.shape[2] * out.shape[3])
+
+
+def backward(p, head, data, grid, d_data, d_grid):
+    places = head.shape[2] * head.shape[3]
+    if d_data is not None:
+        SAMPLE_BACK(head, grid, d_data, *data.shape, places)
+    if d_grid is not None:
+        SAMPLE_SLOPES(head, data, grid, d_grid, *data.shape, places)
+
+
+def forward_grid(p, data, out):
+    (AFFINE_GRID if p.transform_type == "affine" else WARP)(data, out, out.shape[0], *out.shape[2:])
+
+
+def backward_grid(p, head, d_data):
+    if d_data is not None:
+        (AFFINE_BACK if p.transform_type == "affine" else WARP_BACK)(head, d_data, head.shape[0], *head.shape[2:])
+
+
+def forward_transformer(p, data, loc, out):
+    (grid,) = scratch(loc, 2 * out.shape[0] * out.shape[2] * out.shape[3])
+    AFFINE_GRID(loc, grid, out.shape[0], *out.shape[2:])
+    forward(p, data, grid, out)
+
+
+def backward_transformer(p, head, data, loc, d_data, d_loc):
+    n, _, high, wide = head.shape
+    grid, d_grid = scratch(loc, 2 * n * high * wide, 2 * n * high * wide)
+    AFFINE_GRID(loc, grid, n, high, wide)
+    backward(p, head, data, grid, d_data, None if d_loc is None else d_grid)
+    if d_loc is not None:
+        AFFINE_BACK(d_grid, d_loc, n, high, wide)
+
+
+def cases(draw):
+    data = draw.shape(4, 4)
+    return Case({}, {"data": data, "grid": (data[0], 2, *draw.shape(2, 2))})
+
+
+def cases_grid(draw):
+    if draw.boolean():
+        return Case({"transform_type": "warp"}, {"data": (draw.integer(1, 2), 2, *draw.shape(2, 2))})
+    return Case({"transform_type": "affine", "target_shape": draw.shape(2, 2)}, {"data": (draw.integer(1, 3), 6)})
+
+
+def cases_transformer(draw):
+    params = {"transform_type": "affine", "sampler_type": "bilinear", "target_shape": draw.shape(2, 2)}
+    return Case(params, {"data": draw.shape(4, 4)}, {"loc": "unit"})
+
+
+BILINEAR = {"transform_type": "affine", "sampler_type": "bilinear"}
+register(Op(
+    name="BilinearSampler", doc=__doc__, params=Params, inputs=("data", "grid"), infer=infer, infer_type=infer_type,
+    forward=forward, backward=backward, needs=("data", "grid"), cases=cases,
+    refusals={
+        "BilinearSampler/places": {"params": {}, "shapes": {"data": (1, 1, 3, 3), "grid": (1, 3, 2, 2)}},
+        "BilinearSampler/types": {
+            "params": {}, "shapes": {"data": (1, 1, 3, 3), "grid": (1, 2, 2, 2)}, "dtypes": {"data": "int32"},
+        },
+    },
+))
+register(Op(
+    name="GridGenerator", doc=__doc__, params=GridParams, infer=infer_grid, infer_type=infer_type,
+    forward=forward_grid, backward=backward_grid, cases=cases_grid,
+    refusals={
+        "GridGenerator/affine": {"params": {"transform_type": "affine"}, "shapes": {"data": (1, 6)}},
+        "GridGenerator/warp": {"params": {"transform_type": "warp"}, "shapes": {"data": (1, 3, 2, 2)}},
+    },
+))
+register(Op(
+    name="SpatialTransformer", doc=__doc__, params=TransformerParams, inputs=("data", "loc"), infer=infer_transformer,
+    infer_type=infer_type, forward=forward_transformer, backward=backward_transformer, needs=("data", "loc"),
+    cases=cases_transformer,
+    refusals={
+        "SpatialTransformer/composition": {
+            "params": {**BILINEAR, "target_shape": (2, 2)}, "shapes": {"data": (1, 1, 3, 3), "loc": (1, 4)},
+        },
+    },
+))

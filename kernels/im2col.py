@@ -1,0 +1,221 @@
+"""im2col, col2im: the pixels under each position of a kernel as a column, and such columns added up again.
+
+[im2col/columns] out is (batch, channels * taps, positions): row c * taps + k holds what tap k of the kernel sees in
+    channel c at each of its positions, zeros in the padding. Taps and positions count in C order.
+    >>> run("im2col", [[[1, 2, 3]]], kernel=2), run("im2col", [[[1, 2, 3]]], kernel=2, pad=1, stride=2)
+    ([[[1.0, 2.0], [2.0, 3.0]]], [[[0.0, 2.0], [1.0, 3.0]]])
+    >>> run("im2col", [[[[1, 2], [3, 4]]]], kernel=(2, 1))
+    [[[1.0, 2.0], [3.0, 4.0]]]
+
+[im2col/positions] along each axis there are (size + 2 pad - dilate (kernel - 1) - 1) // stride + 1 of them. The dilated
+    kernel is not larger than the padded data.
+
+[im2col/lengths] kernel has one to three numbers, data two axes more; stride, dilate (default 1) and pad (default 0) are
+    as long as the kernel; kernel, stride and dilate are at least 1, pad at least 0.
+
+[col2im/sums] turns columns into an image of output_size: each pixel is the sum of all entries that im2col would have
+    filled from it, by taps in C order.
+    >>> run("col2im", [[[1, 2], [10, 20]]], kernel=2, output_size=3)
+    [[[1.0, 12.0, 20.0]]]
+
+[col2im/shape] the rows are a multiple of the kernel's taps, and the columns are as many as there are positions.
+
+[im2col/gradient] each is the gradient of the other.
+    >>> grad("im2col", [[[1, 2, 3]]], kernel=2, head=[[[1, 2], [10, 20]]])
+    [[[1.0, 12.0, 20.0]]]
+    >>> grad("col2im", [[[1, 2], [10, 20]]], kernel=2, output_size=3, head=[[[1, 2, 3]]])
+    [[[1.0, 2.0], [2.0, 3.0]]]
+
+[im2col/types] data is of a floating-point type.
+"""
+
+from math import prod
+from typing import NamedTuple
+
+from .foundation import Case, Loop, Op, Shape, items, merge, register, require, same_type
+
+
+class Params(NamedTuple):
+    kernel: Shape
+    stride: Shape = ()
+    dilate: Shape = ()
+    pad: Shape = ()
+
+
+class BackParams(NamedTuple):
+    output_size: Shape
+    kernel: Shape
+    stride: Shape = ()
+    dilate: Shape = ()
+    pad: Shape = ()
+
+
+def steps(p):
+    """Stride, dilate and pad, with their defaults, or a refusal."""
+    rank = len(p.kernel)
+    require("im2col/lengths", 1 <= rank <= 3, f"kernel {p.kernel} must have 1 to 3 numbers")
+    found = p.stride or (1,) * rank, p.dilate or (1,) * rank, p.pad or (0,) * rank
+    for name, values, least in zip(("kernel", "stride", "dilate", "pad"), (p.kernel, *found), (1, 1, 1, 0), strict=True):
+        require(
+            "im2col/lengths", len(values) == rank and min(values) >= least,
+            f"{name} {values} must hold {rank} numbers, as kernel does, of at least {least}",
+        )
+    return found
+
+
+def positions(p, sizes):
+    """How many positions the kernel has along each axis; 0 where the size is unknown."""
+    counts = []
+    for size, kernel, stride, dilate, pad in zip(sizes, p.kernel, *steps(p), strict=True):
+        reach = dilate * (kernel - 1) + 1
+        require(
+            "im2col/positions", not size or reach <= size + 2 * pad,
+            f"kernel {p.kernel} with dilate {dilate} is larger than an image of {sizes} with pad {pad}",
+        )
+        counts.append((size + 2 * pad - reach) // stride + 1 if size else 0)
+    return tuple(counts)
+
+
+def infer(p, ins, outs):
+    steps(p)
+    taps = prod(p.kernel)
+    out = merge("im2col/columns", "output", outs[0], (0, 0, 0))
+    data = merge("im2col/lengths", "data", ins[0], (out[0], out[1] // taps, *(0,) * len(p.kernel)))
+    out = merge("im2col/columns", "output", out, (data[0], data[1] * taps, prod(positions(p, data[2:]))))
+    return [data], [out]
+
+
+def infer_back(p, ins, outs):
+    steps(p)
+    require(
+        "col2im/shape", len(p.output_size) == len(p.kernel) and min(p.output_size) > 0,
+        f"output_size {p.output_size} must have a positive number for each of kernel {p.kernel}",
+    )
+    taps = prod(p.kernel)
+    out = merge("col2im/shape", "output", outs[0], (0, 0, *p.output_size))
+    data = merge("col2im/shape", "data", ins[0], (out[0], out[1] * taps, prod(positions(p, p.output_size))))
+    require("col2im/shape", data[1] % taps == 0, f"{data[1]} rows are no multiple of the {taps} taps of {p.kernel}")
+    return [data], [merge("col2im/shape", "output", out, (data[0], data[1] // taps, *p.output_size))]
+
+
+def infer_type(p, ins, outs):
+    ins, outs = same_type(p, ins, outs)
+    require(
+        "im2col/types", ins[0] is None or ins[0].kind == "f",
+        f"data is {ins[0]}, a floating-point type is needed; use Cast",
+    )
+    return ins, outs
+
+
+# --- loops --------------------------------------------------------------------------------------
+# Along depth, height and width: image d h w, kernel kd kh kw, positions od oh ow, stride, pad, dilate.
+
+
+def gather_columns(data, out, planes, d, h, w, kd, kh, kw, od, oh, ow, sd, sh, sw, pd, ph, pw, ed, eh, ew):
+    for row in items(planes * kd * kh * kw):
+        k, i, j = row // (kh * kw) % kd, row // kw % kh, row % kw
+        plane = row // (kd * kh * kw)
+        for line in range(od * oh):
+            z, y = line // oh * sd - pd + k * ed, line % oh * sh - ph + i * eh
+            for q in range(ow):
+                x = q * sw - pw + j * ew
+                seen = 0 <= z < d and 0 <= y < h and 0 <= x < w
+                out[(row * od * oh + line) * ow + q] = data[((plane * d + z) * h + y) * w + x] if seen else 0
+
+
+def add_columns(columns, out, planes, d, h, w, kd, kh, kw, od, oh, ow, sd, sh, sw, pd, ph, pw, ed, eh, ew):
+    for item in items(planes * d * h * w):
+        x, y, z = item % w, item // w % h, item // (w * h) % d
+        plane = item // (w * h * d)
+        total = 0.0
+        for tap in range(kd * kh * kw):
+            k = z + pd - tap // (kh * kw) * ed
+            i, j = y + ph - tap // kw % kh * eh, x + pw - tap % kw * ew
+            if k % sd == 0 and i % sh == 0 and j % sw == 0:
+                k, i, j = k // sd, i // sh, j // sw
+                if 0 <= k < od and 0 <= i < oh and 0 <= j < ow:
+                    total += columns[(((plane * kd * kh * kw + tap) * od + k) * oh + i) * ow + j]
+        out[item] = total
+
+
+GATHER_COLUMNS, ADD_COLUMNS = Loop(gather_columns), Loop(add_columns)
+
+
+# --- the operators ------------------------------------------------------------------------------
+
+
+def numbers(p, image):
+    """What both loops take behind their arrays, for a batch of images."""
+    lack = 3 - len(p.kernel)
+    one, none = (1,) * lack, (0,) * lack
+    stride, dilate, pad = steps(p)
+    return (
+        prod(image[:2]), *one, *image[2:], *one, *p.kernel, *one, *positions(p, image[2:]), *one, *stride,
+        *none, *pad, *one, *dilate,
+    )
+
+
+def forward(p, data, out):
+    GATHER_COLUMNS(data, out, *numbers(p, data.shape))
+
+
+def backward(p, head, d_data):
+    if d_data is not None:
+        ADD_COLUMNS(head, d_data, *numbers(p, d_data.shape))
+
+
+def forward_back(p, data, out):
+    backward(p, data, out)
+
+
+def backward_back(p, head, d_data):
+    if d_data is not None:
+        forward(p, head, d_data)
+
+
+def attributes(p):
+    return {name: getattr(p, name) for name in ("kernel", "stride", "dilate", "pad")}
+
+
+def gradient(make, p, heads, inputs, outputs):
+    side = inputs[0].shape[2:] if hasattr(inputs[0], "shape") else ()
+    return make("col2im", heads, output_size=side, **attributes(p))
+
+
+def gradient_back(make, p, heads, inputs, outputs):
+    return make("im2col", heads, **attributes(p))
+
+
+def cases(draw):
+    rank = draw.integer(1, 3)
+    kernel, dilate, pad = (tuple(draw.integer(a, b) for _ in range(rank)) for a, b in ((1, 3), (1, 2), (0, 1)))
+    sizes = tuple(
+        max(1, e * (k - 1) + 1 - 2 * b) + draw.integer(0, 2) for k, e, b in zip(kernel, dilate, pad, strict=True)
+    )
+    params = {"kernel": kernel, "dilate": dilate, "pad": pad, "stride": tuple(draw.integer(1, 2) for _ in range(rank))}
+    return Case(params, {"data": (draw.integer(1, 2), draw.integer(1, 2), *sizes)})
+
+
+def cases_back(draw):
+    params, shapes, values = cases(draw)
+    data = shapes["data"]
+    _, (out,) = infer(Params(**params), [data], [None])
+    return Case({**params, "output_size": data[2:]}, {"data": out}, values)
+
+
+register(Op(
+    name="im2col", doc=__doc__, params=Params, infer=infer, infer_type=infer_type, forward=forward,
+    backward=backward, gradient=gradient, cases=cases,
+    refusals={
+        "im2col/positions": {"params": {"kernel": (4,)}, "shapes": {"data": (1, 1, 3)}},
+        "im2col/lengths": {"params": {"kernel": (2, 2)}, "shapes": {"data": (1, 1, 3)}},
+        "im2col/types": {"params": {"kernel": (2,)}, "shapes": {"data": (1, 1, 3)}, "dtypes": {"data": "int32"}},
+    },
+))
+register(Op(
+    name="col2im", doc=__doc__, params=BackParams, infer=infer_back, infer_type=infer_type, forward=forward_back,
+    backward=backward_back, gradient=gradient_back, cases=cases_back,
+    refusals={
+        "col2im/shape": {"params": {"kernel": (2,), "output_size": (3,)}, "shapes": {"data": (1, 3, 2)}},
+    },
+))

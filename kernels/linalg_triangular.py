@@ -1,0 +1,164 @@
+"""_linalg_trmm, _linalg_trsm: products with triangular matrices, and systems of equations.
+
+[linalg_triangular/triangle] A is read in its lower triangle, or with lower=False in its upper one, as if the rest were
+    zeros; transpose turns it after that.
+
+[linalg_trmm/formula] alpha op(A) B, with rightside alpha B op(A).
+    >>> run("_linalg_trmm", [[2, 7], [1, 2]], [[1, 2, 3], [4, 5, 6]])
+    [[2.0, 4.0, 6.0], [9.0, 12.0, 15.0]]
+    >>> run("_linalg_trmm", [[2, 7], [1, 2]], [[1, 2], [3, 4]], rightside=True)
+    [[4.0, 4.0], [10.0, 8.0]]
+    >>> run("_linalg_trmm", [[2, 7], [1, 2]], [[1], [4]], lower=False, transpose=True, alpha=2)
+    [[4.0], [30.0]]
+
+[linalg_trsm/formula] the X for which op(A) X = alpha B, with rightside X op(A) = alpha B.
+    >>> run("_linalg_trsm", [[2, 7], [1, 2]], [[1, 2, 3], [4, 5, 6]])
+    [[0.5, 1.0, 1.5], [1.75, 2.0, 2.25]]
+    >>> run("_linalg_trsm", [[2, 7], [1, 2]], [[1, 2]], rightside=True, lower=False, transpose=True, alpha=2)
+    [[-6.0, 2.0]]
+
+[linalg_trsm/zero] a zero on the diagonal is divided by: the results are infinite or NaN.
+    >>> run("_linalg_trsm", [[0, 0], [1, 1]], [[1], [3]])
+    [[inf], [-inf]]
+
+[linalg_triangular/shapes] A is square, its side that of B which it meets; leading axes agree, the output is as B.
+
+[linalg_triangular/sum-order] products are added in increasing index, in a system they are subtracted as it is solved.
+
+[linalg_triangular/gradient] of B the same with op(A) turned; of A, in the triangle that was read, alpha head B^T
+    (trmm) or -S X^T with S = op(A)^-T head (trsm), as turned and as sided as A; zeros elsewhere.
+    >>> grad("_linalg_trmm", [[2, 7], [1, 2]], [[1, 2, 3], [4, 5, 6]], head=[[1, 2, 3], [4, 5, 6]])
+    ([[14.0, 0.0], [32.0, 77.0]], [[6.0, 9.0, 12.0], [8.0, 10.0, 12.0]])
+    >>> grad("_linalg_trsm", [[2, 7], [1, 2]], [[1, 2, 3], [4, 5, 6]], head=[[1, 2, 3], [4, 5, 6]])
+    ([[0.5, 0.0], [-8.0, -15.25]], [[-0.5, -0.25, 0.0], [2.0, 2.5, 3.0]])
+"""
+
+from typing import NamedTuple
+
+from .foundation import Case, Loop, Op, items, merge, register, scratch
+from .linalg import TRIANGLE_SOLVE, TRIANGLE_TIMES, infer_type, matrices, square
+
+
+class Params(NamedTuple):
+    transpose: bool = False
+    rightside: bool = False
+    lower: bool = True
+    alpha: float = 1.0
+
+
+def infer(p, ins, outs):
+    a = square("A", ins[0])
+    b = merge("linalg_triangular/shapes", "B", ins[1], outs[0])
+    matrices("B", b)
+    side = -1 if p.rightside else -2
+    if b is not None:
+        a = merge("linalg_triangular/shapes", "A", a, (*b[:-2], b[side], b[side]))
+    if a is not None:
+        wanted = (*a[:-2], 0, a[-1]) if p.rightside else (*a[:-2], a[-1], 0)
+        b = merge("linalg_triangular/shapes", "B", b, wanted)
+    return [a, b], [b]
+
+
+class View(NamedTuple):
+    """How both operators see their arrays: E X for (n, n) matrices E and (n, m) matrices X."""
+
+    count: int
+    n: int
+    m: int
+    a_row: int
+    a_step: int
+    x_row: int
+    x_step: int
+    low: bool
+
+    @property
+    def turned(self):
+        return self._replace(a_row=self.a_step, a_step=self.a_row, low=not self.low)
+
+
+def view_of(p, b):
+    """On the right side everything is turned: (B op(A))^T = op(A)^T B^T."""
+    rows, columns = b.shape[-2:]
+    n, m = (columns, rows) if p.rightside else (rows, columns)
+    view = View(b.size // (n * m), n, m, n, 1, columns, 1, p.lower)
+    if p.rightside:
+        view = view._replace(x_row=1, x_step=columns)
+    return view.turned if p.transpose != p.rightside else view
+
+
+# --- loops --------------------------------------------------------------------------------------
+
+
+def outer_triangle(slope, x, d_a, count, n, m, a_row, a_step, x_row, x_step, low, alpha):
+    """d_a = alpha slope x^T in the triangle of E, zeros elsewhere."""
+    for item in items(count * n):
+        g, i = item // n, item % n
+        base = g * n * m
+        for t in range(n):
+            total = x[base] * 0
+            if (low and t <= i) or (not low and t >= i):
+                total = slope[base + i * x_row] * x[base + t * x_row]
+                for j in range(1, m):
+                    total += slope[base + i * x_row + j * x_step] * x[base + t * x_row + j * x_step]
+                total *= alpha
+            else:
+                total = 0
+            d_a[g * n * n + i * a_row + t * a_step] = total
+
+
+OUTER_TRIANGLE = Loop(outer_triangle)
+
+
+# --- the operators ------------------------------------------------------------------------------
+
+
+def forward_times(p, a, b, out):
+    TRIANGLE_TIMES(a, b, out, *view_of(p, b), p.alpha)
+
+
+def backward_times(p, head, a, b, d_a, d_b):
+    view = view_of(p, b)
+    if d_a is not None:
+        OUTER_TRIANGLE(head, b, d_a, *view, p.alpha)
+    if d_b is not None:
+        TRIANGLE_TIMES(a, head, d_b, *view.turned, p.alpha)
+
+
+def forward_solve(p, a, b, out):
+    TRIANGLE_SOLVE(a, b, out, *view_of(p, b), p.alpha)
+
+
+def backward_solve(p, head, a, out, d_a, d_b):
+    view = view_of(p, out)
+    if d_b is not None:
+        TRIANGLE_SOLVE(a, head, d_b, *view.turned, p.alpha)
+    if d_a is not None:
+        (solved,) = scratch(head, head.size)
+        TRIANGLE_SOLVE(a, head, solved, *view.turned, 1.0)
+        OUTER_TRIANGLE(solved, out, d_a, *view, -1.0)
+
+
+def cases(draw):
+    leading = draw.shape(0, 2, 2)
+    n, m, right = draw.integer(1, 4), draw.integer(1, 4), draw.boolean()
+    params = {
+        "transpose": draw.boolean(), "rightside": right, "lower": draw.boolean(), "alpha": draw.choice((1.0, -0.5)),
+    }
+    shapes = {"A": (*leading, n, n), "B": (*leading, m, n) if right else (*leading, n, m)}
+    return Case(params, shapes, {"A": "regular"})
+
+
+WRONG = {
+    "linalg_triangular/shapes": {"params": {}, "shapes": {"A": (3, 3), "B": (2, 3)}},
+    "linalg/square": {"params": {}, "shapes": {"A": (3, 2), "B": (2, 3)}},
+}
+register(Op(
+    name="_linalg_trmm", doc=__doc__, params=Params, inputs=("A", "B"), infer=infer, infer_type=infer_type,
+    forward=forward_times, backward=backward_times, needs=("A", "B"), aliases=("linalg_trmm",), cases=cases,
+    refusals=WRONG,
+))
+register(Op(
+    name="_linalg_trsm", doc=__doc__, params=Params, inputs=("A", "B"), infer=infer, infer_type=infer_type,
+    forward=forward_solve, backward=backward_solve, needs=("A", "output"), aliases=("linalg_trsm",), cases=cases,
+    refusals=WRONG,
+))

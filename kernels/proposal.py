@@ -1,0 +1,241 @@
+"""_contrib_Proposal and _contrib_MultiProposal: regions of an image that may hold an object.
+
+[_contrib_Proposal/inputs] with A = ratios * scales anchors a pixel, cls_prob is (batch, 2 A, H, W), of which the second
+    half of the channels are the scores, bbox_pred (batch, 4 A, H, W), im_info (batch, 3): height, width and scale
+    of the image. _contrib_Proposal takes a batch of 1.
+
+[_contrib_Proposal/outputs] rpn_post_nms_top_n rows an image: its number in the batch, left, top, right, bottom in
+    pixels. With output_score there is a second output, (rows, 1): their scores.
+    >>> scores, still = [[[[0, 0]], [[.25, .5]]]], [[[[0, 0]]] * 4]
+    >>> small = dict(scales=(1,), ratios=(1,), rpn_min_size=0, rpn_post_nms_top_n=2, output_score=True)
+    >>> run("_contrib_Proposal", scores, still, [[16, 40, 1]], **small)
+    ([[0.0, 16.0, 0.0, 31.0, 15.0], [0.0, 0.0, 0.0, 15.0, 15.0]], [[0.5], [0.25]])
+
+[_contrib_Proposal/anchors] the square (0, 0, feature_stride - 1, feature_stride - 1) keeps its center: for each ratio r
+    its width is sqrt(floor(area / r)) and its height r times that, both rounded, and for each scale both grow by
+    it. They move by feature_stride from pixel to pixel. A box that ends at 15 holds pixel 15.
+    >>> one = dict(rpn_min_size=0, rpn_post_nms_top_n=1)
+    >>> run("_contrib_Proposal", [[[[0]], [[1]]]], [[[[0]]] * 4], [[20, 20, 1]], scales=(1,), ratios=(2,), **one)
+    [[0.0, 2.5, 0.0, 12.5, 18.0]]
+
+[_contrib_Proposal/deltas] four numbers p of an anchor move its center by p0 width and p1 height and stretch it by exp(p2),
+    exp(p3); with iou_loss they are added to left, top, right and bottom. The result is clipped to the image.
+    >>> moved = [[[[.25]], [[0]], [[0]], [[0]]]]
+    >>> run("_contrib_Proposal", [[[[0]], [[1]]]], moved, [[30, 30, 1]], scales=(1,), ratios=(1,), **one)
+    [[0.0, 4.0, 0.0, 19.0, 15.0]]
+    >>> run("_contrib_Proposal", [[[[0]], [[1]]]], moved, [[30, 30, 1]], scales=(1,), ratios=(1,), iou_loss=True, **one)
+    [[0.0, 0.25, 0.0, 15.0, 15.0]]
+
+[_contrib_Proposal/filter] a box narrower or lower than rpn_min_size times the image's scale grows by half of that on every
+    side, and its score becomes -1. So do scores of pixels that begin beyond the image.
+    >>> run("_contrib_Proposal", scores, still, [[16, 16, 2]], **{**small, "rpn_min_size": 10})
+    ([[0.0, -10.0, -10.0, 25.0, 25.0], [0.0, 5.0, -10.0, 25.0, 25.0]], [[-1.0], [-1.0]])
+
+[_contrib_Proposal/suppression] the rpn_pre_nms_top_n boxes with the highest scores (all, if that is not positive) go
+    through in order, of equal scores the lower (row, column, anchor) first; each removes those behind it whose
+    intersection over union with it is more than threshold.
+    >>> twice = [[[[0]], [[0]], [[.5]], [[.75]]]], [[[[0]]] * 8]
+    >>> run("_contrib_Proposal", *twice, [[30, 30, 1]], scales=(1, 1), ratios=(1,), rpn_post_nms_top_n=1, rpn_min_size=0,
+    ...     output_score=True)
+    ([[0.0, 0.0, 0.0, 15.0, 15.0]], [[0.75]])
+
+[_contrib_Proposal/cycle] when fewer boxes are left than rows, they come again from the first on.
+    >>> run("_contrib_Proposal", *twice, [[30, 30, 1]], scales=(1, 1), ratios=(1,), rpn_post_nms_top_n=2, rpn_min_size=0)
+    [[0.0, 0.0, 0.0, 15.0, 15.0], [0.0, 0.0, 0.0, 15.0, 15.0]]
+
+[_contrib_Proposal/parameters] scales and ratios are not empty, rpn_post_nms_top_n and feature_stride positive.
+
+[_contrib_Proposal/floating-point] all inputs have one floating-point type.
+
+[_contrib_Proposal/gradient] all gradients are zero.
+    >>> grad("_contrib_Proposal", [[[[0]], [[1]]]], [[[[0]]] * 4], [[20, 20, 1]], scales=(1,), ratios=(1,))
+    (None, None, None)
+
+[_contrib_MultiProposal/batch] _contrib_MultiProposal does the same for every image of a batch.
+    >>> run("_contrib_MultiProposal", scores * 2, still * 2, [[16, 40, 1]] * 2, **small)[0][1:3]
+    [[0.0, 0.0, 0.0, 15.0, 15.0], [1.0, 16.0, 0.0, 31.0, 15.0]]
+"""
+
+from math import exp, floor, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from .boxes import SUPPRESS, floating, nothing, ranked
+from .foundation import Case, Floats, Loop, Op, as_buffer, items, merge, register, require, scratch
+
+CLAUSE = "_contrib_Proposal/inputs"
+
+
+class Params(NamedTuple):
+    rpn_pre_nms_top_n: int = 6000
+    rpn_post_nms_top_n: int = 300
+    threshold: float = 0.7
+    rpn_min_size: int = 16
+    scales: Floats = (4.0, 8.0, 16.0, 32.0)
+    ratios: Floats = (0.5, 1.0, 2.0)
+    feature_stride: int = 16
+    output_score: bool = False
+    iou_loss: bool = False
+
+
+def infer(p, ins, outs):
+    require(
+        "_contrib_Proposal/parameters",
+        p.scales and p.ratios and p.rpn_post_nms_top_n > 0 and p.feature_stride > 0,
+        f"scales={p.scales}, ratios={p.ratios}, rpn_post_nms_top_n={p.rpn_post_nms_top_n}, "
+        f"feature_stride={p.feature_stride}: give one number at least, and positive ones",
+    )
+    kinds, rows = len(p.scales) * len(p.ratios), p.rpn_post_nms_top_n
+    scores = merge(CLAUSE, "cls_prob", ins[0], (0, 2 * kinds, 0, 0))
+    deltas = merge(CLAUSE, "bbox_pred", ins[1], (scores[0], 4 * kinds, *scores[2:]))
+    batch = merge(CLAUSE, "im_info", ins[2], (deltas[0], 3))[0]
+    shapes = [(batch, count * kinds, *deltas[2:]) for count in (2, 4)]
+    given = [(batch * rows, width) for width in (5, 1)]
+    given = [
+        merge("_contrib_Proposal/outputs", "output", out, shape)
+        for out, shape in zip(outs, given, strict=True)
+    ]
+    return [*shapes, (batch, 3)], given
+
+
+def infer_one(p, ins, outs):
+    ins, outs = infer(p, ins, outs)
+    require(CLAUSE, ins[0][0] in (0, 1), f"{ins[0][0]} images; use _contrib_MultiProposal for several")
+    return infer(p, [(1, *shape[1:]) for shape in ins], outs)
+
+
+# --- loops --------------------------------------------------------------------------------------
+
+
+def propose(
+    scores, deltas, info, anchors, boxes, keys, kinds, alive, batch, count, high, wide, stride, smallest,
+    added,
+):
+    """Box and score of every anchor of every pixel, in the order image, row, column, anchor."""
+    for i in items(batch * high * wide * count):
+        pixel, k = i // count, i % count
+        column, row, b = pixel % wide, pixel // wide % high, pixel // (wide * high)
+        least = info[b * 3 + 2] * smallest
+        size = high * wide
+        inside = row < floor(info[b * 3] / stride) and column < floor(info[b * 3 + 1] / stride)
+        small = False
+        for axis in range(2):
+            shift = (row if axis else column) * stride
+            low, high_end = anchors[k * 4 + axis] + shift, anchors[k * 4 + axis + 2] + shift
+            at = (b * count + k) * 4 * size + axis * size + row * wide + column
+            first, second = deltas[at], deltas[at + 2 * size]
+            if added:
+                low, high_end = low + first, high_end + second
+            else:
+                side = high_end - low + 1
+                middle = low + (side - 1) * 0.5 + first * side
+                low = middle - (exp(second) * side - 1) * 0.5
+                high_end = middle + (exp(second) * side - 1) * 0.5
+            edge = info[b * 3 + 1 - axis] - 1
+            boxes[i * 4 + axis] = max(min(low, edge), 0.0)
+            boxes[i * 4 + axis + 2] = max(min(high_end, edge), 0.0)
+            small = small or boxes[i * 4 + axis + 2] - boxes[i * 4 + axis] + 1 < least
+        for k_side in range(4):
+            if small:
+                boxes[i * 4 + k_side] += (least if k_side > 1 else -least) * 0.5
+        score = scores[((b * 2 + 1) * count + k) * size + row * wide + column]
+        keys[i] = score if inside and not small else -1
+        kinds[i] = 0
+        alive[i] = 1
+
+
+def emit(boxes, keys, alive, order, out, out_scores, batch, n, limit, rows):
+    for b in items(batch):
+        kept = 0
+        for i in range(limit):
+            one = order[b * n + i]
+            if alive[b * n + one] > 0 and kept < rows:
+                order[b * n + kept] = one
+                kept += 1
+        for i in range(rows):
+            one = b * n + order[b * n + i % kept]
+            out[(b * rows + i) * 5] = b
+            for k in range(4):
+                out[(b * rows + i) * 5 + 1 + k] = boxes[one * 4 + k]
+            out_scores[b * rows + i] = keys[one]
+
+
+PROPOSE, EMIT = Loop(propose), Loop(emit)
+
+
+# --- the operators ------------------------------------------------------------------------------
+
+
+def anchors_of(p):
+    """Corners of the anchors of the first pixel, ratios outermost."""
+    found = []
+    for ratio in p.ratios:
+        area = np.floor(np.float32(p.feature_stride**2) / np.float32(ratio))
+        width = floor(sqrt(area) + 0.5)
+        height = floor(width * ratio + 0.5)
+        middle = (p.feature_stride - 1) / 2
+        for scale in p.scales:
+            x, y = (width * scale - 1) / 2, (height * scale - 1) / 2
+            found.append((middle - x, middle - y, middle + x, middle + y))
+    return found
+
+
+def forward(p, scores, deltas, info, out, out_scores):
+    batch, channels, high, wide = scores.shape
+    count, rows = channels // 2, p.rpn_post_nms_top_n
+    n = count * high * wide
+    boxes, keys, kinds, alive = scratch(scores, *(batch * n * k for k in (4, 1, 1, 1)))
+    buffers = scratch(scores, batch * n, batch * n, dtype=np.int64)
+    anchors = as_buffer(np.array(anchors_of(p), scores.dtype), scores.device)
+    PROPOSE(
+        scores, deltas, info, anchors, boxes, keys, kinds, alive, batch, count, high, wide,
+        p.feature_stride, p.rpn_min_size, p.iou_loss,
+    )
+    order = ranked(keys, *buffers, batch, n)
+    limit = min(p.rpn_pre_nms_top_n, n) if p.rpn_pre_nms_top_n > 0 else n
+    SUPPRESS(
+        boxes, kinds, alive, order, batch, n, 4, 0, limit, rows, p.threshold, 1.0, False
+    )
+    EMIT(boxes, keys, alive, order, out, out_scores, batch, n, limit, rows)
+
+
+def cases_of(batches):
+    def cases(draw):
+        batch, high, wide = draw.integer(*batches), draw.integer(1, 2), draw.integer(1, 2)
+        scales = tuple(draw.choice((1, 2, 0.5)) for _ in range(draw.integer(1, 2)))
+        ratios = tuple(draw.choice((1, 2, 0.5)) for _ in range(draw.integer(1, 2)))
+        params = {
+            "rpn_pre_nms_top_n": draw.choice((6000, 0, 3)), "rpn_post_nms_top_n": draw.integer(1, 9),
+            "threshold": draw.choice((0.3, 0.7)), "rpn_min_size": draw.choice((0, 1)),
+            "scales": scales, "ratios": ratios, "feature_stride": 8,
+            "output_score": draw.boolean(), "iou_loss": draw.integer(0, 3) == 0,
+        }
+        shapes = {"cls_prob": (batch, 2 * len(scales) * len(ratios), high, wide)}
+        sides = ("ints", 5, 8 * min(high, wide) + 7)
+        return Case(params, shapes, {"cls_prob": "apart", "bbox_pred": "unit", "im_info": sides})
+
+    return cases
+
+
+def refused(batch=1, sides=(2, 2), dtype="float32", **params):
+    shapes = {"cls_prob": (batch, 24, 2, 2), "bbox_pred": (batch, 48, *sides), "im_info": (batch, 3)}
+    return {"params": params, "shapes": shapes, "dtypes": dict.fromkeys(shapes, dtype)}
+
+
+def _register(name, infer_shapes, batches, image):
+    register(Op(
+        name=name, doc=__doc__, params=Params, inputs=("cls_prob", "bbox_pred", "im_info"),
+        outputs=("output", "score"), visible=lambda p: 2 if p.output_score else 1, infer=infer_shapes,
+        infer_type=floating("_contrib_Proposal/floating-point"), forward=forward, gradient=nothing,
+        cases=cases_of(batches), differentiable=False,
+        refusals={
+            CLAUSE: image,
+            "_contrib_Proposal/parameters": refused(rpn_post_nms_top_n=0),
+            "_contrib_Proposal/floating-point": refused(dtype="int32"),
+        },
+    ))
+
+
+_register("_contrib_Proposal", infer_one, (1, 1), refused(batch=2))
+_register("_contrib_MultiProposal", infer, (1, 3), refused(sides=(2, 3)))

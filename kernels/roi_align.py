@@ -1,0 +1,208 @@
+"""_contrib_ROIAlign: regions of feature maps, each averaged into the same number of bins.
+
+[_contrib_ROIAlign/bins] a region (image, left, top, right, bottom) times spatial_scale is cut into pooled_size bins.
+    Each output is the mean of sample_ratio x sample_ratio points, spread evenly over its bin; below 1 there are as
+    many as the bin's side, rounded up. The sides of the region are at least 1.
+    >>> image = [[[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16]]]]
+    >>> run("_contrib_ROIAlign", image, [[0, 0, 0, 3, 3]], pooled_size=(2, 2), spatial_scale=1)
+    [[[[4.75, 6.25], [10.75, 12.25]]]]
+    >>> run("_contrib_ROIAlign", image, [[0, 0, 0, 6, 6]], pooled_size=(2, 2), spatial_scale=.5, sample_ratio=1)
+    [[[[4.75, 6.25], [10.75, 12.25]]]]
+    >>> run("_contrib_ROIAlign", image, [[0, 1, 1, 1, 1]], pooled_size=(2, 2), spatial_scale=1)
+    [[[[7.25, 7.75], [9.25, 9.75]]]]
+
+[_contrib_ROIAlign/between-pixels] between pixels values are bilinear; within a pixel outside the map they are those of
+    its edge, farther out 0.
+    >>> run("_contrib_ROIAlign", [[[[4]]]], [[0, 0, 0, 2, 2]], pooled_size=(1, 2), spatial_scale=1, sample_ratio=1)
+    [[[[4.0, 0.0]]]]
+
+[_contrib_ROIAlign/aligned] with aligned the region moves by half a pixel, so that pixels are points in the middle of
+    their squares, and its sides have no least length: without points in it, it gives 0.
+    >>> run("_contrib_ROIAlign", image, [[0, 0, 0, 3, 3]], pooled_size=(2, 2), spatial_scale=1, aligned=True)
+    [[[[2.5625, 4.0], [8.3125, 9.75]]]]
+    >>> run("_contrib_ROIAlign", image, [[0, 1, 1, 1, 1]], pooled_size=(1, 1), spatial_scale=1, aligned=True)
+    [[[[0.0]]]]
+
+[_contrib_ROIAlign/image] a region whose image is not in the batch gives 0.
+    >>> run("_contrib_ROIAlign", image, [[-1, 0, 0, 3, 3]], pooled_size=(1, 1), spatial_scale=1)
+    [[[[0.0]]]]
+
+[_contrib_ROIAlign/position-sensitive] bin (i, j) of output c reads channel (c high + i) wide + j: with position_sensitive
+    there are high * wide times fewer outputs than channels.
+    >>> four = [[[[k]] for k in (1, 2, 4, 8)]]
+    >>> run("_contrib_ROIAlign", four, [[0, 0, 0, 1, 1]], pooled_size=(2, 2), spatial_scale=1, position_sensitive=True)
+    [[[[1.0, 2.0], [4.0, 8.0]]]]
+
+[_contrib_ROIAlign/shape] data is (batch, channels, height, width), rois (regions, 5); the output is (regions, channels,
+    *pooled_size). Position-sensitive channels are a multiple of the bins.
+
+[_contrib_ROIAlign/pooled-size] pooled_size has two positive numbers.
+
+[_contrib_ROIAlign/floating-point] both inputs have one floating-point type.
+
+[_contrib_ROIAlign/gradient] heads go back to the pixels by their shares, regions in order; rois has gradient zero.
+    >>> run_2 = dict(pooled_size=(1, 1), spatial_scale=1, sample_ratio=1)
+    >>> grad("_contrib_ROIAlign", [[[[0, 0], [0, 0]]]], [[0, 0, 0, 1, .5]], **run_2)
+    ([[[[0.25, 0.25], [0.25, 0.25]]]], [[0.0, 0.0, 0.0, 0.0, 0.0]])
+
+[_contrib_ROIAlign/sum-order] points are added in double precision, in C order.
+"""
+
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+
+from .boxes import floating
+from .foundation import Case, Loop, Op, Shape, items, merge, register, require, scalar
+from .foundation.loops import zero
+from .regions import between, checked_regions, image_of, spread
+
+CLAUSE = "_contrib_ROIAlign/shape"
+
+
+class Params(NamedTuple):
+    pooled_size: Shape
+    spatial_scale: float
+    sample_ratio: int = -1
+    position_sensitive: bool = False
+    aligned: bool = False
+
+
+def infer(p, ins, outs):
+    data, rois = ins
+    require(
+        "_contrib_ROIAlign/pooled-size", len(p.pooled_size) == 2 and min(p.pooled_size) > 0,
+        f"pooled_size={p.pooled_size}; give the numbers of bins down and across",
+    )
+    checked_regions(CLAUSE, data, rois, 5)
+    bins = p.pooled_size[0] * p.pooled_size[1] if p.position_sensitive else 1
+    require(
+        CLAUSE, data is None or data[1] % bins == 0,
+        f"{data and data[1]} channels are not a multiple of the {bins} bins",
+    )
+    channels = data[1] // bins if data is not None else 0
+    out = merge(CLAUSE, "output", outs[0], (rois[0] if rois else 0, channels, *p.pooled_size))
+    if data is not None:
+        data = (data[0], out[1] * bins, *data[2:])
+    return [data, (out[0], 5)], [out]
+
+
+# --- loops --------------------------------------------------------------------------------------
+
+
+@scalar
+def side_of(low, high, scale, bins, aligned):
+    """The length of one bin."""
+    length = high * scale - low * scale
+    return (length if aligned or length > 1 else np.float64(1)) / bins
+
+
+@scalar
+def points_of(side, ratio):
+    """How many points of a bin lie along a side of it."""
+    return ratio if ratio > 0 else max(int(ceil(side)), 0)
+
+
+def align(data, rois, out, regions, channels, outputs, batch, high, wide, down, across, ratio, sensitive,
+          scale, aligned):  # fmt: skip
+    for i in items(regions * outputs):
+        one, channel = i // outputs, i % outputs
+        image = image_of(rois[one * 5], batch)
+        shift = 0.5 if aligned else 0.0
+        x, y = rois[one * 5 + 1] * scale - shift, rois[one * 5 + 2] * scale - shift
+        width = side_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, across, aligned)
+        height = side_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, down, aligned)
+        rows = points_of(height, ratio) if image >= 0 else 0
+        columns = points_of(width, ratio)
+        for place in range(down * across):
+            source = channel * down * across + place if sensitive else channel
+            plane = (image * channels + source) * high * wide
+            total = np.float64(0)
+            for r in range(rows):
+                v = y + (place // across + (r + 0.5) / rows) * height
+                for c in range(columns):
+                    u = x + (place % across + (c + 0.5) / columns) * width
+                    total += between(data, plane, high, wide, v, u)
+            out[i * down * across + place] = total / max(rows * columns, 1)
+
+
+def align_back(head, rois, d_data, regions, channels, outputs, batch, high, wide, down, across, ratio,
+               sensitive, scale, aligned):  # fmt: skip
+    """One item is one channel of one image, which gathers from all regions."""
+    for i in items(batch * channels):
+        channel, bins = i % channels, down * across
+        for q in range(i * high * wide, (i + 1) * high * wide):
+            d_data[q] = 0
+        for one in range(regions):
+            if image_of(rois[one * 5], batch) == i // channels:
+                shift = 0.5 if aligned else 0.0
+                x, y = rois[one * 5 + 1] * scale - shift, rois[one * 5 + 2] * scale - shift
+                width = side_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, across, aligned)
+                height = side_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, down, aligned)
+                rows, columns = points_of(height, ratio), points_of(width, ratio)
+                first, end = (channel % bins, channel % bins + 1) if sensitive else (0, bins)
+                target = channel // bins if sensitive else channel
+                for place in range(first, end):
+                    amount = head[(one * outputs + target) * bins + place] / max(rows * columns, 1)
+                    for r in range(rows):
+                        v = y + (place // across + (r + 0.5) / rows) * height
+                        for c in range(columns):
+                            u = x + (place % across + (c + 0.5) / columns) * width
+                            spread(d_data, i * high * wide, high, wide, v, u, amount)
+
+
+ALIGN, ALIGN_BACK = Loop(align), Loop(align_back)
+
+
+# --- the operator -------------------------------------------------------------------------------
+
+
+def numbers(p, data, out):
+    """Arguments of both loops."""
+    batch, channels, high, wide = data.shape
+    return (
+        out.shape[0], channels, out.shape[1], batch, high, wide, *p.pooled_size, max(p.sample_ratio, 0),
+        p.position_sensitive, p.spatial_scale, p.aligned,
+    )
+
+
+def forward(p, data, rois, out):
+    ALIGN(data, rois, out, *numbers(p, data, out))
+
+
+def backward(p, head, rois, d_data, d_rois):
+    if d_data is not None:
+        ALIGN_BACK(head, rois, d_data, *numbers(p, d_data, head))
+    zero(d_rois)
+
+
+def cases(draw):
+    size = (draw.integer(1, 3), draw.integer(1, 3))
+    sensitive, aligned = draw.boolean(), draw.integer(0, 2) == 0
+    params = {
+        "pooled_size": size, "spatial_scale": draw.choice((1, 0.5, 0.75)),
+        "sample_ratio": draw.choice((-1, 1, 2)),
+        "position_sensitive": sensitive, "aligned": aligned,
+    }
+    channels = draw.integer(1, 2) * (size[0] * size[1] if sensitive else 1)
+    shapes = {"data": (4, channels, draw.integer(1, 4), draw.integer(1, 4)), "rois": (draw.integer(1, 4), 5)}
+    return Case(params, shapes, {"rois": ("ints", 0, 3)})
+
+
+def refused(data=(1, 4, 5, 5), rois=(2, 5), dtype="float32", **params):
+    params = {"pooled_size": (2, 2), "spatial_scale": 1, **params}
+    shapes = {"data": data, "rois": rois}
+    return {"params": params, "shapes": shapes, "dtypes": dict.fromkeys(shapes, dtype)}
+
+
+register(Op(
+    name="_contrib_ROIAlign", doc=__doc__, params=Params, inputs=("data", "rois"), infer=infer,
+    infer_type=floating("_contrib_ROIAlign/floating-point"), forward=forward, backward=backward,
+    needs=("rois",), no_gradient=("rois",), cases=cases,
+    refusals={
+        CLAUSE: refused(rois=(2, 4)),
+        "_contrib_ROIAlign/pooled-size": refused(pooled_size=(2,)),
+        "_contrib_ROIAlign/floating-point": refused(dtype="int32"),
+    },
+))

@@ -1,0 +1,186 @@
+"""ROIPooling: the largest numbers in each part of a region of an image.
+
+[ROIPooling/regions] rois is (regions, 5): the image's number in the batch, then x and y of the first and the last pixel
+    of a region, which are multiplied by spatial_scale (0 .. 1) and rounded, halves away from zero. A region that ends
+    before it begins is one pixel. The output is (regions, channels, *pooled_size).
+    >>> image = [[[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16]]]]
+    >>> run("ROIPooling", image, [[0, 0, 0, 3, 3], [0, 1, 1, 6, 4]], pooled_size=(1, 2), spatial_scale=1)
+    [[[[14.0, 16.0]]], [[[15.0, 16.0]]]]
+    >>> run("ROIPooling", image, [[0, 1, 1, 6, 4]], pooled_size=(2, 3), spatial_scale=0.5)
+    [[[[6.0, 7.0, 8.0], [10.0, 11.0, 12.0]]]]
+    >>> run("ROIPooling", image, [[0, 3, 3, 1, 1]], pooled_size=(1, 1), spatial_scale=1)
+    [[[[16.0]]]]
+
+[ROIPooling/parts] part k of n along a side of s pixels reaches from pixel floor(k s / n) to ceil((k + 1) s / n), so that
+    parts may overlap. What lies outside the image is left out; a part with nothing left is 0.
+    >>> run("ROIPooling", image, [[0, 0, 0, 2, 2], [0, 2, 2, 9, 9]], pooled_size=(2, 2), spatial_scale=1)
+    [[[[6.0, 7.0], [10.0, 11.0]]], [[[16.0, 0.0], [0.0, 0.0]]]]
+
+[ROIPooling/batch-index] a region of an image that is not in the batch gives zeros.
+    >>> run("ROIPooling", image, [[1, 0, 0, 3, 3], [-1, 0, 0, 3, 3]], pooled_size=(1, 1), spatial_scale=1)
+    [[[[0.0]]], [[[0.0]]]]
+
+[ROIPooling/nan] NaN is never the largest; a part of nothing else is the least finite number of the type.
+    >>> run("ROIPooling", [[[[float("nan"), 1]]]], [[0, 0, 0, 1, 0]], pooled_size=(1, 1), spatial_scale=1)
+    [[[[1.0]]]]
+
+[ROIPooling/gradient] the head goes to the first of the largest numbers, in C order, and is added up region after region;
+    rois have gradient zero.
+    >>> grad("ROIPooling", [[[[1, 3], [3, 2]]]], [[0, 0, 0, 1, 1], [0, 1, 0, 1, 1]], pooled_size=(1, 1), spatial_scale=1)
+    ([[[[0.0, 2.0], [0.0, 0.0]]]], [[0.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0]])
+
+[ROIPooling/shapes] data is (batch, channels, height, width); pooled_size is two positive numbers.
+
+[ROIPooling/types] data and rois are of one floating-point type.
+"""
+
+import math
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from .foundation import (
+    AtLeast,
+    AtMost,
+    Case,
+    Loop,
+    Op,
+    Shape,
+    items,
+    merge,
+    register,
+    require,
+    same_type,
+    scalar,
+)
+from .foundation.loops import zero
+
+
+class Params(NamedTuple):
+    pooled_size: Shape
+    spatial_scale: Annotated[float, AtLeast(0), AtMost(1)]
+
+
+def infer(p, ins, outs):
+    require(
+        "ROIPooling/shapes", len(p.pooled_size) == 2 and min(p.pooled_size) > 0,
+        f"pooled_size {p.pooled_size} must be two positive numbers",
+    )
+    data = merge("ROIPooling/shapes", "data", ins[0], (0, 0, 0, 0))
+    rois = merge("ROIPooling/shapes", "rois", ins[1], (0, 5))
+    out = merge("ROIPooling/shapes", "output", outs[0], (rois[0], data[1], *p.pooled_size))
+    return [(data[0], out[1], *data[2:]), (out[0], 5)], [out]
+
+
+def infer_type(p, ins, outs):
+    ins, outs = same_type(p, ins, outs)
+    require(
+        "ROIPooling/types", ins[0] is None or ins[0].kind == "f",
+        f"data is {ins[0]}, a floating-point type is needed; use Cast",
+    )
+    return ins, outs
+
+
+# --- loops --------------------------------------------------------------------------------------
+# data is (n, channels, height, width), out (regions, channels, high, wide).
+
+
+@scalar
+def rounded(value):
+    """The nearest whole number, halves away from zero; the huge and NaN become a number no pixel has."""
+    if not (value > -1e9 and value < 1e9):
+        return -1000000000
+    return math.floor(value + 0.5) if value >= 0 else -math.floor(0.5 - value)
+
+
+@scalar
+def first_of(start, side, k, n, limit):
+    return min(max(start + k * side // n, 0), limit)
+
+
+@scalar
+def end_of(start, side, k, n, limit):
+    return min(max(start + ((k + 1) * side + n - 1) // n, 0), limit)
+
+
+@scalar
+def find_largest(data, rois, region, c, i, j, n, channels, height, width, high, wide, scale, least):
+    """Where the largest number of a part lies; -1 for an empty part, -2 for one of NaN alone."""
+    image = rois[5 * region]
+    if not (image >= 0 and image < n):
+        return -1
+    left = rounded(np.float64(rois[5 * region + 1]) * scale)
+    top = rounded(np.float64(rois[5 * region + 2]) * scale)
+    across = max(rounded(np.float64(rois[5 * region + 3]) * scale) - left + 1, 1)
+    down = max(rounded(np.float64(rois[5 * region + 4]) * scale) - top + 1, 1)
+    y, bottom = first_of(top, down, i, high, height), end_of(top, down, i, high, height)
+    x, right = first_of(left, across, j, wide, width), end_of(left, across, j, wide, width)
+    if y >= bottom or x >= right:
+        return -1
+    best, found = least, -2
+    plane = np.int64(image) * channels + c
+    for row in range(y, bottom):
+        for at in range((plane * height + row) * width + x, (plane * height + row) * width + right):
+            if data[at] > best:
+                best, found = data[at], at
+    return found
+
+
+def pool(data, rois, out, regions, n, channels, height, width, high, wide, scale, least):
+    for item in items(regions * channels * high * wide):
+        j, i, c = item % wide, item // wide % high, item // (wide * high) % channels
+        region = item // (wide * high * channels)
+        at = find_largest(data, rois, region, c, i, j, n, channels, height, width, high, wide, scale, least)
+        out[item] = data[at] if at >= 0 else least if at == -2 else 0
+
+
+def pool_back(head, data, rois, d_data, regions, n, channels, height, width, high, wide, scale, least):
+    for plane in items(n * channels):
+        c = plane % channels
+        for at in range(plane * height * width, (plane + 1) * height * width):
+            d_data[at] = 0
+        for region in range(regions):
+            image = rois[5 * region]
+            if image >= plane // channels and image < plane // channels + 1:
+                for k in range(high * wide):
+                    at = find_largest(
+                        data, rois, region, c, k // wide, k % wide, n, channels, height, width, high, wide, scale, least
+                    )
+                    if at >= 0:
+                        d_data[at] += head[(region * channels + c) * high * wide + k]
+
+
+POOL, POOL_BACK = Loop(pool), Loop(pool_back)
+
+
+# --- the operator -------------------------------------------------------------------------------
+
+
+def forward(p, data, rois, out):
+    least = float(np.finfo(data.dtype).min)
+    POOL(data, rois, out, out.shape[0], *data.shape, *p.pooled_size, np.float64(p.spatial_scale), least)
+
+
+def backward(p, head, data, rois, d_data, d_rois):
+    zero(d_rois)
+    if d_data is not None:
+        least = float(np.finfo(data.dtype).min)
+        numbers = (head.shape[0], *data.shape, *p.pooled_size, np.float64(p.spatial_scale), least)
+        POOL_BACK(head, data, rois, d_data, *numbers)
+
+
+def cases(draw):
+    params = {"pooled_size": draw.shape(2, 2, 3), "spatial_scale": draw.choice((1.0, 0.5))}
+    data = (4, draw.integer(1, 2), *draw.shape(2, 2, 5))
+    return Case(params, {"data": data, "rois": (draw.integer(1, 4), 5)}, {"data": "apart", "rois": ("ints", 0, 3)})
+
+
+ONE = {"pooled_size": (2, 2), "spatial_scale": 1}
+register(Op(
+    name="ROIPooling", doc=__doc__, params=Params, inputs=("data", "rois"), infer=infer, infer_type=infer_type,
+    forward=forward, backward=backward, needs=("data", "rois"), no_gradient=("rois",), cases=cases,
+    refusals={
+        "ROIPooling/shapes": {"params": ONE, "shapes": {"data": (1, 1, 3, 3), "rois": (2, 4)}},
+        "ROIPooling/types": {"params": ONE, "shapes": {"data": (1, 1, 3, 3)}, "dtypes": {"data": "int32"}},
+    },
+))

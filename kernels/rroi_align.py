@@ -1,0 +1,135 @@
+"""_contrib_RROIAlign: turned regions of feature maps, each averaged into the same number of bins.
+
+[_contrib_RROIAlign/bins] a region is (image, x, y, width, height, angle): a box around (x, y), turned by so many degrees
+    from the right towards the top. All lengths are multiplied by spatial_scale, sides are 1 at least. The box is
+    cut into pooled_size bins, and each output is the mean of sampling_ratio x sampling_ratio points, spread evenly
+    over its bin; below 1 there are as many as the bin's side, rounded up.
+    >>> image = [[[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16]]]]
+    >>> run("_contrib_RROIAlign", image, [[0, 1.5, 1.5, 3, 3, 0]], pooled_size=(2, 2), spatial_scale=1)
+    [[[[4.75, 6.25], [10.75, 12.25]]]]
+    >>> run("_contrib_RROIAlign", image, [[0, 1.5, 1.5, 3, 2, 90]], pooled_size=(2, 2), spatial_scale=1)
+    [[[[11.0, 5.0], [12.0, 6.0]]]]
+    >>> np.round(run("_contrib_RROIAlign", image, [[0, 1.5, 1.5, 3, 2, 30]], pooled_size=(2, 2), spatial_scale=1), 3)
+    array([[[[ 7.368,  5.667],
+             [11.333,  9.632]]]])
+
+[_contrib_RROIAlign/between-pixels] between pixels values are bilinear; within a pixel outside the map they are those of
+    its edge, farther out 0. A region whose image is not in the batch gives 0.
+    >>> run("_contrib_RROIAlign", image, [[0, -1, -1, 3, 3, 0]], pooled_size=(2, 2), spatial_scale=1)
+    [[[[0.0, 0.0], [0.0, 1.3125]]]]
+    >>> run("_contrib_RROIAlign", image, [[-1, 1.5, 1.5, 3, 3, 0]], pooled_size=(1, 1), spatial_scale=1)
+    [[[[0.0]]]]
+
+[_contrib_RROIAlign/shape] data is (batch, channels, height, width), rois (regions, 6); the output is (regions, channels,
+    *pooled_size).
+
+[_contrib_RROIAlign/pooled-size] pooled_size has two positive numbers.
+
+[_contrib_RROIAlign/floating-point] both inputs have one floating-point type.
+
+[_contrib_RROIAlign/sum-order] points are added in double precision, in C order.
+
+[_contrib_RROIAlign/gradient] there is no gradient, and asking for one is refused.
+    >>> grad("_contrib_RROIAlign", image, [[0, 1, 1, 1, 1, 0]], pooled_size=(1, 1), spatial_scale=1)
+    Traceback (most recent call last):
+    refimpl.kernels.foundation.refusal.MXNetError: _contrib_RROIAlign has no gradient [harness/gradient]
+"""
+
+from math import cos, pi, sin
+from typing import NamedTuple
+
+import numpy as np
+
+from .boxes import floating
+from .foundation import Case, Loop, Op, Shape, items, merge, register, require
+from .regions import between, checked_regions, image_of
+from .roi_align import points_of
+
+CLAUSE = "_contrib_RROIAlign/shape"
+
+
+class Params(NamedTuple):
+    pooled_size: Shape
+    spatial_scale: float
+    sampling_ratio: int = -1
+
+
+def infer(p, ins, outs):
+    data, rois = ins
+    require(
+        "_contrib_RROIAlign/pooled-size", len(p.pooled_size) == 2 and min(p.pooled_size) > 0,
+        f"pooled_size={p.pooled_size}; give the numbers of bins down and across",
+    )
+    checked_regions(CLAUSE, data, rois, 6)
+    wanted = (rois[0] if rois else 0, data[1] if data else 0, *p.pooled_size)
+    out = merge(CLAUSE, "output", outs[0], wanted)
+    if data is not None:
+        data = (data[0], out[1], *data[2:])
+    return [data, (out[0], 6)], [out]
+
+
+# --- loop ---------------------------------------------------------------------------------------
+
+
+def align(data, rois, out, regions, channels, batch, high, wide, down, across, ratio, scale):
+    for i in items(regions * channels):
+        at = i // channels * 6
+        image = image_of(rois[at], batch)
+        x, y = np.float64(rois[at + 1] * scale), np.float64(rois[at + 2] * scale)
+        width, height = rois[at + 3] * scale, rois[at + 4] * scale
+        width = (width if width > 1 else np.float64(1)) / across
+        height = (height if height > 1 else np.float64(1)) / down
+        angle = rois[at + 5] * pi / 180
+        right, top = cos(angle), sin(angle)
+        rows, columns = points_of(height, ratio) if image >= 0 else 0, points_of(width, ratio)
+        plane = (image * channels + i % channels) * high * wide
+        for place in range(down * across):
+            total = np.float64(0)
+            for r in range(rows):
+                v = (place // across - down * 0.5 + (r + 0.5) / rows) * height
+                for c in range(columns):
+                    u = (place % across - across * 0.5 + (c + 0.5) / columns) * width
+                    total += between(
+                        data, plane, high, wide, v * right - u * top + y, u * right + v * top + x
+                    )
+            out[i * down * across + place] = total / max(rows * columns, 1)
+
+
+ALIGN = Loop(align)
+
+
+# --- the operator -------------------------------------------------------------------------------
+
+
+def forward(p, data, rois, out):
+    batch, channels, high, wide = data.shape
+    ALIGN(
+        data, rois, out, out.shape[0], channels, batch, high, wide, *p.pooled_size,
+        max(p.sampling_ratio, 0), p.spatial_scale,
+    )
+
+
+def cases(draw):
+    params = {
+        "pooled_size": (draw.integer(1, 3), draw.integer(1, 3)), "spatial_scale": draw.choice((1, 0.5, 0.75)),
+        "sampling_ratio": draw.choice((-1, 1, 2)),
+    }
+    shapes = {"data": (4, *draw.shape(3, 3)), "rois": (draw.integer(1, 4), 6)}
+    return Case(params, shapes, {"rois": ("ints", 0, 3)})
+
+
+def refused(rois=(2, 6), dtype="float32", **params):
+    shapes = {"data": (1, 4, 5, 5), "rois": rois}
+    params = {"pooled_size": (2, 2), "spatial_scale": 1, **params}
+    return {"params": params, "shapes": shapes, "dtypes": dict.fromkeys(shapes, dtype)}
+
+
+register(Op(
+    name="_contrib_RROIAlign", doc=__doc__, params=Params, inputs=("data", "rois"), infer=infer,
+    infer_type=floating("_contrib_RROIAlign/floating-point"), forward=forward, cases=cases,
+    refusals={
+        CLAUSE: refused(rois=(2, 5)),
+        "_contrib_RROIAlign/pooled-size": refused(pooled_size=(2,)),
+        "_contrib_RROIAlign/floating-point": refused(dtype="int32"),
+    },
+))

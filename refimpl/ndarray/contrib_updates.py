@@ -1,0 +1,99 @@
+"""mx.nd.contrib.adamw_update and its kin: update operators that take lists of weights, and a loss scale as a number.
+
+The formulas are those of ``_adamw_update`` and ``_multi_lamb_update``. Every function returns the new weights, which
+are in ``out`` too when that is given; states, and master copies ``weight32``, change in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .creation import full
+from .ndarray import NDArray
+from .operators import call
+
+Arrays = Sequence[NDArray]
+
+
+def _scale(like: NDArray, rescale_grad: NDArray | float) -> NDArray:
+    """The scale of gradients as a float32 array where ``like`` is."""
+    if isinstance(rescale_grad, NDArray):
+        return rescale_grad.as_in_context(like.context).astype("float32", copy=False)
+    return full((1,), rescale_grad, ctx=like.context)
+
+
+def _interleaved(*lists: Arrays) -> list[NDArray]:
+    """The first of each list, then the second of each and so on."""
+    return [array for group in zip(*lists, strict=True) for array in group]
+
+
+def adamw_update(
+    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, rescale_grad: NDArray | float, lr: float, eta: float,
+    out: NDArray | None = None, name: str | None = None, **parameters: float,
+) -> NDArray:
+    """AdamW; ``parameters`` are beta1, beta2, epsilon, wd and clip_gradient of ``_adamw_update``."""
+    del name
+    inputs = weight, grad, mean, var, _scale(weight, rescale_grad)
+    return call("_adamw_update", *inputs, out=out, lr=lr, eta=eta, **parameters)
+
+
+def mp_adamw_update(
+    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, weight32: NDArray, rescale_grad: NDArray | float,
+    lr: float, eta: float, out: NDArray | None = None, name: str | None = None, **parameters: float,
+) -> NDArray:
+    """AdamW on a float32 master copy; ``parameters`` as in :func:`adamw_update`."""
+    del name
+    inputs = weight, grad, mean, var, weight32, _scale(weight, rescale_grad)
+    return call("_mp_adamw_update", *inputs, out=out, lr=lr, eta=eta, **parameters)
+
+
+def multi_adamw_update(
+    weights: Arrays, grads: Arrays, mean: Arrays, var: Arrays, rescale_grad: NDArray | float, lrs: Sequence[float],
+    wds: Sequence[float], etas: Sequence[float], out: Arrays | None = None, name: str | None = None, size: int = 0,
+    **parameters: float,
+) -> Any:
+    """AdamW on ``size`` weights; ``parameters`` are beta1, beta2, epsilon and clip_gradient."""
+    del name
+    inputs = _interleaved(weights, grads, mean, var)
+    rates: dict[str, Any] = {"lrs": lrs, "wds": wds, "etas": etas, "num_weights": size or len(weights)}
+    return call("_multi_adamw_update", *inputs, _scale(weights[0], rescale_grad), out=out, **rates, **parameters)
+
+
+def multi_mp_adamw_update(
+    weights: Arrays, grads: Arrays, mean: Arrays, var: Arrays, weights32: Arrays, rescale_grad: NDArray | float,
+    lrs: Sequence[float], wds: Sequence[float], etas: Sequence[float], out: Arrays | None = None,
+    name: str | None = None, size: int = 0, **parameters: float,
+) -> Any:
+    """AdamW on many float32 master copies; see :func:`multi_adamw_update`."""
+    del name
+    inputs = _interleaved(weights, grads, mean, var, weights32)
+    rates: dict[str, Any] = {"lrs": lrs, "wds": wds, "etas": etas, "num_weights": size or len(weights)}
+    return call("_multi_mp_adamw_update", *inputs, _scale(weights[0], rescale_grad), out=out, **rates, **parameters)
+
+
+def multi_lamb_update(
+    weights: Arrays, grads: Arrays, mean: Arrays, var: Arrays, step_count: Sequence[int], lrs: Sequence[float],
+    wds: Sequence[float], out: Arrays | None = None, num_tensors: int = 0, **parameters: Any,
+) -> Any:
+    """LAMB on many weights; ``parameters`` are the others of ``_multi_lamb_update``. The rest as for AdamW."""
+    rates: dict[str, Any] = {"learning_rates": lrs, "wds": wds, "step_count": step_count}
+    inputs = _interleaved(weights, grads, mean, var)
+    return call("_multi_lamb_update", *inputs, out=out, num_tensors=num_tensors or len(weights), **rates, **parameters)
+
+
+def multi_mp_lamb_update(
+    weights: Arrays, grads: Arrays, mean: Arrays, var: Arrays, weights32: Arrays, step_count: Sequence[int],
+    lrs: Sequence[float], wds: Sequence[float], out: Arrays | None = None, num_tensors: int = 0, **parameters: Any,
+) -> Any:
+    """LAMB on many float32 master copies; see :func:`multi_lamb_update`."""
+    rates: dict[str, Any] = {"learning_rates": lrs, "wds": wds, "step_count": step_count}
+    inputs = _interleaved(weights, grads, mean, var, weights32)
+    many = num_tensors or len(weights)
+    return call("_multi_mp_lamb_update", *inputs, out=out, num_tensors=many, **rates, **parameters)
+
+
+__all__ = [
+    "adamw_update", "mp_adamw_update", "multi_adamw_update", "multi_lamb_update", "multi_mp_adamw_update",
+    "multi_mp_lamb_update",
+]
