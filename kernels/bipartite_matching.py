@@ -1,8 +1,8 @@
 """_contrib_bipartite_matching: pairs of a row and a column, the best score first.
 
 [_contrib_bipartite_matching/greedy] the pair with the highest score is matched, then the best of the pairs
-    whose row and column are both free, and so on. output0 gives the column of every row and output1 the
-    row of every column, -1 where there is none. Of equal scores the first in C order is taken.
+    whose row and column are both free, and so on. output0 gives the column of every row and output1 the row
+    of every column, -1 where there is none. Of equal scores the first in C order is taken.
     >>> run("_contrib_bipartite_matching", [[.5, .6], [.1, .2], [.3, .4]], threshold=1e-12)
     ([1.0, -1.0, 0.0], [2.0, 0.0])
     >>> run("_contrib_bipartite_matching", [[.5, .5, .5], [.5, .5, .5]], threshold=0.25)
@@ -12,8 +12,8 @@
     >>> run("_contrib_bipartite_matching", [[.5, .6], [.1, .2], [.3, .4]], threshold=1, is_ascend=True)
     ([-1.0, 0.0, 1.0], [1.0, 2.0])
 
-[_contrib_bipartite_matching/threshold] a score must be above threshold, or below it with is_ascend; equal
-    is not enough. NaN is never matched.
+[_contrib_bipartite_matching/threshold] a score must be above threshold, or below it with is_ascend; equal is
+    not enough. NaN is never matched.
     >>> run("_contrib_bipartite_matching", [[.5, .25], [.25, .75]], threshold=0.5)
     ([-1.0, 1.0], [-1.0, 1.0])
     >>> run("_contrib_bipartite_matching", [[float("nan"), .5]], threshold=0)
@@ -23,7 +23,8 @@
     >>> run("_contrib_bipartite_matching", [[.5, .6], [.1, .2], [.3, .4]], threshold=0, topk=1)
     ([1.0, -1.0, -1.0], [-1.0, 0.0])
 
-[_contrib_bipartite_matching/shape] data is (..., rows, columns); every matrix of the batch is matched by itself.
+[_contrib_bipartite_matching/shape] data is (..., rows, columns); every matrix of the batch is matched by
+    itself.
 
 [_contrib_bipartite_matching/floating-point] only floating-point types are accepted.
 

@@ -1,8 +1,9 @@
 """_contrib_box_encode and _contrib_box_decode: boxes as offsets from anchors, and back.
 
-[_contrib_box_encode/value] for anchor i whose sample is above 0.5, output0 says where box matches[i] of refs lies
-    from it: ((x - x') / width', (y - y') / height', log(width / width'), log(height / height')), less means,
-    divided by stds, where x and y are centers and ' marks the anchor; output1 is 1. Both are 0 elsewhere.
+[_contrib_box_encode/value] for anchor i whose sample is above 0.5, output0 says where box matches[i] of refs
+    lies from it: ((x - x') / width', (y - y') / height', log(width / width'), log(height / height')), less
+    means, divided by stds, where x and y are centers and ' marks the anchor; output1 is 1. Both are 0
+    elsewhere.
     >>> boxes = [[0, 0, 2, 2], [0, 0, 2, 1]], [[1, 1, 3, 5]]
     >>> run("_contrib_box_encode", [[1, -1]], [[0, 0]], [boxes[0]], [boxes[1]], [0, 0, 0, 0], [1, .5, 1, 1])
     ([[[0.5, 2.0, 0.0, 0.693147], [0.0, 0.0, 0.0, 0.0]]], [[[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 0.0]]])
@@ -15,8 +16,8 @@
     >>> run("_contrib_box_encode", [[1]], [[0]], [[[0, 0, 1, 1]]], [[[0, 0, 0, 1]]], [0, 0, 0, 0], [1, 1, 1, 1])[0]
     [[[-0.5, 0.0, -inf, 0.0]]]
 
-[_contrib_box_encode/shapes] samples and matches (batch, anchors), anchors (batch, anchors, 4), refs (batch, boxes,
-    4), both as corners; means and stds (4,). Both outputs are (batch, anchors, 4).
+[_contrib_box_encode/shapes] samples and matches (batch, anchors), anchors (batch, anchors, 4), refs (batch,
+    boxes, 4), both as corners; means and stds (4,). Both outputs are (batch, anchors, 4).
 
 [_contrib_box_encode/floating-point] all inputs have one floating-point type.
 
@@ -25,14 +26,15 @@
     >>> grad("_contrib_box_encode", [[1]], [[0]], box, box, [0, 0, 0, 0], [1, 1, 1, 1])
     (None, None, None, None, None, None)
 
-[_contrib_box_decode/value] offsets times std0 .. std3 move and stretch the anchors; the result has corners. It
-    undoes _contrib_box_encode with the same stds and means of 0. clip above 0 is the largest exponent.
+[_contrib_box_decode/value] offsets times std0 .. std3 move and stretch the anchors; the result has corners.
+    It undoes _contrib_box_encode with the same stds and means of 0. clip above 0 is the largest exponent.
     >>> run("_contrib_box_decode", [[[.5, 2, 0, 0]]], [[[1, 1, 2, 2]]], std1=.5)
     [[[1.0, 2.0, 3.0, 4.0]]]
     >>> run("_contrib_box_decode", [[[1, 0, 0, .5]], [[0, 1, 9, 0]]], [[[0, 0, 2, 4]]], std0=.5, std2=.25, clip=.3)
     [[[0.0, -2.699718, 2.0, 2.699718]], [[-1.349859, 2.0, 1.349859, 6.0]]]
 
-[_contrib_box_decode/format] anchors are (x, y, width, height) around a center, or corners with format="corner".
+[_contrib_box_decode/format] anchors are (x, y, width, height) around a center, or corners with
+    format="corner".
     >>> run("_contrib_box_decode", [[[1, 0, 0, 0]]], [[[0, 0, 2, 4]]], format="corner")
     [[[2.0, 0.0, 4.0, 4.0]]]
 

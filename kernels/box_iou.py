@@ -1,15 +1,15 @@
 """_contrib_box_iou: how much every box on the left overlaps every box on the right.
 
 [_contrib_box_iou/value] intersection over union, for boxes (left, top, right, bottom), or (x, y, width,
-    height) around a center with format="center". Boxes that share no area have 0, and so has a box that
-    is empty or turned inside out.
+    height) around a center with format="center". Boxes that share no area have 0, and so has a box that is
+    empty or turned inside out.
     >>> run("_contrib_box_iou", [[0, 0, 2, 2], [1, 1, 1, 1], [3, 3, 2, 2]], [[1, 1, 3, 3], [1, 1, 1, 1]])
     [[0.142857, 0.0], [0.0, 0.0], [0.0, 0.0]]
     >>> run("_contrib_box_iou", [[0, 0, 2, 2]], [[1, 1, 3, 3], [1, 1, -2, 2]], format="center")
     [[0.209302, 0.0]]
 
-[_contrib_box_iou/shape] lhs (..., 4) and rhs (..., 4), of rank 2 or more, give the leading axes of lhs
-    and then those of rhs.
+[_contrib_box_iou/shape] lhs (..., 4) and rhs (..., 4), of rank 2 or more, give the leading axes of lhs and
+    then those of rhs.
     >>> run("_contrib_box_iou", [[[0, 0, 1, 1]]], [[[0, 0, 2, 1], [0, 0, 1, 1]]])
     [[[[0.5, 1.0]]]]
 

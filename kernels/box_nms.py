@@ -22,8 +22,8 @@
     >>> run("_contrib_box_nms", [[0, .5, 0, 0, 2, 1], [1, .25, 0, 0, 2, 1]], id_index=0, background_id=0)
     [[1.0, 0.25, 0.0, 0.0, 2.0, 1.0], [-1.0, -1.0, -1.0, -1.0, -1.0, -1.0]]
 
-[_contrib_box_nms/topk] only the first topk boxes in order take part, the others are removed; below 0 all
-    take part, and 0 hands data on as it is.
+[_contrib_box_nms/topk] only the first topk boxes in order take part, the others are removed; below 0 all take
+    part, and 0 hands data on as it is.
     >>> x = [[1, .25, 0, 0, 1, 1], [0, .5, 2, 2, 3, 3]]
     >>> run("_contrib_box_nms", x, topk=1)
     [[0.0, 0.5, 2.0, 2.0, 3.0, 3.0], [-1.0, -1.0, -1.0, -1.0, -1.0, -1.0]]

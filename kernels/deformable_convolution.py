@@ -1,54 +1,58 @@
 """Convolution whose taps read where learnt offsets lead them: _contrib_DeformableConvolution and its modulated kin.
 
-[_contrib_DeformableConvolution/value] as Convolution in two dimensions, but tap (i, j) of output (y, x) reads data at (y
-    stride - pad + i dilate + a, x stride - pad + j dilate + b), where a and b are channels 2 t and 2 t + 1 of
-    offset at (y, x), t = i width + j.
+[_contrib_DeformableConvolution/value] as Convolution in two dimensions, but tap (i, j) of output (y, x) reads
+    data at (y stride - pad + i dilate + a, x stride - pad + j dilate + b), where a and b are channels 2 t and
+    2 t + 1 of offset at (y, x), t = i width + j.
     >>> still, half = [[[[0, 0]], [[0, 0]]]], [[[[0, 0]], [[.5, -1]]]]
     >>> run("_contrib_DeformableConvolution", [[[[1, 3]]]], still, [[[[2]]]], [1], kernel=(1, 1), num_filter=1)
     [[[[3.0, 7.0]]]]
     >>> run("_contrib_DeformableConvolution", [[[[1, 3]]]], half, [[[[2]]]], [1], kernel=(1, 1), num_filter=1)
     [[[[5.0, 3.0]]]]
 
-[_contrib_DeformableConvolution/between-pixels] between pixels values are bilinear. Before the first pixel of an axis they are 0;
-    for one pixel behind the last one they are that pixel's, then 0.
+[_contrib_DeformableConvolution/between-pixels] between pixels values are bilinear. Before the first pixel of
+    an axis they are 0; for one pixel behind the last one they are that pixel's, then 0.
     >>> edge = [[[[0, 0]], [[-.5, .5]]]]
     >>> run("_contrib_DeformableConvolution", [[[[1, 3]]]], edge, [[[[2]]]], kernel=(1, 1), num_filter=1, no_bias=True)
     [[[[0.0, 6.0]]]]
 
-[_contrib_DeformableConvolution/groups] weight and channels fall into num_group groups, as in Convolution. Channels fall into
-    num_deformable_group groups too, each with offsets of its own, in order. Numbers must divide evenly.
+[_contrib_DeformableConvolution/groups] weight and channels fall into num_group groups, as in Convolution.
+    Channels fall into num_deformable_group groups too, each with offsets of its own, in order. Numbers must
+    divide evenly.
 
-[_contrib_DeformableConvolution/shapes] data (batch, channels, height, width), weight (num_filter, channels / num_group,
-    *kernel), bias (num_filter,), none with no_bias. The output's size is Convolution's, and offset is (batch,
-    2 num_deformable_group kernel taps, *output size).
+[_contrib_DeformableConvolution/shapes] data (batch, channels, height, width), weight (num_filter, channels /
+    num_group, *kernel), bias (num_filter,), none with no_bias. The output's size is Convolution's, and offset
+    is (batch, 2 num_deformable_group kernel taps, *output size).
 
-[_contrib_DeformableConvolution/lengths] kernel has two sides; stride, dilate (1 unless given) and pad (0) as many, positive ones but
-    for pad. The dilated kernel fits into the padded data. layout is None or NCHW.
+[_contrib_DeformableConvolution/lengths] kernel has two sides; stride, dilate (1 unless given) and pad (0) as
+    many, positive ones but for pad. The dilated kernel fits into the padded data. layout is None or NCHW.
 
 [_contrib_DeformableConvolution/floating-point] all inputs have one floating-point type.
 
-[_contrib_DeformableConvolution/gradient] all inputs have one. Where the value has a kink in an offset, the slope towards higher
-    offsets counts; outside the map, and behind the last pixel along its axis, it is 0.
+[_contrib_DeformableConvolution/gradient] all inputs have one. Where the value has a kink in an offset, the
+    slope towards higher offsets counts; outside the map, and behind the last pixel along its axis, it is 0.
     >>> grad("_contrib_DeformableConvolution", [[[[1, 3]]]], half, [[[[2]]]], [1], kernel=(1, 1), num_filter=1)
     ([[[[3.0, 1.0]]]], [[[[0.0, 0.0]], [[4.0, 4.0]]]], [[[[3.0]]]], [2.0])
 
-[_contrib_DeformableConvolution/sum-order] forward adds products in the order channel, kernel offsets, and the bias last; the
-    gradient of weight is summed in double precision, rounded after every image.
+[_contrib_DeformableConvolution/sum-order] forward adds products in the order channel, kernel offsets, and the
+    bias last; the gradient of weight is summed in double precision, rounded after every image.
 
-[_contrib_ModulatedDeformableConvolution/value] _contrib_DeformableConvolution where channel t of mask at (y, x) multiplies what tap t
-    reads. mask is (batch, num_deformable_group kernel taps, *output size). im2col_step has no effect.
+[_contrib_ModulatedDeformableConvolution/value] _contrib_DeformableConvolution where channel t of mask at (y,
+    x) multiplies what tap t reads. mask is (batch, num_deformable_group kernel taps, *output size).
+    im2col_step has no effect.
     >>> run("_contrib_ModulatedDeformableConvolution", [[[[1, 3]]]], still, [[[[.5, 2]]]], [[[[2]]]], [1], kernel=(1, 1),
     ...     num_filter=1)
     [[[[2.0, 13.0]]]]
 
 [_contrib_ModulatedDeformableConvolution/groups] num_filter must be divisible by num_deformable_group here.
 
-[_contrib_ModulatedDeformableConvolution/edges] here all pixels outside the map are 0, and values are bilinear between them too.
+[_contrib_ModulatedDeformableConvolution/edges] here all pixels outside the map are 0, and values are bilinear
+    between them too.
     >>> run("_contrib_ModulatedDeformableConvolution", [[[[1, 3]]]], edge, [[[[1, 1]]]], [[[[2]]]], kernel=(1, 1),
     ...     num_filter=1, no_bias=True)
     [[[[1.0, 3.0]]]]
 
-[_contrib_ModulatedDeformableConvolution/gradient] all inputs have one; mask gets what its tap read, weighed by heads.
+[_contrib_ModulatedDeformableConvolution/gradient] all inputs have one; mask gets what its tap read, weighed
+    by heads.
     >>> grad("_contrib_ModulatedDeformableConvolution", [[[[1, 3]]]], half, [[[[.5, 1]]]], [[[[2]]]], [1], kernel=(1, 1),
     ...      num_filter=1)
     ([[[[2.5, 0.5]]]], [[[[-2.0, -2.0]], [[2.0, 4.0]]]], [[[[4.0, 2.0]]]], [[[[2.0]]]], [2.0])

@@ -1,12 +1,17 @@
 """_contrib_DeformablePSROIPooling: position-sensitive regions whose bins move by learnt amounts.
 
-[_contrib_DeformablePSROIPooling/region] a region (image, left, top, right, bottom) is rounded to whole numbers, halves away
-    from zero; from half a pixel before its first corner to half a pixel after its last one, times spatial_scale (the
-    half pixel is not scaled), it is cut into pooled_size x pooled_size bins. Its sides are 0.1 at least.
+[_contrib_DeformablePSROIPooling/region] a region (image, left, top, right, bottom) is rounded to whole
+    numbers, halves away from zero; from half a pixel before its first corner to half a pixel after its last
+    one, times spatial_scale (the half pixel is not scaled), it is cut into pooled_size x pooled_size bins.
+    Its sides are 0.1 at least.
+    >>> row, one = [[[[0, 8, 16, 24, 32]]]], dict(output_dim=1, pooled_size=1, group_size=1, no_trans=True)
+    >>> run("_contrib_DeformablePSROIPooling", row, [[0, 1.5, 0, 2, 0]], spatial_scale=1, sample_per_part=2, **one)
+    [[[[14.0]]]]
 
-[_contrib_DeformablePSROIPooling/samples] an output is the mean of sample_per_part x sample_per_part bilinear values, the first
-    of which lies in the corner of its bin; points more than half a pixel outside the map are left out, others
-    moved into it. It is 0 without points, and for a region whose image is not in the batch.
+[_contrib_DeformablePSROIPooling/samples] an output is the mean of sample_per_part x sample_per_part bilinear
+    values, the first of which lies in the corner of its bin; points more than half a pixel outside the map
+    are left out, others moved into it. It is 0 without points, and for a region whose image is not in the
+    batch.
     >>> x = np.arange(64).reshape(1, 4, 4, 4).tolist()
     >>> two = dict(output_dim=1, pooled_size=2, group_size=2, spatial_scale=1)
     >>> run("_contrib_DeformablePSROIPooling", x, [[0, 0, 0, 3, 3]], no_trans=True, **two)
@@ -14,32 +19,35 @@
     >>> run("_contrib_DeformablePSROIPooling", x, [[0, -3, -3, 2, 2]], no_trans=True, sample_per_part=2, **two)
     [[[[0.0, 0.0], [0.0, 50.5]]]]
 
-[_contrib_DeformablePSROIPooling/channels] bin (i, j) of output c reads channel (c group_size + i') group_size + j', where i' is
-    floor(i group_size / pooled_size), and j' likewise.
+[_contrib_DeformablePSROIPooling/channels] bin (i, j) of output c reads channel (c group_size + i') group_size
+    + j', where i' is floor(i group_size / pooled_size), and j' likewise.
     >>> run("_contrib_DeformablePSROIPooling", [[[[1]], [[2]]]], [[0, 0, 0, 1, 1]], no_trans=True, output_dim=2,
     ...     pooled_size=1, group_size=1, spatial_scale=1)
     [[[[1.0]], [[2.0]]]]
 
-[_contrib_DeformablePSROIPooling/trans] trans is (regions, 2 classes, part_size, part_size), part_size 0 meaning pooled_size:
-    a bin moves to the right by trans_std times the number of its part and class times the region's width, and
-    down likewise by the next channel. The outputs are shared evenly between classes, in order.
+[_contrib_DeformablePSROIPooling/trans] trans is (regions, 2 classes, part_size, part_size), part_size 0
+    meaning pooled_size: a bin moves to the right by trans_std times the number of its part and class times
+    the region's width, and down likewise by the next channel. The outputs are shared evenly between classes,
+    in order.
     >>> moved = [[[[1, 1], [1, 1]]] * 2]
     >>> run("_contrib_DeformablePSROIPooling", x, [[0, 0, 0, 3, 3]], moved, trans_std=.125, sample_per_part=2, **two)
     [[[[2.5, 20.5], [42.5, 60.5]]]]
 
 [_contrib_DeformablePSROIPooling/no-trans] with no_trans there is no input trans, and bins stay.
+    >>> run("_contrib_DeformablePSROIPooling", row, [[0, 2, 0, 2, 0]], spatial_scale=1, trans_std=9, **one)
+    [[[[12.0]]]]
 
-[_contrib_DeformablePSROIPooling/shape] data is (batch, channels, height, width) with at least output_dim group_size^2 channels,
-    rois (regions, 5); the output is (regions, output_dim, pooled_size, pooled_size). trans has an even number of
-    channels, at least 2, and no more classes than outputs.
+[_contrib_DeformablePSROIPooling/shape] data is (batch, channels, height, width) with at least output_dim
+    group_size^2 channels, rois (regions, 5); the output is (regions, output_dim, pooled_size, pooled_size).
+    trans has an even number of channels, at least 2, and no more classes than outputs.
 
-[_contrib_DeformablePSROIPooling/sizes] output_dim, pooled_size, group_size and sample_per_part are positive, part_size is not
-    negative.
+[_contrib_DeformablePSROIPooling/sizes] output_dim, pooled_size, group_size and sample_per_part are positive,
+    part_size is not negative.
 
 [_contrib_DeformablePSROIPooling/floating-point] all inputs have one floating-point type.
 
-[_contrib_DeformablePSROIPooling/gradient] the pixels get heads by their shares, trans what moving the points changes; on a pixel,
-    and at an edge, the slope along that axis is 0. rois has gradient zero.
+[_contrib_DeformablePSROIPooling/gradient] the pixels get heads by their shares, trans what moving the points
+    changes; on a pixel, and at an edge, the slope along that axis is 0. rois has gradient zero.
     >>> grad("_contrib_DeformablePSROIPooling", [[[[0, 4], [0, 4]]]], [[0, 0, 0, 1, 1]], [[[[.5]], [[0]]]], trans_std=.5,
     ...      output_dim=1, pooled_size=1, group_size=1, spatial_scale=1)
     ([[[[1.0, 0.0], [0.0, 0.0]]]], [[0.0, 0.0, 0.0, 0.0, 0.0]], [[[[0.0]], [[0.0]]]])
@@ -208,12 +216,12 @@ def pool_back(head, data, rois, trans, counts, target, regions, outputs, bins, g
                             if of_data:
                                 spread(target, plane, high, wide, v, u, amount)
                             elif axis == 0:
-                                slope = between(data, plane, high, wide, v, ceil(u))
-                                slope -= between(data, plane, high, wide, v, floor(u))
+                                slope = between(data, plane, high, wide, v, np.float64(ceil(u)))
+                                slope -= between(data, plane, high, wide, v, np.float64(floor(u)))
                                 total += amount * slope * width * deviation
                             else:
-                                slope = between(data, plane, high, wide, ceil(v), u)
-                                slope -= between(data, plane, high, wide, floor(v), u)
+                                slope = between(data, plane, high, wide, np.float64(ceil(v)), u)
+                                slope -= between(data, plane, high, wide, np.float64(floor(v)), u)
                                 total += amount * slope * height * deviation
         if not of_data:
             target[item] = total

@@ -36,7 +36,7 @@ def value_at(data, plane, y, x, high, wide, edges):
     """Bilinear value between four pixels."""
     if not (inside(y, high, edges) and inside(x, wide, edges)):
         return 0.0
-    top, left = int(floor(y)), int(floor(x))
+    top, left = np.int64(floor(y)), np.int64(floor(x))
     down = 0.0 if constant(y, high, edges) else y - top
     right = 0.0 if constant(x, wide, edges) else x - left
     upper = (1 - right) * pixel(data, plane, top, left, high, wide)
@@ -53,7 +53,7 @@ def slope_at(data, plane, y, x, high, wide, edges, axis):
         return 0.0
     if constant(x if axis else y, wide if axis else high, edges):
         return 0.0
-    top, left = int(floor(y)), int(floor(x))
+    top, left = np.int64(floor(y)), np.int64(floor(x))
     down = 0.0 if constant(y, high, edges) else y - top
     right = 0.0 if constant(x, wide, edges) else x - left
     first = pixel(data, plane, top, left, high, wide)
@@ -103,7 +103,7 @@ def sample_back(columns, offset, mask, d_data, image, c, share, h, w, kh, kw, oh
                 if inside(y, h, edges) and inside(x, w, edges):
                     head = columns[(channel * taps + tap) * pixels + q]
                     amount = np.float64(head * mask[at * pixels + q] if masked else head)
-                    top, left = int(floor(y)), int(floor(x))
+                    top, left = np.int64(floor(y)), np.int64(floor(x))
                     for corner in range(4):
                         i, j = top + corner // 2, left + corner % 2
                         down = 0.0 if constant(y, h, edges) else y - top

@@ -32,7 +32,8 @@
 from math import prod
 from typing import NamedTuple
 
-from .foundation import Case, Loop, Op, Shape, items, merge, register, require, same_type
+from .foundation import Case, Loop, Op, Shape, items, merge, require, same_type
+from .multilinear import register_multilinear
 
 
 class Params(NamedTuple):
@@ -173,19 +174,6 @@ def backward_back(p, head, d_data):
         forward(p, head, d_data)
 
 
-def attributes(p):
-    return {name: getattr(p, name) for name in ("kernel", "stride", "dilate", "pad")}
-
-
-def gradient(make, p, heads, inputs, outputs):
-    side = inputs[0].shape[2:] if hasattr(inputs[0], "shape") else ()
-    return make("col2im", heads, output_size=side, **attributes(p))
-
-
-def gradient_back(make, p, heads, inputs, outputs):
-    return make("im2col", heads, **attributes(p))
-
-
 def cases(draw):
     rank = draw.integer(1, 3)
     kernel, dilate, pad = (tuple(draw.integer(a, b) for _ in range(rank)) for a, b in ((1, 3), (1, 2), (0, 1)))
@@ -203,19 +191,19 @@ def cases_back(draw):
     return Case({**params, "output_size": data[2:]}, {"data": out}, values)
 
 
-register(Op(
+register_multilinear(Op(
     name="im2col", doc=__doc__, params=Params, infer=infer, infer_type=infer_type, forward=forward,
-    backward=backward, gradient=gradient, cases=cases,
+    backward=backward, cases=cases,
     refusals={
         "im2col/positions": {"params": {"kernel": (4,)}, "shapes": {"data": (1, 1, 3)}},
         "im2col/lengths": {"params": {"kernel": (2, 2)}, "shapes": {"data": (1, 1, 3)}},
         "im2col/types": {"params": {"kernel": (2,)}, "shapes": {"data": (1, 1, 3)}, "dtypes": {"data": "int32"}},
     },
-))
-register(Op(
+), ("data",))
+register_multilinear(Op(
     name="col2im", doc=__doc__, params=BackParams, infer=infer_back, infer_type=infer_type, forward=forward_back,
-    backward=backward_back, gradient=gradient_back, cases=cases_back,
+    backward=backward_back, cases=cases_back,
     refusals={
         "col2im/shape": {"params": {"kernel": (2,), "output_size": (3,)}, "shapes": {"data": (1, 3, 2)}},
     },
-))
+), ("data",))

@@ -1,7 +1,7 @@
 """_linalg_potrf, _linalg_potri, _linalg_sumlogdiag: the Cholesky factor, the inverse from it, its logarithms.
 
-[linalg_potrf/factor] the lower triangular L with positive diagonal for which L L^T = A; above the diagonal it is zero. A
-    is symmetric and positive definite, and read in its lower triangle.
+[linalg_potrf/factor] the lower triangular L with positive diagonal for which L L^T = A; above the diagonal it is zero.
+    A is symmetric and positive definite, and read in its lower triangle.
     >>> run("_linalg_potrf", [[4, 2], [2, 5]])
     [[2.0, 0.0], [1.0, 2.0]]
     >>> run("_linalg_potrf", [[[9]], [[16]]])
@@ -26,7 +26,7 @@
 
 [linalg_potri/gradient] -R (head + head^T) L^-T in the lower triangle, R being the result; zeros above.
     >>> grad("_linalg_potri", [[2, 7], [1, 2]], head=[[1, 2], [3, 4]])
-    [[0.0, 0.0], [-0.5, -0.4375]]
+    [[-0.0, 0.0], [-0.5, -0.4375]]
 
 [linalg_sumlogdiag/sum] the sum of the logarithms of the diagonal, one number for each matrix; a single matrix gives an
     array of one number. The logarithm of a negative number is NaN.

@@ -10,26 +10,26 @@
     >>> run("_linalg_det", [[2, 1], [1, 3]]), run("_linalg_det", [[[1, 2], [3, 4]], [[0, 1], [1, 0]]])
     ([5.0], [-2.0, -1.0])
 
-[linalg_slogdet/parts] two outputs: the sign of the determinant and the logarithm of its size, which does not overflow; of
-    a singular matrix 0 and -infinity.
+[linalg_slogdet/parts] two outputs: the sign of the determinant and the logarithm of its size, which does not overflow;
+    of a singular matrix 0 and -infinity.
     >>> run("_linalg_slogdet", [[[1, 2], [3, 4]], [[1, 2], [2, 4]]])
     ([-1.0, 0.0], [0.693147, -inf])
 
 [linalg_lu/pivot] the largest remaining number of each column becomes its pivot, the upper one of equals.
 
-[linalg_lu/sum-order] columns are eliminated in increasing order; a determinant is the product of the pivots in that order,
-    its logarithm the sum of theirs.
+[linalg_lu/sum-order] columns are eliminated in increasing order; a determinant is the product of the pivots in that
+    order, its logarithm the sum of theirs.
 
 [linalg_inverse/gradient] -R^T head R^T, R being the inverse.
     >>> grad("_linalg_inverse", [[2, 1], [1, 3]], head=[[1, 2], [3, 4]])
     [[0.08, -0.16], [-0.36, -0.28]]
 
-[linalg_lu/gradient] of det head det(A) A^-T, of the logarithm head A^-T, of the sign none. Where the determinant is 0 the
-    gradient is 0.
+[linalg_lu/gradient] of det head det(A) A^-T, of the logarithm head A^-T, of the sign none. Where the determinant is 0,
+    the gradient is 0.
     >>> grad("_linalg_det", [[2, 1], [1, 3]]), grad("_linalg_det", [[1, 2], [2, 4]])
     ([[3.0, -1.0], [-1.0, 2.0]], [[0.0, 0.0], [0.0, 0.0]])
-    >>> grad("_linalg_slogdet", [[2, 0], [0, -4]])
-    [[0.5, 0.0], [0.0, -0.25]]
+    >>> grad("_linalg_slogdet", [[2, 1], [1, -3]])
+    [[0.428571, 0.142857], [0.142857, -0.285714]]
 """
 
 from math import log, prod

@@ -1,36 +1,38 @@
 """_contrib_MultiBoxDetection: classes and boxes from what a network says about its anchors.
 
 [_contrib_MultiBoxDetection/inputs] cls_prob is (batch, classes, anchors), loc_pred (batch, 4 anchors), anchor
-    (1, anchors, 4) with boxes as corners. The output is (batch, anchors, 6): class, score, left, top, right, bottom.
+    (1, anchors, 4) with boxes as corners. The output is (batch, anchors, 6): class, score, left, top, right,
+    bottom.
 
-[_contrib_MultiBoxDetection/class] an anchor takes the class, other than class 0, with the highest score (the first of
-    equals). Class 0 is the background, whatever background_id says; the number of a class in the output is
-    less by 1. Anchors whose score is below threshold are left out. Rows that stay free are -1.
+[_contrib_MultiBoxDetection/class] an anchor takes the class, other than class 0, with the highest score (the
+    first of equals). Class 0 is the background, whatever background_id says; the number of a class in the
+    output is less by 1. Anchors whose score is below threshold are left out. Rows that stay free are -1.
     >>> anchors = [[[0, 0, .5, .5], [.5, .5, 1, 1]]]
     >>> run("_contrib_MultiBoxDetection", [[[.9, .1], [.1, .25], [0, .5]]], [[0] * 8], anchors, threshold=.25)
     [[[1.0, 0.5, 0.5, 0.5, 1.0, 1.0], [-1.0, -1.0, -1.0, -1.0, -1.0, -1.0]]]
 
-[_contrib_MultiBoxDetection/box] the four predictions p of an anchor times variances move its center by p0 width, p1
-    height and stretch it by exp(p2), exp(p3). With clip corners stay inside 0 .. 1.
-    >>> run("_contrib_MultiBoxDetection", [[[0], [.5]]], [[.5, -1, 0, 0]], [[[0, 0, .5, .5]]], variances=(1, 1, 1, 1))
+[_contrib_MultiBoxDetection/box] the four predictions p of an anchor times variances move its center by p0
+    width, p1 height and stretch it by exp(p2), exp(p3). With clip corners stay inside 0 .. 1.
+    >>> moved = [[[0], [.5]]], [[.5, -1, 0, 0]], [[[0, 0, .5, .5]]]
+    >>> run("_contrib_MultiBoxDetection", *moved, variances=(1, 1, 1, 1))
     [[[0.0, 0.5, 0.25, 0.0, 0.75, 0.0]]]
-    >>> run("_contrib_MultiBoxDetection", [[[0], [.5]]], [[.5, -1, 0, 0]], [[[0, 0, .5, .5]]], variances=(1, 1, 1, 1),
-    ...     clip=False)
+    >>> run("_contrib_MultiBoxDetection", *moved, variances=(1, 1, 1, 1), clip=False)
     [[[0.0, 0.5, 0.25, -0.5, 0.75, 0.0]]]
 
-[_contrib_MultiBoxDetection/suppression] rows come with the highest score first, of equals the lower anchor. In that order
-    each removes those behind it, of its class or with force_suppress of any, whose intersection over union
-    with it is nms_threshold or more: their class becomes -1, score and box stay.
+[_contrib_MultiBoxDetection/suppression] rows come with the highest score first, of equals the lower anchor.
+    In that order each removes those behind it, of its class or with force_suppress of any, whose intersection
+    over union with it is nms_threshold or more: their class becomes -1, score and box stay.
     >>> same = [[[0, 0, 1, 1], [0, 0, 1, .5]]]
     >>> run("_contrib_MultiBoxDetection", [[[0, 0], [.25, .5]]], [[0] * 8], same)
     [[[0.0, 0.5, 0.0, 0.0, 1.0, 0.5], [-1.0, 0.25, 0.0, 0.0, 1.0, 1.0]]]
 
-[_contrib_MultiBoxDetection/unsorted] nms_threshold of 0 and less, or above 1, leaves all rows in the order of anchors.
+[_contrib_MultiBoxDetection/unsorted] nms_threshold of 0 and less, or above 1, leaves all rows in the order of
+    anchors.
     >>> run("_contrib_MultiBoxDetection", [[[0, 0], [.25, .5]]], [[0] * 8], same, nms_threshold=0)
     [[[0.0, 0.25, 0.0, 0.0, 1.0, 1.0], [0.0, 0.5, 0.0, 0.0, 1.0, 0.5]]]
 
-[_contrib_MultiBoxDetection/topk] with nms_topk above 0 only so many rows are put in order and take part. Behind them
-    stands in row i what the i-th anchor with a class gave, its class replaced by -1.
+[_contrib_MultiBoxDetection/topk] with nms_topk above 0 only so many rows are put in order and take part.
+    Behind them stands in row i what the i-th anchor with a class gave, its class replaced by -1.
     >>> run("_contrib_MultiBoxDetection", [[[0, 0], [.25, .5]]], [[0] * 8], same, nms_topk=1)
     [[[0.0, 0.5, 0.0, 0.0, 1.0, 0.5], [-1.0, 0.5, 0.0, 0.0, 1.0, 0.5]]]
 

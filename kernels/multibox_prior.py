@@ -1,18 +1,19 @@
 """_contrib_MultiBoxPrior: boxes of several sizes and shapes around every pixel of a feature map.
 
-[_contrib_MultiBoxPrior/boxes] every pixel gets sizes + ratios - 1 boxes (left, top, right, bottom), in fractions of
-    the image: each size with the first ratio, then the first size with every other ratio. A box of size s
-    and ratio r is s sqrt(r) H / W wide and s / sqrt(r) high. data (batch, channels, H, W) gives its shape alone.
+[_contrib_MultiBoxPrior/boxes] every pixel gets sizes + ratios - 1 boxes (left, top, right, bottom), in
+    fractions of the image: each size with the first ratio, then the first size with every other ratio. A box
+    of size s and ratio r is s sqrt(r) H / W wide and s / sqrt(r) high. data (batch, channels, H, W) gives its
+    shape alone.
     >>> run("_contrib_MultiBoxPrior", [[[[0, 0]]]], sizes=(.5, .25), ratios=(4, 1))[0][:3]
     [[0.0, 0.375, 0.5, 0.625], [0.125, 0.4375, 0.375, 0.5625], [0.125, 0.25, 0.375, 0.75]]
 
-[_contrib_MultiBoxPrior/order] pixels follow each other in C order, the boxes of a pixel in the order above; the
-    output is (1, boxes, 4).
+[_contrib_MultiBoxPrior/order] pixels follow each other in C order, the boxes of a pixel in the order above;
+    the output is (1, boxes, 4).
     >>> run("_contrib_MultiBoxPrior", [[[[0, 0], [0, 0]]]], sizes=(.5,))
     [[[0.0, 0.0, 0.5, 0.5], [0.5, 0.0, 1.0, 0.5], [0.0, 0.5, 0.5, 1.0], [0.5, 0.5, 1.0, 1.0]]]
 
-[_contrib_MultiBoxPrior/centers] the center of pixel (i, j) is ((j + offsets[1]) steps[1], (i + offsets[0]) steps[0]).
-    Steps are 1 / H and 1 / W unless both are positive; their product must not be negative.
+[_contrib_MultiBoxPrior/centers] the center of pixel (i, j) is ((j + offsets[1]) steps[1], (i + offsets[0])
+    steps[0]). Steps are 1 / H and 1 / W unless both are positive; their product must not be negative.
     >>> run("_contrib_MultiBoxPrior", [[[[0, 0]]]], sizes=(.5,), steps=(.25, .125), offsets=(0, 1))
     [[[0.0, -0.25, 0.25, 0.25], [0.125, -0.25, 0.375, 0.25]]]
 

@@ -1,46 +1,51 @@
 """_contrib_MultiBoxTarget: which anchors should find which labelled object, and where it lies from them.
 
-[_contrib_MultiBoxTarget/inputs] anchor is (1, anchors, 4), boxes as corners. label is (batch, objects, 5 or more):
-    class, left, top, right, bottom, and what follows is not read. cls_pred is (batch, classes, anchors).
+[_contrib_MultiBoxTarget/inputs] anchor is (1, anchors, 4), boxes as corners. label is (batch, objects, 5 or
+    more): class, left, top, right, bottom, and what follows is not read. cls_pred is (batch, classes,
+    anchors).
 
-[_contrib_MultiBoxTarget/outputs] loc_target and loc_mask are (batch, 4 anchors), cls_target is (batch, anchors): the
-    class of an anchor's object plus 1, 0 for background, ignore_label for anchors that shall not be trained.
+[_contrib_MultiBoxTarget/outputs] loc_target and loc_mask are (batch, 4 anchors), cls_target is (batch,
+    anchors): the class of an anchor's object plus 1, 0 for background, ignore_label for anchors that shall
+    not be trained.
+    >>> run("_contrib_MultiBoxTarget", [[[0, 0, 1, 1]]], [[[2, 0, 0, 1, 1]]], [[[0]]])
+    ([[0.0, 0.0, 0.0, 0.0]], [[1.0, 1.0, 1.0, 1.0]], [[3.0]])
 
-[_contrib_MultiBoxTarget/objects] the objects of an image end before the first with class -1. An image without objects
-    ignores all its anchors.
-    >>> anchors, image = [[0, 0, .5, .5], [.5, .5, 1, 1]], [[0, .3, .2]] * 2
+[_contrib_MultiBoxTarget/objects] the objects of an image end before the first with class -1. An image without
+    objects ignores all its anchors.
+    >>> anchors = [[0, 0, .5, .5], [.5, .5, 1, 1]]
     >>> run("_contrib_MultiBoxTarget", [anchors], [[[-1] * 5, [2, 0, 0, .5, .5]]], [[[0, 0]]])[2]
     [[-1.0, -1.0]]
 
-[_contrib_MultiBoxTarget/best-first] the anchor and the object with the largest overlap (intersection over union) are
-    matched, then the best pair of those left, while overlaps exceed 1e-6; of equal ones the lower anchor
-    goes first, then the lower object.
+[_contrib_MultiBoxTarget/best-first] the anchor and the object with the largest overlap (intersection over
+    union) are matched, then the best pair of those left, while overlaps exceed 1e-6; of equal ones the lower
+    anchor goes first, then the lower object.
     >>> run("_contrib_MultiBoxTarget", [anchors], [[[2, 0, 0, .5, .25]]], [[[0, 0]]])[2]
     [[3.0, 0.0]]
 
-[_contrib_MultiBoxTarget/overlap] with overlap_threshold above 0 an anchor left over is matched with the object that it
-    overlaps most (the first of equals), if by more than overlap_threshold.
+[_contrib_MultiBoxTarget/overlap] with overlap_threshold above 0 an anchor left over is matched with the
+    object that it overlaps most (the first of equals), if by more than overlap_threshold.
     >>> run("_contrib_MultiBoxTarget", [[[0, 0, 1, 1], [0, 0, 1, .75]]], [[[0, 0, 0, 1, 1]]], [[[0, 0]]])[2]
     [[1.0, 1.0]]
     >>> run("_contrib_MultiBoxTarget", [[[0, 0, 1, 1], [0, 0, 1, .75]]], [[[0, 0, 0, 1, 1]]], [[[0, 0]]],
     ...     overlap_threshold=.75)[2]
     [[1.0, 0.0]]
 
-[_contrib_MultiBoxTarget/location] a matched anchor has mask 1 and the target ((x - x') / width', (y - y') / height',
-    log(width / width'), log(height / height')) / variances, x and y being centers and ' the anchor; others have 0.
+[_contrib_MultiBoxTarget/location] a matched anchor has mask 1 and the target ((x - x') / width', (y - y') /
+    height', log(width / width'), log(height / height')) / variances, x and y being centers and ' the anchor;
+    others have 0.
     >>> run("_contrib_MultiBoxTarget", [anchors], [[[0, .25, 0, .75, .5]]], [[[0, 0]]])[:2]
     ([[5.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]], [[1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]])
 
-[_contrib_MultiBoxTarget/mining] anchors that are not matched are background, unless negative_mining_ratio is above 0:
-    then only matched * negative_mining_ratio of them (whole part, at least minimum_negative_samples), and the
-    others are ignored. Those are taken to which cls_pred, after a softmax over classes, gives the least
-    probability of class 0 (of equals the lower index), among anchors whose largest overlap is below
-    negative_mining_thresh. Where there are fewer, all of these are taken.
+[_contrib_MultiBoxTarget/mining] anchors that are not matched are background, unless negative_mining_ratio is
+    above 0: then only matched * negative_mining_ratio of them (whole part, at least
+    minimum_negative_samples), and the others are ignored. Those are taken to which cls_pred, after a softmax
+    over classes, gives the least probability of class 0 (of equals the lower index), among anchors whose
+    largest overlap is below negative_mining_thresh. Where there are fewer, all of these are taken.
     >>> three = [[*anchors, [.5, 0, 1, .5]]]
-    >>> run("_contrib_MultiBoxTarget", three, [[[0, 0, 0, .5, .5]]], [[[0, 1, 0], [0, 0, 2]]], negative_mining_ratio=1)[2]
+    >>> seen = three, [[[0, 0, 0, .5, .5]]], [[[0, 1, 0], [0, 0, 2]]]
+    >>> run("_contrib_MultiBoxTarget", *seen, negative_mining_ratio=1)[2]
     [[1.0, -1.0, 0.0]]
-    >>> run("_contrib_MultiBoxTarget", three, [[[0, 0, 0, .5, .5]]], [[[0, 1, 0], [0, 0, 2]]], negative_mining_ratio=.5,
-    ...     minimum_negative_samples=5, ignore_label=9)[2]
+    >>> run("_contrib_MultiBoxTarget", *seen, negative_mining_ratio=.5, minimum_negative_samples=5)[2]
     [[1.0, 0.0, 0.0]]
 
 [_contrib_MultiBoxTarget/variances] there are four variances.

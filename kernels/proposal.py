@@ -1,54 +1,59 @@
 """_contrib_Proposal and _contrib_MultiProposal: regions of an image that may hold an object.
 
-[_contrib_Proposal/inputs] with A = ratios * scales anchors a pixel, cls_prob is (batch, 2 A, H, W), of which the second
-    half of the channels are the scores, bbox_pred (batch, 4 A, H, W), im_info (batch, 3): height, width and scale
-    of the image. _contrib_Proposal takes a batch of 1.
+[_contrib_Proposal/inputs] with A = ratios * scales anchors a pixel, cls_prob is (batch, 2 A, H, W), of which
+    the second half of the channels are the scores, bbox_pred (batch, 4 A, H, W), im_info (batch, 3): height,
+    width and scale of the image. _contrib_Proposal takes a batch of 1.
 
-[_contrib_Proposal/outputs] rpn_post_nms_top_n rows an image: its number in the batch, left, top, right, bottom in
-    pixels. With output_score there is a second output, (rows, 1): their scores.
+[_contrib_Proposal/outputs] rpn_post_nms_top_n rows an image: its number in the batch, left, top, right,
+    bottom in pixels. With output_score there is a second output, (rows, 1): their scores.
     >>> scores, still = [[[[0, 0]], [[.25, .5]]]], [[[[0, 0]]] * 4]
     >>> small = dict(scales=(1,), ratios=(1,), rpn_min_size=0, rpn_post_nms_top_n=2, output_score=True)
     >>> run("_contrib_Proposal", scores, still, [[16, 40, 1]], **small)
     ([[0.0, 16.0, 0.0, 31.0, 15.0], [0.0, 0.0, 0.0, 15.0, 15.0]], [[0.5], [0.25]])
 
-[_contrib_Proposal/anchors] the square (0, 0, feature_stride - 1, feature_stride - 1) keeps its center: for each ratio r
-    its width is sqrt(floor(area / r)) and its height r times that, both rounded, and for each scale both grow by
-    it. They move by feature_stride from pixel to pixel. A box that ends at 15 holds pixel 15.
+[_contrib_Proposal/anchors] the square (0, 0, feature_stride - 1, feature_stride - 1) keeps its center: for
+    each ratio r its width is sqrt(floor(area / r)) and its height r times that, both rounded, and for each
+    scale both grow by it. They move by feature_stride from pixel to pixel. A box that ends at 15 holds pixel
+    15.
     >>> one = dict(rpn_min_size=0, rpn_post_nms_top_n=1)
-    >>> run("_contrib_Proposal", [[[[0]], [[1]]]], [[[[0]]] * 4], [[20, 20, 1]], scales=(1,), ratios=(2,), **one)
+    >>> top = [[[[0]], [[1]]]]
+    >>> run("_contrib_Proposal", top, [[[[0]]] * 4], [[20, 20, 1]], scales=(1,), ratios=(2,), **one)
     [[0.0, 2.5, 0.0, 12.5, 18.0]]
 
-[_contrib_Proposal/deltas] four numbers p of an anchor move its center by p0 width and p1 height and stretch it by exp(p2),
-    exp(p3); with iou_loss they are added to left, top, right and bottom. The result is clipped to the image.
+[_contrib_Proposal/deltas] four numbers p of an anchor move its center by p0 width and p1 height and stretch
+    it by exp(p2), exp(p3); with iou_loss they are added to left, top, right and bottom. The result is clipped
+    to the image.
     >>> moved = [[[[.25]], [[0]], [[0]], [[0]]]]
-    >>> run("_contrib_Proposal", [[[[0]], [[1]]]], moved, [[30, 30, 1]], scales=(1,), ratios=(1,), **one)
+    >>> run("_contrib_Proposal", top, moved, [[30, 30, 1]], scales=(1,), ratios=(1,), **one)
     [[0.0, 4.0, 0.0, 19.0, 15.0]]
-    >>> run("_contrib_Proposal", [[[[0]], [[1]]]], moved, [[30, 30, 1]], scales=(1,), ratios=(1,), iou_loss=True, **one)
+    >>> run("_contrib_Proposal", top, moved, [[30, 30, 1]], scales=(1,), ratios=(1,),
+    ...     iou_loss=True, **one)
     [[0.0, 0.25, 0.0, 15.0, 15.0]]
 
-[_contrib_Proposal/filter] a box narrower or lower than rpn_min_size times the image's scale grows by half of that on every
-    side, and its score becomes -1. So do scores of pixels that begin beyond the image.
+[_contrib_Proposal/filter] a box narrower or lower than rpn_min_size times the image's scale grows by half of
+    that on every side, and its score becomes -1. So do scores of pixels that begin beyond the image.
     >>> run("_contrib_Proposal", scores, still, [[16, 16, 2]], **{**small, "rpn_min_size": 10})
     ([[0.0, -10.0, -10.0, 25.0, 25.0], [0.0, 5.0, -10.0, 25.0, 25.0]], [[-1.0], [-1.0]])
 
-[_contrib_Proposal/suppression] the rpn_pre_nms_top_n boxes with the highest scores (all, if that is not positive) go
-    through in order, of equal scores the lower (row, column, anchor) first; each removes those behind it whose
-    intersection over union with it is more than threshold.
+[_contrib_Proposal/suppression] the rpn_pre_nms_top_n boxes with the highest scores (all, if that is not
+    positive) go through in order, of equal scores the lower (row, column, anchor) first; each removes those
+    behind it whose intersection over union with it is more than threshold.
     >>> twice = [[[[0]], [[0]], [[.5]], [[.75]]]], [[[[0]]] * 8]
-    >>> run("_contrib_Proposal", *twice, [[30, 30, 1]], scales=(1, 1), ratios=(1,), rpn_post_nms_top_n=1, rpn_min_size=0,
-    ...     output_score=True)
+    >>> run("_contrib_Proposal", *twice, [[30, 30, 1]], scales=(1, 1), ratios=(1,), output_score=True, **one)
     ([[0.0, 0.0, 0.0, 15.0, 15.0]], [[0.75]])
 
 [_contrib_Proposal/cycle] when fewer boxes are left than rows, they come again from the first on.
-    >>> run("_contrib_Proposal", *twice, [[30, 30, 1]], scales=(1, 1), ratios=(1,), rpn_post_nms_top_n=2, rpn_min_size=0)
+    >>> run("_contrib_Proposal", *twice, [[30, 30, 1]], scales=(1, 1), ratios=(1,), rpn_min_size=0,
+    ...     rpn_post_nms_top_n=2)
     [[0.0, 0.0, 0.0, 15.0, 15.0], [0.0, 0.0, 0.0, 15.0, 15.0]]
 
-[_contrib_Proposal/parameters] scales and ratios are not empty, rpn_post_nms_top_n and feature_stride positive.
+[_contrib_Proposal/parameters] scales and ratios are not empty, rpn_post_nms_top_n and feature_stride
+    positive.
 
 [_contrib_Proposal/floating-point] all inputs have one floating-point type.
 
 [_contrib_Proposal/gradient] all gradients are zero.
-    >>> grad("_contrib_Proposal", [[[[0]], [[1]]]], [[[[0]]] * 4], [[20, 20, 1]], scales=(1,), ratios=(1,))
+    >>> grad("_contrib_Proposal", top, [[[[0]]] * 4], [[20, 20, 1]], scales=(1,), ratios=(1,))
     (None, None, None)
 
 [_contrib_MultiProposal/batch] _contrib_MultiProposal does the same for every image of a batch.

@@ -1,8 +1,8 @@
 """_contrib_PSROIPooling: regions of feature maps cut into bins, every bin the mean of a channel of its own.
 
-[_contrib_PSROIPooling/bins] a region (image, left, top, right, bottom) is rounded to whole numbers, halves away from
-    zero; its pixels, right and bottom ones included, times spatial_scale are cut into pooled_size x pooled_size bins.
-    Each output is the mean of the pixels that its bin touches.
+[_contrib_PSROIPooling/bins] a region (image, left, top, right, bottom) is rounded to whole numbers, halves
+    away from zero; its pixels, right and bottom ones included, times spatial_scale are cut into pooled_size x
+    pooled_size bins. Each output is the mean of the pixels that its bin touches.
     >>> x = np.arange(64).reshape(1, 4, 4, 4).tolist()
     >>> two = dict(output_dim=1, pooled_size=2, spatial_scale=1)
     >>> run("_contrib_PSROIPooling", x, [[0, 0, 0, 3, 3]], **two)
@@ -10,18 +10,18 @@
     >>> run("_contrib_PSROIPooling", x, [[0, .5, 1.5, 2.5, 2.5]], **two)
     [[[[9.5, 26.5], [45.5, 62.5]]]]
 
-[_contrib_PSROIPooling/channels] bin (i, j) of output c reads channel (c group_size + i') group_size + j', where i' is
-    floor(i group_size / pooled_size), and j' likewise; group_size 0 means pooled_size.
+[_contrib_PSROIPooling/channels] bin (i, j) of output c reads channel (c group_size + i') group_size + j',
+    where i' is floor(i group_size / pooled_size), and j' likewise; group_size 0 means pooled_size.
     >>> run("_contrib_PSROIPooling", x, [[0, 0, 0, 3, 3]], output_dim=4, pooled_size=1, spatial_scale=1)
     [[[[7.5]], [[23.5]], [[39.5]], [[55.5]]]]
 
-[_contrib_PSROIPooling/least-size] the sides of a region are 0.1 at least. A bin without pixels gives 0, and so does a
-    region whose image is not in the batch.
+[_contrib_PSROIPooling/least-size] the sides of a region are 0.1 at least. A bin without pixels gives 0, and
+    so does a region whose image is not in the batch.
     >>> run("_contrib_PSROIPooling", x, [[0, 3, 3, 1, 1], [0, 9, 9, 12, 12], [7, 0, 0, 3, 3]], **two)
     [[[[15.0, 31.0], [47.0, 63.0]]], [[[0.0, 0.0], [0.0, 0.0]]], [[[0.0, 0.0], [0.0, 0.0]]]]
 
-[_contrib_PSROIPooling/shape] data is (batch, channels, height, width) with at least output_dim group_size^2 channels, rois
-    (regions, 5); the output is (regions, output_dim, pooled_size, pooled_size).
+[_contrib_PSROIPooling/shape] data is (batch, channels, height, width) with at least output_dim group_size^2
+    channels, rois (regions, 5); the output is (regions, output_dim, pooled_size, pooled_size).
 
 [_contrib_PSROIPooling/sizes] output_dim and pooled_size are positive, group_size is not negative.
 
@@ -80,7 +80,7 @@ def begin_of(low, high, scale, k, bins, side):
     """The first pixel of bin ``k`` of an axis; with k + 1 and ``end_of`` one past its last."""
     start = rounded(low) * np.float64(scale)
     length = max((rounded(high) + 1) * np.float64(scale) - start, 0.1)
-    return min(max(int(floor(start + k * (length / bins))), 0), side)
+    return min(max(np.int64(floor(start + k * (length / bins))), 0), side)
 
 
 @scalar
@@ -88,7 +88,7 @@ def end_of(low, high, scale, k, bins, side):
     """One past the last pixel of bin ``k`` of an axis."""
     start = rounded(low) * np.float64(scale)
     length = max((rounded(high) + 1) * np.float64(scale) - start, 0.1)
-    return min(max(int(ceil(start + (k + 1) * (length / bins))), 0), side)
+    return min(max(np.int64(ceil(start + (k + 1) * (length / bins))), 0), side)
 
 
 def pool(data, rois, out, regions, outputs, bins, group, batch, channels, high, wide, scale):

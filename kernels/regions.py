@@ -2,27 +2,29 @@
 
 from math import ceil, floor
 
+import numpy as np
+
 from .foundation import require, scalar
 
 
 @scalar
 def rounded(value):
     """The nearest whole number, halves away from zero."""
-    return floor(value + 0.5) if value >= 0 else ceil(value - 0.5)
+    return np.float64(floor(value + 0.5) if value >= 0 else ceil(value - 0.5))
 
 
 @scalar
 def image_of(value, batch):
     """The image that a region names, its whole part; -1 where the batch has none of this number."""
     if value > -1 and value < batch:
-        return int(value)
-    return -1
+        return np.int64(value)
+    return np.int64(-1)
 
 
 @scalar
 def lower(at, side):
     """The pixel at or before ``at``, inside 0 .. side - 1."""
-    return min(max(int(floor(at)), 0), side - 1)
+    return min(max(np.int64(floor(at)), 0), side - 1)
 
 
 @scalar

@@ -1,8 +1,8 @@
 """_contrib_ROIAlign: regions of feature maps, each averaged into the same number of bins.
 
-[_contrib_ROIAlign/bins] a region (image, left, top, right, bottom) times spatial_scale is cut into pooled_size bins.
-    Each output is the mean of sample_ratio x sample_ratio points, spread evenly over its bin; below 1 there are as
-    many as the bin's side, rounded up. The sides of the region are at least 1.
+[_contrib_ROIAlign/bins] a region (image, left, top, right, bottom) times spatial_scale is cut into
+    pooled_size bins. Each output is the mean of sample_ratio x sample_ratio points, spread evenly over its
+    bin; below 1 there are as many as the bin's side, rounded up. The sides of the region are at least 1.
     >>> image = [[[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16]]]]
     >>> run("_contrib_ROIAlign", image, [[0, 0, 0, 3, 3]], pooled_size=(2, 2), spatial_scale=1)
     [[[[4.75, 6.25], [10.75, 12.25]]]]
@@ -11,13 +11,13 @@
     >>> run("_contrib_ROIAlign", image, [[0, 1, 1, 1, 1]], pooled_size=(2, 2), spatial_scale=1)
     [[[[7.25, 7.75], [9.25, 9.75]]]]
 
-[_contrib_ROIAlign/between-pixels] between pixels values are bilinear; within a pixel outside the map they are those of
-    its edge, farther out 0.
+[_contrib_ROIAlign/between-pixels] between pixels values are bilinear; within a pixel outside the map they are
+    those of its edge, farther out 0.
     >>> run("_contrib_ROIAlign", [[[[4]]]], [[0, 0, 0, 2, 2]], pooled_size=(1, 2), spatial_scale=1, sample_ratio=1)
     [[[[4.0, 0.0]]]]
 
-[_contrib_ROIAlign/aligned] with aligned the region moves by half a pixel, so that pixels are points in the middle of
-    their squares, and its sides have no least length: without points in it, it gives 0.
+[_contrib_ROIAlign/aligned] with aligned the region moves by half a pixel, so that pixels are points in the
+    middle of their squares, and its sides have no least length: without points in it, it gives 0.
     >>> run("_contrib_ROIAlign", image, [[0, 0, 0, 3, 3]], pooled_size=(2, 2), spatial_scale=1, aligned=True)
     [[[[2.5625, 4.0], [8.3125, 9.75]]]]
     >>> run("_contrib_ROIAlign", image, [[0, 1, 1, 1, 1]], pooled_size=(1, 1), spatial_scale=1, aligned=True)
@@ -27,20 +27,21 @@
     >>> run("_contrib_ROIAlign", image, [[-1, 0, 0, 3, 3]], pooled_size=(1, 1), spatial_scale=1)
     [[[[0.0]]]]
 
-[_contrib_ROIAlign/position-sensitive] bin (i, j) of output c reads channel (c high + i) wide + j: with position_sensitive
-    there are high * wide times fewer outputs than channels.
+[_contrib_ROIAlign/position-sensitive] bin (i, j) of output c reads channel (c high + i) wide + j: with
+    position_sensitive there are high * wide times fewer outputs than channels.
     >>> four = [[[[k]] for k in (1, 2, 4, 8)]]
     >>> run("_contrib_ROIAlign", four, [[0, 0, 0, 1, 1]], pooled_size=(2, 2), spatial_scale=1, position_sensitive=True)
     [[[[1.0, 2.0], [4.0, 8.0]]]]
 
-[_contrib_ROIAlign/shape] data is (batch, channels, height, width), rois (regions, 5); the output is (regions, channels,
-    *pooled_size). Position-sensitive channels are a multiple of the bins.
+[_contrib_ROIAlign/shape] data is (batch, channels, height, width), rois (regions, 5); the output is (regions,
+    channels, *pooled_size). Position-sensitive channels are a multiple of the bins.
 
 [_contrib_ROIAlign/pooled-size] pooled_size has two positive numbers.
 
 [_contrib_ROIAlign/floating-point] both inputs have one floating-point type.
 
-[_contrib_ROIAlign/gradient] heads go back to the pixels by their shares, regions in order; rois has gradient zero.
+[_contrib_ROIAlign/gradient] heads go back to the pixels by their shares, regions in order; rois has gradient
+    zero.
     >>> run_2 = dict(pooled_size=(1, 1), spatial_scale=1, sample_ratio=1)
     >>> grad("_contrib_ROIAlign", [[[[0, 0], [0, 0]]]], [[0, 0, 0, 1, .5]], **run_2)
     ([[[[0.25, 0.25], [0.25, 0.25]]]], [[0.0, 0.0, 0.0, 0.0, 0.0]])
@@ -101,7 +102,7 @@ def side_of(low, high, scale, bins, aligned):
 @scalar
 def points_of(side, ratio):
     """How many points of a bin lie along a side of it."""
-    return ratio if ratio > 0 else max(int(ceil(side)), 0)
+    return ratio if ratio > 0 else max(np.int64(ceil(side)), 0)
 
 
 def align(data, rois, out, regions, channels, outputs, batch, high, wide, down, across, ratio, sensitive,

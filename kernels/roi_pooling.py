@@ -5,7 +5,7 @@
     before it begins is one pixel. The output is (regions, channels, *pooled_size).
     >>> image = [[[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16]]]]
     >>> run("ROIPooling", image, [[0, 0, 0, 3, 3], [0, 1, 1, 6, 4]], pooled_size=(1, 2), spatial_scale=1)
-    [[[[14.0, 16.0]]], [[[15.0, 16.0]]]]
+    [[[[14.0, 16.0]]], [[[16.0, 0.0]]]]
     >>> run("ROIPooling", image, [[0, 1, 1, 6, 4]], pooled_size=(2, 3), spatial_scale=0.5)
     [[[[6.0, 7.0, 8.0], [10.0, 11.0, 12.0]]]]
     >>> run("ROIPooling", image, [[0, 3, 3, 1, 1]], pooled_size=(1, 1), spatial_scale=1)

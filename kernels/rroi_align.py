@@ -1,9 +1,10 @@
 """_contrib_RROIAlign: turned regions of feature maps, each averaged into the same number of bins.
 
-[_contrib_RROIAlign/bins] a region is (image, x, y, width, height, angle): a box around (x, y), turned by so many degrees
-    from the right towards the top. All lengths are multiplied by spatial_scale, sides are 1 at least. The box is
-    cut into pooled_size bins, and each output is the mean of sampling_ratio x sampling_ratio points, spread evenly
-    over its bin; below 1 there are as many as the bin's side, rounded up.
+[_contrib_RROIAlign/bins] a region is (image, x, y, width, height, angle): a box around (x, y), turned by so
+    many degrees from the right towards the top. All lengths are multiplied by spatial_scale, sides are 1 at
+    least. The box is cut into pooled_size bins, and each output is the mean of sampling_ratio x
+    sampling_ratio points, spread evenly over its bin; below 1 there are as many as the bin's side, rounded
+    up.
     >>> image = [[[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16]]]]
     >>> run("_contrib_RROIAlign", image, [[0, 1.5, 1.5, 3, 3, 0]], pooled_size=(2, 2), spatial_scale=1)
     [[[[4.75, 6.25], [10.75, 12.25]]]]
@@ -13,15 +14,15 @@
     array([[[[ 7.368,  5.667],
              [11.333,  9.632]]]])
 
-[_contrib_RROIAlign/between-pixels] between pixels values are bilinear; within a pixel outside the map they are those of
-    its edge, farther out 0. A region whose image is not in the batch gives 0.
+[_contrib_RROIAlign/between-pixels] between pixels values are bilinear; within a pixel outside the map they
+    are those of its edge, farther out 0. A region whose image is not in the batch gives 0.
     >>> run("_contrib_RROIAlign", image, [[0, -1, -1, 3, 3, 0]], pooled_size=(2, 2), spatial_scale=1)
     [[[[0.0, 0.0], [0.0, 1.3125]]]]
     >>> run("_contrib_RROIAlign", image, [[-1, 1.5, 1.5, 3, 3, 0]], pooled_size=(1, 1), spatial_scale=1)
     [[[[0.0]]]]
 
-[_contrib_RROIAlign/shape] data is (batch, channels, height, width), rois (regions, 6); the output is (regions, channels,
-    *pooled_size).
+[_contrib_RROIAlign/shape] data is (batch, channels, height, width), rois (regions, 6); the output is
+    (regions, channels, *pooled_size).
 
 [_contrib_RROIAlign/pooled-size] pooled_size has two positive numbers.
 

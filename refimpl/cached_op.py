@@ -103,6 +103,8 @@ class CachedOp:
     def _run(self, node: Node, values: dict[Key, NDArray], ctx: Any) -> None:
         assert node.op is not None
         inputs = [values[key_of(entry)] for entry in node.inputs]
+        if node.subgraphs():  # loops and branches run on dense arrays
+            inputs = [array.tostype("default") if array.is_sparse else array for array in inputs]
         place = inputs[0].context if inputs else ctx
         if any(array.is_sparse for array in inputs) or place is None:
             attrs = {k: v for k, v in node.attrs.items() if not k.startswith("__")}

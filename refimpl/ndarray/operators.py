@@ -11,6 +11,7 @@ import numpy as np
 from .. import engine, profiling_hook
 from ..base import MXNetError, dtype_of, numeric_types, refusal
 from ..context import Context, current_context
+from ..engine.tasks import overlap, owner_of, span_of
 from ..kernels.foundation import Buffer, Op, allocate, get, keeps, known
 from ..kernels.foundation import run as runner
 from ..operator_function import OperatorFunction
@@ -107,22 +108,10 @@ def _inferred(op: Op, p: Any, inputs: list[Buffer], targets: list[NDArray]) -> P
     return Plan(results, op.visible_count(p), not (half or op.mode or op.random))
 
 
-def _extent(flat: Any) -> tuple[int, int]:
-    """The first byte of flat memory on a GPU, and the one after its last."""
-    described = getattr(flat, "__cuda_array_interface__", None)
-    if described is None:  # Numba's simulator keeps a NumPy array
-        described = flat._ary.__array_interface__
-    start = described["data"][0]
-    return start, start + flat.size * flat.dtype.itemsize
-
-
 def _overlap(left: Buffer, right: Buffer) -> bool:
-    if left.device != right.device:
+    if left.device != right.device or (left.device == "cpu" and owner_of(left) is not owner_of(right)):
         return False
-    if left.device == "cpu":
-        return bool(np.may_share_memory(left.flat, right.flat))
-    (a, a_end), (b, b_end) = _extent(left.flat), _extent(right.flat)
-    return a < b_end and b < a_end
+    return overlap([span_of(left)], [span_of(right)])
 
 
 def _may_write(op: Op, target: NDArray, index: int, sources: list[NDArray], dtype: np.dtype) -> bool:

@@ -162,8 +162,7 @@ def _matrices(rng: np.random.Generator, shape: Shape, *, definite: bool, smooth:
     whose eigenvalues lie apart.
     """
     values = rng.integers(-4, 4, shape, endpoint=True) / 4 + (rng.uniform(0.06, 0.19, shape) if smooth else 0.0)
-    side = shape[-1]
     if not definite:
-        return values + 4 * np.eye(side) * rng.choice((-1, 1), shape)
+        return values + 4 * np.eye(*shape[-2:]) * rng.choice((-1, 1), shape)
     lower = np.tril(values, -1)
-    return lower + np.swapaxes(lower, -1, -2) + np.diag(4 + 8.0 * np.arange(side))
+    return lower + np.swapaxes(lower, -1, -2) + np.diag(4 + 8.0 * np.arange(shape[-1]))

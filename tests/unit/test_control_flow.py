@@ -291,3 +291,19 @@ def test_half_precision_goes_through() -> None:
     executor = net.bind(mx.cpu(), values)
     assert [o.dtype for o in executor.forward()] == [np.float16] * 2
     assert plain(executor.outputs) == [[[1], [4]], [4]]
+
+
+def test_a_sparse_array_is_made_dense_for_a_loop() -> None:
+    op = mx.cached_op.CachedOp(SYM.foreach(lambda row, t: (row * t, t + row), x, s)[0])
+    rows = mx.nd.sparse.row_sparse_array(([[2]], [1]), shape=(3, 1))
+    assert plain(op(rows, mx.nd.array([3]))) == [[0], [6], [0]]
+
+
+def test_a_file_of_a_recorded_loop_holds_the_loop() -> None:
+    net = SYM.foreach(lambda row, t: (row * t, t + row), x, s)[0]
+    data = mx.nd.array([[1], [2]])
+    data.attach_grad()
+    with mx.autograd.record():
+        made = mx.cached_op.CachedOp(net)(data, mx.nd.array([3]))
+    recorded = mx.sym.load_json(mx.autograd.get_symbol(made).tojson())
+    assert run(recorded, var0=[[1], [2]], var1=[3]) == [plain(made)]

@@ -159,3 +159,19 @@ def test_a_gradient_that_a_page_refuses_is_refused_inside() -> None:
     with pytest.raises(mx.MXNetError, match="no gradient for input data"):
         executor.backward(mx.nd.ones((3, 2, 2)))
         executor.grad_dict["x"].asnumpy()
+
+
+@pytest.mark.clause("control-flow/gradient")
+def test_the_gradient_of_a_node_has_no_gradient() -> None:
+    op = mx.cached_op.CachedOp(SYM.foreach(lambda row, t: (row * row * t, t), x, s)[0])
+    data, state = mx.nd.array([[1, 2]]), mx.nd.array([3, 4])
+    data.attach_grad()
+
+    def slope(run: Callable[..., Any]) -> Any:
+        with mx.autograd.record():
+            return mx.autograd.grad(run(data, state), [data], create_graph=True)[0]
+
+    slope(lambda a, t: ND.foreach(lambda row, t: (row * row * t, t), a, t)[0]).backward()
+    assert data.grad.asnumpy().tolist() == [[6, 8]]
+    with pytest.raises(mx.MXNetError, match=r"_backward__foreach .* is non-differentiable"):
+        slope(op).backward()

@@ -1,0 +1,286 @@
+"""_contrib_AdaptiveAvgPooling2D, _contrib_BilinearResize2D: images brought to another size.
+
+[_contrib_AdaptiveAvgPooling2D/regions] out has output_size, (height, width), one number for both, or 1 x 1 without; place i
+    of n along a side of s is the mean of pixels floor(i s / n) to ceil((i + 1) s / n).
+    >>> image = [[[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16]]]]
+    >>> run("_contrib_AdaptiveAvgPooling2D", image, output_size=(2, 3)), run("_contrib_AdaptiveAvgPooling2D", image)
+    ([[[[3.5, 4.5, 5.5], [11.5, 12.5, 13.5]]]], [[[[8.5]]]])
+    >>> run("_contrib_AdaptiveAvgPooling2D", [[[[1, 2, 3]]]], output_size=(1, 5))
+    [[[[1.0, 1.5, 2.0, 2.5, 3.0]]]]
+
+[_contrib_AdaptiveAvgPooling2D/size] output_size has at most two numbers, positive ones.
+
+[_contrib_AdaptiveAvgPooling2D/gradient] a mean gives each of its pixels the same share of its head.
+    >>> grad("_contrib_AdaptiveAvgPooling2D", [[[[1, 2, 3]]]], output_size=(1, 2), head=[[[[2, 4]]]])
+    [[[[1.0, 3.0, 2.0]]]]
+
+[_contrib_BilinearResize2D/aligned] with align_corners the first and last pixels of both images lie upon each other: place i
+    of n is at i (s - 1) / (n - 1). Without it, at (i + 0.5) s / n - 0.5, not below 0. The two or four pixels around it are
+    weighed by nearness. A side of 1 is made of the first pixel.
+    >>> small = [[[[1, 2, 4], [3, 8, 5]]]]
+    >>> run("_contrib_BilinearResize2D", small, height=3, width=5)
+    [[[[1.0, 1.5, 2.0, 3.0, 4.0], [2.0, 3.5, 5.0, 4.75, 4.5], [3.0, 5.5, 8.0, 6.5, 5.0]]]]
+    >>> run("_contrib_BilinearResize2D", small, height=3, width=5, align_corners=False)
+    [[[[1.0, 1.4, 2.0, 3.2, 4.0], [2.0, 3.2, 5.0, 4.7, 4.5], [3.0, 5.0, 8.0, 6.2, 5.0]]]]
+    >>> run("_contrib_BilinearResize2D", small)
+    [[[[1.0]]]]
+
+[_contrib_BilinearResize2D/size] the size is height x width, or, with scale_height and scale_width, the sides times these,
+    cut off. No side may become 0; both scales are given or none.
+    >>> run("_contrib_BilinearResize2D", small, scale_height=0.5, scale_width=1.5, align_corners=False)
+    [[[[1.0, 1.625, 2.75, 4.0]]]]
+
+[_contrib_BilinearResize2D/modes] to_even_down, to_even_up, to_odd_down and to_odd_up take one pixel off a side or add one
+    where it is not even, or odd, already; odd_scale takes a scale times an even side, (side - 1) scale + 1 for an odd
+    one; like takes the sides of a second input.
+    >>> run("_contrib_BilinearResize2D", small, mode="to_odd_up"), run("_contrib_BilinearResize2D", small, mode="to_odd_down")
+    ([[[[1.0, 2.0, 4.0], [2.0, 5.0, 4.5], [3.0, 8.0, 5.0]]]], [[[[1.0, 2.0, 4.0]]]])
+    >>> run("_contrib_BilinearResize2D", small, mode="odd_scale", scale_height=0.5, scale_width=2)[0][0]
+    [[1.0, 1.5, 2.0, 3.0, 4.0]]
+    >>> run("_contrib_BilinearResize2D", small, [[[[0, 0]] * 3]], mode="like")
+    [[[[1.0, 4.0], [2.0, 4.5], [3.0, 5.0]]]]
+
+[_contrib_BilinearResize2D/gradient] heads go back to pixels by the same weights, in C order; 0 for like.
+    >>> grad("_contrib_BilinearResize2D", [[[[1, 2]]]], height=1, width=3, head=[[[[1, 2, 4]]]])
+    [[[[2.0, 5.0]]]]
+
+[resize/rank] data is (batch, channels, height, width).
+
+[resize/precision] places, weights and sums are in double precision.
+
+[resize/types] data is of a floating-point type.
+"""
+
+from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
+
+from .foundation import AtLeast, Case, Loop, Op, Shape, items, merge, require, same_type, scalar
+from .foundation.loops import zero
+from .multilinear import register_multilinear
+
+
+class PoolingParams(NamedTuple):
+    output_size: Shape = ()
+
+
+class Params(NamedTuple):
+    height: Annotated[int, AtLeast(1)] = 1
+    width: Annotated[int, AtLeast(1)] = 1
+    scale_height: float | None = None
+    scale_width: float | None = None
+    mode: Literal[
+        "like", "odd_scale", "size", "to_even_down", "to_even_up", "to_odd_down", "to_odd_up"
+    ] = "size"
+    align_corners: bool = True
+
+
+def inputs(p):
+    return ("data", "like") if p.mode == "like" else ("data",)
+
+
+def resized(ins, outs, sides_of):
+    """Shapes of data and output; ``sides_of(sides)`` tells the output's, 0 where unknown."""
+    out = merge("resize/rank", "output", outs[0], (0, 0, 0, 0))
+    data = merge("resize/rank", "data", ins[0], (*out[:2], 0, 0))
+    out = merge("resize/rank", "output", out, (*data[:2], *sides_of(data[2:])))
+    return (*out[:2], *data[2:]), out
+
+
+def infer_pooling(p, ins, outs):
+    size = p.output_size or (1,)
+    require(
+        "_contrib_AdaptiveAvgPooling2D/size", len(size) <= 2 and min(size) > 0,
+        f"output_size {p.output_size} must be one or two positive numbers",
+    )
+    data, out = resized(ins, outs, lambda sides: (size[0], size[-1]))
+    return [data], [out]
+
+
+def side_of(p, side, size, scale):
+    """A side of the output for one of the data; 0 where that is unknown."""
+    if p.mode == "size" and scale is None:
+        return size
+    if not side:
+        return 0
+    if p.mode == "odd_scale":
+        return int(np.float32(scale) * np.float32(side if side % 2 == 0 else side - 1)) + side % 2
+    if p.mode == "size":
+        return int(np.float32(scale) * np.float32(side))
+    odd = "odd" in p.mode
+    return side if side % 2 == odd else side + (1 if p.mode.endswith("up") else -1)
+
+
+def infer(p, ins, outs):
+    scales = [scale for scale in (p.scale_height, p.scale_width) if scale is not None]
+    require(
+        "_contrib_BilinearResize2D/size",
+        len(scales) == 2 or (p.mode != "odd_scale" and not (scales and p.mode == "size")),
+        f"mode {p.mode} needs both of scale_height and scale_width, given {p.scale_height} and {p.scale_width}",
+    )
+    likes = [merge("resize/rank", "like", each, (0, 0, 0, 0)) for each in ins[1:]]
+
+    def sides_of(sides):
+        if likes:
+            return likes[0][2:]
+        asked = ((p.height, p.scale_height), (p.width, p.scale_width))
+        made = tuple(side_of(p, side, *each) for side, each in zip(sides, asked, strict=True))
+        require(
+            "_contrib_BilinearResize2D/size", all(m > 0 or not s for m, s in zip(made, sides, strict=True)),
+            f"an image of {sides} would become one of {made}",
+        )
+        return made
+
+    data, out = resized(ins, outs, sides_of)
+    return [data, *((*each[:2], *out[2:]) for each in likes)], [out]
+
+
+def infer_type(p, ins, outs):
+    kind = ins[0] if ins[0] is not None else outs[0]
+    same_type(p, [kind], outs)
+    require(
+        "resize/types", kind is None or kind.kind == "f", f"data is {kind}, a floating-point type is needed; use Cast"
+    )
+    return [kind, *(kind if each is None else each for each in ins[1:])], [kind]
+
+
+# --- loops --------------------------------------------------------------------------------------
+# data is (planes, height, width), out (planes, high, wide).
+
+
+def mean_regions(data, out, planes, height, width, high, wide):
+    for row in items(planes * high):
+        i, plane = row % high, row // high
+        top, bottom = i * height // high, ((i + 1) * height + high - 1) // high
+        for j in range(wide):
+            left, right = j * width // wide, ((j + 1) * width + wide - 1) // wide
+            total = 0.0
+            for line in range(plane * height + top, plane * height + bottom):
+                for at in range(line * width + left, line * width + right):
+                    total += data[at]
+            out[row * wide + j] = total / ((bottom - top) * (right - left))
+
+
+def share_regions(head, d_data, planes, height, width, high, wide):
+    """One item is one pixel, which gathers from the regions that it lies in."""
+    for item in items(planes * height * width):
+        x, y, plane = item % width, item // width % height, item // (width * height)
+        total = 0.0
+        for i in range(y * high // height, ((y + 1) * high + height - 1) // height):
+            down = ((i + 1) * height + high - 1) // high - i * height // high
+            for j in range(x * wide // width, ((x + 1) * wide + width - 1) // width):
+                across = ((j + 1) * width + wide - 1) // wide - j * width // wide
+                total += head[(plane * high + i) * wide + j] / np.float64(down * across)
+        d_data[item] = total
+
+
+@scalar
+def place_of(i, side, n, aligned):
+    """Where place ``i`` of ``n`` lies between the pixels of a side."""
+    if n == 1:
+        return 0.0
+    if aligned:
+        return np.float64(i * (side - 1)) / (n - 1)
+    return max((i + 0.5) * side / n - 0.5, 0.0)
+
+
+def stretch(data, out, planes, height, width, high, wide, aligned):
+    for row in items(planes * high):
+        y = place_of(row % high, height, high, aligned)
+        top = min(np.int64(y), height - 1)
+        lower = y - top
+        upper_line = (row // high * height + top) * width
+        lower_line = upper_line + (width if top < height - 1 else 0)
+        for j in range(wide):
+            x = place_of(j, width, wide, aligned)
+            left = min(np.int64(x), width - 1)
+            right, step = x - left, 1 if left < width - 1 else 0
+            above = data[upper_line + left] * (1 - right) + data[upper_line + left + step] * right
+            below = data[lower_line + left] * (1 - right) + data[lower_line + left + step] * right
+            out[row * wide + j] = above * (1 - lower) + below * lower
+
+
+def stretch_back(head, d_data, planes, height, width, high, wide, aligned):
+    for plane in items(planes):
+        for at in range(plane * height * width, (plane + 1) * height * width):
+            d_data[at] = 0
+        for row in range(plane * high, (plane + 1) * high):
+            y = place_of(row % high, height, high, aligned)
+            top = min(np.int64(y), height - 1)
+            lower = y - top
+            upper_line = (plane * height + top) * width
+            lower_line = upper_line + (width if top < height - 1 else 0)
+            for j in range(wide):
+                x = place_of(j, width, wide, aligned)
+                left = min(np.int64(x), width - 1)
+                right, step = x - left, 1 if left < width - 1 else 0
+                value = head[row * wide + j]
+                d_data[upper_line + left] += value * (1 - lower) * (1 - right)
+                d_data[upper_line + left + step] += value * (1 - lower) * right
+                d_data[lower_line + left] += value * lower * (1 - right)
+                d_data[lower_line + left + step] += value * lower * right
+
+
+MEAN_REGIONS, SHARE_REGIONS = Loop(mean_regions), Loop(share_regions)
+STRETCH, STRETCH_BACK = Loop(stretch), Loop(stretch_back)
+
+
+# --- the operators ------------------------------------------------------------------------------
+
+
+def numbers(data, out):
+    return data[0] * data[1], *data[2:], *out[2:]
+
+
+def forward_pooling(p, data, out):
+    MEAN_REGIONS(data, out, *numbers(data.shape, out.shape))
+
+
+def backward_pooling(p, head, d_data):
+    if d_data is not None:
+        SHARE_REGIONS(head, d_data, *numbers(d_data.shape, head.shape))
+
+
+def forward(p, data, like, out):
+    STRETCH(data, out, *numbers(data.shape, out.shape), p.align_corners)
+
+
+def backward(p, head, d_data, d_like):
+    zero(d_like)
+    if d_data is not None:
+        STRETCH_BACK(head, d_data, *numbers(d_data.shape, head.shape), p.align_corners)
+
+
+def cases_pooling(draw):
+    return Case({"output_size": draw.choice(((), (2,), draw.shape(2, 2)))}, {"data": draw.shape(4, 4)})
+
+
+def cases(draw):
+    mode = draw.choice(("like", "odd_scale", "size", "size", "to_even_up", "to_odd_down", "to_odd_up"))
+    params = {"mode": mode, "align_corners": draw.boolean()}
+    if mode == "odd_scale" or (mode == "size" and draw.boolean()):
+        params.update(scale_height=draw.choice((1.0, 1.5, 2.0)), scale_width=draw.choice((1.0, 2.5)))
+    elif mode == "size":
+        params.update(height=draw.integer(1, 5), width=draw.integer(1, 5))
+    data = draw.shape(4, 4)
+    return Case(params, {"data": data, **({"like": draw.shape(4, 4)} if mode == "like" else {})})
+
+
+
+register_multilinear(Op(
+    name="_contrib_AdaptiveAvgPooling2D", doc=__doc__, params=PoolingParams, infer=infer_pooling,
+    infer_type=infer_type, forward=forward_pooling, backward=backward_pooling, cases=cases_pooling,
+    refusals={
+        "_contrib_AdaptiveAvgPooling2D/size": {"params": {"output_size": (2, 2, 2)}, "shapes": {"data": (1, 1, 4, 4)}},
+        "resize/rank": {"params": {}, "shapes": {"data": (1, 4, 4)}},
+    },
+), ("data",))
+register_multilinear(Op(
+    name="_contrib_BilinearResize2D", doc=__doc__, params=Params, inputs=inputs, all_inputs=("data", "like"), infer=infer,
+    infer_type=infer_type, forward=forward, backward=backward, no_gradient=("like",), shape_only=("like",), cases=cases,
+    refusals={
+        "_contrib_BilinearResize2D/size": {"params": {"scale_height": 2}, "shapes": {"data": (1, 1, 4, 4)}},
+        "resize/rank": {"params": {}, "shapes": {"data": (1, 4, 4)}},
+        "resize/types": {"params": {}, "shapes": {"data": (1, 1, 4, 4)}, "dtypes": {"data": "int32"}},
+    },
+), ("data",))
