@@ -142,7 +142,7 @@ def cases(draw):
 
 def cases_sync(draw):
     case = cases(draw)
-    return case._replace(params={**case.params, "key": "bn"})
+    return case._replace(params={**case.params, "key": f"bn{case.shapes['data'][1]}"})
 
 
 def page(name, params, infer, forward, backward, cases, **more):

@@ -10,7 +10,7 @@
     >>> run("BilinearSampler", image, [[[[-0.5, 0.25, 1.5]], [[0, 0.5, -1]]]])
     [[[[4.5, 6.75, 1.5]]]]
 
-[BilinearSampler/outside] a place a pixel or more outside is 0, and so is one that is not a number; neither takes or
+[BilinearSampler/outside] a place more than a pixel outside is 0, and so is one that is not a number; neither takes or
     gives a gradient.
     >>> run("BilinearSampler", image, [[[[-2, 9, float("nan")]], [[0, 0, 0]]]])
     [[[[0.0, 0.0, 0.0]]]]
@@ -127,7 +127,7 @@ def infer_type(p, ins, outs):
 @scalar
 def inside(value, side):
     """Whether a place touches the image at all; NaN does not."""
-    return value > -1 and value < side
+    return value >= -1 and value < side
 
 
 @scalar
