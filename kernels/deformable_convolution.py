@@ -39,8 +39,8 @@
 [_contrib_ModulatedDeformableConvolution/value] _contrib_DeformableConvolution where channel t of mask at (y,
     x) multiplies what tap t reads. mask is (batch, num_deformable_group kernel taps, *output size).
     im2col_step has no effect.
-    >>> run("_contrib_ModulatedDeformableConvolution", [[[[1, 3]]]], still, [[[[.5, 2]]]], [[[[2]]]], [1], kernel=(1, 1),
-    ...     num_filter=1)
+    >>> run("_contrib_ModulatedDeformableConvolution", [[[[1, 3]]]], still, [[[[.5, 2]]]], [[[[2]]]], [1],
+    ...     kernel=(1, 1), num_filter=1)
     [[[[2.0, 13.0]]]]
 
 [_contrib_ModulatedDeformableConvolution/groups] num_filter must be divisible by num_deformable_group here.
@@ -53,8 +53,8 @@
 
 [_contrib_ModulatedDeformableConvolution/gradient] all inputs have one; mask gets what its tap read, weighed
     by heads.
-    >>> grad("_contrib_ModulatedDeformableConvolution", [[[[1, 3]]]], half, [[[[.5, 1]]]], [[[[2]]]], [1], kernel=(1, 1),
-    ...      num_filter=1)
+    >>> grad("_contrib_ModulatedDeformableConvolution", [[[[1, 3]]]], half, [[[[.5, 1]]]], [[[[2]]]], [1],
+    ...      kernel=(1, 1), num_filter=1)
     ([[[[2.5, 0.5]]]], [[[[-2.0, -2.0]], [[2.0, 4.0]]]], [[[[4.0, 2.0]]]], [[[[2.0]]]], [2.0])
 """
 

@@ -48,12 +48,11 @@
 
 [_contrib_DeformablePSROIPooling/gradient] the pixels get heads by their shares, trans what moving the points
     changes; on a pixel, and at an edge, the slope along that axis is 0. rois has gradient zero.
-    >>> grad("_contrib_DeformablePSROIPooling", [[[[0, 4], [0, 4]]]], [[0, 0, 0, 1, 1]], [[[[.5]], [[0]]]], trans_std=.5,
-    ...      output_dim=1, pooled_size=1, group_size=1, spatial_scale=1)
+    >>> slope, one = [[[[0, 4], [0, 4]]]], dict(output_dim=1, pooled_size=1, group_size=1, spatial_scale=1)
+    >>> grad("_contrib_DeformablePSROIPooling", slope, [[0, 0, 0, 1, 1]], [[[[.25]], [[0]]]], trans_std=1, **one)
     ([[[[1.0, 0.0], [0.0, 0.0]]]], [[0.0, 0.0, 0.0, 0.0, 0.0]], [[[[0.0]], [[0.0]]]])
-    >>> grad("_contrib_DeformablePSROIPooling", [[[[0, 4], [0, 4]]]], [[0, 0, 0, 1, 1]], [[[[.75]], [[0]]]], trans_std=.5,
-    ...      output_dim=1, pooled_size=1, group_size=1, spatial_scale=1)
-    ([[[[0.75, 0.25], [0.0, 0.0]]]], [[0.0, 0.0, 0.0, 0.0, 0.0]], [[[[4.0]], [[0.0]]]])
+    >>> grad("_contrib_DeformablePSROIPooling", slope, [[0, 0, 0, 1, 1]], [[[[.375]], [[0]]]], trans_std=1, **one)
+    ([[[[0.75, 0.25], [0.0, 0.0]]]], [[0.0, 0.0, 0.0, 0.0, 0.0]], [[[[8.0]], [[0.0]]]])
 
 [_contrib_DeformablePSROIPooling/sum-order] a bin is summed in double precision, in C order.
 """

@@ -16,7 +16,25 @@ def stored_key(key: str) -> str:
     return f"__{key}__" if key in HIDDEN_KEYS else key
 
 
-class AttrScope:
+def _stack() -> list[AttrScope]:
+    stack = getattr(AttrScope._local, "stack", None)
+    if not stack:
+        stack = AttrScope._local.stack = [AttrScope()]
+    return stack
+
+
+class _AttrScopeType(type):
+    @property
+    def current(cls) -> AttrScope:
+        """The innermost scope of this thread; assigning replaces it."""
+        return _stack()[-1]
+
+    @current.setter
+    def current(cls, scope: AttrScope) -> None:
+        _stack()[-1] = scope
+
+
+class AttrScope(metaclass=_AttrScopeType):
     """Attributes (strings) given to every symbol created inside; scopes nest, the inner one wins.
 
     Raises:
@@ -35,23 +53,15 @@ class AttrScope:
                 )
         self._attr = attrs
 
-    @classmethod
-    def current(cls) -> AttrScope:
-        """Return the innermost scope of this thread."""
-        stack = getattr(AttrScope._local, "stack", None)
-        if not stack:
-            stack = AttrScope._local.stack = [AttrScope()]
-        return stack[-1]
-
     def get(self, attr: dict[str, str] | None) -> dict[str, str]:
         """Merge the scope's attributes with ``attr``, which wins."""
         return {**self._attr, **(attr or {})}
 
     def __enter__(self) -> AttrScope:
-        outer = AttrScope.current()
+        outer = AttrScope.current
         merged = AttrScope()
         merged._attr = {**outer._attr, **self._attr}
-        AttrScope._local.stack.append(merged)
+        _stack().append(merged)
         return self
 
     def __exit__(self, *_: Any) -> None:

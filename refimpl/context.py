@@ -15,7 +15,20 @@ from .base import refusal
 _TYPES = {"cpu": 1, "gpu": 2, "cpu_pinned": 3, "cpu_shared": 5}
 
 
-class Context:
+class _ContextType(type):
+    @property
+    def default_ctx(cls) -> Context:
+        """The current context of this thread; programs of 2015 assigned to it where ``with`` is written today."""
+        return current_context()
+
+    @default_ctx.setter
+    def default_ctx(cls, context: Context) -> None:
+        if not hasattr(Context._stack, "contexts"):
+            Context._stack.contexts = []
+        Context._stack.contexts[-1:] = [context]
+
+
+class Context(metaclass=_ContextType):
     """A device: ``Context("cpu", 0)``, ``Context(other)``, or one of :func:`cpu` and :func:`gpu`.
 
     ``with mx.cpu(1): ...`` makes it the default of the current thread.

@@ -6,21 +6,31 @@ import threading
 from typing import Any
 
 
-class NameManager:
+def _stack() -> list[NameManager]:
+    stack = getattr(NameManager._local, "stack", None)
+    if not stack:
+        stack = NameManager._local.stack = [NameManager()]
+    return stack
+
+
+class _NameManagerType(type):
+    @property
+    def current(cls) -> NameManager:
+        """The innermost manager of this thread; assigning replaces it."""
+        return _stack()[-1]
+
+    @current.setter
+    def current(cls, manager: NameManager) -> None:
+        _stack()[-1] = manager
+
+
+class NameManager(metaclass=_NameManagerType):
     """Counts names by hint; ``with NameManager():`` starts again at zero."""
 
     _local = threading.local()
 
     def __init__(self) -> None:
         self._counter: dict[str, int] = {}
-
-    @classmethod
-    def current(cls) -> NameManager:
-        """Return the innermost manager of this thread."""
-        stack = getattr(NameManager._local, "stack", None)
-        if not stack:
-            stack = NameManager._local.stack = [NameManager()]
-        return stack[-1]
 
     def get(self, name: str | None, hint: str) -> str:
         """Return ``name`` if given, else ``hint`` with the next number."""
@@ -31,8 +41,7 @@ class NameManager:
         return f"{hint}{count}"
 
     def __enter__(self) -> NameManager:
-        NameManager.current()
-        NameManager._local.stack.append(self)
+        _stack().append(self)
         return self
 
     def __exit__(self, *_: Any) -> None:

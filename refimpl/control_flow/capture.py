@@ -45,7 +45,7 @@ def flat_symbols(given: Any, what: str) -> tuple[list[Symbol], Any]:
 
 def _unique(name: str) -> str:
     """A mark that no other body has; within another body it begins with the mark of that one."""
-    around = AttrScope.current().get(None).get(MARK)
+    around = AttrScope.current.get(None).get(MARK)
     whole = f"{around}${name}" if around else name
     with _LOCK:
         _COUNTS[whole] += 1
@@ -119,10 +119,10 @@ def _cut(heads: Sequence[Entry], mark: str, formal: dict[int, int]) -> Captured:
 
 def attach(op: Op, bodies: Sequence[Captured], inputs: Sequence[Entry], attrs: dict[str, Any]) -> list[Symbol]:
     """A node that holds bodies; one symbol per output."""
-    scope = {stored_key(key): value for key, value in AttrScope.current().get(None).items()}
+    scope = {stored_key(key): value for key, value in AttrScope.current.get(None).items()}
     texts = {"num_args": str(len(bodies) + len(inputs)), **{key: str(value) for key, value in attrs.items()}}
     params = op.parse({**texts, SUBGRAPHS: [body.heads for body in bodies]})
-    node = Node(op, NameManager.current().get(None, op.name), {**scope, **texts}, inputs, params=params)
+    node = Node(op, NameManager.current.get(None, op.name), {**scope, **texts}, inputs, params=params)
     return [Symbol([Entry(node, i)]) for i in range(node.visible_count())]
 
 

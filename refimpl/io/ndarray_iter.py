@@ -213,6 +213,9 @@ class NDArrayIter(DataIter):
         return [*pieces, self._slice(value, 0, rest)] if rest else pieces
 
     def _slice(self, value: NDArray, start: int, stop: int) -> NDArray:
+        if value.is_sparse:
+            # only csr, along axis 0: all others became dense when they came
+            return value[start : min(stop, self.num_data)].tostype("default")
         key = (slice(None),) * self._axis + (slice(start, min(stop, self.num_data)),)
         return value[key].copy()
 

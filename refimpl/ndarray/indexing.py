@@ -66,6 +66,7 @@ def set_item(array: NDArray, key: Any, value: Any) -> None:
                 " no gradient would flow; build the result with concat, stack or where",
             )
         value = value.asnumpy()
+    value = _numbers(value)
     if whole:
         engine.overwrite(array._buffer)
     memory = array._data
@@ -148,6 +149,21 @@ def _plain_key(key: Any) -> Any:
     raise refusal(
         "NDArray/key", f"NDArray does not support slicing with key {key!r} of type {type(key)}", ValueError
     )
+
+
+def _numbers(value: Any) -> Any:
+    """``value``, in which text is read as numbers, as it is in MXNet."""
+    kind = value.dtype.kind if isinstance(value, np.generic | np.ndarray) else np.asarray(value).dtype.kind
+    if kind not in "USc":
+        return value
+    try:
+        return np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        raise refusal(
+            "NDArray/assign-numbers",
+            f"{value!r} of type {type(value).__name__} is not made of real numbers; assign a number, a list of"
+            " them or an array", TypeError,
+        ) from None
 
 
 def _fitting(value: Any, shape: Shape) -> Any:

@@ -34,7 +34,7 @@ def attribute_text(value: Any) -> str:
 
 def _checked_attributes(attr: dict[str, str] | None) -> dict[str, str]:
     """User attributes merged with the scope's, under their stored spelling."""
-    merged = AttrScope.current().get(attr)
+    merged = AttrScope.current.get(attr)
     for key, value in merged.items():
         if not isinstance(value, str):
             raise refusal(
@@ -112,7 +112,7 @@ def call(
 
     scope = _checked_attributes(attr)
     # the hint is the name the user called; MXNet spells both Concat and concat "concat0"
-    node_name = NameManager.current().get(name, called.lower())
+    node_name = NameManager.current.get(name, called.lower())
     attrs = {**scope, **{key: attribute_text(value) for key, value in params.items()}}
     if op.variadic and op.variadic not in attrs:
         attrs[op.variadic] = str(len(inputs))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ... import engine
-from ...base import refusal
+from ...base import refusal, require
 from ...kernels.cast_storage import SCATTER_ROWS, SPREAD_CSR, csr_of, rows_of
 from ...kernels.foundation import Buffer, allocate
 from ...kernels.foundation.loops import FILL
@@ -23,6 +23,7 @@ def tostype(array: NDArray, stype: str) -> NDArray:
 
     Raises:
         MXNetError: there is no such storage.
+        MXNetError: a single number, which has no rows.
         ValueError: csr is asked of an array that is no matrix, or from one sparse storage to the other.
     """
     if stype not in STORAGES:
@@ -43,6 +44,7 @@ def tostype(array: NDArray, stype: str) -> NDArray:
             "Sparse/csr-rank",
             f"To convert to a CSR, the NDArray should be 2 Dimensional. Current shape is {array.shape}", ValueError,
         )
+    require("Sparse/row-rank", array.ndim > 0, "a single number has no rows to list; keep it dense")
     ctx, dense = array.context, widened(array)
     if stype == "csr":
         values, columns, starts = csr_of(dense)

@@ -1,0 +1,167 @@
+"""Correlation: patches of two images compared with each other at neighbouring places (as in FlowNet).
+
+[Correlation/formula] both inputs get pad_size zeros on every side. Output (i, j) compares the patch of kernel_size x
+    kernel_size pixels of data1 that begins at max_displacement + i stride1 (and j) with that of data2 moved by (dy, dx)
+    stride2, one channel for each dy and dx from -r to r in C order, r = max_displacement // stride2: the products are added
+    up over pixels and channels and divided by their number.
+    >>> first, second = [[[[1, 2], [3, 4]]]], [[[[5, 6], [7, 8]]]]
+    >>> run("Correlation", first, second, max_displacement=0)
+    [[[[5.0, 12.0], [21.0, 32.0]]]]
+    >>> run("Correlation", first, second, kernel_size=1, max_displacement=1, pad_size=1)[0][5]
+    [[6.0, 0.0], [24.0, 0.0]]
+    >>> run("Correlation", [[[[1] * 3] * 3]], [[[[2] * 3] * 3]], kernel_size=3, max_displacement=0)
+    [[[[2.0]]]]
+
+[Correlation/difference] with is_multiply=False absolute differences stand for the products.
+    >>> run("Correlation", first, second, max_displacement=0, is_multiply=False)
+    [[[[4.0, 4.0], [4.0, 4.0]]]]
+
+[Correlation/output-size] along each axis ceil((size + 2 pad_size - 2 (max_displacement + kernel_size // 2)) / stride1), at
+    least 1.
+
+[Correlation/lengths] kernel_size is odd; stride1 and stride2 are at least 1.
+
+[Correlation/shapes] both inputs have one shape, (batch, channels, height, width).
+
+[Correlation/gradient] products: the head times the other pixel, divided likewise; differences: their sign, that of 0
+    being 1.
+    >>> options = {"max_displacement": 0, "is_multiply": False}
+    >>> grad("Correlation", [[[[1, 2]]]], [[[[1, 3]]]], **options)
+    ([[[[1.0, -1.0]]]], [[[[-1.0, 1.0]]]])
+
+[Correlation/sum-order] sums are made in double precision, by channels, then pixels in C order.
+
+[Correlation/types] both inputs are of one floating-point type.
+"""
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from .foundation import AtLeast, Case, Loop, Op, items, merge, merge_all, register, require, same_type, scalar
+
+
+class Params(NamedTuple):
+    kernel_size: Annotated[int, AtLeast(0)] = 1
+    max_displacement: Annotated[int, AtLeast(0)] = 1
+    stride1: Annotated[int, AtLeast(0)] = 1
+    stride2: Annotated[int, AtLeast(0)] = 1
+    pad_size: Annotated[int, AtLeast(0)] = 0
+    is_multiply: bool = True
+
+
+def infer(p, ins, outs):
+    require("Correlation/lengths", p.kernel_size % 2 == 1, f"kernel_size {p.kernel_size} must be odd")
+    strides = f"stride1 {p.stride1} and stride2 {p.stride2} must be at least 1"
+    require("Correlation/lengths", min(p.stride1, p.stride2) >= 1, strides)
+    out = merge("Correlation/shapes", "output", outs[0], (0, (2 * (p.max_displacement // p.stride2) + 1) ** 2, 0, 0))
+    data = merge_all("Correlation/shapes", "data1 and data2", [*ins, (out[0], 0, 0, 0)])
+    less = 2 * (p.max_displacement + p.kernel_size // 2 - p.pad_size)
+    sides = tuple(-((less - side) // p.stride1) if side else 0 for side in data[2:])
+    require(
+        "Correlation/output-size", all(s > 0 or not d for s, d in zip(sides, data[2:], strict=True)),
+        f"images of {data[2:]} are too small for kernel_size {p.kernel_size}, max_displacement {p.max_displacement}"
+        f" and pad_size {p.pad_size}",
+    )
+    return [data, data], [merge("Correlation/shapes", "output", out, (data[0], 0, *sides))]
+
+
+def infer_type(p, ins, outs):
+    ins, outs = same_type(p, ins, outs)
+    require(
+        "Correlation/types", ins[0] is None or ins[0].kind == "f",
+        f"data1 is {ins[0]}, a floating-point type is needed; use Cast",
+    )
+    return ins, outs
+
+
+# --- loops --------------------------------------------------------------------------------------
+# a and b are (n, c, h, w), out (n, (2 r + 1)^2, oh, ow); k kernel_size, first the first pixel of a patch, pad included.
+
+
+@scalar
+def seen(image, plane, y, x, h, w):
+    """A pixel, or the zero of the padding."""
+    if 0 <= y < h and 0 <= x < w:
+        return np.float64(image[(plane * h + y) * w + x])
+    return np.float64(0)
+
+
+def compare(a, b, out, n, c, h, w, oh, ow, k, r, first, s1, s2, multiply):
+    for item in items(n * (2 * r + 1) * (2 * r + 1) * oh * ow):
+        j, i = item % ow, item // ow % oh
+        channel, image = item // (ow * oh) % ((2 * r + 1) * (2 * r + 1)), item // (ow * oh * (2 * r + 1) * (2 * r + 1))
+        down, across = (channel // (2 * r + 1) - r) * s2, (channel % (2 * r + 1) - r) * s2
+        total = 0.0
+        for plane in range(image * c, (image + 1) * c):
+            for tap in range(k * k):
+                y, x = first + i * s1 + tap // k, first + j * s1 + tap % k
+                one, other = seen(a, plane, y, x, h, w), seen(b, plane, y + down, x + across, h, w)
+                total += one * other if multiply else abs(one - other)
+        out[item] = total / (k * k * c)
+
+
+def compare_back(head, a, b, d_data, n, c, h, w, oh, ow, k, r, first, s1, s2, multiply, second):
+    """Gradient by a, or by b where ``second``: one item is one pixel, which gathers from the patches it is in."""
+    for item in items(n * c * h * w):
+        x, y, plane = item % w, item // w % h, item // (w * h)
+        total = 0.0
+        for channel in range((2 * r + 1) * (2 * r + 1)):
+            down, across = (channel // (2 * r + 1) - r) * s2, (channel % (2 * r + 1) - r) * s2
+            # the pixel of a that this pixel is compared with is (y, x) itself, or moved back from b
+            own_y, own_x = (y - down, x - across) if second else (y, x)
+            one = seen(a, plane, own_y, own_x, h, w)
+            other = seen(b, plane, own_y + down, own_x + across, h, w)
+            slope = (one if second else other) if multiply else (1.0 if (one >= other) != second else -1.0)
+            for tap in range(k * k):
+                i, j = own_y - first - tap // k, own_x - first - tap % k
+                if i % s1 == 0 and j % s1 == 0 and 0 <= i // s1 < oh and 0 <= j // s1 < ow:
+                    at = ((plane // c * (2 * r + 1) * (2 * r + 1) + channel) * oh + i // s1) * ow + j // s1
+                    total += head[at] * slope
+        d_data[item] = total / (k * k * c)
+
+
+COMPARE, COMPARE_BACK = Loop(compare), Loop(compare_back)
+
+
+# --- the operator -------------------------------------------------------------------------------
+
+
+def numbers(p, data, out):
+    return (
+        *data, *out[2:], p.kernel_size, p.max_displacement // p.stride2, p.max_displacement - p.pad_size,
+        p.stride1, p.stride2, p.is_multiply,
+    )
+
+
+def forward(p, data1, data2, out):
+    COMPARE(data1, data2, out, *numbers(p, data1.shape, out.shape))
+
+
+def backward(p, head, data1, data2, d_data1, d_data2):
+    for second, target in enumerate((d_data1, d_data2)):
+        if target is not None:
+            COMPARE_BACK(head, data1, data2, target, *numbers(p, data1.shape, head.shape), bool(second))
+
+
+def cases(draw):
+    params = {
+        "kernel_size": draw.choice((1, 3)), "max_displacement": draw.integer(0, 2), "stride1": draw.integer(1, 2),
+        "stride2": draw.integer(1, 2), "pad_size": draw.integer(0, 2), "is_multiply": draw.boolean(),
+    }
+    least = max(2 * (params["max_displacement"] + params["kernel_size"] // 2 - params["pad_size"]) + 1, 1)
+    sides = (least + draw.integer(0, 2), least + draw.integer(0, 2))
+    shape = (draw.integer(1, 2), draw.integer(1, 2), *sides)
+    return Case(params, {"data1": shape, "data2": shape})
+
+
+register(Op(
+    name="Correlation", doc=__doc__, params=Params, inputs=("data1", "data2"), infer=infer, infer_type=infer_type,
+    forward=forward, backward=backward, needs=("data1", "data2"), cases=cases,
+    refusals={
+        "Correlation/shapes": {"params": {}, "shapes": {"data1": (1, 1, 4, 4), "data2": (1, 1, 4, 5)}},
+        "Correlation/lengths": {"params": {"kernel_size": 2}, "shapes": {"data1": (1, 1, 4, 4)}},
+        "Correlation/output-size": {"params": {"max_displacement": 2}, "shapes": {"data1": (1, 1, 4, 4)}},
+        "Correlation/types": {"params": {}, "shapes": {"data1": (1, 1, 4, 4)}, "dtypes": {"data1": "int32"}},
+    },
+))

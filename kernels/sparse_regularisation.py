@@ -1,0 +1,111 @@
+"""IdentityAttachKLSparseReg: data as it is, with a gradient that keeps units from being active too often.
+
+[IdentityAttachKLSparseReg/identity] the output is data.
+    >>> run("IdentityAttachKLSparseReg", [[0.25, 0.5]], [0, 0])
+    [[0.25, 0.5]]
+
+[IdentityAttachKLSparseReg/gradient] backward moves moving_avg, (units,): new = momentum old + (1 - momentum) mean, of a
+    unit's data over the batch and all further axes; units are axis 1. Then d_data = head + penalty ((1 - t) / (1 - avg) -
+    t / avg) with t = sparseness_target, the slope of the Kullback-Leibler divergence of t and the new average.
+    >>> options = {"penalty": 1, "sparseness_target": 0.2, "momentum": 0.75, "head": [[1, 2], [3, 4]]}
+    >>> grad("IdentityAttachKLSparseReg", [[0.2, 0.5], [0.4, 0.7]], [0.5, 0.25], **options)[0]
+    [[2.010101, 2.614954], [4.010101, 4.614954]]
+
+[IdentityAttachKLSparseReg/moving-average] every backward moves it; forward does not.
+
+[IdentityAttachKLSparseReg/range] data lies between 0 and 1. Where an average reaches 0 or 1 the gradient is infinite, or
+    NaN for a target of 0 or 1.
+
+[IdentityAttachKLSparseReg/shape] data has two axes or more; moving_avg is (units,).
+
+[IdentityAttachKLSparseReg/types] all arrays are of one floating-point type.
+"""
+
+from math import prod
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from .foundation import AtLeast, AtMost, Case, Loop, Op, items, merge, register, require, same_type
+from .foundation.loops import COPY
+
+
+class Params(NamedTuple):
+    sparseness_target: Annotated[float, AtLeast(0), AtMost(1)] = 0.100000001
+    penalty: float = 0.00100000005
+    momentum: Annotated[float, AtLeast(0), AtMost(1)] = 0.899999976
+
+
+def infer(p, ins, outs):
+    data = merge("IdentityAttachKLSparseReg/shape", "output", outs[0], ins[0])
+    require("IdentityAttachKLSparseReg/shape", data is None or len(data) >= 2, f"data {data} needs two axes or more")
+    units = merge("IdentityAttachKLSparseReg/shape", "moving_avg", ins[1], (0,) if data is None else data[1:2])
+    if data is not None:
+        data = (data[0], *units, *data[2:])
+    return [data, units], [data]
+
+
+def infer_type(p, ins, outs):
+    ins, outs = same_type(p, ins, outs)
+    require(
+        "IdentityAttachKLSparseReg/types", ins[0] is None or ins[0].kind == "f",
+        f"data is {ins[0]}, a floating-point type is needed; use Cast",
+    )
+    return ins, outs
+
+
+# --- loops --------------------------------------------------------------------------------------
+
+
+def move_average(data, average, outer, units, inner, momentum):
+    for u in items(units):
+        total = np.float64(0)
+        for o in range(outer):
+            for at in range((o * units + u) * inner, (o * units + u + 1) * inner):
+                total += data[at]
+        average[u] = momentum * average[u] + (1 - momentum) * (total / (outer * inner))
+
+
+def add_slope(head, average, d_data, outer, units, inner, target, penalty):
+    for row in items(outer * units):
+        mean = np.float64(average[row % units])
+        slope = penalty * ((1 - target) / (1 - mean) - target / mean)
+        for at in range(row * inner, (row + 1) * inner):
+            d_data[at] = head[at] + slope
+
+
+MOVE_AVERAGE, ADD_SLOPE = Loop(move_average), Loop(add_slope)
+
+
+# --- the operator -------------------------------------------------------------------------------
+
+
+def forward(p, data, moving_avg, out):
+    COPY(data, out, data.size)
+
+
+def backward(p, head, data, moving_avg, d_data, d_average):
+    numbers = data.shape[0], data.shape[1], prod(data.shape[2:])
+    MOVE_AVERAGE(data, moving_avg, *numbers, p.momentum)
+    if d_data is not None:
+        ADD_SLOPE(head, moving_avg, d_data, *numbers, p.sparseness_target, p.penalty)
+
+
+def cases(draw):
+    params = {
+        "sparseness_target": draw.choice((0.25, 0.5)), "penalty": draw.choice((0.5, 1.0)),
+        "momentum": draw.choice((0.5, 0.75)),
+    }
+    return Case(params, {"data": draw.shape(2, 4)}, {"data": "positive", "moving_avg": "above_one"})
+
+
+register(Op(
+    name="IdentityAttachKLSparseReg", doc=__doc__, params=Params, inputs=("data", "moving_avg"), aux=("moving_avg",),
+    infer=infer, infer_type=infer_type, forward=forward, backward=backward, needs=("data", "moving_avg"),
+    mutates=("moving_avg",), inplace=((0, 0),), cases=cases, differentiable=False,
+    initial_attrs={"moving_avg": '["zero", {}]'},
+    refusals={
+        "IdentityAttachKLSparseReg/shape": {"params": {}, "shapes": {"data": (3,)}},
+        "IdentityAttachKLSparseReg/types": {"params": {}, "shapes": {"data": (3, 2)}, "dtypes": {"data": "int32"}},
+    },
+))
