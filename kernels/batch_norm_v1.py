@@ -1,4 +1,4 @@
-"""BatchNorm_v1, _contrib_SyncBatchNorm, _contrib_BatchNormWithReLU: BatchNorm under other names, with small differences.
+"""BatchNorm_v1, _contrib_SyncBatchNorm, _contrib_BatchNormWithReLU: BatchNorm with small differences.
 
 [batch-norm-family/same] all clauses of BatchNorm hold for data, gamma, beta and the moving statistics. BatchNorm_v1 and
     SyncBatchNorm take axis 1 as channels.
@@ -7,13 +7,17 @@
     >>> run("_contrib_SyncBatchNorm", [[1], [3]], [2], [10], [5], [4], fix_gamma=False, eps=0, key="bn")
     [[6.0], [8.0]]
 
-[batch-norm-family/var] the output var of BatchNorm_v1 and SyncBatchNorm is the variance; in evaluation it is moving_var.
+[batch-norm-family/var] the output var of BatchNorm_v1 and SyncBatchNorm is the variance; in evaluation it is
+    moving_var.
     >>> run("BatchNorm_v1", [[1], [5]], [1], [0], [0], [1], eps=0.1, output_mean_var=True, is_train=True)[1:]
     ([3.0], [4.0])
     >>> run("BatchNorm_v1", [[1], [5]], [1], [0], [7], [2], eps=0, output_mean_var=True)[1:]
     ([7.0], [2.0])
 
 [_contrib_SyncBatchNorm/devices] statistics are those of one device's part of the batch: ndev and key change nothing.
+    >>> options = {"ndev": 4, "key": "bn", "fix_gamma": False, "eps": 0, "is_train": True}
+    >>> run("_contrib_SyncBatchNorm", [[1], [3]], [2], [10], [0], [1], **options)
+    [[8.0], [12.0]]
 
 [_contrib_BatchNormWithReLU/relu] what is negative after BatchNorm becomes 0, and so does NaN.
     >>> run("_contrib_BatchNormWithReLU", [[1], [3]], [2], [1], [0], [1], fix_gamma=False, eps=0, is_train=True)

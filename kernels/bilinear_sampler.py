@@ -1,12 +1,13 @@
 """BilinearSampler, GridGenerator, SpatialTransformer: an image read at places between its pixels.
 
-[BilinearSampler/places] grid is (batch, 2, high, wide): x and y of each place, from -1, the middle of the first pixel, to
-    1, the middle of the last: pixel (x + 1) (width - 1) / 2.
+[BilinearSampler/places] grid is (batch, 2, high, wide): x and y of each place, from -1, the middle of the first
+    pixel, to 1, the middle of the last: pixel (x + 1) (width - 1) / 2.
     >>> image = [[[[1, 2, 3], [4, 5, 6], [7, 8, 9]]]]
     >>> run("BilinearSampler", image, [[[[-1, 0, 1]], [[-1, 0, 1]]]])
     [[[[1.0, 5.0, 9.0]]]]
 
-[BilinearSampler/between] between pixels the four around a place are weighed by nearness; pixels outside the image are 0.
+[BilinearSampler/between] between pixels the four around a place are weighed by nearness; pixels outside the image are
+    0.
     >>> run("BilinearSampler", image, [[[[-0.5, 0.25, 1.5]], [[0, 0.5, -1]]]])
     [[[[4.5, 6.75, 1.5]]]]
 
@@ -15,13 +16,14 @@
     >>> run("BilinearSampler", image, [[[[-2, 9, float("nan")]], [[0, 0, 0]]]])
     [[[[0.0, 0.0, 0.0]]]]
 
-[BilinearSampler/gradient] heads go back to pixels by the same weights, added in C order of the places; the gradient of a
-    place is the slope to the right and downwards, pixels outside being 0.
+[BilinearSampler/gradient] heads go back to pixels by the same weights, added in C order of the places; the gradient
+    of a place is the slope to the right and downwards, pixels outside being 0.
     >>> grad("BilinearSampler", image, [[[[-0.5, 0.25, 1.5]], [[0, 0.5, -1]]]], head=[[[[1, 2, 4]]]])
     ([[[[0.0, 0.0, 2.0], [0.5, 1.25, 0.25], [0.0, 0.75, 0.25]]]], [[[[1.0, 2.0, -12.0]], [[3.0, 6.0, 6.0]]]])
 
-[GridGenerator/affine] data is (batch, 6), the rows of a 2 x 3 matrix that is multiplied with (x, y, 1) for every place of
-    target_shape, (height, width), both positive; x and y go from -1 to 1. The only place on a side of 1 is -1.
+[GridGenerator/affine] data is (batch, 6), the rows of a 2 x 3 matrix that is multiplied with (x, y, 1) for every
+    place of target_shape, (height, width), both positive; x and y go from -1 to 1. The only place on a side of 1 is
+    -1.
     >>> run("GridGenerator", [[1, 2, 3, 4, 5, 6]], transform_type="affine", target_shape=(2, 3))
     [[[[0.0, 1.0, 2.0], [4.0, 5.0, 6.0]], [[-3.0, 1.0, 5.0], [7.0, 11.0, 15.0]]]]
     >>> run("GridGenerator", [[1, 0, 0, 0, 1, 0]], transform_type="affine", target_shape=(1, 2))
@@ -47,7 +49,9 @@
     >>> grad("SpatialTransformer", image, [[0.5, 0.1, 0.2, 0, 1, 0.1]], **options)[1]
     [[3.8, 7.8, 13.8, -14.6, -109.6, -91.6]]
 
-[BilinearSampler/precision] places and weights are computed in double precision.
+[BilinearSampler/precision] places, weights and sums are in double precision.
+    >>> run("BilinearSampler", [[[[1e8, 1], [-1e8, 1]]]], [[[[0]], [[0]]]])
+    [[[[0.5]]]]
 
 [BilinearSampler/types] inputs are of one floating-point type.
 """

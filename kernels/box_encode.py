@@ -47,10 +47,10 @@
     (None, None)
 """
 
-from math import exp, log
+from math import exp
 from typing import Literal, NamedTuple
 
-from .boxes import floating, nothing
+from .boxes import floating, log_ratio, nothing
 from .foundation import Case, Loop, Op, items, merge, register
 from .foundation.loops import clipped
 
@@ -98,7 +98,7 @@ def encode(samples, matches, anchors, refs, means, stds, targets, masks, n, m, c
             middle = anchors[i * 4 + k] + side * 0.5
             shift = (refs[at + k] + length * 0.5 - middle) / side
             targets[i * 4 + k] = (shift - means[k]) / stds[k] if chosen else 0
-            targets[i * 4 + k + 2] = (log(length / side) - means[k + 2]) / stds[k + 2] if chosen else 0
+            targets[i * 4 + k + 2] = (log_ratio(length, side) - means[k + 2]) / stds[k + 2] if chosen else 0
             masks[i * 4 + k] = chosen
             masks[i * 4 + k + 2] = chosen
 

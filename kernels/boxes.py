@@ -4,6 +4,8 @@ A box in corner form is (left, top, right, bottom); in center form (x, y, width,
 where corners are points, 1 where they are pixels that belong to the box.
 """
 
+from math import inf, log, nan
+
 from .foundation import Loop, items, require, same_type, scalar
 from .sort import MERGE_RUNS, NUMBER
 
@@ -33,6 +35,15 @@ def overlap(boxes, i, others, j, extent):
         return extent - extent
     meet = width * height
     return meet / (area(boxes, i, extent) + area(others, j, extent) - meet)
+
+
+@scalar
+def log_ratio(length, side):
+    """Logarithm of a ratio of sides; minus infinity for 0, NaN for boxes turned inside out."""
+    ratio = length / side
+    if ratio > 0:
+        return log(ratio)
+    return -inf if ratio == 0 else nan
 
 
 # --- loops --------------------------------------------------------------------------------------

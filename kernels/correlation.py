@@ -1,9 +1,9 @@
 """Correlation: patches of two images compared with each other at neighbouring places (as in FlowNet).
 
 [Correlation/formula] both inputs get pad_size zeros on every side. Output (i, j) compares the patch of kernel_size x
-    kernel_size pixels of data1 that begins at max_displacement + i stride1 (and j) with that of data2 moved by (dy, dx)
-    stride2, one channel for each dy and dx from -r to r in C order, r = max_displacement // stride2: the products are added
-    up over pixels and channels and divided by their number.
+    kernel_size pixels of data1 that begins at max_displacement + i stride1 (and j) with that of data2 moved by (dy,
+    dx) stride2, one channel for each dy and dx from -r to r in C order, r = max_displacement // stride2: the products
+    are added up over pixels and channels and divided by their number.
     >>> first, second = [[[[1, 2], [3, 4]]]], [[[[5, 6], [7, 8]]]]
     >>> run("Correlation", first, second, max_displacement=0)
     [[[[5.0, 12.0], [21.0, 32.0]]]]
@@ -16,8 +16,8 @@
     >>> run("Correlation", first, second, max_displacement=0, is_multiply=False)
     [[[[4.0, 4.0], [4.0, 4.0]]]]
 
-[Correlation/output-size] along each axis ceil((size + 2 pad_size - 2 (max_displacement + kernel_size // 2)) / stride1), at
-    least 1.
+[Correlation/output-size] along each axis ceil((size + 2 pad_size - 2 (max_displacement + kernel_size // 2)) /
+    stride1), at least 1.
 
 [Correlation/lengths] kernel_size is odd; stride1 and stride2 are at least 1.
 

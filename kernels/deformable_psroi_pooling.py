@@ -34,7 +34,7 @@
     [[[[2.5, 20.5], [42.5, 60.5]]]]
 
 [_contrib_DeformablePSROIPooling/no-trans] with no_trans there is no input trans, and bins stay.
-    >>> run("_contrib_DeformablePSROIPooling", row, [[0, 2, 0, 2, 0]], spatial_scale=1, trans_std=9, **one)
+    >>> run("_contrib_DeformablePSROIPooling", row, [[0, 2, 0, 2, 0]], spatial_scale=1, trans_std=1, **one)
     [[[[12.0]]]]
 
 [_contrib_DeformablePSROIPooling/shape] data is (batch, channels, height, width) with at least output_dim
@@ -65,19 +65,19 @@ import numpy as np
 from .boxes import floating
 from .foundation import Case, Loop, Op, items, merge, register, require, scalar
 from .foundation.loops import zero
-from .regions import between, checked_regions, image_of, rounded, spread
+from .regions import Fraction, between, checked_regions, image_of, rounded, spread
 
 CLAUSE = "_contrib_DeformablePSROIPooling/shape"
 
 
 class Params(NamedTuple):
-    spatial_scale: float
+    spatial_scale: Fraction
     output_dim: int
     group_size: int
     pooled_size: int
     part_size: int = 0
     sample_per_part: int = 1
-    trans_std: float = 0.0
+    trans_std: Fraction = 0.0
     no_trans: bool = False
 
 

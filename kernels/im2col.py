@@ -56,7 +56,8 @@ def steps(p):
     rank = len(p.kernel)
     require("im2col/lengths", 1 <= rank <= 3, f"kernel {p.kernel} must have 1 to 3 numbers")
     found = p.stride or (1,) * rank, p.dilate or (1,) * rank, p.pad or (0,) * rank
-    for name, values, least in zip(("kernel", "stride", "dilate", "pad"), (p.kernel, *found), (1, 1, 1, 0), strict=True):
+    for name, values in zip(("kernel", "stride", "dilate", "pad"), (p.kernel, *found), strict=True):
+        least = 0 if name == "pad" else 1
         require(
             "im2col/lengths", len(values) == rank and min(values) >= least,
             f"{name} {values} must hold {rank} numbers, as kernel does, of at least {least}",

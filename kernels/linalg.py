@@ -221,9 +221,9 @@ def per_matrix(like, kind=np.int64):
     return allocate((like.size // prod(like.shape[-2:]),), np.dtype(kind), like.device)
 
 
-def complain(clause, reports, what):
-    """Refuse when a loop reported a place (counted from 1) for any matrix."""
+def complain(clause, reports, what, mend):
+    """Refuse when a loop reported a row (counted from 1) for any matrix: what it is, and what would mend it."""
     found = reports.to_numpy()
     if found.any():
         number = int(np.flatnonzero(found)[0])
-        raise refusal(clause, f"matrix {number} of the batch {what} (row {int(found[number]) - 1})")
+        raise refusal(clause, f"matrix {number} of the batch {what} (row {int(found[number]) - 1}); {mend}")

@@ -146,7 +146,10 @@ def batch(a):
 def forward_factor(p, a, out):
     report = per_matrix(a)
     CHOLESKY(a, out, report, *batch(a))
-    complain("linalg_potrf/positive-definite", report, "is not positive definite")
+    complain(
+        "linalg_potrf/positive-definite", report, "is not positive definite",
+        "factor a symmetric matrix with positive eigenvalues, or add a small number to its diagonal",
+    )
 
 
 def backward_factor(p, head, out, d_a):
@@ -163,7 +166,10 @@ def forward_inverse(p, a, out):
     count, n = batch(a)
     report = per_matrix(a)
     FIND_ZERO(a, report, count, n)
-    complain("linalg_potri/singular", report, "is no Cholesky factor: it has a zero on its diagonal")
+    complain(
+        "linalg_potri/singular", report, "is no Cholesky factor: it has a zero on its diagonal",
+        "give what linalg.potrf returned",
+    )
     one, half = scratch(a, a.size, a.size)
     IDENTITY(one, count, n)
     TRIANGLE_SOLVE(a, one, half, count, n, n, n, 1, n, 1, True, 1.0)

@@ -180,7 +180,10 @@ def forward_inverse(p, a, out):
     lu, ones = scratch(a, a.size, count)
     pivots, report = allocate((count * n,), np.dtype(np.int32), a.device), per_matrix(a)
     FACTOR(a, lu, pivots, report, count, n)
-    complain("linalg_inverse/singular", report, "cannot be inverted: it is singular")
+    complain(
+        "linalg_inverse/singular", report, "is singular and has no inverse",
+        "invert matrices whose linalg.det is not 0, or add a small number to the diagonal",
+    )
     FILL_WITH_ONE(ones, count)
     INVERT(lu, pivots, ones, out, count, n, n, 1)
 

@@ -8,8 +8,8 @@ matrices as vectors, and back.
     [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0]]
 
 [linalg_parts/triangle] with offset 0 the lower triangle, or with lower=False the upper one, diagonal included. A
-    negative offset means the triangle below that diagonal, a positive one that above, whatever lower says. A lower triangle
-    is laid out row by row, an upper one column by column.
+    negative offset means the triangle below that diagonal, a positive one that above, whatever lower says. A lower
+    triangle is laid out row by row, an upper one column by column.
     >>> a = [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
     >>> run("_linalg_extracttrian", a), run("_linalg_extracttrian", a, offset=-1)
     ([0.0, 3.0, 4.0, 6.0, 7.0, 8.0], [3.0, 6.0, 7.0])

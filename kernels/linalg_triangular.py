@@ -2,6 +2,11 @@
 
 [linalg_triangular/triangle] A is read in its lower triangle, or with lower=False in its upper one, as if the rest were
     zeros; transpose turns it after that.
+    >>> a, one = [[2, 7], [1, 3]], [[1, 0], [0, 1]]
+    >>> run("_linalg_trmm", a, one), run("_linalg_trmm", a, one, transpose=True)
+    ([[2.0, 0.0], [1.0, 3.0]], [[2.0, 1.0], [0.0, 3.0]])
+    >>> run("_linalg_trmm", a, one, lower=False)
+    [[2.0, 7.0], [0.0, 3.0]]
 
 [linalg_trmm/formula] alpha op(A) B, with rightside alpha B op(A).
     >>> run("_linalg_trmm", [[2, 7], [1, 2]], [[1, 2, 3], [4, 5, 6]])

@@ -1,7 +1,7 @@
 """LRN: each number divided by what its neighbours in other channels add up to (local response normalisation).
 
-[LRN/formula] out = x / scale^beta with scale = knorm + alpha / nsize * (sum of x^2 over the channels from c - h to c + h
-    that exist), h = (nsize - 1) // 2; an even nsize sees as many channels as the odd number below it.
+[LRN/formula] out = x / scale^beta with scale = knorm + alpha / nsize * (sum of x^2 over the channels from c - h to c
+    + h that exist), h = (nsize - 1) // 2; an even nsize sees as many channels as the odd number below it.
     >>> run("LRN", [[[[1]], [[2]], [[3]]]], nsize=3, alpha=1, beta=1, knorm=1)
     [[[[0.375]], [[0.352941]], [[0.5625]]]]
     >>> run("LRN", [[[[1]], [[2]], [[3]]]], nsize=2, alpha=1, beta=1, knorm=1)

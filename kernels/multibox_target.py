@@ -57,12 +57,12 @@
     (None, None, None)
 """
 
-from math import exp, log
+from math import exp
 from typing import NamedTuple
 
 import numpy as np
 
-from .boxes import floating, nothing, overlap, ranked
+from .boxes import floating, log_ratio, nothing, overlap, ranked
 from .foundation import Case, Floats, Loop, Op, as_buffer, items, merge, register, require, scratch
 
 CLAUSE = "_contrib_MultiBoxTarget/inputs"
@@ -183,7 +183,7 @@ def assign(
                 shift = label[at + k] + length * 0.5 - (anchor[(i - b * n) * 4 + k] + side * 0.5)
                 inside = match[i] >= 0
                 target[i * 4 + k] = shift / side / variances[k] if inside else 0
-                target[i * 4 + k + 2] = log(length / side) / variances[k + 2] if inside else 0
+                target[i * 4 + k + 2] = log_ratio(length, side) / variances[k + 2] if inside else 0
                 mask[i * 4 + k] = inside
                 mask[i * 4 + k + 2] = inside
 

@@ -60,8 +60,9 @@ def plain(p):
 
 def infer(p, ins, outs):
     data, out = ins[0], outs[0]
+    fits = len(p.kernel) == 2 and all(len(each) in (0, 2) for each in (p.stride, p.pad))
     require(
-        "Pooling_v1/sides", p.global_pool or all(len(each) in (0, 2) for each in (p.stride, p.pad)) and len(p.kernel) == 2,
+        "Pooling_v1/sides", p.global_pool or fits,
         f"kernel {p.kernel}, stride {p.stride} and pad {p.pad} must have two numbers each",
     )
     if data is None:

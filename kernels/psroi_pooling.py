@@ -43,13 +43,13 @@ import numpy as np
 from .boxes import floating
 from .foundation import Case, Loop, Op, items, merge, register, require, scalar
 from .foundation.loops import zero
-from .regions import checked_regions, image_of, rounded
+from .regions import Fraction, checked_regions, image_of, rounded
 
 CLAUSE = "_contrib_PSROIPooling/shape"
 
 
 class Params(NamedTuple):
-    spatial_scale: float
+    spatial_scale: Fraction
     output_dim: int
     pooled_size: int
     group_size: int = 0

@@ -1,10 +1,13 @@
 """Reading feature maps between their pixels, and regions of interest: what the pages about regions share."""
 
 from math import ceil, floor
+from typing import Annotated
 
 import numpy as np
 
-from .foundation import require, scalar
+from .foundation import AtLeast, AtMost, require, scalar
+
+Fraction = Annotated[float, AtLeast(0), AtMost(1)]
 
 
 @scalar

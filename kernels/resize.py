@@ -1,7 +1,7 @@
 """_contrib_AdaptiveAvgPooling2D, _contrib_BilinearResize2D: images brought to another size.
 
-[_contrib_AdaptiveAvgPooling2D/regions] out has output_size, (height, width), one number for both, or 1 x 1 without; place i
-    of n along a side of s is the mean of pixels floor(i s / n) to ceil((i + 1) s / n).
+[_contrib_AdaptiveAvgPooling2D/regions] out has output_size, (height, width), one number for both, or 1 x 1 without;
+    place i of n along a side of s is the mean of pixels floor(i s / n) to ceil((i + 1) s / n).
     >>> image = [[[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16]]]]
     >>> run("_contrib_AdaptiveAvgPooling2D", image, output_size=(2, 3)), run("_contrib_AdaptiveAvgPooling2D", image)
     ([[[[3.5, 4.5, 5.5], [11.5, 12.5, 13.5]]]], [[[[8.5]]]])
@@ -14,9 +14,9 @@
     >>> grad("_contrib_AdaptiveAvgPooling2D", [[[[1, 2, 3]]]], output_size=(1, 2), head=[[[[2, 4]]]])
     [[[[1.0, 3.0, 2.0]]]]
 
-[_contrib_BilinearResize2D/aligned] with align_corners the first and last pixels of both images lie upon each other: place i
-    of n is at i (s - 1) / (n - 1). Without it, at (i + 0.5) s / n - 0.5, not below 0. The two or four pixels around it are
-    weighed by nearness. A side of 1 is made of the first pixel.
+[_contrib_BilinearResize2D/aligned] with align_corners the first and last pixels of both images lie upon each other:
+    place i of n is at i (s - 1) / (n - 1). Without it, at (i + 0.5) s / n - 0.5, not below 0. The two or four pixels
+    around it are weighed by nearness. A side of 1 is made of the first pixel.
     >>> small = [[[[1, 2, 4], [3, 8, 5]]]]
     >>> run("_contrib_BilinearResize2D", small, height=3, width=5)
     [[[[1.0, 1.5, 2.0, 3.0, 4.0], [2.0, 3.5, 5.0, 4.75, 4.5], [3.0, 5.5, 8.0, 6.5, 5.0]]]]
@@ -25,16 +25,16 @@
     >>> run("_contrib_BilinearResize2D", small)
     [[[[1.0]]]]
 
-[_contrib_BilinearResize2D/size] the size is height x width, or, with scale_height and scale_width, the sides times these,
-    cut off. No side may become 0; both scales are given or none.
+[_contrib_BilinearResize2D/size] the size is height x width, or, with scale_height and scale_width, the sides times
+    these, cut off. No side may become 0; both scales are given or none.
     >>> run("_contrib_BilinearResize2D", small, scale_height=0.5, scale_width=1.5, align_corners=False)
     [[[[1.0, 1.625, 2.75, 4.0]]]]
 
-[_contrib_BilinearResize2D/modes] to_even_down, to_even_up, to_odd_down and to_odd_up take one pixel off a side or add one
-    where it is not even, or odd, already; odd_scale takes a scale times an even side, (side - 1) scale + 1 for an odd
-    one; like takes the sides of a second input.
-    >>> run("_contrib_BilinearResize2D", small, mode="to_odd_up"), run("_contrib_BilinearResize2D", small, mode="to_odd_down")
-    ([[[[1.0, 2.0, 4.0], [2.0, 5.0, 4.5], [3.0, 8.0, 5.0]]]], [[[[1.0, 2.0, 4.0]]]])
+[_contrib_BilinearResize2D/modes] to_even_down, to_even_up, to_odd_down and to_odd_up take one pixel off a side or add
+    one where it is not even, or odd, already; odd_scale takes a scale times an even side, (side - 1) scale + 1 for an
+    odd one; like takes the sides of a second input.
+    >>> [run("_contrib_BilinearResize2D", small, mode=mode) for mode in ("to_odd_up", "to_odd_down")]
+    [[[[[1.0, 2.0, 4.0], [2.0, 5.0, 4.5], [3.0, 8.0, 5.0]]]], [[[[1.0, 2.0, 4.0]]]]]
     >>> run("_contrib_BilinearResize2D", small, mode="odd_scale", scale_height=0.5, scale_width=2)[0][0]
     [[1.0, 1.5, 2.0, 3.0, 4.0]]
     >>> run("_contrib_BilinearResize2D", small, [[[[0, 0]] * 3]], mode="like")
@@ -47,6 +47,8 @@
 [resize/rank] data is (batch, channels, height, width).
 
 [resize/precision] places, weights and sums are in double precision.
+    >>> run("_contrib_AdaptiveAvgPooling2D", [[[[1e8, 1, -1e8]]]])
+    [[[[0.333333]]]]
 
 [resize/types] data is of a floating-point type.
 """
@@ -271,13 +273,16 @@ register_multilinear(Op(
     name="_contrib_AdaptiveAvgPooling2D", doc=__doc__, params=PoolingParams, infer=infer_pooling,
     infer_type=infer_type, forward=forward_pooling, backward=backward_pooling, cases=cases_pooling,
     refusals={
-        "_contrib_AdaptiveAvgPooling2D/size": {"params": {"output_size": (2, 2, 2)}, "shapes": {"data": (1, 1, 4, 4)}},
+        "_contrib_AdaptiveAvgPooling2D/size": {
+            "params": {"output_size": (2, 2, 2)}, "shapes": {"data": (1, 1, 4, 4)},
+        },
         "resize/rank": {"params": {}, "shapes": {"data": (1, 4, 4)}},
     },
 ), ("data",))
 register_multilinear(Op(
     name="_contrib_BilinearResize2D", doc=__doc__, params=Params, inputs=inputs, all_inputs=("data", "like"), infer=infer,
-    infer_type=infer_type, forward=forward, backward=backward, no_gradient=("like",), shape_only=("like",), cases=cases,
+    infer_type=infer_type, forward=forward, backward=backward, no_gradient=("like",), shape_only=("like",),
+    cases=cases,
     refusals={
         "_contrib_BilinearResize2D/size": {"params": {"scale_height": 2}, "shapes": {"data": (1, 1, 4, 4)}},
         "resize/rank": {"params": {}, "shapes": {"data": (1, 4, 4)}},

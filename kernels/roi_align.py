@@ -23,8 +23,10 @@
     >>> run("_contrib_ROIAlign", image, [[0, 1, 1, 1, 1]], pooled_size=(1, 1), spatial_scale=1, aligned=True)
     [[[[0.0]]]]
 
-[_contrib_ROIAlign/image] a region whose image is not in the batch gives 0.
+[_contrib_ROIAlign/image] a region whose image is not in the batch, or whose sides are not finite, gives 0.
     >>> run("_contrib_ROIAlign", image, [[-1, 0, 0, 3, 3]], pooled_size=(1, 1), spatial_scale=1)
+    [[[[0.0]]]]
+    >>> run("_contrib_ROIAlign", image, [[0, 0, 0, float("inf"), 3]], pooled_size=(1, 1), spatial_scale=1)
     [[[[0.0]]]]
 
 [_contrib_ROIAlign/position-sensitive] bin (i, j) of output c reads channel (c high + i) wide + j: with
@@ -57,14 +59,14 @@ import numpy as np
 from .boxes import floating
 from .foundation import Case, Loop, Op, Shape, items, merge, register, require, scalar
 from .foundation.loops import zero
-from .regions import between, checked_regions, image_of, spread
+from .regions import Fraction, between, checked_regions, image_of, spread
 
 CLAUSE = "_contrib_ROIAlign/shape"
 
 
 class Params(NamedTuple):
     pooled_size: Shape
-    spatial_scale: float
+    spatial_scale: Fraction
     sample_ratio: int = -1
     position_sensitive: bool = False
     aligned: bool = False
@@ -101,7 +103,9 @@ def side_of(low, high, scale, bins, aligned):
 
 @scalar
 def points_of(side, ratio):
-    """How many points of a bin lie along a side of it."""
+    """How many points of a bin lie along a side of it; none when the side is not finite."""
+    if not abs(side) < 1e9:
+        return 0
     return ratio if ratio > 0 else max(np.int64(ceil(side)), 0)
 
 

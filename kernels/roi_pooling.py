@@ -11,8 +11,8 @@
     >>> run("ROIPooling", image, [[0, 3, 3, 1, 1]], pooled_size=(1, 1), spatial_scale=1)
     [[[[16.0]]]]
 
-[ROIPooling/parts] part k of n along a side of s pixels reaches from pixel floor(k s / n) to ceil((k + 1) s / n), so that
-    parts may overlap. What lies outside the image is left out; a part with nothing left is 0.
+[ROIPooling/parts] part k of n along a side of s pixels reaches from pixel floor(k s / n) to ceil((k + 1) s / n), so
+    that parts may overlap. What lies outside the image is left out; a part with nothing left is 0.
     >>> run("ROIPooling", image, [[0, 0, 0, 2, 2], [0, 2, 2, 9, 9]], pooled_size=(2, 2), spatial_scale=1)
     [[[[6.0, 7.0], [10.0, 11.0]]], [[[16.0, 0.0], [0.0, 0.0]]]]
 
@@ -24,9 +24,10 @@
     >>> run("ROIPooling", [[[[float("nan"), 1]]]], [[0, 0, 0, 1, 0]], pooled_size=(1, 1), spatial_scale=1)
     [[[[1.0]]]]
 
-[ROIPooling/gradient] the head goes to the first of the largest numbers, in C order, and is added up region after region;
-    rois have gradient zero.
-    >>> grad("ROIPooling", [[[[1, 3], [3, 2]]]], [[0, 0, 0, 1, 1], [0, 1, 0, 1, 1]], pooled_size=(1, 1), spatial_scale=1)
+[ROIPooling/gradient] the head goes to the first of the largest numbers, in C order, and is added up region after
+    region; rois have gradient zero.
+    >>> rois = [[0, 0, 0, 1, 1], [0, 1, 0, 1, 1]]
+    >>> grad("ROIPooling", [[[[1, 3], [3, 2]]]], rois, pooled_size=(1, 1), spatial_scale=1)
     ([[[[0.0, 2.0], [0.0, 0.0]]]], [[0.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0]])
 
 [ROIPooling/shapes] data is (batch, channels, height, width); pooled_size is two positive numbers.

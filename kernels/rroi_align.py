@@ -15,7 +15,8 @@
              [11.333,  9.632]]]])
 
 [_contrib_RROIAlign/between-pixels] between pixels values are bilinear; within a pixel outside the map they
-    are those of its edge, farther out 0. A region whose image is not in the batch gives 0.
+    are those of its edge, farther out 0. A region whose image is not in the batch, or whose sides are not
+    finite, gives 0.
     >>> run("_contrib_RROIAlign", image, [[0, -1, -1, 3, 3, 0]], pooled_size=(2, 2), spatial_scale=1)
     [[[[0.0, 0.0], [0.0, 1.3125]]]]
     >>> run("_contrib_RROIAlign", image, [[-1, 1.5, 1.5, 3, 3, 0]], pooled_size=(1, 1), spatial_scale=1)
@@ -43,7 +44,7 @@ import numpy as np
 
 from .boxes import floating
 from .foundation import Case, Loop, Op, Shape, items, merge, register, require
-from .regions import between, checked_regions, image_of
+from .regions import Fraction, between, checked_regions, image_of
 from .roi_align import points_of
 
 CLAUSE = "_contrib_RROIAlign/shape"
@@ -51,7 +52,7 @@ CLAUSE = "_contrib_RROIAlign/shape"
 
 class Params(NamedTuple):
     pooled_size: Shape
-    spatial_scale: float
+    spatial_scale: Fraction
     sampling_ratio: int = -1
 
 

@@ -42,6 +42,8 @@
     ([[2.0, 5.0], [0.0, 3.0], [4.0, 1.0]], [0.0, 0.0])
 
 [sequence/length-gradient] lengths have gradient zero.
+    >>> grad("SequenceLast", [[1], [2]], [2], use_sequence_length=True)[1]
+    [0.0]
 """
 
 from math import prod

@@ -4,17 +4,18 @@
     >>> run("IdentityAttachKLSparseReg", [[0.25, 0.5]], [0, 0])
     [[0.25, 0.5]]
 
-[IdentityAttachKLSparseReg/gradient] backward moves moving_avg, (units,): new = momentum old + (1 - momentum) mean, of a
-    unit's data over the batch and all further axes; units are axis 1. Then d_data = head + penalty ((1 - t) / (1 - avg) -
-    t / avg) with t = sparseness_target, the slope of the Kullback-Leibler divergence of t and the new average.
+[IdentityAttachKLSparseReg/gradient] every backward, and no forward, moves moving_avg, (units,): new = momentum old +
+    (1 - momentum) mean, of a unit's data over the batch and all further axes; units are axis 1. Then d_data = head +
+    penalty ((1 - t) / (1 - avg) - t / avg) with t = sparseness_target, the slope of the Kullback-Leibler divergence
+    of t and the new average.
     >>> options = {"penalty": 1, "sparseness_target": 0.2, "momentum": 0.75, "head": [[1, 2], [3, 4]]}
     >>> grad("IdentityAttachKLSparseReg", [[0.2, 0.5], [0.4, 0.7]], [0.5, 0.25], **options)[0]
     [[2.010101, 2.614954], [4.010101, 4.614954]]
 
-[IdentityAttachKLSparseReg/moving-average] every backward moves it; forward does not.
-
-[IdentityAttachKLSparseReg/range] data lies between 0 and 1. Where an average reaches 0 or 1 the gradient is infinite, or
-    NaN for a target of 0 or 1.
+[IdentityAttachKLSparseReg/range] data lies between 0 and 1. Where an average reaches 0 or 1 the gradient is infinite,
+    or NaN for a target of 0 or 1.
+    >>> grad("IdentityAttachKLSparseReg", [[0]], [0])[0]
+    [[-inf]]
 
 [IdentityAttachKLSparseReg/shape] data has two axes or more; moving_avg is (units,).
 

@@ -14,9 +14,9 @@
     >>> run("UpSampling", [[[[1, 2]]]], [[[[9]]]], scale=2, sample_type="nearest", multi_input_mode="sum")
     [[[[10.0, 10.0, 11.0, 11.0], [10.0, 10.0, 11.0, 11.0]]]]
 
-[UpSampling/bilinear] is Deconvolution, every channel by itself, of data with weight, (channels, 1, k, k): k is 2 scale -
-    scale % 2, stride scale, pad ceil((scale - 1) / 2). The channels are counted by data; num_filter is not read. The
-    inputs are called data and weight, and a weight that is created gets the initializer bilinear.
+[UpSampling/bilinear] is Deconvolution, every channel by itself, of data with weight, (channels, 1, k, k): k is
+    2 scale - scale % 2, stride scale, pad ceil((scale - 1) / 2). The channels are counted by data; num_filter is not
+    read. The inputs are called data and weight, and a weight that is created gets the initializer bilinear.
     >>> ones = [[[[1] * 4] * 4]]
     >>> run("UpSampling", [[[[1, 2], [3, 4]]]], ones, scale=2, sample_type="bilinear", num_filter=1)
     [[[[1.0, 3.0, 3.0, 2.0], [4.0, 10.0, 10.0, 6.0], [4.0, 10.0, 10.0, 6.0], [3.0, 7.0, 7.0, 4.0]]]]
@@ -205,8 +205,9 @@ def refused(*shapes, dtype=None, sample_type="nearest", **params):
 
 register(UpSampling(
     name="UpSampling", doc=__doc__, params=Params, variadic="num_args", infer=infer, infer_type=infer_type,
-    forward=forward, backward=backward, needs=needs, shape_needs=lambda p: () if p.sample_type == "bilinear" else needs(p),
-    cases=cases, initial_attrs={"weight": '["bilinear", {}]'},
+    forward=forward, backward=backward, needs=needs,
+    shape_needs=lambda p: () if p.sample_type == "bilinear" else needs(p), cases=cases,
+    initial_attrs={"weight": '["bilinear", {}]'},
     refusals={
         "UpSampling/rank": refused((1, 2, 2)),
         "UpSampling/inputs": refused((1, 1, 2, 2), (1, 1, 3, 3)),

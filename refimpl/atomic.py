@@ -12,7 +12,7 @@ from pathlib import Path
 from .base import refusal
 
 
-def write_atomically(path: str | os.PathLike[str], content: bytes | Iterable[bytes]) -> None:
+def write_atomically(path: str | os.PathLike[str], content: bytes | Iterable[bytes | memoryview]) -> None:
     """Replace the file at ``path`` by ``content``, one piece of bytes or several in order.
 
     The bytes go to a temporary file in the same folder, are flushed to the disk, and take the name in
@@ -40,7 +40,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | Iterable[byt
         ) from error
 
 
-def _replace(target: Path, pieces: Iterable[bytes]) -> None:
+def _replace(target: Path, pieces: Iterable[bytes | memoryview]) -> None:
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
     # opened this way, not with tempfile, so that the file gets the permissions any new file would get
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)

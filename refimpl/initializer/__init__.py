@@ -3,12 +3,16 @@
 ``mx.init`` and ``mx.initializer`` are this folder. The rules are in ``spec/initializer.md``.
 """
 
+from ..ndarray import NDArray, load
+from ..util import is_np_array
 from .base import InitDesc, Initializer, alias, create, register
 from .combined import Load, Mixed
 from .drawn import MSRAPrelu, Normal, Orthogonal, Uniform, Xavier
 from .fixed import Bilinear, Constant, LSTMBias, One, Zero
+from .fused import FusedRNN
 
 __all__ = [
-    "Bilinear", "Constant", "InitDesc", "Initializer", "LSTMBias", "Load", "MSRAPrelu", "Mixed",
-    "Normal", "One", "Orthogonal", "Uniform", "Xavier", "Zero", "alias", "create", "register",
+    "Bilinear", "Constant", "FusedRNN", "InitDesc", "Initializer", "LSTMBias", "Load", "MSRAPrelu", "Mixed",
+    "NDArray", "Normal", "One", "Orthogonal", "Uniform", "Xavier", "Zero", "alias", "create", "is_np_array",
+    "load", "register",
 ]

@@ -26,7 +26,7 @@ class NDArrayIter(DataIter):
 
     Args:
         data: an array, a list of arrays or a dict of arrays by name. NumPy arrays become float32;
-            an NDArray keeps its type.
+            an NDArray keeps its type. Batches of sparse arrays are dense.
         label: the same for labels; None for none.
         batch_size: rows in each batch.
         shuffle: permute the rows now and at each reset, with NumPy's global generator.
@@ -55,12 +55,18 @@ class NDArrayIter(DataIter):
         self.layout = layout
         self._axis = DataDesc.get_batch_axis(layout)
         self._require_usable()
+        self.data, self.label = self._sliceable(self.data), self._sliceable(self.label)
         self.num_data: int = self.data[0][1].shape[self._axis]
         self.idx = np.arange(self.num_data)
         self.cursor = -batch_size
         self._left_over: tuple[list[NDArray], list[NDArray]] = ([], [])
         self._require_rows()
         self.reset()
+
+    def _sliceable(self, source: NamedArrays) -> NamedArrays:
+        """Sparse arrays whose rows cannot be cut out become dense."""
+        kept = ("default", "csr") if self._axis == 0 else ("default",)
+        return [(name, value if value.stype in kept else value.tostype("default")) for name, value in source]
 
     def _require_usable(self) -> None:
         if not self.data:
@@ -214,7 +220,6 @@ class NDArrayIter(DataIter):
 
     def _slice(self, value: NDArray, start: int, stop: int) -> NDArray:
         if value.is_sparse:
-            # only csr, along axis 0: all others became dense when they came
             return value[start : min(stop, self.num_data)].tostype("default")
         key = (slice(None),) * self._axis + (slice(start, min(stop, self.num_data)),)
         return value[key].copy()

@@ -59,11 +59,15 @@ class _Reader:
         )
 
     def take(self, count: int) -> bytes:
+        return bytes(self.skip(count))
+
+    def skip(self, count: int) -> memoryview:
+        """Step over ``count`` bytes; they are shown, not copied."""
         left = len(self.data) - self.at
         if count > left:
             raise self.fail(f"needs {count} more bytes, the file has {left}")
         self.at += count
-        return self.data[self.at - count : self.at]
+        return memoryview(self.data)[self.at - count : self.at]
 
     def number(self, code: str) -> int:
         (value,) = struct.unpack("<" + code, self.take(struct.calcsize("<" + code)))
@@ -93,7 +97,7 @@ class _Reader:
         return FLAG_DTYPES[flag]
 
     def values(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        raw = self.take(prod(shape) * dtype.itemsize)
+        raw = self.skip(prod(shape) * dtype.itemsize)
         if dtype == np.bool_:  # any byte but 0 is true
             return (np.frombuffer(raw, np.uint8) != 0).reshape(shape)
         return np.frombuffer(raw, dtype.newbyteorder("<")).reshape(shape)
@@ -241,8 +245,8 @@ def _shape(sides: Sequence[int]) -> bytes:
     return struct.pack(f"<i{len(sides)}q", len(sides), *sides)
 
 
-def _values(values: np.ndarray) -> bytes:
-    return np.ascontiguousarray(values, values.dtype.newbyteorder("<")).tobytes()
+def _values(values: np.ndarray) -> memoryview:
+    return np.ascontiguousarray(values, values.dtype.newbyteorder("<")).reshape(-1).view(np.uint8).data
 
 
 def record(source: Any, *, np_shape: bool = False) -> bytes:
@@ -251,6 +255,11 @@ def record(source: Any, *, np_shape: bool = False) -> bytes:
     Raises:
         MXNetError: a sparse array under np_shape, of which MXNet has no record, or one whose indices are wrong.
     """
+    return b"".join(_record(source, np_shape=np_shape))
+
+
+def _record(source: Any, *, np_shape: bool) -> Sequence[bytes | memoryview]:
+    """The pieces of a record."""
     place = struct.pack(
         "<iii", source.context.device_typeid, source.context.device_id,
         DTYPE_FLAGS[np.dtype(source.dtype).name],
@@ -259,7 +268,7 @@ def record(source: Any, *, np_shape: bool = False) -> bytes:
     if not storage:
         values = source.asnumpy()
         magic = _V3 if np_shape or not values.ndim else _V2
-        return struct.pack("<Ii", magic, storage) + _shape(values.shape) + place + _values(values)
+        return struct.pack("<Ii", magic, storage) + _shape(values.shape) + place, _values(values)
     if np_shape:
         raise refusal(
             "params-file/np-shape", f"under np_shape only dense arrays are written, not {source.stype};"
@@ -272,7 +281,7 @@ def record(source: Any, *, np_shape: bool = False) -> bytes:
         indices.insert(0, source.indptr.asnumpy().astype(np.int64))
     kinds = [struct.pack("<i", DTYPE_FLAGS["int64"]) + _shape(part.shape) for part in indices]
     head = struct.pack("<Ii", _V2, storage) + _shape(data.shape) + _shape(source.shape) + place
-    return b"".join([head, *kinds, _values(data), *map(_values, indices)])
+    return [head, *kinds, _values(data), *map(_values, indices)]
 
 
 def _named(data: Any) -> tuple[list[str], list[Any]]:
@@ -302,10 +311,10 @@ def _named(data: Any) -> tuple[list[str], list[Any]]:
     return names, arrays
 
 
-def _parts(names: list[str], arrays: list[Any], np_shape: bool) -> Iterator[bytes]:
+def _parts(names: list[str], arrays: list[Any], np_shape: bool) -> Iterator[bytes | memoryview]:
     yield struct.pack("<QQQ", _LIST_MAGIC, 0, len(arrays))
     for source in arrays:
-        yield record(source, np_shape=np_shape)
+        yield from _record(source, np_shape=np_shape)
     yield struct.pack("<Q", len(names))
     for name in names:
         raw = name.encode("utf-8")

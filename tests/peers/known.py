@@ -104,6 +104,28 @@ KNOWN = (
     Known("mp_lamb_update_phase1", "call", "lamb/types"),
     Known("mp_lamb_update_phase2", "now:weight32", "lamb/master"),
     Known("multi_lars", "call", "lars/types", lambda c: c.data.dtype == np.float64),
+    Known("_contrib_box_nms", "out0", "_contrib_box_nms/format",
+          lambda c: c.of.p.in_format != c.of.p.out_format
+          and (c.data[..., c.of.p.coord_start] < 0).any()),
+    Known("_contrib_bipartite_matching", "out0 out1", "_contrib_bipartite_matching/topk",
+          lambda c: c.of.p.topk > 0),
+    Known("_contrib_MultiBoxPrior", "call", "_contrib_MultiBoxPrior/floating-point",
+          lambda c: c.data.dtype == np.float64),
+    Known("_contrib_MultiBoxTarget", "call", "_contrib_MultiBoxTarget/floating-point",
+          lambda c: c.data.dtype == np.float64),
+    Known("_contrib_MultiBoxDetection", "call", "_contrib_MultiBoxDetection/floating-point",
+          lambda c: c.data.dtype == np.float64),
+    Known("_contrib_Proposal _contrib_MultiProposal", "call", "_contrib_Proposal/floating-point",
+          lambda c: c.data.dtype == np.float64),
+    Known("_contrib_MultiBoxTarget", "error", "_contrib_MultiBoxTarget/mining",
+          lambda c: c.of.p.negative_mining_ratio > 0),
+    Known("_contrib_MultiBoxTarget", "error", "_contrib_MultiBoxTarget/objects",
+          lambda c: ((c.of.arrays[1][..., 0] == -1) & (c.of.arrays[1][..., 1] != -1)).any()),
+    Known("_contrib_MultiBoxTarget", "grad:anchor grad:label", "_contrib_MultiBoxTarget/gradient"),
+    Known("_contrib_ModulatedDeformableConvolution", "gradients",
+          "_contrib_ModulatedDeformableConvolution/gradient"),
+    Known("_contrib_ROIAlign", "call", "_contrib_ROIAlign/aligned",
+          lambda c: c.of.p.aligned and (c.of.arrays[1][:, 1:3] >= c.of.arrays[1][:, 3:]).any()),
 )
 
 

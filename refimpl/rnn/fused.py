@@ -1,0 +1,166 @@
+"""FusedRNNCell: several layers over all times as one node of the operator RNN."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .. import symbol
+from ..base import refusal, require
+from ..initializer import FusedRNN
+from ..initializer.fused import GATES, PackedWeights, require_mode
+from ..symbol import Symbol
+from .base import Arrays, BaseRNNCell, RNNParams, StateInfo
+from .cells import GRUCell, LSTMCell, RNNCell
+from .combined import BidirectionalCell, SequentialRNNCell
+from .sequences import States, Steps, as_asked, as_one, time_axis
+
+
+class FusedRNNCell(BaseRNNCell):
+    """Layers of one kind of cell, computed by the operator RNN, with all weights in one vector.
+
+    Args:
+        num_hidden: numbers in the output of each direction and in each state.
+        num_layers: how many layers.
+        mode: ``"rnn_relu"``, ``"rnn_tanh"``, ``"lstm"`` or ``"gru"``.
+        bidirectional: let each layer go both ways.
+        dropout: share of numbers between layers that become 0 in training.
+        get_next_state: return the states after the last time.
+        forget_bias: first value of both biases of an LSTM's forget gates.
+        prefix: what names begin with; None takes the mode.
+        params: parameters to share.
+
+    Raises:
+        MXNetError: ``mode`` is unknown.
+    """
+
+    def __init__(
+        self, num_hidden: int, num_layers: int = 1, mode: str = "lstm", bidirectional: bool = False,
+        dropout: float = 0.0, get_next_state: bool = False, forget_bias: float = 1.0,
+        prefix: str | None = None, params: RNNParams | None = None,
+    ) -> None:
+        require_mode(mode)
+        super().__init__(prefix=f"{mode}_" if prefix is None else prefix, params=params)
+        self._num_hidden = num_hidden
+        self._num_layers = num_layers
+        self._mode = mode
+        self._bidirectional = bidirectional
+        self._dropout = dropout
+        self._get_next_state = get_next_state
+        self._forget_bias = forget_bias
+        self._parameter = self.params.get(
+            "parameters", init=FusedRNN(None, num_hidden, num_layers, mode, bidirectional, forget_bias)
+        )
+        self._parameter_name = str(self._parameter.name)
+
+    @property
+    def state_info(self) -> list[StateInfo]:
+        """States (layers * directions, batch, num_hidden): two for an LSTM, else one."""
+        rows = self._num_layers * len(self._packed.directions)
+        info = {"shape": (rows, 0, self._num_hidden), "__layout__": "LNC"}
+        return [info.copy() for _ in range(2 if self._mode == "lstm" else 1)]
+
+    @property
+    def _gate_names(self) -> tuple[str, ...]:
+        return GATES[self._mode]
+
+    @property
+    def _num_gates(self) -> int:
+        return len(self._gate_names)
+
+    @property
+    def _packed(self) -> PackedWeights:
+        return PackedWeights(
+            self._num_hidden, self._num_layers, self._mode, self._bidirectional, self._prefix
+        )
+
+    def unpack_weights(self, args: Mapping[str, Any]) -> Arrays:
+        """Cut the vector into weights and biases for each layer, direction and gate.
+
+        Raises:
+            KeyError: the vector is missing.
+            AssertionError: it has not the length that this cell asks for.
+        """
+        args = dict(args)
+        views = self._packed.views(args.pop(self._parameter_name))
+        return args | {name: view.copy() for name, view in views.items()}
+
+    def pack_weights(self, args: Mapping[str, Any]) -> Arrays:
+        """Join what :meth:`unpack_weights` cut.
+
+        Raises:
+            KeyError: one of the gates' arrays is missing.
+        """
+        vector = self._packed.pack(args)
+        parts = self._packed.shapes(1)
+        return {name: array for name, array in args.items() if name not in parts} | {
+            self._parameter_name: vector
+        }
+
+    def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
+        """Refuse: all times are one node (NotImplementedError)."""
+        raise refusal("rnn/step", "FusedRNNCell cannot be stepped. Please use unroll", NotImplementedError)
+
+    def unroll(
+        self, length: int, inputs: Steps, begin_state: States | None = None, layout: str = "NTC",
+        merge_outputs: bool | None = None,
+    ) -> tuple[Steps, States]:
+        """One node for all times; see :meth:`BaseRNNCell.unroll`. The layout TNC costs no transposing.
+
+        Raises:
+            AssertionError: the inputs do not fit, or ``T`` is neither first nor second in the layout.
+        """
+        self.reset()
+        axis = time_axis(layout)
+        require("rnn/layout", axis in {0, 1}, f"Unsupported layout {layout}: give NTC or TNC", AssertionError)
+        inputs = as_one(length, inputs, layout)
+        if axis == 1:
+            warnings.warn(
+                "NTC layout detected. Consider using TNC for FusedRNNCell for faster speed", stacklevel=2
+            )
+            inputs = symbol.swapaxes(inputs, dim1=0, dim2=1)
+        states = self.begin_state() if begin_state is None else begin_state
+        run = symbol.RNN(
+            data=inputs, parameters=self._parameter, state_size=self._num_hidden,
+            num_layers=self._num_layers, bidirectional=self._bidirectional, p=self._dropout,
+            state_outputs=self._get_next_state, mode=self._mode, name=f"{self._prefix}rnn",
+            **dict(zip(("state", "state_cell"), states, strict=False)),
+        )
+        after: States = []
+        outputs = run
+        if self._get_next_state:
+            outputs, *after = list(run)
+            for state in after:
+                state._set_attr(__layout__="LNC")
+        if axis == 1:
+            outputs = symbol.swapaxes(outputs, dim1=0, dim2=1)
+        return as_asked(length, outputs, layout, merge_outputs), after
+
+    def unfuse(self) -> SequentialRNNCell:
+        """Plain cells that compute the same: load them with ``unfused.pack_weights(fused.unpack_weights(args))``."""
+        make: dict[str, Callable[[str], BaseRNNCell]] = {
+            "rnn_relu": lambda prefix: RNNCell(self._num_hidden, activation="relu", prefix=prefix),
+            "rnn_tanh": lambda prefix: RNNCell(self._num_hidden, activation="tanh", prefix=prefix),
+            "lstm": lambda prefix: LSTMCell(
+                self._num_hidden, prefix=prefix, forget_bias=self._forget_bias
+            ),
+            "gru": lambda prefix: GRUCell(self._num_hidden, prefix=prefix),
+        }
+        from .modifiers import DropoutCell  # it knows this class
+
+        stack = SequentialRNNCell()
+        for layer in range(self._num_layers):
+            forwards, *backwards = (
+                make[self._mode](f"{self._prefix}{way}{layer}_") for way in self._packed.directions
+            )
+            stack.add(
+                BidirectionalCell(forwards, backwards[0], output_prefix=f"{self._prefix}bi_l{layer}_")
+                if backwards else forwards
+            )
+            if self._dropout > 0 and layer != self._num_layers - 1:
+                stack.add(DropoutCell(self._dropout, prefix=f"{self._prefix}_dropout{layer}_"))
+        return stack
+
+
+__all__ = ["FusedRNNCell"]
