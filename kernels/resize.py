@@ -280,8 +280,8 @@ register_multilinear(Op(
     },
 ), ("data",))
 register_multilinear(Op(
-    name="_contrib_BilinearResize2D", doc=__doc__, params=Params, inputs=inputs, all_inputs=("data", "like"), infer=infer,
-    infer_type=infer_type, forward=forward, backward=backward, no_gradient=("like",), shape_only=("like",),
+    name="_contrib_BilinearResize2D", doc=__doc__, params=Params, inputs=inputs, all_inputs=("data", "like"),
+    infer=infer, infer_type=infer_type, forward=forward, backward=backward, no_gradient=("like",), shape_only=("like",),
     cases=cases,
     refusals={
         "_contrib_BilinearResize2D/size": {"params": {"scale_height": 2}, "shapes": {"data": (1, 1, 4, 4)}},

@@ -69,7 +69,13 @@ def inferred(clause: str, infer: Any, described: Mapping[str, Any]) -> tuple[lis
 def owned(
     owner: Mapping[str, NDArray | None] | None, name: str, shape: Any, dtype: Any, place: Context
 ) -> NDArray:
-    """The owner's array of this name, which must fit, or a new one of zeros."""
+    """The owner's array of this name, which must fit, or a new one of zeros when there is no owner."""
+    if owner and name not in owner:
+        raise refusal(
+            "ExecutorGroup/shared-names",
+            f"{name} is no parameter or auxiliary state of the module to share with, which has "
+            f"{sorted(owner)}; share with the module that has them all",
+        )
     found = owner.get(name) if owner else None
     if found is None:
         return nd.zeros(shape, place, dtype)

@@ -45,6 +45,9 @@ class OptimizingModule(BaseModule):
         self._update_on_kvstore: bool | None = None
         self._updater: Any = None
         self._preload_opt_states: str | None = None
+        # the parameters behind the optimizer's indices and the contexts per index; borrowers share both
+        self._indexed_names: list[str] = []
+        self._indexed_contexts = 1
 
     def init_optimizer(
         self, kvstore: Any = "local", optimizer: Any = "sgd",
@@ -87,6 +90,7 @@ class OptimizingModule(BaseModule):
             self._preload_opt_states = None
         self._optimizer, self._kvstore = optimizer, store
         self._update_on_kvstore, self._updater = on_store, updater
+        self._indexed_names, self._indexed_contexts = list(group.param_names), len(self._context)
         self.optimizer_initialized = True
 
     def _made_optimizer(self, optimizer: Any, params: Any, rescale_grad: float, on_store: bool) -> Any:
@@ -119,12 +123,17 @@ class OptimizingModule(BaseModule):
         return optimizer
 
     def borrow_optimizer(self, shared_module: Any) -> None:
-        """Use the optimizer, store and states of another module."""
+        """Use the optimizer, store and states of another module.
+
+        Parameters that both have meet in one state, whatever their order is here and there.
+        """
         demand(shared_module, "borrow_optimizer")
         self._optimizer = shared_module._optimizer
         self._kvstore = shared_module._kvstore
         self._update_on_kvstore = shared_module._update_on_kvstore
         self._updater = shared_module._updater
+        self._indexed_names = shared_module._indexed_names
+        self._indexed_contexts = shared_module._indexed_contexts
         self.optimizer_initialized = True
 
     def update(self) -> None:
@@ -137,10 +146,23 @@ class OptimizingModule(BaseModule):
                 group.param_arrays, group.grad_arrays, self._kvstore, group.param_names
             )
         else:
+            weights, gradients = self._by_index()
             _update_params(
-                group.param_arrays, group.grad_arrays, updater=self._updater,
-                num_device=len(self._context), kvstore=self._kvstore, param_names=group.param_names,
+                weights, gradients, updater=self._updater, kvstore=self._kvstore,
+                num_device=max(self._indexed_contexts, len(self._context)), param_names=self._indexed_names,
             )
+
+    def _by_index(self) -> tuple[list[Any], list[Any]]:
+        """Weights and gradients in the order of the optimizer's indices; what is not here has none."""
+        group, names = self._exec_group, self._indexed_names
+        if group.param_names == names:
+            return group.param_arrays, group.grad_arrays
+        names.extend(name for name in group.param_names if name not in names)
+        here = dict(
+            zip(group.param_names, zip(group.param_arrays, group.grad_arrays, strict=True), strict=True)
+        )
+        found = [here.get(name, ([], [None])) for name in names]
+        return [weights for weights, _ in found], [gradients for _, gradients in found]
 
     def save_optimizer_states(self, fname: str) -> None:
         """Write the optimizer's states to a file."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +43,27 @@ def lengths_out_of_range(call: Call) -> bool:
     lengths = call.of.arrays[1]
     return call.of.p.axis == -2 or (lengths < 0).any() or (lengths > side).any()
 
+
+def ctc_labels(call: Call) -> Iterator[tuple[int, list[float]]]:
+    """Times and labels that count, row by row."""
+    p, arrays = call.of.p, dict(zip(call.of.names, call.of.arrays, strict=True))
+    end = 0 if p.blank_label == "first" else -1
+    for row, label in enumerate(arrays["label"].tolist()):
+        count = arrays["label_lengths"][row] if p.use_label_lengths else [*label, end].index(end)
+        times = arrays["data_lengths"][row] if p.use_data_lengths else len(call.data)
+        yield int(times), label[: int(count)]
+
+
+def ctc_impossible(call: Call) -> bool:
+    return any(
+        len(label) + sum(a == b for a, b in pairwise(label)) > times for times, label in ctc_labels(call)
+    )
+
+
+RNN_RESULTS = "out0 out1 out2 grad:data grad:parameters grad:state grad:state_cell"
+ATTENTION = " ".join(
+    f"_contrib_interleaved_matmul_{n}" for n in ("selfatt_qk", "selfatt_valatt", "encdec_qk", "encdec_valatt")
+)
 
 KNOWN = (
     Known("LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput", "grad:label",
@@ -126,6 +148,19 @@ KNOWN = (
           "_contrib_ModulatedDeformableConvolution/gradient"),
     Known("_contrib_ROIAlign", "call", "_contrib_ROIAlign/aligned",
           lambda c: c.of.p.aligned and (c.of.arrays[1][:, 1:3] >= c.of.arrays[1][:, 3:]).any()),
+    Known("CTCLoss", "call", "CTCLoss/types", lambda c: c.data.dtype == np.float64),
+    Known("CTCLoss", "out0 grad:data", "CTCLoss/empty", lambda c: not any(label for _, label in ctc_labels(c))),
+    Known("CTCLoss", "grad:data", "CTCLoss/impossible", ctc_impossible),
+    Known("CTCLoss", "grad:label grad:data_lengths grad:label_lengths", "CTCLoss/gradient"),
+    Known("RNN", "graph", "symbol-file/layout"),
+    Known("RNN", "grad:sequence_length", "RNN/sequence-length"),
+    Known("RNN", RNN_RESULTS, "RNN/sequence-length", lambda c: c.has(use_sequence_length=True)),
+    Known("RNN", "call", "RNN/sequence-length",
+          lambda c: c.has(use_sequence_length=True) and c.data.dtype == np.float64),
+    Known("RNN", RNN_RESULTS, "RNN/dropout",
+          lambda c: c.of.p.p and c.of.p.num_layers > 1 and (c.is_train or c.data.dtype == np.float64)),
+    Known("RNN", "call", "RNN/projection", lambda c: c.of.p.projection_size),
+    Known(ATTENTION, "call", "interleaved_matmul/types", lambda c: c.data.dtype == np.float64),
 )
 
 
