@@ -14,6 +14,11 @@
     >>> run("BatchNorm_v1", [[1], [5]], [1], [0], [7], [2], eps=0, output_mean_var=True)[1:]
     ([7.0], [2.0])
 
+[batch-norm-family/gradient] backward after evaluation takes moving_mean and moving_var as constants, and moves nothing.
+    >>> options = {"fix_gamma": False, "eps": 0, "head": [[1], [2]], "is_train": False}
+    >>> grad("BatchNorm_v1", [[1], [3]], [2], [0], [5], [4], **options)[:3]
+    ([[1.0], [2.0]], [-4.0], [3.0])
+
 [_contrib_SyncBatchNorm/devices] statistics are those of one device's part of the batch: ndev and key change nothing.
     >>> options = {"ndev": 4, "key": "bn", "fix_gamma": False, "eps": 0, "is_train": True}
     >>> run("_contrib_SyncBatchNorm", [[1], [3]], [2], [10], [0], [1], **options)

@@ -189,7 +189,7 @@ def sample_slopes(head, data, grid, d_grid, n, channels, height, width, places):
         image, place = item // places, item % places
         x = spot(grid, 2 * image * places + place, width)
         y = spot(grid, (2 * image + 1) * places + place, height)
-        across, down = 0.0, 0.0
+        across, down = np.float64(0), np.float64(0)
         if inside(x, width) and inside(y, height):
             left, top = math.floor(x), math.floor(y)
             right, lower = x - left, y - top
@@ -208,7 +208,7 @@ def sample_slopes(head, data, grid, d_grid, n, channels, height, width, places):
 @scalar
 def spread(index, side):
     """Place ``index`` of ``side`` between -1 and 1."""
-    return 2.0 * index / max(side - 1, 1) - 1
+    return np.float64(2.0 * index) / max(side - 1, 1) - 1
 
 
 def affine(loc, grid, n, high, wide):
@@ -221,7 +221,7 @@ def affine(loc, grid, n, high, wide):
 def affine_back(head, d_loc, n, high, wide):
     for item in items(n * 6):
         row, which = item // 3, item % 3
-        total = 0.0
+        total = np.float64(0)
         for place in range(high * wide):
             x, y = spread(place % wide, wide), spread(place // wide, high)
             total += head[row * high * wide + place] * (x if which == 0 else y if which == 1 else 1.0)

@@ -92,7 +92,7 @@ def compare(a, b, out, n, c, h, w, oh, ow, k, r, first, s1, s2, multiply):
         j, i = item % ow, item // ow % oh
         channel, image = item // (ow * oh) % ((2 * r + 1) * (2 * r + 1)), item // (ow * oh * (2 * r + 1) * (2 * r + 1))
         down, across = (channel // (2 * r + 1) - r) * s2, (channel % (2 * r + 1) - r) * s2
-        total = 0.0
+        total = np.float64(0)
         for plane in range(image * c, (image + 1) * c):
             for tap in range(k * k):
                 y, x = first + i * s1 + tap // k, first + j * s1 + tap % k
@@ -105,7 +105,7 @@ def compare_back(head, a, b, d_data, n, c, h, w, oh, ow, k, r, first, s1, s2, mu
     """Gradient by a, or by b where ``second``: one item is one pixel, which gathers from the patches it is in."""
     for item in items(n * c * h * w):
         x, y, plane = item % w, item // w % h, item // (w * h)
-        total = 0.0
+        total = np.float64(0)
         for channel in range((2 * r + 1) * (2 * r + 1)):
             down, across = (channel // (2 * r + 1) - r) * s2, (channel % (2 * r + 1) - r) * s2
             # the pixel of a that this pixel is compared with is (y, x) itself, or moved back from b

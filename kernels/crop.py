@@ -13,6 +13,11 @@
 
 [Crop/inputs] there are one or two inputs.
 
+[Crop/types] data is of any type.
+    >>> import numpy as np
+    >>> run("Crop", np.array([[[[1, 2], [3, 4]]]], "int32"), h_w=(1, 1), offset=(1, 1))
+    [[[[4.0]]]]
+
 [Crop/gradient] the head inside the rectangle, 0 elsewhere; 0 for crop_like.
     >>> grad("Crop", [[[[0, 0], [0, 0]]]], [[[[0]]]], offset=(1, 0), head=[[[[5]]]])
     ([[[[0.0, 0.0], [5.0, 0.0]]]], [[[[0.0]]]])

@@ -32,6 +32,8 @@
 from math import prod
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Loop, Op, Shape, items, merge, require, same_type
 from .multilinear import register_multilinear
 
@@ -129,7 +131,7 @@ def add_columns(columns, out, planes, d, h, w, kd, kh, kw, od, oh, ow, sd, sh, s
     for item in items(planes * d * h * w):
         x, y, z = item % w, item // w % h, item // (w * h) % d
         plane = item // (w * h * d)
-        total = 0.0
+        total = np.float64(0)
         for tap in range(kd * kh * kw):
             k = z + pd - tap // (kh * kw) * ed
             i, j = y + ph - tap // kw % kh * eh, x + pw - tap % kw * ew

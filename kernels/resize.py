@@ -156,7 +156,7 @@ def mean_regions(data, out, planes, height, width, high, wide):
         top, bottom = i * height // high, ((i + 1) * height + high - 1) // high
         for j in range(wide):
             left, right = j * width // wide, ((j + 1) * width + wide - 1) // wide
-            total = 0.0
+            total = np.float64(0)
             for line in range(plane * height + top, plane * height + bottom):
                 for at in range(line * width + left, line * width + right):
                     total += data[at]
@@ -167,7 +167,7 @@ def share_regions(head, d_data, planes, height, width, high, wide):
     """One item is one pixel, which gathers from the regions that it lies in."""
     for item in items(planes * height * width):
         x, y, plane = item % width, item // width % height, item // (width * height)
-        total = 0.0
+        total = np.float64(0)
         for i in range(y * high // height, ((y + 1) * high + height - 1) // height):
             down = ((i + 1) * height + high - 1) // high - i * height // high
             for j in range(x * wide // width, ((x + 1) * wide + width - 1) // width):
@@ -180,10 +180,10 @@ def share_regions(head, d_data, planes, height, width, high, wide):
 def place_of(i, side, n, aligned):
     """Where place ``i`` of ``n`` lies between the pixels of a side."""
     if n == 1:
-        return 0.0
+        return np.float64(0)
     if aligned:
         return np.float64(i * (side - 1)) / (n - 1)
-    return max((i + 0.5) * side / n - 0.5, 0.0)
+    return max(np.float64(i + 0.5) * side / n - 0.5, np.float64(0))
 
 
 def stretch(data, out, planes, height, width, high, wide, aligned):

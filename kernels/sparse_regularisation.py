@@ -64,13 +64,14 @@ def move_average(data, average, outer, units, inner, momentum):
         for o in range(outer):
             for at in range((o * units + u) * inner, (o * units + u + 1) * inner):
                 total += data[at]
-        average[u] = momentum * average[u] + (1 - momentum) * (total / (outer * inner))
+        share = np.float64(momentum)
+        average[u] = share * average[u] + (1 - share) * (total / (outer * inner))
 
 
 def add_slope(head, average, d_data, outer, units, inner, target, penalty):
     for row in items(outer * units):
         mean = np.float64(average[row % units])
-        slope = penalty * ((1 - target) / (1 - mean) - target / mean)
+        slope = penalty * ((1 - np.float64(target)) / (1 - mean) - target / mean)
         for at in range(row * inner, (row + 1) * inner):
             d_data[at] = head[at] + slope
 

@@ -13,9 +13,9 @@ from . import base, error, util, context, engine, name, attribute, registry, run
 from . import ndarray, random, symbol, executor, autograd, cached_op, executor_v2
 from . import operator, profiler, recordio
 from . import io, initializer, lr_scheduler, optimizer, metric, kvstore
-from . import model, callback, monitor
-from . import executor_manager, module
-from . import data, visualization, test_utils, contrib
+from . import callback, monitor, executor_manager, model
+from . import module
+from . import rnn, data, visualization, test_utils, contrib
 from . import initializer as init
 from . import kvstore as kv
 from . import module as mod
@@ -41,6 +41,6 @@ __all__ = [
     "cached_op", "callback", "context", "contrib", "cpu", "cpu_pinned", "current_context", "data", "engine",
     "error", "executor", "executor_manager", "executor_v2", "gpu", "init", "initializer", "io", "kv", "kvstore",
     "lr_scheduler", "metric", "mod", "model", "module", "mon", "monitor", "name", "nd", "ndarray", "num_gpus",
-    "operator", "opt", "optimizer", "profiler", "quirks", "random", "recordio", "registry", "rnd", "runtime",
+    "operator", "opt", "optimizer", "profiler", "quirks", "random", "recordio", "registry", "rnd", "rnn", "runtime",
     "sym", "symbol", "test_utils", "util", "visualization", "viz",
 ]

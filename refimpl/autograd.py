@@ -245,6 +245,8 @@ def _spend(graph: _Graph) -> None:
     for _, noted in graph.records:
         noted.spent = True
         noted.inputs, noted.outputs = [], []
+    for _, place in graph.variables:
+        place.left = place.gradient is None  # constants may be written again, and start no record
 
 
 def _clear(target: NDArray) -> None:
@@ -253,6 +255,19 @@ def _clear(target: NDArray) -> None:
         zeros(target.shape, target.context, target.dtype, stype=target.stype).copyto(target)
     else:
         target[:] = 0
+
+
+def _write(place: Place, result: NDArray | None) -> None:
+    """Put the gradient of a variable where its requirement says; None is zero."""
+    target = place.gradient
+    assert target is not None
+    if result is None:
+        if place.requirement == "write":
+            _clear(target)
+    elif place.requirement == "add":
+        operators.call("_grad_add", target, result.astype(target.dtype, copy=False), out=target)
+    else:
+        result.copyto(target)
 
 
 def backward(
@@ -277,16 +292,9 @@ def backward(
             " one before recording, with a grad_req other than 'null'",
         )
     results = _run_gradients(graph, places, grads, wanted, False, train_mode)
-    for place, result in zip(wanted, results, strict=True):
-        target = place.gradient
-        assert target is not None
-        if result is None:
-            if place.requirement == "write":
-                _clear(target)
-        elif place.requirement == "add":
-            operators.call("_grad_add", target, result.astype(target.dtype, copy=False), out=target)
-        else:
-            result.copyto(target)
+    with Scope(False, None):
+        for place, result in zip(wanted, results, strict=True):
+            _write(place, result)
     if not retain_graph:
         _spend(graph)
 
@@ -323,7 +331,7 @@ def grad(
     made = []
     with Scope(create_graph, None):
         for variable, result in zip(marked, results, strict=True):
-            found = _zeros_like(variable) if result is None else result
+            found = _zeros_like(variable) if result is None else result.as_in_context(variable.context)
             if id(found._buffer) in taken:  # a head gradient passed on, or one gradient for two variables
                 found = found.copy()
             taken.add(id(found._buffer))

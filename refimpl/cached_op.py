@@ -84,9 +84,17 @@ class CachedOp:
         ctx = args[0].context if args else None
         for node in self._operators:
             self._run(node, values, ctx)
-        results = [values[key_of(entry)] for entry in self.symbol.entries]
+        results: list[NDArray] = []
+        for result in (values[key_of(entry)] for entry in self.symbol.entries):
+            again = any(result is other for other in results)  # each output has memory of its own, as MXNet's do
+            results.append(result.copy() if again else result)
         if out is not None:
             targets = list(out) if isinstance(out, (list, tuple)) else [out]
+            if len(targets) != len(results):
+                raise refusal(
+                    "CachedOp/count", f"out holds {len(targets)} arrays for the {len(results)} outputs"
+                    f" {self.symbol.list_outputs()}",
+                )
             for target, result in zip(targets, results, strict=True):
                 target[:] = result
             return out

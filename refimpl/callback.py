@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .base import refusal
+from .checkpoint import save_checkpoint
 
 EpochCallback = Callable[..., None]
 BatchCallback = Callable[[Any], None]
@@ -46,8 +47,6 @@ def do_checkpoint(prefix: str, period: int = 1) -> EpochCallback:
 
     def _callback(iter_no: int, sym: Any, arg: Any, aux: Any) -> None:
         if (iter_no + 1) % period == 0:
-            from .model import save_checkpoint  # a floor above: known only when it is called
-
             save_checkpoint(prefix, iter_no + 1, sym, arg, aux)
 
     return _callback
@@ -162,5 +161,5 @@ class LogValidationMetricsCallback:
 
 __all__ = [
     "LogValidationMetricsCallback", "ProgressBar", "Speedometer", "do_checkpoint", "log_train_metric",
-    "module_checkpoint",
+    "module_checkpoint", "save_checkpoint",
 ]

@@ -167,7 +167,7 @@ class DataParallelExecutorGroup:
         types = {one[0]: getattr(one, "dtype", mx_real_t) for one in inputs}
         shared = shared_group.shared_data_arrays if shared_group else [{} for _ in ctx]
         pools = [dict(pool) for pool in shared]
-        self.train_execs = []
+        self.train_execs: list[Any] = []
         for device, (context, part) in enumerate(zip(ctx, slices, strict=False)):
             shapes = {one[0]: (part.stop - part.start, *one[1][1:]) for one in inputs}
             base = shared_group.train_execs[device] if shared_group else None
@@ -351,10 +351,10 @@ class DataParallelExecutorManager:
                 f"no array is given for {name}; copy_to writes into arrays that are there", KeyError,
             )
         for name, copies, targets in pairs:
-            total = copies[0].copyto(cpu())
+            total: Any = copies[0].copyto(cpu())
             for copy in copies[1:]:
                 total += copy.as_in_context(cpu())
-            (total / len(copies)).astype(targets[name].dtype).copyto(targets[name])
+            (total / len(copies)).copyto(targets[name])
 
     def install_monitor(self, monitor: Any) -> None:
         """Install a monitor on every executor.
@@ -370,4 +370,7 @@ class DataParallelExecutorManager:
             monitor.install(each)
 
 
-__all__ = ["DataParallelExecutorGroup", "DataParallelExecutorManager"]
+__all__ = [
+    "DataParallelExecutorGroup", "DataParallelExecutorManager", "_bind_exec", "_check_arguments", "_load_data",
+    "_load_general", "_load_label", "_split_input_slice",
+]

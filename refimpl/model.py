@@ -1,188 +1,43 @@
-"""Checkpoints, and the decisions between a module, its store and its updater."""
+"""mx.model: checkpoints, the steps of an update, and FeedForward, the oldest way to train."""
 
 from __future__ import annotations
 
-import logging
-import os
-from collections import namedtuple
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from .base import mx_real_t
+from .callback import LogValidationMetricsCallback
+from .checkpoint import load_checkpoint, load_params, save_checkpoint
+from .context import Context, cpu
+from .executor_manager import DataParallelExecutorManager
+from .feed_forward import BASE_ESTIMATOR, SKLEARN_INSTALLED, FeedForward
+from .initializer import Uniform
+from .io import DataDesc
+from .multi_device import BatchEndParam, _train_multi_device
+from .optimizer import get_updater
+from .updating import (
+    _create_kvstore,
+    _initialize_kvstore,
+    _update_params,
+    _update_params_on_kvstore,
+)
 
-from . import kvstore as kvs
-from . import ndarray as nd
-from . import symbol as sym
-from .base import refusal, require
-from .ndarray import NDArray
-
-# The parameters of a batch-end callback.
-BatchEndParam = namedtuple("BatchEndParam", ["epoch", "nbatch", "eval_metric", "locals"])  # noqa: PYI024  # MXNet's fields have no types
-
-# With the plain "local" store, larger parameters than this are updated on the devices.
-LARGEST_ON_LOCAL_STORE = 16 * 2**20
-
-# Prefix of a name in a checkpoint -> which of (arguments, auxiliary states) it belongs to.
-_PREFIXES = {"arg": 0, "aux": 1}
-
-
-# --- checkpoints ----------------------------------------------------------------------------------
-
-
-def save_checkpoint(
-    prefix: str, epoch: int, symbol: sym.Symbol | None, arg_params: Mapping[str, NDArray],
-    aux_params: Mapping[str, NDArray], remove_amp_cast: bool = True,
-) -> None:
-    """Write ``PREFIX-symbol.json`` (unless ``symbol`` is None) and ``PREFIX-EPOCH.params``.
-
-    The epoch is written with at least four digits. Each file is written whole or not at all.
-
-    Raises:
-        MXNetError: a file cannot be written.
-    """
-    if symbol is not None:
-        symbol.save(f"{prefix}-symbol.json", remove_amp_cast=remove_amp_cast)
-    named = {f"arg:{name}": array for name, array in arg_params.items()}
-    named.update({f"aux:{name}": array for name, array in aux_params.items()})
-    file = f"{prefix}-{epoch:04d}.params"
-    nd.save(file, named)
-    logging.info('Saved checkpoint to "%s"', file)
-
-
-def load_params(prefix: str, epoch: int) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
-    """Read ``PREFIX-EPOCH.params``: (arguments, auxiliary states) by name.
-
-    Names with another prefix than ``arg:`` and ``aux:`` are left out.
-
-    Raises:
-        MXNetError: the file is missing or damaged.
-        ValueError: a name has no prefix, or the arrays have no names.
-    """
-    file = f"{prefix}-{epoch:04d}.params"
-    found = nd.load(file)
-    params: tuple[dict[str, NDArray], dict[str, NDArray]] = ({}, {})
-    if not found:
-        logging.warning("Params file '%s' is empty", file)
-        return params
-    require(
-        "Checkpoint/names", isinstance(found, dict),
-        f"{file} holds arrays without names; a checkpoint names them arg:NAME and aux:NAME", ValueError,
-    )
-    for key, array in found.items():
-        kind, colon, name = key.partition(":")
-        require(
-            "Checkpoint/names", colon,
-            f"{file}: array {key!r} is named neither arg:NAME nor aux:NAME", ValueError,
-        )
-        if kind in _PREFIXES:
-            params[_PREFIXES[kind]][name] = array
-    return params
-
-
-def load_checkpoint(
-    prefix: str, epoch: int
-) -> tuple[sym.Symbol, dict[str, NDArray], dict[str, NDArray]]:
-    """Read what :func:`save_checkpoint` wrote: (symbol, arguments, auxiliary states).
-
-    Raises:
-        MXNetError: a file is missing or damaged.
-        ValueError: a name in the parameter file has no prefix.
-    """
-    symbol = sym.load(f"{prefix}-symbol.json")
-    return symbol, *load_params(prefix, epoch)
-
-
-# --- module, store and updater --------------------------------------------------------------------
-
-
-def _create_kvstore(
-    kvstore: Any, num_device: int, arg_params: Mapping[str, NDArray]
-) -> tuple[Any, bool]:
-    """Decide (store or None, whether the store updates the weights).
-
-    ``kvstore`` is a store, the name of one, or None. One device needs no store, unless the name has
-    ``dist`` in it.
-
-    Raises:
-        TypeError: it is none of these.
-        ValueError: the environment variable MXNET_UPDATE_ON_KVSTORE is not a number.
-    """
-    on_store = _update_on_kvstore_wanted()
-    if kvstore is None:
-        return None, False
-    if isinstance(kvstore, str):
-        if num_device == 1 and "dist" not in kvstore:
-            return None, False
-        store = kvs.create(kvstore)
-        largest = max((array.size for array in arg_params.values()), default=0)
-        if kvstore == "local" and largest > LARGEST_ON_LOCAL_STORE:
-            on_store = False
-    elif isinstance(kvstore, kvs.KVStoreBase):
-        store = kvstore
-    else:
-        raise refusal(
-            "KVStore/argument-type", f"kvstore must be KVStore, str or None, got {kvstore!r}", TypeError
-        )
-    return store, on_store and store.is_capable(kvs.KVStoreBase.OPTIMIZER)
-
-
-def _update_on_kvstore_wanted() -> bool:
-    text = os.environ.get("MXNET_UPDATE_ON_KVSTORE", "1")
-    try:
-        return bool(int(text))
-    except ValueError:
-        raise refusal(
-            "KVStore/environment", f"MXNET_UPDATE_ON_KVSTORE must be 0 or 1, it is {text!r}", ValueError
-        ) from None
-
-
-def _initialize_kvstore(
-    kvstore: Any, param_arrays: Sequence[Sequence[NDArray]], arg_params: Mapping[str, NDArray],
-    param_names: Sequence[str], update_on_kvstore: bool,
-) -> None:
-    """Put every parameter into the store, and onto the devices if the store is to update it."""
-    for name, on_devices in zip(param_names, param_arrays, strict=False):
-        if update_on_kvstore:
-            kvstore.broadcast(name, arg_params[name], out=on_devices)
-        else:
-            kvstore.init(name, arg_params[name])
-
-
-def _update_params_on_kvstore(
-    param_arrays: Sequence[Sequence[NDArray]], grad_arrays: Sequence[Sequence[NDArray | None]],
-    kvstore: Any, param_names: Sequence[str],
-) -> None:
-    """Push each parameter's gradients and pull the weight that the store made of them.
-
-    Parameters without gradients (fixed ones) are left alone. Earlier layers are more urgent.
-    """
-    for index, (weights, grads) in enumerate(zip(param_arrays, grad_arrays, strict=False)):
-        if grads[0] is not None:
-            kvstore.pushpull(param_names[index], grads, out=weights, priority=-index)
-
-
-def _update_params(
-    param_arrays: Sequence[Sequence[NDArray]], grad_arrays: Sequence[Sequence[NDArray | None]],
-    updater: Callable, num_device: int, kvstore: Any = None, param_names: Sequence[str] | None = None,
-) -> None:
-    """Update the weights on each device; with a store, each gradient array first becomes their sum.
-
-    The updater is called once per device with tuples; device k's copy of parameter i has the index
-    ``i * num_device + k``.
-    """
-    work: list[list[tuple[int, Any, NDArray]]] = [[] for _ in range(num_device)]
-    for index, (weights, grads) in enumerate(zip(param_arrays, grad_arrays, strict=False)):
-        if grads[0] is None:
-            continue
-        if kvstore is not None:
-            require(
-                "KVStore/update-names", param_names is not None,
-                "updating through a store needs param_names", TypeError,
-            )
-            kvstore.pushpull(param_names[index], grads, priority=-index)  # type: ignore[index]  # not None, as required
-        for device, (grad, weight) in enumerate(zip(grads, weights, strict=False)):
-            work[device].append((index * num_device + device, grad, weight))
-    for of_device in work:
-        if of_device:
-            updater(*zip(*of_device, strict=True))
-
-
-__all__ = ["BatchEndParam", "load_checkpoint", "load_params", "save_checkpoint"]
+__all__ = [
+    "BASE_ESTIMATOR",
+    "SKLEARN_INSTALLED",
+    "BatchEndParam",
+    "Context",
+    "DataDesc",
+    "DataParallelExecutorManager",
+    "FeedForward",
+    "LogValidationMetricsCallback",
+    "Uniform",
+    "_create_kvstore",
+    "_initialize_kvstore",
+    "_train_multi_device",
+    "_update_params",
+    "_update_params_on_kvstore",
+    "cpu",
+    "get_updater",
+    "load_checkpoint",
+    "load_params",
+    "mx_real_t",
+    "save_checkpoint",
+]

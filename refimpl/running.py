@@ -75,7 +75,8 @@ def run_one(step: Step, is_train: bool, context: Context) -> None:
     if not writes:  # bookkeeping of the executor itself, done in the order of the program
         step.run(is_train)
     else:
-        engine.run(name, str(place), _work(step, is_train, place), reads, writes, changes)
+        alone = engine.goes_alone(getattr(step, "params", None))
+        engine.run(name, str(place), _work(step, is_train, place), reads, writes, changes, alone)
 
 
 def _work(step: Step, is_train: bool, context: Context) -> Callable[[], None]:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from ..base import require
 from ..context import Context
+from ..engine import goes_alone
 from ..kernels.foundation import Buffer, Op
 from ..kernels.foundation.params import parse
 from ..ndarray import tape
@@ -56,6 +57,7 @@ class Use:
         self.context: Context | None = None
         self.taken = 0  # steps of a loop, or the branch, of the last forward
         self.keeps = self.is_train = False
+        self.runs_user_code = any(goes_alone(node.params) for body in bodies for node in body.operators)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.values)

@@ -16,6 +16,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from ..base import MXNetError, refusal
 from ..kernels.foundation import Buffer
@@ -43,7 +44,7 @@ _at_once = os.environ.get("MXNET_ENGINE_TYPE") == "NaiveEngine"
 
 def fail(error: Exception, written: Iterable[Buffer]) -> None:
     """Remember that ``written`` hold no values because of ``error``."""
-    if _at_once:
+    if _at_once and not _inside.task:  # on another thread nobody would see it
         raise error
     _failures.add(error, written)
 
@@ -73,7 +74,8 @@ def wait_all() -> None:
     Raises:
         MXNetError: an operator failed whose arrays are still alive; each failure is raised here once.
     """
-    _engine.finish_all()
+    if not _inside.task:  # a task would wait for itself
+        _engine.finish_all()
     failure = _failures.report()
     if failure is not None:
         raise failure.again()
@@ -99,11 +101,12 @@ def _finish(buffer: Buffer) -> None:
 
 def run(
     name: str, context: str, work: Callable[[], None], reads: list[Buffer], writes: list[Buffer],
-    changes: Iterable[Buffer] = (),
+    changes: Iterable[Buffer] = (), alone: bool = False,
 ) -> None:
     """Do ``work`` now or later, as the engine decides; a failure stays with ``writes``.
 
-    ``changes`` are written too, but hold values even after a failure: random streams, auxiliary states.
+    ``changes`` are written too, but hold values even after a failure: random streams, auxiliary states. Work that
+    goes ``alone`` runs a user's code, which may read any memory: it waits for everything and runs at once, here.
     """
 
     def guarded() -> None:
@@ -113,10 +116,18 @@ def run(
         finally:
             _inside.task = before
 
-    if queueing and not _inside.task:
+    if queueing and not _inside.task and alone:
+        _engine.finish_all()
+        guarded()
+    elif queueing and not _inside.task:
         _engine.push(Task(name, context, quirks.carried(guarded), reads, [*writes, *changes]))
     else:
         attempt(work, reads, writes)
+
+
+def goes_alone(p: Any) -> bool:
+    """Whether an operator with parameters ``p`` runs code that may use memory which the operator does not name."""
+    return getattr(p, "runs_user_code", False)
 
 
 def attempt(work: Callable[[], None], reads: list[Buffer], writes: list[Buffer]) -> None:
@@ -211,6 +222,6 @@ if os.environ.get("MXNET_ENGINE_TYPE", "").startswith("ThreadedEngine"):
     set_engine("threaded")
 
 __all__ = [
-    "Engine", "Queue", "Task", "attempt", "bulk", "current", "fail", "overwrite", "run",
+    "Engine", "Queue", "Task", "attempt", "bulk", "current", "fail", "goes_alone", "overwrite", "run",
     "set_bulk_size", "set_engine", "settle", "use", "wait_all",
 ]

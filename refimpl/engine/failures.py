@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import threading
 import traceback
 import weakref
 from collections.abc import Callable, Iterable
@@ -36,9 +37,15 @@ def _without_frames(error: Exception) -> Exception:
 class Failure:
     """Why the bytes of ``span`` hold no values, and whether ``waitall`` has said so."""
 
-    def __init__(self, span: Span, error: Exception) -> None:
-        self.span, self.error, self.reported = span, error, False
-        self.owner: weakref.ref | None = None
+    def __init__(self, span: Span, error: Exception, owner: weakref.ref) -> None:
+        self.span, self.error, self.owner = span, error, owner
+        self.reported = False
+
+    def part(self, span: Span) -> Failure:
+        """The same failure of fewer bytes."""
+        made = Failure(span, self.error, self.owner)
+        made.reported = self.reported
+        return made
 
     def again(self) -> Exception:
         """The error once more: every reader's traceback is its own."""
@@ -53,6 +60,7 @@ class Failures:
     def __init__(self, changed: Callable[[], None]) -> None:
         self._all: list[Failure] = []
         self._changed = changed
+        self._lock = threading.RLock()  # tasks fail on many threads, and an array may end inside any of these lines
 
     def __bool__(self) -> bool:
         return bool(self._all)
@@ -60,31 +68,40 @@ class Failures:
     def add(self, error: Exception, buffers: Iterable[Buffer]) -> None:
         """Remember that ``buffers`` hold no values because of ``error``."""
         error = _without_frames(error)
-        for buffer in buffers:
-            failure = Failure(span_of(buffer), error)
-            failure.owner = weakref.ref(owner_of(buffer), lambda _, gone=failure: self._forget([gone]))
-            self._all.append(failure)
-        self._changed()
+        with self._lock:
+            for buffer in buffers:
+                self._all.append(Failure(span_of(buffer), error, weakref.ref(owner_of(buffer), self._ended)))
+            self._changed()
 
     def of(self, buffer: Buffer) -> Failure | None:
         """The failure of a buffer, None when it holds values."""
         span = [span_of(buffer)]
-        return next((failure for failure in self._all if overlap(span, [failure.span])), None)
+        return next((f for f in self._all if f.owner() is not None and overlap(span, [f.span])), None)
 
     def overwritten(self, buffer: Buffer) -> None:
-        """Forget the failures of memory that gets new values."""
-        span = [span_of(buffer)]
-        self._forget([failure for failure in self._all if overlap(span, [failure.span])])
+        """Forget the failures of memory that gets new values; what lies beside it keeps its own."""
+        start, stop = span = span_of(buffer)
+        with self._lock:
+            gone = [failure for failure in self._all if overlap([span], [failure.span])]
+            for failure in gone:
+                first, last = failure.span
+                self._all += [failure.part(piece) for piece in ((first, start), (stop, last)) if piece[0] < piece[1]]
+            self._forget(gone)
+
+    def _ended(self, owner: weakref.ref) -> None:
+        self._forget([failure for failure in self._all if failure.owner is owner])
 
     def _forget(self, gone: list[Failure]) -> None:
         if gone:
-            self._all = [failure for failure in self._all if failure not in gone]
-            self._changed()
+            with self._lock:
+                self._all = [f for f in self._all if f not in gone and f.owner() is not None]
+                self._changed()
 
     def report(self) -> Failure | None:
         """A failure that nobody was told of, which now counts as told, with all others of the same error."""
-        found = next((failure for failure in self._all if not failure.reported), None)
-        if found is not None:
-            for other in self._all:
-                other.reported |= other.error is found.error
-        return found
+        with self._lock:
+            found = next((failure for failure in self._all if not failure.reported), None)
+            if found is not None:
+                for other in self._all:
+                    other.reported |= other.error is found.error
+            return found

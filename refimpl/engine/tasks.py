@@ -159,6 +159,7 @@ class Shuffled:
         self.queue = Queue()
         self.ran: list[str] = []  # names in the order in which they ran, for people
         self._draw = random.Random(seed)
+        self._lock = threading.RLock()  # programs may have threads of their own
 
     @property
     def idle(self) -> bool:
@@ -167,7 +168,8 @@ class Shuffled:
 
     def push(self, task: Task) -> None:
         """Keep the task for later."""
-        self.queue.add(task)
+        with self._lock:
+            self.queue.add(task)
 
     def _step(self) -> None:
         task = self._draw.choice(self.queue.ready())
@@ -180,13 +182,15 @@ class Shuffled:
     def finish(self, buffers: Sequence[Buffer]) -> None:
         """Run tasks, needed or not, until these buffers are at rest."""
         spans = [span_of(buffer) for buffer in buffers]
-        while self.queue.touching(spans):
-            self._step()
+        with self._lock:
+            while self.queue.touching(spans):
+                self._step()
 
     def finish_all(self) -> None:
         """Run everything."""
-        while self.queue.pending:
-            self._step()
+        with self._lock:
+            while self.queue.pending:
+                self._step()
 
 
 class Threaded:

@@ -1,6 +1,11 @@
 """Modules: a symbol, its parameters, its executors and its optimizer behind one interface."""
 
 from .base_module import BaseModule
+from .bucketing_module import BucketingModule
 from .module import Module
+from .python_module import PythonLossModule, PythonModule
+from .sequential_module import SequentialModule
 
-__all__ = ["BaseModule", "Module"]
+__all__ = [
+    "BaseModule", "BucketingModule", "Module", "PythonLossModule", "PythonModule", "SequentialModule",
+]

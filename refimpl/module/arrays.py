@@ -70,7 +70,7 @@ def owned(
     owner: Mapping[str, NDArray | None] | None, name: str, shape: Any, dtype: Any, place: Context
 ) -> NDArray:
     """The owner's array of this name, which must fit, or a new one of zeros when there is no owner."""
-    if owner and name not in owner:
+    if owner is not None and name not in owner:
         raise refusal(
             "ExecutorGroup/shared-names",
             f"{name} is no parameter or auxiliary state of the module to share with, which has "

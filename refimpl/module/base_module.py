@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -235,6 +236,8 @@ class BaseModule:
 
     def prepare(self, data_batch: Any, sparse_row_id_fn: Callable | None = None) -> None:
         """Get ready for ``data_batch``, which comes next. Nothing to do here."""
+        if sparse_row_id_fn is not None:
+            warnings.warn("sparse_row_id_fn is not invoked for BaseModule.", stacklevel=2)
 
     # --- parameters ------------------------------------------------------------------------------
 
@@ -291,7 +294,7 @@ class BaseModule:
             AssertionError: states or a value were given.
         """
         demand(self, "set_states")
-        if states or value is not None:
+        if states or value:
             raise refusal("Module/no-states", "this module has no states to set", AssertionError)
 
     # --- what a concrete module provides ---------------------------------------------------------

@@ -12,6 +12,13 @@ from ..io import DataDesc
 PARAMETER_ENDINGS = ("_weight", "_bias", "_gamma", "_beta")
 
 
+def names_of(given: str | Sequence[str] | None) -> list[str]:
+    """A list of names: none for None, one for a string."""
+    if given is None:
+        return []
+    return [given] if isinstance(given, str) else list(given)
+
+
 def _check_input_names(symbol: Any, names: Sequence[str], typename: str, throw: bool) -> None:
     """Compare names given to a module's constructor with the arguments of its symbol.
 

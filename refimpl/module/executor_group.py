@@ -24,7 +24,7 @@ from .arrays import (
 )
 from .crew import Crew
 from .descriptions import check_labels, resized
-from .parameters import check_values
+from .parameters import check_states, check_values
 from .requests import gradient_requests, group_contexts, places_of
 
 
@@ -374,6 +374,8 @@ class DataParallelExecutorGroup:
                 + ("both were given" if states is not None else "neither was given"),
                 AssertionError,
             )
+        if states is not None:
+            check_states(self.state_names, self.state_arrays, states)
         for position, arrays in enumerate(self.state_arrays):
             for index, array in enumerate(arrays):
                 if states is None:

@@ -45,6 +45,7 @@ LIFE_CYCLE: dict[str, Operation] = {
     "bind": Operation((), ("binded",)),
     "bind to a shared module": Operation(_READY, ("binded", "params_initialized")),
     "reshape": Operation(_BOUND),
+    "switch_bucket": Operation(_BOUND),
     "data_shapes": Operation(_BOUND),
     "label_shapes": Operation(_BOUND),
     "output_shapes": Operation(_BOUND),

@@ -15,7 +15,7 @@ from ..model import load_checkpoint
 from ..ndarray import NDArray
 from ..quirks import declare
 from .base_module import INITIALIZER
-from .descriptions import _check_input_names, _parse_data_desc, with_batch_size
+from .descriptions import _check_input_names, _parse_data_desc, names_of, with_batch_size
 from .executor_group import DataParallelExecutorGroup
 from .following import differ, shapes_of_batch
 from .life_cycle import demand
@@ -76,10 +76,10 @@ class Module(OptimizingModule):
                 AssertionError,
             )
         self._symbol = symbol
-        self._data_names = _names(data_names)
-        self._label_names = _names(label_names)
-        self._state_names = _names(state_names)
-        self._fixed_param_names = _names(fixed_param_names)
+        self._data_names = names_of(data_names)
+        self._label_names = names_of(label_names)
+        self._state_names = names_of(state_names)
+        self._fixed_param_names = names_of(fixed_param_names)
         _check_input_names(symbol, self._data_names, "data_names", True)
         _check_input_names(symbol, self._label_names, "label_names", False)
         _check_input_names(symbol, self._state_names, "state_names", True)
@@ -383,13 +383,3 @@ class Module(OptimizingModule):
         """Install a monitor on every executor."""
         demand(self, "install_monitor")
         self._exec_group.install_monitor(mon)
-
-
-# --- small rules ----------------------------------------------------------------------------------
-
-
-def _names(given: str | Sequence[str] | None) -> list[str]:
-    """A list of names: none for None, one for a string."""
-    if given is None:
-        return []
-    return [given] if isinstance(given, str) else list(given)

@@ -21,6 +21,9 @@ from .base_module import BaseModule
 from .executor_group import DataParallelExecutorGroup
 from .life_cycle import demand
 
+_ROW_SPARSE = "1"
+"""What the attribute ``__storage_type__`` of a row_sparse variable says."""
+
 
 class OptimizingModule(BaseModule):
     """A module that owns an optimizer; ``Module`` adds the symbol, parameters and executors.
@@ -178,10 +181,14 @@ class OptimizingModule(BaseModule):
         _load_states(fname, self._kvstore if self._update_on_kvstore else None, self._updater)
 
     def prepare(self, data_batch: Any, sparse_row_id_fn: Callable | None = None) -> None:
-        """Pull the rows of row_sparse parameters that ``data_batch`` will need.
+        """Check which rows of row_sparse parameters ``data_batch`` will need.
 
-        ``sparse_row_id_fn(data_batch)`` returns {parameter name: row ids}. Without it, or without
-        updates on the store, every row is at hand already.
+        ``sparse_row_id_fn(data_batch)`` returns {parameter name: row ids}. Executors hold parameters
+        dense, and an update brings all of their rows, so that there is nothing to pull.
+
+        Raises:
+            AssertionError: ``sparse_row_id_fn`` does not return a dict.
+            ValueError: it names what is no parameter.
         """
         demand(self, "prepare")
         if sparse_row_id_fn is None:
@@ -192,13 +199,23 @@ class OptimizingModule(BaseModule):
             )
             return
         names = self._exec_group.param_names
-        for name, row_ids in sparse_row_id_fn(data_batch).items():
-            index = names.index(name)
-            arrays = self._exec_group.param_arrays[index]
-            if arrays[0].stype != "row_sparse":
+        rows = sparse_row_id_fn(data_batch)
+        if not isinstance(rows, dict):
+            raise refusal(
+                "Module/sparse-rows",
+                "Expected dict output from sparse_row_id_fn, {parameter name: row ids}, not "
+                f"{type(rows).__name__}",
+                AssertionError,
+            )
+        declared = self._symbol.attr_dict()
+        for name in rows:
+            if name not in names:
+                raise refusal(
+                    "Module/sparse-rows", f"sparse_row_id_fn names {name!r}, the parameters are {names}",
+                    ValueError,
+                )
+            if declared.get(name, {}).get("__storage_type__") != _ROW_SPARSE:
                 warnings.warn(f"{name}.stype is not 'row_sparse'. No need to pull rows.", stacklevel=2)
-            else:
-                self._kvstore.row_sparse_pull(name, arrays, row_ids=row_ids, priority=-index)
 
 
 def _load_states(fname: str, store: Any, updater: Any) -> None:

@@ -59,6 +59,19 @@ def check_values(
             )
 
 
+def check_states(
+    names: Sequence[str], targets: Sequence[Sequence[NDArray]], given: Sequence[Sequence[NDArray]]
+) -> None:
+    """Refuse values for states that are not one array per state and context, each of its shape."""
+    wanted = [[array.shape for array in copies] for copies in targets]
+    found = [[array.shape for array in copies] for copies in given]
+    if wanted != found:
+        raise refusal(
+            "Module/state-shapes",
+            f"states {list(names)} have shapes {wanted}, one per context each; the values given have {found}",
+        )
+
+
 def require_initializer(name: str, initializer: Any, given: Any, allow_missing: bool) -> None:
     """Refuse a parameter that nobody sets."""
     if given is not None and not allow_missing:

@@ -54,7 +54,7 @@ def waitall() -> None:
 def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = True) -> NDArray:
     """Join arrays along ``axis``; a single array is returned as it is unless ``always_copy``."""
     if not arrays:
-        raise refusal("NDArray/concatenate", "concatenate needs at least one array", ValueError)
+        raise refusal("NDArray/concatenate", "concatenate needs at least one array", AssertionError)
     if len(arrays) == 1 and not always_copy:
         return arrays[0]
     return operators.call("Concat", *arrays, dim=axis)

@@ -6,6 +6,7 @@ any other index copies. While autograd records, the part is put on the tape.
 
 from __future__ import annotations
 
+import contextlib
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -156,14 +157,14 @@ def _numbers(value: Any) -> Any:
     kind = value.dtype.kind if isinstance(value, np.generic | np.ndarray) else np.asarray(value).dtype.kind
     if kind not in "USc":
         return value
-    try:
-        return np.asarray(value, np.float64)
-    except (TypeError, ValueError):
-        raise refusal(
-            "NDArray/assign-numbers",
-            f"{value!r} of type {type(value).__name__} is not made of real numbers; assign a number, a list of"
-            " them or an array", TypeError,
-        ) from None
+    if kind != "c":
+        with contextlib.suppress(ValueError):
+            return np.asarray(value, np.float64)
+    raise refusal(
+        "NDArray/assign-numbers",
+        f"{value!r} of type {type(value).__name__} is not made of real numbers; assign a number, a list of"
+        " them or an array", TypeError,
+    )
 
 
 def _fitting(value: Any, shape: Shape) -> Any:

@@ -85,7 +85,7 @@ class NDArray(Arithmetic, Exchange):
 
     def __len__(self) -> int:
         if not self.shape:
-            raise refusal("NDArray/len", "len() of a 0-d array", TypeError)
+            raise refusal("NDArray/len", "len() of a 0-d array", IndexError)
         return self.shape[0]
 
     def __iter__(self) -> Iterator[NDArray]:
@@ -170,13 +170,11 @@ class NDArray(Arithmetic, Exchange):
                     "NDArray/copy-shape", f"cannot copy an array of shape {self.shape} to {other.shape}"
                 )
             indexing.require_writable(other)
-            source = self._data
-            engine.overwrite(other._buffer)
-            other._buffer.copy_from(source)
+            operators.hand_over(self._buffer, other._buffer, other._ctx)
             return other
         if isinstance(other, Context):
             made = empty(self.shape, other, self.dtype)
-            made._buffer.copy_from(self._data)
+            operators.hand_over(self._buffer, made._buffer, other)
             self._noted("_copyto", made)
             return made
         raise refusal("NDArray/copy-target", f"copyto does not support type {type(other)}", TypeError)
@@ -195,7 +193,7 @@ class NDArray(Arithmetic, Exchange):
 
     def _shared(self, shape: Shape, start: int) -> NDArray:
         """A view of ``prod(shape)`` elements from element ``start``."""
-        memory = self._data
+        memory = self._buffer  # a view holds values when the bytes do: nobody needs to wait for it
         flat = memory.flat[start : start + prod(shape)]
         return NDArray(Buffer(flat, shape, memory.device), self._ctx, self.writable)
 

@@ -209,7 +209,7 @@ def execute(
     if targets:
         for target, result in zip(targets, results, strict=False):
             if target._buffer is not result:
-                _hand_over(result, target._buffer)
+                hand_over(result, target._buffer, target._ctx)
         made = targets
     else:
         made = [NDArray(result, ctx) for result in results[:visible]]
@@ -243,12 +243,16 @@ def _run(
                 watch.end(begun)
 
     changed = [s for name, s in zip(op.input_names(p), sources, strict=True) if name in op.mutates]
-    engine.run(op.name, str(ctx), work, sources, results, changed if rng is None else [*changed, rng])
+    changed = changed if rng is None else [*changed, rng]
+    engine.run(op.name, str(ctx), work, sources, results, changed, engine.goes_alone(p))
 
 
-def _hand_over(result: Buffer, target: Buffer) -> None:
-    """Copy a result that a kernel could not write in place, or the reason why there is none."""
-    engine.run("_copyto", "cpu(0)", lambda: target.copy_from(result), [result], [target])
+def hand_over(source: Buffer, target: Buffer, ctx: Context) -> None:
+    """Copy values into other memory, cast to its dtype, or the reason why there are none."""
+    if engine.attention:
+        engine.run("_copyto", str(ctx), lambda: target.copy_from(source), [source], [target])
+    else:
+        target.copy_from(source)
 
 
 def _context_of(inputs: list[NDArray], targets: list[NDArray], attr: Any) -> Context:

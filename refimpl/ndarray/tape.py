@@ -35,15 +35,15 @@ class Record:
     ``outputs`` holds hidden outputs too. A ``spent`` record was read by a backward pass that did not retain it.
     """
 
-    __slots__ = ("attrs", "context", "inputs", "is_train", "op", "outputs", "params", "spent")
+    __slots__ = ("attrs", "context", "inputs", "op", "outputs", "params", "spent")
 
     def __init__(
         self, op: Op, params: Any, attrs: dict[str, Any], inputs: list[Place], outputs: list[Buffer],
-        context: Context, is_train: bool,
+        context: Context,
     ) -> None:
         self.op, self.params, self.attrs = op, params, attrs
         self.inputs, self.outputs = inputs, outputs
-        self.context, self.is_train = context, is_train
+        self.context = context
         self.spent = False
 
 
@@ -51,10 +51,11 @@ class Place:
     """Where an array stands: output ``index`` of ``record``, or a variable (``record`` is None).
 
     ``value`` is the array's memory. Of a variable, ``gradient`` is the array for its gradient and
-    ``requirement`` says how it is written; a constant has none.
+    ``requirement`` says how it is written; a constant has none. A constant that has ``left`` was read by a backward
+    pass that did not retain the graph.
     """
 
-    __slots__ = ("context", "gradient", "index", "record", "requirement", "value")
+    __slots__ = ("context", "gradient", "index", "left", "record", "requirement", "value")
 
     def __init__(
         self, value: Buffer, context: Context, record: Record | None = None, index: int = 0,
@@ -62,12 +63,13 @@ class Place:
     ) -> None:
         self.value, self.context, self.record, self.index = value, context, record, index
         self.gradient, self.requirement = gradient, requirement
+        self.left = False
 
 
 def on_tape(array: NDArray) -> bool:
     """Whether ``array`` has a place that a backward pass can still use."""
     place = array._place
-    return place is not None and (place.record is None or not place.record.spent)
+    return place is not None and not (place.left if place.record is None else place.record.spent)
 
 
 def refuse_overwriting(array: NDArray) -> None:
@@ -96,6 +98,6 @@ def note(
     if not any(array._place is not None and on_tape(array) for array in inputs):
         return
     places = [_place_of(array) for array in inputs]
-    record = Record(op, params, attrs, places, outputs, context, STATE.training)
+    record = Record(op, params, attrs, places, outputs, context)
     for index, array in enumerate(made):
         array._place = Place(array._buffer, array._ctx, record, index)

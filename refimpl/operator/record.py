@@ -62,6 +62,7 @@ class Use:
     """
 
     _fields = CustomParams._fields
+    runs_user_code = True
 
     def __init__(self, attrs: dict[str, Any]) -> None:
         given = {key: str(value) for key, value in attrs.items() if not is_hidden_key(key)}

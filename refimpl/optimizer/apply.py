@@ -7,6 +7,7 @@ instead: the arrays are compared with the weight, and the operator's page runs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,17 +15,19 @@ import numpy as np
 from ..base import refusal
 from ..kernels.foundation import get
 from ..kernels.foundation import run as runner
-from ..ndarray import NDArray
+from ..ndarray import NDArray, array, operators, zeros
 
 _FLOATS = frozenset((np.float16, np.float32, np.float64))
 
 
 def apply_update(
-    name: str, weight: NDArray, grad: NDArray, *states: NDArray, **parameters: float
+    name: str, weight: NDArray, grad: NDArray, *states: NDArray, out: NDArray | None = None, **parameters: Any
 ) -> None:
-    """Run the operator ``name`` on ``weight``, in place; ``states`` change in place too.
+    """Run the operator ``name`` on ``weight``, in place unless there is ``out``; ``states`` change in place too.
 
     ``grad`` may be on another context. All arrays have the weight's shape; ``grad`` has its dtype.
+    Where one of them is row_sparse the table of ``ndarray/sparse`` decides whether only the
+    gradient's rows are touched.
 
     Raises:
         MXNetError: a shape or dtype differs, or the weight is not of a floating type.
@@ -34,13 +37,39 @@ def apply_update(
     if grad.context is not context:
         grad = grad.as_in_context(context)
     _check(name, weight, grad, states)
+    if weight.is_sparse or grad.is_sparse:
+        for state in states:
+            _fill_rows(state)
+        operators.invoke(op, [weight, grad, *states], parameters, weight if out is None else out)
+        return
     p = op.params(**parameters)
-    inputs = [weight.handle, grad.handle, *(state.handle for state in states)]
-    runner.forward(op, p, inputs, [weight.handle])
+    inputs = [weight.handle, grad.handle, *[state.handle for state in states]]
+    runner.forward(op, p, inputs, [(weight if out is None else out).handle])
 
 
-def _check(name: str, weight: NDArray, grad: NDArray, states: tuple[NDArray, ...]) -> None:
-    shape, dtype = weight.handle.shape, weight.dtype
+def apply_together(
+    name: str, weights: Sequence[NDArray], groups: Sequence[Sequence[NDArray]], *tail: NDArray, **parameters: Any
+) -> None:
+    """Run an operator on many weights, in place; ``groups`` holds what it reads of each, the weight first.
+
+    ``tail`` follows what belongs to the weights.
+
+    Raises:
+        MXNetError: as :func:`apply_update`.
+    """
+    inputs = []
+    for weight, (first, grad, *states) in zip(weights, groups, strict=True):
+        if grad.context is not weight.context:
+            grad = grad.as_in_context(weight.context)  # noqa: PLW2901  # the same gradient, moved
+        _check(name, weight, grad, states)
+        inputs += [first, grad, *states]
+    op = get(name)
+    p = op.params(**parameters)
+    runner.forward(op, p, [each.handle for each in (*inputs, *tail)], [weight.handle for weight in weights])
+
+
+def _check(name: str, weight: NDArray, grad: NDArray, states: Sequence[NDArray]) -> None:
+    shape, dtype = weight.shape, weight.dtype
     if dtype not in _FLOATS:
         raise refusal(
             "Optimizer/floating", f"{name}: weights must be floating numbers, not {dtype.__name__}"
@@ -50,18 +79,46 @@ def _check(name: str, weight: NDArray, grad: NDArray, states: tuple[NDArray, ...
             "Optimizer/equal-types",
             f"{name}: the weight is {dtype.__name__}, its gradient {grad.dtype.__name__}; cast one",
         )
-    for array in (grad, *states):
-        if array.handle.shape != shape:
-            what = "gradient" if array is grad else "state"
+    for each in (grad, *states):
+        if each.shape != shape:
+            what = "gradient" if each is grad else "state"
             raise refusal(
                 "Optimizer/equal-shapes",
-                f"{name}: the weight has shape {shape}, its {what} {array.shape}",
+                f"{name}: the weight has shape {shape}, its {what} {each.shape}",
             )
 
 
+def _fill_rows(state: NDArray) -> None:
+    """Store every row of a row_sparse state that stores none: a state is zeros when it is made."""
+    if state.is_sparse and not len(state.data):  # type: ignore[attr-defined]  # sparse arrays have it
+        state[:] = 0
+
+
+def zeros_like(weight: NDArray, stype: str = "default") -> NDArray:
+    """A state of zeros with the weight's shape, type and context."""
+    return zeros(weight.shape, weight.context, dtype=weight.dtype, stype=stype)
+
+
+def master_copy(weight: NDArray) -> NDArray:
+    """The weight in float32, to be stepped in its place."""
+    return weight.astype(np.float32)
+
+
+def on_context(values: Sequence[float], weight: NDArray) -> NDArray:
+    """Numbers as a float32 array beside the weight."""
+    return array(values, ctx=weight.context, dtype=np.float32)
+
+
 def clipping(optimizer: Any) -> float:
-    """``clip_gradient`` as update operators take it: -1 for none. 0 means none as well."""
+    """``clip_gradient`` as update operators take it: -1 for none, and 0 means none as well."""
     return float(optimizer.clip_gradient) if optimizer.clip_gradient else -1.0
 
 
-__all__ = ["apply_update", "clipping"]
+def strict_clipping(optimizer: Any) -> float:
+    """The same where 0 means what it says: every element of the gradient becomes 0."""
+    return -1.0 if optimizer.clip_gradient is None else float(optimizer.clip_gradient)
+
+
+__all__ = [
+    "apply_together", "apply_update", "clipping", "master_copy", "on_context", "strict_clipping", "zeros_like",
+]

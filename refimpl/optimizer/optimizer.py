@@ -19,9 +19,6 @@ Index = Hashable
 
 AnyOptimizer = TypeVar("AnyOptimizer", bound=type)
 
-# Parameters that decay; every other parameter whose name is known does not.
-DECAYING_SUFFIXES = ("_weight", "_gamma")
-
 
 class Optimizer:
     """Base of all update rules; a subclass gives ``create_state`` and ``update``.
@@ -44,6 +41,8 @@ class Optimizer:
     """
 
     opt_registry: ClassVar[dict[str, type[Optimizer]]] = {}
+    decaying_suffixes: ClassVar[tuple[str, ...]] = ("_weight", "_gamma")
+    """Ends of the names of parameters that decay; every other parameter whose name is known does not."""
 
     def __init__(
         self,
@@ -137,11 +136,15 @@ class Optimizer:
             warn_half_precision(self)
         return self.create_state(index, weight)
 
-    def update_multi_precision(
-        self, index: Index, weight: NDArray, grad: NDArray, state: Any
-    ) -> None:
-        """As :meth:`update`, on the float32 copy if there is one."""
-        if self.multi_precision and weight.dtype == np.float16:
+    def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """As :meth:`update`, on the float32 copy if there is one.
+
+        A rule with ``aggregate_num`` is given lists of so many parameters at once, of one type.
+        """
+        if isinstance(index, (list, tuple)):
+            for each in zip(index, weight, grad, state, strict=True):
+                self.update_multi_precision(*each)
+        elif self.multi_precision and weight.dtype == np.float16:
             master, own_state = state
             self.update(index, master, grad.astype(np.float32), own_state)
             weight[:] = master
@@ -180,7 +183,7 @@ class Optimizer:
 
         Named parameters that end in neither ``_weight`` nor ``_gamma`` have 0 unless told otherwise.
         """
-        still = {n: 0.0 for n in self.idx2name.values() if not n.endswith(DECAYING_SUFFIXES)}
+        still = {n: 0.0 for n in self.idx2name.values() if not n.endswith(self.decaying_suffixes)}
         self.wd_mult = {**still, **dict(self._from_variables("__wd_mult__")), **args_wd_mult}
 
     def set_lr_scale(self, args_lrscale: Any) -> None:
@@ -207,19 +210,22 @@ class Optimizer:
             return given.get(self.idx2name[index], 1.0)
         return 1.0
 
+    def _get_lrs(self, indices: Sequence[Index]) -> list[float]:
+        """The learning rates of some parameters."""
+        rate = self.learning_rate
+        return [rate * self._multiplier(index, self.lr_mult, "lr_mult") for index in indices]
+
+    def _get_wds(self, indices: Sequence[Index]) -> list[float]:
+        """The weight decays of some parameters."""
+        return [self.wd * self._multiplier(index, self.wd_mult, "wd_mult") for index in indices]
+
     def _get_lr(self, index: Index) -> float:
         """The learning rate of one parameter."""
-        return self.learning_rate * self._multiplier(index, self.lr_mult, "lr_mult")
+        return self._get_lrs([index])[0]
 
     def _get_wd(self, index: Index) -> float:
         """The weight decay of one parameter."""
-        return self.wd * self._multiplier(index, self.wd_mult, "wd_mult")
-
-    def _get_lrs(self, indices: Sequence[Index]) -> list[float]:
-        return [self._get_lr(index) for index in indices]
-
-    def _get_wds(self, indices: Sequence[Index]) -> list[float]:
-        return [self._get_wd(index) for index in indices]
+        return self._get_wds([index])[0]
 
     # --- counting --------------------------------------------------------------------------------
 
@@ -233,6 +239,11 @@ class Optimizer:
             count = self._index_update_count.get(each, self.begin_num_update) + 1
             self._index_update_count[each] = count
             self.num_update = max(count, self.num_update)
+
+    def _counted_rates(self, index: Index) -> tuple[float, float]:
+        """Count one update of a parameter; return its learning rate and weight decay for this update."""
+        self._update_count(index)
+        return self._get_lr(index), self._get_wd(index)
 
     # --- pickling --------------------------------------------------------------------------------
 

@@ -1,19 +1,30 @@
-"""SGD: stochastic gradient descent, with momentum if wanted."""
+"""SGD: stochastic gradient descent, with momentum if wanted.
+
+H. Robbins, S. Monro (1951): A stochastic approximation method. B. T. Polyak (1964): Some methods of speeding up the
+convergence of iteration methods.
+
+    g = clip(rescale_grad * grad)
+    w <- w - lr * (g + wd * w)                                       without momentum
+    m <- momentum * m - lr * (g + wd * w);  w <- w + m               with it
+
+The state is m, or None. Kernel: ``kernels/sgd.py``.
+
+>>> positions("sgd", [1.0, 1.0, 1.0], learning_rate=1.0, momentum=0.5)
+[-1.0, -2.5, -4.25]
+"""
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
-import numpy as np
-
-from ..ndarray import NDArray, zeros
-from .apply import apply_update, clipping
-from .optimizer import Index, Optimizer, register, warn_half_precision
+from ..ndarray import NDArray
+from .apply import apply_update, clipping, zeros_like
+from .grouped import GroupedOptimizer, MomentumOptimizer, aggregation_size
+from .optimizer import Index, register
 
 
 @register
-class SGD(Optimizer):
+class SGD(MomentumOptimizer, GroupedOptimizer):
     """w <- w - lr * (g + wd * w), where g is the gradient, rescaled, then clipped.
 
     With momentum > 0: m <- momentum * m - lr * (g + wd * w), w <- w + m.
@@ -28,48 +39,44 @@ class SGD(Optimizer):
         super().__init__(**kwargs)
         self.momentum = momentum
         self.lazy_update = lazy_update
-        # kept for the sake of saved optimizers; updating one by one gives the same numbers
-        self.aggregate_num = int(os.environ.get("MXNET_OPTIMIZER_AGGREGATION_SIZE", "4"))
+        self.aggregate_num = aggregation_size(4)
 
     def create_state(self, index: Index, weight: NDArray) -> NDArray | None:
-        """The momentum, zeros like the weight; None without momentum."""
+        """The momentum, zeros like the weight (in its storage with lazy_update); None without momentum."""
         if self.momentum == 0.0:
             return None
-        return zeros(weight.shape, weight.context, dtype=weight.dtype)
-
-    def create_state_multi_precision(self, index: Index, weight: NDArray) -> Any:
-        """(momentum, float32 weight) for a float16 weight with multi_precision, else the momentum."""
-        if weight.dtype == np.float16:
-            if self.multi_precision:
-                master = weight.astype(np.float32)
-                return self.create_state(index, master), master
-            warn_half_precision(self)
-        return self.create_state(index, weight)
-
-    def update(self, index: Index, weight: NDArray, grad: NDArray, state: NDArray | None) -> None:
-        """One step; ``state`` is the momentum or None."""
-        self._step("", index, weight, grad, state)
-
-    def update_multi_precision(
-        self, index: Index, weight: NDArray, grad: NDArray, state: Any
-    ) -> None:
-        """One step; with a float32 weight in ``state`` the arithmetic is done on that."""
-        if self.multi_precision and weight.dtype == np.float16:
-            self._step("mp_", index, weight, grad, *state)
-        else:
-            self._step("", index, weight, grad, state)
+        return zeros_like(weight, weight.stype if self.lazy_update else "default")
 
     def _step(
-        self, family: str, index: Index, weight: NDArray, grad: NDArray, momentum: NDArray | None,
-        *master: NDArray,
+        self, indices: list[Index], weights: list[NDArray], grads: list[NDArray], states: list[Any], *, mixed: bool
     ) -> None:
-        self._update_count(index)
-        numbers: dict[str, float] = {
-            "lr": self._get_lr(index), "wd": self._get_wd(index),
-            "rescale_grad": self.rescale_grad, "clip_gradient": clipping(self),
-        }
-        if momentum is not None and self.momentum > 0:
-            numbers["momentum"] = self.momentum
-            apply_update(f"{family}sgd_mom_update", weight, grad, momentum, *master, **numbers)
-        else:
-            apply_update(f"{family}sgd_update", weight, grad, *master, **numbers)
+        self._update_count(indices)
+        rates = self._get_lrs(indices), self._get_wds(indices)
+        for weight, grad, state, lr, wd in zip(weights, grads, states, *rates, strict=True):
+            momentum, *master = state if mixed else (state,)
+            sgd_step(self, weight, grad, momentum, master, lr, wd)
+
+
+def sgd_step(
+    optimizer: Any, weight: NDArray, grad: NDArray, momentum: NDArray | None, master: list[NDArray], lr: float,
+    wd: float, lazy_update: bool | None = None, **others: float,
+) -> None:
+    """One step of gradient descent by the settings of ``optimizer``, on the ``master`` copy if there is one."""
+    numbers: dict[str, Any] = {
+        "lr": lr, "wd": wd, "rescale_grad": optimizer.rescale_grad, "clip_gradient": clipping(optimizer), **others,
+        "lazy_update": optimizer.lazy_update if lazy_update is None else lazy_update,
+    }
+    family = "mp_sgd" if master else "sgd"
+    if momentum is not None and optimizer.momentum > 0:
+        numbers.setdefault("momentum", optimizer.momentum)
+        apply_update(f"{family}_mom_update", weight, grad, momentum, *master, **numbers)
+    else:
+        apply_update(f"{family}_update", weight, grad, *master, **numbers)
+
+
+@register
+class ccSGD(SGD):  # noqa: N801  # MXNet's name
+    """Another name of :class:`SGD`, kept for old scripts."""
+
+
+__all__ = ["SGD", "ccSGD", "sgd_step"]

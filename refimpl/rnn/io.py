@@ -135,7 +135,7 @@ class BucketSentenceIter(DataIter):
         discarded = len(sentences) - sum(map(len, rows))
         if discarded:
             warnings.warn(
-                f"discarded {discarded} sentences longer than the largest bucket, {lengths[-1]}.", stacklevel=4
+                f"discarded {discarded} sentences longer than the largest bucket, {lengths[-1]}.", stacklevel=3
             )
         full = [(length, np.array(found)) for length, found in zip(lengths, rows, strict=True) if found]
         require(

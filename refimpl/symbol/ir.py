@@ -132,19 +132,20 @@ def post_order(heads: Iterable[Entry]) -> list[Node]:
     order: list[Node] = []
     seen: set[int] = set()
     for head in heads:
-        stack: list[tuple[Node, int]] = [(head.node, 0)]
         if id(head.node) in seen:
             continue
         seen.add(id(head.node))
+        stack = [(head.node, iter(head.node.inputs))]
         while stack:
-            node, position = stack.pop()
-            if position < len(node.inputs):
-                stack.append((node, position + 1))
-                child = node.inputs[position].node
+            node, inputs_left = stack[-1]
+            for entry in inputs_left:
+                child = entry.node
                 if id(child) not in seen:
                     seen.add(id(child))
-                    stack.append((child, 0))
+                    stack.append((child, iter(child.inputs)))
+                    break
             else:
+                stack.pop()
                 order.append(node)
     return order
 

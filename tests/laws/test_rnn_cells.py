@@ -60,7 +60,7 @@ def arrays_of(net: Net) -> dict[str, np.ndarray]:
     return found
 
 
-def run(symbol: mx.sym.Symbol, arrays: dict[str, np.ndarray], training: bool = False) -> tuple[list, dict]:
+def run(symbol: mx.sym.Symbol, arrays: dict[str, np.ndarray]) -> tuple[list, dict]:
     """Outputs, and gradients for head gradients of 1, 2, 3 ... divided by their number."""
     args = {name: mx.nd.array(arrays[name], dtype="float64") for name in symbol.list_arguments()}
     grads = {name: mx.nd.zeros(value.shape, dtype="float64") for name, value in args.items()}
@@ -277,7 +277,7 @@ def test_packing_undoes_unpacking(net: Net) -> None:
     assert joined.tobytes() == vector.asnumpy().tobytes()
 
 
-@pytest.mark.clause("rnn/zoneout")
+@pytest.mark.clause("rnn/dropout")
 @pytest.mark.clause("rnn/residual")
 @given(net=NETS.filter(lambda net: not net.ways and net.layers == 1))
 def test_modifiers_outside_training(net: Net) -> None:

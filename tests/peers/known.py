@@ -65,6 +65,15 @@ ATTENTION = " ".join(
     f"_contrib_interleaved_matmul_{n}" for n in ("selfatt_qk", "selfatt_valatt", "encdec_qk", "encdec_valatt")
 )
 
+def is_double(call: Call) -> bool:
+    return call.data.dtype == np.float64
+
+
+def too_long(call: Call) -> bool:
+    p = call.of.p
+    return p.use_sequence_length and (call.of.arrays[1] > call.data.shape[p.axis]).any()
+
+
 KNOWN = (
     Known("LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput", "grad:label",
           "RegressionOutput/gradient"),
@@ -78,7 +87,7 @@ KNOWN = (
           and not c.is_train),
     Known("SoftmaxActivation", "grad:data", "SoftmaxActivation/gradient",
           lambda c: c.has(mode="instance") and c.data.ndim > 2),
-    Known("SoftmaxActivation", "call", "SoftmaxActivation/mode", lambda c: c.data.dtype == np.float64),
+    Known("SoftmaxActivation", "call", "SoftmaxActivation/mode", is_double),
     Known("LeakyReLU", "grad:data grad:gamma", "LeakyReLU/at-zero",
           lambda c: np.isnan(c.data).any() or (abs(c.data) == np.float32(1e-30)).any()),
     Known("Activation", "out0 grad:data", "Activation/relu-nan",
@@ -125,20 +134,20 @@ KNOWN = (
     Known("_adamw_update", "now:grad", "adamw/clip"),
     Known("mp_lamb_update_phase1", "call", "lamb/types"),
     Known("mp_lamb_update_phase2", "now:weight32", "lamb/master"),
-    Known("multi_lars", "call", "lars/types", lambda c: c.data.dtype == np.float64),
+    Known("multi_lars", "call", "lars/types", is_double),
     Known("_contrib_box_nms", "out0", "_contrib_box_nms/format",
           lambda c: c.of.p.in_format != c.of.p.out_format
           and (c.data[..., c.of.p.coord_start] < 0).any()),
     Known("_contrib_bipartite_matching", "out0 out1", "_contrib_bipartite_matching/topk",
           lambda c: c.of.p.topk > 0),
     Known("_contrib_MultiBoxPrior", "call", "_contrib_MultiBoxPrior/floating-point",
-          lambda c: c.data.dtype == np.float64),
+          is_double),
     Known("_contrib_MultiBoxTarget", "call", "_contrib_MultiBoxTarget/floating-point",
-          lambda c: c.data.dtype == np.float64),
+          is_double),
     Known("_contrib_MultiBoxDetection", "call", "_contrib_MultiBoxDetection/floating-point",
-          lambda c: c.data.dtype == np.float64),
+          is_double),
     Known("_contrib_Proposal _contrib_MultiProposal", "call", "_contrib_Proposal/floating-point",
-          lambda c: c.data.dtype == np.float64),
+          is_double),
     Known("_contrib_MultiBoxTarget", "error", "_contrib_MultiBoxTarget/mining",
           lambda c: c.of.p.negative_mining_ratio > 0),
     Known("_contrib_MultiBoxTarget", "error", "_contrib_MultiBoxTarget/objects",
@@ -148,7 +157,7 @@ KNOWN = (
           "_contrib_ModulatedDeformableConvolution/gradient"),
     Known("_contrib_ROIAlign", "call", "_contrib_ROIAlign/aligned",
           lambda c: c.of.p.aligned and (c.of.arrays[1][:, 1:3] >= c.of.arrays[1][:, 3:]).any()),
-    Known("CTCLoss", "call", "CTCLoss/types", lambda c: c.data.dtype == np.float64),
+    Known("CTCLoss", "call", "CTCLoss/types", is_double),
     Known("CTCLoss", "out0 grad:data", "CTCLoss/empty", lambda c: not any(label for _, label in ctc_labels(c))),
     Known("CTCLoss", "grad:data", "CTCLoss/impossible", ctc_impossible),
     Known("CTCLoss", "grad:label grad:data_lengths grad:label_lengths", "CTCLoss/gradient"),
@@ -160,7 +169,37 @@ KNOWN = (
     Known("RNN", RNN_RESULTS, "RNN/dropout",
           lambda c: c.of.p.p and c.of.p.num_layers > 1 and (c.is_train or c.data.dtype == np.float64)),
     Known("RNN", "call", "RNN/projection", lambda c: c.of.p.projection_size),
-    Known(ATTENTION, "call", "interleaved_matmul/types", lambda c: c.data.dtype == np.float64),
+    Known(ATTENTION, "call", "interleaved_matmul/types", is_double),
+    Known("SequenceMask SequenceLast SequenceReverse", "grad:sequence_length", "sequence/length-gradient"),
+    Known("SequenceReverse", "call", "sequence/length", too_long),
+    Known("InstanceNorm", "call", "layer-norm/types", is_double),
+    Known("LayerNorm GroupNorm", "grad:data", "layer-norm/gradient", lambda c: c.has(output_mean_var=True)),
+    Known("Crop", "call", "Crop/types", is_double),
+    Known("LRN", "call", "LRN/types", is_double),
+    Known("Deconvolution", "error", "Deconvolution/target-shape", lambda c: any(c.of.p.target_shape)),
+    Known("Deconvolution", "out0 grad:data grad:weight", "Deconvolution/target-shape",
+          lambda c: any(c.of.p.target_shape) and any(e > 1 for e in c.of.p.dilate)),
+    Known("BatchNorm_v1", "call", "batch-norm-family/same", lambda c: c.data.ndim != 4 or is_double(c)),
+    Known("_contrib_SyncBatchNorm", "call", "batch-norm-family/same", is_double),
+    Known("BatchNorm_v1 _contrib_SyncBatchNorm _contrib_BatchNormWithReLU",
+          "grad:data grad:gamma grad:beta now:moving_mean now:moving_var",
+          "batch-norm-family/gradient", lambda c: not c.is_train and c.has(use_global_stats=False)),
+    Known("_contrib_SyncBatchNorm", "out1 out2", "batch-norm-family/var",
+          lambda c: not c.is_train or c.has(use_global_stats=True)),
+    Known("_contrib_BatchNormWithReLU", "error", "_contrib_BatchNormWithReLU/relu"),
+    Known("GridGenerator SpatialTransformer BilinearSampler ROIPooling Correlation _contrib_BatchNormWithReLU",
+          "graph", "symbol-file/layout"),
+    Known("GridGenerator", "out0 grad:data", "GridGenerator/affine",
+          lambda c: c.has(transform_type="affine") and 1 in c.of.p.target_shape),
+    Known("GridGenerator", "out0 grad:data", "GridGenerator/warp",
+          lambda c: c.has(transform_type="warp") and 1 in c.data.shape[2:]),
+    Known("GridGenerator", "error", "BilinearSampler/types", is_double),
+    Known("SpatialTransformer", "call", "GridGenerator/affine", lambda c: 1 in c.of.p.target_shape),
+    Known("_contrib_BilinearResize2D", "error grad:like", "_contrib_BilinearResize2D/gradient",
+          lambda c: c.has(mode="like")),
+    Known("im2col col2im", "call", "im2col/lengths", lambda c: len(c.of.p.kernel) != 2),
+    Known("IdentityAttachKLSparseReg", "call", "IdentityAttachKLSparseReg/shape", lambda c: c.data.ndim > 2),
+    Known("IdentityAttachKLSparseReg", "call", "IdentityAttachKLSparseReg/types", is_double),
 )
 
 

@@ -133,4 +133,26 @@ NAMES: dict[str, str] = {
     "CSRNDArray": """
         asscipy check_format data indices indptr
     """,
+    "rnn": """
+        BaseConvRNNCell BaseRNNCell BidirectionalCell BucketSentenceIter ConvGRUCell ConvLSTMCell
+        ConvRNNCell DataBatch DataDesc DataIter DropoutCell FusedRNNCell GRUCell LSTMCell ModifierCell
+        RNNCell RNNParams ResidualCell SequentialRNNCell ZoneoutCell do_rnn_checkpoint encode_sentences
+        load_checkpoint load_rnn_checkpoint rnn_unroll save_checkpoint save_rnn_checkpoint
+    """,
+    "init": """
+        Bilinear Constant FusedRNN InitDesc Initializer LSTMBias Load MSRAPrelu Mixed NDArray Normal One
+        Orthogonal Uniform Xavier Zero alias create is_np_array load register
+    """,
+    "metric": """
+        Accuracy Caffe CompositeEvalMetric CrossEntropy CustomMetric EvalMetric F1 Loss MAE MCC MSE
+        NegativeLogLikelihood PCC PearsonCorrelation Perplexity RMSE TopKAccuracy Torch alias
+        check_label_shapes create np register
+    """,
+    "lr_scheduler": """
+        CosineScheduler FactorScheduler LRScheduler MultiFactorScheduler PolyScheduler
+    """,
+    "callback": """
+        LogValidationMetricsCallback ProgressBar Speedometer do_checkpoint log_train_metric
+        module_checkpoint save_checkpoint
+    """,
 }

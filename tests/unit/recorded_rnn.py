@@ -1,4 +1,4 @@
-"""What rnn_cases.py prints under MXNet 1.9.1: the start of the SHA-256 of each cell's symbol files."""
+"""The start of the SHA-256 of each cell's symbol files, as MXNet 1.9.1 makes them by rnn_cases.py."""
 
 DIGESTS = {
     "rnn": "8161e3d7e857d136",

@@ -77,8 +77,10 @@ def cells(mx):
 def fused(mx):
     """A function for each fused cell, by name."""
     made = {}
-    for mode, layers, ways, dropout, states in itertools.product(MODES, (1, 2), (False, True), (0.0, 0.5), (False, True)):
-        name = "fused %s, layers %d, ways %d, dropout %g, states %d" % (mode, layers, 1 + ways, dropout, states)
+    for mode, layers, ways, dropout, states in itertools.product(
+        MODES, (1, 2), (False, True), (0.0, 0.5), (False, True)
+    ):
+        name = f"fused {mode}, layers {layers}, ways {1 + ways}, dropout {dropout:g}, states {states:d}"
         made[name] = lambda given=(5, layers, mode, ways, dropout, states): mx.rnn.FusedRNNCell(*given)
     return made
 
@@ -102,7 +104,7 @@ def convolutional(mx):
 
 def _unrolled(mx, make, layout, merge, listed):
     cell = make()
-    inputs = [mx.sym.Variable("x%d" % time) for time in range(3)] if listed else mx.sym.Variable("data")
+    inputs = [mx.sym.Variable(f"x{time}") for time in range(3)] if listed else mx.sym.Variable("data")
     return flat(cell.unroll(3, inputs, layout=layout, merge_outputs=merge))
 
 
@@ -122,8 +124,9 @@ def recipes(mx):
             lambda given=(make, layout, merge, listed): _unrolled(mx, *given)
             for layout, merge, listed in itertools.product(("NTC", "TNC"), (None, True, False), (False, True))
         ]
+    plain = cells(mx)
     for name in ("rnn", "lstm", "gru", "zoneout", "residual", "sequence"):
-        yield name + ", step by step", [lambda make=cells(mx)[name]: _step(mx, make, "xy")]
+        yield name + ", step by step", [lambda name=name: _step(mx, plain[name], "xy")]
     for name, make in convolutional(mx).items():
         yield name, [lambda make=make: _step(mx, make, "xy")]
     for name, make in fused(mx).items():
@@ -147,8 +150,6 @@ def digest(texts):
 if __name__ == "__main__":
     import mxnet
 
-    sys.stdout.write('"""What rnn_cases.py prints under MXNet 1.9.1: the start of the SHA-256 of each cell\'s symbol files."""\n')
-    sys.stdout.write("\nDIGESTS = {\n")
-    for case, makers in recipes(mxnet):
-        sys.stdout.write('    "%s": "%s",\n' % (case, digest(graphs(mxnet, makers))))
-    sys.stdout.write("}\n")
+    lines = [f'    "{name}": "{digest(graphs(mxnet, makers))}",' for name, makers in recipes(mxnet)]
+    heading = '"""The start of the SHA-256 of each cell\'s symbol files, as MXNet 1.9.1 makes them by rnn_cases.py."""'
+    sys.stdout.write("\n".join([heading, "", "DIGESTS = {", *lines, "}", ""]))

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -45,6 +46,70 @@ def test_waitall_raises_each_failure_once(engine: mx.engine.Engine) -> None:
     mx.nd.waitall()
     with pytest.raises(mx.MXNetError, match="scale"):
         kept[0].asnumpy()
+
+
+@pytest.mark.clause("engine/deferred")
+def test_waitall_raises_an_inherited_failure_once(engine: mx.engine.Engine) -> None:
+    x = _failing()
+    kept = [x, x + 1, x * 2]
+    with pytest.raises(mx.MXNetError, match="scale"):
+        mx.nd.waitall()
+    mx.nd.waitall()
+    assert len(kept) == 3
+
+
+DERIVED = {
+    "copy()": lambda x: x.copy(),
+    "astype('float64')": lambda x: x.astype("float64"),
+    "copyto(y)": lambda x: x.copyto(mx.nd.zeros((2,))),
+    "as_in_context(cpu(1))": lambda x: x.as_in_context(mx.cpu(1)),
+    "reshape((2, 1))": lambda x: x.reshape((2, 1)),
+    "x[0]": lambda x: x[0],
+    "x[0:1][0:1]": lambda x: x[0:1][0:1],
+    "detach()": lambda x: x.detach(),
+}
+
+
+@pytest.mark.clause("engine/deferred")
+@pytest.mark.parametrize("derive", DERIVED.values(), ids=list(DERIVED))
+def test_copies_and_parts_inherit_a_failure(engine: mx.engine.Engine, derive: Callable) -> None:
+    made = derive(_failing())
+    with pytest.raises(mx.MXNetError, match="scale"):
+        made.asnumpy()
+
+
+@pytest.mark.clause("engine/deferred")
+def test_failures_of_many_threads_are_all_kept() -> None:
+    kept: list[mx.nd.NDArray] = []
+
+    def work() -> None:
+        for _ in range(100):
+            _failing()[:] = 1  # comes and goes
+            kept.append(_failing())
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for failed in kept:
+        with pytest.raises(mx.MXNetError, match="scale"):
+            failed.asnumpy()
+
+
+@pytest.mark.clause("engine/deferred")
+def test_new_values_in_a_part_end_the_failure_of_that_part(engine: mx.engine.Engine) -> None:
+    x = mx.nd.zeros((4,))
+    first, second, rest = x[0:1], x[1:2], x[2:4]
+    mx.nd.random.normal(0, -1, shape=(4,), out=x)
+    second[:] = 5
+    assert second.asnumpy().tolist() == [5]
+    for failed in (first, rest, x):
+        with pytest.raises(mx.MXNetError, match="scale"):
+            failed.asnumpy()
+    first[:] = 4
+    rest[:] = 6
+    assert x.asnumpy().tolist() == [4, 5, 6, 6]
 
 
 @pytest.mark.clause("engine/deferred")

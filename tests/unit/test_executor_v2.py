@@ -158,6 +158,10 @@ def test_two_variables_of_one_name_share_a_dict_entry() -> None:
 
 _REFUSALS: list[tuple[str, type[Exception], Callable[[], object]]] = [
     ("CachedOp/count", mx.MXNetError, lambda: mx.nd.CachedOp(A + B)(mx.nd.ones((2,)))),
+    (
+        "CachedOp/count", mx.MXNetError,
+        lambda: mx.nd.CachedOp(mx.sym.Group([A * 2, A + 1]))(mx.nd.ones((2,)), out=[mx.nd.ones((2,))]),
+    ),
     ("CachedOp/keywords", TypeError, lambda: mx.nd.CachedOp(A + B)(mx.nd.ones((2,)), b=mx.nd.ones((2,)))),
     ("CachedOp/input-type", TypeError, lambda: mx.nd.CachedOp(1 * A)(np.ones(2))),
     ("CachedOp/flags", mx.MXNetError, lambda: mx.nd.CachedOp(A, [("fast", 1)])),

@@ -232,6 +232,7 @@ def test_what_no_gradient_reads_is_not_kept() -> None:
         (1, "keep", "write", 2646, 2772),
         (1, "once", "write", 2438, 2772),
         (2, "once", "write", 2426, 2622),
+        (2, "keep", "write", 2658, 2674),  # 2 % above MXNet's 2622, for a backward that can run again
         (1, "keep", "null", 220, 300),
         (2, "keep", "null", 220, 300),
     ],

@@ -192,6 +192,17 @@ def test_a_remembered_parameter_keeps_the_sign_of_zero() -> None:
     assert [bool(np.signbit(x[0])) for x in lifted] == [False, True, False]
 
 
+@pytest.mark.clause("NDArray/out")
+def test_out_may_overlap_an_input() -> None:
+    # by hand: what is read are the values before the call
+    a = nd.arange(6)
+    nd.elemwise_add(a[0:5], a[1:6], out=a[1:6])
+    assert a.asnumpy().tolist() == [0, 1, 3, 5, 7, 9]
+    b = nd.arange(6)
+    nd.transpose(b.reshape((2, 3)), out=b.reshape((3, 2)))
+    assert b.asnumpy().tolist() == [0, 3, 1, 4, 2, 5]
+
+
 @pytest.mark.cuda_sim
 @pytest.mark.skipif(not SIMULATED, reason="needs NUMBA_ENABLE_CUDASIM=1")
 @pytest.mark.clause("NDArray/out")

@@ -112,7 +112,7 @@ def test_sparse_rows_wrap_as_dense_ones_do(handle: str) -> None:
 @pytest.mark.clause("NDArrayIter/sparse")
 def test_sparse_rows_are_shuffled() -> None:
     # np.random.seed(0); print([b.label[0] for b in mx.io.NDArrayIter(matrix, ..., shuffle=True)])
-    np.random.seed(0)  # noqa: NPY002  # the generator that NDArrayIter shuffles with
+    np.random.seed(0)  # the generator that NDArrayIter shuffles with
     iterator = mx.io.NDArrayIter(nd.array(MATRIX).tostype("csr"), np.arange(4), 2, shuffle=True)
     rows = [(batch.data[0].asnumpy().argmax(axis=1).tolist(), batch.label[0].asnumpy().tolist()) for batch in iterator]
     assert rows == [([2, 3], [2, 3]), ([1, 0], [1, 0])]

@@ -318,6 +318,16 @@ def test_half_precision_and_truth_values() -> None:
     assert dense.dtype is np.float16 and dense.asnumpy().ravel().tolist() == [1, 5, 0, 9]
 
 
+@pytest.mark.clause("Sparse/fallback")
+def test_a_sparse_state_is_updated_on_a_dense_copy_and_given_back() -> None:
+    # by hand: n = 0.9 * 0 + (1 - 0.9) * gradient ** 2
+    gradient, n = made("row_sparse", [[2], [0]]), sparse.zeros("row_sparse", (2, 1))
+    weight = nd.ones((2, 1))
+    nd.rmsprop_update(weight, gradient, n, lr=0.1, gamma1=0.9, out=weight)
+    assert n.stype == "row_sparse"
+    assert np.allclose(n.asnumpy(), [[0.4], [0]])
+
+
 def test_parts_from_buffers() -> None:
     array = sparse.from_parts("csr", (1, 3), np.array([4.0]), (np.array([0, 1]), np.array([2])), mx.cpu(1))
     assert array.context == mx.cpu(1) and array.asnumpy().tolist() == [[0, 0, 4]]

@@ -1,0 +1,57 @@
+"""The files of a BucketingModule: a symbol per bucket, the list of keys, and one set of parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .. import ndarray as nd
+from .. import symbol as sym
+from ..base import refusal
+from ..model import load_params
+from ..ndarray import NDArray
+
+_LIMITS = np.iinfo(np.int32)
+
+
+def require_whole_numbers(keys: Iterable[Any]) -> None:
+    """Refuse bucket keys that an array of int32 cannot hold.
+
+    Raises:
+        TypeError: names the key.
+    """
+    for key in keys:
+        if not isinstance(key, (int, np.integer)) or not _LIMITS.min <= key <= _LIMITS.max:
+            raise refusal(
+                "Bucketing/saved-keys",
+                f"bucket key {key!r} cannot be saved: PREFIX.buckets holds int32 numbers; number the buckets, "
+                "or save the parameters alone with save_params",
+                TypeError,
+            )
+
+
+def write_buckets(prefix: str, symbols: Mapping[int, Any], remove_amp_cast: bool) -> None:
+    """Write each symbol, then the list that names them, so that the list never names a missing file."""
+    for key, symbol in symbols.items():
+        symbol.save(f"{prefix}-{int(key)}-symbol.json", remove_amp_cast=remove_amp_cast)
+    nd.save(f"{prefix}.buckets", [nd.array([int(key) for key in symbols], dtype="int32")])
+
+
+def read_buckets(
+    prefix: str, epoch: int
+) -> tuple[dict[int, Any], dict[str, NDArray], dict[str, NDArray]]:
+    """Read (symbols by key, parameters, auxiliary states).
+
+    Raises:
+        MXNetError: a file is missing or damaged, or the list of keys is not one.
+    """
+    file = f"{prefix}.buckets"
+    found = nd.load(file)
+    if not isinstance(found, list) or len(found) != 1 or found[0].ndim != 1:
+        raise refusal(
+            "Bucketing/key-file", f"{file} must hold one unnamed array of bucket keys, it holds {found!r}"
+        )
+    keys = [int(key) for key in found[0].asnumpy()]
+    return {key: sym.load(f"{prefix}-{key}-symbol.json") for key in keys}, *load_params(prefix, epoch)

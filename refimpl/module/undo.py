@@ -1,0 +1,62 @@
+"""Taking back what was done to several modules when one of them fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def shapes_kept_on_failure(modules: Iterable[Any]) -> Iterator[None]:
+    """Give every module, and all that it is made of, its attributes back when the block fails.
+
+    This undoes binding and reshaping, which only ever put new things in the place of old ones.
+    """
+    held = [(part, dict(vars(part))) for module in modules for part in _parts(module)]
+    try:
+        yield
+    except BaseException:
+        for part, attributes in held:
+            vars(part).clear()
+            vars(part).update(attributes)
+        raise
+
+
+@contextmanager
+def values_kept_on_failure(modules: Iterable[Any]) -> Iterator[None]:
+    """Give every module its parameters back when the block fails; one that had none has none again."""
+    held = [(module, _values(module)) for module in modules]
+    try:
+        yield
+    except BaseException:
+        for module, values in held:
+            if values is None:
+                module.params_initialized = False
+            else:
+                module.set_params(*values)
+        raise
+
+
+def _values(module: Any) -> tuple[dict, dict] | None:
+    """Copies of the parameters and auxiliary states, None before there are any."""
+    if not module.params_initialized:
+        return None
+    arg_params, aux_params = module.get_params()
+    return (
+        {name: value.copy() for name, value in arg_params.items()},
+        {name: value.copy() for name, value in aux_params.items()},
+    )
+
+
+def _parts(module: Any) -> Iterator[Any]:
+    """A module, the modules inside it, their executor groups and the monitors of these."""
+    yield module
+    for name in ("_modules", "_buckets"):
+        inside = getattr(module, name, None) or ()
+        for one in inside.values() if isinstance(inside, dict) else inside:
+            yield from _parts(one)
+    group = getattr(module, "_exec_group", None)
+    if group is not None:
+        yield group
+        yield from group.monitors

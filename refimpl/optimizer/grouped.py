@@ -1,0 +1,68 @@
+"""Rules that step several parameters in one call, and how a list of them is told from a single one."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from ..ndarray import NDArray
+from .apply import master_copy, zeros_like
+from .optimizer import Index, Optimizer, warn_half_precision
+
+
+class GroupedOptimizer(Optimizer):
+    """Base of the rules that are handed up to ``aggregate_num`` parameters at once.
+
+    A subclass gives ``_step(indices, weights, grads, states, mixed)``, where ``mixed`` says that states
+    hold float32 copies of the weights.
+    """
+
+    def _step(
+        self, indices: list[Index], weights: list[NDArray], grads: list[NDArray], states: list[Any], *, mixed: bool
+    ) -> None:
+        raise NotImplementedError(f"{type(self).__name__} must override _step")
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """One step of one parameter, or of each of several."""
+        self._step(*_as_lists(index, weight, grad, state), mixed=False)
+
+    def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """As :meth:`update`; with a float32 weight in the state the arithmetic is done on that."""
+        lists = _as_lists(index, weight, grad, state)
+        mixed = self.multi_precision and bool(lists[1]) and lists[1][0].dtype == np.float16
+        self._step(*lists, mixed=mixed)
+
+
+class MomentumOptimizer(Optimizer):
+    """Base of the rules whose state is a momentum, or none: ``(momentum, float32 weight)`` beside a copy."""
+
+    momentum: float
+
+    def create_state(self, index: Index, weight: NDArray) -> NDArray | None:
+        """The momentum, zeros like the weight; None without momentum."""
+        return None if self.momentum == 0.0 else zeros_like(weight)
+
+    def create_state_multi_precision(self, index: Index, weight: NDArray) -> Any:
+        """(momentum, float32 weight) for a float16 weight with multi_precision, else the momentum."""
+        if weight.dtype == np.float16:
+            if self.multi_precision:
+                master = master_copy(weight)
+                return self.create_state(index, master), master
+            warn_half_precision(self)
+        return self.create_state(index, weight)
+
+
+def aggregation_size(default: int) -> int:
+    """How many parameters a call is given: MXNET_OPTIMIZER_AGGREGATION_SIZE, or ``default``."""
+    return int(os.environ.get("MXNET_OPTIMIZER_AGGREGATION_SIZE", str(default)))
+
+
+def _as_lists(index: Any, weight: Any, grad: Any, state: Any) -> tuple[list, list, list, list]:
+    if isinstance(index, (list, tuple)):
+        return list(index), list(weight), list(grad), list(state)
+    return [index], [weight], [grad], [state]
+
+
+__all__ = ["GroupedOptimizer", "MomentumOptimizer", "aggregation_size"]

@@ -1,0 +1,98 @@
+"""Nadam: Adam with Nesterov's momentum.
+
+T. Dozat (2016): Incorporating Nesterov momentum into Adam.
+
+    g = clip(rescale_grad * grad + wd * w)
+    m <- beta1 * m + (1 - beta1) * g;  v <- beta2 * v + (1 - beta2) * g^2
+    mu(t) = beta1 * (1 - 0.96^(t * schedule_decay) / 2),  product(t) = mu(1) * ... * mu(t)
+    ahead = (1 - mu(t)) * g / (1 - product(t)) + mu(t + 1) * m / (1 - product(t + 1))
+    w <- w - lr * ahead / (sqrt(v / (1 - beta2^t)) + epsilon)
+
+t counts the updates of the parameter on its device, from 1. The state is (m, v). Kernel: ``kernels/nadam.py``.
+
+>>> positions("nadam", [1.0, 1.0, 1.0], learning_rate=0.5, schedule_decay=0.0, epsilon=0.0)
+[-0.528213, -1.045337, -1.556743]
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from ..ndarray import NDArray
+from ..quirks import declare
+from .apply import apply_update, strict_clipping, zeros_like
+from .optimizer import Index, Optimizer, register
+
+_SHARED = declare(
+    "nadam-shared-schedule", "Nadam/schedule",
+    "the product of momenta is one number for all parameters, multiplied by a momentum for each of them",
+    "so the numbers depend on how many other parameters there are; the paper's product is over the steps of one",
+)
+
+
+@register
+class Nadam(Optimizer):
+    """Nadam.
+
+    Args:
+        learning_rate: step size; it replaces the base rate of a scheduler.
+        beta1, beta2: how much of the averages of gradients and of squares stays in each step.
+        epsilon: added to the root.
+        schedule_decay: how fast the momentum rises from about beta1 / 2 to beta1.
+        kwargs: see :class:`Optimizer`.
+
+    ``m_schedule`` is the product of momenta of the latest update.
+    """
+
+    def __init__(
+        self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
+        schedule_decay: float = 0.004, **kwargs: Any,
+    ) -> None:
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.epsilon = epsilon
+        self.schedule_decay = schedule_decay
+        self.m_schedule = 1.0
+
+    def create_state(self, index: Index, weight: NDArray) -> tuple[NDArray, NDArray]:
+        """(average of gradients, average of squares), zeros like the weight."""
+        return zeros_like(weight), zeros_like(weight)
+
+    def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
+        """One step; ``state`` is (average of gradients, average of squares)."""
+        lr, wd = self._counted_rates(index)
+        t = self._index_update_count[index]
+        now = _momentum(self.beta1, self.schedule_decay, t)
+        if _SHARED.active:
+            self.m_schedule *= now
+        else:
+            self.m_schedule = _product(self.beta1, self.schedule_decay, t)
+        apply_update(
+            "_nadam_step", weight, grad, *state, lr=lr, wd=wd, u=now, v=_momentum(self.beta1, self.schedule_decay, t + 1),
+            product=self.m_schedule, t=t, beta1=self.beta1, beta2=self.beta2, epsilon=self.epsilon,
+            rescale_grad=self.rescale_grad, clip_gradient=strict_clipping(self),
+        )
+
+
+def _momentum(beta1: float, decay: float, t: int) -> float:
+    """The momentum of update ``t``."""
+    return beta1 * (1.0 - 0.5 * 0.96 ** (t * decay))
+
+
+@cache
+def _products(beta1: float, decay: float) -> list[float]:
+    """Products of the first 0, 1, 2 ... momenta, as far as they were asked for."""
+    return [1.0]
+
+
+def _product(beta1: float, decay: float, t: int) -> float:
+    """The product of the first ``t`` momenta; once too small for a double it stays 0."""
+    known = _products(beta1, decay)
+    while len(known) <= t and known[-1] > 0:
+        known.append(known[-1] * _momentum(beta1, decay, len(known)))
+    return known[min(t, len(known) - 1)]
+
+
+__all__ = ["Nadam"]
