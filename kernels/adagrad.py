@@ -35,6 +35,8 @@ J. Duchi, E. Hazan, Y. Singer (2011): Adaptive subgradient methods for online le
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Loop, items, merge, merge_all, require
 from .updates import bound, limited, numbers, register_update
 
@@ -83,10 +85,10 @@ def step(weight, grad, history, out, n, lr, epsilon, rescale, clip):
 
 def step_rows(weight, grad, history, out, rows, length, lr, epsilon, rescale, clip):
     for r in items(rows):
-        total = 0.0
+        total = np.float64(0)
         for i in range(r * length, (r + 1) * length):
             g = limited(rescale * grad[i], clip)
-            total += 1.0 * g * g
+            total += np.float64(g) * g
         history[r] += total / length
         root = math.sqrt(history[r] + epsilon)
         for i in range(r * length, (r + 1) * length):

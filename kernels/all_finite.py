@@ -88,7 +88,7 @@ def find_infinite(data, out, n):
 
 def find_apart(a, b, out, rtol, atol, equal_nan, n):
     for i in items(n):
-        x, y = 1.0 * a[i], 1.0 * b[i]
+        x, y = np.float64(a[i]), np.float64(b[i])
         close = x == y or (equal_nan != 0 and x != x and y != y)
         if not close and abs(y) - abs(y) == 0:
             close = abs(x - y) <= atol + rtol * abs(y)

@@ -137,15 +137,8 @@ def backward_relu(p, head, *others, is_train):
     )
 
 
-def cases_relu(draw):
-    case = batch_norm.cases(draw)
-    # numeric slopes know no heads that are ignored: mean and var are seen where they are constants
-    seen = case.params["output_mean_var"] and case.params["use_global_stats"]
-    return case._replace(params={**case.params, "output_mean_var": seen})
-
-
 def cases(draw):
-    case = cases_relu(draw)
+    case = batch_norm.cases(draw)
     return case._replace(params={k: v for k, v in case.params.items() if k != "axis"})
 
 
@@ -179,6 +172,6 @@ def page(name, params, infer, forward, backward, cases, **more):
 register(page("BatchNorm_v1", Params, infer, forward, backward, cases))
 register(page("_contrib_SyncBatchNorm", SyncParams, infer, forward, backward, cases_sync))
 register(page(
-    "_contrib_BatchNormWithReLU", batch_norm.Params, batch_norm.infer, forward_relu, backward_relu, cases_relu,
+    "_contrib_BatchNormWithReLU", batch_norm.Params, batch_norm.infer, forward_relu, backward_relu, batch_norm.cases,
     needs=("data", "gamma", "mean", "var", "moving_mean", "moving_var", "output"),
 ))

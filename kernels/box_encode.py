@@ -50,6 +50,8 @@
 from math import exp
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from .boxes import floating, log_ratio, nothing
 from .foundation import Case, Loop, Op, items, merge, register
 from .foundation.loops import clipped
@@ -95,8 +97,8 @@ def encode(samples, matches, anchors, refs, means, stds, targets, masks, n, m, c
         for k in range(2):
             side = anchors[i * 4 + k + 2] - anchors[i * 4 + k]
             length = refs[at + k + 2] - refs[at + k]
-            middle = anchors[i * 4 + k] + side * 0.5
-            shift = (refs[at + k] + length * 0.5 - middle) / side
+            middle = np.float64(anchors[i * 4 + k]) + side * 0.5
+            shift = (np.float64(refs[at + k]) + length * 0.5 - middle) / side
             targets[i * 4 + k] = (shift - means[k]) / stds[k] if chosen else 0
             targets[i * 4 + k + 2] = (log_ratio(length, side) - means[k + 2]) / stds[k + 2] if chosen else 0
             masks[i * 4 + k] = chosen
@@ -108,7 +110,7 @@ def decode(data, anchors, out, n, count, corner, std0, std1, std2, std3, clip):
         at = i % count * 4
         for k in range(2):
             side = anchors[at + k + 2] - anchors[at + k] if corner else anchors[at + k + 2]
-            middle = anchors[at + k] + side * 0.5 if corner else anchors[at + k]
+            middle = np.float64(anchors[at + k]) + (side * 0.5 if corner else 0)
             middle += data[i * 4 + k] * (std1 if k else std0) * side
             power = data[i * 4 + k + 2] * (std3 if k else std2)
             power = clip if clip > 0 and power > clip else power

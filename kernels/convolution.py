@@ -58,6 +58,8 @@
 from math import prod
 from typing import Annotated, Literal, NamedTuple
 
+import numpy as np
+
 from .foundation import (
     AtLeast,
     Case,
@@ -296,7 +298,7 @@ def gather_weight(head, data, d_weight, n, c, f, g, d, h, w, kd, kh, kw, od, oh,
         one, tap = item // (share * taps), item % taps
         channel = one // (f // g) * share + item // taps % share
         k, i, j = tap // (kh * kw), tap // kw % kh, tap % kw
-        total = 0.0
+        total = np.float64(0)
         for row in range(n * od * oh):
             image, z, y = row // (od * oh), row // oh % od * sd + k * ed - pd, row % oh * sh + i * eh - ph
             source = ((image * f + one) * od * oh + row % (od * oh)) * ow
@@ -322,7 +324,7 @@ def add_bias(bias, out, n, f, pixels):
 
 def gather_bias(head, d_bias, n, f, pixels):
     for one in items(f):
-        total = 0.0
+        total = np.float64(0)
         for image in range(n):
             for q in range(pixels):
                 total += head[(image * f + one) * pixels + q]

@@ -47,7 +47,7 @@ def fill_part(values, indices, indptr, rows, part, columns, starts, n, low, high
 
 def sum_rows(values, indptr, out, rows, divisor):
     for r in items(rows):
-        total = 0.0
+        total = np.float64(0)
         for e in range(indptr[r], indptr[r + 1]):
             total += values[e]
         out[r] = total / divisor

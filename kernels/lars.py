@@ -30,7 +30,7 @@ import numpy as np
 
 from .foundation import AtLeast, Case, Loop, Op, items, merge, register, same_shape, same_type, scratch
 from .lengths import added, runs_of, sum_squares
-from .updates import numbers
+from .updates import floating, numbers
 
 
 class SumParams(NamedTuple):
@@ -102,14 +102,19 @@ def cases_rates(draw):
 
 register(Op(
     name="multi_sum_sq", doc=__doc__, params=SumParams, variadic="num_arrays", all_inputs=("array_",), infer=infer,
-    infer_type=infer_type, forward=forward_sums, cases=cases_sums,
+    infer_type=floating(infer_type), forward=forward_sums, cases=cases_sums,
     refusals={
         "types/one-dtype": {"shapes": {"args": [(2,), (3,)]}, "dtypes": {"args": ["float32", "float64"]}},
         "lars/shape": {"params": {}, "shapes": {"args": [(2,)], "output": (2,)}},
+        "updates/floating": {"shapes": {"args": [(2,)]}, "dtypes": {"args": ["int32"]}},
     },
 ))
 register(Op(
     name="multi_lars", doc=__doc__, params=RateParams, inputs=("lrs", "weights_sum_sq", "grads_sum_sq", "wds"),
-    infer=same_shape("lars/shape"), forward=forward_rates, inplace=((0, 0),), cases=cases_rates,
-    refusals={"lars/shape": {"params": {"eta": 1, "eps": 1}, "shapes": {"lrs": (2,), "wds": (3,)}}},
+    infer=same_shape("lars/shape"), infer_type=floating(same_type), forward=forward_rates, inplace=((0, 0),),
+    cases=cases_rates,
+    refusals={
+        "lars/shape": {"params": {"eta": 1, "eps": 1}, "shapes": {"lrs": (2,), "wds": (3,)}},
+        "updates/floating": {"params": {"eta": 1, "eps": 1}, "shapes": {"lrs": (2,)}, "dtypes": {"lrs": "int32"}},
+    },
 ))

@@ -4,6 +4,8 @@ An array is cut into runs of neighbouring elements; the sum of each run is an it
 precision from left to right, and the sums of the runs are added in their order.
 """
 
+import numpy as np
+
 from .foundation import Loop, items, scalar
 
 RUNS = 1024
@@ -20,9 +22,9 @@ def added(sums, count):
 
 def squares(data, sums, n, runs, length):
     for k in items(runs):
-        total = 0.0
+        total = np.float64(0)
         for i in range(k * length, min(n, (k + 1) * length)):
-            value = 1.0 * data[i]
+            value = np.float64(data[i])
             total += value * value
         sums[k] = total
 

@@ -45,6 +45,8 @@
 
 from math import log, prod, sqrt
 
+import numpy as np
+
 from .foundation import Case, Loop, Op, items, merge, register, scratch
 from .linalg import (
     ADD_TURNED,
@@ -117,7 +119,7 @@ def find_zero(a, report, count, n):
 
 def sum_of_logarithms(a, out, count, n):
     for g in items(count):
-        total = 0.0
+        total = np.float64(0)
         for i in range(n):
             total += log(a[(g * n + i) * n + i])
         out[g] = total

@@ -23,6 +23,8 @@
 
 from math import prod, sqrt
 
+import numpy as np
+
 from .foundation import Case, Loop, Op, items, merge, register, require, scratch
 from .linalg import (
     ADD_SCALED,
@@ -63,7 +65,7 @@ def reflect(a, q, lower, work, count, n, m):
                 work[base + i * wide + j] = a[(g * n + i) * m + j]
         for i in range(n):
             row = base + i * wide
-            rest = 0.0
+            rest = np.float64(0)
             for j in range(i + 1, m):
                 rest += work[row + j] * work[row + j]
             first = work[row + i]

@@ -57,13 +57,13 @@ def measure(
 ):
     for t in items(n):
         base = offset_of(t, kept_sides, kept_steps, kept_rank)
-        total = 0.0
+        total = np.float64(0)
         for r in range(rows):
             at = base + offset_of(r, sides, steps, rank)
             for c in range(length):
                 total += data[at + c * step]
         middle = total / count
-        squares = 0.0
+        squares = np.float64(0)
         for r in range(rows):
             at = base + offset_of(r, sides, steps, rank)
             for c in range(length):

@@ -98,7 +98,7 @@ def infer(p, ins, outs):
 def side_of(low, high, scale, bins, aligned):
     """The length of one bin."""
     length = high * scale - low * scale
-    return (length if aligned or length > 1 else np.float64(1)) / bins
+    return np.float64(length if aligned or length > 1 else 1) / bins
 
 
 @scalar
@@ -115,7 +115,7 @@ def align(data, rois, out, regions, channels, outputs, batch, high, wide, down, 
         one, channel = i // outputs, i % outputs
         image = image_of(rois[one * 5], batch)
         shift = 0.5 if aligned else 0.0
-        x, y = rois[one * 5 + 1] * scale - shift, rois[one * 5 + 2] * scale - shift
+        x, y = np.float64(rois[one * 5 + 1] * scale) - shift, np.float64(rois[one * 5 + 2] * scale) - shift
         width = side_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, across, aligned)
         height = side_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, down, aligned)
         rows = points_of(height, ratio) if image >= 0 else 0
@@ -142,7 +142,7 @@ def align_back(head, rois, d_data, regions, channels, outputs, batch, high, wide
         for one in range(regions):
             if image_of(rois[one * 5], batch) == i // channels:
                 shift = 0.5 if aligned else 0.0
-                x, y = rois[one * 5 + 1] * scale - shift, rois[one * 5 + 2] * scale - shift
+                x, y = np.float64(rois[one * 5 + 1] * scale) - shift, np.float64(rois[one * 5 + 2] * scale) - shift
                 width = side_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, across, aligned)
                 height = side_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, down, aligned)
                 rows, columns = points_of(height, ratio), points_of(width, ratio)

@@ -30,6 +30,11 @@
 [sgd/shape] all arrays have one shape.
 
 [sgd/types] weight and grad have one type; mom too, except with a master copy.
+
+[sgd/gradient] a gradient cannot be asked for.
+    >>> grad("sgd_update", [1], [1], lr=0.1)
+    Traceback (most recent call last):
+    refimpl.kernels.foundation.refusal.MXNetError: sgd_update has no gradient [harness/gradient]
 """
 
 from functools import lru_cache
@@ -39,7 +44,7 @@ import numpy as np
 
 from .foundation import Case, Loop, Op, items, merge_all, register, require, same_type
 from .foundation.loops import COPY
-from .updates import bound, limited
+from .updates import bound, floating, limited
 
 
 class Step(NamedTuple):
@@ -157,13 +162,14 @@ for name, params, run, inputs, aliases, types in TABLE:
     refusals = {
         "sgd/shape": {"params": {"lr": 0.1}, "shapes": {"weight": (2,), "grad": (3,)}},
         "params/required": {"params": {}, "shapes": {"weight": (2,)}},
+        "updates/floating": {"params": {"lr": 0.1}, "shapes": {"weight": (2,)}, "dtypes": {"weight": "int32"}},
     }
     if types is master_types:
         refusals["sgd/types"] = {
             "params": {"lr": 0.1}, "shapes": {"weight": (2,)}, "dtypes": {"weight32": "float64"},
         }
     register(Op(
-        name=name, doc=__doc__, params=params, inputs=inputs, infer=infer, infer_type=types,
+        name=name, doc=__doc__, params=params, inputs=inputs, infer=infer, infer_type=floating(types),
         forward=run, mutates=inputs[2:], aux=inputs[2:], inplace=((0, 0),), aliases=aliases, cases=cases,
         refusals=refusals,
     ))

@@ -10,6 +10,8 @@
 
 [SliceChannel/even] num_outputs divides the side that is cut.
 
+[SliceChannel/names] the outputs are called output0, output1 and so on, a single one too.
+
 [SliceChannel/squeeze-axis] with squeeze_axis each part loses the axis, of which num_outputs indices
     were there.
     >>> run("SliceChannel", [[1, 2], [3, 4]], num_outputs=2, squeeze_axis=True)
@@ -36,7 +38,7 @@ class Params(NamedTuple):
 
 
 def outputs(p):
-    return ("output",) if p.num_outputs == 1 else tuple(f"output{i}" for i in range(p.num_outputs))
+    return tuple(f"output{i}" for i in range(p.num_outputs))
 
 
 def infer(p, ins, outs):

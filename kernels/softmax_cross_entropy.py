@@ -42,19 +42,19 @@ def lose(data, label, losses, rows, classes):
         largest = data[r * classes]
         for c in range(1, classes):
             largest = max(largest, data[r * classes + c])
-        total = 0.0
+        total = np.float64(0)
         for c in range(classes):
-            total += math.exp(1.0 * data[r * classes + c] - largest)
+            total += math.exp(np.float64(data[r * classes + c]) - largest)
         index = truncated(label[r])
-        likely = 0.0
+        likely = np.float64(0)
         if 0 <= index < classes:
-            likely = math.exp(1.0 * data[r * classes + index] - largest) / total
+            likely = math.exp(np.float64(data[r * classes + index]) - largest) / total
         losses[r] = -math.log(max(likely, 1e-8))
 
 
 def add_up(losses, out, rows):
     for _ in items(1):
-        total = 0.0
+        total = np.float64(0)
         for r in range(rows):
             total += losses[r]
         out[0] = total
@@ -65,12 +65,12 @@ def blame(data, label, head, d_data, rows, classes):
         largest = data[r * classes]
         for c in range(1, classes):
             largest = max(largest, data[r * classes + c])
-        total = 0.0
+        total = np.float64(0)
         for c in range(classes):
-            total += math.exp(1.0 * data[r * classes + c] - largest)
+            total += math.exp(np.float64(data[r * classes + c]) - largest)
         index = truncated(label[r])
         for c in range(classes):
-            likely = math.exp(1.0 * data[r * classes + c] - largest) / total
+            likely = math.exp(np.float64(data[r * classes + c]) - largest) / total
             d_data[r * classes + c] = head[0] * (likely - (1.0 if c == index else 0.0))
 
 

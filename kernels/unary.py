@@ -42,6 +42,8 @@
 
 import math
 
+import numpy as np
+
 from .foundation import Case, Loop, Op, items, register, same_shape, scalar
 from .terms import slope_rule
 
@@ -233,7 +235,7 @@ def gammaln(x):
 @scalar
 def digamma(x):
     """Slope of gammaln: reflected for x <= 0, raised above 10, then the asymptotic series."""
-    result = 0.0
+    x, result = np.float64(x), np.float64(0)
     if x <= 0 and (-x >= WHOLE or x == math.floor(x)):
         return math.inf  # a pole
     if x <= 0:

@@ -2,6 +2,8 @@
 
 An update reads a weight, its gradient and states; its output is the new weight. States change in place and are
 auxiliary states of a graph. With a master copy the float32 ``weight32`` is stepped, and the output is its rounding.
+
+[updates/floating] all arrays of an update hold floating-point numbers; whole numbers are refused.
 """
 
 from dataclasses import dataclass
@@ -49,6 +51,19 @@ def correction(kind, beta, step):
 # --- types --------------------------------------------------------------------------------------
 
 
+def floating(infer_type):
+    """The same ``infer_type``, which also refuses what is not floating-point."""
+
+    def checked(p, ins, outs):
+        ins, outs = infer_type(p, ins, outs)
+        for kind in [*ins, *outs]:
+            what = f"only floating point types are supported, not {kind}; use Cast"
+            require("updates/floating", kind is None or kind.kind == "f", what)
+        return ins, outs
+
+    return checked
+
+
 def all_single(clause, given):
     """Types of states, which are float32 beside a master copy."""
     for kind in given:
@@ -73,11 +88,13 @@ def register_update(page, *, name, inputs, example, master=False, refusals=None,
     """Register an update of one weight, whose inputs all have one shape; ``example`` holds required parameters."""
     shape, types = f"{page}/shape", f"{page}/types"
     broken = {"params": example, "shapes": {"weight": (2,), "grad": (3,)}}
-    refused = {shape: broken, **(refusals or {})}
+    whole = {"params": example, "shapes": {"weight": (2, 3)}, "dtypes": {"weight": "int32"}}
+    refused = {shape: broken, "updates/floating": whole, **(refusals or {})}
     if master:
         last = {inputs[-1]: "float64"}
         refused[types] = {"params": example, "shapes": {"weight": (2,)}, "dtypes": last}
         fields.setdefault("infer_type", master_types(types))
+    fields["infer_type"] = floating(fields.get("infer_type", same_type))
     fields.setdefault("infer", same_shape(shape))
     fields.setdefault("mutates", inputs[2:])
     register(Op(
@@ -167,6 +184,6 @@ def register_many(page, *, group, step, tail_shape=None, master=False, tail=(), 
     states = Numbered(group[2:])
     places = () if tail else tuple((k * size, k) for k in range(IN_PLACE))
     register(Many(
-        page=page, group=group, tail=tail, infer=infer, infer_type=infer_type, forward=forward, outputs=outputs,
+        page=page, group=group, tail=tail, infer=infer, infer_type=floating(infer_type), forward=forward, outputs=outputs,
         mutates=states, aux=states, inplace=places, **fields,
     ))

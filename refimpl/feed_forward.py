@@ -138,7 +138,7 @@ class FeedForward(BASE_ESTIMATOR):
                 f" tuple/list of length 2), not {type(eval_data).__name__}", TypeError,
             )
         data, label = (np.array(one) if isinstance(one, list) else one for one in eval_data)
-        require("FeedForward/eval-none", data is not None, "Eval data is NONE: the first of the pair is None", ValueError)
+        require("FeedForward/eval-none", data is not None, "Eval data is NONE in the first place", ValueError)
         return self._init_iter(data, label, is_train=True)
 
     # --- training ---

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from .base import MXNetError, refusal
+from .base import refusal
 from .kernels.foundation import REGISTRY, Op
 
 LIST = "`refimpl ops` and spec/ops.md list what is"
@@ -164,7 +164,7 @@ def explanation(name: str) -> str:
     return f"there is no operator {name}, neither here nor in MXNet 1.9.1; {hint}{LIST}"
 
 
-def unknown(name: str) -> MXNetError:
+def unknown(name: str) -> Exception:
     """The error about an operator that is not here."""
     return refusal("contract/known-operator", explanation(name))
 

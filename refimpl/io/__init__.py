@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from .csv_iter import CSVIter
 from .desc import DataBatch, DataDesc
+from .image_det_record_iter import ImageDetRecordIter
+from .image_record_iter import (
+    ImageRecordInt8Iter,
+    ImageRecordIter,
+    ImageRecordIter_v1,
+    ImageRecordUInt8Iter,
+    ImageRecordUInt8Iter_v1,
+)
 from .iterator import DataIter
+from .libsvm_iter import LibSVMIter
 from .mnist import MNISTIter
 from .ndarray_iter import NDArrayIter
+from .rounds import MXDataIter
 from .wrappers import PrefetchingIter, ResizeIter
 
 __all__ = [
-    "DataBatch", "DataDesc", "DataIter", "MNISTIter", "NDArrayIter", "PrefetchingIter", "ResizeIter",
+    "CSVIter", "DataBatch", "DataDesc", "DataIter", "ImageDetRecordIter", "ImageRecordInt8Iter", "ImageRecordIter",
+    "ImageRecordIter_v1", "ImageRecordUInt8Iter", "ImageRecordUInt8Iter_v1", "LibSVMIter", "MNISTIter",
+    "MXDataIter", "NDArrayIter", "PrefetchingIter", "ResizeIter",
 ]

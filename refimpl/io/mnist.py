@@ -14,6 +14,7 @@ from ..ndarray import NDArray, array
 from .desc import DataBatch, DataDesc
 from .idx import IMAGES, LABELS, read_idx
 from .iterator import DataIter
+from .shuffling import shuffled, stream_of
 
 # Accepted for old scripts, without effect: they steer threads, devices or shapes that do not exist here.
 WITHOUT_EFFECT = {"prefetch_buffer", "ctx", "data_shape", "input_shape"}
@@ -130,21 +131,8 @@ class MNISTIter(DataIter):
 
 
 def permutation(count: int, seed: int) -> np.ndarray:
-    """MXNet's order of ``count`` images: a Fisher-Yates shuffle from the front with an MT19937 stream.
-
-    Position i (1, 2, ...) is exchanged with a position drawn from 0 to i. A draw divides a 32-bit number
-    by floor((2^32 - 1) / (i + 1)); quotients past i are drawn again.
-    """
-    stream = np.random.MT19937()
-    stream._legacy_seeding(seed % 2**32)
-    order = np.arange(count)
-    for position in range(1, count):
-        bucket = 0xFFFFFFFF // (position + 1)
-        other = position + 1
-        while other > position:
-            other = int(stream.random_raw()) // bucket
-        order[position], order[other] = order[other], order[position]
-    return order
+    """MXNet's order of ``count`` images, see :func:`~refimpl.io.shuffling.shuffled`."""
+    return shuffled(np.arange(count), stream_of(seed))
 
 
 def _integer(name: str, value: Any, least: int | None = None) -> int:

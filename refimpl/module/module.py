@@ -282,6 +282,7 @@ class Module(OptimizingModule):
             if value is not host:
                 value.copyto(host)
         self._exec_group.set_params(self._arg_params, self._aux_params)
+        self._tell_store()
         self.params_initialized = True
         self._params_dirty = False
 
@@ -313,6 +314,7 @@ class Module(OptimizingModule):
             return
         demand(self, "set_params")
         self._exec_group.set_params(as_arrays(arg_params), as_arrays(aux_params), allow_extra=allow_extra)
+        self._tell_store()
         self._params_dirty = True
         self.params_initialized = True
 

@@ -17,10 +17,16 @@ from ..model import (
     _update_params,
     _update_params_on_kvstore,
 )
+from ..quirks import declare
 from .base_module import BaseModule
 from .executor_group import DataParallelExecutorGroup
 from .life_cycle import demand
 
+_KEEPS = declare(
+    "store-keeps-weights", "Module/params-reach-store",
+    "a store that updates goes on from its own weights: the next update takes set_params and init_params back",
+    "values that were set would be lost, on several contexts only",
+)
 _ROW_SPARSE = "1"
 """What the attribute ``__storage_type__`` of a row_sparse variable says."""
 
@@ -154,6 +160,18 @@ class OptimizingModule(BaseModule):
                 weights, gradients, updater=self._updater, kvstore=self._kvstore,
                 num_device=max(self._indexed_contexts, len(self._context)), param_names=self._indexed_names,
             )
+
+    def _tell_store(self) -> None:
+        """Give a store that updates the parameters just set; it keeps its states."""
+        if not (self.optimizer_initialized and self._update_on_kvstore) or _KEEPS.active:
+            return
+        updater = self._kvstore._updater
+        self._kvstore.set_updater(None)  # a push then replaces what is stored
+        try:
+            for name, copies in zip(self._exec_group.param_names, self._exec_group.param_arrays, strict=True):
+                self._kvstore.push(name, copies[0].copy())
+        finally:
+            self._kvstore.set_updater(updater)
 
     def _by_index(self) -> tuple[list[Any], list[Any]]:
         """Weights and gradients in the order of the optimizer's indices; what is not here has none."""

@@ -77,7 +77,7 @@ class Exchange:
         """``mx.nd.split_v2`` of this array."""
         from . import split_v2
 
-        return split_v2(self, *args, **kwargs)
+        return split_v2(self, *args, **kwargs)  # type: ignore[arg-type]  # the class that this is mixed into
 
     def slice_assign(self, rhs: NDArray, begin: Any, end: Any, step: Any = ()) -> NDArray:
         """Replace the part from ``begin`` to ``end`` by ``rhs``, in place; returns this array."""

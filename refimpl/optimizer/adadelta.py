@@ -11,7 +11,7 @@ M. D. Zeiler (2012): ADADELTA: an adaptive learning rate method.
 The state is (G, D). Kernel: ``kernels/adadelta.py``.
 
 >>> positions("adadelta", [3.0, 3.0], rho=0.75, epsilon=0.25)
-[-0.948683, -1.996632]
+[-0.948683, -1.959077]
 """
 
 from __future__ import annotations

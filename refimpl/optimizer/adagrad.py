@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ndarray import NDArray
-from .apply import apply_update, strict_clipping, zeros_like
+from .apply import apply_update, check_alike, strict_clipping, zeros_like
 from .optimizer import Index, Optimizer, register
 
 
@@ -46,6 +46,7 @@ class AdaGrad(Optimizer):
         """
         lr, wd = self._counted_rates(index)
         if wd and grad.stype == "default":
+            check_alike("AdaGrad", weight, grad, (state,))
             weight *= 1 - lr * wd  # beside the gradient, not in it
             wd = 0.0
         apply_update(

@@ -8,8 +8,8 @@ D. P. Kingma, J. Ba (2014): Adam: a method for stochastic optimization.
 
 t counts the updates of the parameter on its device, from 1. The state is (m, v). Kernel: ``kernels/adam.py``.
 
->>> positions("adam", [1.0, 1.0, 1.0], learning_rate=0.5, epsilon=0.0)
-[-0.5, -1.0, -1.5]
+>>> positions("adam", [1.0, 2.0, 0.0], learning_rate=0.5, beta1=0.5, beta2=0.75, epsilon=0.0)
+[-0.5, -1.005814, -1.293558]
 """
 
 from __future__ import annotations

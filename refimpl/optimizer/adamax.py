@@ -9,7 +9,7 @@ D. P. Kingma, J. Ba (2014): Adam: a method for stochastic optimization, section 
 t counts the updates of the parameter on its device, from 1. The state is (m, u). Kernel: ``kernels/adamax.py``.
 
 >>> positions("adamax", [1.0, 2.0, 0.0], learning_rate=0.5, beta1=0.5, beta2=0.5)
-[-0.5, -0.916667, -1.273809]
+[-0.5, -0.916667, -1.27381]
 """
 
 from __future__ import annotations

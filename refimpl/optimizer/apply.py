@@ -15,7 +15,7 @@ import numpy as np
 from ..base import refusal
 from ..kernels.foundation import get
 from ..kernels.foundation import run as runner
-from ..ndarray import NDArray, array, operators, zeros
+from ..ndarray import NDArray, operators, zeros
 
 _FLOATS = frozenset((np.float16, np.float32, np.float64))
 
@@ -36,7 +36,7 @@ def apply_update(
     context = weight.context
     if grad.context is not context:
         grad = grad.as_in_context(context)
-    _check(name, weight, grad, states)
+    check_alike(name, weight, grad, states)
     if weight.is_sparse or grad.is_sparse:
         for state in states:
             _fill_rows(state)
@@ -47,28 +47,32 @@ def apply_update(
     runner.forward(op, p, inputs, [(weight if out is None else out).handle])
 
 
-def apply_together(
-    name: str, weights: Sequence[NDArray], groups: Sequence[Sequence[NDArray]], *tail: NDArray, **parameters: Any
-) -> None:
-    """Run an operator on many weights, in place; ``groups`` holds what it reads of each, the weight first.
+def apply_together(name: str, groups: Sequence[Sequence[NDArray]], **parameters: Any) -> None:
+    """Run an operator on many weights, in place; ``groups`` holds a weight, its gradient and its states each.
 
-    ``tail`` follows what belongs to the weights.
+    Sparse arrays are stepped as dense copies.
 
     Raises:
         MXNetError: as :func:`apply_update`.
     """
-    inputs = []
-    for weight, (first, grad, *states) in zip(weights, groups, strict=True):
-        if grad.context is not weight.context:
-            grad = grad.as_in_context(weight.context)  # noqa: PLW2901  # the same gradient, moved
-        _check(name, weight, grad, states)
-        inputs += [first, grad, *states]
+    for weight, grad, *states in groups:
+        check_alike(name, weight, grad, states)
+    inputs = [each.as_in_context(group[0].context) for group in groups for each in group]
+    dense = [each.tostype("default") if each.is_sparse else each for each in inputs]
     op = get(name)
-    p = op.params(**parameters)
-    runner.forward(op, p, [each.handle for each in (*inputs, *tail)], [weight.handle for weight in weights])
+    outs = dense[:: len(groups[0])]
+    runner.forward(op, op.params(**parameters), [each.handle for each in dense], [out.handle for out in outs])
+    for given, used in zip(inputs, dense, strict=True):
+        if given is not used:
+            given[:] = used
 
 
-def _check(name: str, weight: NDArray, grad: NDArray, states: Sequence[NDArray]) -> None:
+def check_alike(name: str, weight: NDArray, grad: NDArray, states: Sequence[NDArray] = ()) -> None:
+    """Demand that a gradient and states have the weight's shape, and the gradient its floating type.
+
+    Raises:
+        MXNetError: they do not.
+    """
     shape, dtype = weight.shape, weight.dtype
     if dtype not in _FLOATS:
         raise refusal(
@@ -104,11 +108,6 @@ def master_copy(weight: NDArray) -> NDArray:
     return weight.astype(np.float32)
 
 
-def on_context(values: Sequence[float], weight: NDArray) -> NDArray:
-    """Numbers as a float32 array beside the weight."""
-    return array(values, ctx=weight.context, dtype=np.float32)
-
-
 def clipping(optimizer: Any) -> float:
     """``clip_gradient`` as update operators take it: -1 for none, and 0 means none as well."""
     return float(optimizer.clip_gradient) if optimizer.clip_gradient else -1.0
@@ -120,5 +119,5 @@ def strict_clipping(optimizer: Any) -> float:
 
 
 __all__ = [
-    "apply_together", "apply_update", "clipping", "master_copy", "on_context", "strict_clipping", "zeros_like",
+    "apply_together", "apply_update", "check_alike", "clipping", "master_copy", "strict_clipping", "zeros_like",
 ]

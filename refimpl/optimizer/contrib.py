@@ -9,8 +9,8 @@ for tables of embeddings, where a row is what is learnt about one word.
 
 The state is h, of shape (rows, 1). Kernel: ``kernels/adagrad.py``.
 
->>> positions("groupadagrad", [[3.0, 4.0], [0.0, 5.0]], learning_rate=1.0, eps=0.0)
-[[-0.848528, -1.131371], [-0.848528, -2.131371]]
+>>> positions("groupadagrad", [[[3.0, 4.0]], [[0.0, 5.0]]], learning_rate=1.0, eps=0.0)
+[[[-0.848528, -1.131371]], [[-0.848528, -2.131371]]]
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..base import require
-from ..ndarray import NDArray, zeros
-from .apply import apply_update, strict_clipping
+from ..ndarray import NDArray, contrib, zeros
+from .apply import check_alike, strict_clipping
 from .optimizer import Index, Optimizer, register
 
 
@@ -46,7 +46,7 @@ class GroupAdaGrad(Optimizer):
             "GroupAdaGrad/matrix", len(weight.shape) == 2,
             f"GroupAdaGrad is for matrices, the weight has shape {weight.shape}", AssertionError,
         )
-        return zeros((weight.shape[0], 1), weight.context, dtype=weight.dtype)
+        return zeros((weight.shape[0], 1), weight.context, dtype=weight.dtype, stype=weight.stype)
 
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: NDArray) -> None:
         """One step; ``state`` holds the sum of each row.
@@ -60,8 +60,9 @@ class GroupAdaGrad(Optimizer):
             f"Weight decay is not supported for GroupAdaGrad, got {wd}; set wd or the parameter's wd_mult to 0",
             AssertionError,
         )
-        apply_update(
-            "_contrib_group_adagrad_update", weight, grad, state, lr=lr, epsilon=self.float_stable_eps,
+        check_alike("GroupAdaGrad", weight, grad)
+        contrib.group_adagrad_update(
+            weight, grad.as_in_context(weight.context), state, out=weight, lr=lr, epsilon=self.float_stable_eps,
             rescale_grad=self.rescale_grad, clip_gradient=strict_clipping(self),
         )
 

@@ -10,7 +10,7 @@ S. Zheng, J. T. Kwok (2017): Follow the moving leader in deep learning.
 
 t counts the updates of the parameter on its device, from 1. The state is (d, v, z). Kernel: ``kernels/ftml.py``.
 
->>> positions("ftml", [1.0, 1.0], learning_rate=0.5, beta1=0.5, epsilon=0.0)
+>>> positions("ftml", [1.0, 1.0], learning_rate=0.5, beta1=0.5, beta2=0.75, epsilon=0.0)
 [-0.5, -0.833333]
 """
 

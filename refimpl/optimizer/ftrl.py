@@ -10,7 +10,7 @@ H. B. McMahan and others (2013): Ad click prediction: a view from the trenches.
 The state is (z, n). Kernel: ``kernels/ftrl.py``.
 
 >>> positions("ftrl", [3.0, 4.0], learning_rate=0.5, lamda1=1.0)
-[-0.25, -0.541667]
+[-0.25, -0.583333]
 """
 
 from __future__ import annotations

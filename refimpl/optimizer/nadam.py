@@ -10,8 +10,8 @@ T. Dozat (2016): Incorporating Nesterov momentum into Adam.
 
 t counts the updates of the parameter on its device, from 1. The state is (m, v). Kernel: ``kernels/nadam.py``.
 
->>> positions("nadam", [1.0, 1.0, 1.0], learning_rate=0.5, schedule_decay=0.0, epsilon=0.0)
-[-0.528213, -1.045337, -1.556743]
+>>> positions("nadam", [1.0, 1.0, 1.0], learning_rate=0.5, beta1=0.5, beta2=0.75, schedule_decay=0.0, epsilon=0.0)
+[-0.566667, -1.061905, -1.552661]
 """
 
 from __future__ import annotations

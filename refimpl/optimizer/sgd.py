@@ -20,7 +20,7 @@ from typing import Any
 from ..ndarray import NDArray
 from .apply import apply_update, clipping, zeros_like
 from .grouped import GroupedOptimizer, MomentumOptimizer, aggregation_size
-from .optimizer import Index, register
+from .optimizer import Index, Optimizer, register
 
 
 @register
@@ -53,23 +53,24 @@ class SGD(MomentumOptimizer, GroupedOptimizer):
         self._update_count(indices)
         rates = self._get_lrs(indices), self._get_wds(indices)
         for weight, grad, state, lr, wd in zip(weights, grads, states, *rates, strict=True):
-            momentum, *master = state if mixed else (state,)
-            sgd_step(self, weight, grad, momentum, master, lr, wd)
+            sgd_step(self, weight, grad, state if mixed else (state,), self.momentum, lr, wd)
 
 
 def sgd_step(
-    optimizer: Any, weight: NDArray, grad: NDArray, momentum: NDArray | None, master: list[NDArray], lr: float,
-    wd: float, lazy_update: bool | None = None, **others: float,
+    optimizer: Optimizer, weight: NDArray, grad: NDArray, state: Any, momentum: float, lr: float, wd: float,
 ) -> None:
-    """One step of gradient descent by the settings of ``optimizer``, on the ``master`` copy if there is one."""
+    """One step of gradient descent.
+
+    ``state`` is (momentum or None,), beside a float32 copy of the weight if the step is to be done on that.
+    """
+    rolling, *master = state
     numbers: dict[str, Any] = {
-        "lr": lr, "wd": wd, "rescale_grad": optimizer.rescale_grad, "clip_gradient": clipping(optimizer), **others,
-        "lazy_update": optimizer.lazy_update if lazy_update is None else lazy_update,
+        "lr": lr, "wd": wd, "rescale_grad": optimizer.rescale_grad, "clip_gradient": clipping(optimizer),
+        "lazy_update": getattr(optimizer, "lazy_update", True),
     }
     family = "mp_sgd" if master else "sgd"
-    if momentum is not None and optimizer.momentum > 0:
-        numbers.setdefault("momentum", optimizer.momentum)
-        apply_update(f"{family}_mom_update", weight, grad, momentum, *master, **numbers)
+    if rolling is not None and momentum > 0:
+        apply_update(f"{family}_mom_update", weight, grad, rolling, *master, momentum=momentum, **numbers)
     else:
         apply_update(f"{family}_update", weight, grad, *master, **numbers)
 

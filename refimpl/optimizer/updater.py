@@ -15,7 +15,8 @@ class Updater:
     """``updater(index, grad, weight)`` updates ``weight`` in place; three lists of equal length do many.
 
     States are made when an index is first seen. An index that is bytes is read as its text, because a
-    store hands string keys over that way.
+    store hands string keys over that way. A rule with ``aggregate_num`` is given so many parameters of
+    one type at once.
     """
 
     def __init__(self, optimizer: Optimizer) -> None:
@@ -29,24 +30,33 @@ class Updater:
         weight: NDArray | Sequence[NDArray],
     ) -> None:
         """Update one weight or several."""
-        if isinstance(index, (list, tuple)):
-            for one_index, one_grad, one_weight in zip(index, grad, weight, strict=False):
-                self._update(one_index, one_grad, one_weight)
-        else:
-            self._update(index, grad, weight)  # type: ignore[arg-type]  # single arrays in this case
-
-    def _update(self, index: Any, grad: NDArray, weight: NDArray) -> None:
-        if isinstance(index, bytes):
-            index = index.decode()
         optimizer = self.optimizer
-        optimizer._set_current_context(weight.context.device_id)
+        work: Any = zip(index, grad, weight, strict=False) if isinstance(index, (list, tuple)) else ((index, grad, weight),)
+        together: dict[Any, list[tuple[Any, NDArray, NDArray, Any]]] = {}
+        for key, gradient, each in work:
+            name = key.decode() if isinstance(key, bytes) else key
+            state = self._state(name, each)
+            if self.aggregate_updates:
+                together.setdefault((each.dtype, each.context), []).append((name, each, gradient, state))
+            else:
+                optimizer._set_current_context(each.context.device_id)
+                optimizer.update_multi_precision(name, each, gradient, state)
+        size = max(optimizer.aggregate_num, 1)
+        for (_, context), group in together.items():
+            optimizer._set_current_context(context.device_id)
+            for start in range(0, len(group), size):
+                optimizer.update_multi_precision(*map(list, zip(*group[start : start + size], strict=True)))  # type: ignore[call-arg]
+
+    def _state(self, index: Any, weight: NDArray) -> Any:
+        """The state of a parameter, where its weight is."""
         if index not in self.states:
-            self.states[index] = optimizer.create_state_multi_precision(index, weight)
+            self.optimizer._set_current_context(weight.context.device_id)
+            self.states[index] = self.optimizer.create_state_multi_precision(index, weight)
             self.states_synced[index] = True
         elif not self.states_synced[index]:
             self.states[index] = self.sync_state_context(self.states[index], weight.context)
             self.states_synced[index] = True
-        optimizer.update_multi_precision(index, weight, grad, self.states[index])
+        return self.states[index]
 
     def sync_state_context(self, state: Any, context: Context) -> Any:
         """Return ``state`` with its arrays on ``context``."""
@@ -67,7 +77,9 @@ class Updater:
             MXNetError: the bytes are damaged or hold what no such file holds.
         """
         self.states, optimizer = states_file.loads(states, name)
-        self.optimizer = optimizer or self.optimizer
+        if optimizer is not None:
+            self.optimizer = optimizer
+            self.aggregate_updates = optimizer.aggregate_num > 0
         self.states_synced = dict.fromkeys(self.states, False)
 
 

@@ -7,7 +7,7 @@ import json
 import warnings
 from typing import Any, Literal, NamedTuple
 
-from .. import profiling_hook
+from .. import engine, profiling_hook
 from ..atomic import write_atomically
 from ..base import refusal, require
 from ..kernels.foundation.params import parse
@@ -136,6 +136,7 @@ def dump(finished: bool = True, profile_process: str = "worker") -> None:
     if finished:
         set_state("stop")
         CONTROL.finished = True
+    engine.current().finish_all()  # operators that are still to run were called while the profiler ran
     write_atomically(CONTROL.config.filename, json.dumps(RECORDER.trace(), indent=1).encode())
 
 
@@ -158,6 +159,7 @@ def dumps(reset: bool = False, format: str = "table", sort_by: str = "total", as
             )
     if not CONTROL.config.aggregate_stats:
         return ""
+    engine.current().finish_all()
     with RECORDER.lock:
         text = (as_table if format == "table" else as_json)(RECORDER, sort_by, ascending)
         if reset:

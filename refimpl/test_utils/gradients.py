@@ -338,7 +338,7 @@ def check_numeric_gradient(
     assert shapes is not None
     weight = 0.1 + np.random.rand(*shapes[0])
     projection = _as_array(weight, ctx, dtype)
-    total = make_loss(symbol_sum(Variable("__random_proj") * sym))
+    total = make_loss(symbol_sum(Variable("__random_proj") * sym))  # type: ignore[misc]  # operators are made
     gradients = _random_like({name: values[name] for name in requirements}, grad_stype_dict or {})
     before = {name: gradient.asnumpy() for name, gradient in gradients.items()}
     point = {name: values[name].asnumpy() for name in requirements}

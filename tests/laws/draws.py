@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from refimpl.kernels.foundation import Case, MXNetError, Op, known
 
 Shape = tuple[int, ...]
+LARGE = 2.0**25
 
 
 class Draw(Protocol):
@@ -89,10 +90,13 @@ class Example:
         return f"{self.op.name}({shapes}; {self.params})"
 
 
-def example(op: Op, draw: Draw, dtype: str = "float32", *, smooth: bool = False) -> Example:
+def example(
+    op: Op, draw: Draw, dtype: str = "float32", *, smooth: bool = False, cancelling: bool = False
+) -> Example:
     """Draw a valid call; ``smooth`` keeps values off kinks and ties, for numeric differentiation.
 
     Otherwise values are dyadic (whole numbers / 4, within -2..2), so that sums are exact in any order.
+    ``cancelling`` adds ``LARGE`` to some and subtracts it from others: sums in single precision lose the rest.
     """
     assert op.cases is not None, f"{op.name} says of no call that it is valid: give cases"
     case: Case = op.cases(draw)
@@ -111,11 +115,13 @@ def example(op: Op, draw: Draw, dtype: str = "float32", *, smooth: bool = False)
     types, _ = types_of(op, p, np.dtype(dtype))
     random_values = np.random.default_rng(draw.integer(0, 9999))
     kinds = [case.values.get(n, case.values.get("args", "any")) for n in names]
-    arrays = [
-        _values(random_values, kind, shape, smooth=smooth).astype(kind_of_type)
-        for kind, shape, kind_of_type in zip(kinds, shapes, types, strict=True)
-    ]
-    return Example(op, p, params, arrays)
+    arrays = [_values(random_values, kind, shape, smooth=smooth) for kind, shape in zip(kinds, shapes, strict=True)]
+    if cancelling:
+        arrays = [
+            array + (random_values.choice((-LARGE, 0, LARGE), array.shape) if kind in ("any", "apart") else 0)
+            for array, kind in zip(arrays, kinds, strict=True)
+        ]
+    return Example(op, p, params, [array.astype(kind) for array, kind in zip(arrays, types, strict=True)])
 
 
 def types_of(op: Op, p: Any, dtype: np.dtype) -> tuple[list[np.dtype], list[np.dtype]]:

@@ -294,6 +294,20 @@ def python_agrees(op: Op, draw: Draw) -> None:
             near(both_ways(of, is_train=train), compiled, 1e-12, f"{of} as Python for {device}")
 
 
+def python_keeps_doubles(op: Op, draw: Draw) -> None:
+    """What float32 loops add up in double precision is double as Python too: small numbers survive large ones."""
+    of, train = example(op, draw, cancelling=True), _training(op, draw)
+    with plain_kernels():
+        compiled = both_ways(of, is_train=train)
+    for device in ("cpu", "gpu"):
+        with python_loops(device):
+            python = both_ways(of, is_train=train)
+        for index, (p, c) in enumerate(zip(python, compiled, strict=True)):
+            if p is not None and c is not None:
+                why = f"{of} as Python for {device}: result {index}"
+                np.testing.assert_allclose(p, c, rtol=1e-4, atol=1e-3, err_msg=why)
+
+
 def tuned_agrees(op: Op, draw: Draw) -> None:
     """Tuned twins are exact where the plain loops are, else near the float64 result as they are."""
     of, train = example(op, draw), _training(op, draw)
@@ -353,7 +367,7 @@ def device_agrees(op: Op, draw: Draw) -> None:
 
 LAWS: tuple[Law, ...] = (
     fills_outputs, fills_gradients, keeps_inputs, repeats, works_in_place, infers_fixed_point,
-    infers_from_parts, gradient_is_slope, gradients_are_independent, python_agrees, tuned_agrees,
-    half_is_rounded_single,
+    infers_from_parts, gradient_is_slope, gradients_are_independent, python_agrees,
+    python_keeps_doubles, tuned_agrees, half_is_rounded_single,
 )
 """Laws that need no device."""

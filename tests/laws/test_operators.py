@@ -87,6 +87,12 @@ def test_python_agrees(name: str) -> None:
 
 
 @each_operator
+def test_python_keeps_doubles(name: str) -> None:
+    for seed in range(6):
+        laws.python_keeps_doubles(get(name), SeededDraw(seed))
+
+
+@each_operator
 @calls
 def test_tuned_agrees(name: str, data: st.DataObject) -> None:
     laws.tuned_agrees(get(name), HypothesisDraw(data))

@@ -78,10 +78,6 @@ class Buckets(RuleBasedStateMachine):
         assert caught.value.clause in {STEPS[flag].clause for flag in missing}
         return False
 
-    def store_updates(self) -> bool:
-        """A store that updates keeps weights of its own, which ``set_params`` does not reach."""
-        return len(self.contexts) > 1 and self.flags["optimizer_initialized"]
-
     # --- binding ---------------------------------------------------------------------------------
 
     @rule(rows=ROWS, train=st.booleans(), inputs=st.booleans(), force=st.booleans())
@@ -130,16 +126,12 @@ class Buckets(RuleBasedStateMachine):
 
     @rule(value=st.integers(-3, 3))
     def set_params(self, value) -> None:
-        if self.store_updates():
-            return
         given = {"fc_weight": mx.nd.array([[value, value]])}
         if self.attempt("set_params", lambda: self.module.set_params(given, {})):
             self.weight = np.array([value, value])
 
     @rule(value=st.integers(-3, 3), force=st.booleans())
     def init_params(self, value, force) -> None:
-        if self.store_updates():
-            return
         done = self.flags["params_initialized"] and not force
         call = lambda: self.module.init_params(mx.init.Constant(value), force_init=force)  # noqa: E731
         if done:
@@ -240,7 +232,7 @@ class Buckets(RuleBasedStateMachine):
 TestBuckets = pytest.mark.clause(
     "Bucketing/default-key", "Bucketing/parameters", "Bucketing/forward", "Bucketing/switch",
     "Bucketing/prepare", "Bucketing/batch-key", "Bucketing/failed-switch", "Bucketing/rebind",
-    "Bucketing/params", "Bucketing/optimizer", "Bucketing/checkpoint", "Module/needs-bind",
+    "Bucketing/params", "Module/params-reach-store", "Bucketing/optimizer", "Bucketing/checkpoint", "Module/needs-bind",
     "Module/needs-params", "Module/needs-optimizer", "Module/needs-training", "Module/failed-bind",
     "Module/params-atomic",
 )(Buckets.TestCase)

@@ -118,3 +118,15 @@ def test_a_gradient_that_is_its_head_gradient_is_copied() -> None:
     first, second = ag.grad([x], [x, x], head_grads=[head])
     first[:] = 9
     assert (second.asnumpy().tolist(), head.asnumpy().tolist()) == ([3, 4], [3, 4])
+
+
+@pytest.mark.clause("autograd/grad")
+def test_retain_graph_has_the_last_word() -> None:
+    x = variable(1, 2)
+    with ag.record():
+        y = x * x
+    ag.grad(y, x, create_graph=True, retain_graph=True)
+    (found,) = ag.grad(y, x, create_graph=True, retain_graph=False)
+    assert found.asnumpy().tolist() == [2, 4]
+    with pytest.raises(mx.MXNetError, match="retain_graph=True"):
+        y.backward()

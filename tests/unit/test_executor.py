@@ -131,6 +131,19 @@ def test_reshape_shares_the_front_of_what_shrinks_and_all_parameters() -> None:
     assert larger.forward()[0].shape == (8, 2)
 
 
+def test_reshape_to_as_many_elements_needs_no_new_memory() -> None:
+    executor = (sym.Variable("a") * 2).simple_bind(mx.cpu(), a=(2, 3))
+    turned = executor.reshape(a=(3, 2))
+    turned.arg_dict["a"][:] = 7
+    assert executor.arg_dict["a"].asnumpy().tolist() == [[7, 7, 7], [7, 7, 7]]
+
+
+@pytest.mark.filterwarnings("error")
+def test_parameters_that_are_there_already_are_not_copied() -> None:
+    executor = _square_net().simple_bind(mx.cpu(), a=(2, 3))
+    executor.copy_params_from(executor.arg_dict)
+
+
 @pytest.mark.clause("Executor/copy-params")
 def test_copy_params_from_is_all_or_nothing() -> None:
     executor = sym.FullyConnected(sym.Variable("a"), num_hidden=2, name="f").simple_bind(mx.cpu(), a=(4, 3))

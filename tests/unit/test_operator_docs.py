@@ -16,7 +16,7 @@ from refimpl.kernels import distinct, get
 from refimpl.kernels.foundation import REGISTRY
 
 ABSENT = next((name for name in known_operators.tiers() if name not in REGISTRY and name[0] != "_"), "")
-ABSENT_INTERNAL = next(name for name in known_operators.tiers() if name not in REGISTRY and name[0] == "_")
+ABSENT_INTERNAL = "_split_v2_backward"
 
 
 def test_docstring_of_a_layer() -> None:
@@ -157,7 +157,11 @@ def test_rooms_hold_the_operators_that_bear_their_names(package: types.ModuleTyp
     assert package.contrib.quadratic.op is get("_contrib_quadratic")
     assert package.contrib.quadratic.__name__ == "quadratic"
     for room in ("contrib", "image", "linalg"):
-        absent = [n for n in known_operators.names() if n.startswith(f"_{room}_") and n not in REGISTRY]
+        elsewhere = {"_contrib_boolean_mask"}  # a function, because its shape depends on values
+        absent = [
+            n for n in known_operators.names()
+            if n.startswith(f"_{room}_") and n not in REGISTRY and n not in elsewhere
+        ]
         for name in absent[:1]:
             with pytest.raises(mx.MXNetError, match=f"operator {name} .*is not implemented"):
                 getattr(getattr(package, room), name.removeprefix(f"_{room}_"))(1)

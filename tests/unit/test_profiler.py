@@ -197,6 +197,30 @@ def test_dump(trace: Path) -> None:
     assert [event["name"] for event in events(trace, ph="X")] == ["three"]
 
 
+@pytest.mark.clause("Profiler/dump")
+@pytest.mark.parametrize("kind", ["naive", "threaded", "shuffled"])
+def test_dump_has_operators_that_an_engine_put_off(trace: Path, kind: str) -> None:
+    with mx.engine.use(kind):
+        profiler.set_state("run")
+        kept = [mx.nd.exp(mx.nd.ones((2,), mx.cpu(n))) for n in range(3)]
+        counts = json.loads(profiler.dumps(format="json"))
+        profiler.dump()
+        assert len(events(trace, ph="X", name="exp")) == len(kept)
+    assert counts["Time"]["operator"]["exp"]["Count"] == 3
+
+
+@pytest.mark.clause("Profiler/table")
+def test_sums_are_those_of_the_bars() -> None:
+    profiler.set_state("run")
+    for _ in range(3):
+        mx.nd.exp(mx.nd.ones((2,)))
+    profiler.set_state("stop")
+    took = [row["dur"] / 1000 for row in RECORDER.rows if row["name"] == "exp"]  # microseconds there
+    sums = RECORDER.times["operator"]["exp"]
+    assert (sums.count, sums.least, sums.greatest) == (3, pytest.approx(min(took)), pytest.approx(max(took)))
+    assert sums.total == pytest.approx(sum(took))
+
+
 def test_a_folder_that_is_missing(tmp_path: Path) -> None:
     profiler.set_config(filename=str(tmp_path / "no" / "file.json"))
     refused("Files/writable", profiler.dump)

@@ -318,6 +318,14 @@ def test_half_precision_and_truth_values() -> None:
     assert dense.dtype is np.float16 and dense.asnumpy().ravel().tolist() == [1, 5, 0, 9]
 
 
+def test_a_copy_stays_as_it_is_when_the_original_is_updated() -> None:
+    weight, gradient = made("row_sparse", [[1], [2]]), made("row_sparse", [[1], [0]])
+    kept = sparse.zeros("row_sparse", (2, 1))
+    weight.copyto(kept)
+    nd.sgd_update(weight, gradient, lr=1, out=weight)
+    assert (weight.asnumpy().tolist(), kept.asnumpy().tolist()) == ([[0], [2]], [[1], [2]])
+
+
 @pytest.mark.clause("Sparse/fallback")
 def test_a_sparse_state_is_updated_on_a_dense_copy_and_given_back() -> None:
     # by hand: n = 0.9 * 0 + (1 - 0.9) * gradient ** 2

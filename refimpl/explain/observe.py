@@ -1,0 +1,112 @@
+"""Watching one update: the weights before and after, the gradients, and what the store made of them.
+
+Nothing here computes: arrays are copied as they pass, and the update itself is the module's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..kvstore import KVStore
+from ..ndarray import NDArray
+
+Copies = dict[str, list[np.ndarray]]
+
+
+@dataclass
+class Heard:
+    """What an optimizer was given for one parameter on one device: its gradient, and its state before."""
+
+    key: Any
+    gradient: np.ndarray
+    state: list[np.ndarray]
+    state_after: list[np.ndarray] = field(default_factory=list)
+
+
+@dataclass
+class Update:
+    """One update, as seen from outside: each list has one array per context.
+
+    ``heard`` is by (parameter, context); where the store updates, the context is 0 and stands for the store.
+    """
+
+    before: Copies
+    gradients: Copies
+    heard: dict[tuple[str, int], Heard] = field(default_factory=dict)
+    after: Copies = field(default_factory=dict)
+
+
+def observed(module: Any, update: Callable[[], None]) -> Update:
+    """Call ``update``, which updates ``module``, and note what happens."""
+    group = module._exec_group
+    seen = Update(_copies(group, group.param_arrays), _copies(group, group.grad_arrays))
+    with _listening(module, seen):
+        update()
+    seen.after = _copies(group, group.param_arrays)
+    return seen
+
+
+def _copies(group: Any, arrays: list[list[NDArray | None]]) -> Copies:
+    """Arrays of the parameters that are trained, by name."""
+    return {
+        name: [one.asnumpy() for one in of_contexts if one is not None]
+        for name, of_contexts, wanted in zip(group.param_names, arrays, group.grad_arrays, strict=True)
+        if wanted[0] is not None
+    }
+
+
+def _flat(state: Any) -> list[np.ndarray]:
+    """The arrays of an optimizer's state, however they are nested."""
+    if isinstance(state, NDArray):
+        return [state.asnumpy()]
+    return [array for part in state for array in _flat(part)] if isinstance(state, (list, tuple)) else []
+
+
+class _Listener:
+    """Stands in an updater's place and hands everything on."""
+
+    def __init__(self, updater: Any, name_of: Callable[[Any], tuple[str, int]], seen: Update) -> None:
+        self.updater, self.name_of, self.seen = updater, name_of, seen
+
+    def __call__(self, index: Any, grad: Any, weight: Any) -> None:
+        many = isinstance(index, (list, tuple))
+        pairs = list(zip(index, grad, strict=False)) if many else [(index, grad)]
+        states = getattr(self.updater, "states", {})
+        noted = []
+        for key, gradient in pairs:
+            plain = key.decode() if isinstance(key, bytes) else key
+            heard = Heard(plain, gradient.asnumpy(), _flat(states.get(plain)))
+            self.seen.heard[self.name_of(plain)] = heard
+            noted.append(heard)
+        self.updater(index, grad, weight)
+        for heard in noted:
+            heard.state_after = _flat(states.get(heard.key))
+
+
+@contextmanager
+def _listening(module: Any, seen: Update) -> Iterator[None]:
+    """Listen where the optimizer runs: in the store, or beside the weights."""
+    store = module._kvstore
+    if not module._update_on_kvstore:
+        count = max(module._indexed_contexts, len(module._context))
+        names = module._indexed_names
+        kept = module._updater
+        module._updater = _Listener(kept, lambda key: (names[key // count], key % count), seen)
+        try:
+            yield
+        finally:
+            module._updater = kept
+    elif isinstance(store, KVStore) and store._updater is not None:
+        kept = store._updater
+        store.set_updater(_Listener(kept, lambda key: (str(key), 0), seen))
+        try:
+            yield
+        finally:
+            store.set_updater(kept)
+    else:  # a store of somebody else's: what it adds up is its own affair
+        yield

@@ -1,0 +1,81 @@
+"""The rules behind each part of a training step, and their words.
+
+The rules of operators are read from their pages. Those of the chapters come with the package as ``rules.json``,
+because ``spec/`` is not installed; ``python spec/rules.py`` writes that file from the chapters.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .. import operator_pages
+from ..kernels.foundation import REGISTRY, Op
+
+FILE = Path(__file__).with_name("rules.json")
+
+CITED: dict[str, tuple[str, ...]] = {
+    "slices": (
+        "split/partition", "split/half-to-even", "split/shortfall", "split/excess", "ExecutorGroup/work-load",
+        "ExecutorGroup/one-batch-size", "ExecutorGroup/no-batch-axis", "ExecutorGroup/load-numpy",
+    ),
+    "graph": (
+        "infer/fixpoint", "gradient/chain", "gradient/unreached", "ExecutorGroup/grad-req",
+        "Executor/grad-req-independent", "Executor/current-arguments",
+    ),
+    "memory": (
+        "memory/lifetime", "memory/inplace", "memory/views", "memory/in-outputs", "memory/contexts",
+        "memory/plan-changes-nothing", "Executor/outputs-keep-memory",
+    ),
+    "times": ("Profiler/operators", "ExecutorGroup/side-by-side", "ExecutorGroup/deterministic"),
+    "store": ("KVStore/decision", "KVStore/push-copies", "KVStore/push-order", "ExecutorGroup/same-result"),
+    "store, summing as local": ("KVStore/sum-order-local",),
+    "store, summing as device": ("KVStore/sum-order-device",),
+    "store, updating": ("KVStore/update-on-store", "KVStore/updater", "KVStore/pull-copies"),
+    "store, not updating": ("KVStore/update-on-devices",),
+    "no store": ("KVStore/decision", "KVStore/update-on-devices", "Module/no-store"),
+    "update": (
+        "Optimizer/gradient", "Module/rescale", "Optimizer/learning-rate", "Optimizer/multipliers",
+        "Optimizer/no-decay", "Optimizer/counts", "Updater/states",
+    ),
+    "update by SGD": ("SGD/plain", "SGD/momentum"),
+}
+"""Part of a step -> the rules of the chapters that decide it."""
+
+
+class Rule(NamedTuple):
+    """The words of a rule, the file they stand in, and a worked example where there is one."""
+
+    text: str
+    place: str
+    example: str = ""
+
+
+@cache
+def _of_chapters() -> dict[str, Rule]:
+    found: dict[str, list[str]] = json.loads(FILE.read_text(encoding="utf-8"))
+    return {name: Rule(*parts) for name, parts in found.items()}
+
+
+def of_operator(op: Op) -> dict[str, Rule]:
+    """Rules of an operator by name, from its page."""
+    place = operator_pages.file_of(op)
+    return {
+        clause.name: Rule(clause.text, place, "\n".join(clause.examples)) for clause in operator_pages.clauses(op)
+    }
+
+
+def of_optimizer(kind: str) -> dict[str, Rule]:
+    """Rules of an optimizer by the name of its class: of its operator's page, where it has one."""
+    op = REGISTRY.get(f"{kind.lower()}_update")
+    chapter = {name: _of_chapters()[name] for name in CITED.get(f"update by {kind}", ())}
+    return {**chapter, **(of_operator(op) if op is not None else {})}
+
+
+def words(names: Iterable[str], more: dict[str, Rule]) -> dict[str, dict[str, Any]]:
+    """What each named rule says, as plain data; ``more`` holds those that are in no chapter."""
+    known = {**_of_chapters(), **more}
+    return {name: known[name]._asdict() for name in names}

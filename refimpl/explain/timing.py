@@ -1,0 +1,75 @@
+"""How long each step of the executors takes, by the profiler's own watch.
+
+The step that a page shows may be the first of a process, in which kernels are compiled. So forward and backward run
+a few times more, all contexts side by side as in training, and the run with the least total is shown. What these runs
+change, gradients and auxiliary states, is put back; operators that draw random numbers draw more of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import profiling_hook
+from ..profiler.recorder import Recorder
+from ..running import touched
+
+Row = dict[str, Any]
+
+
+def timed(group: Any, repeats: int) -> dict[str, Any]:
+    """Times of every step by context, in microseconds since the first of them began."""
+    kept = [
+        (array, array.copy()) for executor in group.execs
+        for array in [*executor.grad_arrays, *executor.aux_arrays, *executor.outputs] if array is not None
+    ]
+    best: list[list[Row]] = []
+    for _ in range(repeats):
+        rows = _once(group)
+        if not best or _span(rows) < _span(best):
+            best = rows
+    for array, value in kept:
+        value.copyto(array)
+    begin = min(row["ts"] for rows in best for row in rows)
+    return {
+        "repeats": repeats,
+        "span": _span(best),
+        "contexts": [
+            {"context": str(context), "total": sum(row["dur"] for row in rows), "steps": _listed(executor, rows, begin)}
+            for context, executor, rows in zip(group.contexts, group.execs, best, strict=True)
+        ],
+    }
+
+
+def _steps(executor: Any) -> list[tuple[str, Any]]:
+    """(phase, step) of everything that an executor runs."""
+    program = executor.program
+    return [("forward", s) for s in program.forward_steps] + [("backward", s) for s in program.backward_steps]
+
+
+def _once(group: Any) -> list[list[Row]]:
+    """Run forward and backward of all contexts, as the group does; the events of each."""
+    recorders = [Recorder() for _ in group.execs]
+
+    def work(index: int) -> None:
+        executor = group.execs[index]
+        steps = [step for _, step in _steps(executor)]
+        profiling_hook.run_steps(recorders[index], steps, True, group.contexts[index])
+
+    group.crew.run(work)
+    return [recorder.rows for recorder in recorders]
+
+
+def _span(rows: list[list[Row]]) -> float:
+    """Microseconds from the first beginning to the last end."""
+    every = [row for of_context in rows for row in of_context]
+    return max(row["ts"] + row["dur"] for row in every) - min(row["ts"] for row in every)
+
+
+def _listed(executor: Any, rows: list[Row], begin: float) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": touched(step).name, "operator": row["name"], "phase": phase, "began": row["ts"] - begin,
+            "took": row["dur"],
+        }
+        for (phase, step), row in zip(_steps(executor), rows, strict=True)
+    ]

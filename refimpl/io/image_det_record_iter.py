@@ -1,0 +1,148 @@
+"""ImageDetRecordIter: pictures with boxes around what is in them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..base import require
+from .desc import DataDesc
+from .image_record_iter import RecordIter, normalised
+from .pictures import resize
+
+# What MXNet can do to a picture and this iterator cannot, with the values that mean: do nothing.
+NOT_HERE: dict[str, tuple] = {
+    "resize": (-1,), "rand_crop_prob": (0,), "rand_pad_prob": (0,), "random_hue_prob": (0,),
+    "random_saturation_prob": (0,), "random_illumination_prob": (0,), "random_contrast_prob": (0,),
+    "mean_img": ("", None),
+}
+# How those would be done; without effect as they are not.
+IDLE = (
+    "min_crop_scales", "max_crop_scales", "min_crop_aspect_ratios", "max_crop_aspect_ratios", "min_crop_overlaps",
+    "max_crop_overlaps", "min_crop_sample_coverages", "max_crop_sample_coverages", "min_crop_object_coverages",
+    "max_crop_object_coverages", "num_crop_sampler", "crop_emit_mode", "emit_overlap_thresh", "max_crop_trials",
+    "max_pad_scale", "max_random_hue", "max_random_saturation", "max_random_illumination", "max_random_contrast",
+    "fill_value",
+)
+MODES = ("force", "fit", "shrink")
+# Before the labels of a record stand: channels, height and width of its picture, and how many labels follow.
+HEAD = 4
+
+
+class ImageDetRecordIter(RecordIter):
+    """Pictures out of a RecordIO file with labels of different lengths, for detection.
+
+    The labels of a record are ``header width, object width, ... , objects``; each object is a class and a box
+    (left, top, right, bottom) in parts of the picture, and whatever else fills its width. A row of the batch is
+    ``channels, height, width, number of labels, labels, label_pad_value, ...``.
+
+    Args:
+        path_imgrec, path_imglist, data_shape, batch_size, shuffle, seed, num_parts, part_index, round_batch,
+            data_name, label_name: as for :class:`~refimpl.io.ImageRecordIter`.
+        label_width: labels in every record, or -1: each as many as it has.
+        label_pad_width, label_pad_value: the labels of a row are filled up to this width with this value; 0
+            is the width of the longest.
+        resize_mode: "force" stretches a picture to ``data_shape``; "fit" keeps its proportions and leaves zeros
+            at the right or below; "shrink" does so only if it is too large.
+        inter_method: 0 (nearest) or 1 (bilinear).
+        rand_mirror_prob: 0 or 1; boxes are mirrored with their picture.
+        mean_r, mean_g, mean_b, mean_a, std_r, std_g, std_b, std_a, scale: (pixel - mean) * scale / std; a std of 0
+            counts as 1.
+
+    Raises:
+        MXNetError: as for ImageRecordIter; labels are no objects; or ``label_pad_width`` is too small.
+        ImportError: Pillow is not installed; it is asked for when a batch is read.
+    """
+
+    iterator: ClassVar[str] = "ImageDetRecordIter"
+    not_here: ClassVar[Mapping[str, tuple]] = NOT_HERE
+
+    def __init__(
+        self, *, path_imgrec: str | os.PathLike | None = None, data_shape: Any = None, batch_size: Any = None,
+        path_imglist: str | os.PathLike | None = None, label_width: Any = -1, shuffle: Any = False, seed: Any = 0,
+        num_parts: Any = 1, part_index: Any = 0, round_batch: Any = True, label_pad_width: Any = 0,
+        label_pad_value: Any = -1, resize_mode: str = "force", inter_method: Any = 1, rand_mirror_prob: Any = 0,
+        scale: Any = 1, data_name: str = "data", label_name: str = "softmax_label", **others: Any,
+    ) -> None:
+        names = [f"{what}_{c}" for what in ("mean", "std") for c in "rgba"]
+        looks = {name: others.pop(name) for name in names if name in others}
+        for name in IDLE:
+            others.pop(name, None)
+        read = self._open(
+            path_imgrec, None, path_imglist, data_shape, batch_size, shuffle, seed, num_parts, part_index, others
+        )
+        if resize_mode not in MODES:
+            raise read.refused("resize_mode", f"one of {', '.join(MODES)}", resize_mode)
+        self._mode = resize_mode
+        self._method = read.integer("inter_method", inter_method)
+        if self._method not in (0, 1):
+            raise read.refused("inter_method", "0 (nearest) or 1 (bilinear)", inter_method)
+        mirrored = read.real("rand_mirror_prob", rand_mirror_prob)
+        if mirrored not in (0, 1):
+            raise read.refused("rand_mirror_prob", "0 or 1", rand_mirror_prob)
+        self._mirror = bool(mirrored)
+        channels = "rgba"[: self._shape[0]]
+        self._mean = [read.real(f"mean_{c}", looks.get(f"mean_{c}", 0)) for c in channels]
+        self._std = [read.real(f"std_{c}", looks.get(f"std_{c}", 0)) or 1.0 for c in channels]
+        self._scale = read.real("scale", scale)
+        self._fixed = read.integer("label_width", label_width)
+        self._filler = read.real("label_pad_value", label_pad_value)
+        longest = max(len(self._objects(row)) for row in range(len(self._file)))
+        width = read.integer("label_pad_width", label_pad_width, 0) or longest
+        require(
+            "ImageDetRecordIter/label-pad-width", width >= longest,
+            f"label_pad_width: {width} smaller than the longest labels: {longest}",
+        )
+        self._width = HEAD + width
+        super().__init__(
+            self.batch_size, len(self._file), DataDesc(data_name, (self.batch_size, *self._shape)),
+            DataDesc(label_name, (self.batch_size, self._width)), round_batch=read.flag("round_batch", round_batch),
+        )
+
+    def _objects(self, row: int) -> np.ndarray:
+        """The labels of a record, which must be a header and whole objects."""
+        labels = self._labels(row, self._file.sample(row))
+        if self._fixed > 0 and len(labels) != self._fixed:
+            raise self._file.refused(row, f"{len(labels)} labels, but label_width is {self._fixed}")
+        head, width = (labels[0], labels[1]) if len(labels) >= 2 else (0, 0)
+        whole = head >= 2 and width >= 5 and head == int(head) and width == int(width)
+        if not whole or len(labels) < head or (len(labels) - int(head)) % int(width):
+            raise self._file.refused(
+                row, f"{len(labels)} labels beginning with {labels[:2].tolist()} are no objects: header width (2 or"
+                " more), object width (5 or more), ..., objects",
+            )
+        return labels
+
+    def _rows(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
+        data = np.zeros((len(rows), *self._shape), np.float32)
+        labels = np.full((len(rows), self._width), self._filler, np.float32)
+        for place, row in enumerate(rows):
+            picture = self._sized(self._file.picture(row, self._sample(row), self._shape[0]))
+            objects = self._objects(row).copy()
+            if self._mirror:
+                picture = picture[:, ::-1]
+                boxes = objects[int(objects[0]) :].reshape(-1, int(objects[1]))
+                boxes[:, [1, 3]] = np.float32(1) - boxes[:, [3, 1]]
+            height, width, _ = picture.shape
+            pixels = picture.transpose(2, 0, 1).astype(np.float32)
+            data[place, :, :height, :width] = normalised(pixels, self._mean, self._std, self._scale)
+            labels[place, :HEAD] = (self._shape[0], height, width, len(objects))
+            labels[place, HEAD : HEAD + len(objects)] = objects
+        return data, labels
+
+    def _sized(self, picture: np.ndarray) -> np.ndarray:
+        """The picture in its size within ``data_shape``."""
+        height, width = self._shape[1:]
+        rows, columns = picture.shape[:2]
+        if self._mode == "shrink" and rows <= height and columns <= width:
+            return picture
+        if self._mode != "force":
+            ratio = min(height / rows, width / columns)
+            height, width = max(int(rows * ratio), 1), max(int(columns * ratio), 1)
+        return resize(picture, height, width, self._method)
+
+
+__all__ = ["ImageDetRecordIter"]

@@ -1,0 +1,82 @@
+"""What is done to a picture on its way into a batch: resize, pad, crop. The arithmetic is OpenCV's."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# Weights of bilinear interpolation are multiples of 1 / 2048.
+_ONE = 2048
+
+
+def resize(picture: np.ndarray, height: int, width: int, method: int) -> np.ndarray:
+    """A uint8 picture (rows, columns, channels) in another size.
+
+    Args:
+        picture: the picture.
+        height, width: of the result, each 1 or more.
+        method: 0 takes the nearest pixel, 1 interpolates between the four around.
+    """
+    if picture.shape[:2] == (height, width):
+        return picture
+    if method == 0:
+        return picture[_nearest(picture.shape[0], height)][:, _nearest(picture.shape[1], width)]
+    if picture.shape[0] == 2 * height and picture.shape[1] == 2 * width:
+        whole = picture.astype(np.int64)
+        total = whole[::2, ::2] + whole[1::2, ::2] + whole[::2, 1::2] + whole[1::2, 1::2]
+        return ((total + 2) >> 2).astype(np.uint8)
+    above, below, low, high = _between(picture.shape[0], height, split_edges=True)
+    left, right, near, far = _between(picture.shape[1], width, split_edges=False)
+    whole = picture.astype(np.int64)
+    rows = whole[:, left] * near[:, None] + whole[:, right] * far[:, None]
+    first = (low[:, None, None] * (rows[above] >> 4)) >> 16
+    second = (high[:, None, None] * (rows[below] >> 4)) >> 16
+    return ((first + second + 2) >> 2).clip(0, 255).astype(np.uint8)
+
+
+def _nearest(old: int, new: int) -> np.ndarray:
+    return np.minimum(np.floor(np.arange(new) * (old / new)).astype(np.int64), old - 1)
+
+
+def _between(old: int, new: int, *, split_edges: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """For each new pixel, the two old ones that it lies between, and their weights.
+
+    Beyond the edge both are the pixel at the edge; its weight is 1, or (``split_edges``) in two parts, which
+    are rounded one by one.
+    """
+    place = ((np.arange(new) + 0.5) * (old / new) - 0.5).astype(np.float32)
+    first = np.floor(place).astype(np.int64)
+    share = place - first.astype(np.float32)
+    if not split_edges:
+        share[(first < 0) | (first >= old - 1)] = 0
+    weight = np.rint(share * np.float32(_ONE)).astype(np.int64)
+    rest = np.rint((np.float32(1) - share) * np.float32(_ONE)).astype(np.int64)
+    return first.clip(0, old - 1), (first + 1).clip(0, old - 1), rest, weight
+
+
+def resize_shorter(picture: np.ndarray, size: int, method: int) -> np.ndarray:
+    """The picture with its shorter edge ``size`` pixels long, in its proportions."""
+    rows, columns = picture.shape[:2]
+    if rows > columns:
+        return resize(picture, size * rows // columns, size, method)
+    return resize(picture, size, size * columns // rows, method)
+
+
+def enlarge(picture: np.ndarray, height: int, width: int, method: int) -> np.ndarray:
+    """The picture, enlarged in its proportions if it is less high than ``height``, or less wide than ``width``."""
+    rows, columns = picture.shape[:2]
+    if rows < height:
+        factor = np.float32(height) / np.float32(rows)
+        picture = resize(picture, height, max(int(factor * np.float32(columns)), 1), method)
+    rows, columns = picture.shape[:2]
+    if columns < width:
+        factor = np.float32(width) / np.float32(columns)
+        picture = resize(picture, max(int(factor * np.float32(rows)), 1), width, method)
+    return picture
+
+
+def padded(picture: np.ndarray, pad: int, value: int) -> np.ndarray:
+    """The picture with a frame, ``pad`` pixels wide."""
+    return np.pad(picture, ((pad, pad), (pad, pad), (0, 0)), constant_values=value)
+
+
+__all__ = ["enlarge", "padded", "resize", "resize_shorter"]

@@ -1,0 +1,140 @@
+"""The records of a file of pictures: where each begins, which part of them is read, and what each holds."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..base import MXNetError, refusal, require
+from ..image_records import decoded, unpack
+from ..recordio import MXIndexedRecordIO, MXRecordIO
+
+
+class Sample(NamedTuple):
+    """What a record holds: its number, its labels (float32, one axis) and the file of a picture."""
+
+    number: int
+    labels: np.ndarray
+    content: bytes
+
+
+class RecordFile:
+    """The records of one part of a file.
+
+    Without an index, all n bytes are cut: part k of m has the records that begin at or after byte s * k and
+    before s * (k + 1), s being ceil(n / m) rounded up to a multiple of 4. With one, the records are cut:
+    s = ceil(records / m).
+
+    Args:
+        iterator: whose name refusals carry.
+        path: name of the file of records.
+        index: name of its index, or an empty text.
+        parts, part: the number of parts and which one.
+
+    Raises:
+        MXNetError: a file is missing or damaged, or the part has no record. The message names file and byte.
+    """
+
+    def __init__(self, iterator: str, path: str | os.PathLike, index: str | os.PathLike, parts: int, part: int) -> None:
+        self.iterator, self.path = iterator, path
+        self._file = MXRecordIO(path, "r")
+        places = self._places()
+        if index:
+            places = self._indexed(index, places)
+            step = -(-len(places) // parts)
+            self.places = places[step * part : step * (part + 1)]
+        else:
+            step = -(-Path(path).stat().st_size // parts)
+            step += -step % 4
+            self.places = [place for place in places if step * part <= place < step * (part + 1)]
+        which = f"in part {part} of {parts}" if parts > 1 else "in it"
+        require(f"{iterator}/empty", self.places, f'"{path}" has no record {which}')
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def _places(self) -> list[int]:
+        """The byte at which each record begins; reading them all finds damage now rather than in an epoch."""
+        places: list[int] = []
+        while True:
+            place = self._file._here(reopen=True).tell()
+            if self._file.read() is None:
+                return places
+            places.append(place)
+
+    def _indexed(self, index: str | os.PathLike, places: list[int]) -> list[int]:
+        try:
+            opened = MXIndexedRecordIO(index, self.path, "r")
+        except FileNotFoundError as error:
+            raise refusal(f"{self.iterator}/index", str(error)) from None
+        named = sorted(opened.idx.values())
+        opened.close()
+        known = set(places)
+        for place in named:
+            require(
+                f"{self.iterator}/index", place in known,
+                f'"{index}" says that a record begins at byte {place} of "{self.path}", but none does',
+            )
+        return named
+
+    def sample(self, row: int) -> Sample:
+        """What record ``row`` of this part holds."""
+        handle = self._file._here(reopen=True)
+        handle.seek(self.places[row])
+        try:
+            header, content = unpack(self._file.read() or b"")
+        except MXNetError as error:
+            raise self.refused(row, error) from None
+        return Sample(int(header.id), np.atleast_1d(np.asarray(header.label, np.float32)), content)
+
+    def picture(self, row: int, sample: Sample, channels: int) -> np.ndarray:
+        """The picture of a record: uint8 of shape (height, width, channels), red first."""
+        try:
+            pixels = decoded(sample.content, -1 if channels == 4 else int(channels == 3))
+        except MXNetError as error:
+            raise self.refused(row, error) from None
+        pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
+        require(
+            f"{self.iterator}/channels", pixels.shape[2] == channels,
+            f'"{self.path}", byte {self.places[row]}: the picture has {pixels.shape[2]} channels, data_shape wants'
+            f" {channels}",
+        )
+        return pixels[:, :, [2, 1, 0, 3][:channels]] if channels > 1 else pixels
+
+    def refused(self, row: int, error: Any) -> Exception:
+        """The refusal of one record."""
+        return refusal(f"{self.iterator}/record", f'"{self.path}", byte {self.places[row]}: {error}')
+
+
+def read_list(iterator: str, path: str | os.PathLike) -> dict[int, np.ndarray]:
+    """The labels of each record by its number, from lines ``number<tab>label<tab>...<tab>name``.
+
+    Raises:
+        MXNetError: the file cannot be read, or a line is something else. The message names file and line.
+    """
+    labels: dict[int, np.ndarray] = {}
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise refusal(f"{iterator}/list", f'cannot open "{path}": {error.strerror}') from None
+    for number, line in enumerate(content.splitlines(), start=1):
+        cells = line.strip().split(b"\t")
+        if cells == [b""]:
+            continue
+        try:
+            key, values = int(cells[0]), np.array([float(cell) for cell in cells[1:-1]], np.float32)
+        except ValueError:
+            key, values = 0, np.zeros(0, np.float32)
+        require(
+            f"{iterator}/list", values.size,
+            f'"{path}", line {number}: {line[:40].decode("utf-8", "replace")!r} is not number, labels and name with'
+            " tabs between them",
+        )
+        labels[key] = values
+    return labels
+
+
+__all__ = ["RecordFile", "Sample", "read_list"]
