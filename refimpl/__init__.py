@@ -9,8 +9,8 @@ if not (_Path(__file__).parent / "kernels").is_dir():
     __path__.append(str(_Path(__file__).parent.parent))
 
 # Ground floor first: each line may import from the lines above it, never from those below.
-from . import base, error, util, context, engine, name, attribute, registry, runtime  # noqa: I001
-from . import ndarray, random, symbol, executor, autograd, cached_op, executor_v2
+from . import base, error, context, util, engine, name, attribute, registry, runtime  # noqa: I001
+from . import ndarray, random, symbol, control_flow, executor, autograd, cached_op, executor_v2
 from . import operator, profiler, recordio
 from . import io, initializer, lr_scheduler, optimizer, metric, kvstore
 from . import callback, monitor, executor_manager, model

@@ -8,8 +8,11 @@ are plain Python loops: ``refimpl/ndarray/loops.py``.
 
 from __future__ import annotations
 
+from . import symbols as _symbols
 from .cond import COND
 from .foreach import FOREACH
 from .while_loop import WHILE_LOOP
+
+_symbols.publish()
 
 __all__ = ["COND", "FOREACH", "WHILE_LOOP"]

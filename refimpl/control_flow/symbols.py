@@ -7,6 +7,7 @@ from typing import Any
 
 from ..base import refusal
 from ..nesting import nest, to_scalar
+from ..symbol import contrib
 from ..symbol.inference import key_of
 from ..symbol.ir import Entry
 from ..symbol.symbol import Symbol
@@ -184,6 +185,13 @@ def cond(pred: Symbol, then_func: Callable, else_func: Callable, name: str = "co
         "else_input_locs": else_locations,
     })
     return nest(results, forms[1])
+
+
+def publish() -> None:
+    """Put the three functions into ``mx.sym.contrib``."""
+    for function in (foreach, while_loop, cond):
+        setattr(contrib, function.__name__, function)
+        contrib.__all__.append(function.__name__)
 
 
 __all__ = ["cond", "foreach", "while_loop"]

@@ -1,4 +1,7 @@
-"""mx.sym.contrib: functions on symbols that are written with other operators."""
+"""mx.sym.contrib: functions on symbols that are written with other operators.
+
+Loops and branches (``foreach``, ``while_loop``, ``cond``) are put here by ``refimpl/control_flow/``, a floor above.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import math
 from typing import Any
 
 from ..base import refusal
-from ..control_flow.symbols import cond, foreach, while_loop
 from ..ndarray.contrib import expected_count
 from . import random
 from .symbol import Symbol
@@ -39,4 +41,4 @@ def boolean_mask(*args: Any, **kwargs: Any) -> Symbol:
     )
 
 
-__all__ = ["boolean_mask", "cond", "foreach", "rand_zipfian", "while_loop"]
+__all__ = ["boolean_mask", "rand_zipfian"]

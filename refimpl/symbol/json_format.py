@@ -124,7 +124,8 @@ def _fields(heads: Sequence[Entry]) -> dict[str, Any]:
         if node.subgraphs():
             fields["subgraphs"] = [_fields(graph) for graph in node.subgraphs()]
         nodes.append(fields)
-        rows.append(rows[-1] + node.output_count())
+        # in MXNet the workspace of RNN is no output
+        rows.append(rows[-1] + (node.visible_count() if node.kind == "RNN" else node.output_count()))
     return {
         "nodes": nodes,
         "arg_nodes": [i for i, node in enumerate(order) if node.is_variable],

@@ -161,7 +161,6 @@ KNOWN = (
     Known("CTCLoss", "out0 grad:data", "CTCLoss/empty", lambda c: not any(label for _, label in ctc_labels(c))),
     Known("CTCLoss", "grad:data", "CTCLoss/impossible", ctc_impossible),
     Known("CTCLoss", "grad:label grad:data_lengths grad:label_lengths", "CTCLoss/gradient"),
-    Known("RNN", "graph", "symbol-file/layout"),
     Known("RNN", "grad:sequence_length", "RNN/sequence-length"),
     Known("RNN", RNN_RESULTS, "RNN/sequence-length", lambda c: c.has(use_sequence_length=True)),
     Known("RNN", "call", "RNN/sequence-length",

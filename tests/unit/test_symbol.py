@@ -129,6 +129,25 @@ def test_the_file_is_that_of_mxnet_byte_for_byte() -> None:
     assert _recorded_net().tojson() == RECORDED
 
 
+@pytest.mark.clause("symbol-file/layout")
+@pytest.mark.parametrize(("mode", "state_outputs", "rows"), [
+    ("lstm", False, [0, 1, 2, 3, 4, 5]), ("lstm", True, [0, 1, 2, 3, 4, 7]), ("gru", True, [0, 1, 2, 3, 5]),
+])
+def test_the_file_counts_what_is_seen_of_an_rnn(mode: str, state_outputs: bool, rows: list[int]) -> None:
+    # MXNet 1.9.1: json.loads(mx.sym.RNN(mx.sym.Variable("x"), state_size=2, num_layers=1, mode=mode,
+    # state_outputs=state_outputs).tojson())["node_row_ptr"]
+    net = sym.RNN(sym.Variable("x"), state_size=2, num_layers=1, mode=mode, state_outputs=state_outputs)
+    assert json.loads(net.tojson())["node_row_ptr"] == rows
+
+
+@pytest.mark.clause("SliceChannel/names")
+@pytest.mark.parametrize("parts", [1, 2])
+def test_parts_are_numbered(parts: int) -> None:
+    # MXNet 1.9.1: mx.sym.split(mx.sym.Variable("x"), num_outputs=parts).list_outputs()
+    net = sym.split(sym.Variable("x"), num_outputs=parts, name="split0")
+    assert net.list_outputs() == ["split0_output0", "split0_output1"][:parts]
+
+
 @pytest.mark.clause("symbol-file/round-trip")
 def test_save_and_load(tmp_path: Path) -> None:
     path = tmp_path / "net-symbol.json"
