@@ -41,6 +41,8 @@ from math import exp, expm1, log1p
 from math import tanh as tanh_of
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from .foundation import (
     Case,
     Loop,
@@ -52,8 +54,14 @@ from .foundation import (
     same_type,
     scalar,
 )
+from .foundation.quirk import declare
 from .terms import slope_rule
 from .tuned import curves
+
+_NAN = declare(
+    "activation-relu-nan", "Activation/relu-nan", "in float64 relu passes NaN on, and its gradient is NaN there",
+    "the result does not depend on the type",
+)
 
 
 class Params(NamedTuple):
@@ -80,6 +88,16 @@ def relu(x):
 @scalar
 def relu_slope(y):
     return 1.0 if y > 0 else 0.0
+
+
+@scalar
+def relu_passing(x):
+    return x if x > 0 or x != x else 0.0
+
+
+@scalar
+def relu_passing_slope(y):
+    return y if y != y else 1.0 if y > 0 else 0.0
 
 
 @scalar
@@ -140,6 +158,7 @@ def chain_one(head, seen, d_data, n):
 
 MAP = {
     "relu": Loop(map_one, formula=relu),
+    "relu-nan": Loop(map_one, formula=relu_passing),
     "sigmoid": Loop(map_one, formula=sigmoid, tuned=curves.sigmoid),
     "tanh": Loop(map_one, formula=tanh, tuned=curves.tanh),
     "softrelu": Loop(map_one, formula=softrelu),
@@ -148,7 +167,7 @@ MAP = {
 CHAIN = {
     act_type: Loop(chain_one, slope=slope)
     for act_type, slope in (
-        ("relu", relu_slope), ("sigmoid", sigmoid_slope), ("tanh", tanh_slope),
+        ("relu", relu_slope), ("relu-nan", relu_passing_slope), ("sigmoid", sigmoid_slope), ("tanh", tanh_slope),
         ("softrelu", softrelu_slope), ("softsign", softsign_slope),
     )
 }
@@ -171,13 +190,19 @@ def needs(p):
     return ("data",) if p.act_type == "softsign" else ("output",)
 
 
+def curve(p, data):
+    """The name of the formula."""
+    passes = p.act_type == "relu" and data.dtype == np.float64 and _NAN.active
+    return "relu-nan" if passes else p.act_type
+
+
 def forward(p, data, out):
-    MAP[p.act_type](data, out, data.size)
+    MAP[curve(p, data)](data, out, data.size)
 
 
 def backward(p, head, seen, d_data):
     if d_data is not None:
-        CHAIN[p.act_type](head, seen, d_data, head.size)
+        CHAIN[curve(p, head)](head, seen, d_data, head.size)
 
 
 def cases(draw):

@@ -65,7 +65,13 @@ from .foundation import (
     strides_of,
 )
 from .foundation.loops import COPY, truncated, zero
+from .foundation.quirk import declare
 from .foundation.walks import integers
+
+_EVERY = declare(
+    "scatter-repeats", "scatter_nd/last", "every write to one place gets the head as its gradient",
+    "only the last write is seen",
+)
 
 
 class Params(NamedTuple):
@@ -266,6 +272,9 @@ def backward_scatter(p, head, indices, d_data, d_indices):
     zero(d_indices)
     if d_data is not None:
         places = named(head.shape, indices)
+        if _EVERY.active:
+            READ_PLACES(head, d_data, *places)
+            return
         READ_WRITTEN(head, d_data, last_writers(places, head.shape), *places)
 
 

@@ -46,6 +46,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from .foundation import Case, Loop, Op, items, merge, register, require, scalar
+from .foundation.quirk import declare
 from .multilinear import register_once
 from .random_streams import draws, unit_double, unit_single
 from .terms import Term
@@ -54,6 +55,10 @@ SELU_SCALE = 1.0507009873554804934193349852946
 SELU_ALPHA = 1.6732632423543772848170429916717
 ROOT_HALF = sqrt(0.5)
 DENSITY = 0.3989422804014327  # 1 / sqrt(2 pi)
+_SELU = declare(
+    "selu-slope", "LeakyReLU/selu-slope", "below 0 the slope of selu is 1.0507 * (1.6733 + y), with y the output",
+    "it is no derivative of selu",
+)
 
 
 class Params(NamedTuple):
@@ -124,6 +129,11 @@ def selu(x, slope):
 @scalar
 def selu_slope(x, slope):
     return SELU_SCALE * (SELU_ALPHA * exp(x) if x <= 0 else 1.0)
+
+
+@scalar
+def selu_quirk(x, slope):
+    return SELU_SCALE * (SELU_ALPHA + selu(x, slope) if x <= 0 else 1.0)
 
 
 @scalar
@@ -204,6 +214,7 @@ CURVES = {
     "selu": (Loop(map_one, formula=selu), Loop(chain_one, derivative=selu_slope)),
     "gelu": (Loop(map_one, formula=gelu), Loop(chain_one, derivative=gelu_slope)),
 }
+CHAIN_SELU_QUIRK = Loop(chain_one, derivative=selu_quirk)
 MAP_OWN, CHAIN_OWN = Loop(map_own), Loop(chain_own)
 MAP_CHANNELS, CHAIN_CHANNELS = Loop(map_channels), Loop(chain_channels)
 SUM_GAMMA, SET_SLOPES = Loop(sum_gamma), Loop(set_slopes)
@@ -251,8 +262,9 @@ def backward(p, head, data, *others, is_train):
         elif p.act_type == "rrelu":
             CHAIN_OWN(head, data, slopes[0], d_data, data.size)
         else:
-            slope = float(np.float32(p.slope))
-            CURVES[p.act_type][1](head, data, d_data, data.size, slope)
+            old = p.act_type == "selu" and _SELU.active
+            chain = CHAIN_SELU_QUIRK if old else CURVES[p.act_type][1]
+            chain(head, data, d_data, data.size, float(np.float32(p.slope)))
 
 
 # what the slope is below 0, made of operators of the input; exp never sees what it could overflow on

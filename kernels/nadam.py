@@ -7,7 +7,8 @@ T. Dozat (2016): Incorporating Nesterov momentum into Adam.
     ``product`` that of all momenta so far, u included:
     ahead = (1 - u) * g / (1 - product) + v * mean' / (1 - product * v);
     weight' = weight - lr * ahead / (sqrt(var' / (1 - beta2 ** t)) + epsilon).
-    >>> run("_nadam_step", [1, 2], [3, -4], [0, 0], [0, 0], lr=0.5, u=0.5, v=0.5, product=0.5, t=1, beta1=0.5, epsilon=0)
+    >>> run("_nadam_step", [1, 2], [3, -4], [0, 0], [0, 0], lr=0.5, u=0.5, v=0.5, product=0.5, t=1, beta1=0.5,
+    ...     epsilon=0)
     [0.333333, 2.666667]
     >>> run("_nadam_step", [1, 2], [3, -4], [0, 0], [1, 1], lr=0.5, u=0.5, v=0.25, product=0.25, t=2, beta2=0.5,
     ...     wd=0.5, epsilon=1)

@@ -57,9 +57,16 @@ from .foundation import (
     scratch,
 )
 from .foundation.loops import COPY, GATHER, walk
+from .foundation.quirk import declare
 from .foundation.walks import offset_of, reduction_of, rows_of, stretched
 from .multilinear import register_multilinear
 from .terms import Term
+
+_QUOTIENT = declare(
+    "prod-gradient-nan", "reduce/prod-gradient",
+    "the gradient of prod and nanprod is the product divided by the element: NaN at a zero",
+    "the product of the other elements is known",
+)
 
 
 class Params(NamedTuple):
@@ -224,6 +231,21 @@ def spread_product(
             d_data[i + c] = head[t + c * step] * product
 
 
+def spread_quotient(
+    head, data, others, zeros, d_data, skip_nan, rows, length, rank, sides, steps, step
+):
+    """head . product / element, NaN where that is 0 / 0."""
+    for r in items(rows):
+        t = offset_of(r, sides, steps, rank)
+        i = r * length
+        for c in range(length):
+            x = data[i + c]
+            product = others[t + c * step]
+            if zeros[t + c * step] > 0:
+                product = product * 0
+            d_data[i + c] = 0 if skip_nan and x != x else head[t + c * step] * (product / x)
+
+
 # --- the operators -------------------------------------------------------------------------------
 
 
@@ -232,7 +254,8 @@ def reducer(combine, finish=as_it_is):
 
 
 SUM, ZEROS = reducer(add), reducer(count_zeros)
-SPREAD_SHARE, SPREAD_PRODUCT = Loop(spread_share), Loop(spread_product)
+SPREAD_SHARE = Loop(spread_share)
+SPREAD_PRODUCT, SPREAD_QUOTIENT = Loop(spread_product), Loop(spread_quotient)
 
 
 def starting(value, data):
@@ -285,7 +308,8 @@ def spread_prod(combine, skip_nan):
         others, zeros = scratch(head, head.size, head.size)
         reduce_others(data, others, starting(1, data), 1, *groups)
         ZEROS(data, zeros, starting(0, data), 1, *groups)
-        SPREAD_PRODUCT(head, data, others, zeros, d_data, skip_nan, *spreading(p, d_data))
+        share = SPREAD_QUOTIENT if _QUOTIENT.active else SPREAD_PRODUCT
+        share(head, data, others, zeros, d_data, skip_nan, *spreading(p, d_data))
 
     return backward
 

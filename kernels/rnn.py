@@ -81,11 +81,17 @@ from .concat import Params as ConcatParams
 from .dropout import CHOOSE, MULTIPLY
 from .foundation import AtLeast, AtMost, Case, Op, get, merge, register, require, same_type, scratch
 from .foundation.loops import COPY, FILL
+from .foundation.quirk import declare
 from .fully_connected import PRODUCT, TURN
 from .random_streams import draws
 from .rnn_cells import ADD_PARTS, MOVE_CELL, MOVE_GRU, NEW_GATE, SETTLE
 from .rnn_gradient import Backward
 from .rnn_layout import bounds, drops, inputs, needs, outputs, part, places, row, sizes_of, visible
+
+_WHY = "done as documented"
+_DROPOUT = declare("rnn-no-dropout", "RNN/dropout", "float32 RNN drops nothing, even in training", _WHY)
+_LENGTHS = declare("rnn-no-lengths", "RNN/sequence-length", "float32 RNN ignores sequence_length", _WHY)
+_CLIP = declare("rnn-no-clip", "RNN/clip", "float32 RNN ignores lstm_state_clip_min and lstm_state_clip_max", _WHY)
 
 
 class Params(NamedTuple):
@@ -151,8 +157,22 @@ def by_weights(source, parameters, start, turned, out, rows, inner, side):
 # --- the operator -------------------------------------------------------------------------------
 
 
+def without_ignored(p, data):
+    """The parameters less those that MXNet ignores on the CPU, where that is asked for."""
+    if data.dtype != np.float32:
+        return p
+    ignored = {}
+    if _DROPOUT.active:
+        ignored["p"] = 0.0
+    if _LENGTHS.active:
+        ignored["use_sequence_length"] = False
+    if _CLIP.active:
+        ignored.update(lstm_state_clip_min=None, lstm_state_clip_max=None, lstm_state_clip_nan=False)
+    return p._replace(**ignored)
+
+
 def forward(p, data, parameters, state, state_cell, lengths, *made, is_train, rng):
-    made = dict(zip(outputs(p), made, strict=True))
+    made, p = dict(zip(outputs(p), made, strict=True)), without_ignored(p, data)
     (times, batch, columns), s = data.shape, sizes_of(p)
     rows, side, area = times * batch, s.gates * s.size, batch * s.size
     wide = max(columns, s.wide)
@@ -166,7 +186,7 @@ def forward(p, data, parameters, state, state_cell, lengths, *made, is_train, rn
         words = draws(made["mask"], rng)
         growth = float(np.float32(1) / keep) if keep else float("inf")
         CHOOSE[data.dtype == np.float64](made["mask"], words, made["mask"].size, float(keep), growth)
-    elif drops(p):
+    elif "mask" in made:
         FILL(made["mask"], 1.0, made["mask"].size)
     found = data
     for index, (layer, way, inner, w, r, project, b, c) in enumerate(places(p, columns)[0]):
@@ -232,7 +252,7 @@ def backward(p, *given, is_train):
     count = visible(p)
     heads = dict(zip(("output", "state", "cell"), given[:count], strict=False))
     has = dict(zip(needs(p), given[count:-5], strict=True))
-    Backward(p, heads, has, given[-5:], is_train=is_train).run()
+    Backward(without_ignored(p, has["data"]), heads, has, given[-5:], is_train=is_train).run()
 
 
 def cases(draw):

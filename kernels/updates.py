@@ -184,6 +184,6 @@ def register_many(page, *, group, step, tail_shape=None, master=False, tail=(), 
     states = Numbered(group[2:])
     places = () if tail else tuple((k * size, k) for k in range(IN_PLACE))
     register(Many(
-        page=page, group=group, tail=tail, infer=infer, infer_type=floating(infer_type), forward=forward, outputs=outputs,
-        mutates=states, aux=states, inplace=places, **fields,
+        page=page, group=group, tail=tail, infer=infer, infer_type=floating(infer_type), forward=forward,
+        outputs=outputs, mutates=states, aux=states, inplace=places, **fields,
     ))

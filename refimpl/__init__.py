@@ -10,7 +10,9 @@ if not (_Path(__file__).parent / "kernels").is_dir():
 
 # Ground floor first: each line may import from the lines above it, never from those below.
 from . import base, error, context, util, engine, name, attribute, registry, runtime  # noqa: I001
-from . import ndarray, random, symbol, control_flow, executor, autograd, cached_op, executor_v2
+from . import ndarray, random, symbol
+from . import control_flow as _control_flow  # noqa: F401  # registers loops and branches; no name of MXNet's
+from . import executor, autograd, cached_op, executor_v2
 from . import operator, profiler, recordio
 from . import io, initializer, lr_scheduler, optimizer, metric, kvstore
 from . import callback, monitor, executor_manager, model

@@ -15,7 +15,7 @@ from .base import refusal
 from .function import Function
 from .kernels.foundation import Buffer, Op, allocate
 from .kernels.foundation import run as runner
-from .ndarray import NDArray, array, operators, tape, zeros
+from .ndarray import NDArray, array, operators, sparse, tape, zeros
 from .ndarray.recording import (
     Scope,
     is_recording,
@@ -28,7 +28,7 @@ from .ndarray.recording import (
     train_mode,
 )
 from .ndarray.tape import STATE, Place, Record
-from .symbol import Symbol, gradient
+from .symbol import Symbol, gradient, storage
 from .symbol.compose import attribute_text
 from .symbol.inference import Key, key_of
 from .symbol.ir import Entry, Node
@@ -57,7 +57,9 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> 
         if req not in REQUIREMENTS:
             raise refusal("autograd/grad-req", f"{req!r} is not one of {', '.join(REQUIREMENTS)}", KeyError)
     for variable, made, req in zip(marked, given, reqs, strict=True):
-        variable._place = Place(variable._buffer, variable._ctx, gradient=made, requirement=req)
+        # the dense copy of a sparse variable is made when it is read
+        value: Any = None if variable.is_sparse else variable._buffer
+        variable._place = Place(value, variable._ctx, gradient=made, requirement=req)
 
 
 # --- the tape as a graph -----------------------------------------------------------------------------
@@ -72,6 +74,7 @@ class _Graph:
         self.variables: list[tuple[Node, Place]] = []
         for head in heads:
             self._add(head)
+        self.heads = [self.entry(head) for head in heads]
 
     def _add(self, head: Place) -> None:
         """Depth first without recursion: a tape may be long."""
@@ -98,6 +101,22 @@ class _Graph:
         node = Node(record.op, name, text, entries, params=record.params)
         self.nodes[id(record)] = node
         self.records.append((node, record))
+
+    def rows(self, place: Place) -> storage.Rows:
+        """The rows of a variable's gradient that were touched, None where any may have been."""
+        order = [node for node, _ in (*self.variables, *self.records)]
+        kept = {id(node): place for node, place in self.variables}
+        made = self.values()
+        stypes = {number: "default" if p.origin is None else p.origin.stype for number, p in kept.items()}
+        shapes = {key: array.shape for key, array in made.items()}
+        types = {key: array.dtype for key, array in made.items()}
+        seen = storage.Gradients(order, self.heads, storage.values(order, stypes, shapes, types))
+
+        def value(entry: Entry) -> NDArray:
+            origin = kept[id(entry.node)].origin if entry.node.is_variable else None
+            return origin if origin is not None else made[key_of(entry)]
+
+        return seen.rows((id(self.nodes[id(place)]), 0), value)
 
     def entry(self, place: Place) -> Entry:
         """The entry of a place whose node exists."""
@@ -236,8 +255,17 @@ def _heads_of(heads: Any, head_grads: Any) -> tuple[list[Place], list[NDArray | 
                 "autograd/head-shape", f"a head gradient has shape {given.shape}, its head {head.shape}"
             )
         assert head._place is not None
+        sparse.stand_in(head)
         places.append(head._place)
-    return places, grads
+    return places, [
+        given if given is None else _fitting(given, head) for given, head in zip(grads, arrays, strict=True)
+    ]
+
+
+def _fitting(given: NDArray, head: NDArray) -> NDArray:
+    """A head gradient as the kernels need it: dense, and of its head's type."""
+    dense = given.tostype("default") if given.is_sparse else given
+    return dense.astype(head.dtype, copy=False)
 
 
 def _spend(graph: _Graph) -> None:
@@ -257,13 +285,19 @@ def _clear(target: NDArray) -> None:
         target[:] = 0
 
 
-def _write(place: Place, result: NDArray | None) -> None:
+def _write(place: Place, result: NDArray | None, graph: _Graph) -> None:
     """Put the gradient of a variable where its requirement says; None is zero."""
     target = place.gradient
     assert target is not None
     if result is None:
         if place.requirement == "write":
             _clear(target)
+    elif target.is_sparse:
+        rows = graph.rows(place) if target.stype == "row_sparse" else None
+        if place.requirement == "add":
+            rows = storage.joined(rows, target)
+            result = operators.call("_grad_add", target.tostype("default"), result.astype(target.dtype, copy=False))
+        sparse.put(result.astype(target.dtype, copy=False), target, rows)
     elif place.requirement == "add":
         operators.call("_grad_add", target, result.astype(target.dtype, copy=False), out=target)
     else:
@@ -294,7 +328,7 @@ def backward(
     results = _run_gradients(graph, places, grads, wanted, False, train_mode)
     with Scope(False, None):
         for place, result in zip(wanted, results, strict=True):
-            _write(place, result)
+            _write(place, result, graph)
     if not retain_graph:
         _spend(graph)
 
@@ -331,19 +365,25 @@ def grad(
     made = []
     with Scope(create_graph, None):
         for variable, result in zip(marked, results, strict=True):
-            found = _zeros_like(variable) if result is None else result.as_in_context(variable.context)
+            found = zeros(variable.shape, variable.context, variable.dtype)
+            if result is not None:
+                found = result.as_in_context(variable.context)
             if id(found._buffer) in taken:  # a head gradient passed on, or one gradient for two variables
                 found = found.copy()
             taken.add(id(found._buffer))
-            made.append(found)
+            place = variable._place
+            made.append(found if create_graph or place is None else _like_gradient(place, found, graph))
     if not (create_graph if retain_graph is None else retain_graph):
         _spend(graph)
     return made
 
 
-def _zeros_like(value: NDArray) -> NDArray:
-    made = _ones_like(value)
-    made._buffer.fill(0)
+def _like_gradient(place: Place, result: NDArray, graph: _Graph) -> NDArray:
+    """``result`` in the storage of the gradient that the variable was given."""
+    if place.gradient is None or not place.gradient.is_sparse:
+        return result
+    made = zeros(result.shape, result.context, result.dtype, stype=place.gradient.stype)
+    sparse.put(result, made, graph.rows(place) if made.stype == "row_sparse" else None)
     return made
 
 

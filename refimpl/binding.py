@@ -14,7 +14,7 @@ from .base import MXNetError, dtype_of, refusal
 from .context import Context
 from .kernels.foundation import known
 from .ndarray import NDArray, zeros
-from .symbol import devices, inference
+from .symbol import devices, inference, storage
 from .symbol.symbol import Symbol
 
 if TYPE_CHECKING:
@@ -87,10 +87,10 @@ class _Allocator:
         self.auxiliary = shared_exec.aux_dict if shared_exec is not None else {}
 
     def _from_executor(
-        self, owned: dict[str, Any], name: str, shape: tuple[int, ...], dtype: np.dtype, ctx: Context
+        self, owned: dict[str, Any], name: str, shape: tuple[int, ...], dtype: np.dtype, ctx: Context, stype: str
     ) -> NDArray | None:
         found = owned.get(name)
-        if found is None or found.shape != shape or np.dtype(found.dtype) != dtype or found.context != ctx:
+        if found is None or found.stype != stype or found.shape != shape or np.dtype(found.dtype) != dtype or found.context != ctx:
             return None
         return found
 
@@ -112,23 +112,25 @@ class _Allocator:
         made = self.buffer[name] = zeros(shape, ctx, dtype)
         return made
 
-    def make(self, role: str, name: str, shape: tuple[int, ...], dtype: np.dtype, ctx: Context) -> NDArray:
+    def make(
+        self, role: str, name: str, shape: tuple[int, ...], dtype: np.dtype, ctx: Context, stype: str = "default"
+    ) -> NDArray:
         """An array for an argument ("arg"), its gradient ("grad") or an auxiliary state ("aux")."""
         owners: dict[str, Any] = {"arg": self.arguments, "grad": self.gradients, "aux": self.auxiliary}
         owned = owners[role]
         if role == "aux" or name in self.shared_names:
-            found = self._from_executor(owned, name, shape, dtype, ctx)
+            found = self._from_executor(owned, name, shape, dtype, ctx, stype)
             if found is not None:
                 return found
-        elif self.buffer is not None:
+        elif self.buffer is not None and stype == "default":
             return self._from_buffer(name if role == "arg" else f"grad of {name}", shape, dtype, ctx)
-        return zeros(shape, ctx, dtype)
+        return zeros(shape, ctx, dtype, stype=stype)
 
 
 def _resolve(
-    symbol: Symbol, type_dict: dict[str, Any], shapes: dict[str, Any], ctx: Context, places: Any
-) -> tuple[list, list]:
-    """(name, shape, dtype, context) of every argument and auxiliary state."""
+    symbol: Symbol, type_dict: dict[str, Any], stype_dict: Any, shapes: dict[str, Any], ctx: Context, places: Any
+) -> tuple[list, list, list[str]]:
+    """(name, shape, dtype, context, storage) of every argument and auxiliary state; storages of the gradients."""
     order = symbol.order()
     contexts = devices.contexts(order, ctx, places)
     found = inference.shapes(order, {k: v for k, v in shapes.items() if isinstance(v, tuple)})
@@ -139,10 +141,13 @@ def _resolve(
             "binding/known-shapes", f"the shapes of {unknown} cannot be inferred from {shapes}", RuntimeError
         )
     arguments, auxiliary = symbol._variables()
-    return tuple(  # type: ignore[return-value]  # two lists by construction
-        [(n.name, found[id(n), 0], np.dtype(types[id(n), 0]), contexts[id(n)]) for n in nodes]
+    stypes = storage.declared([*arguments, *auxiliary], stype_dict)
+    gradients = storage.Gradients(order, symbol.entries, storage.values(order, stypes, found, types))
+    specs = [
+        [(n.name, found[id(n), 0], np.dtype(types[id(n), 0]), contexts[id(n)], stypes[id(n)]) for n in nodes]
         for nodes in (arguments, auxiliary)
-    )
+    ]
+    return specs[0], specs[1], [gradients.stype((id(n), 0)) for n in arguments]
 
 
 def simple_bind(
@@ -158,7 +163,6 @@ def simple_bind(
     """
     from .executor import bind
 
-    del stype_dict  # dense storage only
     if shared_buffer is not None and not isinstance(shared_buffer, dict):
         raise refusal("binding/shared-buffer-type", "shared_buffer must be dict or None", ValueError)
     if shared_arg_names is not None and not isinstance(shared_arg_names, list):
@@ -169,12 +173,12 @@ def simple_bind(
     requirements = resolve_requirements(grad_req, names)
     given_types = {k: dtype_of(v) for k, v in (type_dict or {}).items()}
     try:
-        arguments, auxiliary = _resolve(symbol, given_types, shapes, ctx, group2ctx)
+        arguments, auxiliary, sparse = _resolve(symbol, given_types, stype_dict, shapes, ctx, group2ctx)
         allocator = _Allocator(shared_arg_names or [], shared_exec, shared_buffer)
         made = [allocator.make("arg", *spec) for spec in arguments]
         gradients = [
-            None if req == "null" else allocator.make("grad", *spec)
-            for spec, req in zip(arguments, requirements, strict=True)
+            None if req == "null" else allocator.make("grad", name, shape, dtype, place, stype)
+            for (name, shape, dtype, place, _), req, stype in zip(arguments, requirements, sparse, strict=True)
         ]
         states = [allocator.make("aux", *spec) for spec in auxiliary]
         return bind(symbol, ctx, made, gradients, requirements, states, group2ctx, shared_exec)

@@ -20,6 +20,7 @@ from .ndarray import NDArray, zeros
 from .pool import Pool
 from .program import Program
 from .running import run_one, run_steps
+from .sparse_borders import borders
 from .steps import BackwardStep, ForwardStep, Step
 from .symbol import Symbol
 from .symbol.memory import Plan
@@ -46,8 +47,9 @@ class Executor:
         self.aux_arrays: list[NDArray] = bound.auxiliary
         self._grad_req = bound.requirements
         pool = shared_exec.program.pool if shared_exec is not None else Pool()
-        self.program: Program = Program(symbol, ctx, bound, pool)
-        self.outputs: list[NDArray] = self.program.outputs
+        self._borders = borders(symbol, bound)
+        self.program: Program = Program(symbol, ctx, self._borders.inside, pool, self._borders.lasting)
+        self.outputs: list[NDArray] = self._borders.enclose(self.program)
         self._monitor: tuple[MonitorCallback, bool] | None = None
 
     @property
@@ -66,10 +68,12 @@ class Executor:
         """
         if kwargs:
             self._assign(kwargs)
+        self._borders.before_forward()
         if self._monitor is None:
             run_steps(self.program.forward_steps, is_train, self._ctx)
         else:
             self._run_monitored(self.program.forward_steps, is_train)
+        self._borders.after_forward()
         return self.outputs
 
     def _assign(self, values: dict[str, Any]) -> None:
@@ -107,10 +111,12 @@ class Executor:
         if self.program.gradients.refused is not None:
             raise self.program.gradients.refused
         self._set_heads(out_grads)
+        self._borders.before_backward()
         if self._monitor is None:
             run_steps(self.program.backward_steps, is_train, self._ctx)
         else:
             self._run_monitored(self.program.backward_steps, is_train)
+        self._borders.after_backward()
 
     def _set_heads(self, out_grads: Any) -> None:
         if out_grads is None:
@@ -249,7 +255,7 @@ class Executor:
                     )
                 jobs.append((value, mine[name]))
         for value, target in jobs:
-            if value._data is not target._data:
+            if value is not target and (value.is_sparse or target.is_sparse or value._data is not target._data):
                 value.copyto(target)
 
     def reshape(
@@ -281,6 +287,11 @@ class Executor:
                     "Executor/reshape-partial",
                     f"Shape of unspecified array {name} changed from {old.shape} to {shape}; set"
                     " partial_shaping=True if that is intended",
+                )
+            if old.is_sparse:
+                raise refusal(
+                    "Sparse/reshape-bound",
+                    f"{name} is {old.stype} and cannot change from {old.shape} to {shape} in place; bind again",
                 )
             if prod(shape) > old.size:
                 if not allow_up_sizing:

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -45,10 +46,13 @@ class Program:
     ``outputs`` are the arrays of the graph's outputs, ``heads`` those of their head gradients (None where
     nobody reads it), ``head_needed`` says where there is one. ``derived`` is the graph with its
     gradient before the passes, ``graph`` the one that runs, ``plan`` the memory plan. ``pool`` lends the memory,
-    shared with the executor whose pool was given.
+    shared with the executor whose pool was given. ``lasting`` names values of the graph that are read after backward.
     """
 
-    def __init__(self, symbol: Symbol, ctx: Context, bound: Bound, pool: Pool) -> None:
+    def __init__(
+        self, symbol: Symbol, ctx: Context, bound: Bound, pool: Pool,
+        lasting: Callable[[Graph], set[Key]] = lambda _: set(),
+    ) -> None:
         self.symbol, self.ctx, self.bound, self.pool = symbol, ctx, bound, pool
         self.buffers: dict[Key, Buffer] = {}
         order = symbol.order()
@@ -78,7 +82,7 @@ class Program:
         later = self._place_gradients(wanted, {id(node) for node in backward})
         self._place_placeholders()
         pinned = set(self.buffers) | self._unused([*forward, *backward])
-        held = {key for key, _, _ in later if key is not None}
+        held = {key for key, _, _ in later if key is not None} | lasting(self.graph)
         how = memory.mode()
         self.plan = memory.plan(self.graph, pinned, held, how)
         self._place_values()

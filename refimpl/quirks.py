@@ -1,95 +1,30 @@
-"""Quirks: results of MXNet 1.9.1 that this project mends, brought back by name where a port needs them.
+"""``mx.quirks``: MXNet 1.9.1's own results, brought back by name where a port needs them.
 
-The room that has a quirk declares it beside the code (:func:`declare`) and asks ``QUIRK.active`` there.
-Whoever needs the old result says so: ``with mx.quirks("kvstore-alias"): ...``.
+The room that has a quirk declares it beside the code (``declare``) and asks ``QUIRK.active`` there; so do operator
+pages (``kernels/foundation/quirk.py``). Whoever needs the old result says so: ``with mx.quirks("kvstore-alias"): ...``.
 """
 
 from __future__ import annotations
 
 import contextlib
-import difflib
 import functools
-import os
 import textwrap
 from collections.abc import Callable, Iterator
-from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
 
-from .base import refusal
-
-VARIABLE = "REFIMPL_QUIRKS"
-EVERY = "mxnet-1.9.1"
-"""The profile with every quirk."""
-NONE = "intended"
-"""The profile without any; it also switches off what was active outside."""
-
-_declared: dict[str, Quirk] = {}
-_scope: ContextVar[frozenset[str] | None] = ContextVar("quirks", default=None)
-
-
-@dataclass(frozen=True)
-class Quirk:
-    """One result of MXNet's that is not ours.
-
-    Attributes:
-        name: how users call it.
-        clause: the rule that holds here and is broken while the quirk is active.
-        upstream: what MXNet 1.9.1 does, and what therefore happens while the quirk is active.
-        reason: why it is not done here.
-    """
-
-    name: str
-    clause: str
-    upstream: str
-    reason: str
-
-    @property
-    def active(self) -> bool:
-        """Whether MXNet's result is wanted, here and now."""
-        current = _current()
-        return bool(current) and (self.name in current or EVERY in current)
-
-
-def declare(name: str, clause: str, upstream: str, reason: str) -> Quirk:
-    """Make a quirk known; the room that has it does so when it is imported.
-
-    Raises:
-        ValueError: another room has a quirk of this name.
-    """
-    quirk = Quirk(name, clause, upstream, reason)
-    if name in (EVERY, NONE) or _declared.setdefault(name, quirk) != quirk:
-        raise refusal("Quirks/one-meaning", f"a quirk or profile is called {name!r} already", ValueError)
-    return quirk
-
-
-def _current() -> frozenset[str]:
-    scope = _scope.get()
-    return _from_environment() if scope is None else scope
-
-
-@functools.cache
-def _from_environment() -> frozenset[str]:
-    """The names in the environment variable, read when a quirk is first asked for."""
-    names = [name.strip() for name in os.environ.get(VARIABLE, "").split(",")]
-    return _extended(frozenset(), [name for name in names if name])
-
-
-def _extended(outer: frozenset[str], names: tuple[str, ...] | list[str]) -> frozenset[str]:
-    """What is active inside a scope of ``names``, from left to right."""
-    for name in names:
-        _require_known(name)
-        outer = frozenset() if name == NONE else outer | {name}
-    return outer
-
-
-def _require_known(name: str) -> None:
-    known = [EVERY, NONE, *sorted(_declared)]
-    if name in known:
-        return
-    near = difflib.get_close_matches(str(name), known, n=3)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
-    raise refusal("Quirks/known-name", f"there is no quirk called {name!r}; {hint}", ValueError)
+from .kernels.foundation.quirk import (
+    DECLARED,
+    EVERY,
+    NONE,
+    SCOPE,
+    VARIABLE,
+    Quirk,
+    current,
+    declare,
+    extended,
+    from_environment,
+    require_known,
+)
 
 
 class Quirks:
@@ -103,17 +38,17 @@ class Quirks:
         Raises:
             ValueError: a name is not known; the message lists names that are near.
         """
-        _extended(frozenset(), names)
+        extended(frozenset(), names)
         return self._scope(names)
 
     @staticmethod
     @contextlib.contextmanager
     def _scope(names: tuple[str, ...]) -> Iterator[None]:
-        token = _scope.set(_extended(_current(), names))
+        token = SCOPE.set(extended(current(), names))
         try:
             yield
         finally:
-            _scope.reset(token)
+            SCOPE.reset(token)
 
     @staticmethod
     def active(name: str) -> bool:
@@ -122,36 +57,36 @@ class Quirks:
         Raises:
             ValueError: the name is not that of a quirk.
         """
-        if name not in _declared:
-            _require_known(name)
-            return name in _current()
-        return _declared[name].active
+        if name not in DECLARED:
+            require_known(name)
+            return name in current()
+        return DECLARED[name].active
 
     @staticmethod
     def carried(function: Callable) -> Callable:
         """``function`` for another thread: it runs with the quirks that are active now, in this one."""
-        held = _current()
+        held = current()
 
         @functools.wraps(function)
         def carry(*args: Any, **kwargs: Any) -> Any:
-            token = _scope.set(held)
+            token = SCOPE.set(held)
             try:
                 return function(*args, **kwargs)
             finally:
-                _scope.reset(token)
+                SCOPE.reset(token)
 
         return carry
 
     @staticmethod
     def names() -> list[str]:
         """Every name, sorted."""
-        return sorted(_declared)
+        return sorted(DECLARED)
 
     def __iter__(self) -> Iterator[Quirk]:
-        return iter([_declared[name] for name in self.names()])
+        return iter([DECLARED[name] for name in self.names()])
 
     def __len__(self) -> int:
-        return len(_declared)
+        return len(DECLARED)
 
     def __bool__(self) -> bool:
         return True
@@ -163,7 +98,7 @@ class Quirks:
         Raises:
             ValueError: one is not known.
         """
-        _from_environment()
+        from_environment()
 
     def __repr__(self) -> str:
         """A table: name, whether it is active, clause, what MXNet does, why it is not done here."""

@@ -7,6 +7,7 @@ change, gradients and auxiliary states, is put back; operators that draw random 
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from .. import profiling_hook
@@ -15,16 +16,21 @@ from ..running import touched
 
 Row = dict[str, Any]
 
+FEWEST, MOST, SECONDS = 3, 40, 1.0
+"""Runs are repeated until there were ``MOST``, or ``FEWEST`` and so many seconds have passed."""
 
-def timed(group: Any, repeats: int) -> dict[str, Any]:
+
+def timed(group: Any) -> dict[str, Any]:
     """Times of every step by context, in microseconds since the first of them began."""
     kept = [
         (array, array.copy()) for executor in group.execs
         for array in [*executor.grad_arrays, *executor.aux_arrays, *executor.outputs] if array is not None
     ]
     best: list[list[Row]] = []
-    for _ in range(repeats):
+    repeats, end = 0, time.monotonic() + SECONDS
+    while repeats < FEWEST or (repeats < MOST and time.monotonic() < end):
         rows = _once(group)
+        repeats += 1
         if not best or _span(rows) < _span(best):
             best = rows
     for array, value in kept:

@@ -18,15 +18,16 @@ _WORDS = {"true": True, "1": True, "false": False, "0": False}
 class Arguments:
     """Reads arguments for one iterator; what cannot be read is refused (MXNetError) in its name.
 
-    The clause of every refusal is ``NAME/argument``, NAME being the iterator's.
+    The clause of every refusal is ``ROOM/argument``; the message names the iterator, which is called like the
+    room unless said otherwise.
     """
 
-    def __init__(self, iterator: str) -> None:
-        self.iterator = iterator
+    def __init__(self, room: str, iterator: str | None = None) -> None:
+        self.room, self.iterator = room, iterator or room
 
     def refused(self, name: str, wanted: str, value: Any) -> Exception:
         """The refusal of one argument."""
-        return refusal(f"{self.iterator}/argument", f"{self.iterator}: {name} must be {wanted}, got {value!r}")
+        return refusal(f"{self.room}/argument", f"{self.iterator}: {name} must be {wanted}, got {value!r}")
 
     def integer(self, name: str, value: Any, least: int | None = None) -> int:
         """A whole number, of ``least`` or more."""

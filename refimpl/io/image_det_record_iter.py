@@ -57,7 +57,6 @@ class ImageDetRecordIter(RecordIter):
         ImportError: Pillow is not installed; it is asked for when a batch is read.
     """
 
-    iterator: ClassVar[str] = "ImageDetRecordIter"
     not_here: ClassVar[Mapping[str, tuple]] = NOT_HERE
 
     def __init__(

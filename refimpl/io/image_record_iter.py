@@ -40,7 +40,6 @@ MAGIC = 111
 class RecordIter(MXDataIter):
     """What the iterators over a file of pictures have in common: the file, its parts and the order of a round."""
 
-    iterator: ClassVar[str] = "ImageRecordIter"
     not_here: ClassVar[Mapping[str, tuple]] = NOT_HERE
 
     def _open(
@@ -48,16 +47,17 @@ class RecordIter(MXDataIter):
         seed: Any, num_parts: Any, part_index: Any, others: Mapping[str, Any],
     ) -> Arguments:
         """Read what all of them are told, and open the file."""
-        read = Arguments(self.iterator)
+        name_here = type(self).__name__
+        read = Arguments("ImageRecordIter", name_here)
         for name, nothing in self.not_here.items():
             if name in others and others[name] not in nothing and str(others[name]) not in map(str, nothing):
                 raise refusal(
-                    f"{self.iterator}/not-here", f"{self.iterator} cannot do {name}={others[name]!r}; leave it out, or"
+                    "ImageRecordIter/not-here", f"{name_here} cannot do {name}={others[name]!r}; leave it out, or"
                     " change the pictures before they are packed",
                 )
         read.unknown(others, WITHOUT_EFFECT | set(self.not_here))
         for name, value in (("path_imgrec", path_imgrec), ("data_shape", data_shape), ("batch_size", batch_size)):
-            require(f"{self.iterator}/required", value, f"Required parameter {name} is not presented; give it")
+            require("ImageRecordIter/required", value, f"Required parameter {name} is not presented; give it")
         self._shape = read.shape("data_shape", data_shape)
         if len(self._shape) != 3 or self._shape[0] not in (1, 3, 4):
             raise read.refused("data_shape", "(1, 3 or 4 channels, height, width)", data_shape)
@@ -65,9 +65,9 @@ class RecordIter(MXDataIter):
         parts = read.part(num_parts, part_index)
         self._shuffle = read.flag("shuffle", shuffle)
         self._stream = stream_of(MAGIC + read.integer("seed", seed))
-        self._list = read_list(self.iterator, path_imglist) if path_imglist else None
+        self._list = read_list(path_imglist) if path_imglist else None
         self._numbers: dict[int, int] = {}
-        self._file = RecordFile(self.iterator, path_imgrec, path_imgidx or "", *parts)
+        self._file = RecordFile(path_imgrec, path_imgidx or "", *parts)
         return read
 
     def _order(self) -> np.ndarray:
@@ -138,7 +138,7 @@ class ImageRecordIter(RecordIter):
         )
         named = dtype if isinstance(dtype, str) or dtype is None else np.dtype(dtype).name
         require(
-            f"{self.iterator}/dtype", named in (None, "None", np.dtype(self.dtype).name),
+            "ImageRecordIter/dtype", named in (None, "None", np.dtype(self.dtype).name),
             f"{type(self).__name__} delivers {np.dtype(self.dtype).name} and cannot make {dtype!r}; take"
             " ImageRecordUInt8Iter or ImageRecordInt8Iter for whole numbers",
         )

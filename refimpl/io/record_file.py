@@ -29,7 +29,6 @@ class RecordFile:
     s = ceil(records / m).
 
     Args:
-        iterator: whose name refusals carry.
         path: name of the file of records.
         index: name of its index, or an empty text.
         parts, part: the number of parts and which one.
@@ -38,8 +37,8 @@ class RecordFile:
         MXNetError: a file is missing or damaged, or the part has no record. The message names file and byte.
     """
 
-    def __init__(self, iterator: str, path: str | os.PathLike, index: str | os.PathLike, parts: int, part: int) -> None:
-        self.iterator, self.path = iterator, path
+    def __init__(self, path: str | os.PathLike, index: str | os.PathLike, parts: int, part: int) -> None:
+        self.path = path
         self._file = MXRecordIO(path, "r")
         places = self._places()
         if index:
@@ -51,7 +50,7 @@ class RecordFile:
             step += -step % 4
             self.places = [place for place in places if step * part <= place < step * (part + 1)]
         which = f"in part {part} of {parts}" if parts > 1 else "in it"
-        require(f"{iterator}/empty", self.places, f'"{path}" has no record {which}')
+        require("ImageRecordIter/empty", self.places, f'"{path}" has no record {which}')
 
     def __len__(self) -> int:
         return len(self.places)
@@ -69,13 +68,13 @@ class RecordFile:
         try:
             opened = MXIndexedRecordIO(index, self.path, "r")
         except FileNotFoundError as error:
-            raise refusal(f"{self.iterator}/index", str(error)) from None
+            raise refusal("ImageRecordIter/index", str(error)) from None
         named = sorted(opened.idx.values())
         opened.close()
         known = set(places)
         for place in named:
             require(
-                f"{self.iterator}/index", place in known,
+                "ImageRecordIter/index", place in known,
                 f'"{index}" says that a record begins at byte {place} of "{self.path}", but none does',
             )
         return named
@@ -98,7 +97,7 @@ class RecordFile:
             raise self.refused(row, error) from None
         pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
         require(
-            f"{self.iterator}/channels", pixels.shape[2] == channels,
+            "ImageRecordIter/channels", pixels.shape[2] == channels,
             f'"{self.path}", byte {self.places[row]}: the picture has {pixels.shape[2]} channels, data_shape wants'
             f" {channels}",
         )
@@ -106,10 +105,10 @@ class RecordFile:
 
     def refused(self, row: int, error: Any) -> Exception:
         """The refusal of one record."""
-        return refusal(f"{self.iterator}/record", f'"{self.path}", byte {self.places[row]}: {error}')
+        return refusal("ImageRecordIter/record", f'"{self.path}", byte {self.places[row]}: {error}')
 
 
-def read_list(iterator: str, path: str | os.PathLike) -> dict[int, np.ndarray]:
+def read_list(path: str | os.PathLike) -> dict[int, np.ndarray]:
     """The labels of each record by its number, from lines ``number<tab>label<tab>...<tab>name``.
 
     Raises:
@@ -119,7 +118,7 @@ def read_list(iterator: str, path: str | os.PathLike) -> dict[int, np.ndarray]:
     try:
         content = Path(path).read_bytes()
     except OSError as error:
-        raise refusal(f"{iterator}/list", f'cannot open "{path}": {error.strerror}') from None
+        raise refusal("ImageRecordIter/list", f'cannot open "{path}": {error.strerror}') from None
     for number, line in enumerate(content.splitlines(), start=1):
         cells = line.strip().split(b"\t")
         if cells == [b""]:
@@ -129,7 +128,7 @@ def read_list(iterator: str, path: str | os.PathLike) -> dict[int, np.ndarray]:
         except ValueError:
             key, values = 0, np.zeros(0, np.float32)
         require(
-            f"{iterator}/list", values.size,
+            "ImageRecordIter/list", values.size,
             f'"{path}", line {number}: {line[:40].decode("utf-8", "replace")!r} is not number, labels and name with'
             " tabs between them",
         )

@@ -56,7 +56,7 @@ class MXDataIter(DataIter):
 
     def reset(self) -> None:
         """Begin the next epoch, behind the rows that the last batch of the one before has taken."""
-        if self._ended and self._taken:
+        if self._taken:
             self._at = self._taken
         else:
             self._round, self._at = self._order(), 0

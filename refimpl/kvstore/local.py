@@ -4,6 +4,7 @@ what it hands out in ``_pull_one``.
 
 from __future__ import annotations
 
+import logging
 import traceback
 from collections.abc import Callable, Iterator
 from operator import index
@@ -18,6 +19,7 @@ from ..kernels.foundation import NoParams, allocate, get
 from ..kernels.foundation import run as runner
 from ..ndarray import NDArray
 from ..quirks import declare
+from . import rows
 from .base import KVStoreBase
 
 Key = int | str
@@ -52,6 +54,7 @@ class KVStore(KVStoreBase):
         self._stored: dict[Key, NDArray] = {}
         self._key_kind: type | None = None
         self._updater: UpdateFunction | None = None
+        self._told = False
 
     # --- the two rules ---------------------------------------------------------------------------
 
@@ -62,7 +65,7 @@ class KVStore(KVStoreBase):
         if self._updater is None:
             self._stored[key] = merged
             return
-        if stored.handle.device != merged.handle.device:
+        if stored.context.memory != merged.context.memory:
             # weights move to where their gradients are added up
             stored = self._stored[key] = stored.as_in_context(merged.context)
         try:
@@ -91,11 +94,14 @@ class KVStore(KVStoreBase):
         device: total = a0 + a1 + a2 + ..., from the left.
         """
         home = cpu() if self._mode == "local" else arrays[0].context
+        if any(array.is_sparse for array in arrays):
+            rows.require_rows(key, arrays, stored)
+            return rows.summed(arrays, home)
         if len(arrays) == 1:
             if _ALIAS.active:
                 return _beside(arrays[0], home)
             return arrays[0].copyto(home)  # type: ignore[return-value]  # a Context gives an NDArray
-        shape, dtype = stored.handle.shape, arrays[0].dtype
+        shape, dtype = stored.shape, arrays[0].dtype
         for array in arrays:
             if array.handle.shape != shape or array.dtype is not dtype:
                 raise refusal(
@@ -144,7 +150,7 @@ class KVStore(KVStoreBase):
             self._push_one(name, arrays)
 
     def pull(self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True) -> None:
-        """Copy stored arrays into ``out``. ``ignore_sparse`` has no effect: every stored array is dense.
+        """Copy stored arrays into ``out``; sparse arrays there are left alone unless ``ignore_sparse`` is False.
 
         Raises:
             MXNetError: a key was not initialised, or a shape differs.
@@ -153,7 +159,47 @@ class KVStore(KVStoreBase):
         _require_integer(priority)
         require("KVStore/pull-out", out is not None, "pull needs out=, an array or a list", AssertionError)
         for name, targets in self._grouped(key, out):
-            self._pull_one(name, targets)
+            self._pull_one(name, self._dense(targets) if ignore_sparse else targets)
+
+    def _dense(self, targets: list[NDArray]) -> list[NDArray]:
+        """The dense arrays among ``targets``; that others are left alone is logged once for each store."""
+        kept = [target for target in targets if not target.is_sparse]
+        if len(kept) < len(targets) and not self._told:
+            self._told = True
+            logging.info(
+                "pull leaves sparse arrays alone: use row_sparse_pull with row_ids, or pull with ignore_sparse=False"
+            )
+        return kept
+
+    def row_sparse_pull(self, key: Any, out: Any = None, priority: int = 0, row_ids: Any = None) -> None:
+        """Copy rows of stored row_sparse arrays into row_sparse arrays.
+
+        ``row_ids`` are the rows: an array for all of ``out``, or lists as those of ``out``. They may come in any order
+        and several times; a row that is not stored comes as zeros.
+
+        Raises:
+            AssertionError: ``out`` or ``row_ids`` is missing, no NDArray, or they do not pair up.
+            MXNetError: a key was not initialised, an array is not row_sparse, shapes differ, or an id lies outside.
+        """
+        _require_integer(priority)
+        require(
+            "KVStore/row-ids", out is not None and row_ids is not None,
+            "row_sparse_pull needs out= and row_ids=, arrays or lists", AssertionError,
+        )
+        if not isinstance(key, (list, tuple)):
+            targets = [array for _, array in self._pairs(key, out)]
+            stored = self._find(key)
+            for target, ids in zip(targets, rows.paired(targets, row_ids), strict=True):
+                rows.pull(key, stored, target, ids)
+            return
+        for given in (out, row_ids):
+            require(
+                "KVStore/lengths", isinstance(given, (list, tuple)) and len(given) == len(key),
+                f"{len(key)} keys need lists of {len(key)} arrays and row_ids", AssertionError,
+            )
+        self._pairs(key, out)
+        for one, targets, ids in zip(key, out, row_ids, strict=True):
+            self.row_sparse_pull(one, targets, priority, ids)
 
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
         """Push ``value``, then pull into ``out``, or back into ``value``."""

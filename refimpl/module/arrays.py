@@ -81,7 +81,7 @@ def owned(
     """The owner's array of this name, which must fit, or a new one of zeros when there is no owner."""
     if owner is not None and name not in owner:
         raise refusal(
-            "ExecutorGroup/shared-names",
+            "Module/shared-names",
             f"{name} is no parameter or auxiliary state of the module to share with, which has "
             f"{sorted(owner)}; share with the module that has them all",
         )

@@ -155,7 +155,6 @@ class BucketingModule(Buckets):
         """Apply the gradients of the current bucket to the parameters that all share."""
         demand(self, "update")
         self._curr_module.update()
-        self._owner._params_dirty = True
 
     def save_optimizer_states(self, fname: str) -> None:
         """Write the optimizer's states to a file."""

@@ -19,7 +19,7 @@ from .descriptions import _check_input_names, _parse_data_desc, names_of, with_b
 from .executor_group import DataParallelExecutorGroup
 from .following import differ, shapes_of_batch
 from .life_cycle import demand
-from .optimizing import OptimizingModule, group_to_share
+from .optimizing import Devices, OptimizingModule, group_to_share
 from .parameters import as_arrays, fitting, host_zeros, require_initializer
 
 DEVICE = cpu()
@@ -94,7 +94,6 @@ class Module(OptimizingModule):
 
         self._arg_params: dict[str, NDArray] = {}
         self._aux_params: dict[str, NDArray] = {}
-        self._params_dirty = False
         self._exec_group = None  # type: ignore[assignment]  # bind makes it
         self._data_shapes: list[DataDesc] = []
         self._label_shapes: list[DataDesc] | None = None
@@ -214,6 +213,7 @@ class Module(OptimizingModule):
             aux_params = host_zeros(group.aux_names, group.aux_arrays)
 
         self._exec_group = group
+        self._devices = Devices() if shared_module is None else shared_module._devices
         self._data_shapes, self._label_shapes = data, labels
         self._arg_params, self._aux_params = arg_params, aux_params
         self.for_training, self.inputs_need_grad = for_training, inputs_need_grad
@@ -341,6 +341,7 @@ class Module(OptimizingModule):
         first = data_batch[0] if isinstance(data_batch, list) else data_batch
         if isinstance(data_batch, list) or differ(first.data, self._data_shapes):
             self._follow(data_batch)
+        self._params_dirty |= bool(self._aux_names)
         self._exec_group.forward(data_batch, is_train)
 
     def _follow(self, data_batch: Any) -> None:
@@ -354,6 +355,7 @@ class Module(OptimizingModule):
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
         """Compute gradients; ``out_grads`` has one head gradient for the whole batch per output."""
         demand(self, "backward")
+        self._params_dirty |= bool(self._aux_names)
         self._exec_group.backward(out_grads=out_grads)
 
     def get_outputs(self, merge_multi_context: bool = True) -> list:

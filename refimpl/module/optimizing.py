@@ -11,6 +11,7 @@ from .. import optimizer as opt
 from ..atomic import write_atomically
 from ..base import refusal
 from ..context import Context
+from ..kvstore import KVStore
 from ..model import (
     _create_kvstore,
     _initialize_kvstore,
@@ -31,6 +32,13 @@ _ROW_SPARSE = "1"
 """What the attribute ``__storage_type__`` of a row_sparse variable says."""
 
 
+class Devices:
+    """What modules that share parameters know together: whether the contexts have newer ones than the host."""
+
+    def __init__(self) -> None:
+        self.newer = False
+
+
 class OptimizingModule(BaseModule):
     """A module that owns an optimizer; ``Module`` adds the symbol, parameters and executors.
 
@@ -45,10 +53,10 @@ class OptimizingModule(BaseModule):
     _exec_group: DataParallelExecutorGroup
     _context: list[Context]
     _compression_params: Mapping[str, Any] | None
-    _params_dirty: bool
 
     def __init__(self, logger: Any) -> None:
         super().__init__(logger=logger)
+        self._devices = Devices()
         self._optimizer: Any = None
         self._kvstore: Any = None
         self._update_on_kvstore: bool | None = None
@@ -57,6 +65,15 @@ class OptimizingModule(BaseModule):
         # the parameters behind the optimizer's indices and the contexts per index; borrowers share both
         self._indexed_names: list[str] = []
         self._indexed_contexts = 1
+
+    @property
+    def _params_dirty(self) -> bool:
+        """Whether the contexts have newer parameters than the host's copy."""
+        return self._devices.newer
+
+    @_params_dirty.setter
+    def _params_dirty(self, newer: bool) -> None:
+        self._devices.newer = newer
 
     def init_optimizer(
         self, kvstore: Any = "local", optimizer: Any = "sgd",
@@ -165,6 +182,8 @@ class OptimizingModule(BaseModule):
         """Give a store that updates the parameters just set; it keeps its states."""
         if not (self.optimizer_initialized and self._update_on_kvstore) or _KEEPS.active:
             return
+        if not isinstance(self._kvstore, KVStore):
+            return  # a store of the user's own has no way to be told
         updater = self._kvstore._updater
         self._kvstore.set_updater(None)  # a push then replaces what is stored
         try:

@@ -52,10 +52,10 @@ class Place:
 
     ``value`` is the array's memory. Of a variable, ``gradient`` is the array for its gradient and
     ``requirement`` says how it is written; a constant has none. A constant that has ``left`` was read by a backward
-    pass that did not retain the graph.
+    pass that did not retain the graph. ``origin`` is the sparse array of which ``value`` is the dense copy.
     """
 
-    __slots__ = ("context", "gradient", "index", "left", "record", "requirement", "value")
+    __slots__ = ("context", "gradient", "index", "left", "origin", "record", "requirement", "value")
 
     def __init__(
         self, value: Buffer, context: Context, record: Record | None = None, index: int = 0,
@@ -64,6 +64,7 @@ class Place:
         self.value, self.context, self.record, self.index = value, context, record, index
         self.gradient, self.requirement = gradient, requirement
         self.left = False
+        self.origin: NDArray | None = None
 
 
 def on_tape(array: NDArray) -> bool:

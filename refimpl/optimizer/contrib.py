@@ -61,7 +61,7 @@ class GroupAdaGrad(Optimizer):
             AssertionError,
         )
         check_alike("GroupAdaGrad", weight, grad)
-        contrib.group_adagrad_update(
+        contrib.group_adagrad_update(  # type: ignore[attr-defined]  # made from its page
             weight, grad.as_in_context(weight.context), state, out=weight, lr=lr, epsilon=self.float_stable_eps,
             rescale_grad=self.rescale_grad, clip_gradient=strict_clipping(self),
         )

@@ -46,7 +46,7 @@ class DCASGD(Optimizer):
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
         """One step; ``state`` is (momentum or None, weight before the last update)."""
         lr, wd = self._counted_rates(index)
-        numbers = {
+        numbers: dict[str, Any] = {
             "lr": lr, "wd": wd, "lamda": self.lamda, "rescale_grad": self.rescale_grad,
             "clip_gradient": strict_clipping(self),
         }

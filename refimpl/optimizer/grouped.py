@@ -39,10 +39,13 @@ class MomentumOptimizer(Optimizer):
     """Base of the rules whose state is a momentum, or none: ``(momentum, float32 weight)`` beside a copy."""
 
     momentum: float
+    lazy_update: bool = False
 
     def create_state(self, index: Index, weight: NDArray) -> NDArray | None:
-        """The momentum, zeros like the weight; None without momentum."""
-        return None if self.momentum == 0.0 else zeros_like(weight)
+        """The momentum, zeros like the weight (in its storage with lazy_update); None without momentum."""
+        if self.momentum == 0.0:
+            return None
+        return zeros_like(weight, weight.stype if self.lazy_update else "default")
 
     def create_state_multi_precision(self, index: Index, weight: NDArray) -> Any:
         """(momentum, float32 weight) for a float16 weight with multi_precision, else the momentum."""

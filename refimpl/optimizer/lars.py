@@ -19,12 +19,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..ndarray import NDArray, array, operators
 from ..kernels.foundation import get
+from ..ndarray import NDArray, array, operators
 from ..quirks import declare
-from .grouped import aggregation_size
+from .apply import check_alike
+from .grouped import GroupedOptimizer, MomentumOptimizer, aggregation_size
 from .optimizer import Index, register
-from .sgd import SGD, sgd_step
+from .sgd import sgd_step
 
 UNSCALED_SUFFIXES = ("gamma", "beta", "bias")
 
@@ -36,7 +37,7 @@ _ONCE = declare(
 
 
 @register
-class LARS(SGD):
+class LARS(MomentumOptimizer, GroupedOptimizer):
     """Layer-wise adaptive rate scaling.
 
     Args:
@@ -55,8 +56,10 @@ class LARS(SGD):
         self, momentum: float = 0.0, lazy_update: bool = True, eta: float = 0.001, eps: float = 0,
         momentum_correction: bool = True, **kwargs: Any,
     ) -> None:
-        super().__init__(momentum, lazy_update, **kwargs)
+        super().__init__(**kwargs)
+        self.momentum = momentum
         self.momentum_correction = momentum_correction
+        self.lazy_update = lazy_update
         self.aggregate_num = aggregation_size(4)
         self.eta = eta
         self.eps = eps
@@ -77,6 +80,8 @@ class LARS(SGD):
     def _step(
         self, indices: list[Index], weights: list[NDArray], grads: list[NDArray], states: list[Any], *, mixed: bool
     ) -> None:
+        for weight, grad in zip(weights, grads, strict=True):
+            check_alike("LARS", weight, grad)
         self._update_count(indices)
         lrs, wds = self._get_lrs(indices), self._get_wds(indices)
         momentum = self.momentum

@@ -10,8 +10,10 @@ P. Goyal and others (2017): Accurate, large minibatch SGD: training ImageNet in 
 With n the calls so far (``begin_epoch * updates_per_epoch`` more than were made here), N = warmup_epochs *
 updates_per_epoch and s = n / N below 1, 1 from there on:
 
-    linear: 1 + (batch_scale - 1) * s       power2: 1 + (batch_scale - 1) * s^2      sqrt: 1 + (batch_scale - 1) * sqrt(s)
-    lars:   sqrt(|w|^2 / (|G|^2 + wd * |w|^2)), within 0.01 .. 100
+    linear:  1 + (batch_scale - 1) * s
+    power2:  1 + (batch_scale - 1) * s^2
+    sqrt:    1 + (batch_scale - 1) * sqrt(s)
+    lars:    sqrt(|w|^2 / (|G|^2 + wd * |w|^2)), within 0.01 .. 100
 
 and any other name means 1 during the warm-up. The state is as SGD's. Kernel: ``kernels/sgd.py``.
 
@@ -40,6 +42,12 @@ _ALIASED = declare(
     "keeps the caller's first gradient array itself, which the next backward overwrites: the first large batch is the"
     " last small one, over and over",
     "the gradient of a large batch is the mean over its parts",
+)
+_LATE = declare(
+    "lbsgd-late-rate", "LBSGD/schedule",
+    "reads the learning rate before it counts the update, so that the first parameter of a step has the rate of the"
+    " step before, and all others the new one",
+    "parameters and devices that differ only in their order must not differ in their rates",
 )
 
 SHARES = {"linear": lambda share: share, "power2": lambda share: share * share, "sqrt": math.sqrt}
@@ -106,8 +114,8 @@ class LBSGD(Optimizer):
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
         """Add up the gradient; step when there are enough. ``state`` is what :meth:`create_state` made."""
         check_alike("LBSGD", weight, grad)
-        lr, wd = self._get_lr(index), self._get_wd(index)
-        self._update_count(index)
+        early = self._get_lr(index) if _LATE.active else None
+        lr, wd = self._counted_rates(index)
         total, calls = self._added(index, grad)
         if calls % self.batch_scale:
             self.cumgrads[index] = {"cum_grad": total, "num_cums": calls}
@@ -116,7 +124,7 @@ class LBSGD(Optimizer):
         multiplier = self._scale_of(weight, mean, wd) if self.warmup_strategy == "lars" else self._get_lbmult(calls)
         self.cumgrads[index] = {"cum_grad": 0, "num_cums": calls}
         sgd_step(self, weight, mean, state if isinstance(state, (list, tuple)) else (state,), self.momentum,
-                 lr * multiplier, wd)
+                 (lr if early is None else early) * multiplier, wd)
 
     def _added(self, index: Index, grad: NDArray) -> tuple[NDArray, int]:
         """The sum of gradients with this one, and the number of calls with this one."""

@@ -16,7 +16,6 @@ t counts the updates of the parameter on its device, from 1. The state is (m, v)
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from ..ndarray import NDArray
@@ -29,6 +28,10 @@ _SHARED = declare(
     "the product of momenta is one number for all parameters, multiplied by a momentum for each of them",
     "so the numbers depend on how many other parameters there are; the paper's product is over the steps of one",
 )
+
+SMALL = 1e-20
+PRODUCTS: dict[tuple[float, float], list[float]] = {}
+"""For each (beta1, schedule_decay) the products of the first 0, 1, 2 ... momenta, as far as they were asked for."""
 
 
 @register
@@ -69,9 +72,10 @@ class Nadam(Optimizer):
             self.m_schedule *= now
         else:
             self.m_schedule = _product(self.beta1, self.schedule_decay, t)
+        ahead = _momentum(self.beta1, self.schedule_decay, t + 1)
         apply_update(
-            "_nadam_step", weight, grad, *state, lr=lr, wd=wd, u=now, v=_momentum(self.beta1, self.schedule_decay, t + 1),
-            product=self.m_schedule, t=t, beta1=self.beta1, beta2=self.beta2, epsilon=self.epsilon,
+            "_nadam_step", weight, grad, *state, lr=lr, wd=wd, u=now, v=ahead, product=self.m_schedule, t=t,
+            beta1=self.beta1, beta2=self.beta2, epsilon=self.epsilon,
             rescale_grad=self.rescale_grad, clip_gradient=strict_clipping(self),
         )
 
@@ -81,16 +85,10 @@ def _momentum(beta1: float, decay: float, t: int) -> float:
     return beta1 * (1.0 - 0.5 * 0.96 ** (t * decay))
 
 
-@cache
-def _products(beta1: float, decay: float) -> list[float]:
-    """Products of the first 0, 1, 2 ... momenta, as far as they were asked for."""
-    return [1.0]
-
-
 def _product(beta1: float, decay: float, t: int) -> float:
-    """The product of the first ``t`` momenta; once too small for a double it stays 0."""
-    known = _products(beta1, decay)
-    while len(known) <= t and known[-1] > 0:
+    """The product of the first ``t`` momenta; what can no longer be told from 0 beside 1 stays as it is."""
+    known = PRODUCTS.setdefault((beta1, decay), [1.0])
+    while len(known) <= t and known[-1] > SMALL:
         known.append(known[-1] * _momentum(beta1, decay, len(known)))
     return known[min(t, len(known) - 1)]
 

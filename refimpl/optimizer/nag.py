@@ -61,7 +61,9 @@ class NAG(MomentumOptimizer):
 
     def _step(self, index: Index, weight: NDArray, grad: NDArray, momentum: NDArray | None) -> None:
         lr, wd = self._counted_rates(index)
-        numbers = {"lr": lr, "wd": wd, "rescale_grad": self.rescale_grad, "clip_gradient": clipping(self)}
+        numbers: dict[str, Any] = {
+            "lr": lr, "wd": wd, "rescale_grad": self.rescale_grad, "clip_gradient": clipping(self),
+        }
         if momentum is None:
             apply_update("sgd_update", weight, grad, **numbers)
             return

@@ -58,7 +58,7 @@ class RMSProp(Optimizer):
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
         """One step; ``state`` is what :meth:`create_state` made."""
         lr, wd = self._counted_rates(index)
-        numbers = {
+        numbers: dict[str, Any] = {
             "lr": lr, "wd": wd, "gamma1": self.gamma1, "epsilon": self.epsilon, "rescale_grad": self.rescale_grad,
             "clip_gradient": clipping(self), "clip_weights": self.clip_weights or -1.0,
         }

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ndarray import NDArray
-from .apply import apply_update, clipping, zeros_like
+from .apply import apply_update, clipping
 from .grouped import GroupedOptimizer, MomentumOptimizer, aggregation_size
 from .optimizer import Index, Optimizer, register
 
@@ -40,12 +40,6 @@ class SGD(MomentumOptimizer, GroupedOptimizer):
         self.momentum = momentum
         self.lazy_update = lazy_update
         self.aggregate_num = aggregation_size(4)
-
-    def create_state(self, index: Index, weight: NDArray) -> NDArray | None:
-        """The momentum, zeros like the weight (in its storage with lazy_update); None without momentum."""
-        if self.momentum == 0.0:
-            return None
-        return zeros_like(weight, weight.stype if self.lazy_update else "default")
 
     def _step(
         self, indices: list[Index], weights: list[NDArray], grads: list[NDArray], states: list[Any], *, mixed: bool

@@ -1,4 +1,12 @@
-"""Test: the simplest rule, for testing stores and updaters."""
+"""Test: the simplest rule, for testing stores and updaters.
+
+    w <- w + rescale_grad * grad
+
+It climbs, and knows neither rate nor decay. The state is a copy of w.
+
+>>> positions("test", [1.0, 2.0], rescale_grad=0.5)
+[0.5, 1.5]
+"""
 
 from __future__ import annotations
 

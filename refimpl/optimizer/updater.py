@@ -31,7 +31,9 @@ class Updater:
     ) -> None:
         """Update one weight or several."""
         optimizer = self.optimizer
-        work: Any = zip(index, grad, weight, strict=False) if isinstance(index, (list, tuple)) else ((index, grad, weight),)
+        work: Any = ((index, grad, weight),)
+        if isinstance(index, (list, tuple)):
+            work = zip(index, grad, weight, strict=False)
         together: dict[Any, list[tuple[Any, NDArray, NDArray, Any]]] = {}
         for key, gradient, each in work:
             name = key.decode() if isinstance(key, bytes) else key

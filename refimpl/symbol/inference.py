@@ -1,7 +1,7 @@
 """Shape and type inference: every operator refines what is known, until nothing changes.
 
 [infer/fixpoint] Knowledge flows in both directions: operators are visited inputs-first, then outputs-first,
-until a whole round adds nothing.
+until a whole round adds nothing. One about which all is known has nothing more to say and is not visited again.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 
 from ..base import MXNetError, dtype_of, refusal
 from ..kernels.foundation import Shape
+from ..kernels.foundation import known as shapes_known
 from ..kernels.foundation.params import parse
 from .ir import HEAD, Entry, Node, post_order
 
@@ -38,34 +39,45 @@ def _explained(node: Node, error: MXNetError, ins: list, outs: list) -> MXNetErr
 
 
 def _refine(known: dict[Key, Any], key: Key, value: Any) -> bool:
-    """Store ``value``; whether it says more than before."""
-    before = known.get(key)
-    # np.dtype("float64") == None is True, so an absent value is asked for by identity
-    if value is None or (before is not None and value == before):
+    """Store ``value`` about something unknown; whether it says anything."""
+    if value is None:
         return False
     known[key] = value
     return True
 
 
-def _visit(node: Node, known: dict[Key, Any], rule: Callable) -> bool:
-    """Apply one operator's rule; whether anything was learned."""
-    assert node.op is not None
-    in_keys = [key_of(entry) for entry in node.inputs]
-    out_keys = [(id(node), i) for i in range(node.output_count())]
-    ins = [known.get(key) for key in in_keys]
-    outs = [known.get(key) for key in out_keys]
+def _are_types(*found: Any) -> bool:
+    return all(value is not None for value in found)
+
+
+class _Visit(NamedTuple):
+    learned: bool
+    complete: bool
+    """Whether all is known about the operator's inputs and outputs."""
+
+
+def _visit(node: Node, known: dict[Key, Any], rule: Callable, is_whole: Callable) -> _Visit:
+    """Apply one operator's rule."""
+    number = id(node)
+    keys = [(id(source), index) for source, index in node.inputs]
+    keys += [(number, index) for index in range(node.output_count())]
+    found = [known.get(key) for key in keys]
+    ins, outs = found[: len(node.inputs)], found[len(node.inputs) :]
     try:
         new_ins, new_outs = rule(node.params, list(ins), list(outs))
     except MXNetError as error:
         raise _explained(node, error, ins, outs) from error.__cause__
     learned = False
-    for key, value in zip([*in_keys, *out_keys], [*new_ins, *new_outs], strict=True):
-        learned |= _refine(known, key, value)
-    return learned
+    for key, before, value in zip(keys, found, (*new_ins, *new_outs), strict=True):
+        # np.dtype("float64") == None is True, so an absent value is asked for by identity
+        if value is not before and value is not None and (before is None or value != before):
+            known[key] = value
+            learned = True
+    return _Visit(learned, is_whole(*new_ins, *new_outs))
 
 
-def _visit_gradient(node: Node, known: dict[Key, Any]) -> bool:
-    """A head gradient is like its output, a gradient like its input; whether anything was learned."""
+def _visit_gradient(node: Node, known: dict[Key, Any]) -> _Visit:
+    """A head gradient is like its output, a gradient like its input."""
     assert node.primal is not None
     heads = node.read_names().count(HEAD)
     alike = [(key_of(entry), (id(node.primal), i)) for i, entry in enumerate(node.inputs[:heads])]
@@ -74,7 +86,7 @@ def _visit_gradient(node: Node, known: dict[Key, Any]) -> bool:
     for one, other in alike:
         learned |= _refine(known, one, known.get(other)) if known.get(one) is None else False
         learned |= _refine(known, other, known.get(one)) if known.get(other) is None else False
-    return learned
+    return _Visit(learned, complete=False)
 
 
 def _with_primals(order: Sequence[Node]) -> list[Node]:
@@ -93,20 +105,21 @@ def fixpoint(order: Sequence[Node], known: dict[Key, Any], rule_name: str) -> di
     Raises:
         MXNetError: two operators contradict each other.
     """
-    operators = [node for node in order if node.op is not None]
-
-    def visit(node: Node) -> bool:
-        if node.primal is not None:
-            return _visit_gradient(node, known)
-        return _visit(node, known, getattr(node.op, rule_name))
-
-    for _ in range(MAX_ROUNDS):
-        for way in (operators, operators[::-1]):
-            learned = False
-            for node in way:
-                learned |= visit(node)
-            if not learned:
-                return known
+    is_whole = shapes_known if rule_name == "infer" else _are_types
+    waiting = [node for node in order if node.op is not None]
+    for _ in range(2 * MAX_ROUNDS):
+        learned, again = False, []
+        for node in waiting:
+            if node.primal is not None:
+                visit = _visit_gradient(node, known)
+            else:
+                visit = _visit(node, known, getattr(node.op, rule_name), is_whole)
+            learned |= visit.learned
+            if not visit.complete:
+                again.append(node)
+        if not learned:
+            return known
+        waiting = again[::-1]
     raise refusal("infer/fixpoint", f"{rule_name} found no fixpoint after {MAX_ROUNDS} rounds")
 
 

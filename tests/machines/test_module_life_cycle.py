@@ -37,7 +37,7 @@ def batch(rows: int) -> mx.io.DataBatch:
     return mx.io.DataBatch([mx.nd.array(data)], [mx.nd.array(np.arange(rows) % 3)])
 
 
-ROWS = st.integers(2, 5)
+ROWS = st.integers(3, 5)
 
 
 class ModuleLifeCycle(RuleBasedStateMachine):
@@ -58,7 +58,7 @@ class ModuleLifeCycle(RuleBasedStateMachine):
         self.folder.cleanup()
         self.quiet.__exit__(None, None, None)
 
-    @initialize(count=st.sampled_from([1, 2]))
+    @initialize(count=st.sampled_from([1, 2, 3]))
     def create(self, count: int) -> None:
         self.contexts = [mx.cpu(index) for index in range(count)]
         self.module = mx.mod.Module(network(), context=self.contexts)
@@ -132,6 +132,27 @@ class ModuleLifeCycle(RuleBasedStateMachine):
             assert other.optimizer_initialized == self.flags["optimizer_initialized"]
         else:
             assert not other.binded
+
+    @rule(rows=ROWS)
+    def train_a_sharer(self, rows) -> None:
+        """What a module does that shares, this one sees."""
+        if not all(self.flags[flag] for flag in LIFE_CYCLE["init_optimizer"].needs):
+            return
+        other = mx.mod.Module(network(), context=self.contexts)
+        other.bind(**shapes(rows), shared_module=self.module)
+        if not self.flags["optimizer_initialized"]:
+            other.init_optimizer(optimizer_params={"learning_rate": 0.5})
+        other.forward_backward(batch(rows))
+        other.update()
+        self.values = {name: array.asnumpy() for name, array in other.get_params()[0].items()}
+
+    @rule()
+    def borrow(self) -> None:
+        other = mx.mod.Module(network(), context=self.contexts)
+        if self.attempt("borrow_optimizer", lambda: other.borrow_optimizer(self.module)):
+            assert other.optimizer_initialized
+        else:
+            assert not other.optimizer_initialized
 
     # --- parameters ------------------------------------------------------------------------------
 
@@ -234,12 +255,41 @@ class ModuleLifeCycle(RuleBasedStateMachine):
             if self.attempt("update_metric", lambda: self.module.update_metric(accuracy, labels)):
                 assert accuracy.num_inst == self.rows
 
-    @rule(rows=st.integers(2, 7))
+    @rule(rows=st.integers(3, 7))
     def evaluate(self, rows) -> None:
         data = mx.io.NDArrayIter(np.ones((rows, 2)), np.zeros(rows), min(rows, 4))
         if self.attempt("score", lambda: self.module.score(data, "acc")):
             assert self.module.predict(data).shape == (rows, 3)
             self.rows, self.forward_done = min(rows, 4), True
+
+    @rule(rows=st.integers(3, 7), force=st.booleans())
+    def fit(self, rows, force) -> None:
+        """``fit`` takes every step that is missing, and refuses a module that is bound for inference."""
+        data = mx.io.NDArrayIter(np.ones((rows, 2)), np.zeros(rows), min(rows, 4))
+        bound = self.flags["binded"] and not force
+        call = lambda: self.module.fit(  # noqa: E731
+            data, num_epoch=1, force_rebind=force, optimizer_params={"learning_rate": 0.5}
+        )
+        if bound and not self.flags["for_training"]:
+            with pytest.raises(AssertionError) as caught:
+                call()
+            assert caught.value.clause == "Module/needs-training"
+        else:
+            call()
+            self.rows, self.forward_done = min(rows, 4), True
+        if not bound:
+            self.flags.update(binded=True, for_training=True, inputs_need_grad=False)
+        self.flags.update(params_initialized=True, optimizer_initialized=True)
+        self.values = self.held()
+
+    @rule()
+    def prepare(self) -> None:
+        self.attempt("prepare", lambda: self.module.prepare(None))
+
+    @rule(value=st.integers(-2, 2))
+    def states(self, value) -> None:
+        if self.attempt("set_states", lambda: self.module.set_states(value=value)):
+            assert self.module.get_states(merge_multi_context=False) == []
 
     # --- what always holds -----------------------------------------------------------------------
 
@@ -270,5 +320,9 @@ TestModuleLifeCycle = pytest.mark.clause(
     "Module/params-atomic",
     "Module/rebind-keeps-training",
     "Module/checkpoint",
+    "Module/params-fresh",
+    "Module/params-reach-store",
+    "Module/params-mean",
+    "Module/fit",
 )(ModuleLifeCycle.TestCase)
 TestModuleLifeCycle.settings = settings(stateful_step_count=30)

@@ -214,8 +214,8 @@ def compare(operator: str, mxnet: Peer, *, special: bool) -> set[Known]:
 
 
 # Ours alone: MXNet has other operators under these names, or none.
-OURS = ("_backward_", "_sum_like", "_stretch_like")
-OPERATORS = [op.name for op in distinct() if op.cases is not None and not op.name.startswith(OURS)]
+OURS = re.compile(r"_backward_|_sum_like|_stretch_like|_CrossDeviceCopy|_\w+_step$")
+OPERATORS = [op.name for op in distinct() if op.cases is not None and not OURS.match(op.name)]
 ELEMENTWISE = [
     op.name for op in distinct()
     if op.cases is not None and op.forward.__module__.rpartition(".")[2] in SPECIAL_PAGES

@@ -366,3 +366,13 @@ def test_memory_written_after_recording_is_what_backward_reads() -> None:
     x[:] = 100
     y.backward()
     assert x.grad.asnumpy().tolist() == [200, 200]
+
+
+@pytest.mark.clause("autograd/head-dtype")
+def test_head_gradients_are_cast() -> None:
+    x = mx.nd.array([1, 2], dtype="float64")
+    x.attach_grad()
+    with mx.autograd.record():
+        y = x * x
+    y.backward(mx.nd.array([1, 10]))
+    assert (x.grad.dtype, x.grad.asnumpy().tolist()) == (np.float64, [2, 40])

@@ -193,8 +193,8 @@ def switched(sym_gen, key):
         case(
             "no shapes", "Bucketing/batch-shapes", TypeError, lambda: ready().prepare(batch(5, provide_data=None))
         ),
-        case("layers", "ExecutorGroup/shared-names", mx.MXNetError, lambda: switched(more_layers, 15)),
-        case("statistics", "ExecutorGroup/shared-names", mx.MXNetError, lambda: switched(more_states, 15)),
+        case("layers", "Module/shared-names", mx.MXNetError, lambda: switched(more_layers, 15)),
+        case("statistics", "Module/shared-names", mx.MXNetError, lambda: switched(more_states, 15)),
         case("shape", "ExecutorGroup/shared-shape", mx.MXNetError, lambda: switched(wider, 5)),
         case(
             "missing", "Module/missing-parameter", RuntimeError, lambda: ready().set_params({}, {})
@@ -232,7 +232,7 @@ def test_refusal(kind, call, request):
 @pytest.mark.parametrize(("sym_gen", "key"), [(more_layers, 15), (more_states, 15), (wider, 5)])
 def test_what_the_default_bucket_does_not_have_is_refused(sym_gen, key):
     # MXNet 1.9.1 raises RuntimeError ("simple_bind error"), which an MXNetError is
-    with pytest.raises(RuntimeError, match="share with|only the batch"):
+    with pytest.raises(RuntimeError, match=r"share with|only the batch"):
         switched(sym_gen, key)
 
 
@@ -265,7 +265,7 @@ def test_keys_that_are_no_numbers_cannot_be_saved(tmp_path, key):
     assert caught.value.clause == "Bucketing/saved-keys"
     assert not list(tmp_path.iterdir())
     module.save_params(str(tmp_path / "n.params"))
-    assert sorted(mx.nd.load(str(tmp_path / "n.params")))[0] == "arg:embed_weight"
+    assert min(mx.nd.load(str(tmp_path / "n.params"))) == "arg:embed_weight"
 
 
 @clause("Bucketing/key-file")

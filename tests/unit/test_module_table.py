@@ -44,6 +44,36 @@ CALLS = {
         DATA, LABEL, shared_module=m
     ),
 }
+CALLS_OF_BUCKETS = {
+    "switch_bucket": lambda m: m.switch_bucket(4, DATA, LABEL),
+}
+"""What a BucketingModule has beyond a Module."""
+
+NOT_OF = {
+    "Bucketing": {"reshape", "borrow_optimizer", "bind to a shared module"},
+    "Sequential": {
+        "reshape", "borrow_optimizer", "bind to a shared module", "prepare", "save_checkpoint",
+        "save_optimizer_states", "load_optimizer_states",
+    },
+}
+"""Operations that other kinds of modules do not have, or that need nothing there."""
+
+
+def chain():
+    data = mx.sym.Variable("data")
+    first = mx.mod.Module(mx.sym.identity(data, name="same"), label_names=None)
+    return mx.mod.SequentialModule().add(first).add(
+        mx.mod.Module(network()), take_labels=True, auto_wiring=True
+    )
+
+
+KINDS = {
+    "Module": lambda: mx.mod.Module(network()),
+    "Bucketing": lambda: mx.mod.BucketingModule(
+        lambda key: (network(), ("data",), ("softmax_label",)), default_bucket_key=9
+    ),
+    "Sequential": chain,
+}
 STAGES = {
     "created": (),
     "bound": ("binded", "for_training"),
@@ -52,8 +82,13 @@ STAGES = {
 }
 
 
-def at(stage):
-    module = mx.mod.Module(network())
+def calls_of(kind):
+    more = CALLS_OF_BUCKETS if kind == "Bucketing" else {}
+    return {name: call for name, call in {**CALLS, **more}.items() if name not in NOT_OF.get(kind, ())}
+
+
+def at(stage, kind="Module"):
+    module = KINDS[kind]()
     raised = STAGES[stage]
     if "binded" in raised:
         module.bind(DATA, LABEL, for_training="for_training" in raised)
@@ -78,20 +113,21 @@ def missing_at(stage, operation):
     "Module/needs-input-gradients",
 )
 @pytest.mark.parametrize(
-    ("stage", "operation"), [(s, o) for s in STAGES for o in CALLS if missing_at(s, o)]
+    ("kind", "stage", "operation"),
+    [(k, s, o) for k in KINDS for s in STAGES for o in calls_of(k) if missing_at(s, o)],
 )
-def test_an_operation_names_the_step_it_misses(stage, operation, tmp_path, monkeypatch):
+def test_an_operation_names_the_step_it_misses(kind, stage, operation, tmp_path, monkeypatch):
     step = STEPS[missing_at(stage, operation)]
     monkeypatch.chdir(tmp_path)
     with pytest.raises(AssertionError) as caught:
-        CALLS[operation](at(stage))
+        calls_of(kind)[operation](at(stage, kind))
     assert caught.value.clause == step.clause
     assert step.mend in str(caught.value)
     assert not list(tmp_path.iterdir())
 
 
 def test_every_row_of_the_table_is_tried():
-    assert set(CALLS) | {"bind"} == set(LIFE_CYCLE)
+    assert set(CALLS) | set(CALLS_OF_BUCKETS) | {"bind"} == set(LIFE_CYCLE)
 
 
 @pytest.mark.clause("Module/life-cycle")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import json
+import json
 import pickle
 from pathlib import Path
 

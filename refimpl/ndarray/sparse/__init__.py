@@ -10,10 +10,12 @@ from .. import operators
 from . import rules_elementwise, rules_products, rules_rows
 from .arithmetic import add, divide, multiply, subtract
 from .base import BaseSparseNDArray, NotSupportedForSparseNDArray
-from .convert import copy_into, tostype
+from .convert import copy_into, put
 from .creation import array, csr_matrix, empty, from_parts, is_scipy, row_sparse_array, zeros
 from .csr import CSRNDArray
 from .dispatch import Rule, invoke, rules
+from .recorded import cast as tostype
+from .recorded import stand_in
 from .row_sparse import RowSparseNDArray
 
 OPERATORS = (
@@ -77,6 +79,6 @@ def __getattr__(name: str) -> Any:
 __all__ = [  # noqa: PLE0604  # the operators' names are strings too
     "SPARSE_RESULTS", "BaseSparseNDArray", "CSRNDArray", "NotSupportedForSparseNDArray", "RowSparseNDArray", "Rule",
     "add", "array", "asks_for_sparse", "copy_into", "csr_matrix", "divide", "empty", "from_parts", "invoke", "is_scipy",
-    "multiply", "row_sparse_array", "rules", "rules_elementwise", "rules_products", "rules_rows", "subtract", "tostype",
-    "zeros", *OPERATORS,
+    "multiply", "put", "row_sparse_array", "rules", "rules_elementwise", "rules_products", "rules_rows", "stand_in", "subtract",
+    "tostype", "zeros", *OPERATORS,
 ]

@@ -11,7 +11,8 @@ import numpy as np
 
 from ...base import MXNetError, dtype_of, numeric_types, refusal
 from ...context import Context
-from ...kernels.foundation import Buffer, as_buffer
+from ...kernels.foundation import Buffer, as_buffer, get
+from .. import tape
 from ..ndarray import NDArray, Shape
 from ..ndarray import array as dense_array
 
@@ -161,26 +162,48 @@ class BaseSparseNDArray(NDArray):
             ValueError: from row_sparse to csr or from csr to row_sparse.
             MXNetError: there is no such storage.
         """
-        from .convert import tostype
+        from .recorded import cast
 
-        return tostype(self, stype)
+        return cast(self, stype)
 
     def asnumpy(self) -> np.ndarray:
         """Copy to a dense NumPy array."""
-        return self.tostype("default").asnumpy()
+        from .convert import tostype
+
+        return tostype(self, "default").asnumpy()
 
     def astype(self, dtype: Any, copy: bool = True) -> NDArray:
         """Cast the values; returns ``self`` when the type is right and ``copy`` is False."""
         kind = dtype_of(dtype)
         if not copy and kind == self.dtype:
             return self
-        return self._like(self._values.astype(kind))
+        return self._recorded("Cast", self._like(self._values.astype(kind)), dtype=kind.name)
 
     def copy(self) -> NDArray:
         """A copy on the same context."""
+        return self._recorded("_copy", self.detach())
+
+    def detach(self) -> NDArray:
+        """A copy outside any computation: no gradient flows through it."""
         return self._like(self._values.copy())
 
-    detach = copy
+    def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
+        """Make this array a variable; its gradient has storage ``stype``, its own by default.
+
+        Raises:
+            KeyError: ``grad_req`` is none of write, add and null.
+        """
+        super().attach_grad(grad_req, stype or self.stype)
+
+    def _recorded(self, name: str, made: NDArray, **attrs: Any) -> NDArray:
+        """``made``, which was computed by hand, on the tape as what operator ``name`` gives."""
+        from . import recorded
+
+        if not recorded.recording(self):
+            return made
+        op = get(name)
+        result = recorded.execute(op, op.parse(attrs), attrs, [self], [], None)
+        return recorded.with_storage(result, made)
 
     def _like(self, values: NDArray) -> NDArray:
         """An array with the same places and other values."""
@@ -195,7 +218,8 @@ class BaseSparseNDArray(NDArray):
         """
         if isinstance(other, Context):
             parts = [part.copyto(other) for part in self._indices]
-            return type(self)(self._values.copyto(other), parts, self._sides, ordered=self._order)  # type: ignore[arg-type]
+            made = type(self)(self._values.copyto(other), parts, self._sides, ordered=self._order)  # type: ignore[arg-type]
+            return self._recorded("_copyto", made)
         if not isinstance(other, NDArray):
             raise refusal("NDArray/copy-target", f"copyto does not support type {type(other)}", TypeError)
         if other is self:
@@ -228,6 +252,8 @@ class BaseSparseNDArray(NDArray):
         """
         if not self.writable:
             raise refusal("NDArray/writable", f"Failed to assign to a readonly {type(self).__name__}", ValueError)
+        if tape.STATE.recording:
+            tape.refuse_overwriting(self)
         if not isinstance(key, slice) or key != slice(None):
             kind = ValueError if isinstance(key, slice) or self.stype == "csr" else TypeError
             raise refusal("Sparse/assign-whole", f"{type(self).__name__} only supports [:] for assignment", kind)

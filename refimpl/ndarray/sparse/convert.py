@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ... import engine
 from ...base import refusal, require
-from ...kernels.cast_storage import SCATTER_ROWS, SPREAD_CSR, csr_of, rows_of
+from ...kernels.cast_storage import GATHER_ROWS, INDEX, SCATTER_ROWS, SPREAD_CSR, csr_of, rows_of
 from ...kernels.foundation import Buffer, allocate
 from ...kernels.foundation.loops import FILL
 from .. import tape
 from ..indexing import require_writable
 from ..ndarray import NDArray
-from .base import BaseSparseNDArray
+from .base import BaseSparseNDArray, dense_of
 from .csr import CSRNDArray
 from .row_sparse import RowSparseNDArray
 from .values import narrowed, widened
@@ -38,7 +40,6 @@ def tostype(array: NDArray, stype: str) -> NDArray:
                 ValueError,
             )
         return _dense(array)
-    refuse_on_tape(array)
     if stype == "csr" and array.ndim != 2:
         raise refusal(
             "Sparse/csr-rank",
@@ -52,16 +53,6 @@ def tostype(array: NDArray, stype: str) -> NDArray:
         return CSRNDArray(narrowed(values, array.dtype, ctx), parts, array.shape, ordered=True)
     values, rows = rows_of(dense)
     return RowSparseNDArray(narrowed(values, array.dtype, ctx), (NDArray(rows, ctx),), array.shape, ordered=True)
-
-
-def refuse_on_tape(array: NDArray) -> None:
-    """No gradient would flow through a sparse copy of an array that is on the tape."""
-    if tape.STATE.recording and tape.on_tape(array):
-        raise refusal(
-            "Sparse/recording",
-            "while recording, an array on the tape cannot become sparse: its gradient would be lost; convert it"
-            " before autograd.record(), or use detach()",
-        )
 
 
 def _dense(array: BaseSparseNDArray) -> NDArray:
@@ -83,6 +74,17 @@ def scatter(values: Buffer, rows: Buffer, dense: Buffer) -> None:
     SCATTER_ROWS(values, rows, dense, stored, values.size // stored if stored else 0)
 
 
+def refuse_losing(source: NDArray, target: NDArray) -> None:
+    """While recording, no array on the tape is written, and none is copied from there into a sparse array."""
+    tape.refuse_overwriting(target)
+    if tape.on_tape(source) and target.is_sparse:
+        raise refusal(
+            "Sparse/recording",
+            "while recording, an array on the tape cannot be copied into a sparse one: its gradient would be lost;"
+            " use tostype, or copy detach()",
+        )
+
+
 def copy_into(source: NDArray, target: NDArray) -> NDArray:
     """Give ``target`` the values of ``source``, cast, whatever their storages and contexts; returns it.
 
@@ -92,6 +94,8 @@ def copy_into(source: NDArray, target: NDArray) -> NDArray:
     if source.shape != target.shape:
         raise refusal("NDArray/copy-shape", f"cannot copy an array of shape {source.shape} to {target.shape}")
     require_writable(target)
+    if tape.STATE.recording:
+        refuse_losing(source, target)
     if source.stype not in ("default", target.stype):
         source = source.tostype("default")
     if isinstance(target, BaseSparseNDArray):
@@ -103,3 +107,21 @@ def copy_into(source: NDArray, target: NDArray) -> NDArray:
         engine.overwrite(target._buffer)
         target._buffer.copy_from(memory)
     return target
+
+
+def put(source: NDArray, target: NDArray, rows: np.ndarray | None) -> None:
+    """Give ``target`` the values of a dense array; a row_sparse one stores ``rows``, ascending, whatever they hold.
+
+    Without ``rows`` it stores those that differ from zero.
+    """
+    if rows is None or not isinstance(target, RowSparseNDArray):
+        copy_into(source, target)
+        return
+    source = source.as_in_context(target.context)
+    wide = widened(source)
+    places = dense_of(rows.astype(INDEX), target.context)
+    taken = allocate((len(rows), *wide.shape[1:]), wide.dtype, wide.device)
+    if len(rows):
+        GATHER_ROWS(wide, places._data, taken, len(rows), taken.size // len(rows))
+    values = narrowed(taken, source.dtype, target.context)
+    target._become(RowSparseNDArray(values, (places,), target.shape, ordered=True))

@@ -110,4 +110,5 @@ class CSRNDArray(BaseSparseNDArray):
     def _rows(self, first: int, last: int) -> NDArray:
         from .rows import rows_between
 
-        return rows_between(self._ordered(), first, last)
+        made = rows_between(self._ordered(), first, last)
+        return self._recorded("slice", made, begin=(first, 0), end=(last, self._sides[1]))

@@ -15,10 +15,11 @@ import numpy as np
 
 from ...base import refusal
 from ...kernels.foundation import Op, get
-from .. import operators, tape
+from .. import operators
 from ..ndarray import NDArray
+from . import recorded
 from .base import BaseSparseNDArray
-from .convert import copy_into, refuse_on_tape, tostype
+from .convert import copy_into, tostype
 
 Storages = tuple[str, ...]
 
@@ -74,6 +75,14 @@ def find(op: Op, p: Any, arrays: Sequence[NDArray]) -> Rule | None:
     return None
 
 
+def output_storage(op: Op, p: Any, arrays: Sequence[NDArray], rule: Rule | None) -> str:
+    """The storage of the result for these arrays, of which ``rule`` was found."""
+    if rule is not None:
+        return p.stype if rule.output == "stype" else rule.output
+    storage = FALLBACK_STORAGE.get(op.name)
+    return "default" if storage is None else storage(p, tuple(array.stype for array in arrays))
+
+
 def invoke(op: Op, inputs: Sequence[NDArray], attrs: dict[str, Any], out: Any = None) -> Any:
     """Run ``op`` where an input or an output is sparse; see :func:`mxnet.nd <refimpl.ndarray.operators.invoke>`.
 
@@ -82,18 +91,16 @@ def invoke(op: Op, inputs: Sequence[NDArray], attrs: dict[str, Any], out: Any = 
     """
     arrays = [array._ordered() if isinstance(array, BaseSparseNDArray) else array for array in inputs]
     targets = [] if out is None else list(out) if isinstance(out, (list, tuple)) else [out]
-    if tape.STATE.recording and any(tape.on_tape(array) for array in inputs):
-        if any(target.is_sparse for target in targets):
-            refuse_on_tape(next(array for array in inputs if tape.on_tape(array)))
-        return _on_dense_copies(op, inputs, arrays, attrs, targets, out)
     attrs.pop("ctx", None)
     if op.variadic:
         attrs.setdefault(op.variadic, len(inputs))
     p = operators.parsed(op, attrs)
     rule = find(op, p, arrays)
+    if rule is None and any(array.is_sparse for array in (*inputs, *targets)):
+        _report(op, inputs, targets)
+    if recorded.recording(*inputs):
+        return _recorded(op, p, attrs, inputs, arrays, targets, out, rule)
     if rule is None:
-        if any(array.is_sparse for array in (*inputs, *targets)):
-            _report(op, inputs, targets)
         storage = FALLBACK_STORAGE.get(op.name)
         if storage is not None:  # chosen here, so that the dense operator is not asked for it
             attrs = {name: value for name, value in attrs.items() if name != "forward_stype"}
@@ -106,6 +113,18 @@ def invoke(op: Op, inputs: Sequence[NDArray], attrs: dict[str, Any], out: Any = 
         return result
     copy_into(result, targets[0])
     return out
+
+
+def _recorded(
+    op: Op, p: Any, attrs: dict[str, Any], inputs: Sequence[NDArray], arrays: list[NDArray], targets: list[NDArray],
+    out: Any, rule: Rule | None,
+) -> Any:
+    """Run the dense operator on the tape; its result gets the storage that it has without recording."""
+    result = recorded.execute(op, p, attrs, inputs, targets, out)
+    storage = output_storage(op, p, arrays, rule)
+    if storage == "default" or targets or (rule is not None and rule.updates):
+        return result
+    return recorded.with_storage(result, tostype(result, storage) if rule is None else rule.run(p, arrays))
 
 
 def _check(op: Op, p: Any, arrays: Sequence[NDArray], targets: Sequence[NDArray]) -> None:
@@ -145,19 +164,26 @@ def _updated(
 # --- falling back -------------------------------------------------------------------------------
 
 
-_REPORTED: set[tuple[str, Storages, Storages]] = set()
+_REPORTED: set[Any] = set()
+
+
+def report(key: Any, what: str) -> None:
+    """Log what falls back to dense memory, once for each key, unless the environment says no."""
+    if key in _REPORTED or os.environ.get("MXNET_STORAGE_FALLBACK_LOG_VERBOSE", "1") == "0":
+        return
+    _REPORTED.add(key)
+    logging.warning(
+        "Storage type fallback detected: %s; set MXNET_STORAGE_FALLBACK_LOG_VERBOSE=0 to silence this", what
+    )
 
 
 def _report(op: Op, inputs: Sequence[NDArray], targets: Sequence[NDArray]) -> None:
-    """One logged line for each operator and storages that fall back; none when the environment says so."""
+    """One logged line for each operator and storages that fall back."""
     read, written = (tuple(array.stype for array in arrays) for arrays in (inputs, targets))
-    if (op.name, read, written) in _REPORTED or os.environ.get("MXNET_STORAGE_FALLBACK_LOG_VERBOSE", "1") == "0":
-        return
-    _REPORTED.add((op.name, read, written))
-    logging.warning(
-        "Storage type fallback detected: operator %s has no form for inputs (%s)%s and runs on dense copies;"
-        " set MXNET_STORAGE_FALLBACK_LOG_VERBOSE=0 to silence this",
-        op.name, ", ".join(read), f" and out ({', '.join(written)})" if written else "",
+    out = f" and out ({', '.join(written)})" if written else ""
+    report(
+        (op.name, read, written),
+        f"operator {op.name} has no form for inputs ({', '.join(read)}){out} and runs on dense copies",
     )
 
 

@@ -1,0 +1,229 @@
+"""One training step as plain data: what ``page`` draws and ``--json`` prints.
+
+Everything is numbers, strings, lists and dicts. Arrays are given by their shape and by a *window*: their first rows
+and columns, as two axes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import platform
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+
+from .. import __version__
+from ..io import DataDesc
+from ..kvstore import KVStore
+from . import arithmetic, rules, structure
+from .observe import Heard, Update, observed
+from .timing import timed
+
+Data = dict[str, Any]
+
+WINDOW = (24, 40)
+"""Rows and columns of the part of an array that is shown."""
+PICTURES = 64
+"""Rows of a slice that are shown."""
+_OWN_SETTINGS = ("aggregate_num", "allow_np_array", "begin_num_update", "lr", "lr_mult", "num_update", "wd_mult")
+
+
+def collect(module: Any, update: Callable[[], None], title: str, source: str, number: int = 1) -> Data:
+    """Call ``update`` on a module whose backward has just run, and say what the whole step did.
+
+    Args:
+        module: a Module, bound for training and initialised, with an optimizer.
+        update: what updates its parameters, usually ``module.update``.
+        title: what is trained, in a few words.
+        source: where it comes from: a file, or a command.
+        number: which update of the training it is, from 1.
+    """
+    group = module._exec_group
+    seen = observed(module, update)
+    names = [structure.Names(executor.program) for executor in group.execs]
+    nodes = structure.graph(names[0], group)
+    cited = _cited(module, seen)
+    shown = {name for part in cited.values() for name in part} | {n for node in nodes for n in node.get("rules", ())}
+    more = rules.of_optimizer(type(module._optimizer).__name__)
+    for node in (*names[0].forward, *names[0].backward):
+        assert node.op is not None
+        more.update(rules.of_operator(node.op))
+    return {
+        "title": title,
+        "source": source,
+        "number": number,
+        "made_by": {
+            "refimpl": __version__, "Python": platform.python_version(), "NumPy": np.__version__,
+            "Numba": numba.__version__,
+        },
+        "contexts": [str(context) for context in group.contexts],
+        "slices": _slices(group),
+        "graph": nodes,
+        "memory": [{"context": str(c), **structure.memory(n)} for c, n in zip(group.contexts, names, strict=True)],
+        "times": timed(group),
+        "store": _store(module, seen),
+        "update": _update(module, seen),
+        "cited": cited,
+        "rules": rules.words(sorted(shown), more),
+    }
+
+
+# --- arrays ------------------------------------------------------------------------------------------
+
+
+def _number(value: Any) -> float | None:
+    """A float that JSON can hold; None for what is not finite."""
+    return float(value) if np.isfinite(value) else None
+
+
+def window(values: np.ndarray) -> Data:
+    """An array's shape and its first rows and columns."""
+    table = values.reshape(values.shape[0] if values.ndim > 1 else 1, -1) if values.size else np.zeros((0, 0))
+    part = table[: WINDOW[0], : WINDOW[1]]
+    return {
+        "shape": list(values.shape), "dtype": values.dtype.name, "rows": table.shape[0], "columns": table.shape[1],
+        "window": [[_number(value) for value in row] for row in part],
+        "norm": _number(np.linalg.norm(values.astype(np.float64))),
+    }
+
+
+# --- slices ------------------------------------------------------------------------------------------
+
+
+def _slices(group: Any) -> Data:
+    parts = group.slices or [slice(0, group.batch_size)] * len(group.contexts)
+    total = sum(group.workload)
+    descriptions = [*(("data", d) for d in group.data_shapes), *(("label", d) for d in group.label_shapes or [])]
+    return {
+        "batch_size": group.batch_size,
+        "cut": group.slices is not None,
+        "inputs": [
+            {
+                "name": d.name, "role": role, "shape": list(d.shape), "dtype": np.dtype(d.dtype).name,
+                "axis": DataDesc.get_batch_axis(d.layout),
+            }
+            for role, d in descriptions
+        ],
+        "parts": [
+            {
+                "context": str(context), "begin": part.start, "end": part.stop, "weight": float(weight),
+                "owed": None if group.batch_size is None else float(weight * group.batch_size / total),
+                "arrays": {d.name: _rows(executor.arg_dict[d.name].asnumpy()) for _, d in descriptions},
+            }
+            for context, part, weight, executor in zip(
+                group.contexts, parts, group.workload, group.execs, strict=True
+            )
+        ],
+    }
+
+
+def _rows(values: np.ndarray) -> Data:
+    """The first rows of one context's slice: whole pictures where it holds some, a window otherwise."""
+    pictures = values.ndim == 4 and values.shape[1] in (1, 3) and max(values.shape[2:]) <= 64
+    found = window(values)
+    if pictures:
+        found["pictures"] = [[[[_number(v) for v in r] for r in c] for c in row] for row in values[:PICTURES]]
+    elif values.ndim == 1:
+        found["window"] = [[_number(value) for value in values[:PICTURES]]]
+    return found
+
+
+# --- store and update --------------------------------------------------------------------------------
+
+
+def _store(module: Any, seen: Update) -> Data:
+    store = module._kvstore
+    return {
+        "type": None if store is None else store.type,
+        "updates": bool(module._update_on_kvstore),
+        "parameters": [
+            {
+                "name": name,
+                "devices": [window(gradient) for gradient in gradients],
+                "merged": window(merged) if (merged := _merged(name, seen)) is not None else None,
+            }
+            for name, gradients in seen.gradients.items()
+        ],
+    }
+
+
+def _merged(name: str, seen: Update) -> np.ndarray | None:
+    heard = seen.heard.get((name, 0))
+    return None if heard is None else heard.gradient
+
+
+def _update(module: Any, seen: Update) -> Data:
+    optimizer = module._optimizer
+    lines = inspect.getdoc(type(optimizer)) or ""
+    found = []
+    for name, before in seen.before.items():
+        heard = seen.heard.get((name, 0))
+        after = seen.after[name]
+        entry: Data = {
+            "name": name, "before": window(before[0]), "after": window(after[0]),
+            "change": window(after[0].astype(np.float64) - before[0]),
+            "equal_everywhere": all(np.array_equal(after[0], other) for other in after[1:]),
+        }
+        if heard is not None:
+            rates = {"lr": float(optimizer._get_lr(heard.key)), "wd": float(optimizer._get_wd(heard.key))}
+            entry.update(rates)
+            entry["sample"] = _sample(optimizer, seen, name, heard, rates)
+        found.append(entry)
+    return {
+        "optimizer": type(optimizer).__name__,
+        "formula": lines.partition("\nArgs:")[0].strip(),
+        "settings": _settings(optimizer),
+        "parameters": found,
+    }
+
+
+def _settings(optimizer: Any) -> Data:
+    """What the optimizer was told, and nothing that it counts."""
+    plain = {
+        key: value for key, value in vars(optimizer).items()
+        if not key.startswith("_") and key not in _OWN_SETTINGS and isinstance(value, (bool, int, float, str))
+    }
+    return {"learning_rate": float(optimizer.learning_rate), **plain}
+
+
+def _sample(optimizer: Any, seen: Update, name: str, heard: Heard, rates: Data) -> Data:
+    """The one number of a parameter whose gradient is the largest, followed through the whole update."""
+    at = np.unravel_index(int(np.argmax(np.abs(heard.gradient))), heard.gradient.shape)
+    before, after = seen.before[name][0], seen.after[name][0]
+    alike = [s for s in heard.state if s.shape == before.shape]
+    alike_after = [s for s in heard.state_after if s.shape == before.shape]
+    found: Data = {
+        "position": [int(i) for i in at],
+        "gradients": [_number(gradient[at]) for gradient in seen.gradients[name]],
+        "merged": _number(heard.gradient[at]),
+        "before": _number(before[at]), "after": _number(after[at]),
+        "state_before": [_number(s[at]) for s in alike] or [0.0 for _ in alike_after],
+        "state_after": [_number(s[at]) for s in alike_after],
+    }
+    finite = all(found[key] is not None for key in ("merged", "before", "after"))
+    if type(optimizer).__name__ == "SGD" and finite and not (optimizer.multi_precision and before.dtype == np.float16):
+        momentum = found["state_before"][0] if optimizer.momentum > 0 and found["state_before"] else None
+        lines = arithmetic.sgd(
+            found["merged"], found["before"], momentum, rates["lr"], rates["wd"], _settings(optimizer)
+        )
+        found["arithmetic"] = [line._asdict() for line in lines]
+    return found
+
+
+# --- rules -------------------------------------------------------------------------------------------
+
+
+def _cited(module: Any, seen: Update) -> dict[str, list[str]]:
+    """Part of the page -> names of its rules."""
+    store = module._kvstore
+    parts = {part: list(rules.CITED[part]) for part in ("slices", "graph", "memory", "times", "store", "update")}
+    if store is None:
+        parts["store"] = list(rules.CITED["no store"])
+    else:
+        if isinstance(store, KVStore):
+            parts["store"] += rules.CITED[f"store, summing as {store._mode}"]
+        parts["store"] += rules.CITED["store, updating" if module._update_on_kvstore else "store, not updating"]
+    parts["update"] += rules.of_optimizer(type(module._optimizer).__name__)
+    return parts

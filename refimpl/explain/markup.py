@@ -1,0 +1,135 @@
+"""Small pieces of HTML: escaped text, numbers with units, pictures as data, links to rules."""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+import struct
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .arithmetic import number
+
+NEGATIVE, POSITIVE = (37, 99, 235), (217, 98, 11)
+CELL, ROW = 6, 16  # pixels of a number in a picture: both sides, and the height of a single row
+
+
+def text(value: Any) -> str:
+    """Escaped text."""
+    return html.escape(str(value), quote=True)
+
+
+def prose(value: str) -> str:
+    """The words of a rule: code between backticks, links by their words alone."""
+    plain = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", value)
+    pieces = re.split(r"`([^`]+)`", plain)
+    return "".join(f"<code>{text(p)}</code>" if i % 2 else text(p.replace("**", "")) for i, p in enumerate(pieces))
+
+
+def shape(sides: Sequence[int]) -> str:
+    """``32 × 20 × 8 × 8``; one number alone is called so."""
+    return " \N{MULTIPLICATION SIGN} ".join(map(str, sides)) or "one number"
+
+
+def size(count: float) -> str:
+    """Bytes, in the largest unit that leaves a number above one."""
+    for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if count >= factor:
+            return f"{count / factor:.1f} {unit}"
+    return f"{count:.0f} bytes"
+
+
+def duration(microseconds: float) -> str:
+    """Microseconds or milliseconds."""
+    if microseconds >= 1000:
+        return f"{microseconds / 1000:.2f} ms"
+    return f"{microseconds:.0f} \N{MICRO SIGN}s" if microseconds >= 10 else f"{microseconds:.1f} \N{MICRO SIGN}s"
+
+
+def value(given: float | None) -> str:
+    """A number, or that it is none."""
+    return "not finite" if given is None else number(given)
+
+
+def rules(names: Iterable[str], label: str = "Rules") -> str:
+    """Links to rules, as a list."""
+    links = "".join(f'<li><a class="rule" href="#rule-{text(name)}">{text(name)}</a></li>' for name in names)
+    return f'<ul class="rules" aria-label="{text(label)}">{links}</ul>' if links else ""
+
+
+# --- pictures ----------------------------------------------------------------------------------------
+
+
+def png(pixels: np.ndarray) -> str:
+    """A picture as a ``data:`` address; ``pixels`` has shape (height, width, 4), red, green, blue, opacity."""
+    height, width, _ = pixels.shape
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    lines = b"".join(b"\0" + row.astype(np.uint8).tobytes() for row in pixels)
+    header = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
+    content = (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(lines, 9)) + chunk(b"IEND", b"")
+    )
+    return "data:image/png;base64," + base64.b64encode(content).decode()
+
+
+def _numbers(rows: Any) -> np.ndarray:
+    """Nested lists as an array; what is not finite becomes NaN."""
+    return np.array(rows, dtype=np.float64)
+
+
+def largest(windows: Iterable[dict[str, Any]]) -> float:
+    """The largest magnitude in some windows, 1 where there is none."""
+    found = [np.nanmax(np.abs(v), initial=0) for w in windows if (v := _numbers(w["window"])).size]
+    return float(max(found, default=0)) or 1.0
+
+
+def heat(window: dict[str, Any], scale: float, alt: str) -> str:
+    """A window as a picture: blue below zero, orange above, the stronger the further; ``scale`` is full strength."""
+    values = _numbers(window["window"])
+    if not values.size:
+        return '<p class="note">no numbers</p>'
+    strength = np.clip(np.nan_to_num(np.abs(values) / scale, nan=1.0), 0, 1)
+    pixels = np.zeros((*values.shape, 4))
+    pixels[..., :3] = np.where((values < 0)[..., None], NEGATIVE, POSITIVE)
+    pixels[..., 3] = 255 * np.sqrt(strength)
+    height, width = values.shape
+    tall = ROW if height == 1 else CELL * height
+    return (
+        f'<img class="heat" alt="{text(alt)}" width="{CELL * width}" height="{tall}" src="{png(pixels)}">'
+    )
+
+
+def cropped(window: dict[str, Any]) -> str:
+    """What of an array a window shows, where that is not all."""
+    part = window["window"]
+    height, width = len(part), len(part[0]) if part else 0
+    if (height, width) == (window["rows"], window["columns"]):
+        return ""
+    return f"first {height} of {window['rows']} rows, first {width} of {window['columns']} columns"
+
+
+def sprites(pictures: list[Any], across: int, alt: str) -> str:
+    """Pictures side by side, ``across`` in a row, each scaled to its own brightest point."""
+    stack = np.nan_to_num(_numbers(pictures))
+    count, channels, height, width = stack.shape
+    low = stack.min(axis=(1, 2, 3), keepdims=True)
+    stack = (stack - low) / np.maximum(stack.max(axis=(1, 2, 3), keepdims=True) - low, 1e-12)
+    down = -(-count // across)
+    canvas = np.zeros((down * (height + 1) - 1, across * (width + 1) - 1, 4))
+    for position, picture in enumerate(stack):
+        top, left = position // across * (height + 1), position % across * (width + 1)
+        color = np.moveaxis(picture if channels == 3 else np.repeat(picture[:1], 3, axis=0), 0, -1)
+        canvas[top : top + height, left : left + width, :3] = 255 * color
+        canvas[top : top + height, left : left + width, 3] = 255
+    factor = max(1, 32 // max(height, width))
+    return (
+        f'<img class="sprites" alt="{text(alt)}" width="{canvas.shape[1] * factor}"'
+        f' height="{canvas.shape[0] * factor}" src="{png(canvas)}">'
+    )

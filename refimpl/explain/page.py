@@ -1,0 +1,96 @@
+"""The page: one HTML file that needs nothing but itself.
+
+It is read without JavaScript, by keyboard, on small screens, in light and in dark. A content policy in its head
+forbids the browser to fetch anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from . import sections
+from .markup import duration, prose, rules, size, text
+
+Data = dict[str, Any]
+ASSETS = Path(__file__).with_name("assets")
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+
+# Name of a part, its title, and what makes it.
+PARTS: tuple[tuple[str, str, Callable[[Data], str]], ...] = (
+    ("slices", "The batch is cut", sections.slices),
+    ("graph", "The graph runs forward and backward", sections.graph),
+    ("memory", "Values share memory", sections.memory),
+    ("times", "Each operator takes its time", sections.times),
+    ("store", "Gradients meet in the store", sections.store),
+    ("update", "Weights move", sections.update),
+)
+
+
+def page(data: Data) -> str:
+    """One HTML file that shows a training step; ``data`` is what ``collect`` found."""
+    title = f"One training step: {data['title']}"
+    style, script = ((ASSETS / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    parts = "".join(_part(number, *part, data) for number, part in enumerate(PARTS, start=1))
+    made = ", ".join(f"{text(name)} {text(version)}" for name, version in data["made_by"].items())
+    return (
+        "<!DOCTYPE html>\n"
+        f'<html lang="en"><head><meta charset="utf-8"><title>{text(title)}</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        f"<style>{style}</style></head>\n<body>"
+        '<a class="skip" href="#slices">Skip to the first part</a>'
+        f"{_header(data)}{_navigation()}\n<main>{parts}\n{_rules(data)}</main>"
+        f"<footer><p>Made by {made}.</p></footer>"
+        '<dialog id="reader" aria-labelledby="reader-title"></dialog>'
+        f"<script>{script}</script></body></html>\n"
+    )
+
+
+def _header(data: Data) -> str:
+    plan, loss = data["memory"][0], data["update"]
+    numbers = (
+        ("rows in the batch", str(data["slices"]["batch_size"] or "no batch axis")),
+        ("devices", ", ".join(data["contexts"])),
+        ("steps of the graph", str(len(plan["steps"]))),
+        ("arena of each device", size(max(p["planned"] for p in data["memory"]))),
+        ("forward and backward", duration(data["times"]["span"])),
+        ("optimizer", loss["optimizer"]),
+    )
+    cards = "".join(f"<div><dt>{text(name)}</dt><dd>{text(found)}</dd></div>" for name, found in numbers)
+    return (
+        f'<header><p class="over">One training step</p><h1>{text(data["title"])}</h1>'
+        f"<p>Update {data['number']} of {text(data['source'])}, followed from the batch to the new weights. Each part names"
+        " the rules that decide it; choose one to read its words.</p>"
+        f'<dl class="cards">{cards}</dl></header>'
+    )
+
+
+def _navigation() -> str:
+    links = "".join(f'<li><a href="#{name}">{text(title)}</a></li>' for name, title, _ in PARTS)
+    return f'<nav aria-label="Parts of the step"><ol>{links}<li><a href="#rules">The rules</a></li></ol></nav>'
+
+
+def _part(number: int, name: str, title: str, make: Callable[[Data], str], data: Data) -> str:
+    return (
+        f'\n<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title"><span class="number"'
+        f' aria-hidden="true">{number}</span>{text(title)}</h2>{make(data)}'
+        f"{rules(data['cited'][name], f'Rules of: {title}')}</section>"
+    )
+
+
+def _rules(data: Data) -> str:
+    """Every rule that the page names, in its own words."""
+    articles = "".join(
+        f'<article class="rule-text" id="rule-{text(name)}"><h3>{text(name)}</h3><p>{prose(rule["text"])}</p>'
+        + (f"<pre><code>{text(rule['example'].strip())}</code></pre>" if rule["example"] else "")
+        + f'<p class="note">{text(rule["place"])}</p></article>'
+        for name, rule in data["rules"].items()
+    )
+    return (
+        '\n<section id="rules" aria-labelledby="rules-title"><h2 id="rules-title">The rules</h2><p>What decides each step, in'
+        " the words of the specification. Each name is that of one rule, and stands in the file below it.</p>"
+        f'<div class="articles">{articles}</div></section>'
+    )

@@ -1,0 +1,352 @@
+"""The parts of the page, each a function from the data of ``collect`` to HTML."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import charts
+from .arithmetic import number
+from .markup import cropped, duration, heat, largest, prose, rules, shape, size, sprites, text, value
+
+Data = dict[str, Any]
+ACROSS = 8  # pictures side by side
+
+
+def figure(content: str, caption: str, kind: str = "") -> str:
+    """A picture with words beneath it."""
+    return f'<figure class="{kind}">{content}<figcaption>{caption}</figcaption></figure>'
+
+
+def folded(summary: str, content: str, identity: str = "", opened: bool = False) -> str:
+    """What a reader may open."""
+    mark = f' id="{text(identity)}"' if identity else ""
+    return f"<details{mark}{' open' if opened else ''}><summary>{summary}</summary>{content}</details>"
+
+
+def table(heads: list[str], rows: list[list[str]], caption: str) -> str:
+    """A table whose first column names the row; cells are HTML already."""
+    top = "".join(f'<th scope="col">{head}</th>' for head in heads)
+    body = "".join(
+        f'<tr><th scope="row">{row[0]}</th>{"".join(f"<td>{cell}</td>" for cell in row[1:])}</tr>' for row in rows
+    )
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{text(caption)}"><table>'
+        f"<caption>{caption}</caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+# --- slices ------------------------------------------------------------------------------------------
+
+
+def slices(data: Data) -> str:
+    """Who gets which rows."""
+    found = data["slices"]
+    inputs = ", ".join(f"<code>{text(i['name'])}</code> of shape {shape(i['shape'])}" for i in found["inputs"])
+    if not found["cut"]:
+        return f"<p>The inputs ({inputs}) have no batch axis, so every device gets them whole.</p>"
+    names = [text(part["context"]) for part in found["parts"]]
+    devices = f"<b>{names[0]}</b> alone" if len(names) == 1 else " and ".join(f"<b>{name}</b>" for name in names)
+    lines = [
+        f"<p>A batch of <b>{found['batch_size']} rows</b> arrives: {inputs}. It is cut along the batch axis, and each"
+        f" device copies its own slice: {devices}.</p>",
+        charts.batch(found),
+        '<div class="columns">',
+    ]
+    lines += [_part(part, index, found) for index, part in enumerate(found["parts"])]
+    return "".join([*lines, "</div>"])
+
+
+def _part(part: Data, index: int, found: Data) -> str:
+    rows = part["end"] - part["begin"]
+    pieces = [
+        f'<article class="device device{index % 8}"><h3>{text(part["context"])}</h3><p>{rows} rows, number'
+        f" {part['begin']} to {part['end'] - 1}. With a weight of {number(part['weight'])} it is owed"
+        f" {number(part['owed'])}.</p>"
+    ]
+    for entry in found["inputs"]:
+        values, name = part["arrays"][entry["name"]], text(entry["name"])
+        where = f"{entry['name']} on {part['context']}"
+        if "pictures" in values:
+            count = len(values["pictures"])
+            more = "" if count == rows else f", the first {count} of {rows}"
+            image = sprites(values["pictures"], ACROSS, f"{count} pictures: {where}")
+            pieces.append(figure(image, f"<code>{name}</code>: one picture per row{more}"))
+        elif len(values["shape"]) == 1:
+            numbers = " ".join(value(v) for v in values["window"][0])
+            pieces.append(figure(f'<p class="numbers">{numbers}</p>', f"<code>{name}</code>: {shape(values['shape'])}"))
+        else:
+            image = heat(values, largest([values]), f"{where}, {shape(values['shape'])}")
+            pieces.append(figure(image, f"<code>{name}</code>: {shape(values['shape'])} {cropped(values)}"))
+    return "".join([*pieces, "</article>"])
+
+
+# --- graph -------------------------------------------------------------------------------------------
+
+
+def graph(data: Data) -> str:
+    """The drawing, and every operator in words."""
+    nodes = data["graph"]
+    took = {ids: time for ids, time, _ in times_by_node(data, 0)}
+    forward = sum(node["phase"] == "forward" for node in nodes)
+    backward = sum(node["phase"] == "backward" for node in nodes)
+    wanted = sum(len(node.get("gradients", ())) for node in nodes)
+    parts = [
+        f"<p>Every device runs the same graph on its slice. <b>Forward</b> runs {forward} operators, from the data down"
+        f" to the loss. <b>Backward</b> runs {backward} more, up again: each takes the gradient of what its operator"
+        f" gave and makes the gradients of what it had read. So the gradients of {wanted} arguments"
+        " come out on the right. Dashed lines lead to values of forward that backward reads once more; the thin line at"
+        " the foot of a box is its share of the time. Choose a box to read about it.</p>",
+        '<ul class="legend" aria-label="Colors"><li class="forward">forward</li><li class="backward">backward</li>'
+        '<li class="parameter">parameter</li><li class="gradient">its gradient</li><li class="label">label, state</li></ul>',
+        charts.scrolled(charts.graph(nodes, took), "The graph, scrollable"),
+        '<h3 id="operators">Every operator, one by one</h3>',
+        f"<p>In the order in which {text(data['contexts'][0])} runs them.</p>",
+    ]
+    places = _places(data["memory"][0])
+    steps = [node for node in nodes if node["phase"] != "variable"]
+    times = [{ids: time for ids, time, _ in times_by_node(data, index)} for index in range(len(data["contexts"]))]
+    for position, node in enumerate(steps):
+        parts.append(_operator(position + 1, node, places, [(c, t.get(node["id"])) for c, t in zip(
+            data["contexts"], times, strict=True)]))
+    return "".join(parts)
+
+
+def times_by_node(data: Data, index: int) -> list[tuple[str, float, Data]]:
+    """(node, microseconds, row) of each step of a device that is a node's."""
+    ids = identities(data)
+    rows = data["times"]["contexts"][index]["steps"]
+    return [(ids[row["phase"], row["name"]], row["took"], row) for row in rows if (row["phase"], row["name"]) in ids]
+
+
+def identities(data: Data) -> dict[tuple[str, str], str]:
+    """(phase, name) -> node."""
+    return {(node["phase"], node["name"]): node["id"] for node in data["graph"] if node["phase"] != "variable"}
+
+
+def _places(plan: Data) -> dict[str, str]:
+    """Value -> where it lies, in words."""
+    return {
+        value["name"]: (
+            f"in the memory of {row['lodges']}" if row["lodges"] else f"at byte {row['offset']:,} of the arena"
+        ) + f", steps {row['first'] + 1} to {row['last'] + 1}"
+        for row in plan["rows"] for value in row["values"]
+    }
+
+
+def _operator(position: int, node: Data, places: dict[str, str], times: list[tuple[str, float | None]]) -> str:
+    kind = node["operator"].removeprefix("_backward_")
+    what = f"gradient of {kind}" if node["phase"] == "backward" else kind
+    reads = ", ".join(f"<code>{text(r['value'])}</code>" for r in node["reads"]) or "nothing"
+    gives = "".join(
+        f"<li><code>{text(v['name'])}</code>: {shape(v['shape'])} of {v['dtype']}, {size(v['bytes'])};"
+        f" {places.get(v['name'], 'an array of its own')}</li>"
+        if v["kept"] else f"<li><code>{text(v['name'])}</code>: nobody reads it, so it is not computed</li>"
+        for v in node["values"]
+    )
+    took = ", ".join(f"{duration(time)} on {text(context)}" for context, time in times if time is not None)
+    settings = ", ".join(f"<code>{text(k)} = {text(v)}</code>" for k, v in node["attributes"].items())
+    facts = [
+        ("reads", reads), ("gives", f"<ul>{gives}</ul>"), ("parameters", settings), ("takes", took),
+        ("page", f"<code>{text(node['page'])}</code>"), ("rules", rules(node["rules"], f"Rules of {kind}")),
+    ]
+    body = "".join(f"<dt>{key}</dt><dd>{content}</dd>" for key, content in facts if content)
+    summary = (
+        f'<span class="badge {node["phase"]}">{position}</span> <b>{text(node["name"])}</b> <span class="note">'
+        f"{text(what)}, {node['phase']}</span>"
+    )
+    content = f'<dl class="facts">{body}</dl>'
+    return f'<div class="operator" data-node="{node["id"]}">{folded(summary, content, "node-" + node["id"])}</div>'
+
+
+# --- memory ------------------------------------------------------------------------------------------
+
+
+def memory(data: Data) -> str:
+    """What lies where, for how long."""
+    names = {node["id"]: node["name"] for node in data["graph"]}
+    first, *others = data["memory"]
+    saved = first["requested"] - first["planned"]
+    share = 100 * saved / first["requested"] if first["requested"] else 0
+    own = first["own"]
+    parts = [
+        "<p>Where every value lies is decided once, before anything runs. Arguments, gradients and outputs have arrays of"
+        " their own, because others see them. All values in between lie in one <b>arena</b> per device: two values whose"
+        f" lives do not overlap may use the same bytes. On {text(first['context'])} they need"
+        f" <b>{size(first['planned'])}</b>; with memory of its own for each it would be {size(first['requested'])}, so"
+        f" {share:.0f}\N{NARROW NO-BREAK SPACE}% is saved.</p>",
+        charts.shares([
+            ("parameter", "arguments", own["arguments"]), ("gradient", "gradients", own["gradients"]),
+            ("kept", "arena", first["planned"]), ("label", "outputs", own["outputs"]),
+            ("passing", "states", own["auxiliary states"]),
+        ]),
+        '<p class="note">'
+        f"Arguments {size(own['arguments'])}, gradients {size(own['gradients'])}, arena {size(first['planned'])}, outputs"
+        f" {size(own['outputs'])}, auxiliary states {size(own['auxiliary states'])}.</p>",
+        '<ul class="legend" aria-label="Colors"><li class="kept">forward, kept for backward</li><li class="passing">'
+        'forward, given up earlier</li><li class="backward">backward</li></ul>',
+        _plan(first, names),
+    ]
+    for plan in others:
+        same = _bytes(plan) == _bytes(first)
+        note = ", the same plan" if same else ""
+        parts.append(folded(f"The plan of {text(plan['context'])}: {size(plan['planned'])}{note}", _plan(plan, names)))
+    return "".join(parts)
+
+
+def _bytes(plan: Data) -> list[tuple[Any, ...]]:
+    return [(r["offset"], r["size"], r["first"], r["last"]) for r in plan["rows"]]
+
+
+def _plan(plan: Data, names: dict[str, str]) -> str:
+    rows = [
+        [
+            f"{row['offset']:,}" if row["lodges"] is None else f"in {text(row['lodges'])}", f"{row['size']:,} bytes",
+            f"{row['first'] + 1} to {row['last'] + 1}",
+            ", then ".join(
+                f"<code>{text(v['name'])}</code>{' (the same numbers in another shape)' if v['view'] else ''}"
+                for v in row["values"]
+            ),
+        ]
+        for row in plan["rows"]
+    ]
+    content = table(["offset", "size", "steps", "values that lie there"], rows, f"Places of {text(plan['context'])}")
+    picture = charts.scrolled(charts.memory(plan, names), f"Memory of {plan['context']}, scrollable")
+    return picture + folded(f"{len(rows)} places as a table", content)
+
+
+# --- times -------------------------------------------------------------------------------------------
+
+
+def times(data: Data) -> str:
+    """Where the time goes."""
+    found = data["times"]
+    contexts = found["contexts"]
+    slowest = max((row["took"] for c in contexts for row in c["steps"]), default=0) or 1.0
+    together = "side by side, a thread for each" if len(contexts) > 1 else "alone"
+    parts = [
+        f"<p>Forward and backward take <b>{duration(found['span'])}</b>; the devices work {together}. Measured by the"
+        f" profiler when all kernels were compiled: the fastest of {found['repeats']} runs of this very step.</p>",
+        charts.timeline(found, identities(data)),
+    ]
+    rows = []
+    for position, row in enumerate(contexts[0]["steps"]):
+        cells = []
+        for number_of, of_context in enumerate(contexts):
+            # devices whose graphs differ are measured, but not put into one line
+            same = len(of_context["steps"]) == len(contexts[0]["steps"])
+            took = of_context["steps"][position]["took"] if same else None
+            cells.append("" if took is None else (
+                f'<span class="meter device{number_of % 8}" style="--share:{100 * took / slowest:.1f}%">'
+                f"{duration(took)}</span>"
+            ))
+        rows.append([text(row["name"]), text(row["operator"].removeprefix("_backward_")), row["phase"], *cells])
+    heads = ["step", "operator", "phase", *[text(c["context"]) for c in contexts]]
+    totals = ", ".join(f"{duration(c['total'])} on {text(c['context'])}" for c in contexts)
+    parts.append(folded(f"All {len(rows)} steps as a table: {totals} at work", table(heads, rows, "Time of each step")))
+    return "".join(parts)
+
+
+# --- store -------------------------------------------------------------------------------------------
+
+
+def store(data: Data) -> str:
+    """How the gradients of the devices become one."""
+    found, contexts = data["store"], [text(c) for c in data["contexts"]]
+    if found["type"] is None:
+        told = (
+            "<p>There is one device, so nothing has to be merged: its gradient goes straight to the optimizer.</p>"
+            if len(contexts) == 1 else
+            "<p>There is no store: each device updates its own weights by the gradient of its own slice.</p>"
+        )
+    else:
+        after = (
+            "The store updates its own copy of the weight by the sum, and every device pulls the new weight."
+            if found["updates"] else "Every device gets the sum and updates its own weight by it."
+        )
+        told = (
+            f"<p>Each device knows the gradient of its own slice only. All of them are pushed to a"
+            f" <b>{text(found['type'])}</b> store, which adds them up: the sum is the gradient of the whole batch. {after}"
+            ' Blue is below zero, orange above; all pictures of one parameter have one scale.</p>'
+        )
+    return told + "".join(_merge(entry, contexts, index) for index, entry in enumerate(found["parameters"]))
+
+
+def _merge(entry: Data, contexts: list[str], index: int) -> str:
+    shown = [*entry["devices"], *([entry["merged"]] if entry["merged"] is not None else [])]
+    scale = largest(shown)
+    pieces = []
+    for number_of, (context, part) in enumerate(zip(contexts, entry["devices"], strict=True)):
+        picture = heat(part, scale, f"gradient of {entry['name']} on {context}: {shape(part['shape'])}")
+        sign = '<span class="sign" aria-hidden="true">+</span>' if number_of else ""
+        caption = f"{context}<br>norm {value(part['norm'])}"
+        pieces.append(sign + figure(picture, caption, f"device device{number_of % 8}"))
+    if entry["merged"] is not None and len(contexts) > 1:
+        picture = heat(entry["merged"], scale, f"merged gradient of {entry['name']}")
+        caption = f"merged<br>norm {value(entry['merged']['norm'])}"
+        pieces.append('<span class="sign" aria-hidden="true">=</span>' + figure(picture, caption, "merged"))
+    note = cropped(entry["devices"][0])
+    summary = f"<b>{text(entry['name'])}</b> <span class=\"note\">{shape(entry['devices'][0]['shape'])}</span>"
+    content = f'<div class="sum">{"".join(pieces)}</div>' + (f'<p class="note">Shown: {note}.</p>' if note else "")
+    return folded(summary, content, f"merge-{entry['name']}", opened=index == 0)
+
+
+# --- update ------------------------------------------------------------------------------------------
+
+
+def update(data: Data) -> str:
+    """What the optimizer does with the sum."""
+    found = data["update"]
+    settings = ", ".join(
+        f"<code>{text(k)} = {text(number(v) if isinstance(v, float) else v)}</code>" for k, v in found["settings"].items()
+    )
+    formula = "".join(f"<p>{prose(part)}</p>" for part in found["formula"].split("\n\n"))
+    return (
+        f"<p>The optimizer is <b>{text(found['optimizer'])}</b> with {settings}.</p>"
+        f'<blockquote class="formula">{formula}</blockquote>'
+        + "".join(_change(entry, index, data["contexts"]) for index, entry in enumerate(found["parameters"]))
+    )
+
+
+def _change(entry: Data, index: int, contexts: list[str]) -> str:
+    name = text(entry["name"])
+    before, change, after = entry["before"], entry["change"], entry["after"]
+    scale = largest([before, after])
+    largest_change = largest([change])
+    pictures = [
+        figure(heat(before, scale, f"{entry['name']} before the update"), f"before<br>norm {value(before['norm'])}"),
+        '<span class="sign" aria-hidden="true">+</span>',
+        figure(
+            heat(change, largest_change, f"change of {entry['name']}"),
+            f"change, stronger by {number(scale / largest_change)}<br>norm {value(change['norm'])}",
+        ),
+        '<span class="sign" aria-hidden="true">=</span>',
+        figure(heat(after, scale, f"{entry['name']} after the update"), f"after<br>norm {value(after['norm'])}"),
+    ]
+    same = (
+        "All devices now hold the same weight." if entry["equal_everywhere"] and len(contexts) > 1
+        else "The devices now hold different weights." if not entry["equal_everywhere"] else ""
+    )
+    rates = f"lr {number(entry['lr'])}, wd {number(entry['wd'])}" if "lr" in entry else ""
+    summary = f'<b>{name}</b> <span class="note">{shape(before["shape"])}{"; " if rates else ""}{rates}</span>'
+    sample = _sample(entry["sample"], contexts) if "sample" in entry else ""
+    note = f'<p class="note">Shown: {cropped(before)}.</p>' if cropped(before) else ""
+    content = f'<div class="sum">{"".join(pictures)}</div>{note}{sample}<p>{same}</p>'
+    return folded(summary, content, f"update-{entry['name']}", opened=index == 0)
+
+
+def _sample(sample: Data, contexts: list[str]) -> str:
+    """One number, followed from the devices to the new weight."""
+    where = ", ".join(map(str, sample["position"]))
+    rows = [
+        [f"gradient on {text(context)}", value(part)]
+        for context, part in zip(contexts, sample["gradients"], strict=True)
+    ]
+    rows.append(["merged gradient", value(sample["merged"])])
+    rows.append(["w before", value(sample["before"])])
+    rows += [["state before", value(part)] for part in sample["state_before"]]
+    rows += [
+        [f"{text(line['what'])} = {text(line['formula'])}", value(line["value"])] for line in sample.get("arithmetic", ())
+    ]
+    rows += [["state after", value(part)] for part in sample["state_after"]]
+    rows.append(["<b>w after</b>", f"<b>{value(sample['after'])}</b>"])
+    return table(["what", "number"], rows, f"The number at ({where}), whose gradient is the largest, all the way")

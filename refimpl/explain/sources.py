@@ -1,0 +1,226 @@
+"""Where a training step to explain comes from: a module, a script, a checkpoint, or the packaged digits."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import initializer, random
+from ..base import refusal
+from ..checkpoint import load_checkpoint
+from ..context import Context, cpu
+from ..data import digits as packaged_digits
+from ..io import DataBatch
+from ..kernels.foundation import known
+from ..module import Module
+from ..module.life_cycle import demand
+from ..module.optimizing import OptimizingModule
+from ..name import NameManager
+from ..ndarray import array
+from ..symbol import Symbol
+from .collect import Data, collect
+
+OPTIMIZER = {"learning_rate": 0.05, "momentum": 0.9, "wd": 0.0001}
+"""What ``refimpl train`` uses too."""
+
+
+def step(module: Any, batch: Any, title: str = "", source: str = "a module") -> Data:
+    """Train a ready module on one batch, and say what that did.
+
+    Args:
+        module: a Module, bound for training and initialised, with an optimizer. Afterwards it is one step further.
+        batch: a DataBatch.
+        title: what is trained; the name of the network's output by default.
+        source: where that comes from.
+
+    Raises:
+        AssertionError: the module is not ready, or is not bound for training.
+    """
+    demand(module, "update")
+    module.forward_backward(batch)
+    return collect(module, module.update, title or _title(module), source)
+
+
+def _title(module: Any) -> str:
+    return ", ".join(module.symbol.list_outputs()).replace("_output", "")
+
+
+# --- a script ----------------------------------------------------------------------------------------
+
+
+class _Seen(BaseException):
+    """Ends a script: its training step has been seen. No ``except Exception`` of the script stops it."""
+
+    def __init__(self, found: Data) -> None:
+        super().__init__("the training step has been seen")
+        self.found = found
+
+
+@contextmanager
+def _watching(number: int, source: str) -> Iterator[None]:
+    """Explain update ``number`` of whatever modules train within the block, and leave the block with it."""
+    original = OptimizingModule.update
+    count = 0
+
+    def update(self: Any) -> None:
+        nonlocal count
+        demand(self, "update")
+        count += 1
+        if count < number:
+            original(self)
+            return
+        raise _Seen(collect(self, lambda: original(self), _title(self), source, count))
+
+    OptimizingModule.update = update  # type: ignore[method-assign]  # put back below
+    try:
+        yield
+    finally:
+        OptimizingModule.update = original  # type: ignore[method-assign]
+
+
+def script(path: str | Path, arguments: Sequence[str] = (), number: int = 1) -> Data:
+    """Run a script up to update ``number`` of the modules that it trains, and say what that step did.
+
+    The script runs as the main program, with its own folder first on ``sys.path``. It ends there: what it would do
+    after that update does not happen, what it does before does.
+
+    Raises:
+        ValueError: it ended before that update.
+        OSError: it cannot be read.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise FileNotFoundError(f"{file} does not exist; name a Python file, or the prefix of a checkpoint")
+    kept_arguments, kept_path = sys.argv, list(sys.path)
+    sys.argv, sys.path[0:0] = [str(file), *arguments], [str(file.absolute().parent)]
+    ended = ""
+    try:
+        with _watching(number, file.name):
+            runpy.run_path(str(file), run_name="__main__")
+    except _Seen as seen:
+        return seen.found
+    except SystemExit as left:
+        ended = f" (it called sys.exit({left.code!r}))"
+    finally:
+        sys.argv, sys.path[:] = kept_arguments, kept_path
+    raise refusal(
+        "Explain/script-trains",
+        f"{file} ended before update {number} of a Module{ended}; explain needs a script that calls fit() or update()",
+        ValueError,
+    )
+
+
+# --- a checkpoint, the digits ------------------------------------------------------------------------
+
+
+def digits(contexts: Sequence[Context] = (cpu(0), cpu(1)), batch_size: int = 64, store: str = "local") -> Data:
+    """The first step of LeNet on the packaged digits, as ``refimpl train`` would make it."""
+    from ..networks import lenet
+
+    random.seed(0)
+    with NameManager():
+        net = lenet(10, (1, 8, 8))
+    module = _ready(net, contexts, {"data": (batch_size, 1, 8, 8)}, {"softmax_label": (batch_size,)}, store, None)
+    return step(module, _digits_batch(batch_size), "LeNet on handwritten digits", "the packaged digits")
+
+
+def _digits_batch(rows: int) -> DataBatch:
+    images, labels, _, _ = packaged_digits()
+    return DataBatch([array(images[:rows])], [array(labels[:rows])])
+
+
+def checkpoint(
+    prefix: str, epoch: int, contexts: Sequence[Context] = (cpu(0), cpu(1)), batch_size: int = 64,
+    shapes: Mapping[str, Sequence[int]] | None = None, store: str = "local",
+) -> Data:
+    """The step that would follow a checkpoint: on the packaged digits where they fit, else on random numbers.
+
+    Args:
+        prefix, epoch: of the checkpoint.
+        contexts: where to train.
+        batch_size: rows of the batch, where ``shapes`` does not say.
+        shapes: shapes of inputs by name, batch included, where the parameters do not determine them.
+        store: kind of the store.
+
+    Raises:
+        ValueError: the shapes of the inputs are not known.
+        MXNetError: a file is missing or damaged.
+    """
+    net, arguments, auxiliary = load_checkpoint(prefix, epoch)
+    inputs = [name for name in net.list_arguments() if name not in arguments]
+    given = {name: tuple(shape) for name, shape in (shapes or {}).items()}
+    fits = not given and _digits_fit(net, arguments, inputs, batch_size)
+    if fits:
+        given = {"data": (batch_size, 1, 8, 8)}
+    found = _input_shapes(net, arguments, inputs, given, batch_size)
+    labels = {name: shape for name, shape in found.items() if name.endswith("label")}
+    data = {name: shape for name, shape in found.items() if name not in labels}
+    module = _ready(net, contexts, data, labels, store, (arguments, auxiliary))
+    batch = _digits_batch(batch_size) if fits else _random_batch(data, labels)
+    rows = "packaged digits" if fits else "random numbers"
+    return step(module, batch, f"{Path(prefix).name}, epoch {epoch}", f"the checkpoint {prefix} on {rows}")
+
+
+def _ready(
+    net: Symbol, contexts: Sequence[Context], data: Mapping[str, Any], labels: Mapping[str, Any], store: str,
+    values: tuple[Any, Any] | None,
+) -> Module:
+    """A module that is ready to train; its parameters are ``values``, or drawn."""
+    module = Module(net, list(data), list(labels), context=list(contexts))
+    module.bind(list(data.items()), list(labels.items()) or None)
+    arguments, auxiliary = values or (None, None)
+    module.init_params(initializer.Xavier(), arg_params=arguments, aux_params=auxiliary)
+    module.init_optimizer(kvstore=store, optimizer="sgd", optimizer_params=OPTIMIZER)
+    return module
+
+
+def _known_shapes(arguments: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    return {name: value.shape for name, value in arguments.items()}
+
+
+def _digits_fit(net: Symbol, arguments: Mapping[str, Any], inputs: list[str], batch_size: int) -> bool:
+    """Whether a network classifies pictures of 8 x 8 pixels into ten classes, as far as its shapes tell."""
+    if sorted(inputs) != ["data", "softmax_label"]:
+        return False
+    try:
+        _, outputs, _ = net.infer_shape_partial(data=(batch_size, 1, 8, 8), **_known_shapes(arguments))
+    except RuntimeError:
+        return False
+    return [tuple(shape) for shape in outputs] == [(batch_size, 10)]
+
+
+def _input_shapes(
+    net: Symbol, arguments: Mapping[str, Any], inputs: list[str], given: Mapping[str, Any], batch_size: int
+) -> dict[str, tuple[int, ...]]:
+    """Shapes of all inputs, from those given, the parameters and the size of the batch."""
+    shapes, _, _ = net.infer_shape_partial(**_known_shapes(arguments), **given)
+    found = dict(zip(net.list_arguments(), shapes, strict=True))
+    guess = {
+        name: (batch_size, *found[name][1:]) for name in inputs
+        if not name.endswith("label") and found[name] and known(tuple(found[name][1:]))
+    }
+    shapes, _, _ = net.infer_shape_partial(**_known_shapes(arguments), **{**guess, **given})
+    found = dict(zip(net.list_arguments(), shapes, strict=True))
+    unknown = [name for name in inputs if not (found[name] and known(tuple(found[name])))]
+    if unknown:
+        raise refusal(
+            "Explain/input-shapes",
+            f"the parameters do not determine the shapes of {', '.join(unknown)}; give them, with the batch, such as"
+            f" --shape {unknown[0]}=64,1,28,28", ValueError,
+        )
+    return {name: tuple(found[name]) for name in inputs}
+
+
+def _random_batch(data: Mapping[str, Any], labels: Mapping[str, Any]) -> DataBatch:
+    """Numbers between 0 and 1, and labels 0 and 1, from one seed."""
+    stream = np.random.RandomState(0)  # noqa: NPY002  # a stream that NumPy has frozen
+    return DataBatch(
+        [array(stream.uniform(size=shape)) for shape in data.values()],
+        [array(stream.randint(0, 2, size=shape)) for shape in labels.values()],
+    )

@@ -1,0 +1,94 @@
+"""What a store does with row_sparse arrays: sums them row by row, and hands out the rows that are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..base import refusal, require
+from ..context import Context
+from ..ndarray import NDArray
+from ..ndarray.sparse import BaseSparseNDArray, add, put
+
+
+def require_rows(key: Any, arrays: Sequence[NDArray], stored: NDArray) -> None:
+    """Check sparse arrays that are pushed.
+
+    Raises:
+        MXNetError: one is csr, or has another shape or type than the stored array.
+    """
+    for array in arrays:
+        if array.stype == "csr":
+            raise refusal(
+                "KVStore/push-csr",
+                f"csr arrays cannot be pushed (key {key!r}); push array.tostype('default') or a row_sparse array",
+            )
+        if array.shape != stored.shape or array.dtype != stored.dtype:
+            raise refusal(
+                "KVStore/push-alike",
+                f"the sparse arrays pushed to key {key!r} must be like the stored {stored.dtype.__name__}"
+                f" {stored.shape}; got {array.dtype.__name__} {array.shape}",
+            )
+
+
+def summed(arrays: Sequence[NDArray], home: Context) -> NDArray:
+    """The sum of arrays of which one at least is row_sparse, from the left, in new memory and the storage of the first.
+
+    Every row that one of them stores is stored.
+    """
+    total, *rest = [array.as_in_context(home) for array in arrays]
+    stype = total.stype
+    for other in rest:
+        total = add(total, other)
+    if not rest:
+        total = total.copy()
+    return total if total.stype == stype else total.tostype(stype)
+
+
+def paired(outs: Sequence[NDArray], row_ids: Any) -> list[NDArray]:
+    """The ids for every array of ``outs``: one each, or one array for all.
+
+    Raises:
+        AssertionError: the ids are no NDArrays, or as many as neither.
+    """
+    listed = list(row_ids) if isinstance(row_ids, (list, tuple)) else [row_ids]
+    if not all(isinstance(ids, NDArray) for ids in listed):
+        raise refusal(
+            "KVStore/row-ids", f"row_ids should be NDArray or list of NDArray, got {row_ids!r}", AssertionError
+        )
+    if len(listed) not in (1, len(outs)):
+        raise refusal(
+            "KVStore/row-ids",
+            f"the number of row_ids doesn't match the number of values: {len(listed)} for {len(outs)}", AssertionError,
+        )
+    return listed if len(listed) == len(outs) else listed * len(outs)
+
+
+def pull(key: Any, stored: NDArray, out: NDArray, ids: NDArray) -> None:
+    """Give ``out`` the rows of ``stored`` that ``ids`` list, ascending and once each; a missing one is zeros.
+
+    Raises:
+        MXNetError: one of the arrays is not row_sparse, their shapes differ, or an id lies outside.
+    """
+    require(
+        "KVStore/row-storage", stored.stype == "row_sparse",
+        f"row_sparse_pull needs a row_sparse array in the store, key {key!r} holds a {stored.stype} one",
+    )
+    require(
+        "KVStore/row-storage", out.stype == "row_sparse",
+        f"row_sparse_pull expects row_sparse arrays for key {key!r}, got a {out.stype} one",
+    )
+    if out.shape != stored.shape:
+        raise refusal(
+            "KVStore/pull-shape",
+            f"key {key!r} holds an array of shape {stored.shape}, it cannot be pulled into shape {out.shape}",
+        )
+    assert isinstance(stored, BaseSparseNDArray)
+    rows = np.unique(np.trunc(ids.asnumpy()).astype(np.int64))
+    if len(rows) and not 0 <= rows[0] <= rows[-1] < stored.shape[0]:
+        raise refusal(
+            "KVStore/row-range", f"row_ids lie between {rows[0]} and {rows[-1]}, key {key!r} has {stored.shape[0]} rows"
+        )
+    put(stored.tostype("default"), out, rows)

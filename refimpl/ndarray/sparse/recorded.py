@@ -1,0 +1,77 @@
+"""Sparse arrays on the tape.
+
+The tape holds dense memory. A sparse array that is read while autograd records stands there as its dense copy, which
+remembers the array as its ``origin``; a result gets the storage that it has without recording, and the place of
+the dense result. So a gradient is that of the dense operators, and flows through sparse arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...base import refusal
+from ...kernels.foundation import Op, get
+from .. import operators, tape
+from ..ndarray import NDArray
+from .base import BaseSparseNDArray
+from .convert import tostype
+
+
+def recording(*arrays: NDArray) -> bool:
+    """Whether autograd records what is computed from these arrays."""
+    return tape.STATE.recording and any(tape.on_tape(array) for array in arrays)
+
+
+def stand_in(array: NDArray) -> NDArray:
+    """The dense array that stands for ``array`` on the tape: itself, or a copy with its place.
+
+    The copy of a variable is made anew for each use, since it may have been written in between.
+    """
+    if not isinstance(array, BaseSparseNDArray):
+        return array
+    place = array._place if tape.on_tape(array) else None
+    if place is not None and place.record is not None:
+        made = NDArray(place.value, place.context)
+    else:
+        made = tostype(array, "default")
+        if place is None:
+            place = tape.Place(made._buffer, made._ctx)
+        place.value, place.origin = made._buffer, array
+    made._place = place
+    return made
+
+
+def execute(
+    op: Op, p: Any, attrs: dict[str, Any], inputs: Sequence[NDArray], targets: list[NDArray], out: Any
+) -> Any:
+    """Run the dense operator on stand-ins and put it on the tape.
+
+    Raises:
+        MXNetError: an array in ``out`` is sparse.
+    """
+    if any(target.is_sparse for target in targets):
+        raise refusal(
+            "Sparse/recording",
+            f"while recording, out= of {op.name} cannot be sparse: its gradient would be lost; take the result as it"
+            " is returned",
+        )
+    dense = [stand_in(array) for array in inputs]
+    return operators.execute(op, p, attrs, dense, dense[0].context, targets, out)
+
+
+def with_storage(result: NDArray, made: NDArray) -> NDArray:
+    """``made``, which holds the values of ``result`` in another storage, at its place on the tape."""
+    made._place = result._place
+    return made
+
+
+def cast(array: NDArray, stype: str) -> NDArray:
+    """``array`` in storage ``stype``, recorded where autograd records."""
+    if not recording(array):
+        return tostype(array, stype)
+    tape_free = tostype(array, stype)
+    op = get("cast_storage")
+    attrs = {"stype": stype}
+    result = execute(op, op.parse(attrs), attrs, [array], [], None)
+    return result if stype == "default" else with_storage(result, tape_free)

@@ -1,0 +1,205 @@
+"""Storages in a graph: which values are sparse, which gradients, and which rows of these are stored.
+
+The table of ``mx.nd.sparse`` says what an operator makes of sparse inputs. Of gradients few are sparse: those that are
+zero in most rows whatever numbers flow, because only some rows were read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..base import refusal
+from ..kernels.foundation import Shape
+from ..ndarray import NDArray
+from ..ndarray.sparse import BaseSparseNDArray
+from ..ndarray.sparse.dispatch import find, output_storage
+from ..ndarray.sparse.rules_elementwise import KEEP_ZERO
+from .compose import STORAGE_FLAGS
+from .inference import Key, key_of
+from .ir import Entry, Node
+
+Rows = np.ndarray | None
+"""Numbers of rows, ascending; None for any row that differs from zero."""
+
+LINEAR = (
+    "_copy", "_copyto", "_CrossDeviceCopy", "negative", "_mul_scalar", "_div_scalar", "_plus_scalar", "_minus_scalar",
+    "elemwise_add", "elemwise_sub", "add_n", "_grad_add", "cast_storage", "Cast",
+)
+"""Operators that hand the rows of their head gradient on to every input."""
+
+STORAGES = {str(flag): name for name, flag in STORAGE_FLAGS.items()}
+
+
+class _Seen(NamedTuple):
+    """What a condition of the table may ask of an array."""
+
+    stype: str
+    shape: Shape
+    dtype: Any
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def is_sparse(self) -> bool:
+        return self.stype != "default"
+
+
+def declared(nodes: Sequence[Node], given: Mapping[str, str] | None) -> dict[int, str]:
+    """The storage of variables by id: of ``given`` by name, or of ``var(stype=)``, or default.
+
+    Raises:
+        MXNetError: there is no such storage.
+    """
+    found = {}
+    for node in nodes:
+        flag = node.attrs.get("__storage_type__", "0")
+        stype = (given or {}).get(node.name) or STORAGES.get(flag, flag)
+        if stype not in STORAGE_FLAGS:
+            raise refusal(
+                "Sparse/storage",
+                f"{node.name} has storage {stype!r}, valid values are: {', '.join(STORAGE_FLAGS)}",
+            )
+        found[id(node)] = stype
+    return found
+
+
+def values(
+    order: Sequence[Node], variables: Mapping[int, str], shapes: Mapping[Key, Any], types: Mapping[Key, Any]
+) -> dict[Key, str]:
+    """The storage of every value of a graph."""
+    found: dict[Key, str] = {}
+    for node in order:
+        if node.op is None:
+            found[id(node), 0] = variables.get(id(node), "default")
+            continue
+        stypes = tuple(found[key_of(entry)] for entry in node.inputs)
+        stype = "default"
+        if node.op.name == "cast_storage" or any(each != "default" for each in stypes):
+            seen: list[Any] = [
+                _Seen(each, shapes[key_of(entry)], np.dtype(types[key_of(entry)]))
+                for each, entry in zip(stypes, node.inputs, strict=True)
+            ]
+            stype = output_storage(node.op, node.params, seen, find(node.op, node.params, seen))
+        found.update({(id(node), i): stype if i == 0 else "default" for i in range(node.output_count())})
+    return found
+
+
+class Gradients:
+    """The gradients of a graph's values, seen from the operators that read them.
+
+    ``order`` are the nodes, ``outputs`` the graph's outputs, ``stypes`` the storage of every value.
+    """
+
+    def __init__(self, order: Sequence[Node], outputs: Sequence[Entry], stypes: Mapping[Key, str]) -> None:
+        self.stypes = stypes
+        self.outputs = {key_of(entry) for entry in outputs}
+        self.readers: dict[Key, list[tuple[Node, int]]] = {}
+        for node in order:
+            for position, entry in enumerate(node.inputs):
+                self.readers.setdefault(key_of(entry), []).append((node, position))
+
+    # --- storage ---------------------------------------------------------------------------------
+
+    def stype(self, key: Key) -> str:
+        """The storage of a gradient: that of all its parts if they agree, otherwise default.
+
+        The head gradient of an output has the output's storage.
+        """
+        parts = {self._part_stype(node, position) for node, position in self.readers.get(key, [])}
+        if key in self.outputs:
+            parts.add(self.stypes[key])
+        return parts.pop() if len(parts) == 1 else "default"
+
+    def _part_stype(self, node: Node, position: int) -> str:
+        assert node.op is not None
+        name, of_input = node.op.name, self.stypes[key_of(node.inputs[position])]
+        if _reads_some_rows(node, position, self.stypes):
+            return "row_sparse"
+        if name in LINEAR:
+            return self.stype((id(node), 0))
+        return of_input if name in KEEP_ZERO or name == "_square_sum" else "default"
+
+    # --- rows ------------------------------------------------------------------------------------
+
+    def rows(self, key: Key, value: Callable[[Entry], NDArray]) -> Rows:
+        """The rows of a gradient that its parts touch; ``value`` looks a value of the graph up."""
+        if key in self.outputs:
+            return None
+        found = []
+        for node, position in self.readers.get(key, []):
+            part = self._part_rows(node, position, value)
+            if part is None:
+                return None
+            found.append(part)
+        return np.unique(np.concatenate(found)) if found else None
+
+    def _part_rows(self, node: Node, position: int, value: Callable[[Entry], NDArray]) -> Rows:
+        assert node.op is not None
+        name = node.op.name
+        if _reads_some_rows(node, position, self.stypes):
+            return _rows_read(node, value)
+        if name == "_square_sum" and node.params.axis == (1,) and node.params.keepdims:
+            return self.rows((id(node), 0), value)
+        if name in LINEAR or name in KEEP_ZERO:  # elementwise: where the head is zero, so is the gradient
+            return self.rows((id(node), 0), value)
+        return None
+
+    def asked(self, key: Key) -> list[Entry]:
+        """The values that :meth:`rows` looks up."""
+        found: list[Entry] = []
+        for node, position in self.readers.get(key, []):
+            if _reads_some_rows(node, position, self.stypes):
+                found.append(_list_of_rows(node))
+            else:
+                found.extend(self.asked((id(node), 0)))
+        return found
+
+
+def joined(rows: Rows, stored: NDArray) -> Rows:
+    """``rows`` and those that an array stores."""
+    if rows is None or not isinstance(stored, BaseSparseNDArray):
+        return None
+    return np.union1d(rows, stored._indices[-1].asnumpy())
+
+
+_LISTS = {"Embedding": 0, "dot": 0, "_sparse_retain": 1}
+"""Operators that read some rows of an array: the input that says which."""
+
+
+def _reads_some_rows(node: Node, position: int, stypes: Mapping[Key, str]) -> bool:
+    """Whether an operator reads some rows of an input only, so that its gradient is row_sparse."""
+    assert node.op is not None
+    name, p = node.op.name, node.params
+    if name == "Embedding":
+        return position == 1 and p.sparse_grad
+    if name == "dot":
+        turned = p.transpose_a or p.transpose_b
+        return position == 1 and not turned and stypes.get(key_of(node.inputs[0])) == "csr"
+    return name == "_sparse_retain" and position == 0
+
+
+def _list_of_rows(node: Node) -> Entry:
+    """The value that says which rows an operator reads; of a csr matrix, what has the same stored places."""
+    assert node.op is not None
+    entry = node.inputs[_LISTS[node.op.name]]
+    while node.op.name == "dot" and entry.node.op is not None and entry.node.op.name in KEEP_ZERO:
+        entry = entry.node.inputs[0]
+    return entry
+
+
+def _rows_read(node: Node, value: Callable[[Entry], NDArray]) -> Rows:
+    assert node.op is not None
+    listed = value(_list_of_rows(node))
+    if node.op.name != "dot":
+        ids = np.trunc(np.nan_to_num(listed.asnumpy().astype(np.float64)))
+        # Embedding clips ids as its page does; _sparse_retain has refused what lies outside
+        last = node.params.input_dim - 1 if node.op.name == "Embedding" else np.inf
+        return np.unique(np.clip(ids, 0, last).astype(np.int64))
+    if isinstance(listed, BaseSparseNDArray):
+        return np.unique(listed._indices[-1].asnumpy())
+    return np.flatnonzero((listed.asnumpy() != 0).any(0))
