@@ -38,6 +38,8 @@ class Bound:
     requirements: list[str]
     places: Mapping[str, Context] | None = None
     """Where the groups of nodes live that carry the attribute ``ctx_group``."""
+    inferred: tuple[dict[inference.Key, Any], dict[inference.Key, Any]] | None = None
+    """Shapes and types of all values of the symbol, where they are known already."""
 
 
 def resolve_requirements(grad_req: Any, names: list[str]) -> list[str]:
@@ -90,9 +92,10 @@ class _Allocator:
         self, owned: dict[str, Any], name: str, shape: tuple[int, ...], dtype: np.dtype, ctx: Context, stype: str
     ) -> NDArray | None:
         found = owned.get(name)
-        if found is None or found.stype != stype or found.shape != shape or np.dtype(found.dtype) != dtype or found.context != ctx:
+        if found is None:
             return None
-        return found
+        like = (found.stype, found.shape, np.dtype(found.dtype), found.context)
+        return found if like == (stype, shape, dtype, ctx) else None
 
     def _from_buffer(self, name: str, shape: tuple[int, ...], dtype: np.dtype, ctx: Context) -> NDArray:
         """[binding/shared-buffer] The front of a remembered array that is large enough, else a new one."""
@@ -127,12 +130,9 @@ class _Allocator:
         return zeros(shape, ctx, dtype, stype=stype)
 
 
-def _resolve(
-    symbol: Symbol, type_dict: dict[str, Any], stype_dict: Any, shapes: dict[str, Any], ctx: Context, places: Any
-) -> tuple[list, list, list[str]]:
-    """(name, shape, dtype, context, storage) of every argument and auxiliary state; storages of the gradients."""
+def _infer(symbol: Symbol, type_dict: dict[str, Any], shapes: dict[str, Any]) -> tuple[dict, dict]:
+    """Shapes and types of all values; types that nothing tells are float32."""
     order = symbol.order()
-    contexts = devices.contexts(order, ctx, places)
     found = inference.shapes(order, {k: v for k, v in shapes.items() if isinstance(v, tuple)})
     types = inference.types(order, type_dict, np.dtype(np.float32))
     unknown = [n.name for n in order if n.is_variable and not known(found.get((id(n), 0)))]
@@ -140,6 +140,16 @@ def _resolve(
         raise refusal(
             "binding/known-shapes", f"the shapes of {unknown} cannot be inferred from {shapes}", RuntimeError
         )
+    return found, types
+
+
+def _resolve(
+    symbol: Symbol, inferred: tuple[dict, dict], stype_dict: Any, ctx: Context, places: Any
+) -> tuple[list, list, list[str]]:
+    """(name, shape, dtype, context, storage) of every argument and auxiliary state; storages of the gradients."""
+    order = symbol.order()
+    contexts = devices.contexts(order, ctx, places)
+    found, types = inferred
     arguments, auxiliary = symbol._variables()
     stypes = storage.declared([*arguments, *auxiliary], stype_dict)
     gradients = storage.Gradients(order, symbol.entries, storage.values(order, stypes, found, types))
@@ -161,7 +171,7 @@ def simple_bind(
         RuntimeError: inference fails; the message begins "simple_bind error. Arguments:".
         ValueError: ``shared_buffer`` is not a dict or ``shared_arg_names`` not a list.
     """
-    from .executor import bind
+    from .executor import Executor
 
     if shared_buffer is not None and not isinstance(shared_buffer, dict):
         raise refusal("binding/shared-buffer-type", "shared_buffer must be dict or None", ValueError)
@@ -173,7 +183,8 @@ def simple_bind(
     requirements = resolve_requirements(grad_req, names)
     given_types = {k: dtype_of(v) for k, v in (type_dict or {}).items()}
     try:
-        arguments, auxiliary, sparse = _resolve(symbol, given_types, stype_dict, shapes, ctx, group2ctx)
+        inferred = _infer(symbol, given_types, shapes)
+        arguments, auxiliary, sparse = _resolve(symbol, inferred, stype_dict, ctx, group2ctx)
         allocator = _Allocator(shared_arg_names or [], shared_exec, shared_buffer)
         made = [allocator.make("arg", *spec) for spec in arguments]
         gradients = [
@@ -181,7 +192,8 @@ def simple_bind(
             for (name, shape, dtype, place, _), req, stype in zip(arguments, requirements, sparse, strict=True)
         ]
         states = [allocator.make("aux", *spec) for spec in auxiliary]
-        return bind(symbol, ctx, made, gradients, requirements, states, group2ctx, shared_exec)
+        bound = Bound(made, gradients, states, requirements, group2ctx, inferred)
+        return Executor(symbol, ctx, bound, shared_exec)
     except (MXNetError, ValueError, RuntimeError) as error:
         listed = "\n".join(f"{name}: {shape}" for name, shape in shapes.items())
         raised = RuntimeError(f"simple_bind error. Arguments:\n{listed}\n{error}")

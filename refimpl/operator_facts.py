@@ -234,8 +234,10 @@ def storages(op: Op) -> list[str]:
 
 
 def is_internal(op: Op) -> bool:
-    """Whether gradients are made of this operator, and users never meet it."""
-    return op.name.startswith("_backward_") or op.name in ("_sum_like", "_stretch_like")
+    """Whether gradients or optimizers here are made of this operator, and MXNet has none of its name."""
+    return (
+        op.name.startswith("_backward_") or op.name.endswith("_step") or op.name in ("_sum_like", "_stretch_like")
+    )
 
 
 __all__ = [

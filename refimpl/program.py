@@ -114,9 +114,12 @@ class Program:
 
     def _infer(self, order: list[Node]) -> tuple[dict[Key, Any], dict[Key, Any]]:
         """Shapes and types of every value, the gradient graph included."""
-        bound = {id(n): self.buffers[id(n), 0] for n in order if n.is_variable}
-        shapes = inference.shapes(order, {number: b.shape for number, b in bound.items()})
-        types = inference.types(order, {number: b.dtype for number, b in bound.items()})
+        if self.bound.inferred is not None:
+            shapes, types = map(dict, self.bound.inferred)
+        else:
+            bound = {id(n): self.buffers[id(n), 0] for n in order if n.is_variable}
+            shapes = inference.shapes(order, {number: b.shape for number, b in bound.items()})
+            types = inference.types(order, {number: b.dtype for number, b in bound.items()})
         for head, entry in zip(self.gradients.heads, self.symbol.entries, strict=False):
             if head is not None:
                 shapes[id(head), 0] = shapes[key_of(entry)]

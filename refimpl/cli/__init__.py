@@ -1,4 +1,4 @@
-"""The command ``refimpl``: train, score, ops, plot. Each command is a file of its name.
+"""The command ``refimpl``: train, score, ops, plot, explain. Each command is a file of its name.
 
 Heavy imports wait until a command runs, so that ``refimpl --help`` answers at once.
 """
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import typer
 
 from .errors import CommandError, one_line
+from .explain import explain
 from .ops import ops
 from .plot import plot
 from .score import score
@@ -23,7 +24,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (train, score, ops, plot):
+for command in (train, score, ops, plot, explain):
     app.command()(command)
 
 INTERRUPTED = 130  # what Typer makes of a KeyboardInterrupt

@@ -46,8 +46,8 @@ def sgd(
     )
     lines.append(Line("step", f"lr \N{MULTIPLICATION SIGN} (g + wd \N{MULTIPLICATION SIGN} w) = {text}", step))
     if momentum is None:
-        lines.append(Line("w", f"w \N{MINUS SIGN} step = {number(weight)} \N{MINUS SIGN} {_signed(step)}", weight - step))
-        return lines
+        text = f"w \N{MINUS SIGN} step = {number(weight)} \N{MINUS SIGN} {_signed(step)}"
+        return [*lines, Line("w", text, weight - step)]
     factor = settings["momentum"]
     moved = factor * momentum - step
     lines.append(Line(

@@ -6,6 +6,7 @@ Colors and fonts come from the page's style sheet; whatever belongs to a node sa
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from math import ceil, log10
 from typing import Any
 
@@ -13,7 +14,7 @@ from .layout import HEIGHT, PILL_HEIGHT, WIDTH, Box, arrange
 from .markup import duration, shape, size, text
 
 Data = dict[str, Any]
-BAR, STEP_WIDTHS, PILE = 1000, (14, 34), 300  # widths and heights in pixels
+BAR, STEP_WIDTHS, PILE = 1000, (14, 44), 300  # widths and heights in pixels
 
 
 def _svg(width: float, height: float, label: str, body: Iterable[str], kind: str, fluid: bool = False) -> str:
@@ -60,8 +61,10 @@ def graph(nodes: list[Data], took: dict[str, float]) -> str:
     by_id = {node["id"]: node for node in nodes}
     slowest = max(took.values(), default=0) or 1.0
     body = [
-        '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7"'
-        ' orient="auto-start-reverse"><path d="M0 0L8 4L0 8z"/></marker></defs>'
+        (
+            '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7"'
+            ' orient="auto-start-reverse"><path d="M0 0L8 4L0 8z"/></marker></defs>'
+        )
     ]
     body += [f'<path class="edge {kind}" d="{_curve(points)}"/>' for kind, points in drawing.edges]
     body += [_pill(words, by_id[node], box) for words, node, box in drawing.pills]
@@ -72,7 +75,7 @@ def graph(nodes: list[Data], took: dict[str, float]) -> str:
 def _curve(points: Sequence[tuple[float, float]]) -> str:
     """A line through points that leaves and arrives upright, or level where it goes sideways."""
     path = [f"M{points[0][0]:.0f} {points[0][1]:.0f}"]
-    for (x, y), (to_x, to_y) in zip(points, points[1:], strict=False):
+    for (x, y), (to_x, to_y) in pairwise(points):
         half = (to_y - y) / 2
         straight = x == to_x or abs(half) < 1
         curve = f"C{x:.0f} {y + half:.0f} {to_x:.0f} {to_y - half:.0f} {to_x:.0f} {to_y:.0f}"
@@ -84,7 +87,8 @@ def _pill(words: str, node: Data, box: Box) -> str:
     kind = node.get("role", "gradient").replace(" ", "-")
     full = node["name"] if "role" in node else words
     return (
-        f'<g class="pill {kind}" data-node="{node["id"]}"><title>{text(full)}: {shape(node["values"][0]["shape"])}</title>'
+        f'<g class="pill {kind}" data-node="{node["id"]}"><title>{text(full)}:'
+        f' {shape(node["values"][0]["shape"])}</title>'
         f'<rect x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" height="{PILL_HEIGHT}" rx="11"/>'
         f'<text x="{box.middle:.0f}" y="{box.y + 15:.0f}">{text(_short(words, box.width - 10, 6.3))}</text></g>'
     )
@@ -100,7 +104,8 @@ def _node(node: Data, box: Box, share: float) -> str:
     inner = (
         f"<title>{text(node['name'])}: {text(node['operator'])}, {sides}</title>"
         f'<rect x="{box.x:.0f}" y="{box.y:.0f}" width="{WIDTH}" height="{HEIGHT}" rx="8"/>'
-        f'<text class="name" x="{box.middle:.0f}" y="{box.y + 21:.0f}">{text(_short(node["name"], WIDTH - 16, 7.4))}</text>'
+        f'<text class="name" x="{box.middle:.0f}" y="{box.y + 21:.0f}">'
+        f'{text(_short(node["name"], WIDTH - 16, 7.4))}</text>'
         f'<text class="small" x="{box.middle:.0f}" y="{box.y + 38:.0f}">{text(_short(below, WIDTH - 12, 6.1))}</text>'
     )
     if share:
@@ -115,10 +120,10 @@ def _node(node: Data, box: Box, share: float) -> str:
 # --- memory ------------------------------------------------------------------------------------------
 
 
-def memory(plan: Data, names: dict[str, str]) -> str:
+def memory(plan: Data) -> str:
     """Bytes upwards, steps to the right: a rectangle is what lies somewhere for a while."""
     count = max(len(plan["steps"]), 1)
-    step = min(max(900 / count, STEP_WIDTHS[0]), STEP_WIDTHS[1])
+    step = min(max(940 / count, STEP_WIDTHS[0]), STEP_WIDTHS[1])
     left, top, wide = 78, 26, step * count
     rows = [row for row in plan["rows"] if row["lodges"] is None and row["context"] == plan["context"]]
     arena = max((row["offset"] + row["size"] for row in rows), default=0) or 1
@@ -130,7 +135,7 @@ def memory(plan: Data, names: dict[str, str]) -> str:
         body.append(f'<path class="grid" d="M{left} {y:.0f}h{wide:.0f}"/>')
         body.append(f'<text class="tick end" x="{left - 6}" y="{y + 4:.0f}">{size(arena * part / 4)}</text>')
     for row in rows:
-        body.append(_tenant(row, plan, names, (left, top + PILE, step, scale)))
+        body.append(_tenant(row, plan, (left, top + PILE, step, scale)))
     middle = left + step * plan["forward"]
     body.append(f'<path class="border" d="M{middle:.0f} {top - 8}V{top + PILE + 6}"/>')
     body.append(f'<text class="tick end" x="{middle - 6:.0f}" y="{top - 10}">forward</text>')
@@ -145,7 +150,7 @@ def memory(plan: Data, names: dict[str, str]) -> str:
     return _svg(left + wide + 12, top + PILE + 44, label, body, "memory")
 
 
-def _tenant(row: Data, plan: Data, names: dict[str, str], where: tuple[float, float, float, float]) -> str:
+def _tenant(row: Data, plan: Data, where: tuple[float, float, float, float]) -> str:
     left, bottom, step, scale = where
     x, wide = left + step * row["first"], step * (row["last"] + 1 - row["first"])
     tall = row["size"] * scale
@@ -154,7 +159,8 @@ def _tenant(row: Data, plan: Data, names: dict[str, str], where: tuple[float, fl
     label = ", ".join(value["name"] for value in row["values"])
     lines = ""
     if tall > 13:
-        lines = f'<text class="in" x="{x + 6:.1f}" y="{y + min(tall / 2 + 4, 16):.1f}">{text(_short(label, wide - 8, 6))}</text>'
+        words = text(_short(label, wide - 8, 6.4))
+        lines = f'<text class="in" x="{x + 6:.1f}" y="{y + min(tall / 2 + 4, 16):.1f}">{words}</text>'
     cuts = "".join(
         f'<path class="cut" d="M{x + step * (v["born"] - row["first"]):.1f} {y + 1:.1f}v{max(tall - 2, 1):.1f}"/>'
         for v in row["values"][1:] if not v["view"]
@@ -176,7 +182,8 @@ def shares(parts: Sequence[tuple[str, str, float]]) -> str:
             body.append(
                 f'<g class="{kind}"><title>{text(words)}: {size(amount)}</title><rect x="{x + 0.5:.1f}" y="0"'
                 f' width="{max(wide - 1, 0.5):.1f}" height="34" rx="4"/>'
-                f'<text class="on" x="{x + wide / 2:.1f}" y="22">{text(_short(words, wide, 8) if wide > 40 else "")}</text></g>'
+                f'<text class="on" x="{x + wide / 2:.1f}" y="22">'
+                f'{text(_short(words, wide, 8) if wide > 40 else "")}</text></g>'
             )
         x += wide
     return _svg(BAR, 34, "Shares of the memory", body, "shares", True)
@@ -189,26 +196,32 @@ def timeline(times: Data, ids: dict[tuple[str, str], str]) -> str:
     """One line per device, forward and backward of all operators along one clock."""
     left, tall, gap = 76, 34, 12
     wide, span = BAR - left - 10, times["span"] or 1.0
-    body = []
-    for number, of_context in enumerate(times["contexts"]):
-        y = 4 + number * (tall + gap)
-        body.append(f'<text class="tick end" x="{left - 8}" y="{y + tall / 2 + 4:.0f}">{text(of_context["context"])}</text>')
-        body.append(f'<rect class="ground" x="{left}" y="{y}" width="{wide}" height="{tall}" rx="4"/>')
-        for row in of_context["steps"]:
-            x, long = left + wide * row["began"] / span, wide * row["took"] / span
-            node = ids.get((row["phase"], row["name"]), "")
-            words = f'<text class="on small" x="{x + long / 2:.1f}" y="{y + 21:.0f}">{text(_short(row["name"], long))}</text>'
-            body.append(
-                f'<g class="{row["phase"]}" data-node="{node}"><title>{text(row["name"])} on'
-                f' {text(of_context["context"])}: {duration(row["took"])}</title><rect x="{x:.2f}" y="{y}"'
-                f' width="{max(long - 0.6, 0.4):.2f}" height="{tall}" rx="2"/>{words if long > 44 else ""}</g>'
-            )
     bottom = 4 + len(times["contexts"]) * (tall + gap)
+    lines = range(len(times["contexts"]))
+    body = [
+        f'<rect class="ground" x="{left}" y="{4 + n * (tall + gap)}" width="{wide}" height="{tall}" rx="4"/>'
+        for n in lines
+    ]
     unit = _unit(span)
     for part in range(int(span / unit) + 1):
         x = left + wide * part * unit / span
         body.append(f'<path class="grid" d="M{x:.1f} 2V{bottom}"/>')
-        body.append(f'<text class="tick mid" x="{x:.1f}" y="{bottom + 14}">{duration(part * unit) if part else "0"}</text>')
+        when = duration(part * unit) if part else "0"
+        body.append(f'<text class="tick mid" x="{x:.1f}" y="{bottom + 14}">{when}</text>')
+    for number, of_context in enumerate(times["contexts"]):
+        y = 4 + number * (tall + gap)
+        device = text(of_context["context"])
+        body.append(f'<text class="tick end" x="{left - 8}" y="{y + tall / 2 + 4:.0f}">{device}</text>')
+        for row in of_context["steps"]:
+            x, long = left + wide * row["began"] / span, wide * row["took"] / span
+            node = ids.get((row["phase"], row["name"]), "")
+            name = text(_short(row["name"], long))
+            words = f'<text class="on small" x="{x + long / 2:.1f}" y="{y + 21:.0f}">{name}</text>'
+            body.append(
+                f'<g class="{row["phase"]}" data-node="{node}"><title>{text(row["name"])} on'
+                f' {device}: {duration(row["took"])}</title><rect x="{x:.2f}" y="{y}"'
+                f' width="{max(long - 0.6, 0.4):.2f}" height="{tall}" rx="2"/>{words if long > 44 else ""}</g>'
+            )
     return _svg(BAR, bottom + 22, "Forward and backward along one clock, a line per device", body, "time", True)
 
 

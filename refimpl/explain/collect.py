@@ -44,7 +44,7 @@ def collect(module: Any, update: Callable[[], None], title: str, source: str, nu
     seen = observed(module, update)
     names = [structure.Names(executor.program) for executor in group.execs]
     nodes = structure.graph(names[0], group)
-    cited = _cited(module, seen)
+    cited = _cited(module)
     shown = {name for part in cited.values() for name in part} | {n for node in nodes for n in node.get("rules", ())}
     more = rules.of_optimizer(type(module._optimizer).__name__)
     for node in (*names[0].forward, *names[0].backward):
@@ -215,7 +215,7 @@ def _sample(optimizer: Any, seen: Update, name: str, heard: Heard, rates: Data) 
 # --- rules -------------------------------------------------------------------------------------------
 
 
-def _cited(module: Any, seen: Update) -> dict[str, list[str]]:
+def _cited(module: Any) -> dict[str, list[str]]:
     """Part of the page -> names of its rules."""
     store = module._kvstore
     parts = {part: list(rules.CITED[part]) for part in ("slices", "graph", "memory", "times", "store", "update")}

@@ -129,8 +129,8 @@ def _stacks(backward: list[Data], forward: list[Data]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for node in backward:
         home = node["serves"]
-        home = home if home in members else reader.get(home, forward[-1]["id"])
-        found.setdefault(home, []).append(node["id"])
+        beside: str = home if home in members else reader.get(home, forward[-1]["id"])
+        found.setdefault(beside, []).append(node["id"])
     return found
 
 
@@ -197,7 +197,7 @@ def _connect(drawing: Drawing, layers: _Layers, backward: list[Data]) -> None:
         del boxes[lane]
     members = {node["id"] for node in backward}
     for node in backward:
-        target = boxes[node["id"]]
-        for source in dict.fromkeys(r["node"] for r in node["reads"] if r["node"] in members):
-            begin = boxes[source]
-            drawing.edges.append(("backward", [(begin.middle, begin.y), (target.middle, target.y + HEIGHT)]))
+        end = boxes[node["id"]]
+        for name in dict.fromkeys(r["node"] for r in node["reads"] if r["node"] in members):
+            begin = boxes[name]
+            drawing.edges.append(("backward", [(begin.middle, begin.y), (end.middle, end.y + HEIGHT)]))

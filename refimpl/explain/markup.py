@@ -31,7 +31,7 @@ def prose(value: str) -> str:
 
 
 def shape(sides: Sequence[int]) -> str:
-    """``32 × 20 × 8 × 8``; one number alone is called so."""
+    """The sides of an array with crosses between them; one number alone is called so."""
     return " \N{MULTIPLICATION SIGN} ".join(map(str, sides)) or "one number"
 
 
@@ -128,7 +128,7 @@ def sprites(pictures: list[Any], across: int, alt: str) -> str:
         color = np.moveaxis(picture if channels == 3 else np.repeat(picture[:1], 3, axis=0), 0, -1)
         canvas[top : top + height, left : left + width, :3] = 255 * color
         canvas[top : top + height, left : left + width, 3] = 255
-    factor = max(1, 32 // max(height, width))
+    factor = max(1, 48 // max(height, width))
     return (
         f'<img class="sprites" alt="{text(alt)}" width="{canvas.shape[1] * factor}"'
         f' height="{canvas.shape[0] * factor}" src="{png(canvas)}">'

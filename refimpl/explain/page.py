@@ -17,14 +17,14 @@ Data = dict[str, Any]
 ASSETS = Path(__file__).with_name("assets")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
-# Name of a part, its title, and what makes it.
-PARTS: tuple[tuple[str, str, Callable[[Data], str]], ...] = (
-    ("slices", "The batch is cut", sections.slices),
-    ("graph", "The graph runs forward and backward", sections.graph),
-    ("memory", "Values share memory", sections.memory),
-    ("times", "Each operator takes its time", sections.times),
-    ("store", "Gradients meet in the store", sections.store),
-    ("update", "Weights move", sections.update),
+# Name of a part, its title, the title in short, and what makes it.
+PARTS: tuple[tuple[str, str, str, Callable[[Data], str]], ...] = (
+    ("slices", "The batch is cut", "Slices", sections.slices),
+    ("graph", "The graph runs forward and backward", "Graph", sections.graph),
+    ("memory", "Values share memory", "Memory", sections.memory),
+    ("times", "Each operator takes its time", "Times", sections.times),
+    ("store", "Gradients meet in the store", "Gradients", sections.store),
+    ("update", "Weights move", "Weights", sections.update),
 )
 
 
@@ -32,7 +32,9 @@ def page(data: Data) -> str:
     """One HTML file that shows a training step; ``data`` is what ``collect`` found."""
     title = f"One training step: {data['title']}"
     style, script = ((ASSETS / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
-    parts = "".join(_part(number, *part, data) for number, part in enumerate(PARTS, start=1))
+    parts = "".join(
+        _part(number, name, title, make, data) for number, (name, title, _, make) in enumerate(PARTS, start=1)
+    )
     made = ", ".join(f"{text(name)} {text(version)}" for name, version in data["made_by"].items())
     return (
         "<!DOCTYPE html>\n"
@@ -50,27 +52,28 @@ def page(data: Data) -> str:
 
 
 def _header(data: Data) -> str:
-    plan, loss = data["memory"][0], data["update"]
+    plan = data["memory"][0]
     numbers = (
         ("rows in the batch", str(data["slices"]["batch_size"] or "no batch axis")),
         ("devices", ", ".join(data["contexts"])),
         ("steps of the graph", str(len(plan["steps"]))),
         ("arena of each device", size(max(p["planned"] for p in data["memory"]))),
         ("forward and backward", duration(data["times"]["span"])),
-        ("optimizer", loss["optimizer"]),
+        ("optimizer", data["update"]["optimizer"]),
     )
     cards = "".join(f"<div><dt>{text(name)}</dt><dd>{text(found)}</dd></div>" for name, found in numbers)
     return (
         f'<header><p class="over">One training step</p><h1>{text(data["title"])}</h1>'
-        f"<p>Update {data['number']} of {text(data['source'])}, followed from the batch to the new weights. Each part names"
+        f"<p>Update {data['number']} of {text(data['source'])}, followed from the batch to the new weights. Each"
+        " part names"
         " the rules that decide it; choose one to read its words.</p>"
         f'<dl class="cards">{cards}</dl></header>'
     )
 
 
 def _navigation() -> str:
-    links = "".join(f'<li><a href="#{name}">{text(title)}</a></li>' for name, title, _ in PARTS)
-    return f'<nav aria-label="Parts of the step"><ol>{links}<li><a href="#rules">The rules</a></li></ol></nav>'
+    links = "".join(f'<li><a href="#{name}">{text(short)}</a></li>' for name, _, short, _ in PARTS)
+    return f'<nav aria-label="Parts of the step"><ol>{links}<li><a href="#rules">Rules</a></li></ol></nav>'
 
 
 def _part(number: int, name: str, title: str, make: Callable[[Data], str], data: Data) -> str:
@@ -90,7 +93,8 @@ def _rules(data: Data) -> str:
         for name, rule in data["rules"].items()
     )
     return (
-        '\n<section id="rules" aria-labelledby="rules-title"><h2 id="rules-title">The rules</h2><p>What decides each step, in'
+        '\n<section id="rules" aria-labelledby="rules-title"><h2 id="rules-title">The rules</h2><p>What decides'
+        " each step, in"
         " the words of the specification. Each name is that of one rule, and stands in the file below it.</p>"
         f'<div class="articles">{articles}</div></section>'
     )

@@ -47,9 +47,12 @@ def slices(data: Data) -> str:
     names = [text(part["context"]) for part in found["parts"]]
     devices = f"<b>{names[0]}</b> alone" if len(names) == 1 else " and ".join(f"<b>{name}</b>" for name in names)
     lines = [
-        f"<p>A batch of <b>{found['batch_size']} rows</b> arrives: {inputs}. It is cut along the batch axis, and each"
-        f" device copies its own slice: {devices}.</p>",
-        charts.batch(found),
+        (
+            f"<p>A batch of <b>{found['batch_size']} rows</b> arrives: {inputs}. It is cut along the batch axis,"
+            " and each"
+            f" device copies its own slice: {devices}.</p>"
+        ),
+        charts.scrolled(charts.batch(found), "The batch, cut"),
         '<div class="columns">',
     ]
     lines += [_part(part, index, found) for index, part in enumerate(found["parts"])]
@@ -59,9 +62,11 @@ def slices(data: Data) -> str:
 def _part(part: Data, index: int, found: Data) -> str:
     rows = part["end"] - part["begin"]
     pieces = [
-        f'<article class="device device{index % 8}"><h3>{text(part["context"])}</h3><p>{rows} rows, number'
-        f" {part['begin']} to {part['end'] - 1}. With a weight of {number(part['weight'])} it is owed"
-        f" {number(part['owed'])}.</p>"
+        (
+            f'<article class="device device{index % 8}"><h3>{text(part["context"])}</h3><p>{rows} rows, number'
+            f" {part['begin']} to {part['end'] - 1}. With a weight of {number(part['weight'])} it is owed"
+            f" {number(part['owed'])}.</p>"
+        )
     ]
     for entry in found["inputs"]:
         values, name = part["arrays"][entry["name"]], text(entry["name"])
@@ -91,13 +96,22 @@ def graph(data: Data) -> str:
     backward = sum(node["phase"] == "backward" for node in nodes)
     wanted = sum(len(node.get("gradients", ())) for node in nodes)
     parts = [
-        f"<p>Every device runs the same graph on its slice. <b>Forward</b> runs {forward} operators, from the data down"
-        f" to the loss. <b>Backward</b> runs {backward} more, up again: each takes the gradient of what its operator"
-        f" gave and makes the gradients of what it had read. So the gradients of {wanted} arguments"
-        " come out on the right. Dashed lines lead to values of forward that backward reads once more; the thin line at"
-        " the foot of a box is its share of the time. Choose a box to read about it.</p>",
-        '<ul class="legend" aria-label="Colors"><li class="forward">forward</li><li class="backward">backward</li>'
-        '<li class="parameter">parameter</li><li class="gradient">its gradient</li><li class="label">label, state</li></ul>',
+        (
+            f"<p>Every device runs the same graph on its slice. <b>Forward</b> runs {forward} operators, from the"
+            " data down"
+            f" to the loss. <b>Backward</b> runs {backward} more, up again: each takes the gradient of what its"
+            " operator"
+            f" gave and makes the gradients of what it had read. So the gradients of {wanted} arguments"
+            " come out on the right. Dashed lines lead to values of forward that backward reads once more; the"
+            " thin line at"
+            " the foot of a box is its share of the time. Choose a box to read about it.</p>"
+        ),
+        (
+            '<ul class="legend" aria-label="Colors"><li class="forward">forward</li><li'
+            ' class="backward">backward</li>'
+            '<li class="parameter">parameter</li><li class="gradient">its gradient</li><li class="label">label,'
+            " state</li></ul>"
+        ),
         charts.scrolled(charts.graph(nodes, took), "The graph, scrollable"),
         '<h3 id="operators">Every operator, one by one</h3>',
         f"<p>In the order in which {text(data['contexts'][0])} runs them.</p>",
@@ -106,8 +120,8 @@ def graph(data: Data) -> str:
     steps = [node for node in nodes if node["phase"] != "variable"]
     times = [{ids: time for ids, time, _ in times_by_node(data, index)} for index in range(len(data["contexts"]))]
     for position, node in enumerate(steps):
-        parts.append(_operator(position + 1, node, places, [(c, t.get(node["id"])) for c, t in zip(
-            data["contexts"], times, strict=True)]))
+        took_here = [(c, t.get(node["id"])) for c, t in zip(data["contexts"], times, strict=True)]
+        parts.append(_operator(position + 1, node, places, took_here))
     return "".join(parts)
 
 
@@ -115,7 +129,7 @@ def times_by_node(data: Data, index: int) -> list[tuple[str, float, Data]]:
     """(node, microseconds, row) of each step of a device that is a node's."""
     ids = identities(data)
     rows = data["times"]["contexts"][index]["steps"]
-    return [(ids[row["phase"], row["name"]], row["took"], row) for row in rows if (row["phase"], row["name"]) in ids]
+    return [(ids[row["phase"], row["name"]], row["least"], row) for row in rows if (row["phase"], row["name"]) in ids]
 
 
 def identities(data: Data) -> dict[tuple[str, str], str]:
@@ -163,33 +177,43 @@ def _operator(position: int, node: Data, places: dict[str, str], times: list[tup
 
 def memory(data: Data) -> str:
     """What lies where, for how long."""
-    names = {node["id"]: node["name"] for node in data["graph"]}
     first, *others = data["memory"]
     saved = first["requested"] - first["planned"]
     share = 100 * saved / first["requested"] if first["requested"] else 0
     own = first["own"]
     parts = [
-        "<p>Where every value lies is decided once, before anything runs. Arguments, gradients and outputs have arrays of"
-        " their own, because others see them. All values in between lie in one <b>arena</b> per device: two values whose"
-        f" lives do not overlap may use the same bytes. On {text(first['context'])} they need"
-        f" <b>{size(first['planned'])}</b>; with memory of its own for each it would be {size(first['requested'])}, so"
-        f" {share:.0f}\N{NARROW NO-BREAK SPACE}% is saved.</p>",
-        charts.shares([
+        (
+            "<p>Where every value lies is decided once, before anything runs. Arguments, gradients and outputs"
+            " have arrays of"
+            " their own, because others see them. All values in between lie in one <b>arena</b> per device: two"
+            " values whose"
+            f" lives do not overlap may use the same bytes. On {text(first['context'])} they need"
+            f" <b>{size(first['planned'])}</b>; with memory of its own for each it would be"
+            f" {size(first['requested'])}, so"
+            f" {share:.0f}\N{NARROW NO-BREAK SPACE}% is saved.</p>"
+        ),
+        charts.scrolled(charts.shares([
             ("parameter", "arguments", own["arguments"]), ("gradient", "gradients", own["gradients"]),
             ("kept", "arena", first["planned"]), ("label", "outputs", own["outputs"]),
             ("passing", "states", own["auxiliary states"]),
-        ]),
-        '<p class="note">'
-        f"Arguments {size(own['arguments'])}, gradients {size(own['gradients'])}, arena {size(first['planned'])}, outputs"
-        f" {size(own['outputs'])}, auxiliary states {size(own['auxiliary states'])}.</p>",
-        '<ul class="legend" aria-label="Colors"><li class="kept">forward, kept for backward</li><li class="passing">'
-        'forward, given up earlier</li><li class="backward">backward</li></ul>',
-        _plan(first, names),
+        ]), "Who takes how many bytes"),
+        (
+            '<p class="note">'
+            f"Arguments {size(own['arguments'])}, gradients {size(own['gradients'])}, arena"
+            f" {size(first['planned'])}, outputs"
+            f" {size(own['outputs'])}, auxiliary states {size(own['auxiliary states'])}.</p>"
+        ),
+        (
+            '<ul class="legend" aria-label="Colors"><li class="kept">forward, kept for backward</li><li'
+            ' class="passing">'
+            'forward, given up earlier</li><li class="backward">backward</li></ul>'
+        ),
+        _plan(first),
     ]
     for plan in others:
         same = _bytes(plan) == _bytes(first)
         note = ", the same plan" if same else ""
-        parts.append(folded(f"The plan of {text(plan['context'])}: {size(plan['planned'])}{note}", _plan(plan, names)))
+        parts.append(folded(f"The plan of {text(plan['context'])}: {size(plan['planned'])}{note}", _plan(plan)))
     return "".join(parts)
 
 
@@ -197,7 +221,7 @@ def _bytes(plan: Data) -> list[tuple[Any, ...]]:
     return [(r["offset"], r["size"], r["first"], r["last"]) for r in plan["rows"]]
 
 
-def _plan(plan: Data, names: dict[str, str]) -> str:
+def _plan(plan: Data) -> str:
     rows = [
         [
             f"{row['offset']:,}" if row["lodges"] is None else f"in {text(row['lodges'])}", f"{row['size']:,} bytes",
@@ -210,7 +234,7 @@ def _plan(plan: Data, names: dict[str, str]) -> str:
         for row in plan["rows"]
     ]
     content = table(["offset", "size", "steps", "values that lie there"], rows, f"Places of {text(plan['context'])}")
-    picture = charts.scrolled(charts.memory(plan, names), f"Memory of {plan['context']}, scrollable")
+    picture = charts.scrolled(charts.memory(plan), f"Memory of {plan['context']}, scrollable")
     return picture + folded(f"{len(rows)} places as a table", content)
 
 
@@ -221,12 +245,19 @@ def times(data: Data) -> str:
     """Where the time goes."""
     found = data["times"]
     contexts = found["contexts"]
-    slowest = max((row["took"] for c in contexts for row in c["steps"]), default=0) or 1.0
+    slowest = max((row["least"] for c in contexts for row in c["steps"]), default=0) or 1.0
     together = "side by side, a thread for each" if len(contexts) > 1 else "alone"
     parts = [
-        f"<p>Forward and backward take <b>{duration(found['span'])}</b>; the devices work {together}. Measured by the"
-        f" profiler when all kernels were compiled: the fastest of {found['repeats']} runs of this very step.</p>",
-        charts.timeline(found, identities(data)),
+        (
+            f"<p>Forward and backward take <b>{duration(found['span'])}</b>; the devices work {together}."
+            " Measured by the"
+            f" profiler when all kernels were compiled: the fastest of {found['repeats']} runs of this very step."
+            " A bar lasts"
+            " from the beginning of an operator to its end, so it includes what the operator had to wait for:"
+            " Python lets one"
+            " thread at a time find its next kernel, and only kernels run side by side.</p>"
+        ),
+        charts.scrolled(charts.timeline(found, identities(data)), "Time, a line per device"),
     ]
     rows = []
     for position, row in enumerate(contexts[0]["steps"]):
@@ -234,7 +265,7 @@ def times(data: Data) -> str:
         for number_of, of_context in enumerate(contexts):
             # devices whose graphs differ are measured, but not put into one line
             same = len(of_context["steps"]) == len(contexts[0]["steps"])
-            took = of_context["steps"][position]["took"] if same else None
+            took = of_context["steps"][position]["least"] if same else None
             cells.append("" if took is None else (
                 f'<span class="meter device{number_of % 8}" style="--share:{100 * took / slowest:.1f}%">'
                 f"{duration(took)}</span>"
@@ -242,7 +273,8 @@ def times(data: Data) -> str:
         rows.append([text(row["name"]), text(row["operator"].removeprefix("_backward_")), row["phase"], *cells])
     heads = ["step", "operator", "phase", *[text(c["context"]) for c in contexts]]
     totals = ", ".join(f"{duration(c['total'])} on {text(c['context'])}" for c in contexts)
-    parts.append(folded(f"All {len(rows)} steps as a table: {totals} at work", table(heads, rows, "Time of each step")))
+    parts.append(folded(f"All {len(rows)} steps as a table: {totals} without waiting",
+                        table(heads, rows, f"The least time of each step in {found['repeats']} runs")))
     return "".join(parts)
 
 
@@ -265,8 +297,9 @@ def store(data: Data) -> str:
         )
         told = (
             f"<p>Each device knows the gradient of its own slice only. All of them are pushed to a"
-            f" <b>{text(found['type'])}</b> store, which adds them up: the sum is the gradient of the whole batch. {after}"
-            ' Blue is below zero, orange above; all pictures of one parameter have one scale.</p>'
+            f" <b>{text(found['type'])}</b> store, which adds them up: the sum is the gradient of the whole"
+            f" batch. {after}"
+            " Blue is below zero, orange above; all pictures of one parameter have one scale.</p>"
         )
     return told + "".join(_merge(entry, contexts, index) for index, entry in enumerate(found["parameters"]))
 
@@ -297,9 +330,12 @@ def update(data: Data) -> str:
     """What the optimizer does with the sum."""
     found = data["update"]
     settings = ", ".join(
-        f"<code>{text(k)} = {text(number(v) if isinstance(v, float) else v)}</code>" for k, v in found["settings"].items()
+        f"<code>{text(k)} = {text(number(v) if isinstance(v, float) else v)}</code>"
+        for k, v in found["settings"].items()
     )
-    formula = "".join(f"<p>{prose(part)}</p>" for part in found["formula"].split("\n\n"))
+    formula = "".join(
+        f"<p>{prose(part)}</p>" for part in found["formula"].replace("<-", "\N{LEFTWARDS ARROW}").split("\n\n")
+    )
     return (
         f"<p>The optimizer is <b>{text(found['optimizer'])}</b> with {settings}.</p>"
         f'<blockquote class="formula">{formula}</blockquote>'
@@ -345,7 +381,8 @@ def _sample(sample: Data, contexts: list[str]) -> str:
     rows.append(["w before", value(sample["before"])])
     rows += [["state before", value(part)] for part in sample["state_before"]]
     rows += [
-        [f"{text(line['what'])} = {text(line['formula'])}", value(line["value"])] for line in sample.get("arithmetic", ())
+        [f"{text(line['what'])} = {text(line['formula'])}", value(line["value"])]
+        for line in sample.get("arithmetic", ())
     ]
     rows += [["state after", value(part)] for part in sample["state_after"]]
     rows.append(["<b>w after</b>", f"<b>{value(sample['after'])}</b>"])

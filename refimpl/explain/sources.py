@@ -15,6 +15,7 @@ from .. import initializer, random
 from ..base import refusal
 from ..checkpoint import load_checkpoint
 from ..context import Context, cpu
+from ..data import TRAINING
 from ..data import digits as packaged_digits
 from ..io import DataBatch
 from ..kernels.foundation import known
@@ -120,7 +121,16 @@ def script(path: str | Path, arguments: Sequence[str] = (), number: int = 1) -> 
 
 
 def digits(contexts: Sequence[Context] = (cpu(0), cpu(1)), batch_size: int = 64, store: str = "local") -> Data:
-    """The first step of LeNet on the packaged digits, as ``refimpl train`` would make it."""
+    """The first step of LeNet on the packaged digits, as ``refimpl train`` would make it.
+
+    Raises:
+        ValueError: the batch is larger than the training set.
+    """
+    if batch_size > TRAINING:
+        raise refusal(
+            "Cli/batch-within-data", f"a batch of {batch_size} rows is more than the {TRAINING} training images",
+            ValueError,
+        )
     from ..networks import lenet
 
     random.seed(0)
@@ -186,7 +196,7 @@ def _known_shapes(arguments: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
 
 def _digits_fit(net: Symbol, arguments: Mapping[str, Any], inputs: list[str], batch_size: int) -> bool:
     """Whether a network classifies pictures of 8 x 8 pixels into ten classes, as far as its shapes tell."""
-    if sorted(inputs) != ["data", "softmax_label"]:
+    if sorted(inputs) != ["data", "softmax_label"] or batch_size > TRAINING:
         return False
     try:
         _, outputs, _ = net.infer_shape_partial(data=(batch_size, 1, 8, 8), **_known_shapes(arguments))
@@ -219,7 +229,7 @@ def _input_shapes(
 
 def _random_batch(data: Mapping[str, Any], labels: Mapping[str, Any]) -> DataBatch:
     """Numbers between 0 and 1, and labels 0 and 1, from one seed."""
-    stream = np.random.RandomState(0)  # noqa: NPY002  # a stream that NumPy has frozen
+    stream = np.random.RandomState(0)  # a stream that NumPy has frozen
     return DataBatch(
         [array(stream.uniform(size=shape)) for shape in data.values()],
         [array(stream.randint(0, 2, size=shape)) for shape in labels.values()],

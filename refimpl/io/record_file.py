@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from ..base import MXNetError, refusal, require
 from ..image_records import decoded, unpack
-from ..recordio import MXIndexedRecordIO, MXRecordIO
+from ..recordio import _FIRST, _LAST, _MAGIC, _MIDDLE, _WHOLE, MXIndexedRecordIO, MXRecordIO
 
 
 class Sample(NamedTuple):
@@ -40,42 +41,58 @@ class RecordFile:
     def __init__(self, path: str | os.PathLike, index: str | os.PathLike, parts: int, part: int) -> None:
         self.path = path
         self._file = MXRecordIO(path, "r")
-        places = self._places()
+        self._size = Path(path).stat().st_size
         if index:
-            places = self._indexed(index, places)
+            places = self._indexed(index)
             step = -(-len(places) // parts)
             self.places = places[step * part : step * (part + 1)]
         else:
-            step = -(-Path(path).stat().st_size // parts)
+            step = -(-self._size // parts)
             step += -step % 4
-            self.places = [place for place in places if step * part <= place < step * (part + 1)]
+            self.places = [place for place in self._all() if step * part <= place < step * (part + 1)]
         which = f"in part {part} of {parts}" if parts > 1 else "in it"
         require("ImageRecordIter/empty", self.places, f'"{path}" has no record {which}')
 
     def __len__(self) -> int:
         return len(self.places)
 
-    def _places(self) -> list[int]:
-        """The byte at which each record begins; reading them all finds damage now rather than in an epoch."""
-        places: list[int] = []
-        while True:
-            place = self._file._here(reopen=True).tell()
-            if self._file.read() is None:
-                return places
-            places.append(place)
+    def _head(self, place: int) -> tuple[int, int]:
+        """(kind of the part of a record that begins here, the byte behind it); kind -1 where none begins."""
+        handle = self._file._here(reopen=True)
+        handle.seek(place)
+        head = handle.read(8)
+        mark, word = struct.unpack("<II", head) if len(head) == 8 else (0, 0)
+        kind, length = word >> 29, word & (1 << 29) - 1
+        behind = place + 8 + length + -length % 4
+        return (kind if mark == _MAGIC and behind <= self._size else -1), behind
 
-    def _indexed(self, index: str | os.PathLike, places: list[int]) -> list[int]:
+    def _all(self) -> list[int]:
+        """The byte at which each record begins. Heads are looked at, so damage is found now and not in an epoch."""
+        places: list[int] = []
+        place = 0
+        while place < self._size:
+            places.append(place)
+            kind, behind = self._head(place)
+            while kind in (_FIRST, _MIDDLE):
+                kind, behind = self._head(behind)
+                kind = kind if kind in (_MIDDLE, _LAST) else -1
+            if kind not in (_WHOLE, _LAST):
+                self._file._here().seek(place)
+                self._file.read()  # says what is wrong
+            place = behind
+        return places
+
+    def _indexed(self, index: str | os.PathLike) -> list[int]:
         try:
             opened = MXIndexedRecordIO(index, self.path, "r")
         except FileNotFoundError as error:
             raise refusal("ImageRecordIter/index", str(error)) from None
         named = sorted(opened.idx.values())
         opened.close()
-        known = set(places)
         for place in named:
             require(
-                "ImageRecordIter/index", place in known,
-                f'"{index}" says that a record begins at byte {place} of "{self.path}", but none does',
+                "ImageRecordIter/index", place >= 0 and self._head(place)[0] in (_WHOLE, _FIRST),
+                f'"{index}" says that a record begins at byte {place} of "{self.path}", but no whole one does',
             )
         return named
 

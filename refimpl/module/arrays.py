@@ -76,7 +76,8 @@ def inferred(clause: str, infer: Any, described: Mapping[str, Any]) -> tuple[lis
 
 
 def owned(
-    owner: Mapping[str, NDArray | None] | None, name: str, shape: Any, dtype: Any, place: Context
+    owner: Mapping[str, NDArray | None] | None, name: str, shape: Any, dtype: Any, place: Context,
+    stype: str = "default",
 ) -> NDArray:
     """The owner's array of this name, which must fit, or a new one of zeros when there is no owner."""
     if owner is not None and name not in owner:
@@ -87,7 +88,7 @@ def owned(
         )
     found = owner.get(name) if owner else None
     if found is None:
-        return nd.zeros(shape, place, dtype)
+        return nd.zeros(shape, place, dtype, stype=stype)
     if found.shape != tuple(shape):
         raise refusal(
             "ExecutorGroup/shared-shape",

@@ -26,6 +26,7 @@ from .crew import Crew
 from .descriptions import check_labels, resized
 from .parameters import check_states, check_values
 from .requests import gradient_requests, group_contexts, places_of
+from .storages import gradient_storages
 
 
 class DataParallelExecutorGroup:
@@ -150,13 +151,11 @@ class DataParallelExecutorGroup:
 
     def _bind_one(self, index: int, descriptions: Sequence[DataDesc], owner: Any) -> Any:
         """Bind the executor of one context; parameters come from ``owner`` where it has them."""
-        shapes, aux_shapes = inferred(
-            "ExecutorGroup/shapes-known", self.symbol.infer_shape, {d.name: d.shape for d in descriptions}
-        )
-        types, aux_types = inferred(
-            "ExecutorGroup/types-known", self.symbol.infer_type, {d.name: d.dtype for d in descriptions}
-        )
+        sizes, kinds = {d.name: d.shape for d in descriptions}, {d.name: d.dtype for d in descriptions}
+        shapes, aux_shapes = inferred("ExecutorGroup/shapes-known", self.symbol.infer_shape, sizes)
+        types, aux_types = inferred("ExecutorGroup/types-known", self.symbol.infer_type, kinds)
         device, groups = self.contexts[index], self.group2ctxs[index]
+        sparse = gradient_storages(self.symbol, sizes, kinds)
         places = places_of(self.symbol, self.arg_names, device, groups)
         state_places = places_of(self.symbol, self.aux_names, device, groups)
         arguments, gradients = [], {}
@@ -165,7 +164,8 @@ class DataParallelExecutorGroup:
             if name in self.param_names:
                 arguments.append(owned(owner and owner.arg_dict, name, shape, dtype, place))
                 if wanted:
-                    gradients[name] = owned(owner and owner.grad_dict, name, shape, dtype, place)
+                    stype = sparse.get(name, "default")
+                    gradients[name] = owned(owner and owner.grad_dict, name, shape, dtype, place, stype)
             else:
                 pool = self.shared_data_arrays[index]
                 arguments.append(pooled(pool, name, shape, dtype, place))

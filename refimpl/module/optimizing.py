@@ -220,7 +220,7 @@ class OptimizingModule(BaseModule):
     def prepare(self, data_batch: Any, sparse_row_id_fn: Callable | None = None) -> None:
         """Check which rows of row_sparse parameters ``data_batch`` will need.
 
-        ``sparse_row_id_fn(data_batch)`` returns {parameter name: row ids}. Executors hold parameters
+        ``sparse_row_id_fn(data_batch)`` returns {parameter name: row ids}. A module holds parameters
         dense, and an update brings all of their rows, so that there is nothing to pull.
 
         Raises:

@@ -48,9 +48,10 @@ def eliminate(graph: Graph) -> Graph:
 
     def visit(node: Node, inputs: list[Entry]) -> Node:
         made = graph.with_inputs(node, inputs)
-        measured = all(known(graph.shapes[id(made), i]) for i in range(made.output_count()))
-        if stays_alone(node) or not (inputs or measured):  # zeros of unknown shape may take two shapes
+        if stays_alone(node):
             return made
+        if not inputs and not all(known(graph.shapes[id(made), i]) for i in range(made.output_count())):
+            return made  # zeros of unknown shape may take two shapes
         return kept.setdefault(_identity(graph, made, inputs), made)
 
     return separate(graph.rewritten(visit))

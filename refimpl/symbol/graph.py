@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -40,6 +41,10 @@ class Graph:
 
     def order(self) -> list[Node]:
         """All nodes, inputs first."""
+        return self._order
+
+    @cached_property
+    def _order(self) -> list[Node]:
         return post_order(self.entries())
 
     def steps(self) -> tuple[list[Node], list[Node]]:
@@ -75,7 +80,8 @@ class Graph:
         made: dict[int, Node] = {}
 
         def moved(entry: Entry) -> Entry:
-            return Entry(made[id(entry.node)], entry.index)
+            node = made[id(entry.node)]
+            return entry if node is entry.node else Entry(node, entry.index)
 
         for node in self.order():
             made[id(node)] = node if node.is_variable else visit(node, [moved(e) for e in node.inputs])

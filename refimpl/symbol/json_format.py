@@ -27,6 +27,7 @@ _NODE_FIELDS = {
 }
 _GRAPH_FIELDS = {"nodes", "arg_nodes", "node_row_ptr", "heads", "attrs"}
 _CASTS = ("amp_cast", "amp_multicast")
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"})
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -70,27 +71,29 @@ def _versions(order: Sequence[Node]) -> dict[tuple[int, int], int]:
 
 def _quoted(text: str) -> str:
     """Text as MXNet writes it: it knows these five escapes and no others, so the rest stands as it is."""
-    for plain, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t"), ("\r", "\\r")):
-        text = text.replace(plain, escaped)
+    if not text.isprintable() or '"' in text or "\\" in text:
+        text = text.translate(_ESCAPES)
     return f'"{text}"'
 
 
 def _layout(value: Any, indent: int = 0) -> str:
     """Text in the layout of MXNet's writer: two spaces, one-line maps of a single entry, one-line triples."""
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, int) or not value:
+        return str(value)
     pad = "  " * (indent + 1)
     if isinstance(value, dict):
-        if not value:
-            return "{}"
         lines = [f"{_quoted(k)}: {_layout(v, indent + 1)}" for k, v in value.items()]
         if len(lines) == 1:
             return "{" + lines[0] + "}"
         return "{\n" + pad + f", \n{pad}".join(lines) + "\n" + "  " * indent + "}"
-    if isinstance(value, list):
-        flat = all(not isinstance(v, (dict, list)) for v in value)
-        if (flat and len(value) <= 10) or all(isinstance(v, list) for v in value):
-            return "[" + ", ".join(_layout(v, indent) for v in value) + "]"
-        return "[\n" + pad + f", \n{pad}".join(_layout(v, indent + 1) for v in value) + "\n" + "  " * indent + "]"
-    return _quoted(value) if isinstance(value, str) else json.dumps(value)
+    if isinstance(value[0], list):
+        return str(value)  # references, which are lists of numbers
+    lines = [_layout(v, indent + 1) for v in value]
+    if len(lines) <= 10 and not isinstance(value[0], dict):
+        return "[" + ", ".join(lines) + "]"
+    return "[\n" + pad + f", \n{pad}".join(lines) + "\n" + "  " * indent + "]"
 
 
 def _np_shape() -> bool:

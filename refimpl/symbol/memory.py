@@ -332,8 +332,8 @@ def arrange(tenants: Sequence[_Tenant]) -> int:
             total = fit(order)
             if best < 0 or total < best:
                 best, chosen = total, list(order)
-            if best <= enough:
-                return fit(chosen)
+            if best <= enough:  # this order is the best: they lie as it says
+                return best
             top = max(order, key=lambda t: t.offset + t.size)
             order.remove(top)
             order.insert(0, top)

@@ -20,18 +20,17 @@ def picture(rows, columns, channels=3):
     return ((r * r * 37 + c * c * 11 + k * 53 + r * c * 7) % 256).astype(np.uint8)
 
 
-@pytest.fixture
-def write(tmp_path):
-    """Write records with an index; return the options that read them."""
-    def writing(records, name="pictures"):
-        options = {"path_imgrec": str(tmp_path / f"{name}.rec"), "path_imgidx": str(tmp_path / f"{name}.idx")}
+def writer(folder):
+    """A function that writes records with an index into ``folder`` and returns the options that read them."""
+    def write(records, name="pictures"):
+        options = {"path_imgrec": str(folder / f"{name}.rec"), "path_imgidx": str(folder / f"{name}.idx")}
         file = MXIndexedRecordIO(options["path_imgidx"], options["path_imgrec"], "w")
         for number, record in enumerate(records):
             file.write_idx(number, record)
         file.close()
         return options
 
-    return writing
+    return write
 
 
 def packed(label, pixels, number=0):

@@ -8,7 +8,13 @@ import pytest
 from refimpl.io import ImageDetRecordIter
 from refimpl.recordio import IRHeader, pack
 
-from .picture_records import needs_pillow, opened, packed, picture, refused, write  # noqa: F401  # write is a fixture
+from .picture_records import needs_pillow, opened, packed, picture, refused, writer
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write records with an index; return the options that read them."""
+    return writer(tmp_path)
 
 BOX = [0, 0.1, 0.2, 0.5, 0.6]
 

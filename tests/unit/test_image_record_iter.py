@@ -6,8 +6,11 @@ import sys
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import refimpl as mx
+from refimpl.base import MXNetError
 from refimpl.io import (
     ImageRecordInt8Iter,
     ImageRecordIter,
@@ -18,7 +21,13 @@ from refimpl.io import (
 from refimpl.io.pictures import enlarge, padded, resize_shorter
 from refimpl.recordio import IRHeader, pack
 
-from .picture_records import needs_pillow, opened, packed, picture, refused, write  # noqa: F401  # write is a fixture
+from .picture_records import needs_pillow, opened, packed, picture, refused, writer
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write records with an index; return the options that read them."""
+    return writer(tmp_path)
 
 
 def plain(count, rows=4, columns=4):
@@ -269,6 +278,23 @@ def test_damaged_files(write, tmp_path):
     for line in ("1 2 x", "1\tx.png", "a\t2\tx.png", "1\tb\tx.png"):
         (tmp_path / "wrong.lst").write_text(f"0\t1\ty.png\n{line}\n")
         assert "line 2" in refused("ImageRecordIter/list", opened, options, path_imglist=tmp_path / "wrong.lst")
+
+
+@needs_pillow
+@pytest.mark.clause("ImageRecordIter/record")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.integers(0, 399), st.integers(0, 255)), min_size=1, max_size=4), st.integers(0, 4))
+def test_any_damage_is_read_or_refused(write, tmp_path, changes, cut):
+    write([*plain(2), pack(IRHeader(0, 1.0, 1, 0), b"\x0a\x23\xd7\xce" * 3)])
+    content = bytearray((tmp_path / "pictures.rec").read_bytes())
+    for place, value in changes:
+        content[place % len(content)] = value
+    (tmp_path / "damaged.rec").write_bytes(content[: len(content) - cut])
+    try:
+        for batch in opened({"path_imgrec": tmp_path / "damaged.rec"}, batch_size=1):
+            assert batch.data[0].shape == (1, 3, 4, 4)
+    except MXNetError as error:
+        assert error.clause in ("RecordIO/valid", "ImageRecordIter/record")
 
 
 @pytest.mark.clause(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 
@@ -127,6 +125,38 @@ def test_a_module_sees_what_its_sharer_trained():
     step(other)
     assert values(module)["fc_weight"][0, 0] != 1
     assert np.array_equal(values(module)["fc_weight"], values(other)["fc_weight"])
+
+
+@clause("Module/compression")
+def test_compression_is_the_business_of_the_store():
+    class Told(mx.kv.KVStore):
+        def set_gradient_compression(self, compression_params):
+            seen.append((compression_params, dict(self._stored)))
+
+    seen, wanted = [], {"type": "2bit", "threshold": 0.5}
+    for store in (Told(), None):
+        module = mx.mod.Module(network(), compression_params=wanted)
+        module.bind(DATA, LABEL)
+        module.init_params()
+        module.init_optimizer(kvstore=store)
+        step(module)
+    assert seen == [(wanted, {})]
+
+
+@clause("Module/compression")
+def test_an_optimizer_that_could_not_be_installed_is_not():
+    class Unwilling(mx.kv.KVStore):
+        def set_gradient_compression(self, compression_params):
+            raise mx.MXNetError(compression_params)
+
+    module = mx.mod.Module(network(), compression_params={"type": "2bit"})
+    module.bind(DATA, LABEL)
+    module.init_params()
+    with pytest.raises(mx.MXNetError):
+        module.init_optimizer(kvstore=Unwilling())
+    assert (module.optimizer_initialized, module._kvstore, module._optimizer) == (False, None, None)
+    module.init_optimizer(kvstore=None)
+    step(module)
 
 
 # --- sharing --------------------------------------------------------------------------------------
@@ -254,63 +284,6 @@ def test_states_of_other_shapes_are_refused_whole(states):
     assert caught.value.clause == "Module/state-shapes"
     for array in module.get_states(merge_multi_context=False)[0]:
         assert array.asnumpy().min() == array.asnumpy().max() == 2
-
-
-# --- rows of sparse parameters --------------------------------------------------------------------
-
-
-def sparse(count):
-    weight = mx.sym.Variable("weight", stype="row_sparse", shape=(6, 1))
-    bias = mx.sym.Variable("bias", shape=(1,), init=mx.init.Zero())
-    net = mx.sym.broadcast_add(mx.sym.sparse.dot(mx.sym.Variable("data", stype="csr"), weight), bias)
-    net = mx.sym.LinearRegressionOutput(net, mx.sym.Variable("label"), name="out")
-    module = mx.mod.Module(net, label_names=["label"], context=contexts(count))
-    module.bind([("data", (4, 6))], [("label", (4, 1))])
-    module.init_params(mx.init.One())
-    return module
-
-
-@clause("Module/sparse-rows", "ExecutorGroup/same-result")
-@pytest.mark.parametrize("store", [lambda: mx.kv.create("local"), lambda: "local"])
-@pytest.mark.parametrize("count", [1, 2])
-def test_sparse_regression_gives_mxnets_numbers(count, store):
-    # MXNet 1.9.1, with row_sparse weights and pulls of rows: these weights, on one and two contexts
-    data = [[1, 0, 0, 2, 0, 0], [0, 0, 3, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 0, 1, 1, 0]]
-    rows = mx.io.DataBatch([mx.nd.array(data).tostype("csr")], [mx.nd.array([[1], [2], [3], [4]])])
-    module = sparse(count)
-    module.init_optimizer(store(), optimizer_params={"learning_rate": 1.0})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for _ in range(2):
-            module.prepare(rows, lambda _: {"weight": mx.nd.array([0, 1, 2, 3, 4])})
-            module.forward_backward(rows)
-            module.update()
-    assert values(module)["weight"].ravel().tolist() == [0.3125, 1.8125, 1.0, 0.5625, 1.9375, 1.0]
-    assert values(module)["bias"].tolist() == [1.0625]
-
-
-@clause("Module/sparse-rows")
-def test_what_is_prepared_in_vain_warns():
-    module = ready(2)
-    module.prepare(None)
-    module.init_optimizer(kvstore=None)
-    with pytest.warns(UserWarning, match="No need to call sparse_row_id_fn"):
-        module.prepare(None, lambda _: {"fc_weight": None})
-    module.init_optimizer(force_init=True)
-    with pytest.warns(UserWarning, match="fc_weight.stype is not 'row_sparse'"):
-        module.prepare(None, lambda _: {"fc_weight": None})
-    with pytest.warns(UserWarning, match="sparse_row_id_fn is not invoked for BaseModule"):
-        mx.mod.SequentialModule().prepare(None, lambda _: {})
-
-
-@clause("Module/sparse-rows")
-@pytest.mark.parametrize(("kind", "rows"), [(AssertionError, [1]), (ValueError, {"zz": None})])
-def test_rows_are_a_dict_of_parameters(kind, rows):
-    module = ready(2)
-    module.init_optimizer()
-    with pytest.raises(kind) as caught:
-        module.prepare(None, lambda _: rows)
-    assert caught.value.clause == "Module/sparse-rows"
 
 
 # --- requests per argument ------------------------------------------------------------------------

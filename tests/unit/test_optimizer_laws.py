@@ -158,6 +158,20 @@ def test_together_are_weights_of_one_type() -> None:
 
 
 @pytest.mark.clause("Updater/together")
+@pytest.mark.parametrize(("before", "after"), [("sgd", "adam"), ("adam", "sgd")])
+def test_an_updater_goes_by_the_optimizer_of_the_file(before: str, after: str) -> None:
+    """MXNet raises AssertionError where an updater of sgd has read the states of adam."""
+    source, updater = opt.get_updater(opt.create(after)), opt.get_updater(opt.create(before))
+    weights = [nd.ones(2), nd.ones(2)]
+    source([0, 1], [nd.ones(2)] * 2, weights)
+    updater.set_states(source.get_states(dump_optimizer=True))
+    updater([0, 1], [nd.ones(2)] * 2, weights)
+    assert updater.optimizer.num_update == 2
+    assert updater.aggregate_updates == (after == "sgd")
+    assert weights[0].asnumpy().tolist() == weights[1].asnumpy().tolist()
+
+
+@pytest.mark.clause("Updater/together")
 def test_any_rule_may_be_given_several() -> None:
     class Descent(opt.Optimizer):
         def update(self, index, weight, grad, state) -> None:

@@ -79,6 +79,6 @@ def __getattr__(name: str) -> Any:
 __all__ = [  # noqa: PLE0604  # the operators' names are strings too
     "SPARSE_RESULTS", "BaseSparseNDArray", "CSRNDArray", "NotSupportedForSparseNDArray", "RowSparseNDArray", "Rule",
     "add", "array", "asks_for_sparse", "copy_into", "csr_matrix", "divide", "empty", "from_parts", "invoke", "is_scipy",
-    "multiply", "put", "row_sparse_array", "rules", "rules_elementwise", "rules_products", "rules_rows", "stand_in", "subtract",
-    "tostype", "zeros", *OPERATORS,
+    "multiply", "put", "row_sparse_array", "rules", "rules_elementwise", "rules_products", "rules_rows", "stand_in",
+    "subtract", "tostype", "zeros", *OPERATORS,
 ]

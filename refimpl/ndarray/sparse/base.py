@@ -240,6 +240,8 @@ class BaseSparseNDArray(NDArray):
         placed = [part.as_in_context(self._ctx) for part in (other._values, *other._indices)]
         values = placed[0].astype(self.dtype, copy=placed[0] is other._values)
         self._values, self._indices, self._order = values, tuple(placed[1:]), other._order
+        if self._place is not None and self._place.record is not None:
+            self._place = None  # this is no longer what the operator computed
 
     # --- indexing --------------------------------------------------------------------------------
 

@@ -1,0 +1,32 @@
+"""Which gradients of a net are sparse, so that an update leaves the rows alone that nobody read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..base import dtype_of
+from ..symbol import inference, storage
+
+
+def gradient_storages(symbol: Any, shapes: Mapping[str, Any], types: Mapping[str, Any]) -> dict[str, str]:
+    """The storage of the gradient of each argument that has a sparse one.
+
+    They belong to the weight of an ``Embedding`` with ``sparse_grad``, and to the right side of a ``dot`` whose left
+    side was declared csr; ``shapes`` and ``types`` are those of the described inputs.
+    """
+    order = symbol.order()
+    declared = any("__storage_type__" in node.attrs for node in order)
+    if not declared and not any(getattr(node.params, "sparse_grad", False) for node in order):
+        return {}
+    arguments, auxiliary = symbol._variables()
+    variables = storage.declared([*arguments, *auxiliary], None)
+    found = inference.shapes(order, {name: tuple(shape) for name, shape in shapes.items()})
+    dtypes = inference.types(
+        order, {name: dtype_of(dtype) for name, dtype in types.items()}, np.dtype(np.float32)
+    )
+    gradients = storage.Gradients(order, symbol.entries, storage.values(order, variables, found, dtypes))
+    storages = {node.name: gradients.stype((id(node), 0)) for node in arguments}
+    return {name: stype for name, stype in storages.items() if stype != "default"}
