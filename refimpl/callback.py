@@ -32,7 +32,7 @@ def module_checkpoint(
     def _callback(iter_no: int, sym: Any = None, arg: Any = None, aux: Any = None) -> None:
         del sym, arg, aux  # the module has its own
         if (iter_no + 1) % period == 0:
-            mod.save_checkpoint(prefix, iter_no + 1, save_optimizer_states)
+            mod.save_checkpoint(prefix, iter_no + 1, save_optimizer_states=save_optimizer_states)
 
     return _callback
 

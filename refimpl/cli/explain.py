@@ -40,9 +40,10 @@ def explain(
     A script runs until its first update, and no further. A checkpoint and the digits are trained one step here, on
     --devices, with a batch of --batch-size.
     """
+    shapes = dict(map(_shape, shape or []))
     if not as_json:
         _require_folder(output)
-    found = _found(source, arguments or [], step, epoch, shape or [], contexts(devices, gpus, batch_size), batch_size)
+    found = _found(source, arguments or [], step, epoch, shapes, contexts(devices, gpus, batch_size), batch_size)
     if as_json:
         print(json.dumps(found, indent=1, allow_nan=False))
         return
@@ -58,7 +59,7 @@ def _require_folder(output: Path) -> None:
 
 
 def _found(
-    source: str | None, arguments: list[str], step: int, epoch: int | None, shapes: list[str], devices: list[Context],
+    source: str | None, arguments: list[str], step: int, epoch: int | None, shapes: dict[str, tuple[int, ...]], devices: list[Context],
     batch_size: int,
 ) -> dict[str, Any]:
     from .. import explain as explaining
@@ -71,7 +72,7 @@ def _found(
         return explaining.script(source, arguments, step)
     chosen = _last_epoch(source) if epoch is None else epoch
     checkpoint_files(source, chosen)
-    return explaining.checkpoint(source, chosen, devices, batch_size, dict(map(_shape, shapes)))
+    return explaining.checkpoint(source, chosen, devices, batch_size, shapes)
 
 
 def _last_epoch(prefix: str) -> int:

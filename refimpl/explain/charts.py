@@ -14,7 +14,7 @@ from .layout import HEIGHT, PILL_HEIGHT, WIDTH, Box, arrange
 from .markup import duration, shape, size, text
 
 Data = dict[str, Any]
-BAR, STEP_WIDTHS, PILE = 1000, (14, 44), 300  # widths and heights in pixels
+BAR, STEP_WIDTHS, PILE = 1000, (7, 44), 300  # widths and heights in pixels
 
 
 def _svg(width: float, height: float, label: str, body: Iterable[str], kind: str, fluid: bool = False) -> str:

@@ -27,6 +27,7 @@ WINDOW = (24, 40)
 """Rows and columns of the part of an array that is shown."""
 PICTURES = 64
 """Rows of a slice that are shown."""
+_PACKAGE = __name__.partition(".")[0]
 _OWN_SETTINGS = ("aggregate_num", "allow_np_array", "begin_num_update", "lr", "lr_mult", "num_update", "wd_mult")
 
 
@@ -156,7 +157,6 @@ def _merged(name: str, seen: Update) -> np.ndarray | None:
 
 def _update(module: Any, seen: Update) -> Data:
     optimizer = module._optimizer
-    lines = inspect.getdoc(type(optimizer)) or ""
     found = []
     for name, before in seen.before.items():
         heard = seen.heard.get((name, 0))
@@ -173,10 +173,17 @@ def _update(module: Any, seen: Update) -> Data:
         found.append(entry)
     return {
         "optimizer": type(optimizer).__name__,
-        "formula": lines.partition("\nArgs:")[0].strip(),
+        **_formula(type(optimizer)),
         "settings": _settings(optimizer),
         "parameters": found,
     }
+
+
+def _formula(kind: type) -> Data:
+    """What an optimizer's class says of itself, and the equations of its page where it has one."""
+    page = (inspect.getdoc(inspect.getmodule(kind)) or "") if kind.__module__.startswith(f"{_PACKAGE}.optimizer") else ""
+    equations = [line[4:] for line in page.splitlines() if line.startswith("    ")]
+    return {"says": (inspect.getdoc(kind) or "").partition("\nArgs:")[0].strip(), "equations": equations}
 
 
 def _settings(optimizer: Any) -> Data:

@@ -128,9 +128,10 @@ def _stacks(backward: list[Data], forward: list[Data]) -> dict[str, list[str]]:
     members = {node["id"] for node in forward}
     found: dict[str, list[str]] = {}
     for node in backward:
-        home = node["serves"]
-        beside: str = home if home in members else reader.get(home, forward[-1]["id"])
-        found.setdefault(beside, []).append(node["id"])
+        served = node["serves"]
+        if served not in members:  # a variable's gradient, beside who reads it first
+            served = reader.get(served, forward[-1]["id"])
+        found.setdefault(served, []).append(node["id"])
     return found
 
 

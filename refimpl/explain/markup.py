@@ -15,7 +15,7 @@ import numpy as np
 from .arithmetic import number
 
 NEGATIVE, POSITIVE = (37, 99, 235), (217, 98, 11)
-CELL, ROW = 6, 16  # pixels of a number in a picture: both sides, and the height of a single row
+CELLS, WIDE, ROW = (6, 16), 240, 16  # pixels: sides of a number, a picture, and the height of a single row
 
 
 def text(value: Any) -> str:
@@ -100,9 +100,10 @@ def heat(window: dict[str, Any], scale: float, alt: str) -> str:
     pixels[..., :3] = np.where((values < 0)[..., None], NEGATIVE, POSITIVE)
     pixels[..., 3] = 255 * np.sqrt(strength)
     height, width = values.shape
-    tall = ROW if height == 1 else CELL * height
+    cell = min(max(WIDE // max(width, height), CELLS[0]), CELLS[1])
+    tall = ROW if height == 1 else cell * height
     return (
-        f'<img class="heat" alt="{text(alt)}" width="{CELL * width}" height="{tall}" src="{png(pixels)}">'
+        f'<img class="heat" alt="{text(alt)}" width="{cell * width}" height="{tall}" src="{png(pixels)}">'
     )
 
 

@@ -301,10 +301,16 @@ def store(data: Data) -> str:
             f" batch. {after}"
             " Blue is below zero, orange above; all pictures of one parameter have one scale.</p>"
         )
-    return told + "".join(_merge(entry, contexts, index) for index, entry in enumerate(found["parameters"]))
+    opened = _telling([entry["devices"][0] for entry in found["parameters"]])
+    return told + "".join(_merge(entry, contexts, index == opened) for index, entry in enumerate(found["parameters"]))
 
 
-def _merge(entry: Data, contexts: list[str], index: int) -> str:
+def _telling(windows: list[Data]) -> int:
+    """The first array that has several rows and is not zero, or simply the first."""
+    return next((i for i, window in enumerate(windows) if window["rows"] > 1 and window["norm"]), 0)
+
+
+def _merge(entry: Data, contexts: list[str], opened: bool) -> str:
     shown = [*entry["devices"], *([entry["merged"]] if entry["merged"] is not None else [])]
     scale = largest(shown)
     pieces = []
@@ -320,7 +326,7 @@ def _merge(entry: Data, contexts: list[str], index: int) -> str:
     note = cropped(entry["devices"][0])
     summary = f"<b>{text(entry['name'])}</b> <span class=\"note\">{shape(entry['devices'][0]['shape'])}</span>"
     content = f'<div class="sum">{"".join(pieces)}</div>' + (f'<p class="note">Shown: {note}.</p>' if note else "")
-    return folded(summary, content, f"merge-{entry['name']}", opened=index == 0)
+    return folded(summary, content, f"merge-{entry['name']}", opened=opened)
 
 
 # --- update ------------------------------------------------------------------------------------------
@@ -334,16 +340,20 @@ def update(data: Data) -> str:
         for k, v in found["settings"].items()
     )
     formula = "".join(
-        f"<p>{prose(part)}</p>" for part in found["formula"].replace("<-", "\N{LEFTWARDS ARROW}").split("\n\n")
+        f"<p>{prose(part)}</p>" for part in found["says"].replace("<-", "\N{LEFTWARDS ARROW}").split("\n\n")
     )
+    if found["equations"]:
+        equations = "\n".join(found["equations"]).replace("<-", "\N{LEFTWARDS ARROW}")
+        formula = f"<pre>{text(equations)}</pre>"
+    opened = _telling([entry["change"] for entry in found["parameters"]])
     return (
         f"<p>The optimizer is <b>{text(found['optimizer'])}</b> with {settings}.</p>"
         f'<blockquote class="formula">{formula}</blockquote>'
-        + "".join(_change(entry, index, data["contexts"]) for index, entry in enumerate(found["parameters"]))
+        + "".join(_change(entry, index == opened, data["contexts"]) for index, entry in enumerate(found["parameters"]))
     )
 
 
-def _change(entry: Data, index: int, contexts: list[str]) -> str:
+def _change(entry: Data, opened: bool, contexts: list[str]) -> str:
     name = text(entry["name"])
     before, change, after = entry["before"], entry["change"], entry["after"]
     scale = largest([before, after])
@@ -367,7 +377,7 @@ def _change(entry: Data, index: int, contexts: list[str]) -> str:
     sample = _sample(entry["sample"], contexts) if "sample" in entry else ""
     note = f'<p class="note">Shown: {cropped(before)}.</p>' if cropped(before) else ""
     content = f'<div class="sum">{"".join(pictures)}</div>{note}{sample}<p>{same}</p>'
-    return folded(summary, content, f"update-{entry['name']}", opened=index == 0)
+    return folded(summary, content, f"update-{entry['name']}", opened=opened)
 
 
 def _sample(sample: Data, contexts: list[str]) -> str:
@@ -379,11 +389,18 @@ def _sample(sample: Data, contexts: list[str]) -> str:
     ]
     rows.append(["merged gradient", value(sample["merged"])])
     rows.append(["w before", value(sample["before"])])
-    rows += [["state before", value(part)] for part in sample["state_before"]]
+    several = len(sample["state_after"]) > 1
+    rows += [
+        [f"state{f' {i}' if several else ''} before", value(part)]
+        for i, part in enumerate(sample["state_before"], start=1)
+    ]
     rows += [
         [f"{text(line['what'])} = {text(line['formula'])}", value(line["value"])]
         for line in sample.get("arithmetic", ())
     ]
-    rows += [["state after", value(part)] for part in sample["state_after"]]
+    rows += [
+        [f"state{f' {i}' if several else ''} after", value(part)]
+        for i, part in enumerate(sample["state_after"], start=1)
+    ]
     rows.append(["<b>w after</b>", f"<b>{value(sample['after'])}</b>"])
     return table(["what", "number"], rows, f"The number at ({where}), whose gradient is the largest, all the way")

@@ -12,11 +12,10 @@ from .image_record_iter import (
     ImageRecordUInt8Iter,
     ImageRecordUInt8Iter_v1,
 )
-from .iterator import DataIter
+from .iterator import DataIter, MXDataIter
 from .libsvm_iter import LibSVMIter
 from .mnist import MNISTIter
 from .ndarray_iter import NDArrayIter
-from .rounds import MXDataIter
 from .wrappers import PrefetchingIter, ResizeIter
 
 __all__ = [

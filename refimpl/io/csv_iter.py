@@ -11,7 +11,7 @@ import numpy as np
 from ..base import refusal, require
 from .arguments import Arguments
 from .desc import DataDesc
-from .rounds import MXDataIter
+from .rounds import RoundIter
 from .text_lines import bad_cell, lines_of, numbers
 
 # Accepted for old scripts, without effect: they steer threads and devices that do not exist here.
@@ -19,7 +19,7 @@ WITHOUT_EFFECT = {"prefetch_buffer", "ctx"}
 TYPES = {"None": np.float32, "float32": np.float32, "int32": np.int32, "int64": np.int64}
 
 
-class CSVIter(MXDataIter):
+class CSVIter(RoundIter):
     """Samples out of a CSV file, and labels out of another one.
 
     Args:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base import require
 from .desc import DataDesc
-from .image_record_iter import RecordIter, normalised
+from .image_record_iter import RecordIter
 from .pictures import resize
 
 # What MXNet can do to a picture and this iterator cannot, with the values that mean: do nothing.
@@ -49,7 +49,7 @@ class ImageDetRecordIter(RecordIter):
             at the right or below; "shrink" does so only if it is too large.
         inter_method: 0 (nearest) or 1 (bilinear).
         rand_mirror_prob: 0 or 1; boxes are mirrored with their picture.
-        mean_r, mean_g, mean_b, mean_a, std_r, std_g, std_b, std_a, scale: (pixel - mean) * scale / std; a std of 0
+        mean_r, mean_g, mean_b, mean_a, std_r, std_g, std_b, std_a, scale: (pixel - mean) / std * scale; a std of 0
             counts as 1.
 
     Raises:
@@ -84,9 +84,9 @@ class ImageDetRecordIter(RecordIter):
             raise read.refused("rand_mirror_prob", "0 or 1", rand_mirror_prob)
         self._mirror = bool(mirrored)
         channels = "rgba"[: self._shape[0]]
-        self._mean = [read.real(f"mean_{c}", looks.get(f"mean_{c}", 0)) for c in channels]
-        self._std = [read.real(f"std_{c}", looks.get(f"std_{c}", 0)) or 1.0 for c in channels]
-        self._scale = read.real("scale", scale)
+        self._mean = np.array([read.real(f"mean_{c}", looks.get(f"mean_{c}", 0)) for c in channels], np.float32)
+        self._std = np.array([read.real(f"std_{c}", looks.get(f"std_{c}", 0)) or 1 for c in channels], np.float32)
+        self._scale = np.float32(read.real("scale", scale))
         self._fixed = read.integer("label_width", label_width)
         self._filler = read.real("label_pad_value", label_pad_value)
         longest = max(len(self._objects(row)) for row in range(len(self._file)))
@@ -126,8 +126,8 @@ class ImageDetRecordIter(RecordIter):
                 boxes = objects[int(objects[0]) :].reshape(-1, int(objects[1]))
                 boxes[:, [1, 3]] = np.float32(1) - boxes[:, [3, 1]]
             height, width, _ = picture.shape
-            pixels = picture.transpose(2, 0, 1).astype(np.float32)
-            data[place, :, :height, :width] = normalised(pixels, self._mean, self._std, self._scale)
+            pixels = (picture.astype(np.float32) - self._mean) / self._std * self._scale
+            data[place, :, :height, :width] = pixels.transpose(2, 0, 1)
             labels[place, :HEAD] = (self._shape[0], height, width, len(objects))
             labels[place, HEAD : HEAD + len(objects)] = objects
         return data, labels

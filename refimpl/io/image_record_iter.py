@@ -13,7 +13,7 @@ from .arguments import Arguments
 from .desc import DataDesc
 from .pictures import enlarge, padded, resize_shorter
 from .record_file import RecordFile, Sample, read_list
-from .rounds import MXDataIter
+from .rounds import RoundIter
 from .shuffling import below, shuffled, stream_of
 
 # Accepted for old scripts, without effect: they steer threads, devices, messages and the size of buffers.
@@ -37,7 +37,7 @@ NORMALISING = (
 MAGIC = 111
 
 
-class RecordIter(MXDataIter):
+class RecordIter(RoundIter):
     """What the iterators over a file of pictures have in common: the file, its parts and the order of a round."""
 
     not_here: ClassVar[Mapping[str, tuple]] = NOT_HERE

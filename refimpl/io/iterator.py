@@ -58,4 +58,8 @@ class DataIter:
         """Number of rows in the current batch that only fill it up."""
 
 
-__all__ = ["DataIter"]
+class MXDataIter(DataIter):
+    """Base of the iterators over files. MXNet's are written in C++ and reach Python through this class."""
+
+
+__all__ = ["DataIter", "MXDataIter"]

@@ -11,7 +11,7 @@ from ..base import refusal, require
 from ..ndarray import NDArray, sparse
 from .arguments import Arguments
 from .desc import DataDesc
-from .rounds import MXDataIter
+from .rounds import RoundIter
 from .text_lines import Line, lines_of, numbers
 
 # Accepted for old scripts, without effect: they steer threads and devices that do not exist here.
@@ -95,7 +95,7 @@ def _shown(cell: bytes) -> str:
     return repr(cell[:40].decode("utf-8", "replace"))
 
 
-class LibSVMIter(MXDataIter):
+class LibSVMIter(RoundIter):
     """Sparse samples with a label each out of a LibSVM file: ``label column:value column:value ...``.
 
     Columns are counted from 0. ``qid:`` entries and what follows a ``#`` are ignored.

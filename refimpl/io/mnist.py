@@ -13,14 +13,14 @@ from ..base import refusal, require
 from ..ndarray import NDArray, array
 from .desc import DataBatch, DataDesc
 from .idx import IMAGES, LABELS, read_idx
-from .iterator import DataIter
+from .iterator import MXDataIter
 from .shuffling import shuffled, stream_of
 
 # Accepted for old scripts, without effect: they steer threads, devices or shapes that do not exist here.
 WITHOUT_EFFECT = {"prefetch_buffer", "ctx", "data_shape", "input_shape"}
 
 
-class MNISTIter(DataIter):
+class MNISTIter(MXDataIter):
     """Images and labels of MNIST or of any data set in the same format, plain or gzipped.
 
     Args:

@@ -10,11 +10,11 @@ import numpy as np
 from ..base import require
 from ..ndarray import NDArray, array
 from .desc import DataBatch, DataDesc
-from .iterator import DataIter
+from .iterator import MXDataIter
 
 
-class MXDataIter(DataIter):
-    """Base of the iterators over files: ``count`` rows in rounds, cut into batches.
+class RoundIter(MXDataIter):
+    """Base of iterators over ``count`` rows in rounds, cut into batches.
 
     A round is one pass over all rows. With ``round_batch`` a last batch that is not full takes its missing
     rows from the round after, and the next epoch goes on behind them. Otherwise it is filled up with the rows
@@ -146,4 +146,4 @@ def _on_device(values: Any) -> NDArray:
     return values if isinstance(values, NDArray) else array(values, dtype=values.dtype)
 
 
-__all__ = ["MXDataIter"]
+__all__ = ["RoundIter"]

@@ -121,8 +121,8 @@ class _Pass:
         op = node.op
         assert op is not None
         heads = [self.head_of(node, i) for i in range(node.visible_count())]
-        active = op.is_loss(node.params) and id(node) in self.reached
-        if all(head is None for head in heads) and not active:
+        loss = op.is_loss(node.params)
+        if not (loss and id(node) in self.reached) and heads.count(None) == len(heads):
             return
         if not op.has_gradient or node.primal is not None:
             raise refusal(
@@ -131,7 +131,7 @@ class _Pass:
                 " or set grad_req to 'null'",
             )
         names = op.input_names(node.params)
-        for name, entry, part in zip(names, node.inputs, self._parts(node, heads), strict=True):
+        for name, entry, part in zip(names, node.inputs, self._parts(node, heads, names, loss), strict=True):
             if id(entry.node) not in self.depends:
                 continue
             if name in op.refuses_gradient:
@@ -153,12 +153,15 @@ class _Pass:
                 f" set grad_req of {entry.node.name} to 'null'",
             )
 
-    def _parts(self, node: Node, heads: list[Entry | None]) -> list[Entry | None]:
+    def _parts(
+        self, node: Node, heads: list[Entry | None], names: Sequence[str], loss: bool
+    ) -> list[Entry | None]:
         """One gradient entry per input of ``node``."""
         op = node.op
         assert op is not None
-        outputs = [Entry(node, i) for i in range(node.output_count())]
-        if not op.is_loss(node.params):
+        out_names = op.output_names(node.params)
+        outputs = [Entry(node, i) for i in range(len(out_names))]
+        if not loss:
             heads = [
                 head if head is not None else self.make("zeros_like", [outputs[i]])[0]
                 for i, head in enumerate(heads)
@@ -167,10 +170,10 @@ class _Pass:
                 heads = list(outputs)
         if op.gradient is not None and (op.backward is None or self.differentiable):
             return list(op.gradient(self.make, node.params, heads, node.inputs, outputs))
-        by_name = dict(zip(op.input_names(node.params), node.inputs, strict=True))
-        by_name.update(zip(op.output_names(node.params), outputs, strict=True))
+        by_name = dict(zip(names, node.inputs, strict=True))
+        by_name.update(zip(out_names, outputs, strict=True))
         reads = [by_name[name] for name in op.need_names(node.params) if name in by_name]
-        given = [] if op.is_loss(node.params) else [head for head in heads if head is not None]
+        given = [] if loss else [head for head in heads if head is not None]
         made = Node(op, f"{node.name}_backward", dict(node.attrs), [*given, *reads], primal=node)
         self.result.serves[id(made)] = node
         return [Entry(made, i) for i in range(len(node.inputs))]

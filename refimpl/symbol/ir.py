@@ -110,9 +110,11 @@ class Node:
         assert self.op is not None
         assert self.primal is not None
         op, p = self.op, self.params
-        heads = 0 if op.is_loss(p) else self.primal.visible_count()
+        heads = [] if op.is_loss(p) else [HEAD] * op.visible_count(p)
+        if isinstance(op.inputs, tuple) and isinstance(op.outputs, tuple) and not op.variadic:
+            return [*heads, *op.need_names(p)]
         active = {*op.input_names(p), *op.output_names(p)}
-        return [HEAD] * heads + [name for name in op.need_names(p) if name in active]
+        return heads + [name for name in op.need_names(p) if name in active]
 
     def entry_name(self, index: int) -> str:
         """Name of an output: the variable's own, ``fc1_output``, ``split0_output1``."""

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import refimpl as mx
-from refimpl.recordio import IRHeader, MXIndexedRecordIO, pack_img
-from tests.unit.picture_records import needs_pillow, picture
+from refimpl.recordio import MXIndexedRecordIO
+from tests.unit.picture_records import needs_pillow, packed, picture
 
 from .test_formats import PYTHON, ask
 
@@ -42,11 +42,13 @@ CSV = "mx.io.CSVIter(data_csv='rows.csv', data_shape=(2,), "
 SVM = "mx.io.LibSVMIter(data_libsvm='rows.svm', data_shape=(3,), "
 TEXT = [
     *(CSV + rest for rest in (
-        "batch_size=2)", "batch_size=3, round_batch=False)", "batch_size=7)", "batch_size=4, label_csv='rows.csv', label_shape=(2,))",
+        "batch_size=2)", "batch_size=3, round_batch=False)", "batch_size=6)", "batch_size=5)",
+        "batch_size=4, label_csv='rows.csv', label_shape=(2,))",
         "batch_size=5, dtype='int32')", "batch_size=2, label_csv='ones.csv', data_name='x')",
     )),
     *(SVM + rest for rest in (
-        "batch_size=2)", "batch_size=3, label_libsvm='rows.svm', label_shape=(3,))", "batch_size=1, num_parts=3, part_index=1)",
+        "batch_size=2)", "batch_size=3, label_libsvm='rows.svm', label_shape=(3,))",
+        "batch_size=1, num_parts=3, part_index=1)",
     )),
 ]
 FILE = "(path_imgrec='pictures.rec', verbose=False, "
@@ -55,7 +57,7 @@ PICTURES = [
         "data_shape=(3, 8, 8), batch_size=3)", "data_shape=(3, 8, 8), batch_size=5, shuffle=True, seed=2)",
         "data_shape=(3, 6, 5), batch_size=7, rand_crop=True, rand_mirror=True)",
         "data_shape=(3, 6, 5), batch_size=7, rand_crop=True, rand_mirror=True, seed_aug=4)",
-        "data_shape=(3, 7, 7), batch_size=7, resize=7, mean_r=120, mean_g=110.5, mean_b=100, std_r=58, std_b=57, scale=0.3)",
+        "data_shape=(3, 7, 7), batch_size=7, resize=7, mean_r=120, mean_g=110.5, std_r=58, std_b=57, scale=0.3)",
         "data_shape=(3, 30, 20), batch_size=7)", "data_shape=(3, 8, 8), batch_size=7, resize=9, pad=2, inter_method=0)",
         "data_shape=(3, 8, 8), batch_size=1, num_parts=3, part_index=2)",
         "data_shape=(3, 8, 8), batch_size=1, num_parts=3, part_index=2, path_imgidx='pictures.idx')",
@@ -66,7 +68,7 @@ PICTURES = [
     *("mx.io.ImageDetRecordIter(path_imgrec='boxes.rec', verbose=False, " + rest for rest in (
         "data_shape=(3, 8, 8), batch_size=2)", "data_shape=(3, 8, 20), batch_size=2, resize_mode='fit')",
         "data_shape=(3, 30, 30), batch_size=2, resize_mode='shrink', label_pad_width=40)",
-        "data_shape=(3, 8, 8), batch_size=2, rand_mirror_prob=1, mean_g=3, std_g=7)",
+        "data_shape=(3, 8, 8), batch_size=2, rand_mirror_prob=1, mean_g=3, std_g=7, scale=0.3)",
     )),
 ]
 
@@ -110,16 +112,16 @@ def _write_pictures(folder: Path) -> None:
 
     random = np.random.default_rng(1)
     noise = [random.integers(0, 256, (12, 11, 3), np.uint8) for _ in range(7)]
-    write("pictures", [pack_img(IRHeader(0, float(k), k, 0), p, img_fmt=".png", quality=3) for k, p in enumerate(noise)])
+    write("pictures", [packed(float(k), pixels, k) for k, pixels in enumerate(noise)])
     boxes = [[2, 5, *[k, 0.125, 0.25, 0.5, 0.75] * (k % 3 + 1)] for k in range(4)]
-    write("boxes", [pack_img(IRHeader(0, b, 0, 0), picture(10, 20), img_fmt=".png", quality=3) for b in boxes])
+    write("boxes", [packed(labels, picture(10, 20)) for labels in boxes])
 
 
 def compare(text: str, folder: Path) -> tuple[Any, Any]:
     """What a script assigns to ``answer``, here and there."""
     here: dict[str, Any] = {"mx": mx}
     with _inside(folder):
-        exec(text, here)  # noqa: S102  # the same text runs in MXNet
+        exec(text, here)  # the same text runs in MXNet
     return here["answer"], ask(text, folder)
 
 

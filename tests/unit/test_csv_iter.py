@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from refimpl.base import MXNetError
-from refimpl.io import CSVIter, DataDesc, MXDataIter
+from refimpl.io import CSVIter, DataDesc, MNISTIter, MXDataIter
 
 FIVE = "1,2\n3,4\n5,6\n7,8\n9,10\n"
 
@@ -54,6 +54,7 @@ def refused(clause, path, **options):
 def test_rounds(write):
     iterator = opened(write(FIVE), label_csv=write("0\n1\n2\n3\n4\n", "labels.csv"))
     assert isinstance(iterator, MXDataIter)
+    assert issubclass(MNISTIter, MXDataIter)
     assert iterator.provide_data == [("data", (2, 2))]
     assert iterator.provide_label == [("softmax_label", (2,))]
     assert epoch(iterator) == [

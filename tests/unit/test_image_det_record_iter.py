@@ -71,3 +71,14 @@ def test_refused_boxes(write):
 
 def boxed_bytes(labels_of_one):
     return [pack(IRHeader(0, labels_of_one, 0, 0), bytes(40))]
+
+
+@needs_pillow
+@pytest.mark.clause("ImageDetRecordIter/scale")
+def test_scaled_values(write):
+    pixels = np.full((4, 4, 3), 18, np.uint8)
+    pixels[:, :, 1], pixels[:, :, 0] = 65, 151
+    options = write([packed([2, 5, *BOX], pixels)])
+    batch = next(opened(options, ImageDetRecordIter, batch_size=1, mean_g=3, std_g=7, scale=0.3))
+    expected = np.array([5.4, 2.6571429, 45.300003], np.float32)  # MXNet 1.9.1
+    assert np.array_equal(batch.data[0].asnumpy()[0, :, 0, 0], expected)

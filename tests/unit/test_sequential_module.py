@@ -185,7 +185,8 @@ def test_adding_asks_for_binding_again():
     assert chain.add(mx.mod.Module(last, label_names=None), auto_wiring=True) is chain
     assert flags(chain) == [False] * 5
     chain.bind([("data", (6, 2))], [("softmax_label", (6,))])
-    chain.init_params(mx.init.Xavier())
+    with pytest.warns(UserWarning, match="Parameters already initialized"):
+        chain.init_params(mx.init.Xavier())
     assert chain.output_shapes == [("same_output", (6, 3))]
     for name, value in before.items():
         assert np.array_equal(values(chain)[name], value)
@@ -265,7 +266,7 @@ def test_a_failed_bind_changes_nothing():
     chain = ready()
     chain.forward(batch(ROWS, np.zeros(4)))
     before = chain.get_outputs()[0].asnumpy()
-    with pytest.raises(KeyError):
+    with pytest.warns(UserWarning, match="label_shapes"), pytest.raises(KeyError):
         chain.bind(DATA, [("x", (4,))], force_rebind=True, for_training=False)
     assert flags(chain)[:4] == [True, True, False, True]
     assert chain._modules[0].for_training
