@@ -59,8 +59,8 @@ def _require_folder(output: Path) -> None:
 
 
 def _found(
-    source: str | None, arguments: list[str], step: int, epoch: int | None, shapes: dict[str, tuple[int, ...]], devices: list[Context],
-    batch_size: int,
+    source: str | None, arguments: list[str], step: int, epoch: int | None, shapes: dict[str, tuple[int, ...]],
+    devices: list[Context], batch_size: int,
 ) -> dict[str, Any]:
     from .. import explain as explaining
 

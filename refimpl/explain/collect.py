@@ -181,7 +181,8 @@ def _update(module: Any, seen: Update) -> Data:
 
 def _formula(kind: type) -> Data:
     """What an optimizer's class says of itself, and the equations of its page where it has one."""
-    page = (inspect.getdoc(inspect.getmodule(kind)) or "") if kind.__module__.startswith(f"{_PACKAGE}.optimizer") else ""
+    own = kind.__module__.startswith(f"{_PACKAGE}.optimizer.")
+    page = (inspect.getdoc(inspect.getmodule(kind)) or "") if own else ""
     equations = [line[4:] for line in page.splitlines() if line.startswith("    ")]
     return {"says": (inspect.getdoc(kind) or "").partition("\nArgs:")[0].strip(), "equations": equations}
 

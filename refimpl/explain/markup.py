@@ -61,6 +61,29 @@ def rules(names: Iterable[str], label: str = "Rules") -> str:
     return f'<ul class="rules" aria-label="{text(label)}">{links}</ul>' if links else ""
 
 
+def figure(content: str, caption: str, kind: str = "") -> str:
+    """A picture with words beneath it."""
+    return f'<figure class="{kind}">{content}<figcaption>{caption}</figcaption></figure>'
+
+
+def folded(summary: str, content: str, identity: str = "", opened: bool = False) -> str:
+    """What a reader may open."""
+    mark = f' id="{text(identity)}"' if identity else ""
+    return f"<details{mark}{' open' if opened else ''}><summary>{summary}</summary>{content}</details>"
+
+
+def table(heads: list[str], rows: list[list[str]], caption: str) -> str:
+    """A table whose first column names the row; cells are HTML already."""
+    top = "".join(f'<th scope="col">{head}</th>' for head in heads)
+    body = "".join(
+        f'<tr><th scope="row">{row[0]}</th>{"".join(f"<td>{cell}</td>" for cell in row[1:])}</tr>' for row in rows
+    )
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{text(caption)}"><table>'
+        f"<caption>{caption}</caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
 # --- pictures ----------------------------------------------------------------------------------------
 
 

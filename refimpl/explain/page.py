@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import sections
+from . import changes, sections
 from .markup import duration, prose, rules, size, text
 
 Data = dict[str, Any]
@@ -23,8 +23,8 @@ PARTS: tuple[tuple[str, str, str, Callable[[Data], str]], ...] = (
     ("graph", "The graph runs forward and backward", "Graph", sections.graph),
     ("memory", "Values share memory", "Memory", sections.memory),
     ("times", "Each operator takes its time", "Times", sections.times),
-    ("store", "Gradients meet in the store", "Gradients", sections.store),
-    ("update", "Weights move", "Weights", sections.update),
+    ("store", "Gradients meet in the store", "Gradients", changes.store),
+    ("update", "Weights move", "Weights", changes.update),
 )
 
 

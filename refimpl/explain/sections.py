@@ -1,4 +1,4 @@
-"""The parts of the page, each a function from the data of ``collect`` to HTML."""
+"""The first four parts of the page, what runs: each is a function from the data of ``collect`` to HTML."""
 
 from __future__ import annotations
 
@@ -6,33 +6,24 @@ from typing import Any
 
 from . import charts
 from .arithmetic import number
-from .markup import cropped, duration, heat, largest, prose, rules, shape, size, sprites, text, value
+from .markup import (
+    cropped,
+    duration,
+    figure,
+    folded,
+    heat,
+    largest,
+    rules,
+    shape,
+    size,
+    sprites,
+    table,
+    text,
+    value,
+)
 
 Data = dict[str, Any]
 ACROSS = 8  # pictures side by side
-
-
-def figure(content: str, caption: str, kind: str = "") -> str:
-    """A picture with words beneath it."""
-    return f'<figure class="{kind}">{content}<figcaption>{caption}</figcaption></figure>'
-
-
-def folded(summary: str, content: str, identity: str = "", opened: bool = False) -> str:
-    """What a reader may open."""
-    mark = f' id="{text(identity)}"' if identity else ""
-    return f"<details{mark}{' open' if opened else ''}><summary>{summary}</summary>{content}</details>"
-
-
-def table(heads: list[str], rows: list[list[str]], caption: str) -> str:
-    """A table whose first column names the row; cells are HTML already."""
-    top = "".join(f'<th scope="col">{head}</th>' for head in heads)
-    body = "".join(
-        f'<tr><th scope="row">{row[0]}</th>{"".join(f"<td>{cell}</td>" for cell in row[1:])}</tr>' for row in rows
-    )
-    return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{text(caption)}"><table>'
-        f"<caption>{caption}</caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
 
 
 # --- slices ------------------------------------------------------------------------------------------
@@ -276,131 +267,3 @@ def times(data: Data) -> str:
     parts.append(folded(f"All {len(rows)} steps as a table: {totals} without waiting",
                         table(heads, rows, f"The least time of each step in {found['repeats']} runs")))
     return "".join(parts)
-
-
-# --- store -------------------------------------------------------------------------------------------
-
-
-def store(data: Data) -> str:
-    """How the gradients of the devices become one."""
-    found, contexts = data["store"], [text(c) for c in data["contexts"]]
-    if found["type"] is None:
-        told = (
-            "<p>There is one device, so nothing has to be merged: its gradient goes straight to the optimizer.</p>"
-            if len(contexts) == 1 else
-            "<p>There is no store: each device updates its own weights by the gradient of its own slice.</p>"
-        )
-    else:
-        after = (
-            "The store updates its own copy of the weight by the sum, and every device pulls the new weight."
-            if found["updates"] else "Every device gets the sum and updates its own weight by it."
-        )
-        told = (
-            f"<p>Each device knows the gradient of its own slice only. All of them are pushed to a"
-            f" <b>{text(found['type'])}</b> store, which adds them up: the sum is the gradient of the whole"
-            f" batch. {after}"
-            " Blue is below zero, orange above; all pictures of one parameter have one scale.</p>"
-        )
-    opened = _telling([entry["devices"][0] for entry in found["parameters"]])
-    return told + "".join(_merge(entry, contexts, index == opened) for index, entry in enumerate(found["parameters"]))
-
-
-def _telling(windows: list[Data]) -> int:
-    """The first array that has several rows and is not zero, or simply the first."""
-    return next((i for i, window in enumerate(windows) if window["rows"] > 1 and window["norm"]), 0)
-
-
-def _merge(entry: Data, contexts: list[str], opened: bool) -> str:
-    shown = [*entry["devices"], *([entry["merged"]] if entry["merged"] is not None else [])]
-    scale = largest(shown)
-    pieces = []
-    for number_of, (context, part) in enumerate(zip(contexts, entry["devices"], strict=True)):
-        picture = heat(part, scale, f"gradient of {entry['name']} on {context}: {shape(part['shape'])}")
-        sign = '<span class="sign" aria-hidden="true">+</span>' if number_of else ""
-        caption = f"{context}<br>norm {value(part['norm'])}"
-        pieces.append(sign + figure(picture, caption, f"device device{number_of % 8}"))
-    if entry["merged"] is not None and len(contexts) > 1:
-        picture = heat(entry["merged"], scale, f"merged gradient of {entry['name']}")
-        caption = f"merged<br>norm {value(entry['merged']['norm'])}"
-        pieces.append('<span class="sign" aria-hidden="true">=</span>' + figure(picture, caption, "merged"))
-    note = cropped(entry["devices"][0])
-    summary = f"<b>{text(entry['name'])}</b> <span class=\"note\">{shape(entry['devices'][0]['shape'])}</span>"
-    content = f'<div class="sum">{"".join(pieces)}</div>' + (f'<p class="note">Shown: {note}.</p>' if note else "")
-    return folded(summary, content, f"merge-{entry['name']}", opened=opened)
-
-
-# --- update ------------------------------------------------------------------------------------------
-
-
-def update(data: Data) -> str:
-    """What the optimizer does with the sum."""
-    found = data["update"]
-    settings = ", ".join(
-        f"<code>{text(k)} = {text(number(v) if isinstance(v, float) else v)}</code>"
-        for k, v in found["settings"].items()
-    )
-    formula = "".join(
-        f"<p>{prose(part)}</p>" for part in found["says"].replace("<-", "\N{LEFTWARDS ARROW}").split("\n\n")
-    )
-    if found["equations"]:
-        equations = "\n".join(found["equations"]).replace("<-", "\N{LEFTWARDS ARROW}")
-        formula = f"<pre>{text(equations)}</pre>"
-    opened = _telling([entry["change"] for entry in found["parameters"]])
-    return (
-        f"<p>The optimizer is <b>{text(found['optimizer'])}</b> with {settings}.</p>"
-        f'<blockquote class="formula">{formula}</blockquote>'
-        + "".join(_change(entry, index == opened, data["contexts"]) for index, entry in enumerate(found["parameters"]))
-    )
-
-
-def _change(entry: Data, opened: bool, contexts: list[str]) -> str:
-    name = text(entry["name"])
-    before, change, after = entry["before"], entry["change"], entry["after"]
-    scale = largest([before, after])
-    largest_change = largest([change])
-    pictures = [
-        figure(heat(before, scale, f"{entry['name']} before the update"), f"before<br>norm {value(before['norm'])}"),
-        '<span class="sign" aria-hidden="true">+</span>',
-        figure(
-            heat(change, largest_change, f"change of {entry['name']}"),
-            f"change, stronger by {number(scale / largest_change)}<br>norm {value(change['norm'])}",
-        ),
-        '<span class="sign" aria-hidden="true">=</span>',
-        figure(heat(after, scale, f"{entry['name']} after the update"), f"after<br>norm {value(after['norm'])}"),
-    ]
-    same = (
-        "All devices now hold the same weight." if entry["equal_everywhere"] and len(contexts) > 1
-        else "The devices now hold different weights." if not entry["equal_everywhere"] else ""
-    )
-    rates = f"lr {number(entry['lr'])}, wd {number(entry['wd'])}" if "lr" in entry else ""
-    summary = f'<b>{name}</b> <span class="note">{shape(before["shape"])}{"; " if rates else ""}{rates}</span>'
-    sample = _sample(entry["sample"], contexts) if "sample" in entry else ""
-    note = f'<p class="note">Shown: {cropped(before)}.</p>' if cropped(before) else ""
-    content = f'<div class="sum">{"".join(pictures)}</div>{note}{sample}<p>{same}</p>'
-    return folded(summary, content, f"update-{entry['name']}", opened=opened)
-
-
-def _sample(sample: Data, contexts: list[str]) -> str:
-    """One number, followed from the devices to the new weight."""
-    where = ", ".join(map(str, sample["position"]))
-    rows = [
-        [f"gradient on {text(context)}", value(part)]
-        for context, part in zip(contexts, sample["gradients"], strict=True)
-    ]
-    rows.append(["merged gradient", value(sample["merged"])])
-    rows.append(["w before", value(sample["before"])])
-    several = len(sample["state_after"]) > 1
-    rows += [
-        [f"state{f' {i}' if several else ''} before", value(part)]
-        for i, part in enumerate(sample["state_before"], start=1)
-    ]
-    rows += [
-        [f"{text(line['what'])} = {text(line['formula'])}", value(line["value"])]
-        for line in sample.get("arithmetic", ())
-    ]
-    rows += [
-        [f"state{f' {i}' if several else ''} after", value(part)]
-        for i, part in enumerate(sample["state_after"], start=1)
-    ]
-    rows.append(["<b>w after</b>", f"<b>{value(sample['after'])}</b>"])
-    return table(["what", "number"], rows, f"The number at ({where}), whose gradient is the largest, all the way")

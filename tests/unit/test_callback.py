@@ -139,8 +139,8 @@ class Saving:
     def __init__(self):
         self.calls = []
 
-    def save_checkpoint(self, *args):
-        self.calls.append(args)
+    def save_checkpoint(self, prefix, epoch, save_optimizer_states=False):
+        self.calls.append((prefix, epoch, save_optimizer_states))
 
 
 @pytest.mark.clause("callback/checkpoint")
