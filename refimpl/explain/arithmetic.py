@@ -34,7 +34,7 @@ def sgd(
     """
     scale, bound = settings["rescale_grad"], settings.get("clip_gradient")
     rescaled = scale * gradient
-    lines = [Line("g", f"rescale_grad \N{MULTIPLICATION SIGN} merged = {number(scale)}"
+    lines = [Line("g", f"rescale_grad \N{MULTIPLICATION SIGN} gradient = {number(scale)}"
                   f" \N{MULTIPLICATION SIGN} {_signed(gradient)}", rescaled)]
     if bound is not None and bound > 0:
         rescaled = min(max(rescaled, -bound), bound)

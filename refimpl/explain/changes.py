@@ -48,7 +48,7 @@ def _merge(entry: Data, contexts: list[str], opened: bool) -> str:
     pieces = []
     for number_of, (context, part) in enumerate(zip(contexts, entry["devices"], strict=True)):
         picture = heat(part, scale, f"gradient of {entry['name']} on {context}: {shape(part['shape'])}")
-        sign = '<span class="sign" aria-hidden="true">+</span>' if number_of else ""
+        sign = '<span class="sign" aria-hidden="true">+</span>' if number_of and entry["merged"] is not None else ""
         caption = f"{context}<br>norm {value(part['norm'])}"
         pieces.append(sign + figure(picture, caption, f"device device{number_of % 8}"))
     if entry["merged"] is not None and len(contexts) > 1:
@@ -119,7 +119,7 @@ def _sample(sample: Data, contexts: list[str]) -> str:
         [f"gradient on {text(context)}", value(part)]
         for context, part in zip(contexts, sample["gradients"], strict=True)
     ]
-    rows.append(["merged gradient", value(sample["merged"])])
+    rows.append(["gradient that the optimizer gets", value(sample["used"])])
     rows.append(["w before", value(sample["before"])])
     several = len(sample["state_after"]) > 1
     rows += [

@@ -143,16 +143,17 @@ def _store(module: Any, seen: Update) -> Data:
             {
                 "name": name,
                 "devices": [window(gradient) for gradient in gradients],
-                "merged": window(merged) if (merged := _merged(name, seen)) is not None else None,
+                "merged": _merged(name, seen) if store is not None else None,
             }
             for name, gradients in seen.gradients.items()
         ],
     }
 
 
-def _merged(name: str, seen: Update) -> np.ndarray | None:
+def _merged(name: str, seen: Update) -> Data | None:
+    """What the store made of a parameter's gradients; None where it does not tell."""
     heard = seen.heard.get((name, 0))
-    return None if heard is None else heard.gradient
+    return None if heard is None else window(heard.gradient)
 
 
 def _update(module: Any, seen: Update) -> Data:
@@ -197,7 +198,7 @@ def _settings(optimizer: Any) -> Data:
 
 
 def _sample(optimizer: Any, seen: Update, name: str, heard: Heard, rates: Data) -> Data:
-    """The one number of a parameter whose gradient is the largest, followed through the whole update."""
+    """The number of a parameter whose gradient is the largest, followed through the update (of the first device)."""
     at = np.unravel_index(int(np.argmax(np.abs(heard.gradient))), heard.gradient.shape)
     before, after = seen.before[name][0], seen.after[name][0]
     alike = [s for s in heard.state if s.shape == before.shape]
@@ -205,16 +206,16 @@ def _sample(optimizer: Any, seen: Update, name: str, heard: Heard, rates: Data) 
     found: Data = {
         "position": [int(i) for i in at],
         "gradients": [_number(gradient[at]) for gradient in seen.gradients[name]],
-        "merged": _number(heard.gradient[at]),
+        "used": _number(heard.gradient[at]),
         "before": _number(before[at]), "after": _number(after[at]),
         "state_before": [_number(s[at]) for s in alike] or [0.0 for _ in alike_after],
         "state_after": [_number(s[at]) for s in alike_after],
     }
-    finite = all(found[key] is not None for key in ("merged", "before", "after"))
+    finite = all(found[key] is not None for key in ("used", "before", "after"))
     if type(optimizer).__name__ == "SGD" and finite and not (optimizer.multi_precision and before.dtype == np.float16):
         momentum = found["state_before"][0] if optimizer.momentum > 0 and found["state_before"] else None
         lines = arithmetic.sgd(
-            found["merged"], found["before"], momentum, rates["lr"], rates["wd"], _settings(optimizer)
+            found["used"], found["before"], momentum, rates["lr"], rates["wd"], _settings(optimizer)
         )
         found["arithmetic"] = [line._asdict() for line in lines]
     return found

@@ -27,7 +27,7 @@ def require_rows(key: Any, arrays: Sequence[NDArray], stored: NDArray) -> None:
             )
         if array.shape != stored.shape or array.dtype != stored.dtype:
             raise refusal(
-                "KVStore/push-alike",
+                "KVStore/push-rows",
                 f"the sparse arrays pushed to key {key!r} must be like the stored {stored.dtype.__name__}"
                 f" {stored.shape}; got {array.dtype.__name__} {array.shape}",
             )
