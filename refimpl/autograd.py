@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from . import profiling_hook
+from . import gradient_arrays, profiling_hook
 from .base import refusal
 from .function import Function
 from .kernels.foundation import Buffer, Op, allocate
@@ -28,7 +28,7 @@ from .ndarray.recording import (
     train_mode,
 )
 from .ndarray.tape import STATE, Place, Record
-from .symbol import Symbol, gradient, storage
+from .symbol import Symbol, gradient
 from .symbol.compose import attribute_text
 from .symbol.inference import Key, key_of
 from .symbol.ir import Entry, Node
@@ -65,7 +65,7 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> 
 # --- the tape as a graph -----------------------------------------------------------------------------
 
 
-class _Graph:
+class TapeGraph:
     """Nodes for everything on the tape that ``heads`` depend on, inputs first."""
 
     def __init__(self, heads: Sequence[Place]) -> None:
@@ -101,22 +101,6 @@ class _Graph:
         node = Node(record.op, name, text, entries, params=record.params)
         self.nodes[id(record)] = node
         self.records.append((node, record))
-
-    def rows(self, place: Place) -> storage.Rows:
-        """The rows of a variable's gradient that were touched, None where any may have been."""
-        order = [node for node, _ in (*self.variables, *self.records)]
-        kept = {id(node): place for node, place in self.variables}
-        made = self.values()
-        stypes = {number: "default" if p.origin is None else p.origin.stype for number, p in kept.items()}
-        shapes = {key: array.shape for key, array in made.items()}
-        types = {key: array.dtype for key, array in made.items()}
-        seen = storage.Gradients(order, self.heads, storage.values(order, stypes, shapes, types))
-
-        def value(entry: Entry) -> NDArray:
-            origin = kept[id(entry.node)].origin if entry.node.is_variable else None
-            return origin if origin is not None else made[key_of(entry)]
-
-        return seen.rows((id(self.nodes[id(place)]), 0), value)
 
     def entry(self, place: Place) -> Entry:
         """The entry of a place whose node exists."""
@@ -155,7 +139,7 @@ def _not_in_graph() -> Exception:
 
 
 def _run_gradients(
-    graph: _Graph, heads: Sequence[Place], head_grads: Sequence[NDArray | None], wanted: Sequence[Place],
+    graph: TapeGraph, heads: Sequence[Place], head_grads: Sequence[NDArray | None], wanted: Sequence[Place],
     create_graph: bool, is_train: bool,
 ) -> list[NDArray | None]:
     """The gradient of every wanted place, None where the heads do not depend on it."""
@@ -268,40 +252,13 @@ def _fitting(given: NDArray, head: NDArray) -> NDArray:
     return dense.astype(head.dtype, copy=False)
 
 
-def _spend(graph: _Graph) -> None:
+def _spend(graph: TapeGraph) -> None:
     """Free what the tape holds: [autograd/once]."""
     for _, noted in graph.records:
         noted.spent = True
         noted.inputs, noted.outputs = [], []
     for _, place in graph.variables:
         place.left = place.gradient is None  # constants may be written again, and start no record
-
-
-def _clear(target: NDArray) -> None:
-    """Zero a gradient; of a sparse one nothing stays stored."""
-    if target.is_sparse:
-        zeros(target.shape, target.context, target.dtype, stype=target.stype).copyto(target)
-    else:
-        target[:] = 0
-
-
-def _write(place: Place, result: NDArray | None, graph: _Graph) -> None:
-    """Put the gradient of a variable where its requirement says; None is zero."""
-    target = place.gradient
-    assert target is not None
-    if result is None:
-        if place.requirement == "write":
-            _clear(target)
-    elif target.is_sparse:
-        rows = graph.rows(place) if target.stype == "row_sparse" else None
-        if place.requirement == "add":
-            rows = storage.joined(rows, target)
-            result = operators.call("_grad_add", target.tostype("default"), result.astype(target.dtype, copy=False))
-        sparse.put(result.astype(target.dtype, copy=False), target, rows)
-    elif place.requirement == "add":
-        operators.call("_grad_add", target, result.astype(target.dtype, copy=False), out=target)
-    else:
-        result.copyto(target)
 
 
 def backward(
@@ -318,7 +275,7 @@ def backward(
         AssertionError: there are not as many head gradients as heads.
     """
     places, grads = _heads_of(heads, head_grads)
-    graph = _Graph(places)
+    graph = TapeGraph(places)
     wanted = [place for _, place in graph.variables if place.requirement != "null" and place.gradient is not None]
     if not wanted:
         raise refusal(
@@ -328,7 +285,7 @@ def backward(
     results = _run_gradients(graph, places, grads, wanted, False, train_mode)
     with Scope(False, None):
         for place, result in zip(wanted, results, strict=True):
-            _write(place, result, graph)
+            gradient_arrays.write(place, result, graph)
     if not retain_graph:
         _spend(graph)
 
@@ -350,7 +307,7 @@ def grad(
     if not marked:
         raise refusal("autograd/variables", "variables cannot be an empty list", AssertionError)
     places, grads = _heads_of(heads, head_grads)
-    graph = _Graph(places)
+    graph = TapeGraph(places)
     wanted = []
     for variable in marked:
         place = variable._place
@@ -372,18 +329,9 @@ def grad(
                 found = found.copy()
             taken.add(id(found._buffer))
             place = variable._place
-            made.append(found if create_graph or place is None else _like_gradient(place, found, graph))
+            made.append(found if create_graph or place is None else gradient_arrays.like(place, found, graph))
     if not (create_graph if retain_graph is None else retain_graph):
         _spend(graph)
-    return made
-
-
-def _like_gradient(place: Place, result: NDArray, graph: _Graph) -> NDArray:
-    """``result`` in the storage of the gradient that the variable was given."""
-    if place.gradient is None or not place.gradient.is_sparse:
-        return result
-    made = zeros(result.shape, result.context, result.dtype, stype=place.gradient.stype)
-    sparse.put(result, made, graph.rows(place) if made.stype == "row_sparse" else None)
     return made
 
 
@@ -394,7 +342,7 @@ def get_symbol(x: NDArray) -> Symbol:
         MXNetError: ``x`` is not on the tape.
     """
     places, _ = _heads_of(x, None)
-    graph = _Graph(places)
+    graph = TapeGraph(places)
     return Symbol([graph.entry(places[0])])
 
 

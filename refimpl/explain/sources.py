@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import initializer, random
-from ..base import refusal
+from ..base import MXNetError, refusal
 from ..checkpoint import load_checkpoint
 from ..context import Context, cpu
 from ..data import TRAINING
@@ -200,31 +200,37 @@ def _digits_fit(net: Symbol, arguments: Mapping[str, Any], inputs: list[str], ba
         return False
     try:
         _, outputs, _ = net.infer_shape_partial(data=(batch_size, 1, 8, 8), **_known_shapes(arguments))
-    except RuntimeError:
+    except MXNetError:
         return False
     return [tuple(shape) for shape in outputs] == [(batch_size, 10)]
+
+
+def _inferred(net: Symbol, shapes: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Shapes of all arguments as far as they follow; 0 and () are unknown."""
+    found, _, _ = net.infer_shape_partial(**shapes)
+    return {name: tuple(shape or ()) for name, shape in zip(net.list_arguments(), found, strict=True)}
 
 
 def _input_shapes(
     net: Symbol, arguments: Mapping[str, Any], inputs: list[str], given: Mapping[str, Any], batch_size: int
 ) -> dict[str, tuple[int, ...]]:
     """Shapes of all inputs, from those given, the parameters and the size of the batch."""
-    shapes, _, _ = net.infer_shape_partial(**_known_shapes(arguments), **given)
-    found = dict(zip(net.list_arguments(), shapes, strict=True))
-    guess = {
-        name: (batch_size, *found[name][1:]) for name in inputs
-        if not name.endswith("label") and found[name] and known(tuple(found[name][1:]))
-    }
-    shapes, _, _ = net.infer_shape_partial(**_known_shapes(arguments), **{**guess, **given})
-    found = dict(zip(net.list_arguments(), shapes, strict=True))
-    unknown = [name for name in inputs if not (found[name] and known(tuple(found[name])))]
+    settled = {**_known_shapes(arguments), **given}
+    found = _inferred(net, settled)
+    data = [name for name in inputs if name not in given and not name.endswith("label")]
+    guess = {name: (batch_size, *(found[name][1:] or (0,))) for name in data}  # rows of numbers, unless more is known
+    try:
+        found = _inferred(net, {**settled, **guess})
+    except MXNetError:
+        found = _inferred(net, settled)
+    unknown = [name for name in inputs if not (found[name] and known(found[name]))]
     if unknown:
         raise refusal(
             "Explain/input-shapes",
             f"the parameters do not determine the shapes of {', '.join(unknown)}; give them, with the batch, such as"
             f" --shape {unknown[0]}=64,1,28,28", ValueError,
         )
-    return {name: tuple(found[name]) for name in inputs}
+    return {name: found[name] for name in inputs}
 
 
 def _random_batch(data: Mapping[str, Any], labels: Mapping[str, Any]) -> DataBatch:

@@ -14,7 +14,7 @@ from .cells import Activation, gru_step, lstm_step
 from .sequences import States
 
 Sides = tuple[int, ...]
-_LEAKY = partial(symbol.LeakyReLU, act_type="leaky", slope=0.2)
+_LEAKY: Any = partial(getattr(symbol, "LeakyReLU"), act_type="leaky", slope=0.2)  # noqa: B009  # mypy cannot see operators
 
 
 class BaseConvRNNCell(BaseRNNCell):

@@ -146,7 +146,7 @@ def test_other_optimizers_show_their_states() -> None:
     sample = found["parameters"][0]["sample"]
     assert "arithmetic" not in sample
     g = sample["used"] / 8
-    assert sample["state_after"] == [pytest.approx(0.1 * g), pytest.approx(0.001 * g * g)]
+    assert sample["state_after"] == [pytest.approx(0.1 * g), pytest.approx(0.001 * g * g, rel=1e-4)]
     assert found["equations"]
 
 
@@ -261,7 +261,7 @@ def test_what_is_not_finite_is_none() -> None:
 
 
 def test_the_module_must_be_ready() -> None:
-    with pytest.raises(AssertionError, match="init_optimizer"):
+    with pytest.raises(AssertionError, match="call bind"):
         explain.step(mx.mod.Module(network()), batch(ROWS, LABELS))
 
 

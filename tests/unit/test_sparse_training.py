@@ -52,7 +52,8 @@ SQUARES = [[0, 2, 0], [4, 0, 6], [8, 0, 10]]
     ("row_sparse", lambda x: x * 2, ("row_sparse", ALL_ROWS, [[2] * 3] * 4), "row_sparse"),
     ("row_sparse", nd.square, ("row_sparse", [0, 1, 3], SQUARES), "row_sparse"),
     ("row_sparse", lambda x: x.tostype("default") * 2, ("row_sparse", ALL_ROWS, [[2] * 3] * 4), "default"),
-    ("row_sparse", lambda x: nd.sparse.retain(x, nd.array([0, 2])), ("row_sparse", [0, 2], [[1] * 3] * 2), "row_sparse"),
+    ("row_sparse", lambda x: nd.sparse.retain(x, nd.array([0, 2])), ("row_sparse", [0, 2], [[1] * 3] * 2),
+     "row_sparse"),
     ("row_sparse", lambda x: x.copy(), ("row_sparse", ALL_ROWS, [[1] * 3] * 4), "row_sparse"),
     ("default", lambda x: nd.square(x.tostype("csr")), [[0, 2, 0], [4, 0, 6], [0, 0, 0], [8, 0, 10]], "csr"),
 ])
@@ -174,10 +175,8 @@ def test_one_line_is_logged(monkeypatch, caplog) -> None:
     with caplog.at_level(logging.WARNING):
         for _ in range(2):
             sym.square(sym.var("logged")).bind(mx.cpu(), {"logged": made(X, "csr")})
-    assert [r.getMessage() for r in caplog.records if "logged (csr)" in r.getMessage()] == [
-        "Storage type fallback detected: an executor works on dense copies of logged (csr);"
-        " set MXNET_STORAGE_FALLBACK_LOG_VERBOSE=0 to silence this"
-    ]
+    lines = [r.getMessage() for r in caplog.records if "logged (csr)" in r.getMessage()]
+    assert len(lines) == 1 and lines[0].startswith("Storage type fallback detected: an executor works on dense copies")
 
 
 x, x_dense = sym.var("x", stype="csr"), sym.var("x")

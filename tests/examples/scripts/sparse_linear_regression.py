@@ -86,7 +86,6 @@ def train(args: argparse.Namespace, train_iter: mx.io.DataIter, test_iter: mx.io
     logging.info("Before: test mse=%.4f", before)
     seen = set()
     for epoch in range(args.epochs):
-        train_iter.reset()
         metric.reset()
         for batch in train_iter:
             module.prepare(batch, sparse_row_id_fn=rows_in_use)
@@ -95,6 +94,7 @@ def train(args: argparse.Namespace, train_iter: mx.io.DataIter, test_iter: mx.io
             module.update_metric(metric, batch.label)
             seen.update(batch.data[0].indices.asnumpy().astype(int).tolist())
         after = module.score(test_iter, mx.metric.create("mse"), sparse_row_id_fn=rows_in_use)[0][1]
+        train_iter.reset()
         logging.info("Epoch[%d] train mse=%.4f, test mse=%.4f", epoch, metric.get()[1], after)
 
     weight = module.get_params()[0]["weight"].tostype("default").asnumpy()
