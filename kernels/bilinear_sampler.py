@@ -152,11 +152,11 @@ def sample(data, grid, out, n, channels, height, width, places):
         x = spot(grid, 2 * image * places + place, width)
         y = spot(grid, (2 * image + 1) * places + place, height)
         seen = inside(x, width) and inside(y, height)
-        left, top = (math.floor(x), math.floor(y)) if seen else (0, 0)
+        left, top = int(math.floor(x)) if seen else 0, int(math.floor(y)) if seen else 0
         right, lower = x - left, y - top
         for c in range(channels):
             plane = image * channels + c
-            value = 0.0
+            value = np.float64(0)
             if seen:
                 above = pixel(data, plane, top, left, height, width) * (1 - right)
                 above += pixel(data, plane, top, left + 1, height, width) * right

@@ -31,7 +31,7 @@ from .ndarray.tape import STATE, Place, Record
 from .symbol import Symbol, gradient
 from .symbol.compose import attribute_text
 from .symbol.inference import Key, key_of
-from .symbol.ir import Entry, Node
+from .symbol.ir import HEAD, Entry, Node
 
 REQUIREMENTS = ("write", "add", "null")
 
@@ -178,16 +178,16 @@ def _run_node(node: Node, values: dict[Key, NDArray], read: set[Key], is_train: 
         listed = results if isinstance(results, list) else [results]
         values.update({(id(node), i): result for i, result in enumerate(listed)})
         return
-    primal = [values[key_of(entry)] for entry in node.primal.inputs]
-    ctx = values[id(node.primal), 0]._ctx
-    wanted = [(id(node), i) in read for i in range(len(primal))]
-    buffers: list[Buffer | None] = [
-        allocate(a.shape, a._buffer.dtype, ctx.memory) if want else None
-        for a, want in zip(primal, wanted, strict=True)
-    ]
+    ctx, number = values[id(node.primal), 0]._ctx, id(node)
+    memory = ctx.memory
+    buffers: list[Buffer | None] = [None] * len(node.primal.inputs)
+    for index, entry in enumerate(node.primal.inputs):
+        if (number, index) in read:
+            like = values[key_of(entry)]._buffer
+            buffers[index] = allocate(like.shape, like.dtype, memory)
     names = node.read_names()
-    heads = names.count("head")
-    local = [a._data if a._ctx.memory == ctx.memory else a.copyto(ctx)._data for a in inputs]  # type: ignore[union-attr]
+    heads = names.count(HEAD)
+    local = [a._data if a._ctx.memory == memory else a.copyto(ctx)._data for a in inputs]  # type: ignore[union-attr]
     needs = dict(zip(names[heads:], local[heads:], strict=True))
     watch = profiling_hook.imperative
     begun = None if watch is None else watch.begin(node.kind, ctx, [b.shape for b in local])
@@ -204,7 +204,7 @@ def _run_node(node: Node, values: dict[Key, NDArray], read: set[Key], is_train: 
         kept = [m for m in made if m is not None]
         last = _last_gradient(op, len(inputs), len(kept))
         tape.note(last, node.params, {}, inputs, [m._buffer for m in kept], kept, ctx)
-    values.update({(id(node), i): result for i, result in enumerate(made) if result is not None})
+    values.update({(number, i): result for i, result in enumerate(made) if result is not None})
 
 
 def _last_gradient(op: Op, inputs: int, outputs: int) -> Op:

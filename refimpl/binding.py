@@ -150,7 +150,7 @@ def _resolve(
     order = symbol.order()
     contexts = devices.contexts(order, ctx, places)
     found, types = inferred
-    arguments, auxiliary = symbol._variables()
+    arguments, auxiliary = symbol._variables(order)
     stypes = storage.declared([*arguments, *auxiliary], stype_dict)
     gradients = storage.Gradients(order, symbol.entries, storage.values(order, stypes, found, types))
     specs = [

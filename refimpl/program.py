@@ -57,7 +57,7 @@ class Program:
         self.buffers: dict[Key, Buffer] = {}
         order = symbol.order()
         contexts = devices.contexts(order, ctx, bound.places)
-        arguments, auxiliary = symbol._variables()
+        arguments, auxiliary = symbol._variables(order)
         for node, array in zip(
             [*arguments, *auxiliary], [*bound.arguments, *bound.auxiliary], strict=True
         ):

@@ -17,6 +17,7 @@ from ..ndarray import NDArray
 from ..ndarray.sparse import BaseSparseNDArray
 from ..ndarray.sparse.dispatch import find, output_storage
 from ..ndarray.sparse.rules_elementwise import KEEP_ZERO
+from . import devices
 from .compose import STORAGE_FLAGS
 from .inference import Key, key_of
 from .ir import Entry, Node
@@ -25,7 +26,7 @@ Rows = np.ndarray | None
 """Numbers of rows, ascending; None for any row that differs from zero."""
 
 LINEAR = (
-    "_copy", "_copyto", "_CrossDeviceCopy", "negative", "_mul_scalar", "_div_scalar", "_plus_scalar", "_minus_scalar",
+    "_copy", "_copyto", devices.COPY, "negative", "_mul_scalar", "_div_scalar", "_plus_scalar", "_minus_scalar",
     "elemwise_add", "elemwise_sub", "add_n", "_grad_add", "cast_storage", "Cast",
 )
 """Operators that hand the rows of their head gradient on to every input."""
@@ -79,7 +80,9 @@ def values(
             continue
         stypes = tuple(found[key_of(entry)] for entry in node.inputs)
         stype = "default"
-        if node.op.name == "cast_storage" or any(each != "default" for each in stypes):
+        if node.op.name == devices.COPY:
+            stype = stypes[0]
+        elif node.op.name == "cast_storage" or any(each != "default" for each in stypes):
             seen: list[Any] = [
                 _Seen(each, shapes[key_of(entry)], np.dtype(types[key_of(entry)]))
                 for each, entry in zip(stypes, node.inputs, strict=True)
@@ -96,68 +99,65 @@ class Gradients:
     """
 
     def __init__(self, order: Sequence[Node], outputs: Sequence[Entry], stypes: Mapping[Key, str]) -> None:
-        self.stypes = stypes
-        self.outputs = {key_of(entry) for entry in outputs}
-        self.readers: dict[Key, list[tuple[Node, int]]] = {}
+        self._values = stypes
+        self._stypes: dict[Key, str] = {}
+        self._readers: dict[Key, dict[int, Node] | None] = {}  # of some rows; None where any row may be reached
+        readers: dict[Key, list[tuple[Node, int]]] = {}
         for node in order:
             for position, entry in enumerate(node.inputs):
-                self.readers.setdefault(key_of(entry), []).append((node, position))
+                readers.setdefault(key_of(entry), []).append((node, position))
+        ends = {key_of(entry) for entry in outputs}
+        for node in reversed(order):  # what reads a value comes after it
+            for index in range(node.output_count()):
+                key = id(node), index
+                self._enter(key, readers.get(key, []), key in ends)
 
-    # --- storage ---------------------------------------------------------------------------------
-
-    def stype(self, key: Key) -> str:
-        """The storage of a gradient: that of all its parts if they agree, otherwise default.
-
-        The head gradient of an output has the output's storage.
-        """
-        parts = {self._part_stype(node, position) for node, position in self.readers.get(key, [])}
-        if key in self.outputs:
-            parts.add(self.stypes[key])
-        return parts.pop() if len(parts) == 1 else "default"
+    def _enter(self, key: Key, readers: list[tuple[Node, int]], is_output: bool) -> None:
+        parts = {self._part_stype(node, position) for node, position in readers}
+        if is_output:  # its head gradient is like the output
+            parts.add(self._values[key])
+        self._stypes[key] = parts.pop() if len(parts) == 1 else "default"
+        found: dict[int, Node] | None = None if is_output or not readers else {}
+        for node, position in readers:
+            part = self._part_readers(node, position)
+            found = None if found is None or part is None else found | part
+        self._readers[key] = found
 
     def _part_stype(self, node: Node, position: int) -> str:
+        """The storage of what one operator gives back to one of its inputs."""
         assert node.op is not None
-        name, of_input = node.op.name, self.stypes[key_of(node.inputs[position])]
-        if _reads_some_rows(node, position, self.stypes):
+        name = node.op.name
+        if _reads_some_rows(node, position, self._values):
             return "row_sparse"
         if name in LINEAR:
-            return self.stype((id(node), 0))
-        return of_input if name in KEEP_ZERO or name == "_square_sum" else "default"
+            return self._stypes[id(node), 0]
+        like_input = name in KEEP_ZERO or name == "_square_sum"
+        return self._values[key_of(node.inputs[position])] if like_input else "default"
 
-    # --- rows ------------------------------------------------------------------------------------
+    def _part_readers(self, node: Node, position: int) -> dict[int, Node] | None:
+        """The operators that say which rows of that differ from zero."""
+        assert node.op is not None
+        name, p = node.op.name, node.params
+        if _reads_some_rows(node, position, self._values):
+            return {id(node): node}
+        by_rows = name == "_square_sum" and p.axis == (1,) and p.keepdims
+        # where the head is zero, so is the gradient of an elementwise operator
+        return self._readers[id(node), 0] if by_rows or name in LINEAR or name in KEEP_ZERO else None
+
+    def stype(self, key: Key) -> str:
+        """The storage of a gradient: that of all its parts if they agree, otherwise default."""
+        return self._stypes[key]
 
     def rows(self, key: Key, value: Callable[[Entry], NDArray]) -> Rows:
         """The rows of a gradient that its parts touch; ``value`` looks a value of the graph up."""
-        if key in self.outputs:
+        readers = self._readers[key]
+        if readers is None:
             return None
-        found = []
-        for node, position in self.readers.get(key, []):
-            part = self._part_rows(node, position, value)
-            if part is None:
-                return None
-            found.append(part)
-        return np.unique(np.concatenate(found)) if found else None
-
-    def _part_rows(self, node: Node, position: int, value: Callable[[Entry], NDArray]) -> Rows:
-        assert node.op is not None
-        name = node.op.name
-        if _reads_some_rows(node, position, self.stypes):
-            return _rows_read(node, value)
-        if name == "_square_sum" and node.params.axis == (1,) and node.params.keepdims:
-            return self.rows((id(node), 0), value)
-        if name in LINEAR or name in KEEP_ZERO:  # elementwise: where the head is zero, so is the gradient
-            return self.rows((id(node), 0), value)
-        return None
+        return np.unique(np.concatenate([_rows_read(node, value) for node in readers.values()]))
 
     def asked(self, key: Key) -> list[Entry]:
         """The values that :meth:`rows` looks up."""
-        found: list[Entry] = []
-        for node, position in self.readers.get(key, []):
-            if _reads_some_rows(node, position, self.stypes):
-                found.append(_list_of_rows(node))
-            else:
-                found.extend(self.asked((id(node), 0)))
-        return found
+        return [_list_of_rows(node) for node in (self._readers[key] or {}).values()]
 
 
 def joined(rows: Rows, stored: NDArray) -> Rows:
@@ -187,12 +187,13 @@ def _list_of_rows(node: Node) -> Entry:
     """The value that says which rows an operator reads; of a csr matrix, what has the same stored places."""
     assert node.op is not None
     entry = node.inputs[_LISTS[node.op.name]]
-    while node.op.name == "dot" and entry.node.op is not None and entry.node.op.name in KEEP_ZERO:
+    same = (devices.COPY, *KEEP_ZERO)
+    while node.op.name == "dot" and entry.node.op is not None and entry.node.op.name in same:
         entry = entry.node.inputs[0]
     return entry
 
 
-def _rows_read(node: Node, value: Callable[[Entry], NDArray]) -> Rows:
+def _rows_read(node: Node, value: Callable[[Entry], NDArray]) -> np.ndarray:
     assert node.op is not None
     listed = value(_list_of_rows(node))
     if node.op.name != "dot":

@@ -55,9 +55,9 @@ class Symbol(Arithmetic, Execution, Transforms):
         """Names of the outputs, ``fc1_output``."""
         return [entry.node.entry_name(entry.index) for entry in self.entries]
 
-    def _variables(self) -> tuple[list[Node], list[Node]]:
-        """(arguments, auxiliary states), depth first."""
-        order = self.order()
+    def _variables(self, order: list[Node] | None = None) -> tuple[list[Node], list[Node]]:
+        """(arguments, auxiliary states), depth first; ``order`` holds all nodes, where they are listed already."""
+        order = self.order() if order is None else order
         auxiliary = auxiliary_nodes(order)
         variables = [node for node in order if node.is_variable]
         return (
@@ -232,7 +232,7 @@ class Symbol(Arithmetic, Execution, Transforms):
             found = inference.shapes(order, given)
         else:
             found = inference.types(order, given)
-        arguments, auxiliary = self._variables()
+        arguments, auxiliary = self._variables(order)
         lists = tuple(
             [found.get(key) for key in keys]
             for keys in (

@@ -8,6 +8,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,20 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 SETTING = "REFIMPL_BROWSER"
 PATIENCE = 60.0  # seconds for one answer
 
+# The protocol's pipes are file descriptors 3 and 4 of the browser.
+LAUNCH = """
+import fcntl, os, sys
+ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
+os.dup2(ends[0], 3)
+os.dup2(ends[1], 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+
 
 def found() -> str | None:
-    """The browser named by REFIMPL_BROWSER, or the first on the search path."""
+    """The browser named by REFIMPL_BROWSER, or the first on the search path; None where there are no such pipes."""
+    if os.name != "posix":
+        return None
     named = os.environ.get(SETTING)
     return named or next((where for name in NAMES if (where := shutil.which(name))), None)
 
@@ -33,10 +45,9 @@ class Browser:
             "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-pipe",
             f"--user-data-dir={folder}", f"--window-size={width},{height}", "about:blank",
         ]
-        # the protocol's pipes are file descriptors 3 and 4
-        shell = f'exec "$0" "$@" 3<&{to_browser} 4>&{from_browser}'
         self._process = subprocess.Popen(
-            ["sh", "-c", shell, program, *flags], pass_fds=(to_browser, from_browser), stderr=subprocess.DEVNULL,
+            [sys.executable, "-c", LAUNCH, str(to_browser), str(from_browser), program, *flags],
+            pass_fds=(to_browser, from_browser), stderr=subprocess.DEVNULL,
         )
         os.close(to_browser)
         os.close(from_browser)
@@ -110,8 +121,9 @@ class Browser:
 
     def press(self, key: str, code: int) -> None:
         """Press a key of the keyboard."""
-        for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
+        typed = {"text": "\r"} if key == "Enter" else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, **typed)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
 
     def resize(self, width: int, height: int, dark: bool = False) -> None:
         """Another size of the screen, and light or dark."""

@@ -211,7 +211,8 @@ def test_memory_tells_what_the_plan_holds() -> None:
         for one in inside:  # rectangles never overlap
             for other in inside:
                 apart = one["last"] < other["first"] or other["last"] < one["first"]
-                below = one["offset"] + one["size"] <= other["offset"] or other["offset"] + other["size"] <= one["offset"]
+                low, high = sorted([one, other], key=lambda row: row["offset"])
+                below = low["offset"] + low["size"] <= high["offset"]
                 assert one is other or apart or below
         assert plan["own"]["outputs"] == 4 * 3 * 4
 

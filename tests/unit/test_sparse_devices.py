@@ -38,6 +38,28 @@ CALLS = {
 }
 
 
+def _on_tape(c, r, d):
+    factor = nd.array([[1, 2], [3, 4], [5, 6]], ctx=d.context)
+    factor.attach_grad("add", stype="row_sparse")
+    for _ in range(2):
+        with mx.autograd.record():
+            product = nd.dot(c, factor)
+        product.backward()
+    return factor.grad
+
+
+def _bound(c, r, d):
+    product = mx.sym.dot(mx.sym.var("c"), mx.sym.var("r"), transpose_a=True)
+    kept = {"r": nd.zeros((4, 3), ctx=d.context, stype="row_sparse")}
+    executor = product.bind(d.context, {"c": c, "r": r}, kept, {"r": "write"})
+    executor.forward(is_train=True)
+    executor.backward(nd.ones((3, 3), ctx=d.context))
+    return executor.grad_dict["r"]
+
+
+CALLS |= {"on the tape": _on_tape, "bound": _bound}
+
+
 def run(call, ctx):
     dense = nd.array(D, ctx=ctx)
     result = call(dense.tostype("csr"), dense.tostype("row_sparse"), dense)

@@ -179,6 +179,19 @@ def test_one_line_is_logged(monkeypatch, caplog) -> None:
     assert len(lines) == 1 and lines[0].startswith("Storage type fallback detected: an executor works on dense copies")
 
 
+@pytest.mark.clause("Sparse/gradient-rows")
+def test_rows_across_contexts() -> None:
+    with mx.AttrScope(ctx_group="there"):
+        product = sym.dot(sym.square(sym.var("x")), sym.var("w")) * 0
+    exe = product.bind(
+        mx.cpu(0), {"x": made(X, "csr").as_in_context(mx.cpu(1)), "w": made(W)},
+        {"w": nd.zeros((4, 2), stype="row_sparse")}, {"w": "write"}, group2ctx={"there": mx.cpu(2)},
+    )
+    exe.forward(is_train=True)
+    exe.backward(nd.ones((3, 2), ctx=mx.cpu(2)))
+    assert seen(exe.grad_dict["w"]) == ("row_sparse", [0, 1, 2], [[0, 0]] * 3)
+
+
 x, x_dense = sym.var("x", stype="csr"), sym.var("x")
 w, w_dense, v = sym.var("w", stype="row_sparse"), sym.var("w"), sym.var("v", stype="row_sparse")
 ids, other_ids = sym.var("i"), sym.var("j")
@@ -222,6 +235,16 @@ def test_storages_in_graphs(symbol, wanted, gradients, output) -> None:
     ]
     assert [None if g is None else g.stype for g in exe.grad_arrays] == gradients
     assert exe.forward(is_train=True)[0].stype == exe.outputs[0].stype == output
+
+
+def test_storages_of_deep_graphs_take_no_time() -> None:  # a walk that visits a value once per path would never end
+    value = sym.var("w", stype="row_sparse")
+    for _ in range(60):
+        value = sym.elemwise_add(value, value)
+    for _ in range(1500):
+        value = sym.negative(value)
+    exe = value.simple_bind(mx.cpu(), w=(4, 2))
+    assert (exe.grad_dict["w"].stype, exe.outputs[0].stype) == ("row_sparse", "row_sparse")
 
 
 @pytest.mark.clause("Sparse/bind-storage")

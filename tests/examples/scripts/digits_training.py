@@ -66,7 +66,7 @@ def schedule(args: argparse.Namespace, batches: int) -> tuple[float, mx.lr_sched
     steps = [batches * (epoch - done) for epoch in epochs if epoch > done]
     if not steps:
         return rate, None
-    return rate, mx.lr_scheduler.MultiFactorScheduler(step=steps, factor=args.lr_factor)
+    return rate, mx.lr_scheduler.MultiFactorScheduler(steps, args.lr_factor, base_lr=rate)
 
 
 def contexts(args: argparse.Namespace) -> list[mx.Context]:

@@ -61,6 +61,7 @@ def main(arguments: list | None = None) -> dict:
     parser.add_argument("--learning-rate", type=float, default=0.002)
     parser.add_argument("--contexts", type=int, default=1, help="devices that share each batch")
     args = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.INFO)
 
     mx.random.seed(5)
     random = np.random.RandomState(5)
@@ -114,7 +115,7 @@ def main(arguments: list | None = None) -> dict:
             discriminator.backward()
             for copies, others in zip(discriminator._exec_group.grad_arrays, gradients):
                 for array, other in zip(copies, others):
-                    array += other
+                    array[:] = array + other
             discriminator.update()
             discriminator.update_metric(accuracy, [true])
 
@@ -136,5 +137,4 @@ def main(arguments: list | None = None) -> dict:
 
 
 if __name__ == "__main__":
-    logging.basicConfig(level=logging.INFO)
     main()

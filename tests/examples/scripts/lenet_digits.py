@@ -20,7 +20,7 @@ def get_symbol(num_classes: int = 10) -> mx.sym.Symbol:
         net = mx.sym.Convolution(net, name=f"conv{block}", kernel=(3, 3), pad=(1, 1), num_filter=filters)
         net = mx.sym.Activation(net, name=f"tanh{block}", act_type="tanh")
         net = mx.sym.Pooling(net, name=f"pool{block}", pool_type="max", kernel=(2, 2), stride=(2, 2))
-    net = mx.sym.Flatten(net)
+    net = mx.sym.Flatten(net, name="flatten")
     net = mx.sym.FullyConnected(net, name="fc1", num_hidden=64)
     net = mx.sym.Activation(net, name="tanh3", act_type="tanh")
     net = mx.sym.FullyConnected(net, name="fc2", num_hidden=num_classes)

@@ -81,7 +81,9 @@ def main(arguments: Sequence[str] | None = None) -> tuple[float, float]:
         optimizer="adam",
         optimizer_params={
             "learning_rate": args.lr,
-            "lr_scheduler": mx.lr_scheduler.FactorScheduler(split // args.batch_size, args.lr_factor),
+            "lr_scheduler": mx.lr_scheduler.FactorScheduler(
+                split // args.batch_size, args.lr_factor, base_lr=args.lr
+            ),
         },
         initializer=mx.init.Normal(0.3),
         num_epoch=args.epochs,

@@ -14,7 +14,7 @@ import refimpl as mx
 
 
 def get_symbol(num_classes: int = 10) -> mx.sym.Symbol:
-    net = mx.sym.Flatten(mx.sym.Variable("data"))
+    net = mx.sym.Flatten(mx.sym.Variable("data"), name="flatten")
     net = mx.sym.FullyConnected(net, name="fc1", num_hidden=64)
     net = mx.sym.Activation(net, name="relu1", act_type="relu")
     net = mx.sym.FullyConnected(net, name="fc2", num_hidden=32)

@@ -56,6 +56,7 @@ def main(arguments: list | None = None) -> dict:
     parser.add_argument("--optimizer", default="adagrad")
     parser.add_argument("--kvstore", default="local")
     args = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.INFO)
 
     with tempfile.TemporaryDirectory() as folder:
         iterators = []
@@ -107,5 +108,4 @@ def train(args: argparse.Namespace, train_iter: mx.io.DataIter, test_iter: mx.io
 
 
 if __name__ == "__main__":
-    logging.basicConfig(level=logging.INFO)
     main()

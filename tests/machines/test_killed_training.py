@@ -1,0 +1,123 @@
+"""Training that is killed (SIGKILL) at any moment leaves whole files behind, and goes on from them bit for bit.
+
+    python -m pytest tests/machines/test_killed_training.py             3 seeds
+    python -m pytest -m long tests/machines/test_killed_training.py     100 seeds, four minutes
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import refimpl as mx
+
+from .training_to_kill import EPOCHS, KINDS, files, train
+
+ROOT = Path(__file__).resolve().parents[2]
+MOMENTS = {"do_checkpoint": 170, "module_checkpoint": 248, "one name": 252, "buckets": 328}
+SEEDS = 100
+
+
+@functools.cache
+def unbroken(kind: str) -> list[dict[str, bytes]]:
+    """The files of a training that nobody stops, after each epoch; at first none."""
+    with tempfile.TemporaryDirectory() as folder:
+        prefix = str(Path(folder, "net"))
+        after: list[dict[str, bytes]] = [{}]
+        train(prefix, kind, epoch_end=lambda *_: after.append(files(prefix)))
+        return after
+
+
+def kill(prefix: str, kind: str, moment: int, then: str) -> int:
+    """Start a training and kill it at a moment; return how many checkpoints it said it had made."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "tests.machines.training_to_kill", prefix, kind, str(moment), then],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    try:
+        lines = []
+        for line in child.stdout:
+            lines.append(line)
+            if line == "now\n":
+                break
+        child.kill()
+        lines += child.stdout
+    finally:
+        child.kill()
+        child.communicate()
+    assert "now\n" in lines, lines
+    return sum(line.startswith("saved") for line in lines)
+
+
+def survives(seed: int, folder: Path) -> None:
+    draw = random.Random(seed)
+    kind = list(KINDS)[seed % len(KINDS)]
+    moment, then = draw.randint(1, MOMENTS[kind]), draw.choice(["stay", "run"])
+    prefix, expected = str(folder / "net"), unbroken(kind)
+    made = kill(prefix, kind, moment, then)
+    left = files(prefix)
+    print(f"seed {seed}: {kind}, moment {moment}, {then}; {made} checkpoints, files {sorted(left)}")
+
+    # what was made is there; the next one may be begun, and what there is of it is whole
+    following = expected[min(made + 1, EPOCHS)]
+    assert set(expected[made]) <= set(left) <= set(following)
+    for name, content in left.items():
+        assert content in (expected[made].get(name), following.get(name)), name
+    hidden = sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
+    assert len(hidden) <= 1
+    assert all(re.fullmatch(r"\.net[-.\w]*\.[0-9a-f]{16}\.part", name) for name in hidden), hidden
+
+    begin = made + (made < EPOCHS and left == following)
+    train(prefix, kind, begin=begin)
+    if kind == "one name" and left not in expected:  # parameters of one epoch beside states of another
+        assert set(files(prefix)) == set(expected[-1])
+        assert left["-0000.params"] == following["-0000.params"]
+    else:
+        assert files(prefix) == expected[-1]
+
+
+@pytest.mark.clause("Files/atomic", "Updater/resume")
+@pytest.mark.parametrize("seed", [2, 5, 11])
+def test_a_killed_training_goes_on(seed: int, tmp_path: Path) -> None:
+    survives(seed, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_a_killed_training_goes_on_whenever_it_was_killed(seed: int, tmp_path: Path) -> None:
+    survives(seed, tmp_path)
+
+
+@pytest.mark.clause("Files/atomic")
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_epoch_writes_other_numbers(kind: str) -> None:
+    """Otherwise the comparisons above could not tell an epoch from the one before."""
+    after = unbroken(kind)
+    assert len(after) == EPOCHS + 1
+    if kind == "one name":
+        contents = [(state["-0000.params"], state["-0000.states"]) for state in after[1:]]
+        assert len({params for params, _ in contents}) == len({states for _, states in contents}) == EPOCHS
+    else:
+        assert len({after[-1][f"-000{epoch}.params"] for epoch in range(1, EPOCHS + 1)}) == EPOCHS
+
+
+@pytest.mark.clause("Checkpoint/files")
+def test_a_killed_training_can_be_loaded_by_hand(tmp_path: Path) -> None:
+    """In the middle of writing the second checkpoint, after its parameters and before its states."""
+    prefix = str(tmp_path / "net")
+    expected = unbroken("module_checkpoint")
+    for name, content in {**expected[1], "-0002.params": expected[2]["-0002.params"]}.items():
+        Path(prefix + name).write_bytes(content)
+    _, params, auxiliary = mx.model.load_checkpoint(prefix, 2)
+    assert sorted(params) == ["bn_beta", "bn_gamma", "fc1_bias", "fc1_weight", "fc2_bias", "fc2_weight"]
+    assert sorted(auxiliary) == ["bn_moving_mean", "bn_moving_var"]
+    train(prefix, "module_checkpoint", begin=1)
+    assert files(prefix) == expected[-1]

@@ -1,0 +1,243 @@
+"""The page of ``refimpl explain``: well-formed, self-contained, every link resolved; and its command."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import struct
+import zlib
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import refimpl as mx
+from refimpl import cli, explain
+from refimpl.explain import layout, markup
+from refimpl.networks import resnet20
+
+VOID = {"meta", "img", "br", "link", "input", "hr"}
+
+
+class Reader(HTMLParser):
+    """Checks that elements close in the order in which they open, and notes what the page has."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text: dict[str, list[str]] = {}
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert len({name for name, _ in attrs}) == len(attrs), (tag, attrs)
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.setdefault(self.open[-1] if self.open else "", []).append(data)
+
+    def values(self, name: str) -> list[str]:
+        """Every value of an attribute."""
+        return [value for _, attributes in self.elements if (value := attributes.get(name)) is not None]
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Any]:
+    return explain.digits(batch_size=24)
+
+
+@pytest.fixture(scope="module")
+def page(found: dict[str, Any]) -> str:
+    return explain.page(found)
+
+
+@pytest.fixture(scope="module")
+def reader(page: str) -> Reader:
+    return Reader(page)
+
+
+@pytest.mark.clause("Explain/one-file")
+def test_nothing_is_fetched(page: str, reader: Reader) -> None:
+    words = re.sub(r'src="data:[^"]*"', "", page)
+    assert not re.search(r"(?i)https?:|//[a-z]|url\((?!#)|@import|fetch\(|XMLHttp|<link|<iframe|<object", words)
+    assert all(value.startswith("data:image/png;base64,") for value in reader.values("src"))
+    assert all(value.startswith("#") for value in reader.values("href"))
+    policy = [a["content"] for tag, a in reader.elements if tag == "meta" and a.get("http-equiv")]
+    assert policy == ["default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"]
+
+
+@pytest.mark.clause("Explain/rules")
+def test_every_link_leads_somewhere(found: dict[str, Any], reader: Reader) -> None:
+    identities = reader.values("id")
+    assert len(identities) == len(set(identities))
+    links = {link.removeprefix("#") for link in reader.values("href")}
+    assert links <= set(identities)
+    assert {f"rule-{name}" for name in found["rules"]} <= links
+    assert set(reader.values("aria-labelledby")) - {"reader-title"} <= set(identities)
+
+
+def test_one_heading_and_every_part(reader: Reader) -> None:
+    tags = [tag for tag, _ in reader.elements]
+    assert tags.count("h1") == 1
+    titles = "".join(reader.text["h2"])
+    for words in ("batch is cut", "forward and backward", "share memory", "takes its time", "meet in", "Weights move"):
+        assert words in titles
+    assert all(a.get("alt") for tag, a in reader.elements if tag == "img")
+    assert all(a.get("aria-label") for tag, a in reader.elements if tag == "svg")
+
+
+def test_every_operator_is_a_box_and_a_text(found: dict[str, Any], reader: Reader) -> None:
+    steps = [node["id"] for node in found["graph"] if node["phase"] != "variable"]
+    assert len(steps) == 22
+    assert {f"#node-{name}" for name in steps} <= set(reader.values("href"))
+    assert {f"node-{name}" for name in steps} <= set(reader.values("id"))
+
+
+@pytest.mark.clause("Explain/words-first")
+def test_it_reads_without_javascript(found: dict[str, Any], page: str) -> None:
+    plain = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+    for rule in found["rules"].values():
+        assert markup.prose(rule["text"]) in plain
+    for entry in found["update"]["parameters"]:
+        assert markup.value(entry["sample"]["after"]) in plain
+
+
+@pytest.mark.clause("Explain/words-first")
+def test_both_color_schemes_and_small_screens(page: str) -> None:
+    for words in ("prefers-color-scheme: dark", "prefers-reduced-motion", "max-width: 36rem", "width=device-width"):
+        assert words in page
+
+
+def test_names_are_escaped() -> None:
+    net = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=2, name='<b>"fc"&')
+    made = mx.mod.Module(mx.sym.SoftmaxOutput(net, name="softmax"))
+    made.bind([("data", (2, 2))], [("softmax_label", (2,))])
+    made.init_params(mx.init.One())
+    made.init_optimizer()
+    data = explain.step(made, mx.io.DataBatch([mx.nd.ones((2, 2))], [mx.nd.zeros(2)]))
+    made_page = explain.page(data)
+    assert '<b>"fc"&' not in made_page
+    Reader(made_page)
+
+
+# --- small pieces ---------------------------------------------------------------------------------
+
+
+def test_a_picture_is_a_png() -> None:
+    pixels = np.arange(24).reshape(2, 3, 4)
+    content = base64.b64decode(markup.png(pixels).partition(",")[2])
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">II", content[16:24]) == (3, 2)
+    length = struct.unpack(">I", content[33:37])[0]
+    lines = zlib.decompress(content[41 : 41 + length])
+    assert lines == b"\0" + bytes(range(12)) + b"\0" + bytes(range(12, 24))
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (markup.size(512), "512 bytes"), (markup.size(1536), "1.5 KiB"), (markup.size(3 * 2**30), "3.0 GiB"),
+        (markup.duration(7.25), "7.2 \u00b5s"), (markup.duration(123.4), "123 \u00b5s"),
+        (markup.duration(2500), "2.50 ms"),
+        (markup.shape([2, 3]), "2 \u00d7 3"), (markup.shape([]), "one number"),
+        (markup.value(None), "not finite"), (markup.value(-0.5), "\u22120.5"),
+        (markup.prose("see [the rule](x.md) of `a<b` & **c**"), "see the rule of <code>a&lt;b</code> &amp; c"),
+    ],
+)
+def test_words_and_units(written: str, expected: str) -> None:
+    assert written == expected
+
+
+def test_boxes_never_overlap() -> None:
+    made = mx.mod.Module(resnet20(10, (1, 8, 8)))
+    made.bind([("data", (2, 1, 8, 8))], [("softmax_label", (2,))])
+    made.init_params(mx.init.Xavier())
+    made.init_optimizer()
+    batch = mx.io.DataBatch([mx.nd.ones((2, 1, 8, 8))], [mx.nd.zeros(2)])
+    nodes = explain.step(made, batch)["graph"]
+    drawing = layout.arrange(nodes)
+    drawn = [n["id"] for n in nodes if n["phase"] != "variable" or n["role"] == "data"]
+    assert sorted(drawing.boxes) == sorted(drawn)
+    boxes = [*drawing.boxes.values(), *(box for _, _, box in drawing.pills)]
+    for number, one in enumerate(boxes):
+        assert one.x >= 0
+        assert one.x + one.width <= drawing.width
+        assert one.y >= 0
+        assert one.y + one.height <= drawing.height
+        for other in boxes[:number]:
+            beside = one.x + one.width <= other.x or other.x + other.width <= one.x
+            below = one.y + one.height <= other.y or other.y + other.height <= one.y
+            assert beside or below, (one, other)
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_command_writes_a_page(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["explain", "-o", "lenet.html", "--batch-size", "9", "--devices", "3"]) == 0
+    assert "wrote lenet.html: LeNet on handwritten digits" in capsys.readouterr().out
+    Reader(Path("lenet.html").read_text(encoding="utf-8"))
+    assert [file.name for file in folder.iterdir()] == ["lenet.html"]
+
+
+def test_the_command_prints_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["explain", "--json", "--batch-size", "9", "--devices", "1"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["contexts"] == ["cpu(0)"]
+    assert printed["slices"]["batch_size"] == 9
+    assert list(folder.iterdir()) == []
+
+
+def test_the_command_takes_a_checkpoint(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["train", "--network", "mlp", "--num-epochs", "2", "--save-period", "1", "--batch-size", "200"]
+    assert cli.run([*words, "--model-prefix", "net"]) == 0
+    for options, title in (([], "net, epoch 2"), (["--epoch", "1"], "net, epoch 1")):
+        capsys.readouterr()
+        assert cli.run(["explain", "net", "--json", "--batch-size", "8", *options]) == 0
+        assert json.loads(capsys.readouterr().out)["title"] == title
+
+
+@pytest.mark.clause(
+    "Cli/explain-source", "Cli/shape", "Cli/folder-exists", "Cli/checkpoint-exists", "Cli/batch-within-data",
+    "Explain/script-trains",
+)
+@pytest.mark.parametrize(
+    ("clause", "words"),
+    [
+        ("Cli/explain-source", ("nowhere.py",)),
+        ("Cli/explain-source", ("nowhere",)),
+        ("Cli/shape", ("net", "--shape", "1,1,8,8")),
+        ("Cli/folder-exists", ("-o", "none/step.html")),
+        ("Cli/folder-exists", ("-o", ".")),
+        ("Cli/checkpoint-exists", ("net", "--epoch", "7")),
+        ("Cli/batch-within-data", ("--batch-size", "1438")),
+        ("Cli/batch-covers-devices", ("--batch-size", "1")),
+        ("Explain/script-trains", ("idle.py",)),
+    ],
+)
+def test_refusals(folder: Path, capsys: pytest.CaptureFixture[str], clause: str, words: tuple[str, ...]) -> None:
+    Path("idle.py").write_text("print()")
+    assert cli.run(["explain", *words]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert clause in error
+    assert [file.name for file in folder.iterdir()] == ["idle.py"]
