@@ -135,6 +135,12 @@ def inside(value, side):
 
 
 @scalar
+def before(value):
+    """The last pixel at or before a place."""
+    return int(math.floor(value))  # noqa: RUF046  # floor gives a real number on CUDA
+
+
+@scalar
 def pixel(data, plane, y, x, height, width):
     if 0 <= y < height and 0 <= x < width:
         return np.float64(data[(plane * height + y) * width + x])
@@ -152,7 +158,7 @@ def sample(data, grid, out, n, channels, height, width, places):
         x = spot(grid, 2 * image * places + place, width)
         y = spot(grid, (2 * image + 1) * places + place, height)
         seen = inside(x, width) and inside(y, height)
-        left, top = int(math.floor(x)) if seen else 0, int(math.floor(y)) if seen else 0
+        left, top = before(x) if seen else 0, before(y) if seen else 0
         right, lower = x - left, y - top
         for c in range(channels):
             plane = image * channels + c
@@ -175,7 +181,7 @@ def sample_back(head, grid, d_data, n, channels, height, width, places):
             x = spot(grid, 2 * image * places + place, width)
             y = spot(grid, (2 * image + 1) * places + place, height)
             if inside(x, width) and inside(y, height):
-                left, top = math.floor(x), math.floor(y)
+                left, top = before(x), before(y)
                 right, lower = x - left, y - top
                 for k in range(4):
                     i, j = top + k // 2, left + k % 2
@@ -191,7 +197,7 @@ def sample_slopes(head, data, grid, d_grid, n, channels, height, width, places):
         y = spot(grid, (2 * image + 1) * places + place, height)
         across, down = np.float64(0), np.float64(0)
         if inside(x, width) and inside(y, height):
-            left, top = math.floor(x), math.floor(y)
+            left, top = before(x), before(y)
             right, lower = x - left, y - top
             for c in range(channels):
                 plane = image * channels + c

@@ -120,12 +120,12 @@ def _node(node: Data, box: Box, share: float) -> str:
 # --- memory ------------------------------------------------------------------------------------------
 
 
-def memory(plan: Data) -> str:
-    """Bytes upwards, steps to the right: a rectangle is what lies somewhere for a while."""
+def memory(plan: Data, context: str) -> str:
+    """The arena of one context: bytes upwards, steps to the right: a rectangle is what lies somewhere for a while."""
     count = max(len(plan["steps"]), 1)
     step = min(max(940 / count, STEP_WIDTHS[0]), STEP_WIDTHS[1])
     left, top, wide = 78, 26, step * count
-    rows = [row for row in plan["rows"] if row["lodges"] is None and row["context"] == plan["context"]]
+    rows = [row for row in plan["rows"] if row["lodges"] is None and row["context"] == context]
     arena = max((row["offset"] + row["size"] for row in rows), default=0) or 1
     scale = PILE / arena
 
@@ -145,7 +145,7 @@ def memory(plan: Data) -> str:
         if number % every == 0:
             x = left + step * (number + 0.5)
             body.append(f'<text class="tick mid" x="{x:.0f}" y="{top + PILE + 18}">{number + 1}</text>')
-    label = f"Memory of {plan['context']}: bytes upwards, steps to the right"
+    label = f"Memory of {context}: bytes upwards, steps to the right"
     body.append(f'<text class="tick mid" x="{left + wide / 2:.0f}" y="{top + PILE + 36}">step</text>')
     return _svg(left + wide + 12, top + PILE + 44, label, body, "memory")
 

@@ -64,9 +64,8 @@ def _header(data: Data) -> str:
     cards = "".join(f"<div><dt>{text(name)}</dt><dd>{text(found)}</dd></div>" for name, found in numbers)
     return (
         f'<header><p class="over">One training step</p><h1>{text(data["title"])}</h1>'
-        f"<p>Update {data['number']} of {text(data['source'])}, followed from the batch to the new weights. Each"
-        " part names"
-        " the rules that decide it; choose one to read its words.</p>"
+        f"<p>Update {data['number']}, from {text(data['source'])}, followed from the batch to the new weights. Each"
+        " part names the rules that decide it; choose one to read its words.</p>"
         f'<dl class="cards">{cards}</dl></header>'
     )
 

@@ -215,7 +215,8 @@ def _bytes(plan: Data) -> list[tuple[Any, ...]]:
 def _plan(plan: Data) -> str:
     rows = [
         [
-            f"{row['offset']:,}" if row["lodges"] is None else f"in {text(row['lodges'])}", f"{row['size']:,} bytes",
+            f"{row['offset']:,}" if row["lodges"] is None else f"in {text(row['lodges'])}", text(row["context"]),
+            f"{row['size']:,} bytes",
             f"{row['first'] + 1} to {row['last'] + 1}",
             ", then ".join(
                 f"<code>{text(v['name'])}</code>{' (the same numbers in another shape)' if v['view'] else ''}"
@@ -224,8 +225,14 @@ def _plan(plan: Data) -> str:
         ]
         for row in plan["rows"]
     ]
-    content = table(["offset", "size", "steps", "values that lie there"], rows, f"Places of {text(plan['context'])}")
-    picture = charts.scrolled(charts.memory(plan), f"Memory of {plan['context']}, scrollable")
+    heads = ["offset", "device", "size", "steps", "values that lie there"]
+    content = table(heads, rows, f"Places of {text(plan['context'])}")
+    several = len(plan["arenas"]) > 1
+    picture = "".join(
+        (f"<h3>{text(context)}</h3>" if several else "")
+        + charts.scrolled(charts.memory(plan, context), f"Memory of {context}, scrollable")
+        for context in plan["arenas"]
+    )
     return picture + folded(f"{len(rows)} places as a table", content)
 
 

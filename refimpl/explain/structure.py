@@ -95,6 +95,9 @@ def _served(names: Names) -> dict[str, str]:
     for node in names.backward:
         if node.primal is not None and node.primal.name in forward:
             found[node.name] = forward[node.primal.name]
+        for entry in node.inputs:  # a copy to another device stays beside what it copies
+            if node.name not in found and entry.node.name in found:
+                found[node.name] = found[entry.node.name]
     return found
 
 

@@ -95,7 +95,7 @@ class Node:
         """Number of outputs, hidden ones counted."""
         if self.op is None:
             return 1
-        return len(self.primal.inputs) if self.primal is not None else len(self.output_names())
+        return len(self.primal.inputs) if self.primal is not None else len(self.op.output_names(self.params))
 
     def visible_count(self) -> int:
         """Number of outputs a user sees."""

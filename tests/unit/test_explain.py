@@ -229,6 +229,25 @@ def test_every_step_has_a_time() -> None:
         assert all(s["began"] + s["took"] <= found["span"] * 1.000001 for s in steps)
 
 
+def test_copies_between_devices_have_their_places() -> None:
+    with mx.AttrScope(ctx_group="first"):
+        net = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=4, name="one")
+    with mx.AttrScope(ctx_group="second"):
+        net = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(net, num_hidden=3, name="two"), name="softmax")
+    made = mx.mod.Module(net, group2ctxs={"first": mx.cpu(1), "second": mx.cpu(2)})
+    made.bind([("data", (8, 2))], [("softmax_label", (8,))])
+    made.init_params(mx.init.One())
+    made.init_optimizer()
+    found = explain.step(made, batch(ROWS, LABELS))
+    places = {node["name"]: node["context"] for node in found["graph"]}
+    assert (places["one"], places["two"], places["one_backward"]) == ("cpu(1)", "cpu(2)", "cpu(1)")
+    assert sorted(found["memory"][0]["arenas"]) == ["cpu(1)", "cpu(2)"]
+    names = {node["id"]: node["name"] for node in found["graph"]}
+    copies = [node for node in found["graph"] if node["phase"] == "backward" and "CrossDeviceCopy" in node["operator"]]
+    assert [names[node["serves"]] for node in copies] == ["two"]
+    assert explain.page(found).count("Memory of cpu(2)") == 2
+
+
 # --- rules ----------------------------------------------------------------------------------------
 
 
