@@ -114,11 +114,14 @@ class Mention(NamedTuple):
 
 
 def deviations(root: Path) -> list[Mention]:
-    """Clauses that rows of deviations.md name."""
-    file = Path("spec/deviations.md")
-    text = (root / file).read_text(encoding="utf-8") if (root / file).is_file() else ""
+    """Clauses that rows of deviations.md and its part about operators name."""
+    texts = {
+        file.relative_to(root): file.read_text(encoding="utf-8")
+        for file in sorted((root / "spec").glob("deviations*.md"))
+    }
     return [
         Mention(re.escape(m[1]), f"{file}:{_line(text, m.start())}", must_exist=True)
+        for file, text in texts.items()
         for m in IN_TABLE.finditer(text)
     ]
 
