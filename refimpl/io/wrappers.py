@@ -170,7 +170,7 @@ def _renamed(
     return [
         DataDesc(renaming.get(d.name, d.name), d.shape, d.dtype, d.layout)
         for descriptions, renaming in zip(lists, renamings, strict=True)
-        for d in descriptions
+        for d in (d if isinstance(d, DataDesc) else DataDesc(*d) for d in descriptions)  # plain pairs are common
     ]
 
 

@@ -144,3 +144,16 @@ def test_a_file_is_read_into_memory_of_its_own(tmp_path: object) -> None:
     assert {key: array.asnumpy().tolist() for key, array in second.items()} == {
         "a": [[1, 2], [3, 4]], "b": [True, False], "c": [1, 1, 1],
     }
+
+
+def test_prefetching_takes_descriptions_that_are_pairs() -> None:
+    """Custom iterators of the time described their data by (name, shape)."""
+    inner = mx.io.NDArrayIter(mx.nd.ones((4, 2)), mx.nd.ones((4,)), 2)
+
+    class Own(mx.io.DataIter):
+        provide_data, provide_label = [("data", (2, 2))], [("softmax_label", (2,))]
+        next, reset = inner.next, inner.reset
+
+    fetching = mx.io.PrefetchingIter(Own(2))
+    assert len(list(fetching)) == 2
+    assert fetching.provide_data == [("data", (2, 2))]
