@@ -178,10 +178,12 @@ class _FallingScheduler(LRScheduler):
         raise NotImplementedError
 
     def _scheduled(self, num_update: int) -> float:
-        if num_update <= self.max_update:
-            # A warm-up as long as the whole schedule leaves no curve to follow: it ends at once.
-            done = (num_update - self.warmup_steps) / self.max_steps if self.max_steps else 1.0
-            self.base_lr = self.final_lr + (self.base_lr_orig - self.final_lr) * self._curve(done)
+        if self.max_update < self.warmup_steps:
+            return self.base_lr  # the end comes before the curve begins
+        reached = min(num_update, self.max_update)
+        # A warm-up as long as the whole schedule leaves no curve to follow: it ends at once.
+        done = (reached - self.warmup_steps) / self.max_steps if self.max_steps else 1.0
+        self.base_lr = self.final_lr + (self.base_lr_orig - self.final_lr) * self._curve(done)
         return self.base_lr
 
 

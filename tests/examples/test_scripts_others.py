@@ -15,6 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import pytest
 
 SCRIPTS = Path(__file__).with_name("scripts")
@@ -35,6 +36,9 @@ exec(compile(text, path, "exec"), names)
 found = names["main"](options)
 print(json.dumps({key: sorted(value) if isinstance(value, set) else value for key, value in found.items()}))
 """
+
+
+pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="training interpreted loops takes minutes")
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Training that is killed (SIGKILL) at any moment leaves whole files behind, and goes on from them bit for bit.
 
     python -m pytest tests/machines/test_killed_training.py             3 seeds
-    python -m pytest -m long tests/machines/test_killed_training.py     100 seeds, four minutes
+    python -m pytest -m long tests/machines/test_killed_training.py     100 seeds, five minutes
 """
 
 from __future__ import annotations

@@ -86,11 +86,12 @@ def test_decay_is_not_undone(schedule):
 
 
 @pytest.mark.clause("LRScheduler/curves-look-at-the-number")
-def test_curves_go_back_until_the_end():
-    schedule = lr.PolyScheduler(10, 1.0)
+def test_curves_look_at_the_number_alone():
+    schedule = lr.PolyScheduler(10, 1.0, final_lr=0.01)
     assert [schedule(8), schedule(2), schedule(50), schedule(3)] == pytest.approx(
-        [0.04, 0.64, 0.64, 0.49]
+        [0.01 + 0.99 * 0.2**2, 0.01 + 0.99 * 0.8**2, 0.01, 0.01 + 0.99 * 0.7**2]
     )
+    assert lr.CosineScheduler(7, base_lr=0.1, final_lr=0.02)(10) == 0.02  # new, and over already
 
 
 @pytest.mark.clause("LRScheduler/warm-up")
