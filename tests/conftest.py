@@ -10,6 +10,7 @@ settings.register_profile(
     "ci", derandomize=True, deadline=None, max_examples=15, database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+settings.register_profile("few", settings.get_profile("ci"), max_examples=4)  # lanes that repeat the laws
 settings.register_profile("long", settings.get_profile("ci"), derandomize=False, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
