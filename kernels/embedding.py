@@ -18,6 +18,11 @@
 
 [Embedding/data-gradient] the gradient of data cannot be asked for.
 
+[Embedding/sparse] _contrib_SparseEmbedding, the older name, is Embedding with a row_sparse gradient; deterministic
+    has no meaning here, for every sum is in order.
+    >>> run("_contrib_SparseEmbedding", [2, 0], [[1], [2], [3]], input_dim=3, output_dim=1, deterministic=True)
+    [[3.0], [1.0]]
+
 [take/axis] the indices of one axis of a are chosen; the axes of indices take its place.
     >>> run("take", [[1, 2, 3], [4, 5, 6]], [1, 0])
     [[4.0, 5.0, 6.0], [1.0, 2.0, 3.0]]
@@ -84,6 +89,17 @@ class Params(NamedTuple):
     output_dim: Annotated[int, AtLeast(1)]
     dtype: DataType = "float32"
     sparse_grad: bool = False
+
+
+class SparseParams(NamedTuple):
+    input_dim: Annotated[int, AtLeast(1)]
+    output_dim: Annotated[int, AtLeast(1)]
+    dtype: DataType = "float32"
+    deterministic: bool = False
+
+    @property
+    def sparse_grad(self):
+        return True
 
 
 class TakeParams(NamedTuple):
@@ -322,12 +338,17 @@ register_multilinear(Op(
     name="Embedding", doc=__doc__, params=Params, inputs=("data", "weight"), infer=infer,
     infer_type=infer_type, forward=forward, backward=backward, needs=("data",),
     refuses_gradient={"data": "Embedding/data-gradient"}, cases=cases,
-    aliases=("_sparse_Embedding", "_contrib_SparseEmbedding"),
+    aliases=("_sparse_Embedding",),
     refusals={
         "Embedding/weight-shape": {
             "params": {"input_dim": 3, "output_dim": 2}, "shapes": {"data": (4,), "weight": (2, 3)},
         },
     },
+), ("weight",))
+register_multilinear(Op(
+    name="_contrib_SparseEmbedding", doc=__doc__, params=SparseParams, inputs=("data", "weight"), infer=infer,
+    infer_type=infer_type, forward=forward, backward=backward, needs=("data",),
+    refuses_gradient={"data": "Embedding/data-gradient"}, cases=cases,
 ), ("weight",))
 register_multilinear(Op(
     name="take", doc=__doc__, params=TakeParams, inputs=("a", "indices"), infer=infer_take,

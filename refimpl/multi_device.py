@@ -122,6 +122,7 @@ def _train_multi_device(
                 _call_all(eval_batch_end_callback, BatchEndParam(epoch, seen, eval_metric, locals()))
                 seen += 1
             _call_all(eval_end_callback, BatchEndParam(epoch, seen, eval_metric, locals()))
+            eval_data.reset()
 
 
 def _call_all(callbacks: Any, *arguments: Any) -> None:

@@ -167,7 +167,8 @@ def joined(rows: Rows, stored: NDArray) -> Rows:
     return np.union1d(rows, stored._indices[-1].asnumpy())
 
 
-_LISTS = {"Embedding": 0, "dot": 0, "_sparse_retain": 1}
+_EMBEDDINGS = ("Embedding", "_contrib_SparseEmbedding")
+_LISTS = {**dict.fromkeys(_EMBEDDINGS, 0), "dot": 0, "_sparse_retain": 1}
 """Operators that read some rows of an array: the input that says which."""
 
 
@@ -175,7 +176,7 @@ def _reads_some_rows(node: Node, position: int, stypes: Mapping[Key, str]) -> bo
     """Whether an operator reads some rows of an input only, so that its gradient is row_sparse."""
     assert node.op is not None
     name, p = node.op.name, node.params
-    if name == "Embedding":
+    if name in _EMBEDDINGS:
         return position == 1 and p.sparse_grad
     if name == "dot":
         turned = p.transpose_a or p.transpose_b
@@ -199,7 +200,7 @@ def _rows_read(node: Node, value: Callable[[Entry], NDArray]) -> np.ndarray:
     if node.op.name != "dot":
         ids = np.trunc(np.nan_to_num(listed.asnumpy().astype(np.float64)))
         # Embedding clips ids as its page does; _sparse_retain has refused what lies outside
-        last = node.params.input_dim - 1 if node.op.name == "Embedding" else np.inf
+        last = node.params.input_dim - 1 if node.op.name in _EMBEDDINGS else np.inf
         return np.unique(np.clip(ids, 0, last).astype(np.int64))
     if isinstance(listed, BaseSparseNDArray):
         return np.unique(listed._indices[-1].asnumpy())
