@@ -84,9 +84,15 @@ def infer_type(p, ins, outs):
 
 
 @scalar
+def ln(x):
+    """The logarithm, infinite at 0 and NaN below it on every device."""
+    return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
+
+
+@scalar
 def times_log(factor, x):
     """factor * ln(x), where 0 * ln(0) is 0."""
-    return 0.0 if factor == 0 else factor * math.log(x)
+    return 0.0 if factor == 0 else factor * ln(x)
 
 
 @scalar
@@ -184,7 +190,7 @@ def negative_binomial(x, k, p):
 
 @scalar
 def negative_binomial_k(x, k, p):
-    return math.log(p) + digamma(x + k) - digamma(k)
+    return ln(p) + digamma(x + k) - digamma(k)
 
 
 @scalar

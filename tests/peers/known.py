@@ -123,6 +123,7 @@ KNOWN = (
     Known("reset_arrays", "call", "reset_arrays/zero"),
     Known("_sparse_retain", "call", "sparse_retain/rows"),
     Known("_square_sum", "call", "square_sum/values"),
+    Known("_contrib_SparseEmbedding", "gradients", "Embedding/sparse"),
     # MXNet cannot infer the results of these in a graph: tests/peers/test_updates.py runs them in place
     Known("multi_sgd_update multi_sgd_mom_update multi_mp_sgd_update multi_mp_sgd_mom_update preloaded_multi_sgd_update"
           " preloaded_multi_sgd_mom_update preloaded_multi_mp_sgd_update preloaded_multi_mp_sgd_mom_update",

@@ -29,7 +29,7 @@ def test_evaluation_data_are_reset_before_and_after(epochs: int, resets: int) ->
     # print(it.resets): the constructor resets once; MXNet then resets twice in each epoch, so that a pair of
     # arrays as eval_data, which is shuffled, moves NumPy's stream twice
     rows, labels = np.ones((4, 2), np.float32), np.zeros(4, np.float32)
-    it = CountedIter(rows, labels, 2)
+    it = CountedIter(rows, labels, 4)
     net = sym.SoftmaxOutput(sym.FullyConnected(sym.var("data"), num_hidden=2, name="f"), name="softmax")
     mx.model.FeedForward(net, num_epoch=epochs).fit(rows, labels, eval_data=it)
     assert it.resets == resets
@@ -59,10 +59,10 @@ def test_sparse_embedding_leaves_other_rows_alone(stype: str) -> None:
 def test_sparse_embedding_keeps_its_name_and_argument_in_files() -> None:
     # print(json.loads(net.tojson())["nodes"][-1])
     net = sym.contrib.SparseEmbedding(
-        sym.var("d"), sym.var("w"), input_dim=4, output_dim=1, deterministic=True
+        sym.var("d"), sym.var("w"), input_dim=4, output_dim=1, deterministic=True, name="e"
     )
     node = json.loads(mx.sym.load_json(net.tojson()).tojson())["nodes"][-1]
-    assert (node["op"], node["name"]) == ("_contrib_SparseEmbedding", "sparseembedding0")
+    assert (node["op"], node["name"]) == ("_contrib_SparseEmbedding", "e")
     assert node["attrs"] == {"deterministic": "True", "input_dim": "4", "output_dim": "1"}
 
 
