@@ -31,7 +31,7 @@ PYTHON = os.environ.get("REFIMPL_MXNET_PYTHON", "")
 needs_mxnet = pytest.mark.skipif(
     not PYTHON, reason="REFIMPL_MXNET_PYTHON names no Python with mxnet 1.9.1"
 )
-CALLS = 40  # per operator
+CALLS = int(os.environ.get("REFIMPL_PEER_CALLS", "200"))  # per operator
 BOUNDS = {
     "float32": 1e-5,
     "float64": 1e-6,  # MXNet keeps parameters, and some constants, in single precision
