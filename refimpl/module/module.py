@@ -15,6 +15,7 @@ from ..model import load_checkpoint
 from ..ndarray import NDArray
 from ..quirks import declare
 from .base_module import INITIALIZER
+from .described import Described
 from .descriptions import _check_input_names, _parse_data_desc, names_of, with_batch_size
 from .executor_group import DataParallelExecutorGroup
 from .following import differ, shapes_of_batch
@@ -30,7 +31,7 @@ _REBIND = declare(
 )
 
 
-class Module(OptimizingModule):
+class Module(Described, OptimizingModule):
     """A symbol with its parameters and executors; the optimizer side is :class:`OptimizingModule`.
 
     A failed call leaves the module as it was.
@@ -132,33 +133,6 @@ class Module(OptimizingModule):
             self.logger.info('Saved optimizer state to "%s"', state_name)
 
     # --- names and shapes ------------------------------------------------------------------------
-
-    @property
-    def data_names(self) -> list[str]:
-        """Names of the data inputs."""
-        return self._data_names
-
-    @property
-    def label_names(self) -> list[str]:
-        """Names of the labels."""
-        return self._label_names
-
-    @property
-    def output_names(self) -> list[str]:
-        """Names of the outputs."""
-        return self._output_names
-
-    @property
-    def data_shapes(self) -> list[DataDesc]:
-        """Descriptions of the data inputs."""
-        demand(self, "data_shapes")
-        return self._data_shapes
-
-    @property
-    def label_shapes(self) -> list[DataDesc] | None:
-        """Descriptions of the labels; None when bound without."""
-        demand(self, "label_shapes")
-        return self._label_shapes
 
     @property
     def output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:

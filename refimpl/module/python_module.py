@@ -11,12 +11,13 @@ from ..base import refusal
 from ..io import DataDesc
 from ..ndarray import NDArray
 from .base_module import INITIALIZER, BaseModule
+from .described import Described
 from .descriptions import _as_descriptions, names_of, with_batch_size
 from .following import differ, shapes_of_batch
 from .life_cycle import demand
 
 
-class PythonModule(BaseModule):
+class PythonModule(Described, BaseModule):
     """What a module without parameters needs; a subclass says what it computes.
 
     It writes ``_compute_output_shapes``, ``forward``, ``backward``, ``get_outputs`` and
@@ -41,33 +42,6 @@ class PythonModule(BaseModule):
         self._output_shapes: list[tuple[str, tuple[int, ...]]] = []
 
     # --- names and shapes ------------------------------------------------------------------------
-
-    @property
-    def data_names(self) -> list[str]:
-        """Names of the data inputs."""
-        return self._data_names
-
-    @property
-    def label_names(self) -> list[str]:
-        """Names of the labels."""
-        return self._label_names
-
-    @property
-    def output_names(self) -> list[str]:
-        """Names of the outputs."""
-        return self._output_names
-
-    @property
-    def data_shapes(self) -> list[DataDesc]:
-        """Descriptions of the data inputs."""
-        demand(self, "data_shapes")
-        return self._data_shapes
-
-    @property
-    def label_shapes(self) -> list[DataDesc] | None:
-        """Descriptions of the labels; None when bound without."""
-        demand(self, "label_shapes")
-        return self._label_shapes
 
     @property
     def output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
