@@ -50,3 +50,16 @@ def seed_one(seed: int, context: Context) -> None:
     with _LOCK:
         engine.overwrite(state)
         seed_streams(state, stream_seed(seed, context))
+
+
+def fresh_streams() -> tuple[dict[Context, Buffer], int]:
+    """Streams that nobody has drawn from, of the seed that holds now: for :func:`exchange_streams`."""
+    return {}, _SEED
+
+
+def exchange_streams(streams: tuple[dict[Context, Buffer], int]) -> tuple[dict[Context, Buffer], int]:
+    """Draw from other streams from now on; return those in use until now."""
+    global _STREAMS, _SEED  # noqa: PLW0603  # one set is in use at a time
+    with _LOCK:
+        before, (_STREAMS, _SEED) = (_STREAMS, _SEED), streams
+    return before

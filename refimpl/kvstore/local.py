@@ -6,23 +6,21 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Callable, Iterator
-from operator import index
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from .. import optimizer as opt
 from ..atomic import write_atomically
 from ..base import refusal, require
-from ..context import Context, cpu
-from ..kernels.foundation import NoParams, allocate, get
-from ..kernels.foundation import run as runner
+from ..context import cpu
 from ..ndarray import NDArray
 from ..quirks import declare
-from . import rows
+from . import rows, sums
 from .base import KVStoreBase
+from .compression import TwoBit, working_type
+from .pairs import Key, flatten, require_integer
 
-Key = int | str
 UpdateFunction = Callable[[Any, NDArray, NDArray], None]
 
 # How many arrays are added up among themselves before their sum joins the total; see `_sum`.
@@ -54,6 +52,8 @@ class KVStore(KVStoreBase):
         self._stored: dict[Key, NDArray] = {}
         self._key_kind: type | None = None
         self._updater: UpdateFunction | None = None
+        self._compression: TwoBit | None = None
+        self._unsent: dict[tuple[Key, int], NDArray] = {}  # residuals, by key and place in the list of its arrays
         self._told = False
 
     # --- the two rules ---------------------------------------------------------------------------
@@ -61,6 +61,8 @@ class KVStore(KVStoreBase):
     def _push_one(self, key: Key, arrays: list[NDArray]) -> None:
         """Add up what was pushed; it replaces the stored array, or the updater is called with both."""
         stored = self._find(key)
+        if self._compression is not None:
+            arrays = self._compressed(key, arrays, stored)
         merged = self._sum(key, arrays, stored)
         if self._updater is None:
             self._stored[key] = merged
@@ -92,6 +94,7 @@ class KVStore(KVStoreBase):
 
         local: total = a0 + (a1 + a2 + a3 + a4) + (a5 + ...) ..., groups of four, each from the left.
         device: total = a0 + a1 + a2 + ..., from the left.
+        Several arrays are cast to the stored type first.
         """
         home = cpu() if self._mode == "local" else arrays[0].context
         if any(array.is_sparse for array in arrays):
@@ -99,25 +102,10 @@ class KVStore(KVStoreBase):
             return rows.summed(arrays, home)
         if len(arrays) == 1:
             if _ALIAS.active:
-                return _beside(arrays[0], home)
+                return arrays[0] if arrays[0].context.memory == home.memory else arrays[0].as_in_context(home)
             return arrays[0].copyto(home)  # type: ignore[return-value]  # a Context gives an NDArray
-        shape, dtype = stored.shape, arrays[0].dtype
-        for array in arrays:
-            if array.handle.shape != shape or array.dtype is not dtype:
-                raise refusal(
-                    "KVStore/push-alike",
-                    f"the arrays pushed to key {key!r} must have the stored shape {stored.shape} and one"
-                    f" dtype; got {array.dtype.__name__} {array.shape} beside"
-                    f" {arrays[0].dtype.__name__} {arrays[0].shape}",
-                )
-        total, *rest = [_beside(array, home) for array in arrays]
-        size = GROUP[self._mode]
-        for start in range(0, len(rest), size):
-            group, *others = rest[start : start + size]
-            for other in others:
-                group = _added(group, other)
-            total = _added(total, group)
-        return total
+        sums.require_alike(key, arrays, stored)
+        return sums.added_up(arrays, home, stored.dtype, GROUP[self._mode])
 
     # --- calls -----------------------------------------------------------------------------------
 
@@ -142,10 +130,10 @@ class KVStore(KVStoreBase):
         ``priority`` says which of several calls is urgent; it never changes a result.
 
         Raises:
-            MXNetError: a key was not initialised, or arrays of one key differ in shape or dtype.
+            MXNetError: a key was not initialised, or several arrays of one key do not have the stored shape.
             AssertionError: keys and values do not pair up.
         """
-        _require_integer(priority)
+        require_integer(priority)
         for name, arrays in self._grouped(key, value):
             self._push_one(name, arrays)
 
@@ -156,7 +144,7 @@ class KVStore(KVStoreBase):
             MXNetError: a key was not initialised, or a shape differs.
             AssertionError: ``out`` is missing, or keys and arrays do not pair up.
         """
-        _require_integer(priority)
+        require_integer(priority)
         require("KVStore/pull-out", out is not None, "pull needs out=, an array or a list", AssertionError)
         for name, targets in self._grouped(key, out):
             self._pull_one(name, self._dense(targets) if ignore_sparse else targets)
@@ -181,16 +169,16 @@ class KVStore(KVStoreBase):
             AssertionError: ``out`` or ``row_ids`` is missing, no NDArray, or they do not pair up.
             MXNetError: a key was not initialised, an array is not row_sparse, shapes differ, or an id lies outside.
         """
-        _require_integer(priority)
+        require_integer(priority)
         require(
             "KVStore/row-ids", out is not None and row_ids is not None,
             "row_sparse_pull needs out= and row_ids=, arrays or lists", AssertionError,
         )
         if not isinstance(key, (list, tuple)):
             targets = [array for _, array in self._pairs(key, out)]
-            stored = self._find(key)
+            self._find(key)
             for target, ids in zip(targets, rows.paired(targets, row_ids), strict=True):
-                rows.pull(key, stored, target, ids)
+                rows.pull(key, self._holding(key, ids), target, ids)
             return
         for given in (out, row_ids):
             require(
@@ -200,6 +188,29 @@ class KVStore(KVStoreBase):
         self._pairs(key, out)
         for one, targets, ids in zip(key, out, row_ids, strict=True):
             self.row_sparse_pull(one, targets, priority, ids)
+
+    def _holding(self, key: Key, ids: NDArray) -> NDArray:
+        """An array that holds rows ``ids`` of a key: the stored one itself."""
+        return self._find(key)
+
+    def replace(self, key: Any, value: Any) -> None:
+        """Put arrays in the place of what is stored, past updater and compression; type and storage stay.
+
+        Raises:
+            MXNetError: a key was not initialised, or a shape differs; nothing has changed then.
+            AssertionError: keys and values do not pair up.
+        """
+        pairs = self._pairs(key, value)
+        for name, array in pairs:
+            if array.shape != self._find(name).shape:
+                raise refusal(
+                    "KVStore/replace",
+                    f"key {name!r} holds an array of shape {self._find(name).shape}, {array.shape} cannot replace it",
+                )
+        for name, array in pairs:
+            stored = self._stored[name]
+            made = array.astype(stored.dtype).as_in_context(stored.context)
+            self._stored[name] = made if made.stype == stored.stype else made.tostype(stored.stype)
 
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
         """Push ``value``, then pull into ``out``, or back into ``value``."""
@@ -259,13 +270,35 @@ class KVStore(KVStoreBase):
             )
         return self._updater
 
+    # --- compression -----------------------------------------------------------------------------
+
     def set_gradient_compression(self, compression_params: dict[str, Any]) -> None:
-        """Refuse: gradients are sent whole here."""
-        raise refusal(
-            "KVStore/no-compression",
-            f"gradient compression {compression_params} is not supported by kvstore {self._type!r};"
-            " leave compression_params out",
+        """Compress what is pushed from now on: {"type": "2bit", "threshold": 0.5}. What was not sent yet stays.
+
+        Raises:
+            Exception: the store is a plain one, whose devices send nothing to each other.
+            AssertionError: ``compression_params`` is not a dict.
+            MXNetError: the type is unknown, the threshold is not above 0, or there is another setting.
+        """
+        require(
+            "KVStore/compression-stores", self._mode == "device",
+            f"Gradient compression is not supported for kvstore {self._type!r}; use 'device'", Exception,
         )
+        self._compression = TwoBit.from_parameters(compression_params)
+
+    def _compressed(self, key: Key, arrays: Sequence[NDArray], stored: NDArray) -> list[NDArray]:
+        """What arrives of ``arrays``, each with a residual of its own."""
+        assert self._compression is not None
+        rows.require_dense(key, arrays)
+        if len(arrays) > 1:
+            sums.require_alike(key, arrays, stored)
+        for array in arrays:
+            working_type(array.dtype)
+        arrived = []
+        for place, array in enumerate(arrays):
+            sent, self._unsent[key, place] = self._compression.sent(array, self._unsent.get((key, place)))
+            arrived.append(sent)
+        return arrived
 
     # --- one worker ------------------------------------------------------------------------------
 
@@ -314,7 +347,7 @@ class KVStore(KVStoreBase):
 
     def _pairs(self, keys: Any, values: Any) -> list[tuple[Key, NDArray]]:
         """Every (key, array) of one call; fixes the kind of the store's keys."""
-        pairs = list(_flatten(keys, values))
+        pairs = list(flatten(keys, values))
         kinds = {str if isinstance(key, str) else int for key, _ in pairs}
         if len(kinds) > 1:
             raise refusal(
@@ -344,55 +377,6 @@ class KVStore(KVStoreBase):
         if self._key_kind is int:
             return sorted(groups.items())  # type: ignore[type-var]  # ints only
         return [(key, groups[key]) for key in self._stored if key in groups]
-
-
-def _flatten(keys: Any, values: Any) -> Iterator[tuple[Key, NDArray]]:
-    """Pair keys and arrays of any of the accepted forms."""
-    if isinstance(keys, (list, tuple)):
-        require(
-            "KVStore/lengths", isinstance(values, (list, tuple)) and len(keys) == len(values),
-            f"{len(keys)} keys need a list of {len(keys)} values", AssertionError,
-        )
-        for key, value in zip(keys, values, strict=True):
-            yield from _flatten(key, value)
-        return
-    if not isinstance(keys, (int, str)):
-        raise refusal(
-            "KVStore/key-type", f"unexpected type for keys: {type(keys).__name__}; use int or str",
-            AssertionError,
-        )
-    if isinstance(keys, int) and not -(2**31) <= keys < 2**31:
-        raise refusal("KVStore/key-range", f"key {keys} does not fit into 32 bits", OverflowError)
-    if values is None:
-        raise refusal("KVStore/values", f"key {keys!r}: expected an NDArray, got None", TypeError)
-    for value in values if isinstance(values, (list, tuple)) else [values]:
-        if not isinstance(value, NDArray):
-            raise refusal(
-                "KVStore/values",
-                f"key {keys!r}: expected an NDArray or a list of them, got {type(value).__name__}",
-                AssertionError,
-            )
-        yield keys, value
-
-
-def _beside(array: NDArray, home: Context) -> NDArray:
-    """``array``, copied if an operator on ``home`` could not read it where it is."""
-    return array if array.handle.device == home.memory else array.as_in_context(home)
-
-
-def _added(left: NDArray, right: NDArray) -> NDArray:
-    """``mx.nd.elemwise_add(left, right)``, for arrays that are known to be alike."""
-    one, other = left.handle, right.handle
-    total = allocate(one.shape, one.dtype, one.device)
-    runner.forward(get("elemwise_add"), NoParams(), [one, other], [total])
-    return NDArray(total, left.context)
-
-
-def _require_integer(priority: Any) -> None:
-    try:
-        index(priority)
-    except TypeError:
-        raise refusal("KVStore/priority", f"priority must be an int, got {priority!r}", TypeError) from None
 
 
 __all__ = ["KVStore"]

@@ -9,8 +9,11 @@ import numpy as np
 
 from ..base import refusal, require
 from ..context import Context
+from ..kernels.foundation import as_buffer
 from ..ndarray import NDArray
-from ..ndarray.sparse import BaseSparseNDArray, add, put
+from ..ndarray import array as array_of
+from ..ndarray.sparse import BaseSparseNDArray, RowSparseNDArray, add
+from ..ndarray.sparse.rules_elementwise import spread
 
 
 def require_rows(key: Any, arrays: Sequence[NDArray], stored: NDArray) -> None:
@@ -31,6 +34,14 @@ def require_rows(key: Any, arrays: Sequence[NDArray], stored: NDArray) -> None:
                 f"the sparse arrays pushed to key {key!r} must be like the stored {stored.dtype.__name__}"
                 f" {stored.shape}; got {array.dtype.__name__} {array.shape}",
             )
+
+
+def require_dense(key: Any, arrays: Sequence[NDArray]) -> None:
+    """Refuse to compress sparse arrays (MXNetError)."""
+    require(
+        "KVStore/compression-rows", not any(array.is_sparse for array in arrays),
+        f"row_sparse gradients (key {key!r}) cannot be compressed; push dense ones",
+    )
 
 
 def summed(arrays: Sequence[NDArray], home: Context) -> NDArray:
@@ -91,4 +102,13 @@ def pull(key: Any, stored: NDArray, out: NDArray, ids: NDArray) -> None:
         raise refusal(
             "KVStore/row-range", f"row_ids lie between {rows[0]} and {rows[-1]}, key {key!r} has {stored.shape[0]} rows"
         )
-    put(stored.tostype("default"), out, rows)
+    stored = stored._ordered()
+    listed = stored._indices[0].asnumpy()
+    places = np.searchsorted(listed, rows)
+    there = np.zeros(len(rows), bool)
+    if len(listed):
+        there = listed[np.minimum(places, len(listed) - 1)] == rows
+    home = stored.context
+    values = spread(stored._values, as_buffer(np.where(there, places, -1), stored._values.handle.device))
+    found = RowSparseNDArray(values, (array_of(rows, home, rows.dtype),), stored.shape, ordered=True)
+    found.copyto(out)

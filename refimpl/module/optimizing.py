@@ -11,7 +11,6 @@ from .. import optimizer as opt
 from ..atomic import write_atomically
 from ..base import refusal
 from ..context import Context
-from ..kvstore import KVStore
 from ..model import (
     _create_kvstore,
     _initialize_kvstore,
@@ -182,15 +181,11 @@ class OptimizingModule(BaseModule):
         """Give a store that updates the parameters just set; it keeps its states."""
         if not (self.optimizer_initialized and self._update_on_kvstore) or _KEEPS.active:
             return
-        if not isinstance(self._kvstore, KVStore):
+        replace = getattr(self._kvstore, "replace", None)
+        if replace is None:
             return  # a store of the user's own has no way to be told
-        updater = self._kvstore._updater
-        self._kvstore.set_updater(None)  # a push then replaces what is stored
-        try:
-            for name, copies in zip(self._exec_group.param_names, self._exec_group.param_arrays, strict=True):
-                self._kvstore.push(name, copies[0].copy())
-        finally:
-            self._kvstore.set_updater(updater)
+        for name, copies in zip(self._exec_group.param_names, self._exec_group.param_arrays, strict=True):
+            replace(name, copies[0])
 
     def _by_index(self) -> tuple[list[Any], list[Any]]:
         """Weights and gradients in the order of the optimizer's indices; what is not here has none."""

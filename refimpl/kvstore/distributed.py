@@ -1,0 +1,248 @@
+"""A worker's store in a cluster: adds up its devices' arrays, and leaves the rest to the servers.
+
+The calls, the forms of keys and values, and the order of keys are those of :class:`KVStore`; what changes is where
+arrays are kept. ``server.py`` says what becomes of a push, ``placement.py`` which server keeps what.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import optimizer as opt
+from ..base import refusal, require
+from ..ndarray import NDArray
+from ..optimizer.states import dumps_optimizer
+from . import messages as say
+from .compression import TwoBit
+from .learning import as_array, as_value
+from .local import Key, KVStore, UpdateFunction
+from .placement import Part, big_array_bound, parts_of
+from .transport import Ticket, Transport
+from .values import cut, joined
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a worker remembers of an array that the servers keep."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    stype: str
+    parts: tuple[Part, ...]
+
+
+class DistributedKVStore(KVStore):
+    """The store of one worker among several: made by :func:`mx.kv.create` inside a cluster.
+
+    ``dist_sync`` (and any other name with ``dist`` but without ``_async``): a push waits on the servers for those of
+    the other workers, and their sum is stored or handed to the optimizer. ``dist_async``: every push is handed to the
+    optimizer as it comes. With ``device`` in the name a worker's own arrays are added up left to right.
+    """
+
+    def __init__(self, name: str, transport: Transport, rank: int, table: int) -> None:
+        super().__init__(name)
+        self._transport, self._rank, self._table = transport, rank, table
+        self._bound = big_array_bound()
+        self._known: dict[Key, Known] = {}
+        self._stored = self._known  # type: ignore[assignment]  # keys are looked up there, arrays are not
+        self._sent: dict[Key, list[Ticket]] = {}
+        self._compression: TwoBit | None = None
+        self._residuals: dict[Any, np.ndarray] = {}
+        self._ask_all(say.Open(table, "_async" not in name))
+
+    # --- the verbs -------------------------------------------------------------------------------
+
+    def init(self, key: Any, value: Any) -> None:
+        """Give keys their first arrays: those of worker 0. Returns when they are there.
+
+        Raises:
+            MXNetError: a key has an array already, keys of both kinds are used, or worker 0's shape is another.
+            AssertionError: keys and values do not pair up, or a key is neither int nor str.
+        """
+        tickets: list[Ticket] = []
+        for name, array in self._pairs(key, value):
+            require(
+                "KVStore/duplicate-init", name not in self._known,
+                f"duplicate init of key {name!r}: a key is initialised once; push to change its array",
+            )
+            parts = parts_of(name, array.shape, self._transport.servers, self._bound)
+            self._known[name] = known = Known(array.shape, array.dtype, array.stype, parts)
+            whole = as_value(array) if self._rank == 0 else None
+            for number, part in enumerate(parts):
+                piece = None if whole is None else cut(whole, part.begin, part.end)
+                body = say.Init(self._place(name, number), _shape_of(known, part), piece)
+                tickets.append(self._send(part.server, body))
+        for ticket in tickets:
+            ticket.wait()
+
+    def _push_one(self, key: Key, arrays: list[NDArray]) -> None:
+        """Send the sum of one key's arrays to where the key is kept."""
+        known = self._known[key]
+        for array in arrays:
+            if array.shape != known.shape or array.dtype != known.dtype:
+                raise refusal(
+                    "KVStore/push-alike",
+                    f"the arrays pushed to key {key!r} must be {np.dtype(known.dtype).name} of shape {known.shape}, as"
+                    f" initialised; got {np.dtype(array.dtype).name} {array.shape}",
+                )
+        self._hand_in(key, as_value(self._sum(key, arrays, known)))  # type: ignore[arg-type]  # shape and dtype will do
+
+    def _hand_in(self, key: Key, whole: say.Value, replace: bool = False) -> None:
+        tickets = self._sent.setdefault(key, [])
+        for number, part in enumerate(self._known[key].parts):
+            piece: Any = cut(whole, part.begin, part.end)
+            if self._compression is not None and not replace:
+                piece = self._packed(key, number, piece)
+            tickets.append(self._send(part.server, say.Push(self._place(key, number), piece, replace)))
+
+    def _pull_one(self, key: Key, targets: list[NDArray]) -> None:
+        """Ask for all parts of one key at once, and copy what comes into every target."""
+        known = self._known[key]
+        for target in targets:
+            if target.shape != known.shape:
+                raise refusal(
+                    "KVStore/pull-shape",
+                    f"key {key!r} holds an array of shape {known.shape}, it cannot be pulled into shape"
+                    f" {target.shape}",
+                )
+        if not targets:
+            return
+        asked = [
+            (part.begin, self._send(part.server, say.Pull(self._place(key, number))))
+            for number, part in enumerate(known.parts)
+        ]
+        held = as_array(self._received(key, asked))
+        for target in targets:
+            held.copyto(target)
+
+    def _holding(self, key: Key, ids: NDArray) -> NDArray:
+        """The rows ``ids`` of a key, from the servers that have them."""
+        known = self._known[key]
+        rows = np.unique(np.trunc(ids.asnumpy()).astype(np.int64))
+        asked = []
+        for number, part in enumerate(known.parts):
+            there = rows[(rows >= part.begin) & (rows < part.end)] - part.begin
+            body = say.PullRows(self._place(key, number), there)
+            asked.append((part.begin, self._send(part.server, body)))
+        return as_array(self._received(key, asked))
+
+    def _received(self, key: Key, asked: Sequence[tuple[int, Ticket]]) -> say.Value:
+        """The array whose parts were asked for. A push of this key that was refused is told first."""
+        for ticket in self._sent.pop(key, []):
+            ticket.wait()
+        answers = [(begin, ticket.wait()) for begin, ticket in asked]
+        return joined([(begin, answer.value) for begin, answer in answers if isinstance(answer, say.Held)])
+
+    def replace(self, key: Any, value: Any) -> None:
+        """Put arrays in the place of what is stored, past the optimizer: worker 0's arrays, when all have called.
+
+        Raises:
+            MXNetError: a key was not initialised, or a shape differs.
+        """
+        for name, array in self._pairs(key, value):
+            self._find(name)
+            if array.shape != self._known[name].shape:
+                raise refusal(
+                    "KVStore/push-alike",
+                    f"key {name!r} holds an array of shape {self._known[name].shape}, {array.shape} cannot replace it",
+                )
+            self._hand_in(name, as_value(array), replace=True)
+
+    # --- compression -----------------------------------------------------------------------------
+
+    def set_gradient_compression(self, compression_params: dict[str, Any]) -> None:
+        """Send gradients as 2-bit codes from now on; what the codes leave out is kept for the next push.
+
+        Raises:
+            MXNetError: the type is unknown, or the threshold is not above 0.
+        """
+        self._compression = TwoBit.from_parameters(compression_params)
+        self._residuals.clear()
+        self._send_command_to_servers(say.COMPRESSION, str(sorted(compression_params.items())))
+
+    def _packed(self, key: Key, number: int, piece: say.Value) -> say.Packed:
+        assert self._compression is not None
+        if isinstance(piece, say.Rows):
+            raise refusal(
+                "KVStore/compression-rows", f"row_sparse gradients (key {key!r}) cannot be compressed; push dense ones"
+            )
+        words, self._residuals[key, number] = self._compression.encode(piece, self._residuals.get((key, number)))
+        return say.Packed(words, self._compression.threshold, piece.shape, piece.dtype)
+
+    # --- the servers -----------------------------------------------------------------------------
+
+    def set_updater(self, updater: UpdateFunction | None) -> None:
+        """Refuse: the servers update, and a function cannot be sent to them."""
+        raise refusal(
+            "Cluster/no-updater",
+            f"the servers of a {self._type!r} store update the arrays: give them an optimizer with set_optimizer",
+        )
+
+    _set_updater = set_updater
+
+    def set_optimizer(self, optimizer: opt.Optimizer) -> None:
+        """Update stored weights on the servers with worker 0's optimizer; states start afresh.
+
+        Raises:
+            TypeError: it is not an Optimizer.
+            MXNetError: the servers do not know its class.
+        """
+        require(
+            "KVStore/optimizer-type", isinstance(optimizer, opt.Optimizer),
+            f"set_optimizer takes an Optimizer, got {optimizer!r}; make one with mx.optimizer.create", TypeError,
+        )
+        self._send_command_to_servers(say.OPTIMIZER, dumps_optimizer(optimizer).decode("latin-1"))
+        if optimizer.multi_precision:
+            self._send_command_to_servers(say.MULTI_PRECISION, "")
+
+    def _send_command_to_servers(self, head: int, body: str) -> None:
+        """Tell every server something; return when all have heard it.
+
+        Raises:
+            MXNetError: a server refuses.
+        """
+        for note in self._transport.command(self._rank, self._table, head, body):
+            logging.info(note)
+
+    def _barrier(self) -> None:
+        """Wait until every worker is here; what any of them pushed before is then on the servers."""
+        for key in list(self._sent):
+            for ticket in self._sent.pop(key):
+                ticket.wait()
+        self._transport.barrier(self._rank, self._table)
+
+    def leave(self) -> None:
+        """Take no further part: the other workers go on without this one."""
+        self._transport.stop(self._rank)
+
+    @property
+    def rank(self) -> int:
+        """Number of this worker, from 0."""
+        return self._rank
+
+    @property
+    def num_workers(self) -> int:
+        """How many workers the cluster was started with."""
+        return self._transport.workers
+
+    def _send(self, server: int, body: say.Body) -> Ticket:
+        return self._transport.send(self._rank, server, body)
+
+    def _ask_all(self, body: say.Body) -> None:
+        for ticket in [self._send(server, body) for server in range(self._transport.servers)]:
+            ticket.wait()
+
+    def _place(self, key: Key, number: int) -> say.Place:
+        return say.Place(self._table, key, number)
+
+
+def _shape_of(known: Known, part: Part) -> tuple[int, ...]:
+    return (part.end - part.begin, *known.shape[1:]) if known.shape else ()
+
+
+__all__ = ["DistributedKVStore"]

@@ -1,0 +1,190 @@
+"""What workers and servers say to each other. Every message is a value: nothing in it changes once it is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Key = int | str
+
+
+@dataclass(frozen=True)
+class Place:
+    """One part of one array: which store, which key, which part of it (0 unless it is split)."""
+
+    table: int
+    key: Key
+    part: int = 0
+
+    def __str__(self) -> str:
+        return f"key {self.key!r}" + (f" (part {self.part})" if self.part else "")
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A row_sparse array on its way: ascending ``ids`` (int64), their rows ``data``, and the whole ``shape``."""
+
+    ids: np.ndarray
+    data: np.ndarray
+    shape: tuple[int, ...]
+
+    dtype = property(lambda self: self.data.dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """A gradient as 2-bit codes: sixteen to a word of ``words``; each code is -threshold, 0 or +threshold."""
+
+    words: np.ndarray
+    threshold: float
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+
+Value = np.ndarray | Rows
+
+
+# --- what a worker asks ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Join:
+    """Be counted among the workers (again)."""
+
+
+@dataclass(frozen=True)
+class Leave:
+    """Be counted no longer: rounds and barriers stop waiting for this worker."""
+
+
+@dataclass(frozen=True)
+class Open:
+    """Use store number ``table``; ``sync`` says whether its pushes are summed over the workers."""
+
+    table: int
+    sync: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Init:
+    """Give a part its first value: worker 0 sends ``value``, the others None, and wait until it is there."""
+
+    place: Place
+    shape: tuple[int, ...]
+    value: Value | None
+
+
+@dataclass(frozen=True, eq=False)
+class Push:
+    """Hand in a gradient, or with ``replace`` a value that takes the place of the stored one."""
+
+    place: Place
+    value: Value | Packed
+    replace: bool = False
+
+
+@dataclass(frozen=True)
+class Pull:
+    """Ask for a part."""
+
+    place: Place
+
+
+@dataclass(frozen=True, eq=False)
+class PullRows:
+    """Ask for the rows ``ids`` (ascending, once each) of a row_sparse part."""
+
+    place: Place
+    ids: np.ndarray
+
+
+@dataclass(frozen=True)
+class Barrier:
+    """Be answered when every worker has asked."""
+
+    table: int
+
+
+@dataclass(frozen=True)
+class Command:
+    """Tell the server something; ``head`` is one of the numbers in ``COMMANDS``."""
+
+    table: int
+    head: int
+    body: str
+
+
+Body = Join | Leave | Open | Init | Push | Pull | PullRows | Barrier | Command
+
+OPTIMIZER, MULTI_PRECISION, STOP, SYNC, COMPRESSION, PROFILER = range(6)
+COMMANDS: Mapping[int, str] = {
+    OPTIMIZER: "update with this optimizer", MULTI_PRECISION: "keep float16 weights in float32", STOP: "stop",
+    SYNC: "sum over the workers", COMPRESSION: "expect 2-bit gradients", PROFILER: "profile",
+}
+
+
+# --- what a server answers ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Done:
+    """It is done; ``note`` is something a person should read."""
+
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """The value of a part, after ``version`` rounds (dist_sync) or pushes (dist_async)."""
+
+    value: Value
+    version: int
+
+
+@dataclass(frozen=True)
+class Refused:
+    """It is not done, by the rule ``clause``."""
+
+    clause: str
+    message: str
+
+
+Answer = Done | Held | Refused
+
+
+# --- envelopes ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Request:
+    """A worker's message to one server.
+
+    ``number`` counts its messages to this server from 0, in each ``life`` of the worker anew; every number
+    below ``answered`` has had its answer.
+    """
+
+    worker: int
+    life: int
+    number: int
+    answered: int
+    body: Any
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A server's answer to the request of that number."""
+
+    worker: int
+    life: int
+    number: int
+    body: Any
+
+
+__all__ = [
+    "COMMANDS", "COMPRESSION", "MULTI_PRECISION", "OPTIMIZER", "PROFILER", "STOP", "SYNC", "Answer", "Barrier", "Body",
+    "Command", "Done", "Held", "Init", "Join", "Key", "Leave", "Open", "Packed", "Place", "Pull", "PullRows", "Push",
+    "Refused", "Reply", "Request", "Rows", "Value",
+]

@@ -1,0 +1,58 @@
+"""What a call of a store names: keys with arrays, in any of the accepted forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import index
+from typing import Any
+
+from ..base import refusal, require
+from ..ndarray import NDArray
+
+Key = int | str
+
+
+def flatten(keys: Any, values: Any) -> Iterator[tuple[Key, NDArray]]:
+    """Pair keys and arrays of any of the accepted forms.
+
+    Raises:
+        AssertionError: lists are not equally long, a key is neither int nor str, or a value is no NDArray.
+        OverflowError: a key does not fit into 32 bits.
+        TypeError: a value is None.
+    """
+    if isinstance(keys, (list, tuple)):
+        require(
+            "KVStore/lengths", isinstance(values, (list, tuple)) and len(keys) == len(values),
+            f"{len(keys)} keys need a list of {len(keys)} values", AssertionError,
+        )
+        for key, value in zip(keys, values, strict=True):
+            yield from flatten(key, value)
+        return
+    if not isinstance(keys, (int, str)):
+        raise refusal(
+            "KVStore/key-type", f"unexpected type for keys: {type(keys).__name__}; use int or str",
+            AssertionError,
+        )
+    if isinstance(keys, int) and not -(2**31) <= keys < 2**31:
+        raise refusal("KVStore/key-range", f"key {keys} does not fit into 32 bits", OverflowError)
+    if values is None:
+        raise refusal("KVStore/values", f"key {keys!r}: expected an NDArray, got None", TypeError)
+    for value in values if isinstance(values, (list, tuple)) else [values]:
+        if not isinstance(value, NDArray):
+            raise refusal(
+                "KVStore/values",
+                f"key {keys!r}: expected an NDArray or a list of them, got {type(value).__name__}",
+                AssertionError,
+            )
+        yield keys, value
+
+
+def require_integer(priority: Any) -> None:
+    """Refuse a priority that is not a whole number (TypeError)."""
+    try:
+        index(priority)
+    except TypeError:
+        raise refusal("KVStore/priority", f"priority must be an int, got {priority!r}", TypeError) from None
+
+
+__all__ = ["Key", "flatten", "require_integer"]

@@ -1,0 +1,61 @@
+"""Which server keeps what: small arrays whole on one of them, big ones on all, cut between rows."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from ..base import refusal
+from .messages import Key
+
+# An array of so many elements is split among the servers.
+BIG = 1_000_000
+SPREAD = 9973  # a prime: consecutive keys go to different servers, whatever the number of servers
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows ``begin`` to ``end`` (along the first axis) of an array, on server ``server``."""
+
+    server: int
+    begin: int
+    end: int
+
+
+def big_array_bound() -> int:
+    """MXNET_KVSTORE_BIGARRAY_BOUND, or 1,000,000 elements.
+
+    Raises:
+        ValueError: the environment variable is not a whole number.
+    """
+    text = os.environ.get("MXNET_KVSTORE_BIGARRAY_BOUND", str(BIG))
+    try:
+        return int(text)
+    except ValueError:
+        raise refusal(
+            "Cluster/bound", f"MXNET_KVSTORE_BIGARRAY_BOUND must be a whole number, it is {text!r}", ValueError
+        ) from None
+
+
+def home(key: Key, servers: int) -> int:
+    """The server of a small array: (key * 9973) mod servers; a string counts as the CRC-32 of its UTF-8 bytes."""
+    number = zlib.crc32(key.encode("utf-8", "surrogatepass")) if isinstance(key, str) else key
+    return number * SPREAD % servers
+
+
+def parts_of(key: Key, shape: Sequence[int], servers: int, bound: int) -> tuple[Part, ...]:
+    """The parts of an array: one, or from ``bound`` elements on one for each of n servers.
+
+    Part i goes from row round(rows * i / n) to row round(rows * (i + 1) / n), halves rounded up.
+    """
+    rows = shape[0] if shape else 1
+    if prod(shape) < bound or servers == 1:
+        return (Part(home(key, servers), 0, rows),)
+    edges = [(2 * rows * i + servers) // (2 * servers) for i in range(servers + 1)]
+    return tuple(Part(i, edges[i], edges[i + 1]) for i in range(servers))
+
+
+__all__ = ["Part", "big_array_bound", "home", "parts_of"]

@@ -1,0 +1,69 @@
+"""What may happen in a simulated cluster, and who decides: a seed, or a list of numbers to repeat."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Faults:
+    """How often each may happen in one cluster. Delay and reordering are no faults: they happen always.
+
+    Args:
+        drops: messages that never arrive; they are sent again.
+        duplicates: messages that arrive twice.
+        crashes: servers that go down with all messages on their way to and from them, and come back.
+    """
+
+    drops: int = 0
+    duplicates: int = 0
+    crashes: int = 0
+
+
+NONE = Faults()
+SOME = Faults(drops=8, duplicates=8, crashes=2)
+
+# One move in so many is a fault, while there are faults left.
+RARITY = 12
+
+
+class Choices:
+    """Decides between what is possible, and remembers its decisions.
+
+    With ``script`` the decisions are read from there, and are 0 when it ends; otherwise they are drawn from ``seed``.
+    Decision 0 is always the quietest: the oldest message, no fault. Short lists of small numbers are thus calm
+    schedules, which is what lets a tool that shrinks lists find the smallest disturbance that matters.
+    """
+
+    def __init__(self, seed: int = 0, script: Sequence[int] | None = None) -> None:
+        self._random = random.Random(seed)
+        self._script = None if script is None else iter(script)
+        self.made: list[int] = []
+
+    def one_of(self, count: int) -> int:
+        """A number below ``count``."""
+        if count == 1:
+            return 0
+        drawn = self._random.randrange(count) if self._script is None else next(self._script, 0) % count
+        self.made.append(drawn)
+        return drawn
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened: ``action`` to what passes between a worker and a server."""
+
+    action: str
+    worker: int | None
+    server: int | None
+    what: str = ""
+
+    def __str__(self) -> str:
+        who = "" if self.worker is None else f"worker {self.worker}"
+        which = "" if self.server is None else f"server {self.server}"
+        return f"{self.action:<10}{who:<10}{which:<10}{self.what}".rstrip()
+
+
+__all__ = ["NONE", "RARITY", "SOME", "Choices", "Event", "Faults"]

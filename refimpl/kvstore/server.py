@@ -1,0 +1,403 @@
+"""The parameter server: ``step(server, request) -> (server, replies)``, and nothing else.
+
+A :class:`Server` is a value. ``step`` does no input and no output, looks at no clock and changes nothing: it
+returns the server that comes after a request, and what is to be sent. Whoever runs it keeps the new value before
+the replies leave, so that a crash loses no more than messages, which the network may lose anyway.
+
+Read ``step`` first (what makes a message count once and in order), then ``_push``, ``_settle`` and ``_pull``
+(what a store does), then the rest in any order. The rules are in spec/cluster.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..base import MXNetError
+from ..optimizer import Optimizer
+from ..optimizer.states import loads_optimizer
+from .compression import TwoBit
+from .learning import NOTHING, frozen, updated
+from .messages import (
+    COMMANDS,
+    COMPRESSION,
+    MULTI_PRECISION,
+    OPTIMIZER,
+    STOP,
+    SYNC,
+    Answer,
+    Barrier,
+    Command,
+    Done,
+    Held,
+    Init,
+    Join,
+    Leave,
+    Open,
+    Packed,
+    Place,
+    Pull,
+    PullRows,
+    Push,
+    Refused,
+    Reply,
+    Request,
+    Rows,
+    Value,
+)
+from .values import add_up, rows_of, stored_like
+
+Sent = tuple[int, int, Answer]
+"""An answer on its way: the worker, the number of its request, the answer."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """The line to one worker: which request comes next, which came too early, what was answered."""
+
+    life: int = 0
+    expected: int = 0
+    early: Mapping[int, Request] = field(default_factory=dict)
+    answers: Mapping[int, Answer] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A part of an array, the pushes to it that wait for other workers, and the pulls that wait for these."""
+
+    value: Value
+    dtype: np.dtype
+    version: int = 0
+    queues: Mapping[int, tuple[Push, ...]] = field(default_factory=dict)
+    pulls: tuple[tuple[int, int, Pull | PullRows], ...] = ()
+    state: Any = NOTHING
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One store: its kind, its parts, its optimizer, and who waits for what."""
+
+    sync: bool
+    parts: Mapping[Place, Stored] = field(default_factory=dict)
+    unborn: Mapping[Place, tuple[tuple[int, int, Init], ...]] = field(default_factory=dict)
+    optimizer: Optimizer | None = None
+    multi_precision: bool = False
+    compression: str = ""
+    barrier: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Server:
+    """All that a server knows. ``members`` are the workers that rounds and barriers wait for."""
+
+    members: frozenset[int]
+    lines: Mapping[int, Line] = field(default_factory=dict)
+    tables: Mapping[int, Table] = field(default_factory=dict)
+    stopped: bool = False
+
+
+def start(workers: int) -> Server:
+    """A server that has heard of nobody yet and expects ``workers`` workers."""
+    return Server(frozenset(range(workers)))
+
+
+# --- once, and in order ---------------------------------------------------------------------------
+
+
+def step(server: Server, request: Request) -> tuple[Server, list[Reply]]:
+    """The server after a message, and its replies.
+
+    Requests of one worker count in the order of their numbers, each once: one that comes too early is kept, one
+    that comes again is answered again as it was the first time. A worker that begins a new life is met afresh,
+    and what is left of its old one counts no longer.
+    """
+    worker = request.worker
+    line = server.lines.get(worker, Line())
+    if request.life < line.life:
+        return server, []
+    if request.life > line.life:
+        server, line = _forget(server, worker), Line(request.life)
+    if request.number < line.expected:
+        if request.number not in line.answers:
+            return server, []  # it waits for somebody
+        return server, [Reply(worker, line.life, request.number, line.answers[request.number])]
+    done = {number: answer for number, answer in line.answers.items() if number >= request.answered}
+    line = replace(line, early={**line.early, request.number: request}, answers=done)
+    replies: list[Reply] = []
+    while line.expected in line.early:
+        early = dict(line.early)
+        now = early.pop(line.expected)
+        server = _with_line(server, worker, replace(line, expected=line.expected + 1, early=early))
+        server, answers = _act(server, worker, now.number, now.body)
+        for to, number, answer in answers:
+            known = server.lines[to]
+            server = _with_line(server, to, replace(known, answers={**known.answers, number: answer}))
+            replies.append(Reply(to, known.life, number, answer))
+        line = server.lines[worker]
+    return _with_line(server, worker, line), replies
+
+
+def _act(server: Server, worker: int, number: int, body: Any) -> tuple[Server, list[Sent]]:
+    """Do what one request asks."""
+    if isinstance(body, Join):
+        return replace(server, members=server.members | {worker}), [(worker, number, Done())]
+    if isinstance(body, Leave):
+        server, answers = _settle_all(replace(_forget(server, worker), members=server.members - {worker}))
+        return server, [*answers, (worker, number, Done())]
+    if server.stopped:
+        return server, [(worker, number, Refused("Cluster/stopped", "the server was told to stop"))]
+    if isinstance(body, Open):
+        return _open(server, worker, number, body)
+    name = body.table if isinstance(body, (Barrier, Command)) else body.place.table
+    if name not in server.tables:
+        return server, [(worker, number, Refused("Cluster/open", f"store {name} was not opened"))]
+    if isinstance(body, Command) and body.head == STOP:
+        return replace(server, stopped=True), [(worker, number, Done())]
+    act = ACTS[type(body)]
+    table, answers = act(server.tables[name], server.members, worker, number, body)
+    return _with_table(server, name, table), answers
+
+
+def _open(server: Server, worker: int, number: int, body: Open) -> tuple[Server, list[Sent]]:
+    table = server.tables.get(body.table, Table(body.sync))
+    if table.sync != body.sync:
+        kinds = ("dist_async", "dist_sync")
+        message = f"worker {worker} opens a {kinds[body.sync]} store where others have a {kinds[table.sync]} one"
+        return server, [(worker, number, Refused("Cluster/one-kind", message))]
+    return _with_table(server, body.table, table), [(worker, number, Done())]
+
+
+# --- a store's rules ------------------------------------------------------------------------------
+
+
+def _init(
+    table: Table, members: frozenset[int], worker: int, number: int, body: Init
+) -> tuple[Table, list[Sent]]:
+    """Worker 0's value is the first value; it stays if it is there already (worker 0 came back)."""
+    place, waiting = body.place, table.unborn.get(body.place, ())
+    held = table.parts.get(place)
+    if held is None and body.value is None:
+        return replace(table, unborn={**table.unborn, place: (*waiting, (worker, number, body))}), []
+    if held is None:
+        assert body.value is not None
+        value = body.value
+        wide = table.multi_precision and value.dtype == np.float16 and not isinstance(value, Rows)
+        held = Stored(value.astype(np.float32) if wide else value, value.dtype)  # type: ignore[union-attr]
+        unborn = {other: who for other, who in table.unborn.items() if other != place}
+        table = replace(table, parts={**table.parts, place: held}, unborn=unborn)
+    answers = []
+    for who, which, asked in (*waiting, (worker, number, body)):
+        answer: Answer = Done()
+        if asked.shape != held.value.shape:
+            answer = Refused(
+                "Cluster/init-alike",
+                f"worker {who} initialises {place} with shape {asked.shape}, worker 0 with {held.value.shape}",
+            )
+        answers.append((who, which, answer))
+    return table, answers
+
+
+def _push(
+    table: Table, members: frozenset[int], worker: int, number: int, body: Push
+) -> tuple[Table, list[Sent]]:
+    """Take a push: dist_sync queues it until its round is full, dist_async applies it now."""
+    place, held = body.place, table.parts.get(body.place)
+    if held is None:
+        return table, [(worker, number, _not_inited(place))]
+    if body.value.shape != held.value.shape:
+        return table, [(worker, number, Refused(
+            "Cluster/push-alike",
+            f"{place} has the shape {held.value.shape}, worker {worker} pushes {body.value.shape}",
+        ))]
+    if table.sync:
+        queue = (*held.queues.get(worker, ()), body)
+        others = [other[len(queue) - 1] for other in held.queues.values() if len(other) >= len(queue)]
+        if any(other.replace != body.replace for other in others):
+            return table, [(worker, number, Refused(
+                "Cluster/replace-together", f"some workers push to {place} while others replace it"
+            ))]
+        held = replace(held, queues={**held.queues, worker: queue})
+        table, answers = _settle(replace(table, parts={**table.parts, place: held}), members, place)
+        return table, [(worker, number, Done()), *answers]
+    if body.replace and worker != 0:
+        return table, [(worker, number, Done())]
+    if table.optimizer is None and not body.replace:
+        return table, [(worker, number, Refused(
+            "Cluster/async-optimizer",
+            f"Updater needs to be set for async mode: worker {worker} pushes to {place} before any set_optimizer",
+        ))]
+    return _applied(table, place, held, _unpacked(body.value), body.replace), [(worker, number, Done())]
+
+
+def _settle(table: Table, members: frozenset[int], place: Place) -> tuple[Table, list[Sent]]:
+    """Apply every full round of a part, then answer the pulls that waited for one.
+
+    A round is full when every member has pushed. It holds the oldest push of each queue, also of a worker that has
+    left meanwhile, and adds them up in the order of the workers' ranks.
+    """
+    held = table.parts[place]
+    while held.queues and all(held.queues.get(member) for member in members):
+        ranked = sorted(held.queues)
+        first = held.queues[ranked[0]][0]
+        queues = {worker: queue[1:] for worker, queue in held.queues.items() if queue[1:]}
+        if first.replace:
+            total = _unpacked(first.value)
+        else:
+            total = add_up([_unpacked(held.queues[worker][0].value) for worker in ranked], table.multi_precision)
+        table = _applied(table, place, replace(held, queues=queues), total, first.replace)
+        held = table.parts[place]
+    ready = [pull for pull in held.pulls if not held.queues.get(pull[0])]
+    held = replace(held, pulls=tuple(pull for pull in held.pulls if held.queues.get(pull[0])))
+    table = replace(table, parts={**table.parts, place: held})
+    return table, [(worker, number, _answer_to(held, body)) for worker, number, body in ready]
+
+
+def _applied(table: Table, place: Place, held: Stored, total: Value, replaces: bool) -> Table:
+    """The table after one round or push: the optimizer makes the new value, or without one ``total`` is it."""
+    optimizer, state, failure = table.optimizer, held.state, ""
+    if optimizer is None or replaces:
+        value = stored_like(total, held.value)
+    else:
+        try:
+            optimizer, state, value = updated(optimizer, state, place.key, held.value, total)
+        except Exception as error:  # an optimizer is anybody's code
+            value, failure = held.value, f"{type(error).__name__}: {error}"
+    held = replace(held, value=value, state=state, version=held.version + 1, failure=failure)
+    return replace(table, optimizer=optimizer, parts={**table.parts, place: held})
+
+
+def _pull(
+    table: Table, members: frozenset[int], worker: int, number: int, body: Pull | PullRows
+) -> tuple[Table, list[Sent]]:
+    """Hand out a part, once the pulling worker's own pushes to it are in it."""
+    held = table.parts.get(body.place)
+    if held is None:
+        return table, [(worker, number, _not_inited(body.place))]
+    if held.queues.get(worker):
+        held = replace(held, pulls=(*held.pulls, (worker, number, body)))
+        return replace(table, parts={**table.parts, body.place: held}), []
+    return table, [(worker, number, _answer_to(held, body))]
+
+
+def _answer_to(held: Stored, body: Pull | PullRows) -> Answer:
+    value = held.value
+    if held.failure:
+        return Refused("Cluster/update-failed", f"the optimizer failed to update {body.place}: {held.failure}")
+    if isinstance(body, PullRows):
+        if not isinstance(value, Rows):
+            return Refused("KVStore/row-storage", f"{body.place} is not row_sparse: pull it whole")
+        value = rows_of(value, body.ids)
+    if not isinstance(value, Rows) and value.dtype != held.dtype:
+        value = frozen(value.astype(held.dtype))
+    return Held(value, held.version)
+
+
+def _barrier(
+    table: Table, members: frozenset[int], worker: int, number: int, body: Barrier
+) -> tuple[Table, list[Sent]]:
+    """Answer when every member has come."""
+    return _open_barrier(replace(table, barrier={**table.barrier, worker: number}), members)
+
+
+def _open_barrier(table: Table, members: frozenset[int]) -> tuple[Table, list[Sent]]:
+    if not table.barrier or not members <= table.barrier.keys():
+        return table, []
+    return replace(table, barrier={}), [(who, number, Done()) for who, number in sorted(table.barrier.items())]
+
+
+def _command(
+    table: Table, members: frozenset[int], worker: int, number: int, body: Command
+) -> tuple[Table, list[Sent]]:
+    """Obey a command; the optimizer is the one that worker 0 sends."""
+    answer: Answer = Done()
+    if body.head == OPTIMIZER and worker == 0:
+        try:
+            optimizer = loads_optimizer(body.body.encode("latin-1"), f"the optimizer from worker {worker}")
+            forgotten = {place: replace(held, state=NOTHING) for place, held in table.parts.items()}
+            table = replace(table, optimizer=optimizer, parts=forgotten)
+        except (MXNetError, UnicodeEncodeError) as error:
+            answer = Refused(getattr(error, "clause", "Command/optimizer"), str(error))
+    elif body.head == MULTI_PRECISION:
+        table = replace(table, multi_precision=True)
+    elif body.head == SYNC:
+        table = replace(table, sync=True)
+    elif body.head == COMPRESSION:
+        table = replace(table, compression=body.body)
+    elif body.head not in COMMANDS:
+        answer = Done(f"unknown command {body.head} was ignored")
+    return table, [(worker, number, answer)]
+
+
+ACTS: Mapping[type, Any] = {
+    Init: _init, Push: _push, Pull: _pull, PullRows: _pull, Barrier: _barrier, Command: _command,
+}
+
+
+# --- coming and going -----------------------------------------------------------------------------
+
+
+def _settle_all(server: Server) -> tuple[Server, list[Sent]]:
+    """What becomes possible when there are fewer members to wait for."""
+    sent: list[Sent] = []
+    for name, table in server.tables.items():
+        for place in table.parts:
+            table, answers = _settle(table, server.members, place)
+            sent += answers
+        table, answers = _open_barrier(table, server.members)
+        sent += answers
+        server = _with_table(server, name, table)
+    return server, sent
+
+
+def _forget(server: Server, worker: int) -> Server:
+    """Drop what a worker waits for. Its pushes stay: what was taken is never lost."""
+    tables = {}
+    for name, table in server.tables.items():
+        parts = {
+            place: replace(held, pulls=tuple(pull for pull in held.pulls if pull[0] != worker))
+            for place, held in table.parts.items()
+        }
+        unborn = {place: tuple(one for one in who if one[0] != worker) for place, who in table.unborn.items()}
+        barrier = {who: number for who, number in table.barrier.items() if who != worker}
+        tables[name] = replace(table, parts=parts, unborn=unborn, barrier=barrier)
+    return replace(server, tables=tables)
+
+
+def waits_for(server: Server, worker: int, number: int) -> tuple[str, Iterable[int]]:
+    """What request ``number`` of a worker waits for, in words, and the workers that are missing."""
+    for table in server.tables.values():
+        if table.barrier.get(worker) == number:
+            return "the barrier", sorted(server.members - table.barrier.keys())
+        for place, waiting in table.unborn.items():
+            if any(one[:2] == (worker, number) for one in waiting):
+                return f"the first value of {place}", [0]
+        for place, held in table.parts.items():
+            if any(pull[:2] == (worker, number) for pull in held.pulls):
+                missing = sorted(member for member in server.members if not held.queues.get(member))
+                return f"round {held.version + 1} of {place}", missing
+    return "an answer", []
+
+
+def _not_inited(place: Place) -> Refused:
+    return Refused("KVStore/initialised", f"{place} has not been inited; call init(key, array) first")
+
+
+def _unpacked(value: Value | Packed) -> Value:
+    if isinstance(value, Packed):
+        return TwoBit(value.threshold).decode(value.words, value.shape, value.dtype)
+    return value
+
+
+def _with_table(server: Server, name: int, table: Table) -> Server:
+    return replace(server, tables={**server.tables, name: table})
+
+
+def _with_line(server: Server, worker: int, line: Line) -> Server:
+    return replace(server, lines={**server.lines, worker: line})
+
+
+__all__ = ["Line", "Server", "Stored", "Table", "start", "step", "waits_for"]

@@ -1,0 +1,399 @@
+"""A cluster within one process: ``mx.kv.simulate(workers=4, servers=2, seed=7)``.
+
+Servers are values that ``server.step`` replaces; the network is a list of packets; workers are functions that run one
+at a time, each in a thread of its own that sleeps while it waits for a server. A loop, ``_move``, decides again and
+again what happens next: a packet arrives, is lost, arrives twice; a server goes down or comes back; a worker goes on.
+All decisions are those of :class:`Choices`, so that a run can be repeated, and made shorter.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import random
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..base import refusal, require
+from ..name import NameManager
+from ..resource import exchange_streams, fresh_streams
+from . import messages as say
+from . import server as rules
+from .distributed import DistributedKVStore
+from .schedule import NONE, RARITY, SOME, Choices, Event, Faults
+from .transport import Channel, Ticket
+
+_HERE = threading.local()  # .seat is (cluster, rank) where code runs as a worker
+Step = Callable[[rules.Server, say.Request], tuple[rules.Server, list[say.Reply]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Packet:
+    """A message on its way."""
+
+    worker: int
+    server: int
+    message: say.Request | say.Reply
+
+    def __str__(self) -> str:
+        arrow = "asks" if isinstance(self.message, say.Request) else "gets"
+        return f"#{self.message.number} {arrow} {describe(self.message.body)}"
+
+
+class SimulatedCluster:
+    """Workers, servers and a network between them; see :func:`simulate`.
+
+    Attributes:
+        events: what happened, oldest first (the last 100,000); ``print(*cluster.events, sep="\\n")``.
+        states: what each server knows, as :class:`refimpl.kvstore.server.Server` values.
+        schedule: the decisions made so far; ``simulate(..., schedule=...)`` repeats them.
+    """
+
+    def __init__(
+        self, workers: int, servers: int, choices: Choices, faults: Faults, step: Step = rules.step
+    ) -> None:
+        self.workers, self.servers = workers, servers
+        self.events: deque[Event] = deque(maxlen=100_000)
+        self.states: list[rules.Server] = []
+        self._choices, self._step = choices, step
+        self._left = {"drop": faults.drops, "duplicate": faults.duplicates, "crash": faults.crashes}
+        self._flying: list[Packet] = []
+        self._lost: dict[tuple[int, int, int], None] = {}  # (worker, server, number) to be sent again
+        self._down: dict[int, bool] = {}  # server: whether it comes back by itself
+        self._channels: dict[tuple[int, int], Channel] = {}
+        self._opened = [0] * workers
+        self._gone: dict[int, str] = {}
+        self._crew: list[_Worker] = []
+        self.start()
+        for rank in range(workers):
+            self.connect(rank)
+
+    # --- the seven calls (see transport.py) ------------------------------------------------------
+
+    def start(self) -> None:
+        """Bring up the servers, which know nothing yet."""
+        self.states = [rules.start(self.workers) for _ in range(self.servers)]
+
+    def connect(self, rank: int) -> None:
+        """Let a worker talk to every server, in a new life if it was lost or had left."""
+        self._new_life(rank)
+        if self._gone.pop(rank, None):
+            for server in range(self.servers):
+                self.send(rank, server, say.Join())
+
+    def send(self, rank: int, server: int, body: say.Body) -> Ticket:
+        """Put a message into the network."""
+        request, ticket = self._channels[rank, server].ask(server, body, self._await)
+        self._flying.append(Packet(rank, server, request))
+        return ticket
+
+    def barrier(self, rank: int, table: int) -> None:
+        """Return when every worker has called: server 0 counts."""
+        self.send(rank, 0, say.Barrier(table)).wait()
+
+    def command(self, rank: int, table: int, head: int, body: str) -> list[str]:
+        """Tell every server something; return their remarks."""
+        tickets = [self.send(rank, server, say.Command(table, head, body)) for server in range(self.servers)]
+        answers = [ticket.wait() for ticket in tickets]
+        return [answer.note for answer in answers if isinstance(answer, say.Done) and answer.note]
+
+    def membership(self) -> frozenset[int]:
+        """The workers that have not left."""
+        return frozenset(range(self.workers)) - self._gone.keys()
+
+    def stop(self, rank: int) -> None:
+        """Let a worker leave; what it sent before still counts."""
+        self._gone[rank] = "has left"
+        for ticket in [self.send(rank, server, say.Leave()) for server in range(self.servers)]:
+            ticket.wait()
+
+    # --- for people ------------------------------------------------------------------------------
+
+    def stores(self, kind: str = "dist_sync") -> list[DistributedKVStore]:
+        """A store for each worker, for calling them in turn from one place."""
+        return [self.store(rank, kind) for rank in range(self.workers)]
+
+    def store(self, rank: int, kind: str = "dist_sync") -> DistributedKVStore:
+        """A store for one worker. The n-th store of one worker and the n-th of another are the same store."""
+        require("Cluster/kind", "dist" in kind, f"a cluster has stores with 'dist' in their names, not {kind!r}")
+        table = self._opened[rank]
+        self._opened[rank] += 1
+        return DistributedKVStore(kind.lower(), self, rank, table)
+
+    @contextmanager
+    def worker(self, rank: int) -> Iterator[None]:
+        """Run code as worker ``rank``: ``mx.kv.create("dist_sync")`` makes its store."""
+        before = getattr(_HERE, "seat", None)
+        _HERE.seat = self, rank
+        try:
+            yield
+        finally:
+            _HERE.seat = before
+
+    def run(self, function: Callable[..., Any], kind: str | None = "dist_sync") -> list[Any]:
+        """Call ``function(store)`` as each worker, all at a time; return what they returned, by rank.
+
+        With ``kind=None`` it is called without a store, and makes one itself with ``mx.kv.create``. Each worker has
+        automatic names and random numbers of its own, as a process would.
+
+        Raises:
+            Exception: the first that a worker did not catch. A worker that waits for one which ended or left gets an
+                MXNetError that says so.
+        """
+        self._crew = [_Worker(self, rank, function, kind) for rank in range(self.workers)]
+        while not all(worker.ended for worker in self._crew):
+            if not self._move():
+                self._give_up([worker.ticket for worker in self._crew if worker.ticket and not worker.ended])
+        crew, self._crew = self._crew, []
+        failures = sorted((w.failed_at, w.rank, w.failure) for w in crew if w.failure is not None)
+        if failures:
+            raise failures[0][2]
+        return [worker.result for worker in crew]
+
+    def crash(self, server: int, for_good: bool = False) -> None:
+        """Bring a server down: what is on its way to and from it is lost. It comes back, unless ``for_good``."""
+        self._down[server] = not for_good
+        for packet in [packet for packet in self._flying if packet.server == server]:
+            self._lose_packet(packet)
+        self._tell("crash", None, server)
+
+    def restart(self, server: int) -> None:
+        """Bring a server back, with what it knew after the last request that it took."""
+        self._down.pop(server, None)
+        self._tell("restart", None, server)
+
+    def lose(self, rank: int) -> None:
+        """Let a worker vanish: nobody waits for it any longer, and its waiting calls fail."""
+        self._gone[rank] = "was lost"
+        for server in range(self.servers):
+            for _, ticket in self._channels[rank, server].unanswered.values():
+                ticket.failure = f"worker {rank} was lost"
+        self._new_life(rank)
+        for server in range(self.servers):
+            self.send(rank, server, say.Leave())
+        self._tell("lose", rank, None)
+
+    @property
+    def schedule(self) -> list[int]:
+        """The decisions made so far."""
+        return list(self._choices.made)
+
+    # --- what happens next -----------------------------------------------------------------------
+
+    def _await(self, ticket: Ticket) -> None:
+        """Let things happen until a ticket has its answer."""
+        worker = next((w for w in self._crew if w.thread is threading.current_thread()), None)
+        if worker is not None:
+            worker.sleep(ticket)
+            return
+        while ticket.answer is None and not ticket.failure:
+            if not self._move():
+                self._give_up([ticket])
+
+    def _move(self) -> bool:
+        """Let one thing happen; False if nothing can."""
+        if self._flying and any(self._left.values()) and self._choices.one_of(RARITY) == RARITY - 1:
+            self._fault()
+            return True
+        arriving = [packet for packet in self._flying if packet.server not in self._down]
+        again = [lost for lost in self._lost if lost[1] not in self._down]
+        ready = [worker for worker in self._crew if worker.ready]
+        back = [server for server, by_itself in self._down.items() if by_itself]
+        count = len(arriving) + len(again) + len(ready) + len(back)
+        if not count:
+            return False
+        choice = self._choices.one_of(count)
+        for things, act in ((arriving, self._deliver), (again, self._resend), (ready, _go_on), (back, self.restart)):
+            if choice < len(things):  # type: ignore[arg-type]
+                act(things[choice])  # type: ignore[index,operator]
+                return True
+            choice -= len(things)  # type: ignore[arg-type]
+        raise AssertionError(count)
+
+    def _deliver(self, packet: Packet) -> None:
+        self._flying.remove(packet)
+        self._tell("arrives", packet.worker, packet.server, str(packet))
+        if isinstance(packet.message, say.Reply):
+            self._channels[packet.worker, packet.server].take(packet.message)
+            self._lost.pop((packet.worker, packet.server, packet.message.number), None)
+            return
+        state, replies = self._step(self.states[packet.server], packet.message)
+        self.states[packet.server] = state  # kept before any reply leaves
+        self._flying += [Packet(reply.worker, packet.server, reply) for reply in replies]
+
+    def _fault(self) -> None:
+        kinds = [kind for kind, left in self._left.items() if left]
+        kind = kinds[self._choices.one_of(len(kinds))]
+        self._left[kind] -= 1
+        packet = self._flying[self._choices.one_of(len(self._flying))]
+        if kind == "crash":
+            if packet.server not in self._down:
+                self.crash(packet.server)
+            return
+        self._tell(kind, packet.worker, packet.server, str(packet))
+        if kind == "drop":
+            self._lose_packet(packet)
+        else:
+            self._flying.append(packet)
+
+    def _lose_packet(self, packet: Packet) -> None:
+        self._flying.remove(packet)
+        self._lost[packet.worker, packet.server, packet.message.number] = None
+
+    def _resend(self, which: tuple[int, int, int]) -> None:
+        """Send a request again that may have been lost, if it is still unanswered."""
+        del self._lost[which]
+        worker, server, number = which
+        waiting = self._channels[worker, server].unanswered.get(number)
+        if waiting is not None:
+            self._tell("again", worker, server, f"#{number}")
+            self._flying.append(Packet(worker, server, waiting[0]))
+
+    def _give_up(self, tickets: Sequence[Ticket]) -> None:
+        """Fail waits that nothing can end, saying who is missing."""
+        reasons = [self._reason(ticket) for ticket in tickets]
+        for ticket, reason in zip(tickets, reasons, strict=True):
+            ticket.failure = reason
+
+    def _reason(self, ticket: Ticket) -> str:
+        if ticket.server in self._down:
+            return f"worker {ticket.worker} waits for server {ticket.server}, which is down"
+        what, missing = rules.waits_for(self.states[ticket.server], ticket.worker, ticket.number)
+        names = ", ".join(f"worker {rank} ({self._doing(rank)})" for rank in missing)
+        return f"worker {ticket.worker} waits for {what} in vain: {names or 'the answer'} is missing"
+
+    def _doing(self, rank: int) -> str:
+        if rank in self._gone:
+            return self._gone[rank]
+        worker = next((w for w in self._crew if w.rank == rank), None)
+        if worker is None:
+            return "has not called"
+        if worker.failure is not None:
+            return f"ended with {type(worker.failure).__name__}"
+        return "has ended" if worker.ended else "waits for something else"
+
+    def _new_life(self, rank: int) -> None:
+        for server in range(self.servers):
+            before = self._channels.get((rank, server))
+            self._channels[rank, server] = Channel(rank, before.life + 1 if before else 0)
+            self._lost = {lost: None for lost in self._lost if lost[:2] != (rank, server)}
+        self._opened[rank] = 0
+
+    def _tell(self, action: str, worker: int | None, server: int | None, what: str = "") -> None:
+        self.events.append(Event(action, worker, server, what))
+
+
+class _Worker:
+    """A function that runs as one worker, in a thread that sleeps whenever another one runs."""
+
+    def __init__(self, cluster: SimulatedCluster, rank: int, function: Callable[..., Any], kind: str | None) -> None:
+        self.cluster, self.rank, self.function, self.kind = cluster, rank, function, kind
+        self.ticket: Ticket | None = None
+        self.result: Any = None
+        self.failure: BaseException | None = None
+        self.failed_at = 0
+        self.ended = False
+        self._go, self._back = threading.Semaphore(0), threading.Semaphore(0)
+        self._randomness = fresh_streams(), np.random.get_state(), random.getstate()
+        context = contextvars.copy_context()
+        self.thread = threading.Thread(target=context.run, args=(self._work,), daemon=True)
+        self.thread.start()
+
+    @property
+    def ready(self) -> bool:
+        """Whether it could go on."""
+        return not self.ended and (self.ticket is None or self.ticket.answer is not None or bool(self.ticket.failure))
+
+    def go_on(self) -> None:
+        """Let it run until it waits or ends; random numbers are its own meanwhile."""
+        streams, numbers, others = self._randomness
+        mine = exchange_streams(streams), np.random.get_state(), random.getstate()
+        np.random.set_state(numbers)
+        random.setstate(others)
+        self._go.release()
+        self._back.acquire()
+        self._randomness = exchange_streams(mine[0]), np.random.get_state(), random.getstate()
+        np.random.set_state(mine[1])
+        random.setstate(mine[2])
+
+    def sleep(self, ticket: Ticket) -> None:
+        """Wait for an answer, while others run."""
+        self.ticket = ticket
+        self._back.release()
+        self._go.acquire()
+        self.ticket = None
+
+    def _work(self) -> None:
+        self._go.acquire()
+        try:
+            with self.cluster.worker(self.rank), NameManager():
+                stores = [] if self.kind is None else [self.cluster.store(self.rank, self.kind)]
+                self.result = self.function(*stores)
+        except BaseException as failure:  # it is raised again where run was called
+            self.failure, self.failed_at = failure, len(self.cluster.events)
+        self.ended = True
+        self._back.release()
+
+
+def _go_on(worker: _Worker) -> None:
+    worker.go_on()
+
+
+def describe(body: Any) -> str:
+    """A message in a few words."""
+    name = type(body).__name__
+    if isinstance(body, say.Held):
+        return f"Held version {body.version}"
+    if isinstance(body, say.Refused):
+        return f"Refused {body.clause}"
+    place = getattr(body, "place", None)
+    return f"{name} {place}" if place else name
+
+
+def simulate(
+    workers: int = 1, servers: int = 1, seed: int = 0, faults: Faults | bool = True,
+    schedule: Sequence[int] | None = None, step: Step = rules.step,
+) -> SimulatedCluster:
+    """A cluster of workers and servers within this process.
+
+    Args:
+        workers: how many workers; each pushes to every round of a ``dist_sync`` store.
+        servers: how many servers share the arrays.
+        seed: what everything that happens by chance is drawn from.
+        faults: how many messages are lost or doubled and servers crash; True for a few, False for none.
+        schedule: decisions to repeat instead of drawing them: those of another cluster's ``schedule``.
+        step: the servers' rules, for trying out other ones.
+
+    Raises:
+        ValueError: a number of workers or servers below 1.
+    """
+    if workers < 1 or servers < 1:
+        raise refusal("Cluster/size", f"a cluster needs a worker and a server, got {workers} and {servers}", ValueError)
+    if isinstance(faults, bool):
+        faults = SOME if faults else NONE
+    return SimulatedCluster(workers, servers, Choices(seed, schedule), faults, step)
+
+
+def store_here(kind: str) -> DistributedKVStore:
+    """The store that ``mx.kv.create`` makes for code that runs as a worker.
+
+    Raises:
+        MXNetError: it does not run as one; the message says how to.
+    """
+    seat = getattr(_HERE, "seat", None)
+    if seat is None:
+        raise refusal(
+            "Cluster/needed",
+            f"kvstore {kind!r} needs a cluster: cluster = mx.kv.simulate(workers=2, servers=1), then"
+            " cluster.run(train) calls train(store) as each worker, and mx.kv.create works in there",
+        )
+    cluster, rank = seat
+    return cluster.store(rank, kind)
+
+
+__all__ = ["Packet", "SimulatedCluster", "describe", "simulate", "store_here"]

@@ -1,0 +1,50 @@
+"""Adding up dense arrays of several devices, in the order of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..base import refusal
+from ..context import Context
+from ..kernels.foundation import NoParams, allocate, get
+from ..kernels.foundation import run as runner
+from ..ndarray import NDArray
+
+
+def require_alike(key: Any, arrays: Sequence[NDArray], stored: NDArray) -> None:
+    """Refuse several arrays that cannot be added up in the place of ``stored`` (MXNetError)."""
+    for array in arrays:
+        if array.shape != stored.shape:
+            raise refusal(
+                "KVStore/push-alike",
+                f"the arrays pushed to key {key!r} must have the stored shape {stored.shape}; got {array.shape}",
+            )
+
+
+def added_up(arrays: Sequence[NDArray], home: Context, dtype: Any, size: int) -> NDArray:
+    """Two or more arrays of one shape, cast to ``dtype``: the first, plus the sum of each ``size`` of the others."""
+    total, *rest = [_beside(_cast(array, dtype), home) for array in arrays]
+    for start in range(0, len(rest), size):
+        group, *others = rest[start : start + size]
+        for other in others:
+            group = _added(group, other)
+        total = _added(total, group)
+    return total
+
+
+def _cast(array: NDArray, dtype: Any) -> NDArray:
+    return array if array.dtype is dtype else array.astype(dtype)
+
+
+def _beside(array: NDArray, home: Context) -> NDArray:
+    """``array``, copied if an operator on ``home`` could not read it where it is."""
+    return array if array.handle.device == home.memory else array.as_in_context(home)
+
+
+def _added(left: NDArray, right: NDArray) -> NDArray:
+    """``mx.nd.elemwise_add(left, right)``, for arrays that are known to be alike."""
+    one, other = left.handle, right.handle
+    total = allocate(one.shape, one.dtype, one.device)
+    runner.forward(get("elemwise_add"), NoParams(), [one, other], [total])
+    return NDArray(total, left.context)

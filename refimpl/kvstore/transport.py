@@ -1,0 +1,94 @@
+"""What a distributed store asks of whoever carries its messages: seven calls, and a ticket for each message.
+
+``simulated.py`` carries them within one process. A way to real machines is another class with these calls; neither
+the servers (``server.py``) nor the workers' store (``distributed.py``) would notice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from ..base import MXNetError, refusal
+from .messages import Answer, Body, Refused, Reply, Request
+
+
+class Ticket:
+    """A message that was sent, and its answer when it has come."""
+
+    def __init__(self, worker: int, server: int, number: int, wait: Callable[[Ticket], None]) -> None:
+        self.worker, self.server, self.number = worker, server, number
+        self.answer: Answer | None = None
+        self.failure = ""
+        self._wait = wait
+
+    def wait(self) -> Answer:
+        """The answer, when it is there.
+
+        Raises:
+            MXNetError: the server refused, or the answer can never come; the message says who is missing.
+        """
+        if self.answer is None and not self.failure:
+            self._wait(self)
+        if self.failure:
+            raise refusal("Cluster/who-is-missing", self.failure, MXNetError)
+        if isinstance(self.answer, Refused):
+            raise refusal(self.answer.clause, self.answer.message, MXNetError)
+        assert self.answer is not None
+        return self.answer
+
+
+class Channel:
+    """A worker's end of the line to one server: numbers requests, and keeps them until they are answered."""
+
+    def __init__(self, worker: int, life: int) -> None:
+        self.worker, self.life = worker, life
+        self.next = 0
+        self.unanswered: dict[int, tuple[Request, Ticket]] = {}
+
+    def ask(self, server: int, body: Body, wait: Callable[[Ticket], None]) -> tuple[Request, Ticket]:
+        """A new request and its ticket."""
+        number = self.next
+        self.next += 1
+        answered = min(self.unanswered, default=number)
+        request = Request(self.worker, self.life, number, answered, body)
+        ticket = Ticket(self.worker, server, number, wait)
+        self.unanswered[number] = request, ticket
+        return request, ticket
+
+    def take(self, reply: Reply) -> None:
+        """Give an answer to its ticket. One that came before, or was meant for an earlier life, is dropped."""
+        if reply.life == self.life and reply.number in self.unanswered:
+            _, ticket = self.unanswered.pop(reply.number)
+            ticket.answer = reply.body
+
+
+class Transport(Protocol):
+    """The seam between a distributed store and the machines."""
+
+    servers: int
+    workers: int
+
+    def start(self) -> None:
+        """Bring up the servers."""
+
+    def connect(self, rank: int) -> None:
+        """Let worker ``rank`` talk to every server; once more after it was lost."""
+
+    def send(self, rank: int, server: int, body: Body) -> Ticket:
+        """Send a message; those of one worker to one server arrive once each and in order."""
+
+    def barrier(self, rank: int, table: int) -> None:
+        """Return when every worker has called."""
+
+    def command(self, rank: int, table: int, head: int, body: str) -> list[str]:
+        """Tell every server something; return what they remark."""
+
+    def membership(self) -> frozenset[int]:
+        """The workers that rounds and barriers wait for."""
+
+    def stop(self, rank: int) -> None:
+        """Let a worker leave for good: nobody waits for it any longer."""
+
+
+__all__ = ["Channel", "Ticket", "Transport"]

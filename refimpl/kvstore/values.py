@@ -1,0 +1,91 @@
+"""Arithmetic on what servers keep: sums in a stated order, and rows of row_sparse arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .learning import frozen
+from .messages import Rows, Value
+
+
+def add_up(values: Sequence[Value], in_float32: bool = False) -> Value:
+    """((v0 + v1) + v2) + ..., each sum rounded to the type of v0 (float16 to float32 if ``in_float32``).
+
+    Row_sparse arrays alone make a row_sparse sum; beside a dense one they count as dense.
+    """
+    if all(isinstance(value, Rows) for value in values):
+        total, *others = values
+        for other in others:
+            total = _joined(total, other)
+        return total
+    first, *rest = [dense(value) for value in values]
+    if in_float32 and first.dtype == np.float16:
+        first = first.astype(np.float32)
+    for each in rest:
+        first = first + each.astype(first.dtype)
+    return frozen(np.array(first))
+
+
+def _joined(left: Value, right: Value) -> Rows:
+    """Rows of either; a row of both is their sum."""
+    assert isinstance(left, Rows) and isinstance(right, Rows)
+    ids = np.union1d(left.ids, right.ids)
+    data = np.zeros((len(ids), *left.data.shape[1:]), left.dtype)
+    data[np.searchsorted(ids, left.ids)] = left.data
+    data[np.searchsorted(ids, right.ids)] += right.data
+    return Rows(frozen(ids), frozen(data), left.shape)
+
+
+def rows_of(held: Rows, ids: np.ndarray) -> Rows:
+    """Rows ``ids`` (ascending, once each) of an array; one that is not there comes as zeros."""
+    data = np.zeros((len(ids), *held.data.shape[1:]), held.dtype)
+    there = np.isin(ids, held.ids)
+    data[there] = held.data[np.searchsorted(held.ids, ids[there])]
+    return Rows(frozen(np.array(ids, np.int64)), frozen(data), held.shape)
+
+
+def dense(value: Value) -> np.ndarray:
+    """An array with all its rows."""
+    if not isinstance(value, Rows):
+        return value
+    whole = np.zeros(value.shape, value.dtype)
+    whole[value.ids] = value.data
+    return whole
+
+
+def stored_like(value: Value, held: Value) -> Value:
+    """``value`` in the storage and the type of ``held``."""
+    if isinstance(held, Rows):
+        if isinstance(value, Rows):
+            return Rows(value.ids, frozen(value.data.astype(held.dtype)), value.shape)
+        ids = np.flatnonzero(value.reshape(len(value), -1).any(axis=1))
+        return Rows(frozen(ids.astype(np.int64)), frozen(value[ids].astype(held.dtype)), value.shape)
+    return frozen(dense(value).astype(held.dtype))
+
+
+def cut(value: Value, begin: int, end: int) -> Value:
+    """Rows ``begin`` to ``end`` of an array."""
+    if not value.shape:
+        return value
+    shape = (end - begin, *value.shape[1:])
+    if isinstance(value, Rows):
+        inside = slice(*np.searchsorted(value.ids, [begin, end]))
+        return Rows(frozen(value.ids[inside] - begin), frozen(value.data[inside].copy()), shape)
+    return frozen(value[begin:end].copy())
+
+
+def joined(parts: Sequence[tuple[int, Value]]) -> Value:
+    """The array of which :func:`cut` made ``parts``, each given with the row where it begins."""
+    values = [value for _, value in parts]
+    if len(values) == 1:
+        return values[0]
+    if not all(isinstance(value, Rows) for value in values):
+        return frozen(np.concatenate([dense(value) for value in values]))
+    ids = np.concatenate([value.ids + begin for begin, value in parts])  # type: ignore[union-attr]
+    shape = (sum(value.shape[0] for value in values), *values[0].shape[1:])
+    return Rows(frozen(ids), frozen(np.concatenate([value.data for value in values])), shape)  # type: ignore[union-attr]
+
+
+__all__ = ["add_up", "cut", "dense", "joined", "rows_of", "stored_like"]
