@@ -86,7 +86,7 @@ class DistributedKVStore(KVStore):
         for array in arrays:
             if array.shape != known.shape or array.dtype != known.dtype:
                 raise refusal(
-                    "KVStore/push-alike",
+                    "Cluster/push-alike",
                     f"the arrays pushed to key {key!r} must be {np.dtype(known.dtype).name} of shape {known.shape}, as"
                     f" initialised; got {np.dtype(array.dtype).name} {array.shape}",
                 )
@@ -148,7 +148,7 @@ class DistributedKVStore(KVStore):
             self._find(name)
             if array.shape != self._known[name].shape:
                 raise refusal(
-                    "KVStore/push-alike",
+                    "Cluster/push-alike",
                     f"key {name!r} holds an array of shape {self._known[name].shape}, {array.shape} cannot replace it",
                 )
             self._hand_in(name, as_value(array), replace=True)
@@ -199,6 +199,12 @@ class DistributedKVStore(KVStore):
         self._send_command_to_servers(say.OPTIMIZER, dumps_optimizer(optimizer).decode("latin-1"))
         if optimizer.multi_precision:
             self._send_command_to_servers(say.MULTI_PRECISION, "")
+
+    def _require_updater(self, what: str) -> opt.Updater:
+        raise refusal(
+            "Cluster/states",
+            f"Cannot {what} states for distributed training: they are on the servers", AssertionError,
+        )
 
     def _send_command_to_servers(self, head: int, body: str) -> None:
         """Tell every server something; return when all have heard it.

@@ -10,7 +10,7 @@ Read ``step`` first (what makes a message count once and in order), then ``_push
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -74,7 +74,7 @@ class Stored:
     queues: Mapping[int, tuple[Push, ...]] = field(default_factory=dict)
     pulls: tuple[tuple[int, int, Pull | PullRows], ...] = ()
     state: Any = NOTHING
-    failure: str = ""
+    failure: Refused | None = None
 
 
 @dataclass(frozen=True)
@@ -157,8 +157,17 @@ def _act(server: Server, worker: int, number: int, body: Any) -> tuple[Server, l
         return server, [(worker, number, Refused("Cluster/open", f"store {name} was not opened"))]
     if isinstance(body, Command) and body.head == STOP:
         return replace(server, stopped=True), [(worker, number, Done())]
-    act = ACTS[type(body)]
-    table, answers = act(server.tables[name], server.members, worker, number, body)
+    table, members = server.tables[name], server.members
+    if isinstance(body, Init):
+        table, answers = _init(table, worker, number, body)
+    elif isinstance(body, Push):
+        table, answers = _push(table, members, worker, number, body)
+    elif isinstance(body, (Pull, PullRows)):
+        table, answers = _pull(table, worker, number, body)
+    elif isinstance(body, Barrier):
+        table, answers = _open_barrier(replace(table, barrier={**table.barrier, worker: number}), members)
+    else:
+        table, answers = _command(table, worker, number, body)
     return _with_table(server, name, table), answers
 
 
@@ -174,9 +183,7 @@ def _open(server: Server, worker: int, number: int, body: Open) -> tuple[Server,
 # --- a store's rules ------------------------------------------------------------------------------
 
 
-def _init(
-    table: Table, members: frozenset[int], worker: int, number: int, body: Init
-) -> tuple[Table, list[Sent]]:
+def _init(table: Table, worker: int, number: int, body: Init) -> tuple[Table, list[Sent]]:
     """Worker 0's value is the first value; it stays if it is there already (worker 0 came back)."""
     place, waiting = body.place, table.unborn.get(body.place, ())
     held = table.parts.get(place)
@@ -188,7 +195,7 @@ def _init(
         wide = table.multi_precision and value.dtype == np.float16 and not isinstance(value, Rows)
         held = Stored(value.astype(np.float32) if wide else value, value.dtype)  # type: ignore[union-attr]
         unborn = {other: who for other, who in table.unborn.items() if other != place}
-        table = replace(table, parts={**table.parts, place: held}, unborn=unborn)
+        table = _with_part(replace(table, unborn=unborn), place, held)
     answers = []
     for who, which, asked in (*waiting, (worker, number, body)):
         answer: Answer = Done()
@@ -215,13 +222,8 @@ def _push(
         ))]
     if table.sync:
         queue = (*held.queues.get(worker, ()), body)
-        others = [other[len(queue) - 1] for other in held.queues.values() if len(other) >= len(queue)]
-        if any(other.replace != body.replace for other in others):
-            return table, [(worker, number, Refused(
-                "Cluster/replace-together", f"some workers push to {place} while others replace it"
-            ))]
         held = replace(held, queues={**held.queues, worker: queue})
-        table, answers = _settle(replace(table, parts={**table.parts, place: held}), members, place)
+        table, answers = _settle(_with_part(table, place, held), members, place)
         return table, [(worker, number, Done()), *answers]
     if body.replace and worker != 0:
         return table, [(worker, number, Done())]
@@ -241,52 +243,53 @@ def _settle(table: Table, members: frozenset[int], place: Place) -> tuple[Table,
     """
     held = table.parts[place]
     while held.queues and all(held.queues.get(member) for member in members):
-        ranked = sorted(held.queues)
-        first = held.queues[ranked[0]][0]
+        ranked = [held.queues[worker][0] for worker in sorted(held.queues)]
         queues = {worker: queue[1:] for worker, queue in held.queues.items() if queue[1:]}
-        if first.replace:
-            total = _unpacked(first.value)
+        held = replace(held, queues=queues)
+        values = [_unpacked(push.value) for push in ranked]
+        if all(push.replace for push in ranked):
+            table = _applied(table, place, held, values[0], replaces=True)
+        elif any(push.replace for push in ranked):
+            failure = Refused("Cluster/replace-together", f"some workers pushed to {place} while others replaced it")
+            table = _with_part(table, place, replace(held, version=held.version + 1, failure=failure))
         else:
-            total = add_up([_unpacked(held.queues[worker][0].value) for worker in ranked], table.multi_precision)
-        table = _applied(table, place, replace(held, queues=queues), total, first.replace)
+            table = _applied(table, place, held, add_up(values, table.multi_precision), replaces=False)
         held = table.parts[place]
     ready = [pull for pull in held.pulls if not held.queues.get(pull[0])]
     held = replace(held, pulls=tuple(pull for pull in held.pulls if held.queues.get(pull[0])))
-    table = replace(table, parts={**table.parts, place: held})
-    return table, [(worker, number, _answer_to(held, body)) for worker, number, body in ready]
+    return _with_part(table, place, held), [(worker, number, _answer_to(held, body)) for worker, number, body in ready]
 
 
 def _applied(table: Table, place: Place, held: Stored, total: Value, replaces: bool) -> Table:
     """The table after one round or push: the optimizer makes the new value, or without one ``total`` is it."""
-    optimizer, state, failure = table.optimizer, held.state, ""
+    optimizer, state, failure = table.optimizer, held.state, None if replaces else held.failure
     if optimizer is None or replaces:
         value = stored_like(total, held.value)
     else:
         try:
             optimizer, state, value = updated(optimizer, state, place.key, held.value, total)
-        except Exception as error:  # an optimizer is anybody's code
-            value, failure = held.value, f"{type(error).__name__}: {error}"
+        except Exception as error:  # noqa: BLE001  # an optimizer is anybody's code
+            message = f"the optimizer failed to update {place}: {type(error).__name__}: {error}"
+            value, failure = held.value, failure or Refused("Cluster/update-failed", message)
     held = replace(held, value=value, state=state, version=held.version + 1, failure=failure)
-    return replace(table, optimizer=optimizer, parts={**table.parts, place: held})
+    return replace(_with_part(table, place, held), optimizer=optimizer)
 
 
-def _pull(
-    table: Table, members: frozenset[int], worker: int, number: int, body: Pull | PullRows
-) -> tuple[Table, list[Sent]]:
+def _pull(table: Table, worker: int, number: int, body: Pull | PullRows) -> tuple[Table, list[Sent]]:
     """Hand out a part, once the pulling worker's own pushes to it are in it."""
     held = table.parts.get(body.place)
     if held is None:
         return table, [(worker, number, _not_inited(body.place))]
     if held.queues.get(worker):
         held = replace(held, pulls=(*held.pulls, (worker, number, body)))
-        return replace(table, parts={**table.parts, body.place: held}), []
+        return _with_part(table, body.place, held), []
     return table, [(worker, number, _answer_to(held, body))]
 
 
 def _answer_to(held: Stored, body: Pull | PullRows) -> Answer:
     value = held.value
     if held.failure:
-        return Refused("Cluster/update-failed", f"the optimizer failed to update {body.place}: {held.failure}")
+        return held.failure
     if isinstance(body, PullRows):
         if not isinstance(value, Rows):
             return Refused("KVStore/row-storage", f"{body.place} is not row_sparse: pull it whole")
@@ -296,22 +299,14 @@ def _answer_to(held: Stored, body: Pull | PullRows) -> Answer:
     return Held(value, held.version)
 
 
-def _barrier(
-    table: Table, members: frozenset[int], worker: int, number: int, body: Barrier
-) -> tuple[Table, list[Sent]]:
-    """Answer when every member has come."""
-    return _open_barrier(replace(table, barrier={**table.barrier, worker: number}), members)
-
-
 def _open_barrier(table: Table, members: frozenset[int]) -> tuple[Table, list[Sent]]:
+    """Answer those that wait at the barrier when every member is there."""
     if not table.barrier or not members <= table.barrier.keys():
         return table, []
     return replace(table, barrier={}), [(who, number, Done()) for who, number in sorted(table.barrier.items())]
 
 
-def _command(
-    table: Table, members: frozenset[int], worker: int, number: int, body: Command
-) -> tuple[Table, list[Sent]]:
+def _command(table: Table, worker: int, number: int, body: Command) -> tuple[Table, list[Sent]]:
     """Obey a command; the optimizer is the one that worker 0 sends."""
     answer: Answer = Done()
     if body.head == OPTIMIZER and worker == 0:
@@ -332,19 +327,15 @@ def _command(
     return table, [(worker, number, answer)]
 
 
-ACTS: Mapping[type, Any] = {
-    Init: _init, Push: _push, Pull: _pull, PullRows: _pull, Barrier: _barrier, Command: _command,
-}
-
-
 # --- coming and going -----------------------------------------------------------------------------
 
 
 def _settle_all(server: Server) -> tuple[Server, list[Sent]]:
     """What becomes possible when there are fewer members to wait for."""
     sent: list[Sent] = []
-    for name, table in server.tables.items():
-        for place in table.parts:
+    for name, before in server.tables.items():
+        table = before
+        for place in before.parts:
             table, answers = _settle(table, server.members, place)
             sent += answers
         table, answers = _open_barrier(table, server.members)
@@ -367,21 +358,6 @@ def _forget(server: Server, worker: int) -> Server:
     return replace(server, tables=tables)
 
 
-def waits_for(server: Server, worker: int, number: int) -> tuple[str, Iterable[int]]:
-    """What request ``number`` of a worker waits for, in words, and the workers that are missing."""
-    for table in server.tables.values():
-        if table.barrier.get(worker) == number:
-            return "the barrier", sorted(server.members - table.barrier.keys())
-        for place, waiting in table.unborn.items():
-            if any(one[:2] == (worker, number) for one in waiting):
-                return f"the first value of {place}", [0]
-        for place, held in table.parts.items():
-            if any(pull[:2] == (worker, number) for pull in held.pulls):
-                missing = sorted(member for member in server.members if not held.queues.get(member))
-                return f"round {held.version + 1} of {place}", missing
-    return "an answer", []
-
-
 def _not_inited(place: Place) -> Refused:
     return Refused("KVStore/initialised", f"{place} has not been inited; call init(key, array) first")
 
@@ -392,6 +368,10 @@ def _unpacked(value: Value | Packed) -> Value:
     return value
 
 
+def _with_part(table: Table, place: Place, held: Stored) -> Table:
+    return replace(table, parts={**table.parts, place: held})
+
+
 def _with_table(server: Server, name: int, table: Table) -> Server:
     return replace(server, tables={**server.tables, name: table})
 
@@ -400,4 +380,4 @@ def _with_line(server: Server, worker: int, line: Line) -> Server:
     return replace(server, lines={**server.lines, worker: line})
 
 
-__all__ = ["Line", "Server", "Stored", "Table", "start", "step", "waits_for"]
+__all__ = ["Line", "Server", "Stored", "Table", "start", "step"]

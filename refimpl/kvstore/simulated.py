@@ -27,6 +27,7 @@ from . import server as rules
 from .distributed import DistributedKVStore
 from .schedule import NONE, RARITY, SOME, Choices, Event, Faults
 from .transport import Channel, Ticket
+from .waiting import waits_for
 
 _HERE = threading.local()  # .seat is (cluster, rank) where code runs as a worker
 Step = Callable[[rules.Server, say.Request], tuple[rules.Server, list[say.Reply]]]
@@ -49,7 +50,7 @@ class SimulatedCluster:
     """Workers, servers and a network between them; see :func:`simulate`.
 
     Attributes:
-        events: what happened, oldest first (the last 100,000); ``print(*cluster.events, sep="\\n")``.
+        events: what happened, oldest first (the last 100,000); ``for event in cluster.events: print(event)``.
         states: what each server knows, as :class:`refimpl.kvstore.server.Server` values.
         schedule: the decisions made so far; ``simulate(..., schedule=...)`` repeats them.
     """
@@ -120,10 +121,11 @@ class SimulatedCluster:
 
     def store(self, rank: int, kind: str = "dist_sync") -> DistributedKVStore:
         """A store for one worker. The n-th store of one worker and the n-th of another are the same store."""
-        require("Cluster/kind", "dist" in kind, f"a cluster has stores with 'dist' in their names, not {kind!r}")
+        name = kind.lower()
+        require("Cluster/kind", "dist" in name, f"a cluster has stores with 'dist' in their names, not {kind!r}")
         table = self._opened[rank]
         self._opened[rank] += 1
-        return DistributedKVStore(kind.lower(), self, rank, table)
+        return DistributedKVStore(name, self, rank, table)
 
     @contextmanager
     def worker(self, rank: int) -> Iterator[None]:
@@ -200,20 +202,17 @@ class SimulatedCluster:
         if self._flying and any(self._left.values()) and self._choices.one_of(RARITY) == RARITY - 1:
             self._fault()
             return True
-        arriving = [packet for packet in self._flying if packet.server not in self._down]
-        again = [lost for lost in self._lost if lost[1] not in self._down]
-        ready = [worker for worker in self._crew if worker.ready]
-        back = [server for server, by_itself in self._down.items() if by_itself]
-        count = len(arriving) + len(again) + len(ready) + len(back)
-        if not count:
+        moves: list[tuple[Callable[[Any], None], Any]] = [
+            *((self._deliver, packet) for packet in self._flying if packet.server not in self._down),
+            *((self._resend, lost) for lost in self._lost if lost[1] not in self._down),
+            *((_Worker.go_on, worker) for worker in self._crew if worker.ready),
+            *((self.restart, server) for server, by_itself in self._down.items() if by_itself),
+        ]
+        if not moves:
             return False
-        choice = self._choices.one_of(count)
-        for things, act in ((arriving, self._deliver), (again, self._resend), (ready, _go_on), (back, self.restart)):
-            if choice < len(things):  # type: ignore[arg-type]
-                act(things[choice])  # type: ignore[index,operator]
-                return True
-            choice -= len(things)  # type: ignore[arg-type]
-        raise AssertionError(count)
+        act, what = moves[self._choices.one_of(len(moves))]
+        act(what)
+        return True
 
     def _deliver(self, packet: Packet) -> None:
         self._flying.remove(packet)
@@ -263,7 +262,7 @@ class SimulatedCluster:
     def _reason(self, ticket: Ticket) -> str:
         if ticket.server in self._down:
             return f"worker {ticket.worker} waits for server {ticket.server}, which is down"
-        what, missing = rules.waits_for(self.states[ticket.server], ticket.worker, ticket.number)
+        what, missing = waits_for(self.states[ticket.server], ticket.worker, ticket.number)
         names = ", ".join(f"worker {rank} ({self._doing(rank)})" for rank in missing)
         return f"worker {ticket.worker} waits for {what} in vain: {names or 'the answer'} is missing"
 
@@ -299,7 +298,7 @@ class _Worker:
         self.failed_at = 0
         self.ended = False
         self._go, self._back = threading.Semaphore(0), threading.Semaphore(0)
-        self._randomness = fresh_streams(), np.random.get_state(), random.getstate()
+        self._randomness = fresh_streams(), np.random.get_state(), random.getstate()  # noqa: NPY002  # what programs draw from
         context = contextvars.copy_context()
         self.thread = threading.Thread(target=context.run, args=(self._work,), daemon=True)
         self.thread.start()
@@ -312,13 +311,13 @@ class _Worker:
     def go_on(self) -> None:
         """Let it run until it waits or ends; random numbers are its own meanwhile."""
         streams, numbers, others = self._randomness
-        mine = exchange_streams(streams), np.random.get_state(), random.getstate()
-        np.random.set_state(numbers)
+        mine = exchange_streams(streams), np.random.get_state(), random.getstate()  # noqa: NPY002  # what programs draw from
+        np.random.set_state(numbers)  # noqa: NPY002
         random.setstate(others)
         self._go.release()
         self._back.acquire()
-        self._randomness = exchange_streams(mine[0]), np.random.get_state(), random.getstate()
-        np.random.set_state(mine[1])
+        self._randomness = exchange_streams(mine[0]), np.random.get_state(), random.getstate()  # noqa: NPY002  # what programs draw from
+        np.random.set_state(mine[1])  # noqa: NPY002
         random.setstate(mine[2])
 
     def sleep(self, ticket: Ticket) -> None:
@@ -334,14 +333,10 @@ class _Worker:
             with self.cluster.worker(self.rank), NameManager():
                 stores = [] if self.kind is None else [self.cluster.store(self.rank, self.kind)]
                 self.result = self.function(*stores)
-        except BaseException as failure:  # it is raised again where run was called
+        except BaseException as failure:  # noqa: BLE001  # it is raised again where run was called
             self.failure, self.failed_at = failure, len(self.cluster.events)
         self.ended = True
         self._back.release()
-
-
-def _go_on(worker: _Worker) -> None:
-    worker.go_on()
 
 
 def describe(body: Any) -> str:

@@ -30,7 +30,8 @@ def add_up(values: Sequence[Value], in_float32: bool = False) -> Value:
 
 def _joined(left: Value, right: Value) -> Rows:
     """Rows of either; a row of both is their sum."""
-    assert isinstance(left, Rows) and isinstance(right, Rows)
+    assert isinstance(left, Rows)
+    assert isinstance(right, Rows)
     ids = np.union1d(left.ids, right.ids)
     data = np.zeros((len(ids), *left.data.shape[1:]), left.dtype)
     data[np.searchsorted(ids, left.ids)] = left.data

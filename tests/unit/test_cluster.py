@@ -1,0 +1,616 @@
+"""The cluster: what its chapter does not show, and every refusal."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import refimpl as mx
+from refimpl import ndarray as nd
+from refimpl.kvstore import messages as say
+from refimpl.kvstore.placement import home, parts_of
+from refimpl.kvstore.server import start, step
+
+
+def a(*values, **kwargs) -> nd.NDArray:
+    return nd.array(values, **kwargs)
+
+
+def held(store, key, shape=1, **kwargs) -> list:
+    out = nd.zeros(shape, **kwargs)
+    store.pull(key, out=out)
+    return out.asnumpy().tolist()
+
+
+def pair(kind: str = "dist_sync", **kwargs) -> list:
+    """Two workers that one program calls in turn, and key "w" of one zero."""
+    stores = mx.kv.simulate(workers=2, servers=2, faults=False, **kwargs).stores(kind)
+    for store in stores:
+        store.init("w", nd.zeros(1))
+    return stores
+
+
+def adding() -> mx.optimizer.Optimizer:
+    """The optimizer that adds gradients to the weight."""
+    return mx.optimizer.create("test", rescale_grad=1.0)
+
+
+def refused(clause: str, call, kind: type = mx.MXNetError) -> str:
+    with pytest.raises(kind) as caught:
+        call()
+    assert caught.value.clause == clause
+    return str(caught.value)
+
+
+# --- placement ------------------------------------------------------------------------------------
+
+
+@pytest.mark.clause("Cluster/placement")
+def test_small_arrays_are_spread_by_key():
+    # 9973 = 3 * 3324 + 1, so key k lives on server k mod 3; the CRC-32 of "w" is 0x1c630b12
+    assert [home(key, 3) for key in (0, 1, 2, 3, -1)] == [0, 1, 2, 0, 2]
+    assert home("w", 7) == 0x1C630B12 * 9973 % 7 == 5
+
+
+@pytest.mark.clause("Cluster/split")
+@pytest.mark.parametrize(("shape", "servers", "edges"), [
+    ((10,), 4, [0, 3, 5, 8, 10]),  # 2.5 and 7.5 are rounded up
+    ((1, 64), 2, [0, 1, 1]),
+    ((7, 2), 3, [0, 2, 5, 7]),
+])
+def test_big_arrays_are_cut_between_rows(shape, servers, edges):
+    parts = parts_of("w", shape, servers, bound=0)
+    assert [part.server for part in parts] == list(range(servers))
+    assert [part.begin for part in parts] + [parts[-1].end] == edges
+
+
+@pytest.mark.clause("Cluster/bound")
+def test_the_bound_is_read_when_a_store_is_made(monkeypatch):
+    monkeypatch.setenv("MXNET_KVSTORE_BIGARRAY_BOUND", "4")
+    cluster = mx.kv.simulate(workers=1, servers=3, faults=False)
+    store = cluster.store(0)
+    store.init([0, 1], [nd.array([[1, 2], [3, 4]]), nd.array([5, 6, 7])])
+    kept = {(place.key, place.part) for state in cluster.states for place in state.tables[0].parts}
+    assert kept == {(0, 0), (0, 1), (0, 2), (1, 0)}
+    assert held(store, 0, (2, 2)) == [[1, 2], [3, 4]]
+    monkeypatch.setenv("MXNET_KVSTORE_BIGARRAY_BOUND", "many")
+    refused("Cluster/bound", lambda: cluster.store(0), ValueError)
+
+
+# --- stores ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.clause("Cluster/by-hand")
+def test_code_can_run_as_a_worker():
+    cluster = mx.kv.simulate(workers=2, faults=False)
+    with cluster.worker(1):
+        assert mx.kv.create("dist_sync").rank == 1
+    refused("Cluster/needed", lambda: mx.kv.create("dist_sync"))
+
+
+@pytest.mark.clause("Cluster/create")
+def test_workers_are_processes_to_themselves():
+    mx.random.seed(3)
+    np.random.seed(3)
+    expected = [nd.random.uniform(shape=2).asnumpy().tolist(), np.random.rand()]
+    after = [nd.random.uniform(shape=2).asnumpy().tolist(), np.random.rand()]
+
+    def draw(store):
+        name = mx.sym.FullyConnected(mx.sym.Variable("x"), num_hidden=1).name
+        store._barrier()
+        return [name, nd.random.uniform(shape=2).asnumpy().tolist(), np.random.rand(), threading.active_count() > 1]
+
+    mx.random.seed(3)
+    np.random.seed(3)
+    assert mx.kv.simulate(workers=3, seed=1).run(draw) == [["fullyconnected0", *expected, True]] * 3
+    assert [nd.random.uniform(shape=2).asnumpy().tolist(), np.random.rand()] == expected
+    assert [nd.random.uniform(shape=2).asnumpy().tolist(), np.random.rand()] == after
+
+
+@pytest.mark.clause("Cluster/pairing")
+def test_stores_do_not_meet():
+    cluster = mx.kv.simulate(workers=2, faults=False)
+    summing, eager = cluster.stores("dist_sync"), cluster.stores("dist_async")
+    for one, other in zip(summing, eager, strict=True):
+        one.init(0, a(1))
+        other.init(0, a(2))
+    assert [held(store, 0) for store in (*summing, *eager)] == [[1], [1], [2], [2]]
+
+
+@pytest.mark.clause("Cluster/sync-names")
+@pytest.mark.parametrize(("kind", "sync"), [
+    ("dist", True), ("dist_sync", True), ("dist_device_sync", True), ("Dist_Sync_Device", True), ("dist_async", False),
+    ("dist_device_async", False),
+])
+def test_names(kind, sync):
+    cluster = mx.kv.simulate(faults=False)
+    assert cluster.store(0, kind).type == kind.lower()
+    assert cluster.states[0].tables[0].sync is sync
+
+
+@pytest.mark.clause("Cluster/init")
+def test_the_first_value_is_that_of_worker_0():
+    def first(store):
+        store.init([3, 4], [a(store.rank + 1), a(0)])
+        return held(store, 3)
+
+    for seed in range(4):
+        assert mx.kv.simulate(workers=3, servers=2, seed=seed).run(first) == [[1], [1], [1]]
+
+
+@pytest.mark.clause("Cluster/ahead")
+def test_pushes_wait_in_line():
+    one, two = pair()
+    for value in (1, 2, 3):
+        one.push("w", a(value))
+    for value in (10, 20, 30):
+        two.push("w", a(value))
+    assert [held(one, "w"), held(two, "w")] == [[33], [33]]
+
+
+@pytest.mark.clause("Cluster/pull-own")
+def test_a_pull_holds_the_own_rounds_and_no_later_one():
+    one, two = pair()
+    one.push("w", a(1))
+    two.push("w", a(10))
+    two.push("w", a(20))
+    assert held(one, "w") == [11]
+    one.push("w", a(2))
+    assert [held(one, "w"), held(two, "w")] == [[22], [22]]
+
+
+@pytest.mark.clause("Cluster/sync-round")
+def test_a_worker_adds_up_its_devices_first():
+    # by hand: local 1e8 + (1 + 1 + 1 + 1) = 100000004 -> 100000000 (next is ...008); device 1e8 four times + 1 = 1e8
+    for kind, values, expected in (
+        ("dist_sync", [1e8, 4, 4], 1e8 + 8), ("dist_device_sync", [1e8, 4, 4], 1e8),
+    ):
+        one, two = pair(kind)
+        one.push("w", [a(value, ctx=mx.cpu(i)) for i, value in enumerate(values)])
+        two.push("w", a(0))
+        assert held(two, "w") == [expected]
+
+
+@pytest.mark.clause("Cluster/sync-round")
+def test_an_optimizer_makes_one_update_of_a_round():
+    # MXNet 1.9.1, 2 workers and 1 server, the 'test' optimizer: 3 pushes of 1 and 2 -> 9
+    stores = pair()
+    for store in stores:
+        store.set_optimizer(adding())
+    for _ in range(3):
+        stores[0].push("w", a(1))
+        stores[1].push("w", a(2))
+    assert [held(store, "w") for store in stores] == [[9], [9]]
+
+
+@pytest.mark.clause("Cluster/async")
+def test_an_eager_store_updates_at_once():
+    one, two = pair("dist_async")
+    one.set_optimizer(adding())
+    one.push("w", a(1))
+    assert held(one, "w") == [1]
+    two.push("w", a(2))
+    assert held(two, "w") == [3]
+
+
+@pytest.mark.clause("Cluster/async-optimizer")
+def test_an_eager_store_needs_an_optimizer():
+    one, _ = pair("dist_async")
+    one.push("w", a(1))
+    refused("Cluster/async-optimizer", lambda: held(one, "w"))
+    assert held(one, "w") == [0]
+    one.push("w", a(1))
+    refused("Cluster/async-optimizer", one._barrier)
+
+
+@pytest.mark.clause("Cluster/barrier")
+def test_a_barrier_brings_all_pushes_in():
+    def meet(store):
+        store.set_optimizer(adding())
+        store.init("w", nd.zeros(1))
+        for _ in range(store.rank + 1):
+            store.push("w", a(1))
+        store._barrier()
+        return held(store, "w")
+
+    for seed in range(6):
+        assert mx.kv.simulate(workers=3, servers=2, seed=seed).run(meet, "dist_async") == [[6]] * 3
+
+
+@pytest.mark.clause("Cluster/rows")
+def test_rows_travel_alone(monkeypatch):
+    monkeypatch.setenv("MXNET_KVSTORE_BIGARRAY_BOUND", "4")
+    stores = mx.kv.simulate(workers=2, servers=2, faults=False).stores()
+    far = 2**24 + 3
+
+    def rows(values, ids):
+        ids = nd.array(ids, dtype="int64")
+        return nd.sparse.row_sparse_array((nd.array(values).reshape((-1, 1)), ids), shape=(2**24 + 8, 1))
+
+    for store in stores:
+        store.init("w", rows([1.0, 2.0], [5, far]))
+    stores[0].push("w", rows([10.0], [5]))
+    stores[1].push("w", rows([20.0, 30.0], [5, far + 1]))
+    out = nd.sparse.zeros("row_sparse", (2**24 + 8, 1))
+    stores[0].row_sparse_pull("w", out=out, row_ids=nd.array([far + 1, 5, far, 5], dtype="int64"))
+    assert out.indices.asnumpy().tolist() == [5, far, far + 1]
+    assert out.data.asnumpy().tolist() == [[30], [0], [30]]
+
+
+@pytest.mark.clause("Cluster/compression")
+def test_what_codes_leave_out_is_sent_later():
+    # by hand, threshold 0.5: worker 0 pushes 0.25 twice (codes 0, +0.5), worker 1 pushes -0.75 twice (-0.5 twice)
+    stores = pair()
+    for store in stores:
+        store.set_gradient_compression({"type": "2bit", "threshold": 0.5})
+    seen = []
+    for _ in range(2):
+        stores[0].push("w", a(0.25))
+        stores[1].push("w", a(-0.75))
+        seen.append([held(store, "w") for store in stores])
+    assert seen == [[[-0.5], [-0.5]], [[0], [0]]]
+    for store in stores:
+        store.replace("w", a(0.125))
+    assert held(stores[0], "w") == [0.125]
+
+
+@pytest.mark.clause("Cluster/replace")
+def test_worker_0_replaces():
+    stores = pair()
+    for store in stores:
+        store.set_optimizer(adding())
+        store.replace("w", a(store.rank + 7))
+    assert [held(store, "w") for store in stores] == [[7], [7]]
+    eager = pair("dist_async")
+    eager[1].replace("w", a(5))
+    assert held(eager[1], "w") == [0]
+    eager[0].replace("w", a(5))
+    assert held(eager[0], "w") == [5]
+
+
+@pytest.mark.clause("Cluster/multi-precision")
+def test_half_precision_weights_are_kept_whole_on_servers():
+    # 1 + 2^-12 is no float16 number: two updates of it are lost in float16, and make 2^-11 in float32;
+    # 2048 + 1 is no float16 number either, but the sum of two workers in float32 is 2049 - 2048 + 1 ...
+    stores = mx.kv.simulate(workers=2, faults=False).stores()
+    for store in stores:
+        store.set_optimizer(mx.optimizer.SGD(learning_rate=1.0, rescale_grad=1.0, multi_precision=True))
+        store.init("w", nd.ones(1, dtype="float16"))
+    for _ in range(4):
+        stores[0].push("w", a(2.0**-12, dtype="float16"))
+        stores[1].push("w", a(0, dtype="float16"))
+    assert held(stores[0], "w", dtype="float16") == [1 - 2.0**-10]
+
+
+@pytest.mark.clause("Cluster/module")
+def test_a_module_divides_by_the_workers():
+    def rate(store):
+        module = mx.mod.Module(mx.sym.LinearRegressionOutput(mx.sym.FullyConnected(
+            mx.sym.Variable("data"), num_hidden=1), mx.sym.Variable("lin_label")), label_names=["lin_label"])
+        module.bind([("data", (4, 2))], [("lin_label", (4, 1))])
+        module.init_params(mx.init.Zero())
+        module.init_optimizer(store)
+        return module._optimizer.rescale_grad
+
+    cluster = mx.kv.simulate(workers=2, faults=False)
+    assert cluster.run(rate) == [1 / 8, 1 / 8]
+    assert cluster.run(rate, "dist_async") == [1 / 4, 1 / 4]
+    assert cluster.run(rate, "dist") == [1 / 4, 1 / 4]
+
+
+# --- commands -------------------------------------------------------------------------------------
+
+
+@pytest.mark.clause("Cluster/commands")
+def test_commands(caplog):
+    cluster = mx.kv.simulate(servers=2, faults=False)
+    store = cluster.store(0, "dist_async")
+    with caplog.at_level("INFO"):
+        store._send_command_to_servers(9, "what?")
+        store._send_command_to_servers(5, "")
+    assert [record.message for record in caplog.records] == ["unknown command 9 was ignored"] * 2
+    store._send_command_to_servers(3, "")
+    assert [state.tables[0].sync for state in cluster.states] == [True, True]
+
+
+@pytest.mark.clause("Cluster/optimizer")
+def test_the_optimizer_is_worker_0s():
+    stores = pair()
+    stores[1].set_optimizer(mx.optimizer.SGD(learning_rate=100.0))
+    stores[0].set_optimizer(adding())
+    stores[1].set_optimizer(mx.optimizer.SGD(learning_rate=100.0))
+    for store in stores:
+        store.push("w", a(1))
+    assert held(stores[0], "w") == [2]
+
+
+@pytest.mark.clause("Cluster/optimizer")
+def test_an_optimizer_starts_afresh():
+    def momentum() -> mx.optimizer.Optimizer:
+        return mx.optimizer.SGD(learning_rate=1.0, momentum=1.0, rescale_grad=1.0)
+
+    store = mx.kv.simulate(faults=False).store(0)
+    store.init("w", nd.zeros(1))
+    seen = []
+    for _ in range(2):
+        store.set_optimizer(momentum())
+        for _ in range(2):
+            store.push("w", a(1))
+            seen.append(held(store, "w")[0])
+    assert seen == [-1, -3, -4, -6]
+
+
+class Failing(mx.optimizer.Optimizer):
+    """Cannot do its work."""
+
+    def update(self, index, weight, grad, state) -> None:
+        raise ZeroDivisionError("by design")
+
+
+@pytest.mark.clause("Cluster/update-failed")
+def test_a_failed_update_is_told(monkeypatch):
+    monkeypatch.setitem(mx.optimizer.Optimizer.opt_registry, "failing", Failing)
+    store = mx.kv.simulate(faults=False).store(0)
+    store.init(["v", "w"], [nd.zeros(1), nd.zeros(1)])
+    store.set_optimizer(Failing())
+    store.push("w", a(1))
+    for _ in range(2):
+        assert "ZeroDivisionError: by design" in refused("Cluster/update-failed", lambda: held(store, "w"))
+    assert held(store, "v") == [0]
+    store.replace("w", a(4))
+    assert held(store, "w") == [4]
+
+
+# --- the server as a value ------------------------------------------------------------------------
+
+
+def ask(server, worker, number, body, life=0):
+    return step(server, say.Request(worker, life, number, 0, body))
+
+
+W = say.Place(0, "w")
+
+
+def opened(workers: int = 2):
+    server = start(workers)
+    for worker in range(workers):
+        server, _ = ask(server, worker, 0, say.Open(0, True))
+        server, _ = ask(server, worker, 1, say.Init(W, (1,), np.zeros(1) if worker == 0 else None))
+    return server
+
+
+@pytest.mark.clause("Cluster/once")
+@pytest.mark.clause("Cluster/pure")
+def test_requests_count_in_order_and_once():
+    server = opened(1)
+    push = say.Push(W, np.ones(1))
+    early, replies = ask(server, 0, 3, push)
+    assert replies == []
+    assert early.tables == server.tables
+    done, replies = ask(early, 0, 2, push)
+    assert [reply.number for reply in replies] == [2, 3]
+    assert done.tables[0].parts[W].version == 2
+    again, replies = ask(done, 0, 2, push)
+    assert [(reply.number, reply.body) for reply in replies] == [(2, say.Done())]
+    assert again.tables[0].parts[W].version == 2
+    assert server.tables[0].parts[W].version == 0
+
+
+@pytest.mark.clause("Cluster/once")
+def test_answers_are_kept_until_they_are_known_to_have_come():
+    server = opened(1)
+    server, _ = step(server, say.Request(0, 0, 2, 2, say.Pull(W)))
+    assert sorted(server.lines[0].answers) == [2]
+
+
+@pytest.mark.clause("Cluster/open")
+def test_a_store_is_opened_first():
+    _, replies = ask(start(1), 0, 0, say.Pull(W))
+    assert replies[0].body.clause == "Cluster/open"
+
+
+@pytest.mark.clause("Cluster/return")
+def test_an_old_life_says_nothing():
+    server = opened(2)
+    server, _ = ask(server, 1, 0, say.Leave(), life=1)
+    after, replies = ask(server, 1, 2, say.Push(W, np.ones(1)))
+    assert replies == []
+    assert after is server
+
+
+@pytest.mark.clause("Cluster/leave")
+def test_leaving_ends_the_waits_of_others():
+    server = opened(2)
+    server, _ = ask(server, 1, 2, say.Push(W, np.ones(1)))
+    server, _ = ask(server, 1, 3, say.Push(W, np.full(1, 10.0)))
+    server, replies = ask(server, 0, 2, say.Barrier(0))
+    server, replies = ask(server, 1, 4, say.Leave())
+    assert sorted((reply.worker, reply.number) for reply in replies) == [(0, 2), (1, 4)]
+    for number, total in ((3, 3.0), (4, 12.0), (5, 2.0)):  # what it pushed ahead counts in its rounds
+        server, _ = ask(server, 0, number, say.Push(W, np.full(1, 2.0)))
+        assert server.tables[0].parts[W].value.tolist() == [total]
+
+
+def test_leaving_through_the_store():
+    one, two = pair()
+    one.push("w", a(1))
+    two.leave()
+    assert held(one, "w") == [1]
+    assert one._transport.membership() == {0}
+
+
+# --- bad weather ----------------------------------------------------------------------------------
+
+
+@pytest.mark.clause("Cluster/crash")
+def test_a_server_that_stays_down_is_named():
+    cluster = mx.kv.simulate(workers=1, servers=1, faults=False)
+    store = cluster.store(0)
+    store.init("w", a(3))
+    cluster.crash(0, for_good=True)
+    assert "server 0, which is down" in refused("Cluster/who-is-missing", lambda: held(store, "w"))
+    cluster.restart(0)
+    assert held(store, "w") == [3]
+
+
+@pytest.mark.clause("Cluster/who-is-missing")
+@pytest.mark.parametrize(("fate", "words"), [
+    ("return", "worker 1 (has ended)"), ("raise", "worker 1 (ended with KeyError)"), ("leave first", None),
+    ("barrier", "worker 1 (waits for something else)"),
+])
+def test_whoever_waits_in_vain_is_told_for_whom(fate, words):
+    told = []
+
+    def work(store):
+        store.init("w", nd.zeros(1))
+        if store.rank == 1:
+            if fate == "raise":
+                raise KeyError("mine")
+            if fate == "leave first":
+                store.leave()
+            if fate == "barrier":
+                store._barrier()
+            return None
+        store.push("w", a(1))
+        try:
+            return held(store, "w")
+        except mx.MXNetError as error:
+            told.append(str(error))
+            raise
+
+    cluster = mx.kv.simulate(workers=2, servers=1, seed=5)
+    if words is None:
+        assert cluster.run(work)[0] == [1]
+        return
+    with pytest.raises(KeyError if fate == "raise" else mx.MXNetError):
+        cluster.run(work)
+    assert words in told[0]
+    assert "round 1 of key 'w'" in told[0]
+
+
+@pytest.mark.clause("Cluster/worker-error")
+def test_others_go_on_when_a_worker_fails():
+    done = []
+
+    def work(store):
+        if store.rank == 0:
+            raise ValueError("mine")
+        done.append(store.rank)
+
+    with pytest.raises(ValueError, match="mine"):
+        mx.kv.simulate(workers=3, seed=0).run(work)
+    assert sorted(done) == [1, 2]
+
+
+@pytest.mark.clause("Cluster/lose")
+def test_the_waiting_call_of_a_lost_worker_fails():
+    def work(store):
+        store.init("w", nd.zeros(1))
+        store._barrier()
+        if store.rank == 0:
+            store.push("w", a(1))
+            cluster.lose(1)
+            return held(store, "w")
+        try:
+            store._barrier()
+        except mx.MXNetError as error:
+            return str(error)
+        return None
+
+    cluster = mx.kv.simulate(workers=2, servers=1, faults=False)
+    value, message = cluster.run(work)
+    assert value == [1]
+    assert message == "worker 1 was lost [Cluster/who-is-missing]"
+
+
+@pytest.mark.clause("Cluster/weather")
+def test_faults_are_as_many_as_were_allowed():
+    def work(store):
+        store.init("w", nd.zeros(1))
+        for _ in range(60):
+            store.push("w", a(1))
+        return held(store, "w")
+
+    cluster = mx.kv.simulate(workers=2, seed=2, faults=mx.kv.Faults(drops=3, duplicates=2, crashes=1))
+    assert cluster.run(work) == [[2], [2]]
+    happened = [event.action for event in cluster.events]
+    assert [happened.count(action) for action in ("drop", "duplicate", "crash", "restart")] == [3, 2, 1, 1]
+    assert "worker 0  server 0  #0 asks Open" in "\n".join(map(str, cluster.events))
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+
+def _mixed_kinds() -> None:
+    cluster = mx.kv.simulate(workers=2, faults=False)
+    cluster.store(0, "dist_sync")
+    cluster.store(1, "dist_async")
+
+
+def _other_shape() -> None:
+    one, two = mx.kv.simulate(workers=2, faults=False).stores()
+    one.init("w", nd.zeros(1))
+    two.init("w", nd.zeros(2))
+
+
+def _push_and_replace() -> None:
+    one, two = pair()
+    one.push("w", a(1))
+    two.replace("w", a(1))
+    held(two, "w")
+
+
+def _stopped() -> None:
+    one, _ = pair()
+    one._send_command_to_servers(2, "")
+    held(one, "w")
+
+
+def _compressed_rows() -> None:
+    store = mx.kv.simulate(faults=False).store(0)
+    store.init("w", nd.sparse.zeros("row_sparse", (2, 1)))
+    store.set_gradient_compression({"type": "2bit"})
+    store.push("w", nd.sparse.row_sparse_array(([[1.0]], [0]), shape=(2, 1)))
+
+
+REFUSALS = [
+    ("Cluster/size", ValueError, lambda: mx.kv.simulate(workers=0)),
+    ("Cluster/size", ValueError, lambda: mx.kv.simulate(servers=0)),
+    ("Cluster/kind", mx.MXNetError, lambda: mx.kv.simulate().store(0, "local")),
+    ("Cluster/needed", mx.MXNetError, lambda: mx.kv.create("dist_async")),
+    ("Cluster/one-kind", mx.MXNetError, _mixed_kinds),
+    ("Cluster/init-alike", mx.MXNetError, _other_shape),
+    ("Cluster/replace-together", mx.MXNetError, _push_and_replace),
+    ("Cluster/stopped", mx.MXNetError, _stopped),
+    ("Cluster/no-updater", mx.MXNetError, lambda: pair()[0].set_updater(print)),
+    ("Cluster/push-alike", mx.MXNetError, lambda: pair()[0].push("w", a(1, 2))),
+    ("Cluster/push-alike", mx.MXNetError, lambda: pair()[0].push("w", a(1, dtype="float64"))),
+    ("Cluster/push-alike", mx.MXNetError, lambda: pair()[0].replace("w", a(1, 2))),
+    ("Cluster/states", AssertionError, lambda: pair()[0].save_optimizer_states("never")),
+    ("Cluster/states", AssertionError, lambda: pair()[0].load_optimizer_states("never")),
+    ("KVStore/compression-rows", mx.MXNetError, _compressed_rows),
+    ("KVStore/initialised", mx.MXNetError, lambda: pair()[0].push("v", a(1))),
+    ("KVStore/initialised", mx.MXNetError, lambda: held(pair()[0], "v")),
+    ("KVStore/duplicate-init", mx.MXNetError, lambda: pair()[0].init("w", a(1))),
+    ("KVStore/pull-shape", mx.MXNetError, lambda: held(pair()[0], "w", (2,))),
+    ("KVStore/optimizer-type", TypeError, lambda: pair()[0].set_optimizer("sgd")),
+    ("Command/optimizer", mx.MXNetError, lambda: pair()[0]._send_command_to_servers(0, "cos\nsystem\n(S'true'\ntR.")),
+    ("Command/optimizer", mx.MXNetError, lambda: pair()[0]._send_command_to_servers(0, "\u2603")),
+]
+
+
+@pytest.mark.clause("Cluster/size")
+@pytest.mark.clause("Cluster/kind")
+@pytest.mark.clause("Cluster/needed")
+@pytest.mark.clause("Cluster/one-kind")
+@pytest.mark.clause("Cluster/init-alike")
+@pytest.mark.clause("Cluster/replace-together")
+@pytest.mark.clause("Cluster/stopped")
+@pytest.mark.clause("Cluster/no-updater")
+@pytest.mark.clause("Cluster/push-alike")
+@pytest.mark.clause("Cluster/states")
+@pytest.mark.parametrize(("clause", "kind", "call"), REFUSALS, ids=[f"{i}-{c}" for i, (c, *_) in enumerate(REFUSALS)])
+def test_refusals(clause, kind, call):
+    refused(clause, call, kind)
