@@ -182,8 +182,8 @@ class OptimizingModule(BaseModule):
         if not (self.optimizer_initialized and self._update_on_kvstore) or _KEEPS.active:
             return
         replace = getattr(self._kvstore, "replace", None)
-        if replace is None:
-            return  # a store of the user's own has no way to be told
+        if replace is None or self._kvstore.num_workers > 1:
+            return  # a store of the user's own, or weights that other workers train too
         for name, copies in zip(self._exec_group.param_names, self._exec_group.param_arrays, strict=True):
             replace(name, copies[0])
 

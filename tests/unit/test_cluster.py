@@ -300,6 +300,23 @@ def test_a_module_divides_by_the_workers():
     assert cluster.run(rate, "dist") == [1 / 4, 1 / 4]
 
 
+@pytest.mark.clause("Cluster/module")
+@pytest.mark.parametrize("kind", ["dist_sync", "dist_async"])
+def test_the_end_of_an_epoch_leaves_the_servers_alone(kind):
+    def train(store):
+        net = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=1, name="fc")
+        module = mx.mod.Module(mx.sym.LinearRegressionOutput(net, mx.sym.Variable("y")), label_names=["y"])
+        batches = mx.io.NDArrayIter(np.ones((6, 2), "f"), np.ones(6, "f"), 2, label_name="y")
+        module.fit(batches, kvstore=store, num_epoch=2, eval_metric="mse", initializer=mx.init.Zero())
+        module.set_params({"fc_weight": nd.ones((1, 2)), "fc_bias": nd.ones(1)}, {})
+        store._barrier()
+
+    cluster = mx.kv.simulate(workers=2, servers=1, seed=4)
+    cluster.run(train, kind)
+    updates = 2 * 3 if kind == "dist_sync" else 2 * 3 * 2
+    assert {part.version for part in cluster.states[0].tables[0].parts.values()} == {updates}
+
+
 # --- commands -------------------------------------------------------------------------------------
 
 
