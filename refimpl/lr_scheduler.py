@@ -102,6 +102,7 @@ class FactorScheduler(LRScheduler):
 
     def _scheduled(self, num_update: int) -> float:
         while num_update > self.count + self.step:
+            before = self.base_lr
             self.count += self.step
             self.base_lr *= self.factor
             if self.base_lr < self.stop_factor_lr:
@@ -112,6 +113,8 @@ class FactorScheduler(LRScheduler):
                 )
             else:
                 _log_change(num_update, self.base_lr)
+            if self.base_lr == before:  # nor will further steps change it, however many there are
+                self.count += (num_update - self.count - 1) // self.step * self.step
         return self.base_lr
 
 

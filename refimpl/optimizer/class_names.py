@@ -12,7 +12,12 @@ _OF_MXNET = {
     "LBSGD", "NAG", "Nadam", "RMSProp", "SGD", "SGLD", "Signum", "Test", "ccSGD", "LRScheduler", "CosineScheduler",
     "FactorScheduler", "MultiFactorScheduler", "PolyScheduler",
 }
-_CONTRIBUTED = {"GroupAdaGrad"}
+_MODULES = {
+    "GroupAdaGrad": "mxnet.optimizer.contrib",
+    "_SVRGOptimizer": "mxnet.contrib.svrg_optimization.svrg_optimizer",
+    "_AssignmentOptimizer": "mxnet.contrib.svrg_optimization.svrg_optimizer",
+}
+"""Where MXNet keeps what is not in its module of optimizers."""
 
 
 def _same_class(known: tuple[str, str], named: tuple[str, str]) -> bool:
@@ -48,7 +53,7 @@ def written_name(kind: type) -> tuple[str, str]:
     if issubclass(kind, LRScheduler):
         module = "mxnet.lr_scheduler"
     elif is_optimizer(kind):
-        module = f"mxnet.optimizer.{'contrib' if kind.__name__ in _CONTRIBUTED else 'optimizer'}"
+        module = _MODULES.get(kind.__name__, "mxnet.optimizer.optimizer")
     else:
         raise refusal(
             "States/content",
@@ -60,15 +65,23 @@ def written_name(kind: type) -> tuple[str, str]:
 
 
 def known_class(module: str, name: str) -> Any:
-    """The optimizer or scheduler class that a file means; None when there is none here."""
+    """The optimizer or scheduler class that a file means; None when there is none here.
+
+    Of several classes of that name the registered one is meant, or else the last one defined.
+    """
     from ..lr_scheduler import LRScheduler
     from .optimizer import Optimizer
 
+    found = None
+    registered: list[type] = list(Optimizer.opt_registry.values())
     for base in (Optimizer, LRScheduler):
         for known in _with_subclasses(base):
-            if _same_class(written_name(known), (module, name)):
-                return known
-    return None
+            own_name = known.__module__, known.__qualname__
+            if (module, name) == own_name or _same_class(written_name(known), (module, name)):
+                if known in registered:
+                    return known
+                found = known
+    return found
 
 
 def absent(module: str, name: str) -> str:

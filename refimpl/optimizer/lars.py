@@ -19,8 +19,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..kernels.foundation import get
-from ..ndarray import NDArray, array, operators
+from ..kernels.foundation import allocate, as_buffer, get
+from ..kernels.foundation import run as runner
+from ..ndarray import NDArray
 from ..quirks import declare
 from .apply import check_alike
 from .grouped import GroupedOptimizer, MomentumOptimizer, aggregation_size
@@ -106,20 +107,24 @@ class LARS(MomentumOptimizer, GroupedOptimizer):
         """The rates of parameters that are scaled."""
         if not weights:
             return []
-        inputs = [array(lrs), _squares(weights), _squares(grads), array(wds)]
-        parameters = {"eta": self.eta, "eps": self.eps, "rescale_grad": self.rescale_grad}
-        return operators.invoke(get("multi_lars"), inputs, parameters).asnumpy().tolist()
+        op = get("multi_lars")
+        inputs = [as_buffer(np.array(each, np.float32)) for each in (lrs, _squares(weights), _squares(grads), wds)]
+        rates = allocate(inputs[0].shape, inputs[0].dtype)
+        runner.forward(op, op.params(eta=self.eta, eps=self.eps, rescale_grad=self.rescale_grad), inputs, [rates])
+        return rates.to_numpy().tolist()
 
 
-def _squares(arrays: list[NDArray]) -> NDArray:
-    """The sum of squares of each array, in float32 on cpu(0); what is sparse is zero elsewhere."""
+def _squares(arrays: list[NDArray]) -> np.ndarray:
+    """The sum of squares of each array, in float32; what is sparse is zero elsewhere."""
     sums = np.zeros(len(arrays), np.float32)
     stored = {k: each.data if each.is_sparse else each for k, each in enumerate(arrays)}  # type: ignore[attr-defined]
-    places = [k for k, each in stored.items() if each.size]
-    if places:
-        of_stored = operators.invoke(get("multi_sum_sq"), [stored[k] for k in places], {})
-        sums[places] = of_stored.asnumpy()
-    return array(sums)
+    handles = {k: each.handle for k, each in stored.items() if each.size}
+    if handles:
+        op, inputs = get("multi_sum_sq"), list(handles.values())
+        of_stored = allocate((len(inputs),), sums.dtype, inputs[0].device)
+        runner.forward(op, op.params(num_arrays=len(inputs)), inputs, [of_stored])
+        sums[list(handles)] = of_stored.to_numpy()
+    return sums
 
 
 __all__ = ["LARS"]

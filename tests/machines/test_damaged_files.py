@@ -1,13 +1,14 @@
 """Damage to files of every format: each is read, or refused with MXNetError, soon and in little memory.
 
-    python -m pytest tests/machines/test_damaged_files.py             500 files
-    python -m pytest -m long tests/machines/test_damaged_files.py     20,000 files
+    python -m pytest tests/machines/test_damaged_files.py             600 files
+    python -m pytest -m long tests/machines/test_damaged_files.py     24,000 files
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import pickle
 import struct
 import time
 import tracemalloc
@@ -61,6 +62,18 @@ def read_symbol(content: bytes, folder: Path) -> None:
     json_format.to_json(mx.sym.load(str(folder / "x-symbol.json")).entries)
 
 
+SGD = mx.optimizer.SGD(
+    momentum=0.5, learning_rate=0.25, lr_scheduler=mx.lr_scheduler.FactorScheduler(3, 0.5, base_lr=0.25),
+    param_idx2name={0: "a_weight"},
+)
+COMMANDS = {"ours": states.dumps_optimizer(SGD), **{f"protocol {p}": pickle.dumps(SGD, p) for p in (0, 2, 4)}}
+
+
+def whole(name: str) -> bytes:
+    """An undamaged file."""
+    return COMMANDS[name] if name in COMMANDS else (FIXTURES / name).read_bytes()
+
+
 FORMATS: dict[str, tuple[tuple[str, ...], Callable[[bytes, Path], object]]] = {
     "params": (
         ("mxnet-0003.params", "mxnet-kinds.params", "mxnet-np-shape.params"),
@@ -68,6 +81,7 @@ FORMATS: dict[str, tuple[tuple[str, ...], Callable[[bytes, Path], object]]] = {
     ),
     "symbol": (("mxnet-symbol.json", "symbol-0.8.json", "symbol-0.9.3.json", "symbol-1.5.json"), read_symbol),
     "states": (("mxnet-0003.states", "mxnet-sparse.states"), lambda content, folder: states.loads(content, "x")),
+    "command": (tuple(COMMANDS), lambda content, folder: states.loads_optimizer(content, "x")),
     "records": (("mxnet-records.rec",), read_records),
     "index": (("mxnet-records.idx",), read_index),
 }
@@ -76,7 +90,7 @@ FORMATS: dict[str, tuple[tuple[str, ...], Callable[[bytes, Path], object]]] = {
 @st.composite
 def damaged(draw: st.DrawFn, names: tuple[str, ...]) -> bytes:
     """A valid file after one to three accidents."""
-    files = [(FIXTURES / name).read_bytes() for name in names]
+    files = [whole(name) for name in names]
     content = bytearray(draw(st.sampled_from(files)))
     for _ in range(draw(st.integers(1, 3))):
         at = draw(st.integers(0, len(content)))
@@ -127,7 +141,7 @@ def run(name: str, folder: Path, count: int) -> None:
     for source in sources:  # whatever is imported or compiled on first use comes before the clock
         with_np_shape = source == "mxnet-np-shape.params"
         with np_shape(with_np_shape):
-            read((FIXTURES / source).read_bytes(), folder)
+            read(whole(source), folder)
 
     @settings(max_examples=count)
     @given(content=damaged(sources))
@@ -139,6 +153,7 @@ def run(name: str, folder: Path, count: int) -> None:
 
 
 @pytest.mark.clause("params-file/valid", "symbol-file/valid", "States/valid", "RecordIO/valid", "RecordIO/index")
+@pytest.mark.clause("Command/optimizer")
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_damaged_file_is_read_or_refused(name: str, tmp_path: Path) -> None:
     run(name, tmp_path, 100)

@@ -152,3 +152,12 @@ def test_refusals(clause, kind, make):
     with pytest.raises(kind) as caught:
         make()
     assert caught.value.clause == f"LRScheduler/{clause}"
+
+
+@pytest.mark.parametrize("settings", [{"factor": 1}, {"factor": 0.5}, {"factor": 0.5, "stop_factor_lr": 0}])
+def test_a_number_of_updates_that_is_far_ahead_takes_no_time(settings):
+    scheduler = lr.FactorScheduler(step=3, base_lr=1.0, **settings)
+    rate = scheduler(10**15 + 5)
+    assert rate == {1: 1.0, 0.5: settings.get("stop_factor_lr", 1e-8)}[settings["factor"]]
+    assert scheduler.count < 10**15 + 5 <= scheduler.count + 3
+    assert scheduler.count % 3 == 0

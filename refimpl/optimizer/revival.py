@@ -1,0 +1,225 @@
+"""From the data of a ``.states`` file to what it stands for: arrays, numbers, optimizers and schedulers."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from ..base import DTYPE_FLAGS, MXNetError
+from ..lr_scheduler import LRScheduler
+from ..ndarray import NDArray
+from ..ndarray.file_format import from_record
+from . import class_names
+from .pickle_reader import Found, Named, Refused, shown
+
+_STORAGE_OF_CLASS = {"NDArray": "default", "RowSparseNDArray": "row_sparse", "CSRNDArray": "csr"}
+_HOMES = ("mxnet", __name__.partition(".")[0])
+_BYTES = {("builtins", "bytearray"), ("__builtin__", "bytearray"), ("_codecs", "encode")}
+_PYTHON_2_OBJECTS = {("copy_reg", "_reconstructor"), ("copyreg", "_reconstructor")}
+_HELPERS = {
+    *_BYTES, *_PYTHON_2_OBJECTS, ("builtins", "object"), ("__builtin__", "object"), ("collections", "OrderedDict"),
+    ("numpy", "dtype"), ("numpy.core.multiarray", "scalar"), ("numpy._core.multiarray", "scalar"),
+}
+_LATIN = ("latin-1", "latin1")
+
+DEEPEST = 100
+"""Levels of nesting; what belongs here has less than ten."""
+UNFOLDED = 16
+"""How many values a file may unfold to, per byte: sharing inside sharing would make them countless."""
+
+# Attributes that every optimizer has: what they are.
+_NUMBERS = ("rescale_grad", "wd", "begin_num_update", "num_update", "aggregate_num")
+_NUMBERS_OR_NONE = ("lr", "clip_gradient")
+_DICTS = ("lr_mult", "wd_mult", "idx2name", "_index_update_count", "_all_index_update_counts")
+
+
+def objection(module: str, name: str) -> str | None:
+    """What speaks against a name in a file; None if it belongs there."""
+    if (module, name) in _HELPERS or _is_array(module, name) or class_names.known_class(module, name):
+        return None
+    return class_names.absent(module, name)
+
+
+def _is_array(module: str, name: str) -> bool:
+    return name in _STORAGE_OF_CLASS and module.partition(".")[0] in _HOMES
+
+
+def revive(raw: Any, refused: Refused, length: int) -> Any:
+    """What the data of a file of ``length`` bytes stands for. What is shared stays shared.
+
+    Raises:
+        MXNetError: as ``refused`` makes it: this does not fit together.
+    """
+    return _Revival(refused, length).value(raw)
+
+
+class _Revival:
+    """The values of one file, made one by one."""
+
+    def __init__(self, refused: Refused, length: int) -> None:
+        self.refused = refused
+        self.limit = 1000 + UNFOLDED * length
+        self.at = self.depth = self.count = 0
+        self.made: dict[int, Any] = {}  # by identity: whatever has a number is kept by the file's outermost value
+        self.sizes: dict[int, int] = {}
+
+    def error(self, reason: str) -> Exception:
+        """The refusal of the object at hand."""
+        return self.refused(self.at, reason)
+
+    def value(self, raw: Any) -> Any:
+        """The real value of ``raw``."""
+        self.count += 1
+        if raw is None or isinstance(raw, (bool, int, float, str, bytes)):
+            return raw
+        key = id(raw)
+        if key in self.made:
+            if key not in self.sizes:
+                raise self.error("a value that holds itself")
+            self.count += self.sizes[key]
+        else:
+            before, self.depth = self.count, self.depth + 1
+            if self.depth > DEEPEST:
+                raise self.error(f"values nested more than {DEEPEST} deep")
+            self.compound(raw)
+            self.depth -= 1
+            self.sizes[key] = 0 if isinstance(raw, Found) else self.count - before
+        if self.count > self.limit:
+            raise self.error(f"a file that unfolds to more than {self.limit} values")
+        return self.made[key]
+
+    def compound(self, raw: Any) -> None:
+        key = id(raw)
+        self.made[key] = None
+        if isinstance(raw, dict):
+            made = self.made[key] = {}
+            made.update((self.value(k), self.value(v)) for k, v in raw.items())
+        elif isinstance(raw, list):
+            self.made[key] = [self.value(item) for item in raw]
+        elif isinstance(raw, tuple):
+            self.made[key] = tuple([self.value(item) for item in raw])
+        elif isinstance(raw, Found):
+            outer, self.at = self.at, raw.at
+            self.object(key, raw)
+            self.at = outer
+        else:
+            raise self.error(f"it holds {shown('.'.join(raw.origin))} itself, not an object of that class")
+
+    def object(self, key: int, raw: Found) -> None:
+        module, name = raw.origin
+        if raw.origin in _PYTHON_2_OBJECTS:
+            module, name = self.reconstructed(raw.arguments)
+        if (module, name) in _BYTES:
+            self.made[key] = self.raw_bytes(raw.arguments)
+        elif _is_array(module, name):
+            self.made[key] = self.array(raw.state, _STORAGE_OF_CLASS[name])
+        elif (module, name) == ("numpy", "dtype"):
+            self.made[key] = self.number_type(raw)
+        elif name == "scalar":
+            self.made[key] = self.number(raw.arguments)
+        else:
+            known = class_names.known_class(module, name)
+            if known is None:
+                raise self.error(f"it makes an object of {module}.{name}")
+            self.made[key] = made = known.__new__(known)
+            self.sizes[key] = 0  # an object may hold itself
+            state = self.attributes(known, raw.state)
+            if class_names.is_optimizer(known):
+                made.__setstate__(state)
+                self.check(made)
+            else:
+                vars(made).update(state)
+                self.check_schedule(made)
+
+    def reconstructed(self, arguments: tuple) -> tuple[str, str]:
+        """The class that Python's protocols 0 and 1 give as (class, object, None)."""
+        base = arguments[1].origin if len(arguments) == 3 and isinstance(arguments[1], Named) else ("", "object")
+        if len(arguments) != 3 or not isinstance(arguments[0], Named) or base[1] != "object" or arguments[2]:
+            raise self.error("an object that is not made of its class alone")
+        return arguments[0].origin
+
+    def attributes(self, known: type, state: Any) -> dict[str, Any]:
+        """The attributes of an object; none may stand in front of a method."""
+        for name in self.dict_of(state):
+            if not isinstance(name, str):
+                raise self.error(f"an attribute whose name is {type(name).__name__}")
+            of_class = getattr(known, name, None)
+            if callable(of_class) or isinstance(of_class, property):
+                raise self.error(f"an attribute that hides {known.__name__}.{shown(name)}")
+        return self.value(state)
+
+    def check(self, optimizer: Any) -> None:
+        """Refuse an optimizer whose attributes are not what every optimizer's are."""
+        for names, kind in (
+            (_NUMBERS, numbers.Real), (_NUMBERS_OR_NONE, (numbers.Real, type(None))), (_DICTS, dict),
+            (("lr_scheduler",), (LRScheduler, type(None))),
+        ):
+            for name in names:
+                found = getattr(optimizer, name)
+                if not isinstance(found, kind):
+                    raise self.error(f"an optimizer whose {name} is {type(found).__name__}")
+        if not all(isinstance(counts, dict) for counts in optimizer._all_index_update_counts.values()):
+            raise self.error("an optimizer's counts that are no dicts")
+
+    def check_schedule(self, schedule: Any) -> None:
+        """Refuse a scheduler that would never answer: one whose steps do not go forward."""
+        for name, found in vars(schedule).items():
+            if name == "base_lr" and not isinstance(found, numbers.Real):
+                raise self.error(f"a scheduler whose base_lr is {type(found).__name__}")
+            for step in found if isinstance(found, (list, tuple)) else (found,):
+                if name == "step" and not (isinstance(step, (int, float)) and step > 0):
+                    raise self.error("a scheduler whose steps are not above 0")
+
+    def dict_of(self, state: Any) -> dict[Any, Any]:
+        if not isinstance(state, dict):
+            raise self.error(f"an object's state must be a dict, found {type(state).__name__}")
+        return state
+
+    def raw_bytes(self, arguments: tuple) -> bytes:
+        source = self.value(arguments[0]) if arguments else b""
+        if isinstance(source, str) and (len(arguments) == 1 or arguments[1] in _LATIN):
+            try:
+                return source.encode("latin-1")
+            except UnicodeEncodeError:
+                raise self.error("bytes written as text hold a wide character") from None
+        if not isinstance(source, bytes):
+            raise self.error(f"bytes made from {type(source).__name__}")
+        return source
+
+    def array(self, state: Any, storage: str) -> NDArray | None:
+        raw = self.value(self.dict_of(state).get("handle"))
+        if raw is None:
+            return None
+        if not isinstance(raw, bytes):
+            raise self.error("an array without its bytes")
+        try:
+            found = from_record(raw, "its record")
+        except MXNetError as error:
+            raise self.error(f"an array that cannot be read: {error}") from None
+        if found is not None and found.stype != storage:
+            raise self.error(f"an array of storage {found.stype} where {storage} was announced")
+        return found
+
+    def number_type(self, raw: Found) -> np.dtype:
+        code = raw.arguments[0] if raw.arguments else None
+        kind = next((n for n in DTYPE_FLAGS if code in (n, np.dtype(n).str[1:])), None)
+        if kind is None:
+            raise self.error("an unknown type of number")
+        state = raw.state
+        big = isinstance(state, tuple) and len(state) > 1 and state[1] == ">"
+        return np.dtype(kind).newbyteorder(">" if big else "<")
+
+    def number(self, arguments: tuple) -> Any:
+        if len(arguments) != 2:
+            raise self.error("a NumPy number without type and bytes")
+        kind, data = self.value(arguments[0]), self.value(arguments[1])
+        if isinstance(data, str):
+            data = data.encode("latin-1", "replace")
+        if not isinstance(kind, np.dtype) or not isinstance(data, bytes) or len(data) != kind.itemsize:
+            raise self.error("a NumPy number whose bytes do not fit its type")
+        return np.frombuffer(data, kind)[0].item()
+
+
+__all__ = ["objection", "revive"]
