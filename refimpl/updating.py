@@ -9,6 +9,13 @@ from typing import Any
 from . import kvstore as kvs
 from .base import refusal, require
 from .ndarray import NDArray
+from .quirks import declare
+
+_UNSUMMED = declare(
+    "kvstore-rows-unsummed", "KVStore/sums-stay",
+    "with MXNET_UPDATE_ON_KVSTORE=0 row_sparse gradients of several devices are pushed, and their sum is not pulled",
+    "every device would learn from its own rows only, and the copies of a weight drift apart",
+)
 
 # With the plain "local" store, larger parameters than this are updated on the devices.
 LARGEST_ON_LOCAL_STORE = 16 * 2**20
@@ -64,6 +71,12 @@ def _initialize_kvstore(
         if update_on_kvstore:
             kvstore.broadcast(name, arg_params[name], out=on_devices)
         else:
+            if not hasattr(kvstore, "init"):
+                raise refusal(
+                    "KVStore/store-init",
+                    f"{type(kvstore).__name__!r} object has no attribute 'init': a store that runs no optimizer needs"
+                    " one to sum gradients; use 'local' or 'device'", AttributeError,
+                )
             kvstore.init(name, arg_params[name])
 
 
@@ -98,9 +111,19 @@ def _update_params(
                 "KVStore/update-names", param_names is not None,
                 "updating through a store needs param_names", TypeError,
             )
-            kvstore.pushpull(param_names[index], grads, priority=-index)  # type: ignore[index]  # not None, as required
+            _sum_through(kvstore, param_names[index], grads, -index)  # type: ignore[index]  # not None, as required
         for device, (grad, weight) in enumerate(zip(grads, weights, strict=False)):
             work[device].append((index * num_device + device, grad, weight))
     for of_device in work:
         if of_device:
             updater(*zip(*of_device, strict=True))
+
+
+def _sum_through(kvstore: Any, name: str, grads: Sequence[Any], priority: int) -> None:
+    """Make every gradient array of one parameter the sum of all."""
+    built_in = isinstance(kvstore, kvs.KVStore) and not _UNSUMMED.active
+    if built_in and any(grad.is_sparse for grad in grads):
+        kvstore.push(name, grads, priority)
+        kvstore.pull(name, grads, priority, ignore_sparse=False)
+    else:
+        kvstore.pushpull(name, grads, priority=priority)

@@ -162,7 +162,6 @@ class DistributedKVStore(KVStore):
             MXNetError: the type is unknown, or the threshold is not above 0.
         """
         self._compression = TwoBit.from_parameters(compression_params)
-        self._residuals.clear()
         self._send_command_to_servers(say.COMPRESSION, str(sorted(compression_params.items())))
 
     def _packed(self, key: Key, number: int, piece: say.Value) -> say.Packed:

@@ -196,6 +196,8 @@ class KVStore(KVStoreBase):
     def replace(self, key: Any, value: Any) -> None:
         """Put arrays in the place of what is stored, past updater and compression; type and storage stay.
 
+        A dense array in the place of a row_sparse one stores every row.
+
         Raises:
             MXNetError: a key was not initialised, or a shape differs; nothing has changed then.
             AssertionError: keys and values do not pair up.
@@ -210,7 +212,7 @@ class KVStore(KVStoreBase):
         for name, array in pairs:
             stored = self._stored[name]
             made = array.astype(stored.dtype).as_in_context(stored.context)
-            self._stored[name] = made if made.stype == stored.stype else made.tostype(stored.stype)
+            self._stored[name] = made if made.stype == stored.stype else rows.stored_as(made, stored.stype)
 
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
         """Push ``value``, then pull into ``out``, or back into ``value``."""

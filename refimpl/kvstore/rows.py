@@ -58,6 +58,14 @@ def summed(arrays: Sequence[NDArray], home: Context) -> NDArray:
     return total if total.stype == stype else total.tostype(stype)
 
 
+def stored_as(array: NDArray, stype: str) -> NDArray:
+    """``array`` in another storage; a row_sparse one stores every row, as updates need it."""
+    if array.is_sparse or stype != "row_sparse":
+        return array.tostype(stype)
+    every = array_of(np.arange(array.shape[0]), array.context, np.int64)
+    return RowSparseNDArray(array, (every,), array.shape, ordered=True)
+
+
 def paired(outs: Sequence[NDArray], row_ids: Any) -> list[NDArray]:
     """The ids for every array of ``outs``: one each, or one array for all.
 

@@ -48,7 +48,7 @@ from .messages import (
     Rows,
     Value,
 )
-from .values import add_up, rows_of, stored_like
+from .values import add_up, rows_of, stored_like, widened
 
 Sent = tuple[int, int, Answer]
 """An answer on its way: the worker, the number of its request, the answer."""
@@ -191,9 +191,7 @@ def _init(table: Table, worker: int, number: int, body: Init) -> tuple[Table, li
         return replace(table, unborn={**table.unborn, place: (*waiting, (worker, number, body))}), []
     if held is None:
         assert body.value is not None
-        value = body.value
-        wide = table.multi_precision and value.dtype == np.float16 and not isinstance(value, Rows)
-        held = Stored(value.astype(np.float32) if wide else value, value.dtype)  # type: ignore[union-attr]
+        held = Stored(widened(body.value) if table.multi_precision else body.value, body.value.dtype)
         unborn = {other: who for other, who in table.unborn.items() if other != place}
         table = _with_part(replace(table, unborn=unborn), place, held)
     answers = []
@@ -267,7 +265,8 @@ def _applied(table: Table, place: Place, held: Stored, total: Value, replaces: b
         value = stored_like(total, held.value)
     else:
         try:
-            optimizer, state, value = updated(optimizer, state, place.key, held.value, total)
+            gradient = widened(total) if table.multi_precision else total
+            optimizer, state, value = updated(optimizer, state, place.key, held.value, gradient)
         except Exception as error:  # noqa: BLE001  # an optimizer is anybody's code
             message = f"the optimizer failed to update {place}: {type(error).__name__}: {error}"
             value, failure = held.value, failure or Refused("Cluster/update-failed", message)
@@ -317,7 +316,11 @@ def _command(table: Table, worker: int, number: int, body: Command) -> tuple[Tab
         except (MXNetError, UnicodeEncodeError) as error:
             answer = Refused(getattr(error, "clause", "Command/optimizer"), str(error))
     elif body.head == MULTI_PRECISION:
-        table = replace(table, multi_precision=True)
+        wide = {
+            place: replace(held, value=widened(held.value), state=NOTHING) for place, held in table.parts.items()
+            if widened(held.value) is not held.value
+        }
+        table = replace(table, multi_precision=True, parts={**table.parts, **wide})
     elif body.head == SYNC:
         table = replace(table, sync=True)
     elif body.head == COMPRESSION:

@@ -88,7 +88,11 @@ class SimulatedCluster:
                 self.send(rank, server, say.Join())
 
     def send(self, rank: int, server: int, body: say.Body) -> Ticket:
-        """Put a message into the network."""
+        """Put a message into the network. One of a worker that is gone gets no farther than a failed ticket."""
+        if rank in self._gone and not isinstance(body, say.Leave):
+            ticket = Ticket(rank, server, -1, self._await)
+            ticket.failure = f"worker {rank} {self._gone[rank]}; cluster.connect({rank}) lets it come back"
+            return ticket
         request, ticket = self._channels[rank, server].ask(server, body, self._await)
         self._flying.append(Packet(rank, server, request))
         return ticket
@@ -218,8 +222,8 @@ class SimulatedCluster:
         self._flying.remove(packet)
         self._tell("arrives", packet.worker, packet.server, str(packet))
         if isinstance(packet.message, say.Reply):
-            self._channels[packet.worker, packet.server].take(packet.message)
-            self._lost.pop((packet.worker, packet.server, packet.message.number), None)
+            if self._channels[packet.worker, packet.server].take(packet.message):
+                self._lost.pop((packet.worker, packet.server, packet.message.number), None)
             return
         state, replies = self._step(self.states[packet.server], packet.message)
         self.states[packet.server] = state  # kept before any reply leaves

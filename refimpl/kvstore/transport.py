@@ -56,11 +56,13 @@ class Channel:
         self.unanswered[number] = request, ticket
         return request, ticket
 
-    def take(self, reply: Reply) -> None:
-        """Give an answer to its ticket. One that came before, or was meant for an earlier life, is dropped."""
-        if reply.life == self.life and reply.number in self.unanswered:
-            _, ticket = self.unanswered.pop(reply.number)
-            ticket.answer = reply.body
+    def take(self, reply: Reply) -> bool:
+        """Give an answer to its ticket. One that came before, or was meant for an earlier life, is dropped: False."""
+        if reply.life != self.life or reply.number not in self.unanswered:
+            return False
+        _, ticket = self.unanswered.pop(reply.number)
+        ticket.answer = reply.body
+        return True
 
 
 class Transport(Protocol):

@@ -21,8 +21,8 @@ def add_up(values: Sequence[Value], in_float32: bool = False) -> Value:
             total = _joined(total, other)
         return total
     first, *rest = [dense(value) for value in values]
-    if in_float32 and first.dtype == np.float16:
-        first = first.astype(np.float32)
+    if in_float32:
+        first = dense(widened(first))
     for each in rest:
         first = first + each.astype(first.dtype)
     return frozen(np.array(first))
@@ -45,6 +45,13 @@ def rows_of(held: Rows, ids: np.ndarray) -> Rows:
     there = np.isin(ids, held.ids)
     data[there] = held.data[np.searchsorted(held.ids, ids[there])]
     return Rows(frozen(np.array(ids, np.int64)), frozen(data), held.shape)
+
+
+def widened(value: Value) -> Value:
+    """A dense float16 array in float32, and anything else as it is."""
+    if isinstance(value, Rows) or value.dtype != np.float16:
+        return value
+    return frozen(value.astype(np.float32))
 
 
 def dense(value: Value) -> np.ndarray:
@@ -89,4 +96,4 @@ def joined(parts: Sequence[tuple[int, Value]]) -> Value:
     return Rows(frozen(ids), frozen(np.concatenate([value.data for value in values])), shape)  # type: ignore[union-attr]
 
 
-__all__ = ["add_up", "cut", "dense", "joined", "rows_of", "stored_like"]
+__all__ = ["add_up", "cut", "dense", "joined", "rows_of", "stored_like", "widened"]

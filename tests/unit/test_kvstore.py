@@ -224,6 +224,8 @@ def test_forms_of_calls() -> None:
     store.push((12, 13), (a(5), (a(1), a(2))))
     assert [stored(store, key)[0] for key in (12, 13)] == [5, 3]
     store.push([], [])
+    store.push(12, [], priority=2**40)
+    store.push(12, a(5), priority=np.int64(-3))
     out = [nd.zeros(1), nd.zeros(1)]
     store.broadcast(-3, a(4), out)
     assert [o.asscalar() for o in out] == [4, 4]
@@ -308,7 +310,7 @@ def with_key(call):
 
 REFUSALS = [
     ("KVStore/name-type", TypeError, lambda: kv.create(3)),
-    ("KVStore/one-process", mx.MXNetError, lambda: kv.create("dist_sync")),
+    ("Cluster/needed", mx.MXNetError, lambda: kv.create("dist_sync")),
     ("KVStore/no-nccl", mx.MXNetError, lambda: kv.create("nccl")),
     ("KVStore/capability", ValueError, lambda: kv.create().is_capable("foo")),
     ("KVStore/capability", ValueError, lambda: kv.create("teststore").is_capable("foo")),
@@ -329,18 +331,15 @@ REFUSALS = [
     ("KVStore/initialised", mx.MXNetError, with_key(lambda s: s.pull(99, nd.zeros(2)))),
     ("KVStore/initialised", mx.MXNetError, with_key(lambda s: s.push(99, [a(1), a(1)]))),
     ("KVStore/push-alike", mx.MXNetError, with_key(lambda s: s.push(3, [nd.ones(3), nd.ones(3)]))),
-    ("KVStore/push-alike", mx.MXNetError,
-     with_key(lambda s: s.push(3, [nd.ones(2), nd.ones(2, dtype="float64")]))),
     ("KVStore/pull-shape", mx.MXNetError, with_key(lambda s: s.pull(3, nd.zeros(3)))),
     ("KVStore/pull-out", AssertionError, with_key(lambda s: s.pull(3))),
     ("KVStore/optimizer-type", TypeError, with_key(lambda s: s.set_optimizer("sgd"))),
-    ("KVStore/no-compression", mx.MXNetError,
-     with_key(lambda s: s.set_gradient_compression({"type": "2bit"}))),
+    ("KVStore/replace", mx.MXNetError, with_key(lambda s: s.replace(3, a(1)))),
+    ("KVStore/initialised", mx.MXNetError, with_key(lambda s: s.replace(4, a(1)))),
 ]
 
 
 @pytest.mark.clause("KVStore/name-type")
-@pytest.mark.clause("KVStore/one-process")
 @pytest.mark.clause("KVStore/no-nccl")
 @pytest.mark.clause("KVStore/capability")
 @pytest.mark.clause("KVStore/lengths")
@@ -354,7 +353,7 @@ REFUSALS = [
 @pytest.mark.clause("KVStore/pull-shape")
 @pytest.mark.clause("KVStore/pull-out")
 @pytest.mark.clause("KVStore/optimizer-type")
-@pytest.mark.clause("KVStore/no-compression")
+@pytest.mark.clause("KVStore/replace")
 @pytest.mark.parametrize(("clause", "kind", "call"), REFUSALS, ids=[r[0] for r in REFUSALS])
 def test_refusals(clause, kind, call) -> None:
     with pytest.raises(kind) as caught:

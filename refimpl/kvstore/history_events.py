@@ -1,0 +1,233 @@
+"""What the workers of a parameter server did: events, and files of JSON lines that keep them.
+
+The first line of a file is ``{"workers": 2, "pushes": 3}``; each other line is one event, such as
+``{"worker": 0, "kind": "push", "key": "w", "push": 0}`` or
+``{"worker": 1, "kind": "pull", "key": "w", "value": [[1, 0, 0, 0, 0, 0]]}``.
+Only the order of one worker's lines counts, so files of several workers may be joined.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..atomic import write_atomically
+from ..base import MXNetError, refusal, require
+
+Key = int | str
+
+KINDS = ("init", "push", "pull", "barrier", "leave", "lost")
+FIELDS = ("worker", "kind", "key", "push", "value")
+WITH_KEY = ("init", "push", "pull")
+MOST_COLUMNS = 1 << 20
+MOST_EVENTS = 1 << 20
+MOST_NUMBERS = 1 << 26  # in all arrays of a history
+LONGEST_LINE = 1 << 25  # bytes
+
+
+def tag(worker: int, push: int, workers: int, pushes: int, rows: int = 1) -> np.ndarray:
+    """The gradient that only push ``push`` of ``worker`` has: float32 (rows, workers * pushes), 1 in one column."""
+    require(
+        "History/tag", 0 <= worker < workers and 0 <= push < pushes and rows >= 1,
+        f"push {push} of worker {worker} is none of {pushes} pushes of {workers} workers, in {rows} rows",
+    )
+    made = np.zeros((rows, workers * pushes), np.float32)
+    made[:, worker * pushes + push] = 1
+    return made
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """One thing that a worker did.
+
+    ``kind`` is "init", "push", "pull", "barrier", "leave" (it went, and everything that it sent counts) or "lost" (it
+    vanished). Init, push and pull have a ``key``; a push the number ``push``, and ``value`` where it is no tag; a pull
+    the ``value`` that it gave, (rows, columns).
+    """
+
+    worker: int
+    kind: str
+    key: Key | None = None
+    push: int | None = None
+    value: np.ndarray | None = None
+
+
+class History:
+    """What ``workers`` workers did, each of which pushes at most ``pushes`` times."""
+
+    def __init__(self, workers: int, pushes: int) -> None:
+        for name, count in (("workers", workers), ("pushes", pushes)):
+            if type(count) is not int or count < 1:
+                raise refusal("History/size", f"{name} must be a whole number above 0, got {_short(count)}")
+        require(
+            "History/size", workers * pushes <= MOST_COLUMNS,
+            f"{workers} workers with {pushes} pushes need more than {MOST_COLUMNS} columns",
+        )
+        self.workers, self.pushes, self.width = workers, pushes, workers * pushes
+        self.events: list[Event] = []
+        self._made = [0] * workers
+        self._shapes: dict[Key, tuple[int, ...]] = {}
+        self._numbers = 0
+
+    def init(self, worker: int, key: Key) -> None:
+        """A worker initialised a key."""
+        self.add(Event(worker, "init", key))
+
+    def push(self, worker: int, key: Key, rows: int = 1, value: Any = None) -> np.ndarray:
+        """A worker pushes next: returns the tag to push, or ``value`` if that is given."""
+        number = self._made[worker] if 0 <= worker < self.workers else 0
+        given = None if value is None else np.array(value, np.float32)
+        self.add(Event(worker, "push", key, number, given))
+        return tag(worker, number, self.workers, self.pushes, rows) if given is None else given
+
+    def pull(self, worker: int, key: Key, value: Any) -> None:
+        """A worker was given ``value``."""
+        self.add(Event(worker, "pull", key, value=np.array(value, np.float32)))
+
+    def barrier(self, worker: int) -> None:
+        """A worker passed a barrier."""
+        self.add(Event(worker, "barrier"))
+
+    def leave(self, worker: int) -> None:
+        """A worker left."""
+        self.add(Event(worker, "leave"))
+
+    def lost(self, worker: int) -> None:
+        """A worker was lost; it may come back."""
+        self.add(Event(worker, "lost"))
+
+    def named(self, column: int) -> str:
+        """The push that a column stands for, in words."""
+        worker, push = divmod(int(column), self.pushes)
+        return f"worker {worker}'s push {push} of all"
+
+    def add(self, event: Event) -> None:
+        """Write an event down.
+
+        Raises:
+            MXNetError: it is not one, or does not fit to those before it.
+        """
+        _require(type(event.worker) is int and 0 <= event.worker < self.workers, "worker", event.worker)
+        _require(isinstance(event.kind, str) and event.kind in KINDS, "kind", event.kind)
+        keyed = event.kind in WITH_KEY
+        _require((type(event.key) in (int, str)) if keyed else event.key is None, f"key of a {event.kind}", event.key)
+        numbered = event.kind == "push"
+        _require((type(event.push) is int) == numbered, f"number of a {event.kind}", event.push)
+        _require((event.value is not None) or event.kind != "pull", "value of a pull", event.value)
+        _require(event.value is None or event.kind in ("push", "pull"), f"value of a {event.kind}", "one")
+        if numbered:
+            _require(event.push == self._made[event.worker], "number of a push", event.push, self._made[event.worker])
+            _require(self._made[event.worker] < self.pushes, "number of a push", event.push, f"less than {self.pushes}")
+        if event.value is not None:
+            self._measure(event)
+        require("History/size", len(self.events) < MOST_EVENTS, f"a history has at most {MOST_EVENTS} events")
+        self._made[event.worker] += numbered
+        self.events.append(event)
+
+    def _measure(self, event: Event) -> None:
+        """Refuse an array that is not like the others of its key, or of tags."""
+        assert event.value is not None and event.key is not None
+        shape = self._shapes.get(event.key, event.value.shape)
+        _require(event.value.ndim == 2, f"number of dimensions of a {event.kind}", event.value.ndim, 2)
+        _require(event.value.shape == shape, f"shape of key {event.key!r}", event.value.shape, shape)
+        self._numbers += event.value.size
+        require("History/size", self._numbers <= MOST_NUMBERS, f"a history has at most {MOST_NUMBERS} numbers")
+        self._shapes[event.key] = shape
+
+    # --- files -----------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write JSON lines.
+
+        Raises:
+            MXNetError: the file cannot be written.
+        """
+        lines = [json.dumps({"workers": self.workers, "pushes": self.pushes})]
+        for event in self.events:
+            record = {name: getattr(event, name) for name in FIELDS if getattr(event, name) is not None}
+            if event.value is not None:
+                record["value"] = event.value.tolist()
+            lines.append(json.dumps(record))
+        write_atomically(str(path), "".join(line + "\n" for line in lines).encode())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> History:
+        """Read JSON lines, from anybody: nothing is believed, and no more is read than the limits of this page.
+
+        Raises:
+            MXNetError: something else is written there; the message gives the line.
+            OSError: it cannot be read.
+        """
+        history: History | None = None
+        with open(path, "rb") as file:
+            for number in range(1, MOST_EVENTS + 3):
+                line = file.readline(LONGEST_LINE + 1)
+                if not line:
+                    break
+                try:
+                    record = _record(line)
+                    if history is None:
+                        unknown = record.keys() - {"workers", "pushes"}
+                        _require(not unknown, "first line", ", ".join(sorted(unknown)), "workers and pushes")
+                        history = cls(record.get("workers"), record.get("pushes"))  # type: ignore[arg-type]
+                    else:
+                        history.add(_event(record))
+                except MXNetError as error:
+                    error.args = (f"{path}, line {number}: {error}",)
+                    raise
+        if history is None:
+            raise refusal("History/line", f"{path} is empty: its first line gives the numbers of workers and pushes")
+        return history
+
+
+def _record(line: bytes) -> dict[str, Any]:
+    require("History/size", len(line) <= LONGEST_LINE, f"a line has at most {LONGEST_LINE} bytes")
+    try:
+        record = json.loads(line, parse_int=_integer)
+    except (ValueError, RecursionError) as error:
+        raise refusal("History/line", f"this is no JSON: {error}") from None
+    _require(isinstance(record, dict), "event", record, "an object")
+    return record
+
+
+def _integer(digits: str) -> int:
+    require("History/line", len(digits) <= 20, "a number has more than 20 digits")
+    return int(digits)
+
+
+def _event(record: dict[str, Any]) -> Event:
+    unknown = record.keys() - set(FIELDS)
+    _require(not unknown, "names in an event", ", ".join(sorted(unknown)), "only " + ", ".join(FIELDS))
+    given = dict(record)
+    if given.get("value") is not None:
+        rows = given["value"]
+        alike = isinstance(rows, list) and rows and all(isinstance(row, list) for row in rows)
+        _require(alike and len({len(row) for row in rows}) == 1, "value", rows, "rows of numbers, equally long")
+        _require(all(type(number) in (int, float) for row in rows for number in row), "value", rows, "numbers")
+        try:
+            with np.errstate(over="ignore"):
+                given["value"] = np.array(rows, np.float64).astype(np.float32)
+        except OverflowError:
+            raise refusal("History/line", "value holds a number that is too large") from None
+    return Event(**{"worker": None, "kind": None, **given})
+
+
+def _require(holds: object, what: str, given: Any, expected: Any = None) -> None:
+    if not holds:
+        wanted = "" if expected is None else f", expected {expected}"
+        raise refusal("History/line", f"{what} is wrong: {_short(given)}{wanted}")
+
+
+def _short(given: Any) -> str:
+    """A value in at most 60 letters; it may be huge."""
+    if isinstance(given, (list, dict)):
+        return f"a {type(given).__name__} of {len(given)}"
+    text = repr(given[:60] if isinstance(given, str) else given)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+__all__ = ["Event", "History", "Key", "tag"]

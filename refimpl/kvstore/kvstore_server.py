@@ -1,0 +1,38 @@
+"""What a server process of MXNet runs: kept for programs that name it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..optimizer.states import loads_optimizer
+from .messages import OPTIMIZER
+
+
+class KVStoreServer:
+    """Hands commands to a store. The servers of a cluster need none of these: they run where the cluster runs."""
+
+    def __init__(self, kvstore: Any) -> None:
+        self.kvstore = kvstore
+
+    def _controller(self) -> Callable[..., None]:
+        """A function of (number, body, ...): 0 sets the optimizer that the body holds, others are printed.
+
+        Raises (the function):
+            MXNetError: the body does not hold an optimizer; nothing in it is executed.
+        """
+
+        def obey(cmd_id: int, cmd_body: bytes | str, _: Any = None) -> None:
+            if cmd_id == OPTIMIZER:
+                content = cmd_body.encode("latin-1", "replace") if isinstance(cmd_body, str) else cmd_body
+                self.kvstore.set_optimizer(loads_optimizer(content, "the command"))
+            else:
+                print(f"server {self.kvstore.rank}, unknown command ({cmd_id}, {cmd_body})")
+
+        return obey
+
+    def run(self) -> None:
+        """Return at once, as MXNet's does for a store of one process."""
+
+
+__all__ = ["KVStoreServer"]
