@@ -15,6 +15,6 @@ from .schedule import Faults
 from .simulated import SimulatedCluster, simulate
 
 __all__ = [
-    "DistributedKVStore", "Faults", "KVStore", "KVStoreBase", "KVStoreServer", "SimulatedCluster", "TestStore", "create",
-    "histories", "simulate",
+    "DistributedKVStore", "Faults", "KVStore", "KVStoreBase", "KVStoreServer", "SimulatedCluster", "TestStore",
+    "create", "histories", "simulate",
 ]

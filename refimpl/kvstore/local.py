@@ -213,6 +213,8 @@ class KVStore(KVStoreBase):
             stored = self._stored[name]
             made = array.astype(stored.dtype).as_in_context(stored.context)
             self._stored[name] = made if made.stype == stored.stype else rows.stored_as(made, stored.stype)
+            if isinstance(self._updater, opt.Updater):
+                self._updater.adopt(name, self._stored[name])
 
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
         """Push ``value``, then pull into ``out``, or back into ``value``."""

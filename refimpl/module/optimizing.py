@@ -178,8 +178,15 @@ class OptimizingModule(BaseModule):
             )
 
     def _tell_store(self) -> None:
-        """Give a store that updates the parameters just set; it keeps its states."""
-        if not (self.optimizer_initialized and self._update_on_kvstore) or _KEEPS.active:
+        """Let who updates the parameters know of those just set; states stay as they are."""
+        if not self.optimizer_initialized or _KEEPS.active:
+            return
+        if not self._update_on_kvstore:
+            weights, _ = self._by_index()
+            count = max(self._indexed_contexts, len(self._context))
+            for index, copies in enumerate(weights):
+                for context, weight in enumerate(copies):
+                    self._updater.adopt(index * count + context, weight)
             return
         replace = getattr(self._kvstore, "replace", None)
         if replace is None or self._kvstore.num_workers > 1:

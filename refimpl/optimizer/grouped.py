@@ -56,6 +56,9 @@ class MomentumOptimizer(Optimizer):
             warn_half_precision(self)
         return self.create_state(index, weight)
 
+    def _master(self, state: Any) -> NDArray:
+        return state[1]
+
 
 def aggregation_size(default: int) -> int:
     """How many parameters a call is given: MXNET_OPTIMIZER_AGGREGATION_SIZE, or ``default``."""

@@ -151,6 +151,15 @@ class Optimizer:
         else:
             self.update(index, weight, grad, state)
 
+    def adopt(self, weight: NDArray, state: Any) -> None:
+        """Take over a weight that was set from outside: its float32 copy in ``state``, if there is one, follows."""
+        if self.multi_precision and weight.dtype == np.float16 and isinstance(state, (list, tuple)):
+            self._master(state)[:] = weight
+
+    def _master(self, state: Any) -> NDArray:
+        """The float32 weight in a state of :meth:`create_state_multi_precision`."""
+        return state[0]
+
     # --- learning rate ---------------------------------------------------------------------------
 
     @property

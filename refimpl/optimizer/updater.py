@@ -60,6 +60,11 @@ class Updater:
             self.states_synced[index] = True
         return self.states[index]
 
+    def adopt(self, index: Any, weight: NDArray) -> None:
+        """Learn that a weight was set from outside, see :meth:`Optimizer.adopt`."""
+        if index in self.states:
+            self.optimizer.adopt(weight, self.states[index])
+
     def sync_state_context(self, state: Any, context: Context) -> Any:
         """Return ``state`` with its arrays on ``context``."""
         if isinstance(state, NDArray):

@@ -311,3 +311,26 @@ def test_two_steps_with_requests_of_each_kind(request_of, weight, bias):
     step(module)
     np.testing.assert_allclose(values(module)["fc_weight"], WEIGHT[weight], atol=2e-5)
     np.testing.assert_allclose(values(module)["fc_bias"], BIAS[bias], atol=2e-5)
+
+
+@clause("Module/params-reach-store")
+@pytest.mark.parametrize("kvstore", ["local", None])
+@pytest.mark.parametrize("rule", ["sgd", "nag", "adam", "lbsgd", "lamb"])
+def test_float32_copies_of_weights_follow_what_is_set(kvstore, rule):
+    """The gradient is zero, so that the weight stays what was set."""
+    names = {name: mx.sym.Variable(name, dtype="float16") for name in ("data", "fc_weight", "fc_bias")}
+    net = mx.sym.FullyConnected(
+        names["data"], weight=names["fc_weight"], bias=names["fc_bias"], num_hidden=1, name="fc"
+    )
+    module = mx.mod.Module(mx.sym.MakeLoss(mx.sym.sum(net) * 0), label_names=[], context=[mx.cpu(0), mx.cpu(1)])
+    module.bind([mx.io.DataDesc("data", (4, 2), "float16")])
+    module.init_params(mx.init.One())
+    module.init_optimizer(kvstore, rule, {"multi_precision": True})
+    batch = mx.io.DataBatch([mx.nd.ones((4, 2), dtype="float16")])
+    values = {"fc_weight": mx.nd.array([[5, 6]], dtype="float16"), "fc_bias": mx.nd.zeros(1, dtype="float16")}
+    for given in ({}, values):
+        if given:
+            module.set_params(given, {})
+        module.forward_backward(batch)
+        module.update()
+    assert module.get_params()[0]["fc_weight"].asnumpy().tolist() == [[5, 6]]
