@@ -15,10 +15,12 @@
     >>> run("_contrib_box_nms", [[0, .5, 0, 0, 2, 1], [1, float("nan"), 4, 4, 5, 5]], valid_thresh=0.5)
     [[-1.0, -1.0, -1.0, -1.0, -1.0, -1.0], [-1.0, -1.0, -1.0, -1.0, -1.0, -1.0]]
 
-[_contrib_box_nms/classes] with id_index a box removes only boxes with the same id, unless force_suppress;
-    boxes with the id background_id are removed first.
+[_contrib_box_nms/classes] with id_index a box removes only boxes with the same id, whole parts compared, unless
+    force_suppress; boxes with exactly the id background_id are removed first.
     >>> run("_contrib_box_nms", [[0, .5, 0, 0, 2, 1], [1, .25, 0, 0, 2, 1]], id_index=0)
     [[0.0, 0.5, 0.0, 0.0, 2.0, 1.0], [1.0, 0.25, 0.0, 0.0, 2.0, 1.0]]
+    >>> run("_contrib_box_nms", [[2.25, .5, 0, 0, 2, 1], [2.5, .25, 0, 0, 2, 1]], id_index=0, background_id=2)
+    [[2.25, 0.5, 0.0, 0.0, 2.0, 1.0], [-1.0, -1.0, -1.0, -1.0, -1.0, -1.0]]
     >>> run("_contrib_box_nms", [[0, .5, 0, 0, 2, 1], [1, .25, 0, 0, 2, 1]], id_index=0, background_id=0)
     [[1.0, 0.25, 0.0, 0.0, 2.0, 1.0], [-1.0, -1.0, -1.0, -1.0, -1.0, -1.0]]
 
@@ -49,7 +51,7 @@
     [[7.0, 8.0, 9.0, 10.0, 11.0, 12.0], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]]
 """
 
-from math import prod
+from math import ceil, floor, prod
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -117,7 +119,10 @@ def prepare(
         corners[i * 4 + 2] = x + right * half if center else right
         corners[i * 4 + 3] = y + bottom * half if center else bottom
         good = data[at + score] > valid and (kind < 0 or data[at + kind] != background)
-        kinds[i] = data[at + kind] if by_kind else half
+        own = data[at + kind] if by_kind else half
+        if abs(own) < 2.0**31:
+            own = floor(own) if own >= 0 else ceil(own)
+        kinds[i] = own
         alive[i] = 1 if good else 0
         keys[i] = data[at + score] if good else least
 

@@ -41,7 +41,7 @@ def lengths_out_of_range(call: Call) -> bool:
     """MXNet reads and writes beyond its memory then."""
     side = call.data.shape[call.of.p.axis]
     lengths = call.of.arrays[1]
-    return call.of.p.axis == -2 or (lengths < 0).any() or (lengths > side).any()
+    return call.of.p.axis < -1 or (lengths < 0).any() or (lengths > side).any()
 
 
 def ctc_labels(call: Call) -> Iterator[tuple[int, list[float]]]:
@@ -67,6 +67,43 @@ ATTENTION = " ".join(
 
 def is_double(call: Call) -> bool:
     return call.data.dtype == np.float64
+
+
+def off_the_pixel(call: Call) -> bool:
+    """Single precision sees a point of a bin between other pixels than double precision does."""
+    p = call.of.p
+    if p.no_trans:
+        return False
+
+    def pixels(kind: type) -> np.ndarray:
+        rois, trans = (array.astype(kind) for array in call.of.arrays[1:])
+        scale, deviation = (kind(call.data.dtype.type(value)) for value in (p.spatial_scale, p.trans_std))
+        bins, samples = np.arange(p.pooled_size), np.arange(p.sample_per_part)
+        parts = bins * trans.shape[-1] // p.pooled_size
+        found = []
+        for axis in (0, 1):
+            low, high = (np.floor(rois[:, axis + k] + kind(0.5)) for k in (1, 3))
+            start = low * scale - kind(0.5)
+            length = np.maximum((high + 1) * scale - kind(0.5) - start, kind(0.1))[:, None, None, None]
+            size = length / kind(p.pooled_size)
+            at = (bins if axis == 0 else bins[:, None]).astype(kind) * size + start[:, None, None, None]
+            at = at + trans[:, axis::2][:, :, parts][..., parts] * deviation * length
+            at = at[..., None] + samples.astype(kind) * (size / kind(p.sample_per_part))[..., None]
+            found.append([np.floor(at), np.ceil(at)])
+        return np.array(found)
+
+    return bool((pixels(np.float32) != pixels(np.float64)).any())
+
+
+def smaller_than_whole(call: Call) -> bool:
+    """Some side of the output is smaller than without pad."""
+    p = call.of.p
+    strides, dilates = ((*of,) or (1,) * len(p.kernel) for of in (p.stride, p.dilate))
+    whole = [
+        s * (n - 1) + d * (k - 1) + 1
+        for n, k, s, d in zip(call.data.shape[2:], p.kernel, strides, dilates, strict=True)
+    ]
+    return any(target < side for target, side in zip(p.target_shape, whole, strict=False))
 
 
 def too_long(call: Call) -> bool:
@@ -123,6 +160,7 @@ KNOWN = (
     Known("reset_arrays", "call", "reset_arrays/zero"),
     Known("_sparse_retain", "call", "sparse_retain/rows"),
     Known("_square_sum", "call", "square_sum/values"),
+    Known("_contrib_getnnz", "call", "_contrib_getnnz/count"),
     Known("_contrib_SparseEmbedding", "gradients", "Embedding/sparse"),
     # MXNet cannot infer the results of these in a graph: tests/peers/test_updates.py runs them in place
     Known("multi_sgd_update multi_sgd_mom_update multi_mp_sgd_update multi_mp_sgd_mom_update preloaded_multi_sgd_update"
@@ -152,8 +190,9 @@ KNOWN = (
     Known("_contrib_MultiBoxTarget", "error", "_contrib_MultiBoxTarget/mining",
           lambda c: c.of.p.negative_mining_ratio > 0),
     Known("_contrib_MultiBoxTarget", "error", "_contrib_MultiBoxTarget/objects",
-          lambda c: ((c.of.arrays[1][..., 0] == -1) & (c.of.arrays[1][..., 1] != -1)).any()),
+          lambda c: ((c.of.arrays[1][..., 0] == -1) & (c.of.arrays[1][..., 1:5] != -1).any(-1)).any()),
     Known("_contrib_MultiBoxTarget", "grad:anchor grad:label", "_contrib_MultiBoxTarget/gradient"),
+    Known("_contrib_DeformablePSROIPooling", "grad:trans", "_contrib_DeformablePSROIPooling/gradient", off_the_pixel),
     Known("_contrib_ModulatedDeformableConvolution", "gradients",
           "_contrib_ModulatedDeformableConvolution/gradient"),
     Known("_contrib_ROIAlign", "call", "_contrib_ROIAlign/aligned",
@@ -176,9 +215,17 @@ KNOWN = (
     Known("LayerNorm GroupNorm", "grad:data", "layer-norm/gradient", lambda c: c.has(output_mean_var=True)),
     Known("Crop", "call", "Crop/types", is_double),
     Known("LRN", "call", "LRN/types", is_double),
+    Known("LRN", "gradients", "LRN/gradient", lambda c: c.data.shape[1:] == (1, 1, 1)),
     Known("Deconvolution", "error", "Deconvolution/target-shape", lambda c: any(c.of.p.target_shape)),
     Known("Deconvolution", "out0 grad:data grad:weight", "Deconvolution/target-shape",
           lambda c: any(c.of.p.target_shape) and any(e > 1 for e in c.of.p.dilate)),
+    Known("Deconvolution", "out0 grad:data grad:weight", "Deconvolution/target-shape",
+          lambda c: not is_double(c) and any(c.of.p.target_shape) and smaller_than_whole(c)),
+    Known("Deconvolution", "error", "Deconvolution/rank", lambda c: is_double(c) and c.data.ndim == 5),
+    Known("Deconvolution", "out0", "Deconvolution/formula",
+          lambda c: is_double(c) and any(
+              min(s, d, k, n) > 1
+              for s, d, k, n in zip(c.of.p.stride, c.of.p.dilate, c.of.p.kernel, c.data.shape[2:], strict=True))),
     Known("BatchNorm_v1", "call", "batch-norm-family/same", lambda c: c.data.ndim != 4 or is_double(c)),
     Known("_contrib_SyncBatchNorm", "call", "batch-norm-family/same", is_double),
     Known("BatchNorm_v1 _contrib_SyncBatchNorm _contrib_BatchNormWithReLU",
@@ -187,19 +234,26 @@ KNOWN = (
     Known("_contrib_SyncBatchNorm", "out1 out2", "batch-norm-family/var",
           lambda c: not c.is_train or c.has(use_global_stats=True)),
     Known("_contrib_BatchNormWithReLU", "error", "_contrib_BatchNormWithReLU/relu"),
+    Known("_contrib_BatchNormWithReLU", "grad:data grad:gamma grad:beta", "_contrib_BatchNormWithReLU/gradient",
+          lambda c: not c.is_train and c.has(use_global_stats=True)),
     Known("GridGenerator SpatialTransformer BilinearSampler ROIPooling Correlation _contrib_BatchNormWithReLU",
           "graph", "symbol-file/layout"),
+    Known("_image_random_flip_left_right _image_random_flip_top_bottom", "graph", "symbol-file/layout"),
     Known("GridGenerator", "out0 grad:data", "GridGenerator/affine",
           lambda c: c.has(transform_type="affine") and 1 in c.of.p.target_shape),
     Known("GridGenerator", "out0 grad:data", "GridGenerator/warp",
           lambda c: c.has(transform_type="warp") and 1 in c.data.shape[2:]),
     Known("GridGenerator", "error", "BilinearSampler/types", is_double),
     Known("SpatialTransformer", "call", "GridGenerator/affine", lambda c: 1 in c.of.p.target_shape),
-    Known("_contrib_BilinearResize2D", "error grad:like", "_contrib_BilinearResize2D/gradient",
+    Known("_contrib_BilinearResize2D", "gradients", "_contrib_BilinearResize2D/gradient",
           lambda c: c.has(mode="like")),
     Known("im2col col2im", "call", "im2col/lengths", lambda c: len(c.of.p.kernel) != 2),
     Known("IdentityAttachKLSparseReg", "call", "IdentityAttachKLSparseReg/shape", lambda c: c.data.ndim > 2),
     Known("IdentityAttachKLSparseReg", "call", "IdentityAttachKLSparseReg/types", is_double),
+    Known("_image_to_tensor", "grad:data", "_image_to_tensor/gradient"),
+    Known("_image_flip_left_right _image_flip_top_bottom", "grad:data", "image/flip"),
+    Known("_image_flip_left_right", "out0", "image/flip", lambda c: c.data.shape[1] % 2),
+    Known("_image_flip_top_bottom", "out0", "image/flip", lambda c: c.data.shape[0] % 2),
 )
 
 

@@ -77,6 +77,7 @@ OBSERVED = {
     "cast_storage(nd.array(D), stype='row_sparse')":
         ("row_sparse", [[0, 1, 0], [2, 0, 3], [4, 0, 5]], [0, 1, 3]),
     "sum(c(), axis=0)": ("default", [6, 1, 8]),
+    "nd.contrib.getnnz(sparse.csr_matrix(([1, 0, 2], [0, 1, 0], [0, 2, 3]), shape=(2, 3)))": ("default", [3]),
     "mean(c(), axis=1)": ("default", [0.3333333432674408, 1.6666666269302368, 0, 3]),
     "norm(r())": ("default", [7.416198253631592]),
     "_internal._square_sum(r(), axis=1)": ("default", [1, 13, 0, 41]),

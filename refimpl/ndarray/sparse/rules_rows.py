@@ -57,6 +57,17 @@ def _one_axis(p: Any, arrays: Sequence[NDArray]) -> bool:
     return len(p.axis or ()) == 1 and not p.exclude and np.dtype(arrays[0].dtype).kind == "f"
 
 
+def count_stored(p: Any, arrays: Sequence[Any]) -> NDArray:
+    """How many elements a csr matrix stores, zeros among them: in all, by column (axis 0) or by row (axis 1)."""
+    (array,) = arrays
+    starts, columns = (part.asnumpy() for part in array._indices)
+    if p.axis == 0:
+        counts = np.bincount(columns, minlength=array.shape[1])
+    else:
+        counts = starts[-1:] if p.axis is None else np.diff(starts)
+    return dense_of(counts.astype(np.int64), array.context)
+
+
 def sum_of(*, mean: bool) -> Any:
     """The rule of sum or mean over one axis of a csr matrix."""
 
@@ -246,6 +257,7 @@ def _register() -> None:
         add_rule(Rule(name, ("csr",), "default", run, _one_axis, "one axis, real numbers"))
     for stype in SPARSE:
         add_rule(Rule("norm", (stype,), "default", norm, _of_everything, "ord = 2, no axis"))
+    add_rule(Rule("_contrib_getnnz", ("csr",), "default", count_stored))
     add_rule(Rule("_square_sum", ("row_sparse",), "row_sparse", square_sum, _rows_stay, "axis = 1, keepdims"))
     add_rule(Rule("_square_sum", ("row_sparse",), "default", square_sum, _over_rows, "axis = 0 or 1"))
     add_rule(Rule("_sparse_retain", ("row_sparse", "default"), "row_sparse", retain))
