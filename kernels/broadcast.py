@@ -55,7 +55,8 @@ def infer(p, ins, outs):
     ]
     # an unknown side is 1 or the output's: only a side above 1 or two known ones decide
     known_pairs = [(a or 1, b or 1) for a, b in pairs]
-    broadcast_shapes("broadcast/shape", *(tuple(side) for side in zip(*known_pairs, strict=True)))
+    if known_pairs:
+        broadcast_shapes("broadcast/shape", *(tuple(side) for side in zip(*known_pairs, strict=True)))
     sides = tuple(
         max(a, b) if (a and b) or max(a, b) > 1 else 0 for a, b in pairs
     )

@@ -202,7 +202,7 @@ def _judged(findings: Findings, read: Read, ever: np.ndarray, before: np.ndarray
                 f" made {len(columns)} of them",
             )
         mine = holds[:, columns]
-        for row, place in np.argwhere(mine[:, high:])[:1]:
+        for _, place in np.argwhere(mine[:, high:])[:1]:
             yield from tell(
                 "early", f"holds {_which(history, pushes, high + place)}, which worker {worker} makes"
                 f" after what worker {read.worker} has waited for",
@@ -268,7 +268,7 @@ def _arrived(gradients: list[np.ndarray], threshold: float, kept: bool) -> list[
 def _residuals(findings: Findings, key: Key, reads: list[Read], threshold: float) -> Iterator[Violation]:
     values: list[list[Any]] = [pushes.values for pushes in findings.pushes[key]]
     require(
-        "History/gradients", all(gradient is not None for made in values for gradient in made),
+        "History/residual", all(gradient is not None for made in values for gradient in made),
         f"with a threshold each push of key {key!r} needs its gradient: history.push(worker, key, value=gradient)",
     )
     sums: Mapping[bool, list[list[np.ndarray]]] = {

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,8 @@ class History:
 
     def _measure(self, event: Event) -> None:
         """Refuse an array that is not like the others of its key, or of tags."""
-        assert event.value is not None and event.key is not None
+        assert event.value is not None
+        assert event.key is not None
         shape = self._shapes.get(event.key, event.value.shape)
         _require(event.value.ndim == 2, f"number of dimensions of a {event.kind}", event.value.ndim, 2)
         _require(event.value.shape == shape, f"shape of key {event.key!r}", event.value.shape, shape)
@@ -163,7 +165,7 @@ class History:
             OSError: it cannot be read.
         """
         history: History | None = None
-        with open(path, "rb") as file:
+        with Path(path).open("rb") as file:
             for number in range(1, MOST_EVENTS + 3):
                 line = file.readline(LONGEST_LINE + 1)
                 if not line:

@@ -22,7 +22,7 @@ class KVStoreServer:
             MXNetError: the body does not hold an optimizer; nothing in it is executed.
         """
 
-        def obey(cmd_id: int, cmd_body: bytes | str, _: Any = None) -> None:
+        def obey(cmd_id: int, cmd_body: Any, _: Any = None) -> None:
             if cmd_id == OPTIMIZER:
                 content = cmd_body.encode("latin-1", "replace") if isinstance(cmd_body, str) else cmd_body
                 self.kvstore.set_optimizer(loads_optimizer(content, "the command"))

@@ -226,3 +226,11 @@ def test_what_python_asks_of_an_array() -> None:
     assert nd.moveaxis(nd.zeros((2, 3, 4)), 0, 2).shape == (3, 4, 2)
     with pytest.raises(AttributeError, match="foo"):
         a.foo  # noqa: B018  # the access is the test
+
+
+def test_single_numbers_meet_under_np_shape():
+    with mx.util.np_shape(True):
+        one, two = nd.full((), 1.0), nd.full((), 2.0)
+        assert [(one + two).asscalar(), nd.broadcast_power(two, two).asscalar()] == [3, 4]
+        one += two
+        assert (one.shape, one.asscalar()) == ((), 3)

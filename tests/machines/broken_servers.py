@@ -1,0 +1,290 @@
+"""Servers that break their word, each in one way: ``step=Lost(...)`` in ``mx.kv.simulate``.
+
+Each counts in ``triggered`` how often it did what some worker is bound to see: a fault that nobody could notice is
+none. Values are tags (see ``refimpl.kvstore.histories``): a push is known by the column that it sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from refimpl.kvstore import messages as say
+from refimpl.kvstore.server import Line, Server, _act, step
+
+from .cluster_programs import Program
+
+After = tuple[Server, list[say.Reply]]
+
+
+def frozen(value: np.ndarray) -> np.ndarray:
+    value.flags.writeable = False
+    return value
+
+
+class Broken:
+    """A sound server; ``kinds`` says which stores the fault shows in, ``names`` what its first violation may be."""
+
+    kinds = ("dist_sync", "dist_async")
+    names: tuple[str, ...] = ()
+    given: ClassVar[Mapping[str, Any]] = {}
+    """What programs need for the fault to show."""
+
+    def __init__(self, program: Program, choice: int) -> None:
+        self.program = program
+        self.victim = choice % (program.workers * program.pushes)  # a push, by its column
+        self.triggered = 0
+        self.seen: set[tuple] = set()
+
+    def __call__(self, server: Server, request: say.Request) -> After:
+        return step(server, request)
+
+    def hits(self, request: say.Request) -> bool:
+        """Whether this is the push that goes wrong."""
+        body = request.body
+        return isinstance(body, say.Push) and bool(np.any(body.value[..., self.victim]))
+
+    def first(self, request: say.Request) -> bool:
+        """Whether this message came for the first time."""
+        which = (request.worker, request.number, getattr(request.body, "place", None))
+        new = which not in self.seen
+        self.seen.add(which)
+        return new
+
+    def instead(self, server: Server, request: say.Request, value: np.ndarray) -> After:
+        """As if the push had another value."""
+        self.triggered += bool(np.any(value != request.body.value))
+        return step(server, replace(request, body=replace(request.body, value=frozen(value))))
+
+
+class Lost(Broken):
+    """Acknowledges a push, and drops it."""
+
+    names = ("lost",)
+
+    def __call__(self, server: Server, request: say.Request) -> After:
+        if self.hits(request):
+            return self.instead(server, request, np.zeros_like(request.body.value))
+        return step(server, request)
+
+
+class Duplicated(Broken):
+    """Applies a push twice."""
+
+    names = ("duplicated",)
+
+    def __call__(self, server: Server, request: say.Request) -> After:
+        if self.hits(request):
+            return self.instead(server, request, request.body.value * 2)
+        return step(server, request)
+
+
+class Again(Broken):
+    """Acts again on a push that comes again; noticed if somebody pulls after it."""
+
+    kinds = ("dist_async",)
+    names = ("duplicated",)
+
+    def __call__(self, server: Server, request: say.Request) -> After:
+        line = server.lines.get(request.worker, Line())
+        if isinstance(request.body, say.Push) and request.number < line.expected:
+            server, _ = _act(server, request.worker, request.number, request.body)
+        after, replies = step(server, request)
+        new = request.number >= line.expected
+        for held in (reply.body for reply in replies if new and isinstance(reply.body, say.Held)):
+            self.triggered += bool((held.value > 1).any())
+        return after, replies
+
+
+class Torn(Broken):
+    """Applies a push to the first half of an array, or in parts of one row to every other part."""
+
+    names = ("torn",)
+
+    def __call__(self, server: Server, request: say.Request) -> After:
+        if self.hits(request):
+            value = request.body.value.copy()
+            value[len(value) // 2 if len(value) > 1 else 1 - request.body.place.part % 2 :] = 0
+            return self.instead(server, request, value)
+        return step(server, request)
+
+
+class EarlyRound(Broken):
+    """Does not wait for the other workers: a push ends its round. Noticed if somebody pulls before all is stuck."""
+
+    kinds = ("dist_sync",)
+    names = ("early",)
+    given: ClassVar = {"rows": 1}
+
+    def __call__(self, server: Server, request: say.Request) -> After:
+        waited_for = {request.worker} if self.hits(request) else server.members
+        after, replies = step(replace(server, members=frozenset(waited_for)), request)
+        for held in (reply.body for reply in replies if isinstance(reply.body, say.Held)):
+            self.triggered += held.value.sum() < held.version * self.program.workers
+        return replace(after, members=server.members), replies
+
+
+class EarlyBarrier(Broken):
+    """Lets a worker through a barrier alone; noticed if it pulls before another one's push of before has come."""
+
+    kinds = ("dist_async",)
+    names = ("early",)
+    given: ClassVar = {"barriers": False}
+
+    def __init__(self, program: Program, choice: int) -> None:
+        super().__init__(program, choice)
+        self.through: set[int] = set()
+
+    def __call__(self, server: Server, request: say.Request) -> After:
+        body = request.body
+        if isinstance(body, say.Barrier):
+            after, replies = step(replace(server, members=frozenset({request.worker})), request)
+            self.through.update(reply.worker for reply in replies)
+            return replace(after, members=server.members), replies
+        after, replies = step(server, request)
+        if isinstance(body, say.Pull) and request.worker in self.through and self.first(request):
+            for held in (reply.body for reply in replies if isinstance(reply.body, say.Held)):
+                self.triggered += held.value.sum() < self.program.total(body.place.key) * len(held.value)
+        return after, replies
+
+
+class Stale(Broken):
+    """Answers a pull with the value from before the worker's last push."""
+
+    names = ("read your writes",)
+    given: ClassVar = {"workers": 2}  # if nobody else pulls, a push that shows nowhere may as well be lost
+
+    def __init__(self, program: Program, choice: int) -> None:
+        super().__init__(program, choice)
+        self.before: dict[tuple, np.ndarray] = {}
+        self.worker = choice % program.workers
+
+    def __call__(self, server: Server, request: say.Request) -> After:
+        body, worker = request.body, request.worker
+        place = getattr(body, "place", None)
+        table = server.tables.get(place.table) if place else None
+        held = table.parts.get(place) if table else None
+        if held is None:
+            return step(server, request)
+        if isinstance(body, say.Pull) and worker == self.worker and not self.triggered and self.first(request):
+            old = self.before.get((place, worker))
+            if old is not None and np.any(old != held.value) and not held.queues.get(worker):
+                after, replies = step(_holding(server, place, old), request)
+                answered = any(isinstance(reply.body, say.Held) for reply in replies)
+                self.triggered += answered
+                if answered or after.tables[place.table].parts[place].value is old:
+                    after = _holding(after, place, held.value)
+                return after, replies
+        after, replies = step(server, request)
+        now = after.tables[place.table].parts[place]
+        if isinstance(body, say.Push) and now.version > held.version:
+            for who in range(self.program.workers):
+                if self.program.kind == "dist_sync" or who == worker:
+                    self.before[place, who] = held.value
+        return after, replies
+
+
+def _holding(server: Server, place: say.Place, value: Any) -> Server:
+    table = server.tables[place.table]
+    parts = {**table.parts, place: replace(table.parts[place], value=value)}
+    return replace(server, tables={**server.tables, place.table: replace(table, parts=parts)})
+
+
+class Unordered(Broken):
+    """Applies pushes as they arrive, also those that overtook others of the same worker."""
+
+    names = ("out of order",)
+
+    def __init__(self, program: Program, choice: int) -> None:
+        super().__init__(program, choice)
+        self.swapped: list[tuple[say.Place, int, int]] = []
+
+    def __call__(self, server: Server, request: say.Request) -> After:
+        line, early = server.lines.get(request.worker, Line()), []
+        if isinstance(request.body, say.Push) and request.number > line.expected and self.first(request):
+            overtaken = self._overtaken(line, request)
+            server, answers = _act(server, request.worker, request.number, request.body)
+            early = [
+                say.Reply(who, 0, number, answer) for who, number, answer in answers if (who, number)
+                != (request.worker, request.number)
+            ]
+            for reply in early:
+                known = server.lines[reply.worker]
+                known = replace(known, answers={**known.answers, reply.number: reply.body})
+                server = replace(server, lines={**server.lines, reply.worker: known})
+            self.swapped += overtaken
+        if isinstance(request.body, say.Push) and (request.worker, request.number, request.body.place) in self.seen:
+            request = replace(request, body=say.Join())  # it has been done
+        after, replies = step(server, request)
+        for reply in [*early, *replies]:
+            if isinstance(reply.body, say.Held) and reply.body.value.size:
+                has = reply.body.value[0] > 0
+                self.triggered += any(has[late] and not has[soon] for _, soon, late in self.swapped)
+        return after, [*early, *replies]
+
+    def _overtaken(self, line: Line, request: say.Request) -> list[tuple[say.Place, int, int]]:
+        """The earlier push of the same worker to the same key, if there is one, and this one: their columns."""
+        column = int(np.argmax(request.body.value[0])) if request.body.value.size else 0
+        worker, number = divmod(column, self.program.pushes)
+        keys = [key for verb, key in self.program.scripts[worker] if verb == "push"]
+        return [
+            (request.body.place, column - number + other, column)
+            for other in range(number) if keys[other] == request.body.place.key
+        ]
+
+
+class WrongShard(Broken):
+    """Stores a push under another key."""
+
+    names = ("wrong key",)
+
+    def __call__(self, server: Server, request: say.Request) -> After:
+        if not self.hits(request):
+            return step(server, request)
+        place, value = request.body.place, request.body.value
+        table = server.tables.get(place.table)
+        others = [] if table is None else [
+            other for other, held in table.parts.items() if other.key != place.key and held.value.shape == value.shape
+        ]
+        if not others or not self.first(request):
+            still = (request.worker, request.number, place) in self.moved
+            return step(server, self._without(request) if still else request)
+        self.moved.add((request.worker, request.number, place))
+        self.triggered += 1
+        table = server.tables[place.table]
+        server = _holding(server, others[0], frozen(table.parts[others[0]].value + value))
+        return step(server, self._without(request))
+
+    def __init__(self, program: Program, choice: int) -> None:
+        super().__init__(program, choice)
+        self.moved: set[tuple] = set()
+
+    def _without(self, request: say.Request) -> say.Request:
+        return replace(request, body=replace(request.body, value=frozen(np.zeros_like(request.body.value))))
+
+
+BROKEN: tuple[type[Broken], ...] = (
+    Lost, Duplicated, Again, Torn, EarlyRound, EarlyBarrier, Stale, Unordered, WrongShard,
+)
+
+
+class Forgetful:
+    """Makes a worker's store forget what its codes leave out: ``forgetful(store)``."""
+
+    def __init__(self) -> None:
+        self.triggered = 0
+
+    def __call__(self, store: Any) -> None:
+        packed, kept = store._packed, {}
+
+        def forgetting(key: Any, number: int, piece: np.ndarray) -> say.Packed:
+            sound, kept[key, number] = store._compression.encode(piece, kept.get((key, number)))
+            store._residuals.clear()
+            sent = packed(key, number, piece)
+            self.triggered += bool((sent.words != sound).any())
+            return sent
+
+        store._packed = forgetting
