@@ -1,5 +1,5 @@
 """mx.contrib: what MXNet kept beside its main rooms."""
 
-from . import autograd
+from . import autograd, svrg_optimization
 
-__all__ = ["autograd"]
+__all__ = ["autograd", "svrg_optimization"]

@@ -192,7 +192,7 @@ class BaseModule:
                 )
                 for name, value in results:
                     self.logger.info("Epoch[%d] Validation-%s=%f", epoch, name, value)
-            train_data.reset()
+            self._end_epoch(train_data)
 
     def _train_epoch(
         self, train_data: Any, eval_metric: Any, epoch: int, batch_end_callback: Any, monitor: Any,
@@ -226,6 +226,10 @@ class BaseModule:
             _call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
             nbatch += 1
         return results
+
+    def _end_epoch(self, train_data: Any) -> None:
+        """Make ready for the next epoch of ``fit``."""
+        train_data.reset()
 
     def _count(self, eval_metric: Any, batch: Any) -> None:
         """Update the metric with the labels of a batch, or of a list with one batch per context."""

@@ -1,0 +1,10 @@
+"""mx.contrib.svrg_optimization: training with stochastic variance reduced gradients; see spec/svrg.md.
+
+``svrg_module.py`` is the algorithm, ``full_pass.py`` sums the gradients of a whole data set, ``workers.py`` brings
+these sums together when several workers train, ``svrg_optimizer.py`` is what their store runs, ``corners.py`` lists
+the quirks of MXNet 1.9.1.
+"""
+
+from . import svrg_module, svrg_optimizer
+
+__all__ = ["svrg_module", "svrg_optimizer"]
