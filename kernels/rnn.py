@@ -87,6 +87,7 @@ from .random_streams import draws
 from .rnn_cells import ADD_PARTS, MOVE_CELL, MOVE_GRU, NEW_GATE, SETTLE
 from .rnn_gradient import Backward
 from .rnn_layout import bounds, drops, inputs, needs, outputs, part, places, row, sizes_of, visible
+from .rnn_products import BY_KEPT, KEEP, room_for
 
 _WHY = "done as documented"
 _DROPOUT = declare("rnn-no-dropout", "RNN/dropout", "float32 RNN drops nothing, even in training", _WHY)
@@ -176,9 +177,9 @@ def forward(p, data, parameters, state, state_cell, lengths, *made, is_train, rn
     (times, batch, columns), s = data.shape, sizes_of(p)
     rows, side, area = times * batch, s.gates * s.size, batch * s.size
     wide = max(columns, s.wide)
-    x, h, turned, turned_p, now, cell, hidden, projected, source = scratch(
-        data, rows * side, batch * side, side * wide, s.out * s.size, batch * s.out, area, area, batch * s.out,
-        rows * s.wide,
+    x, h, turned, kept, kept_p, now, cell, hidden, projected, source = scratch(
+        data, rows * side, batch * side, side * wide, room_for(s.out, side), room_for(s.size, s.out), batch * s.out,
+        area, area, batch * s.out, rows * s.wide,
     )
     ends = lengths if lengths is not None else data
     keep = np.float32(1) - np.float32(p.p)
@@ -197,22 +198,21 @@ def forward(p, data, parameters, state, state_cell, lengths, *made, is_train, rn
                 found = source
         out = made["output"] if layer == p.num_layers - 1 else row(made["layers"], layer)
         by_weights(found, parameters, w, turned if data.dtype == np.float64 else None, x, rows, inner, side)
-        recurrent = part(parameters, r, side, s.out)
-        TURN(recurrent, turned, s.out, side, 1, s.out)
+        KEEP(part(parameters, r, side, s.out), kept, s.out, side, 1, s.out)
         biases = part(parameters, b, side), part(parameters, c, side)
         COPY(row(state, index), now, batch * s.out)
         if p.mode == "lstm":
             COPY(row(state_cell, index), cell, area)
             if p.projection_size:
-                TURN(part(parameters, project, s.out * s.size), turned_p, s.size, s.out, 1, s.size)
+                KEEP(part(parameters, project, s.out * s.size), kept_p, s.size, s.out, 1, s.size)
         for t in range(times)[:: -1 if way else 1]:
-            PRODUCT(now, turned, h, batch, side, s.out, s.out, 1, side, 1)
+            BY_KEPT(now, kept, h, batch, side, s.out, s.out, 1)
             gates = row(row(made["gates"], index), t)
             memory = row(row(made["memory"], index), t) if "memory" in made else None
             parts = part(x, t * batch * side, batch, side), h, *biases, gates
             reached = step(p, s, parts, memory, now, cell, hidden, (ends, t, p.use_sequence_length, batch))
             if p.projection_size:
-                PRODUCT(reached, turned_p, projected, batch, s.out, s.size, s.size, 1, s.out, 1)
+                BY_KEPT(reached, kept_p, projected, batch, s.out, s.size, s.size, 1)
                 reached = projected
             SETTLE(
                 reached, ends, now, row(out, t), t, p.use_sequence_length, batch, s.out, s.wide, way * s.out

@@ -18,6 +18,7 @@ from .rnn_cells import (
     STATES_BEFORE,
 )
 from .rnn_layout import bounds, drops, part, places, row, sizes_of
+from .rnn_products import BY_KEPT, KEEP, room_for
 
 
 class Backward:
@@ -34,10 +35,11 @@ class Backward:
         states, cells, most = self.batch * s.out, rows * s.size, max(self.columns, s.wide)
         memory = scratch(
             data, rows * s.wide, rows * s.wide, rows * s.wide, rows * most, rows * s.out, rows * s.out,
-            rows * side, rows * side, states, states, area, cells, cells, cells, area,
+            rows * side, rows * side, states, states, area, cells, cells, cells, area, room_for(side, s.out),
+            room_for(s.out, s.size),
         )
-        names = "upper lower source other before total d_x d_h came carried cell curve cells hidden d_hidden"
-        self.room = dict(zip(names.split(), memory, strict=True))
+        names = "upper lower source other before total d_x d_h came carried cell curve cells hidden d_hidden kept"
+        self.room = dict(zip([*names.split(), "kept_p"], memory, strict=True))
 
     def run(self):
         p, s, room, has = self.p, self.s, self.room, self.has
@@ -79,6 +81,9 @@ class Backward:
             FILL(room["came"], 0.0, self.batch * size)
         COPY(room["came"], room["carried"], self.batch * size)
         parameters, behind = has["parameters"], (self.times if not way else -1)
+        KEEP(part(parameters, r, side, size), room["kept"], side, size, size, 1)
+        if p.projection_size:
+            KEEP(part(parameters, project, size * s.size), room["kept_p"], size, s.size, s.size, 1)
         for t in range(self.times)[::-sign]:
             # "behind" has no time at first: what came from there is in both places already
             total = part(room["total"], t * self.batch * size, self.batch, size)
@@ -86,8 +91,8 @@ class Backward:
                 room["came"], room["carried"], row(head, t), total, self.ends, t, behind, uses, self.batch, size,
                 s.wide, way * size,
             )
-            d_h = self.gates_back(index, t, total, part(parameters, project, size * s.size))
-            PRODUCT(d_h, part(parameters, r, side, size), room["came"], self.batch, size, side, side, 1, size, 1)
+            d_h = self.gates_back(index, t, total)
+            BY_KEPT(d_h, room["kept"], room["came"], self.batch, size, side, side, 1)
             if p.mode == "gru":
                 ADD_KEPT(total, row(row(has["gates"], index), t), room["came"], self.batch * size)
             behind = t
@@ -127,7 +132,7 @@ class Backward:
         else:
             FILL(room["cell"], 0.0, area)
 
-    def gates_back(self, index, t, total, project):
+    def gates_back(self, index, t, total):
         """Gradients of the sums that enter the gates at one time; returns those that come from the state."""
         p, s, room = self.p, self.s, self.room
         batch, area, side = self.batch, self.batch * s.size, s.gates * s.size
@@ -142,7 +147,7 @@ class Backward:
             BACK_GRU(total, gates, row(row(self.has["memory"], index), t), before, d_x, d_h, batch, s.size)
             return d_h
         if p.projection_size:
-            PRODUCT(total, project, room["d_hidden"], batch, s.size, s.out, s.out, 1, s.size, 1)
+            BY_KEPT(total, room["kept_p"], room["d_hidden"], batch, s.size, s.out, s.out, 1)
             total = room["d_hidden"]
         curve, cells = (part(room[name], t * area, area) for name in ("curve", "cells"))
         BACK_LSTM(

@@ -16,6 +16,12 @@ No operator is registered here: `refimpl.ndarray.sparse` calls the functions at 
     What comes from either side is told by place, -1 where a side stores nothing.
     >>> from_left.to_numpy().tolist(), from_right.to_numpy().tolist()
     ([-1, 0, 1], [0, -1, 1])
+
+    Of csr matrices both values are told at once, 0 where a side stores nothing.
+    >>> from refimpl.kernels.sparse_union import aligned
+    >>> ones = as_buffer(np.ones(2, np.float32))
+    >>> [part.to_numpy().tolist() for part in aligned(ones, (flat(1, 4), flat(0, 2)), ones, (flat(0, 4), flat(0, 2)))]
+    [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [0, 1, 4], [0, 3]]
 """
 
 from .cast_storage import INDEX, starts_of
@@ -25,24 +31,18 @@ from .foundation import Loop, allocate, items
 
 
 def count_union(left, left_starts, right, right_starts, counts, rows):
+    """Both sides step on where they meet. What is chosen, not branched on, costs no wrong guess of the processor."""
     for r in items(rows):
         i = left_starts[r]
         j = right_starts[r]
         found = 0
-        while i < left_starts[r + 1] or j < right_starts[r + 1]:
-            if j >= right_starts[r + 1]:
-                i += 1
-            elif i >= left_starts[r + 1]:
-                j += 1
-            elif left[i] < right[j]:
-                i += 1
-            elif left[i] > right[j]:
-                j += 1
-            else:
-                i += 1
-                j += 1
+        while i < left_starts[r + 1] and j < right_starts[r + 1]:
+            one = left[i]
+            other = right[j]
+            i += 1 if one <= other else 0
+            j += 1 if other <= one else 0
             found += 1
-        counts[r] = found
+        counts[r] = found + left_starts[r + 1] - i + right_starts[r + 1] - j
 
 
 def fill_union(left, left_starts, right, right_starts, indices, indptr, from_left, from_right, rows):
@@ -65,6 +65,39 @@ def fill_union(left, left_starts, right, right_starts, indices, indptr, from_lef
                 indices[at] = right[j]
                 from_right[at] = j
                 j += 1
+
+
+def fill_aligned(
+    a, left, left_starts, b, right, right_starts, a_out, b_out, indices, indptr, rows
+):
+    """As above, with the values themselves instead of their places."""
+    for r in items(rows):
+        i = left_starts[r]
+        j = right_starts[r]
+        at = indptr[r]
+        while i < left_starts[r + 1] and j < right_starts[r + 1]:
+            one = left[i]
+            other = right[j]
+            from_left = a[i]
+            from_right = b[j]
+            indices[at] = one if one < other else other
+            a_out[at] = from_left if one <= other else 0
+            b_out[at] = from_right if other <= one else 0
+            i += 1 if one <= other else 0
+            j += 1 if other <= one else 0
+            at += 1
+        while i < left_starts[r + 1]:
+            indices[at] = left[i]
+            a_out[at] = a[i]
+            b_out[at] = 0
+            i += 1
+            at += 1
+        while j < right_starts[r + 1]:
+            indices[at] = right[j]
+            a_out[at] = 0
+            b_out[at] = b[j]
+            j += 1
+            at += 1
 
 
 def count_kept(values, indptr, counts, rows):
@@ -94,7 +127,7 @@ def gather_stored(dense, indices, indptr, out, rows, row_step, column_step):
             out[e] = dense[r * row_step + indices[e] * column_step]
 
 
-COUNT_UNION, FILL_UNION = Loop(count_union), Loop(fill_union)
+COUNT_UNION, FILL_UNION, FILL_ALIGNED = Loop(count_union), Loop(fill_union), Loop(fill_aligned)
 COUNT_KEPT, KEEP = Loop(count_kept), Loop(keep)
 GATHER_STORED = Loop(gather_stored)
 
@@ -102,24 +135,39 @@ GATHER_STORED = Loop(gather_stored)
 # --- calling them -------------------------------------------------------------------------------
 
 
+def _starts(left, right):
+    """Where each row of the union begins, and its size."""
+    rows = left[1].size - 1
+    counts = allocate((rows,), INDEX, left[0].device)
+    COUNT_UNION(*left, *right, counts, rows)
+    return starts_of(counts, rows)
+
+
 def union(left, right):
     """(indices, indptr, from_left, from_right) of two patterns, each given as (indices, indptr)."""
-    rows = left[1].size - 1
-    device = left[0].device
-    counts = allocate((rows,), INDEX, device)
-    COUNT_UNION(*left, *right, counts, rows)
-    indptr, stored = starts_of(counts, rows)
-    indices, from_left, from_right = (allocate((stored,), INDEX, device) for _ in range(3))
-    FILL_UNION(*left, *right, indices, indptr, from_left, from_right, rows)
+    indptr, stored = _starts(left, right)
+    indices, from_left, from_right = (allocate((stored,), INDEX, indptr.device) for _ in range(3))
+    FILL_UNION(*left, *right, indices, indptr, from_left, from_right, indptr.size - 1)
     return indices, indptr, from_left, from_right
 
 
+def aligned(left_values, left, right_values, right):
+    """(values of the left, values of the right, indices, indptr) of two csr matrices on the union of their patterns."""
+    indptr, stored = _starts(left, right)
+    one, other = (allocate((stored,), values.dtype, values.device) for values in (left_values, right_values))
+    indices = allocate((stored,), INDEX, indptr.device)
+    FILL_ALIGNED(left_values, *left, right_values, *right, one, other, indices, indptr, indptr.size - 1)
+    return one, other, indices, indptr
+
+
 def without_zeros(values, indices, indptr):
-    """The same csr matrix with no zero stored."""
+    """The same csr matrix with no zero stored; the given parts where they hold none."""
     rows = indptr.size - 1
     counts = allocate((rows,), INDEX, values.device)
     COUNT_KEPT(values, indptr, counts, rows)
     starts, stored = starts_of(counts, rows)
+    if stored == values.size:
+        return values, indices, indptr
     kept = allocate((stored,), values.dtype, values.device)
     columns = allocate((stored,), INDEX, values.device)
     KEEP(values, indices, indptr, kept, columns, starts, rows)

@@ -13,8 +13,7 @@ from typing import Any
 from . import gradient_arrays, profiling_hook
 from .base import refusal
 from .function import Function
-from .kernels.foundation import Buffer, Op, allocate
-from .kernels.foundation import run as runner
+from .kernels.foundation import Op, allocate
 from .ndarray import NDArray, array, operators, sparse, tape, zeros
 from .ndarray.recording import (
     Scope,
@@ -28,10 +27,11 @@ from .ndarray.recording import (
     train_mode,
 )
 from .ndarray.tape import STATE, Place, Record
+from .steps import BackwardStep
 from .symbol import Symbol, gradient
 from .symbol.compose import attribute_text
 from .symbol.inference import Key, key_of
-from .symbol.ir import HEAD, Entry, Node
+from .symbol.ir import Entry, Node
 
 REQUIREMENTS = ("write", "add", "null")
 
@@ -66,10 +66,15 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> 
 
 
 class TapeGraph:
-    """Nodes for everything on the tape that ``heads`` depend on, inputs first."""
+    """Nodes for everything on the tape that ``heads`` depend on.
+
+    ``order`` holds them, inputs first; ``sources`` says by the id of a node where it comes from.
+    """
 
     def __init__(self, heads: Sequence[Place]) -> None:
-        self.nodes: dict[int, Node] = {}
+        self.nodes: dict[int, Node] = {}  # by the id of the record or the variable
+        self.order: list[Node] = []
+        self.sources: dict[int, Record | Place] = {}
         self.records: list[tuple[Node, Record]] = []
         self.variables: list[tuple[Node, Place]] = []
         for head in heads:
@@ -78,52 +83,64 @@ class TapeGraph:
 
     def _add(self, head: Place) -> None:
         """Depth first without recursion: a tape may be long."""
-        stack: list[tuple[Any, bool]] = [(_source(head), False)]
+        if head.record is None:
+            self._add_variable(head)
+            return
+        stack = [(head.record, iter(head.record.inputs))] if id(head.record) not in self.nodes else []
         while stack:
-            source, ready = stack.pop()
-            if id(source) in self.nodes:
-                continue
-            if isinstance(source, Place):
-                self.nodes[id(source)] = node = Node(None, f"var{len(self.variables)}")
-                self.variables.append((node, source))
-            elif ready:
-                self._add_record(source)
+            record, inputs_left = stack[-1]
+            for place in inputs_left:
+                before = place.record
+                if before is None:
+                    self._add_variable(place)
+                elif id(before) not in self.nodes:
+                    stack.append((before, iter(before.inputs)))
+                    break
             else:
-                stack.append((source, True))
-                stack.extend((_source(place), False) for place in reversed(source.inputs))
+                stack.pop()
+                self._add_record(record)
+
+    def _add_variable(self, place: Place) -> None:
+        if id(place) not in self.nodes:
+            node = Node(None, f"var{len(self.variables)}")
+            self.variables.append((node, place))
+            self._enter(place, node)
 
     def _add_record(self, record: Record) -> None:
         if record.spent:
             raise _not_in_graph()
-        entries = [self.entry(place) for place in record.inputs]
-        text = {key: attribute_text(value) for key, value in record.attrs.items() if value is not None}
+        attrs = record.attrs
+        text = {key: attribute_text(attrs[key]) for key in attrs if attrs[key] is not None} if attrs else None
         name = f"{record.op.name.strip('_').lower()}{len(self.records)}"
-        node = Node(record.op, name, text, entries, params=record.params)
-        self.nodes[id(record)] = node
+        node = Node(record.op, name, text, [self.entry(place) for place in record.inputs], params=record.params)
         self.records.append((node, record))
+        self._enter(record, node)
+
+    def _enter(self, source: Record | Place, node: Node) -> None:
+        self.nodes[id(source)] = node
+        self.sources[id(node)] = source
+        self.order.append(node)
 
     def entry(self, place: Place) -> Entry:
         """The entry of a place whose node exists."""
-        return Entry(self.nodes[id(_source(place))], place.index)
+        return Entry(self.nodes[id(place.record or place)], place.index)
+
+    def array(self, key: Key) -> NDArray:
+        """The array of an entry, still on the tape."""
+        number, index = key
+        source = self.sources[number]
+        if isinstance(source, Place):
+            made = NDArray(source.value, source.context)
+            made._place = source
+        else:
+            made = NDArray(source.outputs[index], source.context)
+            made._place = Place(made._buffer, source.context, source, index)
+        return made
 
     def values(self) -> dict[Key, NDArray]:
-        """The arrays of all entries, still on the tape."""
-        found = {(id(node), 0): _array_at(place) for node, place in self.variables}
-        for node, noted in self.records:
-            for index, buffer in enumerate(noted.outputs):
-                place = Place(buffer, noted.context, noted, index)
-                found[id(node), index] = _array_at(place)
-        return found
-
-
-def _source(place: Place) -> Place | Record:
-    return place if place.record is None else place.record
-
-
-def _array_at(place: Place) -> NDArray:
-    made = NDArray(place.value, place.context)
-    made._place = place
-    return made
+        """The arrays of all entries."""
+        counts = {id(node): 1 for node, _ in self.variables} | {id(n): len(noted.outputs) for n, noted in self.records}
+        return {(n, index): self.array((n, index)) for n, count in counts.items() for index in range(count)}
 
 
 def _not_in_graph() -> Exception:
@@ -138,6 +155,18 @@ def _not_in_graph() -> Exception:
 # --- running the gradient graph ----------------------------------------------------------------------
 
 
+class _Values(dict[Key, NDArray]):
+    """The arrays of entries: of gradients once they are computed, of the tape when they are first asked for."""
+
+    def __init__(self, graph: TapeGraph) -> None:
+        super().__init__()
+        self.graph = graph
+
+    def __missing__(self, key: Key) -> NDArray:
+        made = self[key] = self.graph.array(key)
+        return made
+
+
 def _run_gradients(
     graph: TapeGraph, heads: Sequence[Place], head_grads: Sequence[NDArray | None], wanted: Sequence[Place],
     create_graph: bool, is_train: bool,
@@ -146,18 +175,21 @@ def _run_gradients(
     entries = [graph.entry(head) for head in heads]
     nodes = [graph.nodes.get(id(place)) for place in wanted]
     ids = {id(node) for node in nodes if node is not None}
-    made = gradient.build(entries, ids, differentiable=create_graph, taped=True)
+    made = gradient.build(entries, ids, differentiable=create_graph, taped=True, order=graph.order)
     if made.refused is not None:
         raise made.refused
-    values = graph.values()
+    values = _Values(graph)
     for variable, entry, given in zip(made.heads, entries, head_grads, strict=True):
         if variable is not None:
             values[id(variable), 0] = given if given is not None else _ones_like(values[key_of(entry)])
-    read = {key_of(e) for node in made.nodes for e in node.inputs} | {key_of(e) for e in made.of.values()}
+    read = {(id(source), index) for node in made.nodes for source, index in node.inputs}
+    read.update(key_of(entry) for entry in made.of.values())
     with Scope(create_graph, is_train):
         for node in made.nodes:
-            if not node.is_variable:
-                _run_node(node, values, read, is_train)
+            if node.primal is not None:
+                _run_gradient(node, values, read, is_train)
+            elif node.op is not None:
+                _run_operator(node, values)
     found = [None if node is None else made.of.get(id(node)) for node in nodes]
     return [None if entry is None else values[key_of(entry)] for entry in found]
 
@@ -168,43 +200,46 @@ def _ones_like(value: NDArray) -> NDArray:
     return made
 
 
-def _run_node(node: Node, values: dict[Key, NDArray], read: set[Key], is_train: bool) -> None:
-    op = node.op
-    assert op is not None
-    inputs = [values[key_of(entry)] for entry in node.inputs]
-    if node.primal is None:
-        ctx = inputs[0]._ctx if inputs else next(iter(values.values()))._ctx
-        results = operators.execute(op, node.params, dict(node.attrs), inputs, ctx)
-        listed = results if isinstance(results, list) else [results]
-        values.update({(id(node), i): result for i, result in enumerate(listed)})
-        return
-    ctx, number = values[id(node.primal), 0]._ctx, id(node)
+def _run_operator(node: Node, values: _Values) -> None:
+    assert node.op is not None
+    inputs = [values[id(source), index] for source, index in node.inputs]
+    ctx = inputs[0]._ctx if inputs else next(iter(values.values()))._ctx
+    results = operators.execute(node.op, node.params, dict(node.attrs), inputs, ctx)
+    listed = results if isinstance(results, list) else [results]
+    values.update({(id(node), i): result for i, result in enumerate(listed)})
+
+
+def _run_gradient(node: Node, values: _Values, read: set[Key], is_train: bool) -> None:
+    """Compute those of the gradients of an operator that are read."""
+    assert node.op is not None
+    record, number = values.graph.sources[id(node.primal)], id(node)
+    assert isinstance(record, Record)
+    ctx = record.context
     memory = ctx.memory
-    buffers: list[Buffer | None] = [None] * len(node.primal.inputs)
-    for index, entry in enumerate(node.primal.inputs):
-        if (number, index) in read:
-            like = values[key_of(entry)]._buffer
-            buffers[index] = allocate(like.shape, like.dtype, memory)
-    names = node.read_names()
-    heads = names.count(HEAD)
-    local = [a._data if a._ctx.memory == memory else a.copyto(ctx)._data for a in inputs]  # type: ignore[union-attr]
-    needs = dict(zip(names[heads:], local[heads:], strict=True))
+    inputs = [values[id(source), index] for source, index in node.inputs]
+    local = [(a if a._ctx is ctx or a._ctx.memory == memory else a.as_in_context(ctx))._data for a in inputs]
+    buffers = [
+        allocate(place.value.shape, place.value.flat.dtype, memory) if (number, index) in read else None
+        for index, place in enumerate(record.inputs)
+    ]
+    step = BackwardStep(node, local, buffers, ctx)
     watch = profiling_hook.imperative
-    begun = None if watch is None else watch.begin(node.kind, ctx, [b.shape for b in local])
-    try:
-        runner.backward(
-            op, node.params, local[:heads], [needs.get(name) for name in op.need_names(node.params)], buffers,
-            is_train=is_train,
-        )
-    finally:
-        if watch is not None:
+    if watch is None:
+        step.run(is_train)
+    else:
+        begun = watch.begin(node.kind, ctx, [b.shape for b in local])
+        try:
+            step.run(is_train)
+        finally:
             watch.end(begun)
-    made = [None if buffer is None else NDArray(buffer, ctx) for buffer in buffers]
+    made = []
+    for index, buffer in enumerate(buffers):
+        if buffer is not None:
+            values[number, index] = gradient_array = NDArray(buffer, ctx)
+            made.append(gradient_array)
     if STATE.recording:
-        kept = [m for m in made if m is not None]
-        last = _last_gradient(op, len(inputs), len(kept))
-        tape.note(last, node.params, {}, inputs, [m._buffer for m in kept], kept, ctx)
-    values.update({(number, i): result for i, result in enumerate(made) if result is not None})
+        last = _last_gradient(node.op, len(inputs), len(made))
+        tape.note(last, node.params, {}, inputs, [m._buffer for m in made], made, ctx)
 
 
 def _last_gradient(op: Op, inputs: int, outputs: int) -> Op:

@@ -15,6 +15,7 @@ from .context import Context
 from .kernels.foundation import known
 from .ndarray import NDArray, zeros
 from .symbol import devices, inference, storage
+from .symbol.ir import Node
 from .symbol.symbol import Symbol
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Bound:
     """Where the groups of nodes live that carry the attribute ``ctx_group``."""
     inferred: tuple[dict[inference.Key, Any], dict[inference.Key, Any]] | None = None
     """Shapes and types of all values of the symbol, where they are known already."""
+    order: list[Node] | None = None
+    """All nodes of the symbol, inputs first, where they are listed already."""
 
 
 def resolve_requirements(grad_req: Any, names: list[str]) -> list[str]:
@@ -130,9 +133,8 @@ class _Allocator:
         return zeros(shape, ctx, dtype, stype=stype)
 
 
-def _infer(symbol: Symbol, type_dict: dict[str, Any], shapes: dict[str, Any]) -> tuple[dict, dict]:
+def _infer(order: list[Node], type_dict: dict[str, Any], shapes: dict[str, Any]) -> tuple[dict, dict]:
     """Shapes and types of all values; types that nothing tells are float32."""
-    order = symbol.order()
     found = inference.shapes(order, {k: v for k, v in shapes.items() if isinstance(v, tuple)})
     types = inference.types(order, type_dict, np.dtype(np.float32))
     unknown = [n.name for n in order if n.is_variable and not known(found.get((id(n), 0)))]
@@ -144,19 +146,20 @@ def _infer(symbol: Symbol, type_dict: dict[str, Any], shapes: dict[str, Any]) ->
 
 
 def _resolve(
-    symbol: Symbol, inferred: tuple[dict, dict], stype_dict: Any, ctx: Context, places: Any
+    symbol: Symbol, order: list[Node], inferred: tuple[dict, dict], stype_dict: Any, ctx: Context, places: Any
 ) -> tuple[list, list, list[str]]:
     """(name, shape, dtype, context, storage) of every argument and auxiliary state; storages of the gradients."""
-    order = symbol.order()
     contexts = devices.contexts(order, ctx, places)
     found, types = inferred
     arguments, auxiliary = symbol._variables(order)
     stypes = storage.declared([*arguments, *auxiliary], stype_dict)
-    gradients = storage.Gradients(order, symbol.entries, storage.values(order, stypes, found, types))
     specs = [
         [(n.name, found[id(n), 0], np.dtype(types[id(n), 0]), contexts[id(n)], stypes[id(n)]) for n in nodes]
         for nodes in (arguments, auxiliary)
     ]
+    if storage.is_dense(order, stypes):
+        return specs[0], specs[1], ["default"] * len(arguments)
+    gradients = storage.Gradients(order, symbol.entries, storage.values(order, stypes, found, types))
     return specs[0], specs[1], [gradients.stype((id(n), 0)) for n in arguments]
 
 
@@ -179,12 +182,12 @@ def simple_bind(
         raise refusal("binding/shared-names-type", "shared_arg_names must be list or None", ValueError)
     if grad_req is not None and not isinstance(grad_req, str) and not grad_req:
         raise refusal("binding/empty-grad-req", "grad_req must not be empty", RuntimeError)
-    names = symbol.list_arguments()
-    requirements = resolve_requirements(grad_req, names)
+    order = symbol.order()
+    requirements = resolve_requirements(grad_req, [node.name for node in symbol._variables(order)[0]])
     given_types = {k: dtype_of(v) for k, v in (type_dict or {}).items()}
     try:
-        inferred = _infer(symbol, given_types, shapes)
-        arguments, auxiliary, sparse = _resolve(symbol, inferred, stype_dict, ctx, group2ctx)
+        inferred = _infer(order, given_types, shapes)
+        arguments, auxiliary, sparse = _resolve(symbol, order, inferred, stype_dict, ctx, group2ctx)
         allocator = _Allocator(shared_arg_names or [], shared_exec, shared_buffer)
         made = [allocator.make("arg", *spec) for spec in arguments]
         gradients = [
@@ -192,7 +195,7 @@ def simple_bind(
             for (name, shape, dtype, place, _), req, stype in zip(arguments, requirements, sparse, strict=True)
         ]
         states = [allocator.make("aux", *spec) for spec in auxiliary]
-        bound = Bound(made, gradients, states, requirements, group2ctx, inferred)
+        bound = Bound(made, gradients, states, requirements, group2ctx, inferred, order)
         return Executor(symbol, ctx, bound, shared_exec)
     except (MXNetError, ValueError, RuntimeError) as error:
         listed = "\n".join(f"{name}: {shape}" for name, shape in shapes.items())

@@ -13,6 +13,7 @@ from numba import cuda
 from .base import refusal
 
 _TYPES = {"cpu": 1, "gpu": 2, "cpu_pinned": 3, "cpu_shared": 5}
+_GPU = _TYPES["gpu"]
 
 
 class _ContextType(type):
@@ -59,7 +60,7 @@ class Context(metaclass=_ContextType):
     @property
     def memory(self) -> str:
         """Where buffers of this context live: "cpu" or "gpu"."""
-        if self.device_typeid != _TYPES["gpu"]:
+        if self.device_typeid != _GPU:
             return "cpu"
         if not 0 <= self.device_id < num_gpus():
             raise refusal(
@@ -69,7 +70,7 @@ class Context(metaclass=_ContextType):
         return "gpu"
 
     def __eq__(self, other: object) -> bool:
-        return (
+        return self is other or (
             isinstance(other, Context)
             and self.device_typeid == other.device_typeid
             and self.device_id == other.device_id

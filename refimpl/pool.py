@@ -44,6 +44,8 @@ def part(memory: Buffer, offset: int, dtype: np.dtype, shape: Shape) -> Buffer:
 
 def _seen_as(memory: Buffer, flat: Any, dtype: np.dtype) -> Any:
     """The same bytes as elements of another type."""
+    if flat.dtype == dtype:
+        return flat
     seen: Any = flat.view(dtype)
     if memory.device == "gpu" and not hasattr(seen, "copy_to_host"):
         seen = type(memory.flat)(seen)  # the simulator's view is a bare NumPy array

@@ -55,7 +55,7 @@ class Program:
     ) -> None:
         self.symbol, self.ctx, self.bound, self.pool = symbol, ctx, bound, pool
         self.buffers: dict[Key, Buffer] = {}
-        order = symbol.order()
+        order = bound.order or symbol.order()
         contexts = devices.contexts(order, ctx, bound.places)
         arguments, auxiliary = symbol._variables(order)
         for node, array in zip(
@@ -69,13 +69,15 @@ class Program:
             for number, (node, req) in enumerate(zip(arguments, bound.requirements, strict=True))
             if req != "null" and bound.gradients[number] is not None
         }
-        self.gradients = gradient.build(symbol.entries, set(wanted)) if wanted else gradient.Gradients()
+        self.gradients = (
+            gradient.build(symbol.entries, set(wanted), order=order) if wanted else gradient.Gradients()
+        )
         shapes, types = self._infer(order)
         self.derived = self._whole(order, contexts, shapes, types)
         targets = [bound.arguments[wanted[number][0]].context for number in self.gradients.of]
         self.graph = passes.simplified(self.derived, targets)
         forward, backward = self.graph.steps()
-        self._read = {key_of(e) for node in [*forward, *backward] for e in node.inputs}
+        self._read = {(id(source), index) for node in [*forward, *backward] for source, index in node.inputs}
         self._read |= {key_of(e) for e in self.graph.entries()}
         self._allocate_outputs()
         self._allocate_heads()
@@ -126,9 +128,9 @@ class Program:
                 types[id(head), 0] = types[key_of(entry)]
         for node in self.gradients.nodes:
             if node.primal is not None:
-                for index, entry in enumerate(node.primal.inputs):
-                    shapes[id(node), index] = shapes[key_of(entry)]
-                    types[id(node), index] = types[key_of(entry)]
+                for index, (source, at) in enumerate(node.primal.inputs):
+                    shapes[id(node), index] = shapes[id(source), at]
+                    types[id(node), index] = types[id(source), at]
             elif not node.is_variable:
                 assert node.op is not None
                 for table, rule in ((shapes, node.op.infer), (types, node.op.infer_type)):
@@ -212,7 +214,7 @@ class Program:
         """Gradient outputs that nobody reads: they are neither computed nor given memory."""
         return {
             (id(node), i) for node in nodes if node.primal is not None
-            for i in range(node.output_count()) if (id(node), i) not in self._read
+            for i in range(len(node.primal.inputs)) if (id(node), i) not in self._read
         }
 
     def _place_values(self) -> None:
@@ -224,7 +226,7 @@ class Program:
             self.buffers[key] = part(memory, place.offset, dtype, shape)
 
     def _reads(self, node: Node) -> list[Buffer]:
-        return [self.buffers[key_of(entry)] for entry in node.inputs]
+        return [self.buffers[id(source), index] for source, index in node.inputs]
 
     def _forward_step(self, node: Node) -> ForwardStep:
         assert node.op is not None
@@ -251,7 +253,7 @@ def _require_states_near(order: list[Node], contexts: dict[int, Context]) -> Non
     for node in order:
         if node.op is None or not node.op.aux:
             continue
-        for name, entry in zip(node.op.input_names(node.params), node.inputs, strict=True):
+        for name, entry in zip(node.signature.inputs, node.inputs, strict=True):
             if name in node.op.aux and contexts[id(entry.node)] != contexts[id(node)]:
                 raise refusal(
                     "Executor/state-context",

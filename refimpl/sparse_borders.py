@@ -127,7 +127,8 @@ class Borders(Open):
 def borders(symbol: Symbol, bound: Bound) -> Open:
     """The borders of what is bound: open where nothing is sparse and no operator makes it so."""
     arrays = [*bound.arguments, *bound.gradients, *bound.auxiliary]
-    made = any(node.op is not None and node.op.name == "cast_storage" for node in symbol.order())
+    order = bound.order or symbol.order()
+    made = any(node.op is not None and node.op.name == "cast_storage" for node in order)
     return Borders(symbol, bound) if made or any(a is not None and a.is_sparse for a in arrays) else Open(bound)
 
 

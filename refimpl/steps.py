@@ -11,7 +11,7 @@ from .context import Context
 from .kernels.foundation import Buffer, NoParams, get
 from .kernels.foundation import run as runner
 from .resource import random_streams
-from .symbol.ir import HEAD, Node
+from .symbol.ir import Node
 
 _HALF = np.dtype(np.float16)
 
@@ -28,7 +28,7 @@ class ForwardStep:
         self.node, self.op = node, node.op
         self.params = node.params if params is None else params
         self.inputs, self.outputs, self.context = inputs, outputs, context
-        self.half = any(b.flat.dtype == _HALF for b in (*inputs, *outputs))
+        self.half = _HALF in [b.flat.dtype for b in (*inputs, *outputs)]
         self.arguments = (*self.op.full_inputs(self.params, inputs), *outputs)
 
     def run(self, is_train: bool) -> None:
@@ -74,16 +74,16 @@ class BackwardStep:
         assert node.primal is not None
         self.node, self.op, self.context = node, node.op, context
         self.params = node.params if params is None else params
-        op, p = self.op, self.params
-        names = node.read_names()
-        head_count = names.count(HEAD)
-        self.heads = reads[:head_count]
-        by_name = dict(zip(names[head_count:], reads[head_count:], strict=True))
-        self.needs: list[Any] = [by_name.get(name) for name in op.need_names(p)]
+        signature = node.signature
+        self.heads, needs = reads[: signature.heads], reads[signature.heads :]
+        if len(needs) < len(signature.needs):  # some are inactive
+            by_name = dict(zip(signature.reads[signature.heads :], needs, strict=True))
+            self.needs: list[Any] = [by_name.get(name) for name in signature.needs]
+        else:
+            self.needs = needs
         self.gradients = gradients
-        every = [*self.heads, *self.needs, *gradients]
-        self.half = any(b is not None and b.flat.dtype == _HALF for b in every)
-        self.arguments = (*self.heads, *self.needs, *op.full_inputs(p, gradients))
+        self.half = _HALF in [b.flat.dtype for b in (*self.heads, *self.needs, *gradients) if b is not None]
+        self.arguments = (*self.heads, *self.needs, *self.op.full_inputs(self.params, gradients))
 
     def run(self, is_train: bool) -> None:
         """Fill the wanted gradients."""

@@ -12,9 +12,10 @@ from ..context import Context
 from ..kernels.foundation import Buffer, allocate, known, merge
 from ..kernels.foundation import run as runner
 from ..resource import random_streams
+from ..steps import BackwardStep
 from ..symbol import gradient, inference
 from ..symbol.inference import Key, key_of
-from ..symbol.ir import HEAD, Entry, Node, post_order
+from ..symbol.ir import Entry, Node, post_order
 
 Sizes = dict[Key, tuple[tuple[int, ...], np.dtype]]
 SHAPES, TYPES = "infer", "infer_type"
@@ -207,21 +208,14 @@ def _differentiate(
     node: Node, values: dict[Key, Buffer], read: set[Key], frame: Frame, context: Context, is_train: bool
 ) -> None:
     """Run the gradient of an operator; what nobody reads is not computed."""
-    op, primal = node.op, node.primal
-    assert op is not None
+    primal = node.primal
     assert primal is not None
     targets: list[Buffer | None] = []
     for index, entry in enumerate(primal.inputs):
         like = values[key_of(entry)]
         targets.append(allocate(like.shape, like.dtype, context.memory) if (id(node), index) in read else None)
-    names = node.read_names()
-    heads = names.count(HEAD)
     reads = [values[key_of(entry)] for entry in node.inputs]
-    needs = dict(zip(names[heads:], reads[heads:], strict=True))
-    own = frame.own[id(primal)]
-    runner.backward(
-        op, own, reads[:heads], [needs.get(name) for name in op.need_names(own)], targets, is_train=is_train
-    )
+    BackwardStep(node, reads, targets, context, frame.own[id(primal)]).run(is_train)
     values.update({(id(node), i): buffer for i, buffer in enumerate(targets) if buffer is not None})
 
 

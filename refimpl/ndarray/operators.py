@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +16,8 @@ from ..kernels.foundation import Buffer, Op, allocate, get, keeps, known
 from ..kernels.foundation import run as runner
 from ..operator_function import OperatorFunction
 from ..resource import random_streams
-from . import tape
+from ..signatures import LIMIT, parsed, signature
+from . import ndarray, tape  # ndarray is read when an operator runs: it imports this file
 
 if TYPE_CHECKING:
     from .ndarray import NDArray
@@ -31,31 +32,11 @@ METHODS = frozenset(
     square squeeze sum swapaxes take tan tanh tile topk transpose trunc zeros_like""".split()
 )
 
-_PARSED: dict[Any, Any] = {}
-_PARSED_LIMIT = 4096
-
-
-def parsed(op: Op, attrs: dict[str, Any]) -> Any:
-    """``op.parse(attrs)``, remembered: optimizers call with the same attributes on every step."""
-    try:
-        # 0.0 and -0.0 are one key of a dict, yet two numbers
-        key = (op.name, *[(name, value or repr(value)) for name, value in attrs.items()])
-        found = _PARSED.get(key)
-    except (TypeError, ValueError):  # a list or an array among the values
-        return op.parse(attrs)
-    if found is None:
-        if len(_PARSED) >= _PARSED_LIMIT:
-            _PARSED.clear()
-        found = _PARSED[key] = op.parse(attrs)
-    return found
-
-
 class Plan(NamedTuple):
     """What a call works out once for its parameters and the shapes and types of its inputs."""
 
     results: list[tuple[Any, np.dtype]]
     """Shape and type of every output."""
-    visible: int
     plain: bool
     """Whether the page's forward can be called as it is: no half precision, mode or random streams."""
 
@@ -63,27 +44,23 @@ class Plan(NamedTuple):
 _PLANS: dict[Any, Plan] = {}
 
 
-def _plan(op: Op, p: Any, inputs: list[NDArray], targets: list[NDArray]) -> Plan:
-    """The plan of a call; targets are checked against it."""
+def plan_of(op: Op, p: Any, inputs: Sequence[Buffer], targets: Sequence[NDArray] = ()) -> Plan:
+    """The plan of a call; ``targets`` tell their shapes where there are no inputs."""
     parts = [op, p]
-    for array in inputs:
-        buffer = array._buffer
+    for buffer in inputs:
         parts.append(buffer.shape)
         parts.append(buffer.flat.dtype)
     key = tuple(parts)
     found = _PLANS.get(key) if inputs else None
     if found is None:
-        found = _worked_out(op, p, [a._buffer for a in inputs], targets)
-        if len(_PLANS) >= _PARSED_LIMIT:
+        found = _worked_out(op, p, inputs, targets)
+        if len(_PLANS) >= LIMIT:
             _PLANS.clear()
         _PLANS[key] = found
-    for target, (shape, _) in zip(targets, found.results, strict=False):
-        if target.shape != shape:
-            raise refusal("nd/out-shape", f"{op.name}: out has shape {target.shape}, expected {shape}")
     return found
 
 
-def _worked_out(op: Op, p: Any, inputs: list[Buffer], targets: list[NDArray]) -> Plan:
+def _worked_out(op: Op, p: Any, inputs: Sequence[Buffer], targets: Sequence[NDArray]) -> Plan:
     try:
         return _inferred(op, p, inputs, targets)
     except MXNetError as error:
@@ -92,7 +69,7 @@ def _worked_out(op: Op, p: Any, inputs: list[Buffer], targets: list[NDArray]) ->
         raise explained from error.__cause__
 
 
-def _inferred(op: Op, p: Any, inputs: list[Buffer], targets: list[NDArray]) -> Plan:
+def _inferred(op: Op, p: Any, inputs: Sequence[Buffer], targets: Sequence[NDArray]) -> Plan:
     unknown = [None] * len(op.output_names(p))
     wanted = [t.shape for t in targets] + unknown[len(targets) :]
     _, shapes = op.infer(p, [b.shape for b in inputs], wanted if not inputs else unknown)
@@ -105,7 +82,7 @@ def _inferred(op: Op, p: Any, inputs: list[Buffer], targets: list[NDArray]) -> P
         for shape, kind in zip(shapes, types, strict=True)
     ]
     half = any(kind == np.float16 for kind in [*given, *[kind for _, kind in results]])
-    return Plan(results, op.visible_count(p), not (half or op.mode or op.random))
+    return Plan(results, not (half or op.mode or op.random))
 
 
 def _overlap(left: Buffer, right: Buffer) -> bool:
@@ -138,10 +115,8 @@ def _asks_for_sparse(op: Op, attrs: dict[str, Any]) -> bool:
 
 def _targets(op: Op, out: Any) -> list[NDArray]:
     """What ``out=`` names, as a list."""
-    from .ndarray import NDArray
-
     targets = list(out) if isinstance(out, (list, tuple)) else [out]
-    if not all(isinstance(target, NDArray) for target in targets):
+    if not all(isinstance(target, ndarray.NDArray) for target in targets):
         raise refusal("nd/out-type", f"{op.name}: out must be an NDArray or a list of them, got {out!r}", TypeError)
     return targets
 
@@ -156,7 +131,9 @@ def invoke(op: Op, inputs: list[NDArray], attrs: dict[str, Any], out: Any = None
     """
     asked = attrs.pop("ctx", None) if attrs else None
     targets = [] if out is None else _targets(op, out)
-    if _asks_for_sparse(op, attrs) or any([array.is_sparse for array in (*inputs, *targets)]):  # noqa: C419  # a list is faster
+    is_sparse = [array.is_sparse for array in inputs]
+    is_sparse += [array.is_sparse for array in targets]
+    if True in is_sparse or (attrs and _asks_for_sparse(op, attrs)):
         from . import sparse
 
         return sparse.invoke(op, inputs, attrs, out)
@@ -165,7 +142,7 @@ def invoke(op: Op, inputs: list[NDArray], attrs: dict[str, Any], out: Any = None
     if targets and not inputs and "dtype" not in attrs and "dtype" in op.params._fields:
         attrs["dtype"] = targets[0].dtype.__name__
     p = parsed(op, attrs)
-    names = op.input_names(p)
+    names = signature(op, p).inputs
     if len(names) != len(inputs):
         raise refusal(
             "nd/input-count", f"{op.name} takes {len(names)} inputs ({', '.join(names)}), got {len(inputs)}"
@@ -175,31 +152,23 @@ def invoke(op: Op, inputs: list[NDArray], attrs: dict[str, Any], out: Any = None
 
 def execute(
     op: Op, p: Any, attrs: dict[str, Any], inputs: list[NDArray], ctx: Context,
-    targets: list[NDArray] | None = None, out: Any = None,
+    targets: Sequence[NDArray] = (), out: Any = None,
 ) -> Any:
     """Run an operator whose parameters are read, on dense arrays: find memory, run, put it on the tape."""
-    from .ndarray import NDArray
-
     memory = ctx.memory
-    sources = [a if a._ctx.memory == memory else a.as_in_context(ctx) for a in inputs]
-    plan = _plan(op, p, sources, targets or [])
-    visible = plan.visible
-    if targets:
-        if len(targets) < visible:
-            raise refusal("nd/out-count", f"{op.name} has {visible} outputs, out holds {len(targets)}")
-        targets = targets[:visible]
-        if tape.STATE.recording:
-            for target in targets:
-                tape.refuse_overwriting(target)
-    else:
-        targets = []
-    results = []
-    for index, (shape, dtype) in enumerate(plan.results):
-        if index < len(targets) and _may_write(op, targets[index], index, sources, dtype):
-            results.append(targets[index]._buffer)
-        else:
-            results.append(allocate(shape, dtype, memory))
+    sources = [a if a._ctx is ctx or a._ctx.memory == memory else a.as_in_context(ctx) for a in inputs]
     memories = [a._buffer for a in sources]
+    plan = plan_of(op, p, memories, targets)
+    visible = signature(op, p).visible
+    if targets:
+        targets = _fitting(op, plan, targets, visible)
+        results = [
+            target._buffer if _may_write(op, target, index, sources, dtype) else allocate(shape, dtype, memory)
+            for index, (target, (shape, dtype)) in enumerate(zip(targets, plan.results, strict=False))
+        ]
+        results += [allocate(shape, dtype, memory) for shape, dtype in plan.results[visible:]]
+    else:
+        results = [allocate(shape, dtype, memory) for shape, dtype in plan.results]
     p = op.own(p, ctx, memories)
     _run(op, p, memories, results, ctx, plan.plain)
     if op.mutates:
@@ -212,12 +181,25 @@ def execute(
                 hand_over(result, target._buffer, target._ctx)
         made = targets
     else:
-        made = [NDArray(result, ctx) for result in results[:visible]]
+        made = [ndarray.NDArray(result, ctx) for result in results[:visible]]
     if tape.STATE.recording:
         tape.note(op, p, attrs, sources, results, made, ctx)
     if out is not None:
         return out
     return made[0] if visible == 1 else made
+
+
+def _fitting(op: Op, plan: Plan, targets: Sequence[NDArray], visible: int) -> Sequence[NDArray]:
+    """Those targets that receive an output, found to fit."""
+    for target, (shape, _) in zip(targets, plan.results, strict=False):
+        if target.shape != shape:
+            raise refusal("nd/out-shape", f"{op.name}: out has shape {target.shape}, expected {shape}")
+    if len(targets) < visible:
+        raise refusal("nd/out-count", f"{op.name} has {visible} outputs, out holds {len(targets)}")
+    if tape.STATE.recording:
+        for target in targets[:visible]:
+            tape.refuse_overwriting(target)
+    return targets[:visible]
 
 
 def _run(
@@ -242,7 +224,7 @@ def _run(
             if watch is not None:
                 watch.end(begun)
 
-    changed = [s for name, s in zip(op.input_names(p), sources, strict=True) if name in op.mutates]
+    changed = [s for name, s in zip(signature(op, p).inputs, sources, strict=True) if name in op.mutates]
     changed = changed if rng is None else [*changed, rng]
     engine.run(op.name, str(ctx), work, sources, results, changed, engine.goes_alone(p))
 
@@ -281,19 +263,15 @@ def binary(left: Any, right: Any, array_op: str, scalar_op: str, out: Any = None
     Raises:
         TypeError: ``right`` is neither (a NumPy array, None, a string ...).
     """
-    from .ndarray import NDArray
-
-    if isinstance(right, NDArray):
-        return call(array_op, left, right, out=out)
+    if isinstance(right, ndarray.NDArray):
+        return invoke(get(array_op), [left, right], {}, out)
     if isinstance(right, numeric_types) and not isinstance(right, np.ndarray):
-        return call(scalar_op, left, scalar=float(right), out=out)
+        return invoke(get(scalar_op), [left], {"scalar": float(right)}, out)
     raise refusal("nd/operand", f"type {type(right)} not supported, use an NDArray or a number", TypeError)
 
 
 def _check_input(op: Op, name: str, value: Any) -> None:
-    from .ndarray import NDArray
-
-    if not isinstance(value, NDArray):
+    if not isinstance(value, ndarray.NDArray):
         raise refusal(
             "nd/input", f"{op.name}: {name} must be an NDArray, got {type(value).__name__}", AssertionError
         )

@@ -83,22 +83,17 @@ def refuse_overwriting(array: NDArray) -> None:
         )
 
 
-def _place_of(array: NDArray) -> Place:
-    """The place of an input; an array that was not on the tape becomes a constant there."""
-    if not on_tape(array):
-        array._place = Place(array._buffer, array._ctx)
-    assert array._place is not None
-    return array._place
-
-
 def note(
     op: Op, params: Any, attrs: dict[str, Any], inputs: Sequence[NDArray], outputs: list[Buffer],
     made: Sequence[NDArray], context: Context,
 ) -> None:
     """Put an operator that just ran on the tape, if one of its inputs is there; ``made`` are its visible outputs."""
-    if not any(array._place is not None and on_tape(array) for array in inputs):
+    there = [on_tape(array) for array in inputs]
+    if True not in there:
         return
-    places = [_place_of(array) for array in inputs]
-    record = Record(op, params, attrs, places, outputs, context)
+    for array, noted in zip(inputs, there, strict=True):
+        if not noted:  # it becomes a constant
+            array._place = Place(array._buffer, array._ctx)
+    record = Record(op, params, attrs, [array._place for array in inputs], outputs, context)  # type: ignore[misc]
     for index, array in enumerate(made):
         array._place = Place(array._buffer, array._ctx, record, index)

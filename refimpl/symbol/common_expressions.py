@@ -30,21 +30,25 @@ def stays_alone(node: Node) -> bool:
     return op.random or bool(op.mutates) or op.name == "Custom"
 
 
-def _identity(graph: Graph, node: Node, inputs: list[Entry]) -> tuple[Any, ...]:
-    """Equal for two nodes that compute the same."""
-    assert node.op is not None
+def _reading(node: Node, inputs: list[Entry]) -> tuple[Any, ...]:
+    """Equal for two nodes that may compute the same: few pairs of a graph are."""
+    return (node.op, node.primal is None, tuple(inputs) or repr(node.params))
+
+
+def _details(graph: Graph, node: Node) -> tuple[Any, ...]:
+    """Equal for two of these that do."""
     outputs = [(id(node), i) for i in range(node.output_count())]
     return (
-        node.op.name, node.primal is None, repr(node.params),  # text: 0.0 and -0.0 are equal numbers
-        tuple(key_of(entry) for entry in inputs), graph.contexts[id(node)], id(node) in graph.forward,
+        repr(node.params),  # text: 0.0 and -0.0 are equal numbers
+        graph.contexts[id(node)], id(node) in graph.forward,
         # two gradients may differ in nothing but the shape that they give
-        tuple((graph.shapes[key], graph.types[key]) for key in outputs),
+        [f"{graph.types[key]} {graph.shapes[key]}" for key in outputs],  # text: a type equals None
     )
 
 
 def eliminate(graph: Graph) -> Graph:
     """The graph with equal operators merged, the first of them staying; outputs keep memory of their own."""
-    kept: dict[tuple[Any, ...], Node] = {}
+    kept: dict[tuple[Any, ...], list[Node]] = {}
 
     def visit(node: Node, inputs: list[Entry]) -> Node:
         made = graph.with_inputs(node, inputs)
@@ -52,7 +56,12 @@ def eliminate(graph: Graph) -> Graph:
             return made
         if not inputs and not all(known(graph.shapes[id(made), i]) for i in range(made.output_count())):
             return made  # zeros of unknown shape may take two shapes
-        return kept.setdefault(_identity(graph, made, inputs), made)
+        earlier = kept.setdefault(_reading(made, inputs), [])
+        for other in earlier:
+            if _details(graph, other) == _details(graph, made):
+                return other
+        earlier.append(made)
+        return made
 
     return separate(graph.rewritten(visit))
 
@@ -69,4 +78,6 @@ def separate(graph: Graph) -> Graph:
             made = graph.record(node, entry, graph.contexts[id(entry.node)], forward=True)
         latest[key_of(entry)] = made
         outputs.append(made)
+    if len(latest) == len(outputs):
+        return graph
     return Graph(outputs, graph.gradients, graph.shapes, graph.types, graph.contexts, graph.forward)

@@ -7,9 +7,11 @@ What nothing leads to any more is never run, and what is still needed elsewhere 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .common_expressions import stays_alone
 from .graph import Graph
-from .ir import HEAD, Entry, Node
+from .ir import Entry, Node
 
 
 def measured(node: Node) -> set[int]:
@@ -17,10 +19,12 @@ def measured(node: Node) -> set[int]:
     op = node.op
     assert op is not None
     if node.primal is None:
-        names = op.input_names(node.params) if op.shape_only else ()
-        return {i for i, name in enumerate(names) if name in op.shape_only}
-    wanted = op.shape_needs(node.params) if callable(op.shape_needs) else op.shape_needs
-    return {i for i, name in enumerate(node.read_names()) if name != HEAD and name in wanted} if wanted else set()
+        names, start = node.signature.inputs, 0
+        wanted: Sequence[str] = op.shape_only
+    else:
+        names, start = node.signature.reads, node.signature.heads
+        wanted = op.shape_needs(node.params) if callable(op.shape_needs) else op.shape_needs
+    return {i for i in range(start, len(names)) if names[i] in wanted} if wanted else set()
 
 
 def is_placeholder(node: Node) -> bool:
@@ -28,7 +32,8 @@ def is_placeholder(node: Node) -> bool:
     return node.is_variable and "__placeholder__" in node.attrs
 
 
-def _cut(graph: Graph, in_forward: bool) -> Graph:
+def _cut(graph: Graph, positions: dict[int, set[int]]) -> Graph:
+    """The graph without the edges at ``positions`` of the inputs of nodes."""
     placeholders: dict[tuple[int, int], Entry] = {}
 
     def placeholder(entry: Entry) -> Entry:
@@ -40,12 +45,8 @@ def _cut(graph: Graph, in_forward: bool) -> Graph:
         return placeholders[key]
 
     def visit(node: Node, inputs: list[Entry]) -> Node:
-        if id(node) in graph.forward and not in_forward:
-            return graph.with_inputs(node, inputs)
-        cut = measured(node)
-        return graph.with_inputs(node, [
-            placeholder(e) if i in cut and not e.node.is_variable else e for i, e in enumerate(inputs)
-        ])
+        cut = positions.get(id(node), ())
+        return graph.with_inputs(node, [placeholder(e) if i in cut else e for i, e in enumerate(inputs)])
 
     return graph.rewritten(visit)
 
@@ -59,5 +60,14 @@ def remove(graph: Graph) -> Graph:
     def consequences(of: Graph) -> int:
         return sum(not node.is_variable and stays_alone(node) for node in of.order())
 
-    made = _cut(graph, in_forward=True)
-    return made if consequences(made) == consequences(graph) else _cut(graph, in_forward=False)
+    positions = {}
+    for node in graph.order():
+        found = set() if node.is_variable else measured(node)
+        if found:
+            positions[id(node)] = {i for i in found if not node.inputs[i].node.is_variable}
+    if not any(positions.values()):
+        return graph
+    made = _cut(graph, positions)
+    if consequences(made) == consequences(graph):
+        return made
+    return _cut(graph, {number: cut for number, cut in positions.items() if number not in graph.forward})

@@ -49,11 +49,14 @@ class Gradients:
 
 class _Pass:
     def __init__(
-        self, outputs: Sequence[Entry], wanted: set[int], differentiable: bool, taped: bool
+        self, outputs: Sequence[Entry], wanted: set[int], differentiable: bool, taped: bool,
+        order: Sequence[Node] | None,
     ) -> None:
         self.differentiable = differentiable
         self.forgets = _SUM_CAP.active and not (taped or differentiable)
-        self.order = post_order(outputs)
+        self.takes_output = _SOFTMAX_HEAD.active
+        self.order = post_order(outputs) if order is None else order
+        self.made: list[Node] = []
         self.result = Gradients()
         self.contributions: dict[Key, list[Entry]] = {}
         self.overwritten: dict[Key, int] = {}  # contributions that MXNet loses, should the sum be long
@@ -68,18 +71,21 @@ class _Pass:
         """Ids of the nodes through which a wanted variable can be reached."""
         found = set(wanted)
         for node in self.order:
-            if any(id(entry.node) in found for entry in node.inputs):
-                found.add(id(node))
+            for source, _ in node.inputs:
+                if id(source) in found:
+                    found.add(id(node))
+                    break
         return found
 
     def _start(self, number: int, output: Entry) -> None:
         """Give an output of the graph its head gradient."""
         node = output.node
         self.reached.add(id(node))
-        loss = node.op is not None and node.op.is_loss(node.params)
+        loss = node.op is not None and node.signature.is_loss
         head = None if loss else Node(None, f"_head_grad_{number}")
         self.result.heads.append(head)
         if head is not None:
+            self.made.append(head)
             self.contributions.setdefault(key_of(output), []).append(Entry(head, 0))
 
     def make(self, op_name: str, inputs: Sequence[Entry], **attrs: Any) -> list[Entry]:
@@ -90,16 +96,19 @@ class _Pass:
             text[op.variadic] = str(len(inputs))
         node = Node(op, f"{op_name.strip('_')}_grad{self.count}", text, inputs)
         self.count += 1
+        self.made.append(node)
         self.result.serves[id(node)] = self.visited
         return [Entry(node, i) for i in range(node.visible_count())]
 
     def head_of(self, node: Node, index: int) -> Entry | None:
         """Sum of the contributions to one output, None when there are none."""
-        parts = self.contributions.get((id(node), index), [])
+        parts = self.contributions.get((id(node), index))
+        if parts is None:
+            return None
         if self.forgets and len(parts) >= 8:
             parts = parts[self.overwritten.get((id(node), index), 0) :]
-        if len(parts) < 2:
-            return parts[0] if parts else None
+        if len(parts) == 1:
+            return parts[0]
         return self.make("add_n", parts)[0]
 
     def run(self) -> Gradients:
@@ -113,16 +122,24 @@ class _Pass:
                     self.result.of[id(node)] = head
             else:
                 self._backward(node)
-        forward = {id(node) for node in self.order}
-        self.result.nodes = [n for n in post_order(self.result.of.values()) if id(n) not in forward]
+        self.result.nodes = self._needed()
         return self.result
 
+    def _needed(self) -> list[Node]:
+        """Those of the nodes made that a wanted gradient depends on, inputs first, as they were made."""
+        needed = {id(entry.node) for entry in self.result.of.values()}
+        found = []
+        for node in reversed(self.made):
+            if id(node) in needed:
+                needed.update(id(source) for source, _ in node.inputs)
+                found.append(node)
+        return found[::-1]
+
     def _backward(self, node: Node) -> None:
-        op = node.op
+        op, signature = node.op, node.signature
         assert op is not None
-        heads = [self.head_of(node, i) for i in range(node.visible_count())]
-        loss = op.is_loss(node.params)
-        if not (loss and id(node) in self.reached) and heads.count(None) == len(heads):
+        heads = [self.head_of(node, i) for i in range(signature.visible)]
+        if heads.count(None) == len(heads) and not (signature.is_loss and id(node) in self.reached):
             return
         if not op.has_gradient or node.primal is not None:
             raise refusal(
@@ -130,15 +147,15 @@ class _Pass:
                 f"Operator {node.kind} (node {node.name}) is non-differentiable; put BlockGrad around it"
                 " or set grad_req to 'null'",
             )
-        names = op.input_names(node.params)
-        for name, entry, part in zip(names, node.inputs, self._parts(node, heads, names, loss), strict=True):
-            if id(entry.node) not in self.depends:
+        for name, entry, part in zip(signature.inputs, node.inputs, self._parts(node, heads), strict=True):
+            source = id(entry.node)
+            if source not in self.depends:
                 continue
             if name in op.refuses_gradient:
                 self._refuse(node, name, entry)
             elif part is not None and name not in op.no_gradient and name not in op.aux:
-                self.reached.add(id(entry.node))
-                parts = self.contributions.setdefault(key_of(entry), [])
+                self.reached.add(source)
+                parts = self.contributions.setdefault((source, entry.index), [])
                 if op.name in _OVERWRITING:
                     self.overwritten[key_of(entry)] = len(parts)
                 parts.append(part)
@@ -153,42 +170,40 @@ class _Pass:
                 f" set grad_req of {entry.node.name} to 'null'",
             )
 
-    def _parts(
-        self, node: Node, heads: list[Entry | None], names: Sequence[str], loss: bool
-    ) -> list[Entry | None]:
+    def _parts(self, node: Node, heads: list[Entry | None]) -> list[Entry | None]:
         """One gradient entry per input of ``node``."""
-        op = node.op
+        op, signature = node.op, node.signature
         assert op is not None
-        out_names = op.output_names(node.params)
-        outputs = [Entry(node, i) for i in range(len(out_names))]
-        if not loss:
-            heads = [
-                head if head is not None else self.make("zeros_like", [outputs[i]])[0]
-                for i, head in enumerate(heads)
-            ]
-            if op.name == "SoftmaxOutput" and _SOFTMAX_HEAD.active:
-                heads = list(outputs)
+        if not signature.is_loss:
+            for i, head in enumerate(heads):
+                if head is None:
+                    heads[i] = self.make("zeros_like", [Entry(node, i)])[0]
+            if self.takes_output and op.name == "SoftmaxOutput":
+                heads = [Entry(node, 0)]
         if op.gradient is not None and (op.backward is None or self.differentiable):
+            outputs = [Entry(node, i) for i in range(len(signature.outputs))]
             return list(op.gradient(self.make, node.params, heads, node.inputs, outputs))
-        by_name = dict(zip(names, node.inputs, strict=True))
-        by_name.update(zip(out_names, outputs, strict=True))
-        reads = [by_name[name] for name in op.need_names(node.params) if name in by_name]
-        given = [] if loss else [head for head in heads if head is not None]
-        made = Node(op, f"{node.name}_backward", dict(node.attrs), [*given, *reads], primal=node)
+        count = len(node.inputs)
+        reads: list[Any] = [] if signature.is_loss else [*heads]
+        reads += [node.inputs[at] if at < count else Entry(node, at - count) for at in signature.places]
+        made = Node(op, f"{node.name}_backward", dict(node.attrs), reads, primal=node)
+        self.made.append(made)
         self.result.serves[id(made)] = node
         return [Entry(made, i) for i in range(len(node.inputs))]
 
 
 def build(
-    outputs: Sequence[Entry], wanted: set[int], differentiable: bool = False, taped: bool = False
+    outputs: Sequence[Entry], wanted: set[int], differentiable: bool = False, taped: bool = False,
+    order: Sequence[Node] | None = None,
 ) -> Gradients:
     """Gradients of ``outputs`` with respect to the variables whose ids are in ``wanted``.
 
     A page may spell its gradient twice: ``backward`` as loops, and ``gradient`` as a composition of operators.
     The loops are faster; with ``differentiable`` the composition is taken, because it has a gradient itself.
-    ``taped`` says that autograd recorded the graph, where MXNet adds up gradients as it should.
+    ``taped`` says that autograd recorded the graph, where MXNet adds up gradients as it should. ``order`` holds all
+    nodes of the graph, where they are listed already.
 
     Raises:
         MXNetError: a path to a wanted variable goes through an operator without a gradient.
     """
-    return _Pass(outputs, wanted, differentiable, taped).run()
+    return _Pass(outputs, wanted, differentiable, taped, order).run()

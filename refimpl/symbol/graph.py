@@ -65,7 +65,7 @@ class Graph:
 
     def with_inputs(self, node: Node, inputs: Sequence[Entry]) -> Node:
         """The same operator reading other entries; the node itself where nothing differs."""
-        if all(a is b or a == b for a, b in zip(node.inputs, inputs, strict=True)):
+        if inputs is node.inputs or list(inputs) == node.inputs:
             return node
         made = node.reading(inputs)
         for index in range(node.output_count()):
@@ -77,14 +77,21 @@ class Graph:
 
     def rewritten(self, visit: Callable[[Node, list[Entry]], Node]) -> Graph:
         """The graph in which ``visit(node, its rewritten inputs)`` stands for each operator, inputs first."""
-        made: dict[int, Node] = {}
+        made: dict[int, Node] = {}  # for the nodes that something else stands for
 
         def moved(entry: Entry) -> Entry:
-            node = made[id(entry.node)]
-            return entry if node is entry.node else Entry(node, entry.index)
+            node = made.get(id(entry.node))
+            return entry if node is None else Entry(node, entry.index)
 
         for node in self.order():
-            made[id(node)] = node if node.is_variable else visit(node, [moved(e) for e in node.inputs])
+            if node.is_variable:
+                continue
+            is_new = [id(source) in made for source, _ in node.inputs]
+            found = visit(node, [moved(e) for e in node.inputs] if True in is_new else node.inputs)
+            if found is not node:
+                made[id(node)] = found
+        if not made:
+            return self
         return replace(
             self, outputs=[moved(e) for e in self.outputs], gradients=[moved(e) for e in self.gradients]
         )

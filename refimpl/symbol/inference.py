@@ -15,7 +15,7 @@ from ..base import MXNetError, dtype_of, refusal
 from ..kernels.foundation import Shape
 from ..kernels.foundation import known as shapes_known
 from ..kernels.foundation.params import parse
-from .ir import HEAD, Entry, Node, post_order
+from .ir import Entry, Node, post_order
 
 Key = tuple[int, int]
 MAX_ROUNDS = 1000
@@ -47,46 +47,39 @@ def _refine(known: dict[Key, Any], key: Key, value: Any) -> bool:
 
 
 def _are_types(*found: Any) -> bool:
-    return all(value is not None for value in found)
+    return True not in [value is None for value in found]
 
 
-class _Visit(NamedTuple):
-    learned: bool
-    complete: bool
-    """Whether all is known about the operator's inputs and outputs."""
-
-
-def _visit(node: Node, known: dict[Key, Any], rule: Callable, is_whole: Callable) -> _Visit:
-    """Apply one operator's rule."""
-    number = id(node)
+def _visit(node: Node, known: dict[Key, Any], rule: Callable, is_whole: Callable) -> tuple[bool, bool]:
+    """Apply one operator's rule; whether it said anything new, and whether all is known about inputs and outputs."""
+    number, count = id(node), len(node.inputs)
     keys = [(id(source), index) for source, index in node.inputs]
     keys += [(number, index) for index in range(node.output_count())]
     found = [known.get(key) for key in keys]
-    ins, outs = found[: len(node.inputs)], found[len(node.inputs) :]
     try:
-        new_ins, new_outs = rule(node.params, list(ins), list(outs))
+        new_ins, new_outs = rule(node.params, found[:count], found[count:])
     except MXNetError as error:
-        raise _explained(node, error, ins, outs) from error.__cause__
+        raise _explained(node, error, found[:count], found[count:]) from error.__cause__
     learned = False
     for key, before, value in zip(keys, found, (*new_ins, *new_outs), strict=True):
         # np.dtype("float64") == None is True, so an absent value is asked for by identity
         if value is not before and value is not None and (before is None or value != before):
             known[key] = value
             learned = True
-    return _Visit(learned, is_whole(*new_ins, *new_outs))
+    return learned, is_whole(*new_ins, *new_outs)
 
 
-def _visit_gradient(node: Node, known: dict[Key, Any]) -> _Visit:
-    """A head gradient is like its output, a gradient like its input."""
+def _visit_gradient(node: Node, known: dict[Key, Any]) -> bool:
+    """A head gradient is like its output, a gradient like its input; whether that said anything new."""
     assert node.primal is not None
-    heads = node.read_names().count(HEAD)
+    heads = node.signature.heads
     alike = [(key_of(entry), (id(node.primal), i)) for i, entry in enumerate(node.inputs[:heads])]
     alike += [((id(node), i), key_of(entry)) for i, entry in enumerate(node.primal.inputs)]
     learned = False
     for one, other in alike:
         learned |= _refine(known, one, known.get(other)) if known.get(one) is None else False
         learned |= _refine(known, other, known.get(one)) if known.get(other) is None else False
-    return _Visit(learned, complete=False)
+    return learned
 
 
 def _with_primals(order: Sequence[Node]) -> list[Node]:
@@ -111,11 +104,11 @@ def fixpoint(order: Sequence[Node], known: dict[Key, Any], rule_name: str) -> di
         learned, again = False, []
         for node in waiting:
             if node.primal is not None:
-                visit = _visit_gradient(node, known)
+                is_new, is_complete = _visit_gradient(node, known), False
             else:
-                visit = _visit(node, known, getattr(node.op, rule_name), is_whole)
-            learned |= visit.learned
-            if not visit.complete:
+                is_new, is_complete = _visit(node, known, getattr(node.op, rule_name), is_whole)
+            learned |= is_new
+            if not is_complete:
                 again.append(node)
         if not learned:
             return known

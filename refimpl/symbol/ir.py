@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..kernels.foundation import Op
+from ..signatures import Signature, parsed, signature
 
 
 class Entry(NamedTuple):
@@ -13,10 +14,6 @@ class Entry(NamedTuple):
 
     node: Node
     index: int  # type: ignore[assignment]  # hides tuple.index, which nobody calls
-
-
-HEAD = "head"
-"""How pages name a head gradient where they name what backward reads."""
 
 
 class Node:
@@ -28,7 +25,7 @@ class Node:
     ``needs``, and has one output per input of the primal.
     """
 
-    __slots__ = ("attrs", "inputs", "name", "op", "params", "primal")
+    __slots__ = ("_signature", "attrs", "inputs", "name", "op", "params", "primal")
 
     def __init__(
         self,
@@ -44,19 +41,20 @@ class Node:
         self.attrs = attrs or {}
         self.inputs = list(inputs)
         self.primal = primal
+        self._signature: Signature | None = None
         self.params: Any
         if primal is not None:
-            self.params = primal.params
+            self.params, self._signature = primal.params, primal.signature
         elif params is not None:
             self.params = params
         else:
-            self.params = None if op is None else op.parse(_for_operator(self.attrs))
+            self.params = None if op is None else parsed(op, _for_operator(self.attrs))
 
     def reading(self, inputs: Sequence[Entry]) -> Node:
         """The same operator with other inputs."""
         made = Node.__new__(Node)
         made.op, made.name, made.attrs, made.params = self.op, self.name, self.attrs, self.params
-        made.primal, made.inputs = self.primal, list(inputs)
+        made.primal, made.inputs, made._signature = self.primal, list(inputs), self._signature
         return made
 
     def set_attribute(self, key: str, value: str) -> None:
@@ -65,7 +63,17 @@ class Node:
         if self.op is not None:
             graphs = self.subgraphs()
             self.params = self.op.parse({**_for_operator(attrs), **({"subgraphs": graphs} if graphs else {})})
+            self._signature = None
         self.attrs[key] = value
+
+    @property
+    def signature(self) -> Signature:
+        """What the operator says of its inputs and outputs; of a gradient node, the signature of its primal."""
+        found = self._signature
+        if found is None:
+            assert self.op is not None
+            found = self._signature = signature(self.op, self.params)
+        return found
 
     def subgraphs(self) -> list[list[Entry]]:
         """The graphs that a loop or a branch holds, as the outputs of each."""
@@ -88,33 +96,25 @@ class Node:
         if self.op is None:
             return ("",)
         if self.primal is not None:
-            return tuple(f"d_{name}" for name in self.op.input_names(self.params))
-        return self.op.output_names(self.params)
+            return tuple(f"d_{name}" for name in self.signature.inputs)
+        return self.signature.outputs
 
     def output_count(self) -> int:
         """Number of outputs, hidden ones counted."""
         if self.op is None:
             return 1
-        return len(self.primal.inputs) if self.primal is not None else len(self.op.output_names(self.params))
+        return len(self.signature.outputs) if self.primal is None else len(self.primal.inputs)
 
     def visible_count(self) -> int:
         """Number of outputs a user sees."""
-        if self.op is None:
-            return 1
-        if self.primal is not None:
+        if self.op is None or self.primal is not None:
             return self.output_count()
-        return self.op.visible_count(self.params)
+        return self.signature.visible
 
-    def read_names(self) -> list[str]:
+    def read_names(self) -> tuple[str, ...]:
         """What each input of a gradient node is: HEAD, or the name of an input or output of its primal."""
-        assert self.op is not None
         assert self.primal is not None
-        op, p = self.op, self.params
-        heads = [] if op.is_loss(p) else [HEAD] * op.visible_count(p)
-        if isinstance(op.inputs, tuple) and isinstance(op.outputs, tuple) and not op.variadic:
-            return [*heads, *op.need_names(p)]
-        active = {*op.input_names(p), *op.output_names(p)}
-        return heads + [name for name in op.need_names(p) if name in active]
+        return self.signature.reads
 
     def entry_name(self, index: int) -> str:
         """Name of an output: the variable's own, ``fc1_output``, ``split0_output1``."""
@@ -158,7 +158,7 @@ def auxiliary_nodes(order: Iterable[Node]) -> set[int]:
     for node in order:
         if node.op is None or not node.op.aux or node.primal is not None:
             continue
-        for name, entry in zip(node.op.input_names(node.params), node.inputs, strict=True):
+        for name, entry in zip(node.signature.inputs, node.inputs, strict=True):
             if name in node.op.aux and entry.node.is_variable:
                 found.add(id(entry.node))
     return found

@@ -7,7 +7,7 @@ import logging
 import re
 import reprlib
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..base import MXNetError, refusal
@@ -25,6 +25,7 @@ _LONG_MESSAGE = 800
 _NODE_FIELDS = {
     "op", "name", "param", "attr", "attrs", "inputs", "control_deps", "subgraphs", "backward_source_id",
 }
+_ATTRIBUTE_FIELDS = {"param", "attr", "attrs"}
 _GRAPH_FIELDS = {"nodes", "arg_nodes", "node_row_ptr", "heads", "attrs"}
 _CASTS = ("amp_cast", "amp_multicast")
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"})
@@ -57,12 +58,12 @@ def _versions(order: Sequence[Node]) -> dict[tuple[int, int], int]:
     updates: dict[int, int] = {}
     found: dict[tuple[int, int], int] = {}
     for node in order:
-        if node.op is None:
+        op = node.op
+        if op is None or not (updates or op.aux or op.mutates):
             continue
-        names = node.op.input_names(node.params)
-        for position, (name, entry) in enumerate(zip(names, node.inputs, strict=True)):
+        for position, (name, entry) in enumerate(zip(node.signature.inputs, node.inputs, strict=True)):
             # MXNet does not count BatchNorm's reset of gamma as an update
-            if name in node.op.aux or (name in node.op.mutates and name != "gamma"):
+            if name in op.aux or (name in op.mutates and name != "gamma"):
                 updates[id(entry.node)] = updates.get(id(entry.node), 0) + 1
             if entry.node.is_variable:
                 found[id(node), position] = updates.get(id(entry.node), 0)
@@ -76,24 +77,18 @@ def _quoted(text: str) -> str:
     return f'"{text}"'
 
 
-def _layout(value: Any, indent: int = 0) -> str:
-    """Text in the layout of MXNet's writer: two spaces, one-line maps of a single entry, one-line triples."""
-    if isinstance(value, str):
-        return _quoted(value)
-    if isinstance(value, int) or not value:
-        return str(value)
-    pad = "  " * (indent + 1)
-    if isinstance(value, dict):
-        lines = [f"{_quoted(k)}: {_layout(v, indent + 1)}" for k, v in value.items()]
-        if len(lines) == 1:
-            return "{" + lines[0] + "}"
-        return "{\n" + pad + f", \n{pad}".join(lines) + "\n" + "  " * indent + "}"
-    if isinstance(value[0], list):
-        return str(value)  # references, which are lists of numbers
-    lines = [_layout(v, indent + 1) for v in value]
-    if len(lines) <= 10 and not isinstance(value[0], dict):
-        return "[" + ", ".join(lines) + "]"
-    return "[\n" + pad + f", \n{pad}".join(lines) + "\n" + "  " * indent + "]"
+def _block(brackets: str, lines: Iterable[str], indent: int) -> str:
+    """Lines in the layout of MXNet's writer, which indents by two spaces."""
+    pad = "\n" + "  " * (indent + 1)
+    return f"{brackets[0]}{pad}{f', {pad}'.join(lines)}{pad[:-2]}{brackets[1]}"
+
+
+def _map(fields: Sequence[str], indent: int) -> str:
+    return "{" + fields[0] + "}" if len(fields) == 1 else _block("{}", fields, indent)
+
+
+def _numbers(values: Sequence[int], indent: int) -> str:
+    return str(values) if len(values) <= 10 else _block("[]", map(str, values), indent)
 
 
 def _np_shape() -> bool:
@@ -103,38 +98,56 @@ def _np_shape() -> bool:
 
 
 def to_json(heads: Sequence[Entry], *, remove_amp_cast: bool = True) -> str:
-    """The graph below ``heads`` as text, by default without the casts that mixed precision put in."""
-    if remove_amp_cast and any(n.op is not None and n.op.name in _CASTS for n in post_order(heads)):
-        heads = _without_casts(heads)
-    np_shape = {"is_np_shape": ["int", 1]} if _np_shape() else {}
-    return _layout({**_fields(heads), "attrs": {**np_shape, "mxnet_version": ["int", upgrades.CURRENT]}})
+    """The graph below ``heads`` as text, by default without the casts that mixed precision put in.
 
-
-def _fields(heads: Sequence[Entry]) -> dict[str, Any]:
-    """What a file says of a graph; a graph inside a node says no more."""
+    Raises:
+        MXNetError: a node is a gradient.
+    """
     order = post_order(heads)
+    for node in order:
+        if node.primal is not None:
+            raise refusal(
+                "Symbol/gradient-file",
+                f"{node.name} is the gradient of {node.primal.kind}, which a file cannot hold; save the symbol"
+                " itself and call gradient after loading it",
+            )
+    if remove_amp_cast and any(node.op is not None and node.op.name in _CASTS for node in order):
+        heads = _without_casts(heads)
+        order = post_order(heads)
+    attrs = [f'"mxnet_version": ["int", {upgrades.CURRENT}]']
+    if _np_shape():
+        attrs.insert(0, '"is_np_shape": ["int", 1]')
+    return _block("{}", [*_fields(heads, order, 1), f'"attrs": {_map(attrs, 1)}'], 0)
+
+
+def _fields(heads: Sequence[Entry], order: Sequence[Node], indent: int) -> list[str]:
+    """What a file says of a graph of the nodes ``order``; a graph inside a node says no more."""
     number = {id(node): i for i, node in enumerate(order)}
     versions = _versions(order)
     nodes, rows = [], [0]
     for node in order:
-        fields: dict[str, Any] = {"op": node.kind, "name": node.name}
+        fields = [f'"op": {_quoted(node.kind)}', f'"name": {_quoted(node.name)}']
         if node.attrs:
-            fields["attrs"] = dict(sorted(node.attrs.items()))
-        fields["inputs"] = [
-            [number[id(e.node)], e.index, versions.get((id(node), i), 0)]
-            for i, e in enumerate(node.inputs)
+            attrs = [f"{_quoted(key)}: {_quoted(value)}" for key, value in sorted(node.attrs.items())]
+            fields.append(f'"attrs": {_map(attrs, indent + 2)}')
+        inputs = [
+            [number[id(source)], index, versions.get((id(node), i), 0)]
+            for i, (source, index) in enumerate(node.inputs)
         ]
+        fields.append(f'"inputs": {inputs}')
         if node.subgraphs():
-            fields["subgraphs"] = [_fields(graph) for graph in node.subgraphs()]
-        nodes.append(fields)
+            graphs = [_block("{}", _fields(g, post_order(g), indent + 4), indent + 3) for g in node.subgraphs()]
+            fields.append(f'"subgraphs": {_block("[]", graphs, indent + 2)}')
+        nodes.append(_block("{}", fields, indent + 1))
         # in MXNet the workspace of RNN is no output
         rows.append(rows[-1] + (node.visible_count() if node.kind == "RNN" else node.output_count()))
-    return {
-        "nodes": nodes,
-        "arg_nodes": [i for i, node in enumerate(order) if node.is_variable],
-        "node_row_ptr": rows,
-        "heads": [[number[id(e.node)], e.index, 0] for e in heads],
-    }
+    variables = [i for i, node in enumerate(order) if node.is_variable]
+    return [
+        f'"nodes": {_block("[]", nodes, indent)}',
+        f'"arg_nodes": {_numbers(variables, indent)}',
+        f'"node_row_ptr": {_numbers(rows, indent)}',
+        f'"heads": {[[number[id(e.node)], e.index, 0] for e in heads]}',
+    ]
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -241,7 +254,7 @@ class _Graph:
     def attributes(self, fields: dict[str, Any], where: str) -> dict[str, str]:
         """``param`` of 0.8, overruled by ``attr`` or ``attrs``."""
         attrs: dict[str, str] = {}
-        for key in sorted((k for k in fields if k in ("param", "attr", "attrs")), key=lambda k: k != "param"):
+        for key in sorted([k for k in fields if k in _ATTRIBUTE_FIELDS], key=lambda k: k != "param"):
             if not isinstance(fields[key], dict):
                 raise self.fail(f"{where}: {key} is not a map")
             for attribute, value in fields[key].items():
@@ -261,8 +274,8 @@ class _Graph:
         if not isinstance(name, str):
             raise self.fail(f"{where} has no name")
         where = f"{where} ({name[:80]})"
-        unknown = [key for key in fields if key not in _NODE_FIELDS]
-        if unknown:
+        if not _NODE_FIELDS.issuperset(fields):
+            unknown = [key for key in fields if key not in _NODE_FIELDS]
             raise self.fail(f"{where} has an unknown field {reprlib.repr(unknown[0])}")
         for key in ("inputs", "control_deps", "subgraphs"):
             if not isinstance(fields.get(key, []), list):

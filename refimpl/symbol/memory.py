@@ -12,6 +12,7 @@ smallest gap that holds it; whoever is large, or lives long, chooses first (Pisa
 from __future__ import annotations
 
 import os
+from bisect import insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -112,7 +113,9 @@ class _Tenant:
     """Values that lie at one place, one after the other or as views of each other."""
 
     context: Context
+    used: int
     size: int
+    """``used`` bytes, rounded up."""
     first: int
     last: int
     keys: list[Key]
@@ -120,19 +123,9 @@ class _Tenant:
     home: Key | None = None
 
 
-def _inplace_pairs(node: Node) -> list[tuple[int, int]]:
+def _inplace_pairs(node: Node) -> tuple[tuple[int, int], ...]:
     """(position of an input, index of an output) that may share memory."""
-    op = node.op
-    assert op is not None
-    if node.primal is None:
-        return [(i, o) for i, o in op.inplace if i < len(node.inputs)]
-    names = op.input_names(node.params)
-    reads = node.read_names()
-    return [
-        (reads.index(read), names.index(name))
-        for read, name in op.inplace_backward
-        if read in reads and name in names
-    ]
+    return node.signature.inplace if node.primal is None else node.signature.inplace_backward
 
 
 def _changed(nodes: Iterable[Node]) -> set[Key]:
@@ -141,7 +134,7 @@ def _changed(nodes: Iterable[Node]) -> set[Key]:
     for node in nodes:
         op = node.op
         if op is not None and op.mutates:
-            names = op.input_names(node.params) if node.primal is None else node.read_names()
+            names = node.signature.inputs if node.primal is None else node.signature.reads
             found.update(key_of(e) for e, name in zip(node.inputs, names, strict=True) if name in op.mutates)
     return found
 
@@ -161,9 +154,9 @@ class _Planner:
         """The last step that reads each value; ``held`` ones are read after all steps."""
         found: dict[Key, int] = {}
         for step, node in enumerate([*self.forward, *self.backward]):
-            for entry in node.inputs:
-                again = step >= len(self.forward) and id(entry.node) in self.graph.forward
-                found[key_of(entry)] = self.end if again and self.how == "keep" else step
+            keeps = self.how == "keep" and step >= len(self.forward)
+            for source, index in node.inputs:
+                found[id(source), index] = self.end if keeps and id(source) in self.graph.forward else step
         found.update(dict.fromkeys(held, self.end))
         return found
 
@@ -171,8 +164,8 @@ class _Planner:
         return prod(self.graph.shapes[key]) * np.dtype(self.graph.types[key]).itemsize
 
     def _alike(self, a: Key, b: Key, context: Context) -> bool:
-        types = self.graph.types
-        return self.of[a].context == context and self._bytes(a) == self._bytes(b) and types[a] == types[b]
+        types, tenant = self.graph.types, self.of[a]
+        return types[a] == types[b] and tenant.used == self._bytes(b) and tenant.context == context
 
     def _join(self, key: Key, tenant: _Tenant, step: int) -> None:
         tenant.last = max(tenant.last, self.last_use.get(key, step))
@@ -182,7 +175,7 @@ class _Planner:
     def _view(self, step: int, node: Node, context: Context) -> None:
         """Let the output of a view be the memory of its input."""
         assert node.op is not None
-        if not node.op.view or not node.inputs or (node.primal is not None and node.op.loss):
+        if not node.inputs or (node.primal is not None and node.op.loss):
             return
         source, target = key_of(node.inputs[0]), (id(node), 0)
         if (
@@ -194,8 +187,9 @@ class _Planner:
 
     def _in_place(self, step: int, node: Node, context: Context) -> None:
         """Let outputs take over the memory of inputs that nobody reads after this step."""
+        pairs = _inplace_pairs(node)
         taken: set[int] = set()
-        for index in range(node.output_count()):
+        for index in sorted({index for _, index in pairs}):
             target = (id(node), index)
             if target in self.of or target in self.pinned:
                 continue
@@ -213,8 +207,8 @@ class _Planner:
             tenant = self.of.get(source)
             if tenant is None or tenant.last != step or not self._alike(source, (id(node), index), context):
                 continue
-            readers = [i for i, e in enumerate(node.inputs) if self.of.get(key_of(e)) is tenant]
-            if all((reader, index) in pairs for reader in readers):
+            readers = [i for i, (other, at) in enumerate(node.inputs) if self.of.get((id(other), at)) is tenant]
+            if all([(reader, index) in pairs for reader in readers]):  # noqa: C419  # a list is faster
                 found.append(tenant)
         return found
 
@@ -227,39 +221,42 @@ class _Planner:
             birth = births[id(node)]
             over = self._overwritable(birth, node, key[1], context)[:1]
             free = [t for t in self.tenants if t.context == context and t.last < birth and t not in over]
-            pile = _Pile(len(over) + len(free))
+            pile = _Pile()
             for tenant in [*over, *sorted(free, key=lambda t: (-t.size, t.first))]:
-                if tenant.home is None and self._bytes(tenant.keys[0]) <= space:
-                    pile.put(tenant)
-                    if tenant.offset + self._bytes(tenant.keys[0]) <= space:
+                if tenant.home is None and tenant.used <= space:
+                    offset = pile.gap(tenant)
+                    if offset + tenant.used <= space:
+                        pile.put(tenant, offset)
                         tenant.home = key
-                    else:
-                        pile.take_back()
 
     def run(self) -> Plan:
         """Decide who shares, then where everything lies."""
         for step, node in enumerate([*self.forward, *self.backward]):
             context = self.graph.contexts[id(node)]
             if self.how != "off":
-                self._view(step, node, context)
-                self._in_place(step, node, context)
-            for key in ((id(node), i) for i in range(node.output_count())):
+                if node.op is not None and node.op.view:
+                    self._view(step, node, context)
+                if _inplace_pairs(node):
+                    self._in_place(step, node, context)
+            for key in [(id(node), i) for i in range(node.output_count())]:
                 if key in self.pinned:
                     continue
-                self.plan.requested += self._bytes(key)
+                used = self._bytes(key)
+                self.plan.requested += used
                 if key not in self.of:
                     last = self.last_use.get(key, step)
                     first, last = (0, self.end) if self.how == "off" else (step, last)
-                    size = -(-self._bytes(key) // ALIGNMENT) * ALIGNMENT
-                    self.of[key] = _Tenant(context, size, first, last, [key])
-                    self.tenants.append(self.of[key])
+                    size = -(-used // ALIGNMENT) * ALIGNMENT
+                    self.of[key] = tenant = _Tenant(context, used, size, first, last, [key])
+                    self.tenants.append(tenant)
         if self.how != "off":
             self._lodge()
-        for place in {tenant.context: None for tenant in self.tenants}:
-            self.plan.arenas[place] = arrange([t for t in self.tenants if t.context == place and t.home is None])
-        for key, tenant in self.of.items():
-            self.plan.place[key] = Place(tenant.context, tenant.offset, tenant.size, tenant.home)
-            self.plan.lives[key] = (tenant.first, tenant.last)
+        for context in {tenant.context: None for tenant in self.tenants}:
+            self.plan.arenas[context] = arrange([t for t in self.tenants if t.context == context and t.home is None])
+        for tenant in self.tenants:
+            place = Place(tenant.context, tenant.offset, tenant.size, tenant.home)
+            for key in tenant.keys:
+                self.plan.place[key], self.plan.lives[key] = place, (tenant.first, tenant.last)
         return self.plan
 
 
@@ -275,38 +272,37 @@ def needed(tenants: Sequence[_Tenant]) -> int:
 class _Pile:
     """Tenants with an offset each; whose lives overlap, lie apart."""
 
-    def __init__(self, capacity: int) -> None:
-        self.count = 0
-        self.first, self.last, self.start, self.end = (np.zeros(capacity, np.int64) for _ in range(4))
-
-    def put(self, tenant: _Tenant) -> None:
-        """Place one more in the smallest gap that holds it, on top where there is none."""
-        n = self.count
-        there = np.flatnonzero((self.first[:n] <= tenant.last) & (self.last[:n] >= tenant.first))
-        there = there[np.argsort(self.start[there], kind="stable")]
-        tops = np.concatenate(([0], np.maximum.accumulate(self.end[there])))
-        gaps = self.start[there] - tops[:-1]
-        fitting = np.flatnonzero(gaps >= tenant.size)
-        tenant.offset = int(tops[fitting[np.argmin(gaps[fitting])]] if fitting.size else tops[-1])
-        self.first[n], self.last[n] = tenant.first, tenant.last
-        self.start[n], self.end[n] = tenant.offset, tenant.offset + tenant.size
-        self.count = n + 1
-
-    def take_back(self) -> None:
-        """Undo the last ``put``."""
-        self.count -= 1
-
-    @property
-    def height(self) -> int:
+    def __init__(self) -> None:
+        self.placed: list[tuple[int, int, int, int]] = []
+        """(begin, end, first step, last step) of each, in the order of their places."""
+        self.height = 0
         """Bytes that all need together."""
-        return int(self.end[: self.count].max(initial=0))
+
+    def gap(self, tenant: _Tenant) -> int:
+        """The offset of the smallest gap that holds one more, on top where there is none."""
+        first, last, size = tenant.first, tenant.last, tenant.size
+        found, least, top = -1, 0, 0
+        for begin, end, born, dead in self.placed:
+            if born <= last and dead >= first:
+                room = begin - top
+                if room >= size and (found < 0 or room < least):
+                    found, least = top, room
+                if end > top:  # noqa: PLR1730  # max() would cost as much as all the rest
+                    top = end
+        return top if found < 0 else found
+
+    def put(self, tenant: _Tenant, offset: int) -> None:
+        """Place one more."""
+        tenant.offset, end = offset, offset + tenant.size
+        insort(self.placed, (offset, end, tenant.first, tenant.last))
+        self.height = max(self.height, end)
 
 
 def fit(tenants: Sequence[_Tenant]) -> int:
     """Place tenants in the given order; the bytes that all need together."""
-    pile = _Pile(len(tenants))
+    pile = _Pile()
     for tenant in tenants:
-        pile.put(tenant)
+        pile.put(tenant, pile.gap(tenant))
     return pile.height
 
 
@@ -321,14 +317,14 @@ ORDERS = (
 def arrange(tenants: Sequence[_Tenant]) -> int:
     """Give each tenant an offset; the bytes that all need together.
 
-    One order after the other is tried until hardly anything is wasted; within each, whoever lies on top
-    moves to the front, ``ROUNDS`` times.
+    Every order is tried until hardly anything is wasted, ``ROUNDS`` times; after each round, whoever lies on top
+    moves to the front of that order.
     """
     enough = needed(tenants) * (1 + WASTE)
     best, chosen = -1, list(tenants)
-    for key in ORDERS:
-        order = sorted(tenants, key=key)
-        for _ in range(ROUNDS if len(tenants) <= MANY else 1):
+    orders = [sorted(tenants, key=key) for key in ORDERS]
+    for _ in range(ROUNDS if len(tenants) <= MANY else 1):
+        for order in orders:
             total = fit(order)
             if best < 0 or total < best:
                 best, chosen = total, list(order)

@@ -16,7 +16,8 @@ def simplified(graph: Graph, targets: list[Context]) -> Graph:
     """The graph that an executor runs; ``targets`` are the contexts where its gradients are wanted."""
     merge = common_expressions.eliminate if common_expressions.enabled() else common_expressions.separate
     graph = dead_branches.remove(merge(graph))
-    return devices.connect(graph, targets) if len(set(graph.contexts.values())) > 1 else graph
+    places = list(graph.contexts.values())
+    return graph if all(place == places[0] for place in places) else devices.connect(graph, targets)
 
 
 def plain_graph(entries: Sequence[Entry]) -> Graph:

@@ -92,6 +92,14 @@ def values(
     return found
 
 
+def is_dense(order: Sequence[Node], variables: Mapping[int, str]) -> bool:
+    """Whether every value and every gradient of a graph has default storage, as nothing in it makes a sparse one."""
+    if any(stype != "default" for stype in variables.values()):
+        return False
+    makers = (*_LISTS, "cast_storage")
+    return not any(node.op is not None and node.op.name in makers for node in order)
+
+
 class Gradients:
     """The gradients of a graph's values, seen from the operators that read them.
 

@@ -6,7 +6,8 @@ Each library runs in a server process of its own; the rounds are interleaved, so
 machine does falls on all of them alike. The tiny workloads (2 * a + b bound, and a + b called, on two numbers) show
 what handing over one call costs. This never gates anything: numbers are for reading.
 
-``python -m tests.bench.compilation`` times first calls, page by page.
+``python -m tests.bench.compilation`` times first calls, page by page; ``python -m tests.bench.handling`` times what
+is done in Python around the operators.
 """
 
 from __future__ import annotations

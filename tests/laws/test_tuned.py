@@ -23,6 +23,7 @@ from refimpl.kernels import (
     fully_connected,
     get,
     pooling,
+    rnn_products,
     softmax,
 )
 from refimpl.kernels.foundation import LOOPS, Buffer, plain_kernels
@@ -106,6 +107,22 @@ def test_product(n, m, k, turn_a, turn_b, seed):
     """Every way of storing the operands, across the ends of tiles and panels."""
     numbers = (n, m, k, *strides(n, m, k, (turn_a, turn_b)))
     agrees(fully_connected.PRODUCT, normal, seed, [(n * k,), (k * m,)], (n, m), numbers, k)
+
+
+def kept_product(a, b, out, n, m, k, a_row, a_step, b_row, b_step):
+    """The same, with the right operand brought into order first."""
+    kept = Surrounded(np.full(rnn_products.room_for(k, m), np.nan, out.dtype))
+    rnn_products.KEEP(b, kept.buffer, k, m, b_row, b_step)
+    rnn_products.BY_KEPT(a, kept.buffer, out, n, m, k, a_row, a_step)
+    assert kept.intact()
+
+
+@given(SIDES, SIDES, st.one_of(SIDES, st.sampled_from([383, 384, 385, 800])), st.booleans(),
+       st.booleans(), SEEDS)
+def test_kept_product(n, m, k, turn_a, turn_b, seed):
+    """Every way of storing the operands, across the ends of tiles."""
+    numbers = (n, m, k, *strides(n, m, k, (turn_a, turn_b)))
+    agrees(kept_product, normal, seed, [(n * k,), (k * m,)], (n, m), numbers, k)
 
 
 def test_product_of_a_part():
@@ -358,6 +375,6 @@ def test_every_twin_is_tested_here():
         "fully_connected.product", "convolution.correlate", "convolution.send_back",
         "convolution.gather_weight", "convolution.gather_bias", "batch_norm.batch_statistics",
         "batch_norm.head_sums", "pooling.max_pairs_back", "softmax.softmax",
-        "activation.map_one_tanh", "activation.map_one_sigmoid",
+        "activation.map_one_tanh", "activation.map_one_sigmoid", "rnn_products.keep", "rnn_products.by_kept",
     }
     assert {loop.name for loop in LOOPS if loop._tuned is not None} == tested

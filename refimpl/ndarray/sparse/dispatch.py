@@ -15,6 +15,7 @@ import numpy as np
 
 from ...base import refusal
 from ...kernels.foundation import Op, get
+from ...signatures import signature as signature_of
 from .. import operators
 from ..ndarray import NDArray
 from . import recorded
@@ -129,12 +130,13 @@ def _recorded(
 
 def _check(op: Op, p: Any, arrays: Sequence[NDArray], targets: Sequence[NDArray]) -> None:
     """Count, shapes and types of the inputs by the page's own inference; the shape of the output's target."""
-    names = op.input_names(p)
+    signature = signature_of(op, p)
+    names = signature.inputs
     if len(names) != len(arrays):
         raise refusal(
             "nd/input-count", f"{op.name} takes {len(names)} inputs ({', '.join(names)}), got {len(arrays)}"
         )
-    unknown = [None] * len(op.output_names(p))
+    unknown = [None] * len(signature.outputs)
     _, shapes = op.infer(p, [array.shape for array in arrays], list(unknown))
     op.infer_type(p, [np.dtype(array.dtype) for array in arrays], list(unknown))
     for target, shape in zip(targets, shapes, strict=False):

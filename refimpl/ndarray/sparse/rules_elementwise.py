@@ -9,7 +9,7 @@ import numpy as np
 
 from ...kernels.cast_storage import GATHER_ROWS, INDEX
 from ...kernels.foundation import Buffer, allocate, as_buffer
-from ...kernels.sparse_union import GATHER_STORED, union, without_zeros
+from ...kernels.sparse_union import GATHER_STORED, aligned, union, without_zeros
 from ..ndarray import NDArray
 from .base import BaseSparseNDArray
 from .csr import CSRNDArray
@@ -78,13 +78,16 @@ def on_union(name: str) -> Any:
 
     def run(p: Any, arrays: Sequence[Any]) -> NDArray:
         left, right = arrays
-        right = right.as_in_context(left.context)
         ctx = left.context
-        patterns = [_pattern(array) for array in (left, right)]
-        indices, indptr, from_left, from_right = union(*patterns)
-        values = on_dense(name, p, [spread(left._values, from_left), spread(right._values, from_right)])
+        right = right.as_in_context(ctx)
         if left.stype == "row_sparse":
+            indices, _, from_left, from_right = union(_one_run(left), _one_run(right))
+            values = on_dense(name, p, [spread(left._values, from_left), spread(right._values, from_right)])
             return RowSparseNDArray(values, (NDArray(indices, ctx),), left.shape, ordered=True)
+        one, other, indices, indptr = aligned(
+            widened(left._values), _pattern(left), widened(right._values), _pattern(right)
+        )
+        values = on_dense(name, p, [narrowed(one, left.dtype, ctx), narrowed(other, right.dtype, ctx)])
         kept, columns, starts = without_zeros(widened(values), indices, indptr)
         parts = (NDArray(starts, ctx), NDArray(columns, ctx))
         return CSRNDArray(narrowed(kept, values.dtype, ctx), parts, left.shape, ordered=True)
@@ -93,11 +96,15 @@ def on_union(name: str) -> Any:
 
 
 def _pattern(array: BaseSparseNDArray) -> tuple[Buffer, Buffer]:
-    """(indices, starts); the rows of a row_sparse array are one run."""
-    indices = array._indices[-1]._data
-    if array.stype == "csr":
-        return indices, array._indices[0]._data
-    return indices, as_buffer(np.array([0, indices.size], INDEX), indices.device)
+    """(indices, starts) of a csr matrix."""
+    starts, columns = array._indices
+    return columns._data, starts._data
+
+
+def _one_run(array: BaseSparseNDArray) -> tuple[Buffer, Buffer]:
+    """The same of a row_sparse array, whose rows are one run."""
+    rows = array._indices[0]._data
+    return rows, as_buffer(np.array([0, rows.size], INDEX), rows.device)
 
 
 def stored_places(sparse: Any, dense: NDArray) -> NDArray:

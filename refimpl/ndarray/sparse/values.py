@@ -10,6 +10,7 @@ import numpy as np
 from ...context import Context
 from ...kernels.foundation import Buffer, Op, allocate, get
 from ...kernels.foundation import run as runner
+from .. import operators
 from ..ndarray import NDArray
 
 _WIDER: dict[np.dtype, np.dtype] = {np.dtype(np.float16): np.dtype(np.float32), np.dtype(np.bool_): np.dtype(np.uint8)}
@@ -46,11 +47,10 @@ def on_dense(op: Op | str, p: Any, arrays: Sequence[NDArray]) -> NDArray:
         p = op.parse({op.variadic: len(arrays), **p} if op.variadic else p)
     ctx = arrays[0].context
     memories = [array.as_in_context(ctx)._data for array in arrays]
-    _, types = op.infer_type(p, [m.dtype for m in memories], [None])
-    # an empty array has sides of 0, which inference reads as unknown
-    _, shapes = op.infer(p, [m.shape for m in memories], [None])
-    shape = shapes[0] if memories[0].size else memories[0].shape
-    out = allocate(shape, np.dtype(types[0]), ctx.memory)
-    if out.size:
-        runner.forward(op, p, memories, [out])
+    if not memories[0].size:  # inference reads sides of 0 as unknown
+        _, types = op.infer_type(p, [m.dtype for m in memories], [None])
+        return NDArray(allocate(memories[0].shape, np.dtype(types[0]), ctx.memory), ctx)
+    (shape, dtype), *_ = operators.plan_of(op, p, memories).results
+    out = allocate(shape, dtype, ctx.memory)
+    runner.forward(op, p, memories, [out])
     return NDArray(out, ctx)

@@ -1,0 +1,57 @@
+"""The matrix product whose right operand is packed once for many products, as a recurrent layer's is.
+
+All panels of the operand (see ``gemm``) lie one after another, each as deep as the matrix; no tile is read back.
+"""
+
+from __future__ import annotations
+
+from ..foundation import Buffer
+from .gemm import fill_panel
+from .kernel import kernel, tile_for, twin, workspace
+from .simd import blank, grow, lay, ramp
+
+
+def size(depth: int, columns: int) -> int:
+    """How many numbers the packed form of a (depth, columns) matrix has: whole tiles."""
+    width = 8 * len(tile_for(columns)[1])
+    return depth * width * -(-columns // width)
+
+
+@kernel
+def multiply_packed(a, packed, out, n, m, k, a_row, a_step, edge, rows, blocks):
+    """out (n, m) = a . b; ``edge`` takes tiles that stick out on the right, ``rows`` tells their height."""
+    width, height = 8 * len(blocks), len(rows)
+    lines = ramp(0, width, height * width, rows)
+    blocks = ramp(0, 8, 8 * len(blocks), blocks)  # the same numbers, now known to the compiler
+    for column in range(0, m, width):
+        columns = min(width, m - column)
+        for row in range(0, n, height):
+            # Rows beyond the last repeat it: they write the same numbers to the same place.
+            left = ramp(row * a_row, a_row, (n - 1) * a_row, rows)
+            tile = blank(rows, blocks)
+            for t in range(k):
+                tile = grow(tile, a, left, t * a_step, packed, blocks, column * k + t * width)
+            if columns == width:
+                lay(tile, out, ramp(row * m, m, (n - 1) * m, rows), blocks, column)
+            else:
+                lay(tile, edge, lines, blocks, 0)
+                for i in range(min(height, n - row)):
+                    for j in range(columns):
+                        out[(row + i) * m + column + j] = edge[i * width + j]
+
+
+@twin
+def pack(b: Buffer, packed: Buffer, k: int, m: int, b_row: int, b_step: int) -> None:
+    """The panels of b (k, m), with b[t, j] at ``t b_row + j b_step``."""
+    width = 8 * len(tile_for(m)[1])
+    for column in range(0, m, width):
+        panel = packed.flat[column * k :]
+        fill_panel(b.flat, column * b_step, b_row, b_step, k, min(width, m - column), width, panel)
+
+
+@twin
+def product(a: Buffer, packed: Buffer, out: Buffer, n: int, m: int, k: int, a_row: int, a_step: int) -> None:
+    """out (n, m) = a . b, with a[i, t] at ``i a_row + t a_step`` and b packed."""
+    rows, blocks = tile_for(m)
+    edge = workspace("edge", 8 * len(blocks) * len(rows))
+    multiply_packed(a.flat, packed.flat, out.flat, n, m, k, a_row, a_step, edge, rows, blocks)
