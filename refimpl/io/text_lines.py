@@ -41,8 +41,8 @@ def files_of(iterator: str, name: str | os.PathLike) -> list[Path]:
 def lines_of(iterator: str, name: str | os.PathLike, parts: int = 1, part: int = 0) -> Iterator[Line]:
     """The lines that are not empty, and whether each is in the part.
 
-    All files count as one text of n bytes; part k of m has the lines that begin at or after byte
-    ceil(n / m) * k and before that of the next part.
+    All files count as one text of n bytes, cut at each byte c = ceil(n / m) * k. A line that begins just there
+    belongs to the part before the cut, the first line of a file to the part behind it.
 
     Raises:
         MXNetError: a file cannot be read, or the part has no line.
@@ -56,7 +56,8 @@ def lines_of(iterator: str, name: str | os.PathLike, parts: int = 1, part: int =
         for file, start in zip(files, np.cumsum([0, *sizes[:-1]]), strict=True):
             for number, begin, text in _lines(file):
                 if text:
-                    inside = bool(first <= start + begin < last)
+                    place = start + begin if begin else start + 0.5
+                    inside = bool(first < place <= last)
                     seen = seen or inside
                     yield Line(file, number, text, inside)
     except OSError as error:

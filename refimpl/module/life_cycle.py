@@ -84,8 +84,8 @@ def missing_step(module: Any, operation: str) -> str | None:
     return None
 
 
-def demand(module: Any, operation: str) -> None:
-    """Refuse ``operation`` unless ``module`` has taken every step it needs.
+def demand(module: Any, operation: str, asked: str = "") -> None:
+    """Refuse ``operation`` unless ``module`` has taken every step it needs; ``asked`` is what the user called.
 
     Raises:
         AssertionError: names the missing step.
@@ -94,7 +94,7 @@ def demand(module: Any, operation: str) -> None:
     if flag is not None:
         step = STEPS[flag]
         raise refusal(
-            step.clause, f"{operation} needs a module with {flag}=True: {step.mend}", AssertionError
+            step.clause, f"{asked or operation} needs a module with {flag}=True: {step.mend}", AssertionError
         )
 
 

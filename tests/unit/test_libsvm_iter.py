@@ -98,6 +98,21 @@ def test_parts(parts, write):
 
 
 @pytest.mark.clause("LibSVMIter/parts")
+@pytest.mark.parametrize("parts", [
+    [[0, 1, 2, 3, 4], [5, 6, 7]], [[0, 1, 2], [3, 4, 5], [6, 7]], [[0, 1, 2], [3, 4], [5, 6], [7]],
+], ids=len)
+def test_lines_that_begin_at_a_cut(parts, write):
+    """MXNet 1.9.1: eight lines of six bytes."""
+    path = write("".join(f"{k} 0:1\n" for k in range(8)))
+
+    def labels(part):
+        iterator = opened(path, batch_size=1, num_parts=len(parts), part_index=part)
+        return [int(batch.label[0].asscalar()) for batch in iterator]
+
+    assert [labels(part) for part in range(len(parts))] == parts
+
+
+@pytest.mark.clause("LibSVMIter/parts")
 def test_labels_of_a_file_follow_their_samples(write):
     path, labels = write(ELEVEN), write("".join(f"0 1:{k + 1}\n" for k in range(11)), "labels.svm")
     iterator = opened(path, batch_size=3, label_libsvm=labels, label_shape=(2,), num_parts=3, part_index=2)

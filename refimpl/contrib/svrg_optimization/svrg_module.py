@@ -71,7 +71,7 @@ class SVRGModule(Module):
             AssertionError: no optimizer is initialised, or the module is bound for inference.
             ValueError: there is no row.
         """
-        demand(self, "update")
+        demand(self, "update", asked="update_full_grads")
         before, self._param_dict = self._param_dict, None
         self._take_snapshot()
         train_data.reset()
