@@ -18,6 +18,7 @@ from ..base import refusal, require
 from ..ndarray import NDArray
 from ..optimizer.states import dumps_optimizer
 from . import messages as say
+from . import rows
 from .compression import TwoBit
 from .learning import as_array, as_value
 from .local import Key, KVStore, UpdateFunction
@@ -61,28 +62,39 @@ class DistributedKVStore(KVStore):
         """Give keys their first arrays: those of worker 0. Returns when they are there.
 
         Raises:
-            MXNetError: a key has an array already, keys of both kinds are used, or worker 0's shape is another.
+            MXNetError: a key has an array already, keys of both kinds are used, worker 0's shape is another, or an
+                array is csr. No key of the call is this worker's then: it may try again.
             AssertionError: keys and values do not pair up, or a key is neither int nor str.
         """
-        tickets: list[Ticket] = []
-        for name, array in self._pairs(key, value):
+        pairs, tickets = self._pairs(key, value), list[Ticket]()
+        new: dict[Key, Known] = {}
+        for name, array in pairs:
             require(
-                "KVStore/duplicate-init", name not in self._known,
+                "KVStore/duplicate-init", name not in self._known and name not in new,
                 f"duplicate init of key {name!r}: a key is initialised once; push to change its array",
             )
+            require(
+                "Cluster/no-csr", array.stype != "csr",
+                f"servers keep no csr arrays (key {name!r}); use array.tostype('default') or a row_sparse array",
+            )
             parts = parts_of(name, array.shape, self._transport.servers, self._bound)
-            self._known[name] = known = Known(array.shape, array.dtype, array.stype, parts)
+            new[name] = Known(array.shape, array.dtype, array.stype, parts)
+        for name, array in pairs:
+            known = new[name]
             whole = as_value(array) if self._rank == 0 else None
-            for number, part in enumerate(parts):
+            for number, part in enumerate(known.parts):
                 piece = None if whole is None else cut(whole, part.begin, part.end)
                 body = say.Init(self._place(name, number), _shape_of(known, part), piece)
                 tickets.append(self._send(part.server, body))
         for ticket in tickets:
             ticket.wait()
+        self._known.update(new)
 
     def _push_one(self, key: Key, arrays: list[NDArray]) -> None:
         """Send the sum of one key's arrays to where the key is kept."""
         known = self._known[key]
+        if self._compression is not None:
+            rows.require_dense(key, arrays)
         for array in arrays:
             if array.shape != known.shape or array.dtype != known.dtype:
                 raise refusal(
@@ -123,10 +135,10 @@ class DistributedKVStore(KVStore):
     def _holding(self, key: Key, ids: NDArray) -> NDArray:
         """The rows ``ids`` of a key, from the servers that have them."""
         known = self._known[key]
-        rows = np.unique(np.trunc(ids.asnumpy()).astype(np.int64))
+        wanted = np.unique(np.trunc(ids.asnumpy()).astype(np.int64))
         asked = []
         for number, part in enumerate(known.parts):
-            there = rows[(rows >= part.begin) & (rows < part.end)] - part.begin
+            there = wanted[(wanted >= part.begin) & (wanted < part.end)] - part.begin
             body = say.PullRows(self._place(key, number), there)
             asked.append((part.begin, self._send(part.server, body)))
         return as_array(self._received(key, asked))
@@ -142,15 +154,17 @@ class DistributedKVStore(KVStore):
         """Put arrays in the place of what is stored, past the optimizer: worker 0's arrays, when all have called.
 
         Raises:
-            MXNetError: a key was not initialised, or a shape differs.
+            MXNetError: a key was not initialised, or a shape differs; nothing was sent then.
         """
-        for name, array in self._pairs(key, value):
+        pairs = self._pairs(key, value)
+        for name, array in pairs:
             self._find(name)
             if array.shape != self._known[name].shape:
                 raise refusal(
                     "Cluster/push-alike",
                     f"key {name!r} holds an array of shape {self._known[name].shape}, {array.shape} cannot replace it",
                 )
+        for name, array in pairs:
             self._hand_in(name, as_value(array), replace=True)
 
     # --- compression -----------------------------------------------------------------------------
@@ -166,10 +180,7 @@ class DistributedKVStore(KVStore):
 
     def _packed(self, key: Key, number: int, piece: say.Value) -> say.Packed:
         assert self._compression is not None
-        if isinstance(piece, say.Rows):
-            raise refusal(
-                "KVStore/compression-rows", f"row_sparse gradients (key {key!r}) cannot be compressed; push dense ones"
-            )
+        assert not isinstance(piece, say.Rows)
         words, self._residuals[key, number] = self._compression.encode(piece, self._residuals.get((key, number)))
         return say.Packed(words, self._compression.threshold, piece.shape, piece.dtype)
 

@@ -54,12 +54,16 @@ def as_array(value: Value) -> NDArray:
 
 
 def as_value(held: NDArray) -> Value:
-    """The numbers of an NDArray, in memory of their own that cannot be written to."""
+    """The numbers of an NDArray, in memory of their own that cannot be written to; those of a csr one are dense.
+
+    Raises:
+        MXNetError: the rows of a row_sparse array come twice or lie outside.
+    """
+    if held.stype == "csr":
+        held = held.tostype("default")
     if isinstance(held, BaseSparseNDArray):
-        return Rows(
-            frozen(held.indices.asnumpy().astype(np.int64)), frozen(held.data.asnumpy()),  # type: ignore[attr-defined]
-            held.shape,
-        )
+        rows: Any = held._ordered()
+        return Rows(frozen(rows.indices.asnumpy().astype(np.int64)), frozen(rows.data.asnumpy()), rows.shape)
     return frozen(held.asnumpy())
 
 

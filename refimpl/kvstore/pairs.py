@@ -8,8 +8,7 @@ from typing import Any
 
 from ..base import refusal, require
 from ..ndarray import NDArray
-
-Key = int | str
+from .messages import Key
 
 
 def flatten(keys: Any, values: Any) -> Iterator[tuple[Key, NDArray]]:

@@ -47,12 +47,12 @@ def home(key: Key, servers: int) -> int:
 
 
 def parts_of(key: Key, shape: Sequence[int], servers: int, bound: int) -> tuple[Part, ...]:
-    """The parts of an array: one, or from ``bound`` elements on one for each of n servers.
+    """The parts of an array: one, or from ``bound`` elements on one for each of n servers (a scalar stays whole).
 
     Part i goes from row round(rows * i / n) to row round(rows * (i + 1) / n), halves rounded up.
     """
     rows = shape[0] if shape else 1
-    if prod(shape) < bound or servers == 1:
+    if not shape or prod(shape) < bound or servers == 1:
         return (Part(home(key, servers), 0, rows),)
     edges = [(2 * rows * i + servers) // (2 * servers) for i in range(servers + 1)]
     return tuple(Part(i, edges[i], edges[i + 1]) for i in range(servers))

@@ -8,8 +8,6 @@ All decisions are those of :class:`Choices`, so that a run can be repeated, and 
 
 from __future__ import annotations
 
-import contextvars
-import random
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -17,13 +15,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ..base import refusal, require
-from ..name import NameManager
-from ..resource import exchange_streams, fresh_streams
 from . import messages as say
 from . import server as rules
+from .crew import Worker, worker_here
 from .distributed import DistributedKVStore
 from .schedule import NONE, RARITY, SOME, Choices, Event, Faults
 from .transport import Channel, Ticket
@@ -69,7 +64,7 @@ class SimulatedCluster:
         self._channels: dict[tuple[int, int], Channel] = {}
         self._opened = [0] * workers
         self._gone: dict[int, str] = {}
-        self._crew: list[_Worker] = []
+        self._crew: list[Worker] = []
         self.start()
         for rank in range(workers):
             self.connect(rank)
@@ -150,12 +145,21 @@ class SimulatedCluster:
         Raises:
             Exception: the first that a worker did not catch. A worker that waits for one which ended or left gets an
                 MXNetError that says so.
+            MXNetError: the cluster is running already.
         """
-        self._crew = [_Worker(self, rank, function, kind) for rank in range(self.workers)]
-        while not all(worker.ended for worker in self._crew):
-            if not self._move():
-                self._give_up([worker.ticket for worker in self._crew if worker.ticket and not worker.ended])
-        crew, self._crew = self._crew, []
+        require(
+            "Cluster/run", not self._crew,
+            "this cluster is running: a worker that needs another cluster makes one with mx.kv.simulate",
+        )
+        crew = self._crew = [Worker(self, rank, function, kind) for rank in range(self.workers)]
+        try:
+            while not all(worker.ended for worker in crew):
+                if not self._move():
+                    self._give_up([worker.ticket for worker in crew if worker.ticket and not worker.ended])
+        finally:
+            self._crew = []
+            for worker in crew:
+                worker.dismiss()
         failures = sorted((w.failed_at, w.rank, w.failure) for w in crew if w.failure is not None)
         if failures:
             raise failures[0][2]
@@ -193,8 +197,8 @@ class SimulatedCluster:
 
     def _await(self, ticket: Ticket) -> None:
         """Let things happen until a ticket has its answer."""
-        worker = next((w for w in self._crew if w.thread is threading.current_thread()), None)
-        if worker is not None:
+        worker = worker_here()
+        if worker is not None and worker.cluster is self:
             worker.sleep(ticket)
             return
         while ticket.answer is None and not ticket.failure:
@@ -206,26 +210,36 @@ class SimulatedCluster:
         if self._flying and any(self._left.values()) and self._choices.one_of(RARITY) == RARITY - 1:
             self._fault()
             return True
-        moves: list[tuple[Callable[[Any], None], Any]] = [
-            *((self._deliver, packet) for packet in self._flying if packet.server not in self._down),
-            *((self._resend, lost) for lost in self._lost if lost[1] not in self._down),
-            *((_Worker.go_on, worker) for worker in self._crew if worker.ready),
+        arriving, lost = self._flying, list(self._lost)
+        if self._down:
+            arriving = [packet for packet in arriving if packet.server not in self._down]
+            lost = [which for which in lost if which[1] not in self._down]
+        others: list[tuple[Callable[[Any], None], Any]] = [
+            *((Worker.go_on, worker) for worker in self._crew if worker.ready),
             *((self.restart, server) for server, by_itself in self._down.items() if by_itself),
         ]
-        if not moves:
+        count = len(arriving) + len(lost)
+        if not count and not others:
             return False
-        act, what = moves[self._choices.one_of(len(moves))]
-        act(what)
+        chosen = self._choices.one_of(count + len(others))
+        if chosen < len(arriving):
+            self._deliver(arriving[chosen])
+        elif chosen < count:
+            self._resend(lost[chosen - len(arriving)])
+        else:
+            act, what = others[chosen - count]
+            act(what)
         return True
 
     def _deliver(self, packet: Packet) -> None:
-        self._flying.remove(packet)
         self._tell("arrives", packet.worker, packet.server, str(packet))
         if isinstance(packet.message, say.Reply):
+            self._flying.remove(packet)
             if self._channels[packet.worker, packet.server].take(packet.message):
                 self._lost.pop((packet.worker, packet.server, packet.message.number), None)
             return
         state, replies = self._step(self.states[packet.server], packet.message)
+        self._flying.remove(packet)  # not before: a server that is interrupted has not heard it
         self.states[packet.server] = state  # kept before any reply leaves
         self._flying += [Packet(reply.worker, packet.server, reply) for reply in replies]
 
@@ -289,58 +303,6 @@ class SimulatedCluster:
 
     def _tell(self, action: str, worker: int | None, server: int | None, what: str = "") -> None:
         self.events.append(Event(action, worker, server, what))
-
-
-class _Worker:
-    """A function that runs as one worker, in a thread that sleeps whenever another one runs."""
-
-    def __init__(self, cluster: SimulatedCluster, rank: int, function: Callable[..., Any], kind: str | None) -> None:
-        self.cluster, self.rank, self.function, self.kind = cluster, rank, function, kind
-        self.ticket: Ticket | None = None
-        self.result: Any = None
-        self.failure: BaseException | None = None
-        self.failed_at = 0
-        self.ended = False
-        self._go, self._back = threading.Semaphore(0), threading.Semaphore(0)
-        self._randomness = fresh_streams(), np.random.get_state(), random.getstate()  # noqa: NPY002  # what programs draw from
-        context = contextvars.copy_context()
-        self.thread = threading.Thread(target=context.run, args=(self._work,), daemon=True)
-        self.thread.start()
-
-    @property
-    def ready(self) -> bool:
-        """Whether it could go on."""
-        return not self.ended and (self.ticket is None or self.ticket.answer is not None or bool(self.ticket.failure))
-
-    def go_on(self) -> None:
-        """Let it run until it waits or ends; random numbers are its own meanwhile."""
-        streams, numbers, others = self._randomness
-        mine = exchange_streams(streams), np.random.get_state(), random.getstate()  # noqa: NPY002  # what programs draw from
-        np.random.set_state(numbers)  # noqa: NPY002
-        random.setstate(others)
-        self._go.release()
-        self._back.acquire()
-        self._randomness = exchange_streams(mine[0]), np.random.get_state(), random.getstate()  # noqa: NPY002  # what programs draw from
-        np.random.set_state(mine[1])  # noqa: NPY002
-        random.setstate(mine[2])
-
-    def sleep(self, ticket: Ticket) -> None:
-        """Wait for an answer, while others run."""
-        self.ticket = ticket
-        self._back.release()
-        self._go.acquire()
-        self.ticket = None
-
-    def _work(self) -> None:
-        self._go.acquire()
-        try:
-            with self.cluster.worker(self.rank), NameManager():
-                stores = [] if self.kind is None else [self.cluster.store(self.rank, self.kind)]
-                self.result = self.function(*stores)
-        except BaseException as failure:  # noqa: BLE001  # it is raised again where run was called
-            self.failure, self.failed_at = failure, len(self.cluster.events)
-        self.ended = True
-        self._back.release()
 
 
 def describe(body: Any) -> str:

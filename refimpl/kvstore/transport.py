@@ -50,7 +50,7 @@ class Channel:
         """A new request and its ticket."""
         number = self.next
         self.next += 1
-        answered = min(self.unanswered, default=number)
+        answered = next(iter(self.unanswered), number)  # the first was asked first
         request = Request(self.worker, self.life, number, answered, body)
         ticket = Ticket(self.worker, server, number, wait)
         self.unanswered[number] = request, ticket

@@ -64,12 +64,11 @@ def dense(value: Value) -> np.ndarray:
 
 
 def stored_like(value: Value, held: Value) -> Value:
-    """``value`` in the storage and the type of ``held``."""
+    """``value`` in the storage and the type of ``held``; a dense one as rows has every row, as updates need it."""
     if isinstance(held, Rows):
         if isinstance(value, Rows):
             return Rows(value.ids, frozen(value.data.astype(held.dtype)), value.shape)
-        ids = np.flatnonzero(value.reshape(len(value), -1).any(axis=1))
-        return Rows(frozen(ids.astype(np.int64)), frozen(value[ids].astype(held.dtype)), value.shape)
+        return Rows(frozen(np.arange(len(value), dtype=np.int64)), frozen(value.astype(held.dtype)), value.shape)
     return frozen(dense(value).astype(held.dtype))
 
 

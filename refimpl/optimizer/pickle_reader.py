@@ -63,7 +63,7 @@ class _Machine:
         self.content = content
         self.objection = objection
         self.refused = refused
-        self.position = self.at = 0
+        self.position = self.at = self.paired = 0
         self.stack: list[Any] = []
         self.marks: list[int] = []
         self.memo: dict[int, Any] = {}
@@ -194,6 +194,8 @@ class _Machine:
             raise self.error("text with an unknown escape") from None
 
     def remember(self, number: int) -> None:
+        if not 0 <= number < LARGEST_KEY:
+            raise self.error("it stores a value under a number that no pickle needs")
         self.memo[number] = self.top()
 
     def recall(self, number: int) -> None:
@@ -241,6 +243,9 @@ class _Machine:
             raise self.error(f"it calls {_kind(maker)} with {_kind(arguments)}")
         if maker.origin == ("collections", "OrderedDict"):
             given = arguments[0] if arguments else []  # Python 2 gives a list of pairs
+            self.paired += len(given) if type(given) is list else 0
+            if self.paired > len(self.content):  # one list may be given again and again
+                raise self.error("dicts of more pairs than the file can hold")
             if type(given) is not list or not all(type(pair) in (list, tuple) and len(pair) == 2 for pair in given):
                 raise self.error("a dict that is not made of pairs")
             self.push(self.pairs([part for pair in given for part in pair]))

@@ -27,7 +27,7 @@ _LATIN = ("latin-1", "latin1")
 DEEPEST = 100
 """Levels of nesting; what belongs here has less than ten."""
 UNFOLDED = 16
-"""How many values a file may unfold to, per byte: sharing inside sharing would make them countless."""
+"""How many values, and bytes of arrays, a file may unfold to, per byte: sharing would make them countless."""
 
 # Attributes that every optimizer has: what they are.
 _NUMBERS = ("rescale_grad", "wd", "begin_num_update", "num_update", "aggregate_num")
@@ -86,8 +86,7 @@ class _Revival:
             self.compound(raw)
             self.depth -= 1
             self.sizes[key] = 0 if isinstance(raw, Found) else self.count - before
-        if self.count > self.limit:
-            raise self.error(f"a file that unfolds to more than {self.limit} values")
+        self.weigh(0)
         return self.made[key]
 
     def compound(self, raw: Any) -> None:
@@ -129,6 +128,7 @@ class _Revival:
             if class_names.is_optimizer(known):
                 made.__setstate__(state)
                 self.check(made)
+                self.weigh(len(made.idx2name))
             else:
                 vars(made).update(state)
                 self.check_schedule(made)
@@ -177,8 +177,15 @@ class _Revival:
             raise self.error(f"an object's state must be a dict, found {type(state).__name__}")
         return state
 
+    def weigh(self, size: int) -> None:
+        """Count what is made of something that others may be made of too."""
+        self.count += size
+        if self.count > self.limit:
+            raise self.error(f"a file that unfolds to more than {self.limit} values")
+
     def raw_bytes(self, arguments: tuple) -> bytes:
         source = self.value(arguments[0]) if arguments else b""
+        self.weigh(len(source) if isinstance(source, (str, bytes)) else 0)
         if isinstance(source, str) and (len(arguments) == 1 or arguments[1] in _LATIN):
             try:
                 return source.encode("latin-1")
@@ -194,6 +201,7 @@ class _Revival:
             return None
         if not isinstance(raw, bytes):
             raise self.error("an array without its bytes")
+        self.weigh(len(raw))
         try:
             found = from_record(raw, "its record")
         except MXNetError as error:

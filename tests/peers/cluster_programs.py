@@ -11,13 +11,13 @@ import numpy as np
 
 
 def sums(mx, store):
-    """Without an optimizer the sum of a round is stored; a worker may push ahead."""
+    """Without an optimizer the sum of a round is stored. (MXNet adds in the order of arrival: sums must be exact.)"""
     store.init([7, 3], [mx.nd.array([store.rank + 1.0, 0.0]), mx.nd.zeros((2, 2))])
     out, seen = [mx.nd.zeros(2), mx.nd.zeros((2, 2))], []
     store.pull([7, 3], out=out)
     seen.append([array.asnumpy().tolist() for array in out])
     for i in range(3):
-        store.push([7, 3], [mx.nd.array([[1e8, 1.0, -1e8][store.rank], i + store.rank]), mx.nd.ones((2, 2)) * i])
+        store.push([7, 3], [mx.nd.array([[4.0, 1.0, -2.0][store.rank], i + store.rank]), mx.nd.ones((2, 2)) * i])
         store.pull([7, 3], out=out)
         seen.append([array.asnumpy().tolist() for array in out])
     return seen

@@ -5,11 +5,14 @@ from __future__ import annotations
 import struct
 from typing import Any
 
+import refimpl as mx
+from refimpl.ndarray.file_format import record
 from refimpl.optimizer.revival import DEEPEST
 
 SGD_OBJECT = b"cmxnet.optimizer.optimizer\nSGD\n)\x81"
 ARRAY = b"cmxnet.ndarray.ndarray\nNDArray\nN\x85R"
 HUGE = 2**63 - 1
+RECORD = record(mx.nd.zeros(20_000))
 
 
 def colliding(count: int) -> bytes:
@@ -20,6 +23,11 @@ def colliding(count: int) -> bytes:
 
 def _raw(number: int) -> bytes:
     return number.to_bytes(number.bit_length() // 8 + 1, "little", signed=True)
+
+
+def again(maker: bytes, arguments: bytes, count: int) -> bytes:
+    """A list of what many calls with the same arguments make."""
+    return maker + b"q\x000" + arguments + b"q\x010(" + b"h\x00h\x01R" * count + b"l"
 
 
 def laughing(doubling: bytes, levels: int = 64) -> bytes:
@@ -53,11 +61,15 @@ REFUSED = {
     "PUT of nothing": b"p0\n",
     "MEMOIZE of nothing": b"\x94",
     "PUT, no number": b"Np1_0\n",
+    "PUT, huge": b"Np" + b"9" * 19 + b"\n",
+    "PUT, negative": b"Np-1\n",
     # the stack and its marks
     "an empty program": b"",
     "POP of nothing": b"00",
     "POP_MARK without a mark": b"1",
     "DUP of nothing": b"02",
+    "below a mark": b"K\x01(\x851",
+    "a mark left over, before": b"(}",
     "TUPLE, no mark": b"t",
     "TUPLE2 across a mark": b"N(N\x86",
     "APPENDS, no mark": b"](",
@@ -188,6 +200,9 @@ REFUSED = {
     "a dict in itself": b"}q\x00K\x00h\x00s",
     "a tuple in itself": b"(]q\x00tq\x010h\x00h\x01a",
     "an array in itself": ARRAY + b"q\x00}U\x06handleh\x00sb",
+    "an object of Python 2 with a value of its own": (
+        b"ccopy_reg\n_reconstructor\n(cmxnet.optimizer.optimizer\nSGD\nc__builtin__\nobject\nK\x05tR}b"
+    ),
     # much of little
     "laughing tuples": laughing(b"2\x86"),
     "laughing lists": laughing(b"q\x000(h\x00h\x00l"),
@@ -202,11 +217,23 @@ REFUSED = {
     "many marks": b"(" * 50_000,
     "keys of one hash": colliding(5_000),
     "keys of one hash, later": b"}" + colliding(5_000)[:-1] + b"u",
+    "PUT of numbers of one hash": b"N" + b"".join(b"p%d\n" % ((2**61 - 1) * k) for k in range(1, 20_000)),
+    "one list as many dicts": again(
+        b"ccollections\nOrderedDict\n",
+        b"(" + b"".join(b"J%sN\x86" % struct.pack("<i", k) for k in range(5_000)) + b"l\x85", 5_000,
+    ),
+    "one text as many bytes": again(
+        b"c_codecs\nencode\n", b"X" + struct.pack("<I", 100_000) + b"x" * 100_000 + b"\x85", 25_000,
+    ),
+    "one record as many arrays": (
+        b"cmxnet.ndarray.ndarray\nNDArray\nq\x000}U\x06handleB" + struct.pack("<I", len(RECORD)) + RECORD
+        + b"sq\x010(" + b"h\x00)Rh\x01b" * 10_000 + b"l"
+    ),
 }
 
 
 INERT: dict[str, tuple[bytes, Any]] = {
-    "PUT of huge numbers": (b"Np" + b"9" * 100 + b"\nr\xff\xff\xff\xffq\xff", None),
+    "PUT of huge numbers": (b"Np" + b"9" * 18 + b"\nr\xff\xff\xff\xffq\xff", None),
     "frames that lie low": (b"\x80\x04\x95\0\0\0\0\0\0\0\0K\x07\x95\x01\0\0\0\0\0\0\0", 7),
     "many frames": (b"\x80\x04N" + b"\x95\0\0\0\0\0\0\0\0" * 20_000, None),
     "many protocols": (b"\x80\x02" * 20_000 + b"N", None),
@@ -226,6 +253,10 @@ INERT: dict[str, tuple[bytes, Any]] = {
     "bytes by no call": (b"c_codecs\nencode\n)\x81}b", b""),
     "no array": (ARRAY + b"}U\x06handleNsb", None),
     "what was thrown away": (b"(]}((001N", None),
+    "a number with its high byte first": (
+        b"cnumpy.core.multiarray\nscalar\n(cnumpy\ndtype\n(S'f4'\nI0\nI1\ntR(I3\nS'>'\nNNNI-1\nI-1\nI0\ntb"
+        rb"S'\x3f\x80\x00\x00'" + b"\ntR", 1.0,
+    ),
     "the same list twice": (b"]q\x00h\x00\x86", ([], [])),
     "os.system as text": (b"U\x09os.system", "os.system"),
     "a hundred levels": (b"N" + b"\x85" * (DEEPEST - 2), None),

@@ -93,6 +93,11 @@ def test_other_arrays_begin_anew() -> None:
     assert pushed(kv, [0.4] * 3, size=3) == [0] * 3
     assert pushed(kv, [0.4] * 3, size=3) == [0.5] * 3
     assert pushed(kv, [0.4] * 3, [0.5] * 3, size=3) == [1, 1, 1]
+    kv.push(0, a([0.4] * 3, dtype="float64"))  # nor is what is left of float32 added to float64
+    assert pushed(kv, [0.4] * 3, size=3) == [0] * 3
+    kv.push(0, a([0.4] * 3, dtype="float16"))  # but float16 gradients are float32 there
+    assert pushed(kv, [0.2] * 3, size=3) == [0] * 3
+    assert pushed(kv, [0.2] * 3, size=3) == [0.5] * 3
 
 
 @clause("KVStore/compression")
@@ -239,5 +244,7 @@ def test_a_refused_push_leaves_residuals_alone() -> None:
     assert pushed(kv, [0.4] * 4) == [0] * 4
     with pytest.raises(mx.MXNetError):
         kv.push(0, [a([0.4] * 4), a([1] * 4, dtype="int32")])
+    with pytest.raises(mx.MXNetError):
+        kv.push(0, [a([0.4] * 4), a([0.4] * 3)])
     assert pushed(kv, [0] * 4) == [0] * 4
     assert pushed(kv, [0.1] * 4) == [0.5] * 4

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import refimpl as mx
 
-from .svrg_nets import ROWS, TARGETS, in_batches, iterator, means, rational, ready, run, slope, svrg
+from .svrg_nets import ROWS, TARGETS, in_batches, iterator, means, rational, ready, run, slope, steps, svrg
 
 EXACT = rational(ROWS, TARGETS)
 # Three of each, so that a mean over twelve or six rows is a sum of powers of two.
@@ -157,3 +157,20 @@ def test_fit_is_the_algorithm(contexts: int, frequency: int) -> None:
     list(data)  # an iterator that is exhausted will do
     module.fit(data, num_epoch=3, eval_metric="mse")
     assert weights_on(module, 0) == svrg(rows, batches, [1, 1, 0], Fraction(1, 16), 3, frequency)[-1]
+
+
+@pytest.mark.clause("SVRG/no-store")
+def test_each_context_keeps_its_own_running_means() -> None:
+    """Without a store the contexts see other rows, and the snapshot of each has what its own context saw."""
+    net = mx.sym.BatchNorm(mx.sym.Variable("data"), momentum=0.5, name="norm")
+    net = mx.sym.LinearRegressionOutput(mx.sym.FullyConnected(net, num_hidden=1), mx.sym.Variable("target"))
+    data = iterator()
+    module = ready(data, 2, symbol=net, kvstore=None)
+    module.update_full_grads(data)
+    steps(module, data)
+    module._take_snapshot()
+    ours, theirs = module._exec_group.aux_arrays, module._mod_aux._exec_group.aux_arrays
+    assert [[copy.asnumpy().tolist() for copy in copies] for copies in theirs] == [
+        [copy.asnumpy().tolist() for copy in copies] for copies in ours
+    ]
+    assert ours[0][0].asnumpy().tolist() != ours[0][1].asnumpy().tolist()

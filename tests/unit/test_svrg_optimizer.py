@@ -190,4 +190,6 @@ def test_states_go_with_the_optimizer(tmp_path) -> None:
 def test_it_is_copied_and_pickled_as_a_whole() -> None:
     again = pickle.loads(pickle.dumps(sgd()))
     assert again.default_opt.momentum == 0.25
+    assert again.default_opt.aggregate_num == 4
+    assert again.__getstate__()["aggregate_num"] == 0  # MXNet's class would hand lists to rules that take one array
     assert again.accumulators == ["weight_full"]

@@ -166,6 +166,24 @@ def test_fit(kind: str) -> None:
         assert [[Fraction(value) for value in one] for one in found] == [expected] * 2
 
 
+@pytest.mark.clause("SVRG/async")
+def test_the_snapshot_is_that_of_the_store_whoever_trained_last() -> None:
+    def train(store) -> list:
+        data = shard(store.rank, 2)
+        module = ready(data, kvstore=store)
+        module.update_full_grads(data)
+        weights(module)  # the module now believes that it knows its weights
+        store._barrier()
+        if store.rank == 1:
+            steps(module, data)
+        store._barrier()
+        module.update_full_grads(data)
+        return weights(module._mod_aux)
+
+    stale, trained = mx.kv.simulate(workers=2, servers=1, seed=2).run(train, "dist_async")
+    assert stale == trained != [1.0, 1.0, 0.0]
+
+
 @pytest.mark.clause("SVRG/workers")
 def test_a_store_without_the_optimizer(monkeypatch) -> None:
     monkeypatch.setenv("MXNET_UPDATE_ON_KVSTORE", "0")
