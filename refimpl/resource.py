@@ -59,7 +59,7 @@ def fresh_streams() -> tuple[dict[Context, Buffer], int]:
 
 def exchange_streams(streams: tuple[dict[Context, Buffer], int]) -> tuple[dict[Context, Buffer], int]:
     """Draw from other streams from now on; return those in use until now."""
-    global _STREAMS, _SEED  # noqa: PLW0603  # one set is in use at a time
+    global _STREAMS, _SEED  # one set is in use at a time
     with _LOCK:
         before, (_STREAMS, _SEED) = (_STREAMS, _SEED), streams
     return before

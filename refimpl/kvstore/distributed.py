@@ -167,6 +167,14 @@ class DistributedKVStore(KVStore):
         for name, array in pairs:
             self._hand_in(name, as_value(array), replace=True)
 
+    def _find(self, key: Key) -> Any:
+        if key not in self._known:
+            raise refusal(
+                "KVStore/initialised",
+                f"key {key!r} has not been inited by worker {self._rank}; every worker calls init(key, array) first",
+            )
+        return self._known[key]
+
     # --- compression -----------------------------------------------------------------------------
 
     def set_gradient_compression(self, compression_params: dict[str, Any]) -> None:

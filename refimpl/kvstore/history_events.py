@@ -18,8 +18,7 @@ import numpy as np
 
 from ..atomic import write_atomically
 from ..base import MXNetError, refusal, require
-
-Key = int | str
+from .messages import Key
 
 KINDS = ("init", "push", "pull", "barrier", "leave", "lost")
 FIELDS = ("worker", "kind", "key", "push", "value")

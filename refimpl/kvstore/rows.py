@@ -89,12 +89,8 @@ def pull(key: Any, stored: NDArray, out: NDArray, ids: NDArray) -> None:
     """Give ``out`` the rows of ``stored`` that ``ids`` list, ascending and once each; a missing one is zeros.
 
     Raises:
-        MXNetError: one of the arrays is not row_sparse, their shapes differ, or an id lies outside.
+        MXNetError: ``out`` is not row_sparse, the shapes differ, or an id lies outside.
     """
-    require(
-        "KVStore/row-storage", stored.stype == "row_sparse",
-        f"row_sparse_pull needs a row_sparse array in the store, key {key!r} holds a {stored.stype} one",
-    )
     require(
         "KVStore/row-storage", out.stype == "row_sparse",
         f"row_sparse_pull expects row_sparse arrays for key {key!r}, got a {out.stype} one",
@@ -104,12 +100,14 @@ def pull(key: Any, stored: NDArray, out: NDArray, ids: NDArray) -> None:
             "KVStore/pull-shape",
             f"key {key!r} holds an array of shape {stored.shape}, it cannot be pulled into shape {out.shape}",
         )
-    assert isinstance(stored, BaseSparseNDArray)
     rows = np.unique(np.trunc(ids.asnumpy()).astype(np.int64))
     if len(rows) and not 0 <= rows[0] <= rows[-1] < stored.shape[0]:
         raise refusal(
             "KVStore/row-range", f"row_ids lie between {rows[0]} and {rows[-1]}, key {key!r} has {stored.shape[0]} rows"
         )
+    if not stored.is_sparse:
+        stored = stored_as(stored, "row_sparse")
+    assert isinstance(stored, BaseSparseNDArray)
     stored = stored._ordered()
     listed = stored._indices[0].asnumpy()
     places = np.searchsorted(listed, rows)

@@ -6,6 +6,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..base import refusal
+
 
 @dataclass(frozen=True)
 class Faults:
@@ -20,6 +22,11 @@ class Faults:
     drops: int = 0
     duplicates: int = 0
     crashes: int = 0
+
+    def __post_init__(self) -> None:
+        counts = (self.drops, self.duplicates, self.crashes)
+        if not all(isinstance(count, int) and count >= 0 for count in counts):
+            raise refusal("Cluster/weather", f"faults are counted by whole numbers from 0, got {self}", ValueError)
 
 
 NONE = Faults()

@@ -20,10 +20,9 @@ from ..base import MXNetError
 from ..optimizer import Optimizer
 from ..optimizer.states import loads_optimizer
 from .compression import TwoBit
-from .learning import NOTHING, frozen, updated
+from .learning import NOTHING, updated
 from .messages import (
     COMMANDS,
-    COMPRESSION,
     MULTI_PRECISION,
     OPTIMIZER,
     STOP,
@@ -45,10 +44,9 @@ from .messages import (
     Refused,
     Reply,
     Request,
-    Rows,
     Value,
 )
-from .values import add_up, rows_of, stored_like, widened
+from .values import add_up, cast, rows_of, stored_like, widened
 
 Sent = tuple[int, int, Answer]
 """An answer on its way: the worker, the number of its request, the answer."""
@@ -86,7 +84,6 @@ class Table:
     unborn: Mapping[Place, tuple[tuple[int, int, Init], ...]] = field(default_factory=dict)
     optimizer: Optimizer | None = None
     multi_precision: bool = False
-    compression: str = ""
     barrier: Mapping[int, int] = field(default_factory=dict)
 
 
@@ -165,7 +162,7 @@ def _act(server: Server, worker: int, number: int, body: Any) -> tuple[Server, l
     elif isinstance(body, (Pull, PullRows)):
         table, answers = _pull(table, worker, number, body)
     elif isinstance(body, Barrier):
-        table, answers = _open_barrier(replace(table, barrier={**table.barrier, worker: number}), members)
+        table, answers = _barrier(table, members, worker, number)
     else:
         table, answers = _command(table, worker, number, body)
     return _with_table(server, name, table), answers
@@ -290,12 +287,15 @@ def _answer_to(held: Stored, body: Pull | PullRows) -> Answer:
     if held.failure:
         return held.failure
     if isinstance(body, PullRows):
-        if not isinstance(value, Rows):
-            return Refused("KVStore/row-storage", f"{body.place} is not row_sparse: pull it whole")
         value = rows_of(value, body.ids)
-    if not isinstance(value, Rows) and value.dtype != held.dtype:
-        value = frozen(value.astype(held.dtype))
-    return Held(value, held.version)
+    return Held(cast(value, held.dtype), held.version)
+
+
+def _barrier(table: Table, members: frozenset[int], worker: int, number: int) -> tuple[Table, list[Sent]]:
+    """Let a worker wait at the barrier. One that waits there already has given up on its first call."""
+    given_up = [(worker, table.barrier[worker], Done("called again"))] if worker in table.barrier else []
+    table, answers = _open_barrier(replace(table, barrier={**table.barrier, worker: number}), members)
+    return table, [*given_up, *answers]
 
 
 def _open_barrier(table: Table, members: frozenset[int]) -> tuple[Table, list[Sent]]:
@@ -323,8 +323,6 @@ def _command(table: Table, worker: int, number: int, body: Command) -> tuple[Tab
         table = replace(table, multi_precision=True, parts={**table.parts, **wide})
     elif body.head == SYNC:
         table = replace(table, sync=True)
-    elif body.head == COMPRESSION:
-        table = replace(table, compression=body.body)
     elif body.head not in COMMANDS:
         answer = Done(f"unknown command {body.head} was ignored")
     return table, [(worker, number, answer)]

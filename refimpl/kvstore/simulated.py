@@ -8,6 +8,7 @@ All decisions are those of :class:`Choices`, so that a run can be repeated, and 
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -77,6 +78,7 @@ class SimulatedCluster:
 
     def connect(self, rank: int) -> None:
         """Let a worker talk to every server, in a new life if it was lost or had left."""
+        self._require("worker", rank, self.workers)
         self._new_life(rank)
         if self._gone.pop(rank, None):
             for server in range(self.servers):
@@ -120,6 +122,7 @@ class SimulatedCluster:
 
     def store(self, rank: int, kind: str = "dist_sync") -> DistributedKVStore:
         """A store for one worker. The n-th store of one worker and the n-th of another are the same store."""
+        self._require("worker", rank, self.workers)
         name = kind.lower()
         require("Cluster/kind", "dist" in name, f"a cluster has stores with 'dist' in their names, not {kind!r}")
         table = self._opened[rank]
@@ -129,6 +132,7 @@ class SimulatedCluster:
     @contextmanager
     def worker(self, rank: int) -> Iterator[None]:
         """Run code as worker ``rank``: ``mx.kv.create("dist_sync")`` makes its store."""
+        self._require("worker", rank, self.workers)
         before = getattr(_HERE, "seat", None)
         _HERE.seat = self, rank
         try:
@@ -160,13 +164,17 @@ class SimulatedCluster:
             self._crew = []
             for worker in crew:
                 worker.dismiss()
-        failures = sorted((w.failed_at, w.rank, w.failure) for w in crew if w.failure is not None)
-        if failures:
-            raise failures[0][2]
+        failed = sorted((w for w in crew if w.failure is not None), key=lambda worker: (worker.failed_at, worker.rank))
+        for worker in failed:
+            logging.error("worker %d ended with %s: %s", worker.rank, type(worker.failure).__name__, worker.failure)
+        if failed:
+            assert failed[0].failure is not None
+            raise failed[0].failure
         return [worker.result for worker in crew]
 
     def crash(self, server: int, for_good: bool = False) -> None:
         """Bring a server down: what is on its way to and from it is lost. It comes back, unless ``for_good``."""
+        self._require("server", server, self.servers)
         self._down[server] = not for_good
         for packet in [packet for packet in self._flying if packet.server == server]:
             self._lose_packet(packet)
@@ -174,11 +182,13 @@ class SimulatedCluster:
 
     def restart(self, server: int) -> None:
         """Bring a server back, with what it knew after the last request that it took."""
+        self._require("server", server, self.servers)
         self._down.pop(server, None)
         self._tell("restart", None, server)
 
     def lose(self, rank: int) -> None:
         """Let a worker vanish: nobody waits for it any longer, and its waiting calls fail."""
+        self._require("worker", rank, self.workers)
         self._gone[rank] = "was lost"
         for server in range(self.servers):
             for _, ticket in self._channels[rank, server].unanswered.values():
@@ -301,6 +311,13 @@ class SimulatedCluster:
             self._lost = {lost: None for lost in self._lost if lost[:2] != (rank, server)}
         self._opened[rank] = 0
 
+    @staticmethod
+    def _require(what: str, number: int, count: int) -> None:
+        if number not in range(count):
+            raise refusal(
+                "Cluster/numbers", f"there is no {what} {number!r}, they are numbered from 0 to {count - 1}", ValueError
+            )
+
     def _tell(self, action: str, worker: int | None, server: int | None, what: str = "") -> None:
         self.events.append(Event(action, worker, server, what))
 
@@ -331,12 +348,18 @@ def simulate(
         step: the servers' rules, for trying out other ones.
 
     Raises:
-        ValueError: a number of workers or servers below 1.
+        ValueError: ``workers`` or ``servers`` is no whole number above 0.
+        TypeError: ``faults`` is none of these.
     """
-    if workers < 1 or servers < 1:
-        raise refusal("Cluster/size", f"a cluster needs a worker and a server, got {workers} and {servers}", ValueError)
+    if not all(isinstance(count, int) and count >= 1 for count in (workers, servers)):
+        raise refusal(
+            "Cluster/size", f"a cluster needs a worker and a server, got workers={workers!r}, servers={servers!r}",
+            ValueError,
+        )
     if isinstance(faults, bool):
         faults = SOME if faults else NONE
+    if not isinstance(faults, Faults):
+        raise refusal("Cluster/weather", f"faults is True, False or mx.kv.Faults(...), got {faults!r}", TypeError)
     return SimulatedCluster(workers, servers, Choices(seed, schedule), faults, step)
 
 

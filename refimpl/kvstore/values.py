@@ -39,19 +39,28 @@ def _joined(left: Value, right: Value) -> Rows:
     return Rows(frozen(ids), frozen(data), left.shape)
 
 
-def rows_of(held: Rows, ids: np.ndarray) -> Rows:
-    """Rows ``ids`` (ascending, once each) of an array; one that is not there comes as zeros."""
+def rows_of(held: Value, ids: np.ndarray) -> Rows:
+    """Rows ``ids`` (ascending, once each) of an array; one that a row_sparse array does not store comes as zeros."""
+    if not isinstance(held, Rows):
+        return Rows(frozen(np.array(ids, np.int64)), frozen(held[ids]), held.shape)
     data = np.zeros((len(ids), *held.data.shape[1:]), held.dtype)
     there = np.isin(ids, held.ids)
     data[there] = held.data[np.searchsorted(held.ids, ids[there])]
     return Rows(frozen(np.array(ids, np.int64)), frozen(data), held.shape)
 
 
-def widened(value: Value) -> Value:
-    """A dense float16 array in float32, and anything else as it is."""
-    if isinstance(value, Rows) or value.dtype != np.float16:
+def cast(value: Value, dtype: np.dtype) -> Value:
+    """``value`` in another type."""
+    if value.dtype == dtype:
         return value
-    return frozen(value.astype(np.float32))
+    if isinstance(value, Rows):
+        return Rows(value.ids, frozen(value.data.astype(dtype)), value.shape)
+    return frozen(value.astype(dtype))
+
+
+def widened(value: Value) -> Value:
+    """Float16 numbers as float32 ones, others as they are."""
+    return cast(value, np.dtype(np.float32)) if value.dtype == np.float16 else value
 
 
 def dense(value: Value) -> np.ndarray:
@@ -80,7 +89,7 @@ def cut(value: Value, begin: int, end: int) -> Value:
     if isinstance(value, Rows):
         inside = slice(*np.searchsorted(value.ids, [begin, end]))
         return Rows(frozen(value.ids[inside] - begin), frozen(value.data[inside].copy()), shape)
-    return frozen(value[begin:end].copy())
+    return frozen(value[begin:end])
 
 
 def joined(parts: Sequence[tuple[int, Value]]) -> Value:
@@ -95,4 +104,4 @@ def joined(parts: Sequence[tuple[int, Value]]) -> Value:
     return Rows(frozen(ids), frozen(np.concatenate([value.data for value in values])), shape)  # type: ignore[union-attr]
 
 
-__all__ = ["add_up", "cut", "dense", "joined", "rows_of", "stored_like", "widened"]
+__all__ = ["add_up", "cast", "cut", "dense", "joined", "rows_of", "stored_like", "widened"]

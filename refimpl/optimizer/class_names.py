@@ -57,7 +57,7 @@ def written_name(kind: type) -> tuple[str, str]:
     else:
         raise refusal(
             "States/content",
-            "a .states file holds numbers, text, arrays, optimizers and schedulers, not"
+            "a .states file, or a message to servers, holds numbers, text, arrays, optimizers and schedulers, not"
             f" {kind.__name__}",
         )
     own = kind.__module__.partition(".")[0] == __name__.partition(".")[0]

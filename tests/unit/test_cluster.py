@@ -284,3 +284,14 @@ def test_the_end_of_an_epoch_leaves_the_servers_alone(kind):
     cluster.run(train, kind)
     updates = 2 * 3 if kind == "dist_sync" else 2 * 3 * 2
     assert {part.version for part in cluster.states[0].tables[0].parts.values()} == {updates}
+
+
+@pytest.mark.clause("Cluster/rows")
+@pytest.mark.parametrize("bound", ["2", "1000"])
+def test_rows_of_a_dense_array(monkeypatch, bound):
+    monkeypatch.setenv("MXNET_KVSTORE_BIGARRAY_BOUND", bound)
+    store = mx.kv.simulate(servers=2, faults=False).store(0)
+    store.init("w", nd.array([[1, 2], [3, 4], [5, 6]]))
+    out = nd.sparse.zeros("row_sparse", (3, 2))
+    store.row_sparse_pull("w", out=out, row_ids=nd.array([2, 0, 2]))
+    assert (out.indices.asnumpy().tolist(), out.data.asnumpy().tolist()) == ([0, 2], [[1, 2], [5, 6]])

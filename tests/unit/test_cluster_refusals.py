@@ -45,6 +45,15 @@ def _compressed_rows() -> None:
 REFUSALS = [
     ("Cluster/size", ValueError, lambda: mx.kv.simulate(workers=0)),
     ("Cluster/size", ValueError, lambda: mx.kv.simulate(servers=0)),
+    ("Cluster/size", ValueError, lambda: mx.kv.simulate(workers="2")),
+    ("Cluster/weather", TypeError, lambda: mx.kv.simulate(faults={"drops": 1})),
+    ("Cluster/weather", ValueError, lambda: mx.kv.Faults(drops=-1)),
+    ("Cluster/numbers", ValueError, lambda: mx.kv.simulate().crash(1)),
+    ("Cluster/numbers", ValueError, lambda: mx.kv.simulate().restart(-1)),
+    ("Cluster/numbers", ValueError, lambda: mx.kv.simulate().lose(1)),
+    ("Cluster/numbers", ValueError, lambda: mx.kv.simulate().connect(1)),
+    ("Cluster/numbers", ValueError, lambda: mx.kv.simulate().store(1)),
+    ("Cluster/numbers", ValueError, lambda: mx.kv.simulate().worker(1).__enter__()),
     ("Cluster/kind", mx.MXNetError, lambda: mx.kv.simulate().store(0, "local")),
     ("Cluster/needed", mx.MXNetError, lambda: mx.kv.create("dist_async")),
     ("Cluster/one-kind", mx.MXNetError, _mixed_kinds),
@@ -69,6 +78,8 @@ REFUSALS = [
 
 
 @pytest.mark.clause("Cluster/size")
+@pytest.mark.clause("Cluster/weather")
+@pytest.mark.clause("Cluster/numbers")
 @pytest.mark.clause("Cluster/kind")
 @pytest.mark.clause("Cluster/needed")
 @pytest.mark.clause("Cluster/one-kind")

@@ -220,7 +220,7 @@ def test_whoever_waits_in_vain_is_told_for_whom(fate, words):
 
 
 @pytest.mark.clause("Cluster/worker-error")
-def test_others_go_on_when_a_worker_fails():
+def test_others_go_on_when_a_worker_fails(caplog):
     done = []
 
     def work(store):
@@ -231,6 +231,7 @@ def test_others_go_on_when_a_worker_fails():
     with pytest.raises(ValueError, match="mine"):
         mx.kv.simulate(workers=3, seed=0).run(work)
     assert sorted(done) == [1, 2]
+    assert [record.message for record in caplog.records] == ["worker 0 ended with ValueError: mine"]
 
 
 @pytest.mark.clause("Cluster/lose")
@@ -267,3 +268,15 @@ def test_faults_are_as_many_as_were_allowed():
     happened = [event.action for event in cluster.events]
     assert [happened.count(action) for action in ("drop", "duplicate", "crash", "restart")] == [3, 2, 1, 1]
     assert "worker 0  server 0  #0 asks Open" in "\n".join(map(str, cluster.events))
+
+
+@pytest.mark.clause("Cluster/barrier")
+def test_a_barrier_that_is_called_again():
+    """The first call was given up on: it is answered, so that its answer need not be kept for ever."""
+    server = opened(2)
+    server, replies = ask(server, 0, 2, say.Barrier(0))
+    assert replies == []
+    server, replies = ask(server, 0, 3, say.Barrier(0))
+    assert [(reply.worker, reply.number) for reply in replies] == [(0, 2)]
+    server, replies = ask(server, 1, 2, say.Barrier(0))
+    assert sorted((reply.worker, reply.number) for reply in replies) == [(0, 3), (1, 2)]

@@ -217,7 +217,7 @@ REFUSALS = [
       for threshold in (0, -1, float("nan"), "abc", None, True, [1], 1e-50, 1e-40, 1e39)),
     ("KVStore/compression-parameters", mx.MXNetError, setting()),
     ("KVStore/compression-parameters", mx.MXNetError, setting(threshold=0.5)),
-    ("KVStore/compression-parameters", mx.MXNetError, setting(type="2bit", treshold=0.5)),
+    ("KVStore/compression-parameters", mx.MXNetError, setting(type="2bit", thresholds=0.5)),
     ("KVStore/compression-type", mx.MXNetError, lambda: store(dtype="int32").push(0, a(SENT, dtype="int32"))),
     ("KVStore/compression-type", mx.MXNetError, lambda: store().push(0, [a(SENT), a(SENT, dtype="uint8")])),
     ("KVStore/compression-type", mx.MXNetError, lambda: TwoBit().decode(np.zeros(1, np.uint32), (2,), np.int32)),

@@ -173,7 +173,6 @@ def test_lazy_optimizer_on_the_store() -> None:
     ("KVStore/push-rows", mx.MXNetError, lambda kv: kv.push("a", [rows(1, dtype="float64")] * 2)),
     ("Sparse/format", mx.MXNetError, lambda kv: kv.push("a", [rows(1, 1), rows(2)])),
     ("KVStore/row-storage", mx.MXNetError, lambda kv: kv.row_sparse_pull("a", zeros("default"), row_ids=nd.array([1]))),
-    ("KVStore/row-storage", mx.MXNetError, lambda kv: kv.row_sparse_pull("b", zeros(), row_ids=nd.array([1]))),
     ("KVStore/row-range", mx.MXNetError, lambda kv: kv.row_sparse_pull("a", zeros(), row_ids=nd.array([1, 7]))),
     ("KVStore/row-range", mx.MXNetError, lambda kv: kv.row_sparse_pull("a", zeros(), row_ids=nd.array([-1]))),
     ("KVStore/pull-shape", mx.MXNetError,
@@ -196,3 +195,29 @@ def test_refusals(clause, error, call) -> None:
     with pytest.raises(error) as caught:
         call(kv)
     assert caught.value.clause == clause
+
+
+@pytest.mark.clause("KVStore/row-storage")
+def test_rows_of_a_dense_array() -> None:
+    kv = mx.kv.create()
+    kv.init("w", nd.array([[1, 2], [3, 4], [5, 6]]))
+    out = nd.sparse.zeros("row_sparse", (3, 2))
+    kv.row_sparse_pull("w", out=out, row_ids=nd.array([2, 0, 2]))
+    assert (out.indices.asnumpy().tolist(), out.data.asnumpy().tolist()) == ([0, 2], [[1, 2], [5, 6]])
+
+
+@pytest.mark.clause("KVStore/row-storage")
+def test_rows_of_the_weight_of_a_module() -> None:
+    # MXNet 1.9.1, the same on one context with a store given: [0, 2] and [[0, 0], [2, 2]] after an update of row 2
+    weight = mx.sym.Variable("weight", stype="row_sparse", shape=(3, 2), init=mx.init.Zero())
+    net = mx.sym.MakeLoss(mx.sym.sum(mx.sym.Embedding(mx.sym.Variable("data"), weight, input_dim=3, output_dim=2)))
+    store = mx.kv.create("local")
+    module = mx.mod.Module(net, label_names=[])
+    module.bind([("data", (2,))])
+    module.init_params()
+    module.init_optimizer(store, "sgd", {"learning_rate": 1.0, "rescale_grad": -1.0})
+    module.forward_backward(mx.io.DataBatch([nd.array([2, 2])]))
+    module.update()
+    out = nd.sparse.zeros("row_sparse", (3, 2))
+    store.row_sparse_pull("weight", out=out, row_ids=nd.array([0, 2]))
+    assert (out.indices.asnumpy().tolist(), out.data.asnumpy().tolist()) == ([0, 2], [[0, 0], [2, 2]])

@@ -332,3 +332,20 @@ def test_sparse_gradients_become_whole(contexts) -> None:
         return run(module, data, 3)
 
     assert trained(sparse=True) == trained(sparse=False)
+
+
+@pytest.mark.clause("SVRG/full-gradient")
+def test_float16_gradients_are_added_up_in_float32() -> None:
+    """By hand: each of 8 rows has the gradient 16384, their sum 131072 is no float16 number; a batch has 2 of them."""
+    half = mx.sym.Cast(mx.sym.Variable("data"), dtype="float16")
+    weight = mx.sym.Variable("w", dtype="float16", init=mx.init.Zero())
+    half = mx.sym.FullyConnected(half, weight, num_hidden=1, no_bias=True)
+    net = mx.sym.LinearRegressionOutput(mx.sym.Cast(half, dtype="float32"), mx.sym.Variable("y"))
+    data = mx.io.NDArrayIter(np.full((8, 1), 128, "f"), np.full((8, 1), -128, "f"), 2, label_name="y")
+    module = SVRGModule(net, label_names=["y"], update_freq=1)
+    module.bind(data.provide_data, data.provide_label)
+    module.init_params(mx.init.Zero())
+    module.init_optimizer()
+    module.update_full_grads(data)
+    mean = module._param_dict[0]["w"]
+    assert (mean.dtype, mean.asscalar()) == (np.float16, 2 * 16384)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ...executor_manager import _split_input_slice
 from ...io import DataBatch
 from ...module import Module
@@ -37,15 +39,24 @@ def dense(array: NDArray) -> NDArray:
     return array.tostype("default") if array.is_sparse else array
 
 
+def summing_type(dtype: Any) -> Any:
+    """The type in which gradients of a type are added up."""
+    return np.float32 if dtype == np.float16 else dtype
+
+
 def summed_gradients(snapshot: Module, batches: Iterable[Any], start: Terms | None = None) -> Sums:
-    """Add the gradients of every row of ``batches``, without padding, to ``start`` or else to zeros."""
+    """Add the gradients of every row of ``batches``, without padding, to ``start`` or else to zeros.
+
+    Float16 gradients are added up in float32: a sum over a data set may be larger than float16 can hold.
+    """
     group = snapshot._exec_group
     sums = Sums([{} for _ in group.contexts], [0] * len(group.contexts))
     for name, gradients in zip(group.param_names, group.grad_arrays, strict=True):
         for context, gradient in enumerate(gradients):
             if gradient is not None:
-                empty = zeros(gradient.shape, gradient.context, gradient.dtype)
-                sums.gradients[context][name] = start[context].get(name, empty) if start else empty
+                empty = zeros(gradient.shape, gradient.context, summing_type(gradient.dtype))
+                before = start[context].get(name, empty) if start else empty
+                sums.gradients[context][name] = before.astype(empty.dtype, copy=False)
     padding = 0
     for batch in batches:
         padding = getattr(batch, "pad", None) or 0
@@ -67,7 +78,7 @@ def _add(sums: Sums, snapshot: Module, batch: Any) -> None:
     for name, gradients in zip(group.param_names, group.grad_arrays, strict=True):
         for totals, gradient in zip(sums.gradients, gradients, strict=False):
             if gradient is not None:
-                totals[name] = totals[name] + dense(gradient)
+                totals[name] = totals[name] + dense(gradient).astype(totals[name].dtype, copy=False)
     for context, rows in enumerate(rows_of(group)):
         sums.rows[context] += rows
 
@@ -115,4 +126,4 @@ def _can_be_cut(rows: int, workload: Any) -> bool:
     return True
 
 
-__all__ = ["Sums", "Terms", "dense", "rows_of", "summed_gradients"]
+__all__ = ["Sums", "Terms", "dense", "rows_of", "summed_gradients", "summing_type"]

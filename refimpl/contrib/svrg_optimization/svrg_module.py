@@ -147,11 +147,13 @@ class SVRGModule(Module):
 
     def _means(self, sums: Sums) -> Terms:
         """What each context adds to its gradients, such that the contexts together add the mean once."""
-        self._rows = rows_of(self._exec_group)
+        group = self._exec_group
+        self._rows = rows_of(group)
+        types = {name: arrays[0].dtype for name, arrays in zip(group.param_names, group.param_arrays, strict=True)}
         if self._kvstore is None:
             _require_rows(sum(sums.rows))
             return [
-                {name: _mean(total, mine, rows) for name, total in totals.items()}
+                {name: _mean(total, mine, rows).astype(types[name], copy=False) for name, total in totals.items()}
                 for totals, mine, rows in zip(sums.gradients, self._rows, sums.rows, strict=True)
             ]
         store, batch, rows = self._kvstore, sum(self._rows), sum(sums.rows)
@@ -165,7 +167,7 @@ class SVRGModule(Module):
                 batch *= store.num_workers
                 carries = store.rank == 0
         _require_rows(rows)
-        means = {name: _mean(total, batch, rows) for name, total in whole.items()}
+        means = {name: _mean(total, batch, rows).astype(types[name], copy=False) for name, total in whole.items()}
         if corners.MEAN_PER_DEVICE.active:
             count = len(self._context)
             return [{name: mean / count for name, mean in means.items()} for _ in self._context]

@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import ndarray as nd
 from ...ndarray import NDArray
+from .full_pass import summing_type
 from .svrg_optimizer import ENDING
 
 
@@ -50,7 +51,7 @@ def accumulator_keys(names: Iterable[str]) -> Keys:
 def start(store: Any, keys: Keys, parameters: dict[str, NDArray]) -> None:
     """Put accumulators of zeros into a store, for these parameters and for the rows."""
     for name, like in parameters.items():
-        store.init(keys.gradients[name], nd.zeros(like.shape, like.context, like.dtype))
+        store.init(keys.gradients[name], nd.zeros(like.shape, like.context, summing_type(like.dtype)))
     store.init(keys.rows, _count(0))
 
 
