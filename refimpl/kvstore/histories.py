@@ -33,7 +33,7 @@ from .history_events import Event, History, Key, tag
 
 NAMES = (
     "garbage", "wrong key", "duplicated", "torn", "lost", "out of order", "read your writes", "backwards", "early",
-    "incomparable", "residual",
+    "incomparable", "unanswered", "residual",
 )
 """The kinds of violations, those that explain others first."""
 
@@ -85,6 +85,8 @@ class Findings:
         self.reads: dict[Key, list[Read]] = {}
         self.settled: dict[tuple[Key, int], int] = {}
         """How many of its pushes to a key a worker has read after: they were taken by then."""
+        self.waits: list[tuple[int, Key, int]] = []
+        """(worker, key, its pushes to the key before) of pulls that were not answered."""
         self.left: set[int] = set()
         self.lost: set[int] = set()
         phases = [0] * history.workers
@@ -103,6 +105,8 @@ class Findings:
                     pushes.columns.append(worker * history.pushes + event.push)
                     pushes.values.append(event.value)
                     pushes.phases.append(phases[worker])
+                elif event.kind == "wait":
+                    self.waits.append((worker, event.key, len(pushes.columns)))
                 elif event.kind == "pull":
                     assert event.value is not None
                     number = numbers.get((event.key, worker), 0)
@@ -165,6 +169,7 @@ def check(history: History, kind: str = "dist_sync", threshold: float | None = N
             found += _judged(findings, read, seen, before.get(read.worker))
             before[read.worker] = holds | before.get(read.worker, False)
         found += _incomparable(history, reads)
+    found += _unanswered(findings)
     return sorted(found, key=lambda violation: NAMES.index(violation.name))
 
 
@@ -248,6 +253,21 @@ def _incomparable(history: History, reads: list[Read]) -> Iterator[Violation]:
                     " the second and lacks the first: no order of pushes makes both",
                 )
                 break
+
+
+def _unanswered(findings: Findings) -> Iterator[Violation]:
+    """Pulls that could have been answered."""
+    for worker, key, pushed in findings.waits:
+        there = [
+            len(pushes.columns) for other, pushes in enumerate(findings.pushes[key])
+            if other not in findings.left | findings.lost
+        ]
+        if findings.sync and pushed and min(there, default=pushed) < pushed:
+            continue
+        why = f"though every worker has made its push {pushed - 1} of this key" if findings.sync and pushed else (
+            "though it waits for nobody"
+        )
+        yield Violation("unanswered", f"worker {worker}'s pull of key {key!r} was never answered, {why}")
 
 
 # --- 2-bit compression ----------------------------------------------------------------------------

@@ -20,9 +20,9 @@ from ..atomic import write_atomically
 from ..base import MXNetError, refusal, require
 from .messages import Key
 
-KINDS = ("init", "push", "pull", "barrier", "leave", "lost")
+KINDS = ("init", "push", "pull", "wait", "barrier", "leave", "lost")
 FIELDS = ("worker", "kind", "key", "push", "value")
-WITH_KEY = ("init", "push", "pull")
+WITH_KEY = ("init", "push", "pull", "wait")
 MOST_COLUMNS = 1 << 20
 MOST_EVENTS = 1 << 20
 MOST_NUMBERS = 1 << 26  # in all arrays of a history
@@ -44,9 +44,9 @@ def tag(worker: int, push: int, workers: int, pushes: int, rows: int = 1) -> np.
 class Event:
     """One thing that a worker did.
 
-    ``kind`` is "init", "push", "pull", "barrier", "leave" (it went, and everything that it sent counts) or "lost" (it
-    vanished). Init, push and pull have a ``key``; a push the number ``push``, and ``value`` where it is no tag; a pull
-    the ``value`` that it gave, (rows, columns).
+    ``kind`` is "init", "push", "pull", "wait" (a pull that was not answered), "barrier", "leave" (it went, and
+    everything that it sent counts) or "lost" (it vanished). The first four have a ``key``; a push has the number
+    ``push``, and ``value`` where it is no tag; a pull has the ``value`` that it gave, (rows, columns).
     """
 
     worker: int
@@ -87,6 +87,10 @@ class History:
     def pull(self, worker: int, key: Key, value: Any) -> None:
         """A worker was given ``value``."""
         self.add(Event(worker, "pull", key, value=np.array(value, np.float32)))
+
+    def wait(self, worker: int, key: Key) -> None:
+        """A worker asked for a key, and was not answered when everybody had finished."""
+        self.add(Event(worker, "wait", key))
 
     def barrier(self, worker: int) -> None:
         """A worker passed a barrier."""

@@ -315,3 +315,17 @@ def test_any_file_is_a_history_or_refused(tmp_path_factory, lines):
         check(history, "dist_async")
     except mx.MXNetError as error:
         assert error.clause in ("History/line", "History/size", "History/columns")
+
+
+@pytest.mark.clause("History/wait")
+def test_pulls_that_could_have_been_answered(tmp_path) -> None:
+    history = History(workers=2, pushes=2)
+    history.push(0, "w")
+    history.wait(0, "w")
+    history.lost(1)
+    sync, eager = check(history, "dist_sync"), check(history, "dist_async")
+    asked = "unanswered: worker 0's pull of key 'w' was never answered, though "
+    assert list(map(str, sync)) == [asked + "every worker has made its push 0 of this key"]
+    assert list(map(str, eager)) == [asked + "it waits for nobody"]
+    history.save(tmp_path / "waits.jsonl")
+    assert check(History.load(tmp_path / "waits.jsonl")) == sync
