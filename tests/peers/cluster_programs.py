@@ -94,14 +94,17 @@ def rows(mx, store):
 
 
 def commuting(mx, store):
-    """Asynchronous pushes of whole numbers: the sum does not depend on their order."""
+    """Asynchronous pushes of whole numbers: the sum does not depend on their order.
+
+    Each is waited for by a pull, because a pull of MXNet may lack earlier pushes that are still queued.
+    """
     store.set_optimizer(mx.optimizer.create("test", rescale_grad=1.0))
     store.init(5, mx.nd.zeros(4))
+    out = mx.nd.zeros(4)
     for i in range(6):
         store.push(5, mx.nd.array([1, i, store.rank, i * store.rank]))
-    out = mx.nd.zeros(4)
-    store.pull(5, out=out)
-    out.wait_to_read()  # MXNet's barrier does not wait for pushes
+        store.pull(5, out=out)
+        out.wait_to_read()
     store._barrier()
     store.pull(5, out=out)
     return out.asnumpy().tolist()
