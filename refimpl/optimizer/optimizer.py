@@ -154,9 +154,11 @@ class Optimizer:
     def adopt(self, weight: NDArray, state: Any) -> None:
         """Take over a weight that was set from outside: its float32 copy in ``state``, if there is one, follows."""
         if self.multi_precision and weight.dtype == np.float16 and isinstance(state, (list, tuple)):
-            self._master(state)[:] = weight
+            master = self._master(state)
+            if isinstance(master, NDArray) and master.shape == weight.shape:  # a rule of the user's may keep none
+                master[:] = weight
 
-    def _master(self, state: Any) -> NDArray:
+    def _master(self, state: Any) -> NDArray | None:
         """The float32 weight in a state of :meth:`create_state_multi_precision`."""
         return state[0]
 
