@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -14,3 +15,13 @@ settings.register_profile("few", settings.get_profile("ci"), max_examples=4)  # 
 settings.register_profile("long", settings.get_profile("ci"), derandomize=False, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a file of text or bytes and return its path."""
+    def writing(content, name="data.txt"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return writing

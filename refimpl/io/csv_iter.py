@@ -46,8 +46,7 @@ class CSVIter(RoundIter):
     ) -> None:
         read = Arguments("CSVIter")
         read.unknown(others, WITHOUT_EFFECT)
-        for name, value in (("data_csv", data_csv), ("data_shape", data_shape), ("batch_size", batch_size)):
-            require("CSVIter/required", value is not None, f"Required parameter {name} is not presented; give it")
+        read.required(data_csv=data_csv, data_shape=data_shape, batch_size=batch_size)
         assert data_csv is not None
         rows = read.integer("batch_size", batch_size, 1)
         shape, label_dims = read.shape("data_shape", data_shape), read.shape("label_shape", label_shape)

@@ -56,8 +56,7 @@ class RecordIter(RoundIter):
                     " change the pictures before they are packed",
                 )
         read.unknown(others, WITHOUT_EFFECT | set(self.not_here))
-        for name, value in (("path_imgrec", path_imgrec), ("data_shape", data_shape), ("batch_size", batch_size)):
-            require("ImageRecordIter/required", value, f"Required parameter {name} is not presented; give it")
+        read.required(path_imgrec=path_imgrec or None, data_shape=data_shape or None, batch_size=batch_size or None)
         self._shape = read.shape("data_shape", data_shape)
         if len(self._shape) != 3 or self._shape[0] not in (1, 3, 4):
             raise read.refused("data_shape", "(1, 3 or 4 channels, height, width)", data_shape)

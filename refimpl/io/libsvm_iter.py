@@ -126,8 +126,7 @@ class LibSVMIter(RoundIter):
     ) -> None:
         read = Arguments("LibSVMIter")
         read.unknown(others, WITHOUT_EFFECT)
-        for name, value in (("data_libsvm", data_libsvm), ("data_shape", data_shape), ("batch_size", batch_size)):
-            require("LibSVMIter/required", value is not None, f"Required parameter {name} is not presented; give it")
+        read.required(data_libsvm=data_libsvm, data_shape=data_shape, batch_size=batch_size)
         assert data_libsvm is not None
         rows = read.integer("batch_size", batch_size, 1)
         shape, label_dims = read.shape("data_shape", data_shape), read.shape("label_shape", label_shape)

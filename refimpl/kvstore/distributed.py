@@ -22,6 +22,7 @@ from . import rows
 from .compression import TwoBit
 from .learning import as_array, as_value
 from .local import Key, KVStore, UpdateFunction
+from .pairs import require_shape
 from .placement import Part, big_array_bound, parts_of
 from .transport import Ticket, Transport
 from .values import cut, joined
@@ -52,7 +53,6 @@ class DistributedKVStore(KVStore):
         self._known: dict[Key, Known] = {}
         self._stored = self._known  # type: ignore[assignment]  # keys are looked up there, arrays are not
         self._sent: dict[Key, list[Ticket]] = {}
-        self._compression: TwoBit | None = None
         self._residuals: dict[Any, np.ndarray] = {}
         self._ask_all(say.Open(table, "_async" not in name))
 
@@ -116,12 +116,7 @@ class DistributedKVStore(KVStore):
         """Ask for all parts of one key at once, and copy what comes into every target."""
         known = self._known[key]
         for target in targets:
-            if target.shape != known.shape:
-                raise refusal(
-                    "KVStore/pull-shape",
-                    f"key {key!r} holds an array of shape {known.shape}, it cannot be pulled into shape"
-                    f" {target.shape}",
-                )
+            require_shape(key, known.shape, target)
         if not targets:
             return
         asked = [
@@ -135,7 +130,7 @@ class DistributedKVStore(KVStore):
     def _holding(self, key: Key, ids: NDArray) -> NDArray:
         """The rows ``ids`` of a key, from the servers that have them."""
         known = self._known[key]
-        wanted = np.unique(np.trunc(ids.asnumpy()).astype(np.int64))
+        wanted = rows.listed(ids)
         asked = []
         for number, part in enumerate(known.parts):
             there = wanted[(wanted >= part.begin) & (wanted < part.end)] - part.begin

@@ -19,7 +19,7 @@ from ..quirks import declare
 from . import rows, sums
 from .base import KVStoreBase
 from .compression import TwoBit, working_type
-from .pairs import Key, flatten, require_integer
+from .pairs import Key, flatten, require_integer, require_shape
 
 UpdateFunction = Callable[[Any, NDArray, NDArray], None]
 
@@ -81,12 +81,7 @@ class KVStore(KVStoreBase):
         """Copy the stored array into every target, cast to the target's dtype."""
         stored = self._find(key)
         for target in targets:
-            if target.shape != stored.shape:
-                raise refusal(
-                    "KVStore/pull-shape",
-                    f"key {key!r} holds an array of shape {stored.shape}, it cannot be pulled into shape"
-                    f" {target.shape}",
-                )
+            require_shape(key, stored.shape, target)
             stored.copyto(target)
 
     def _sum(self, key: Key, arrays: list[NDArray], stored: NDArray) -> NDArray:

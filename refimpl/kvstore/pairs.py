@@ -11,6 +11,15 @@ from ..ndarray import NDArray
 from .messages import Key
 
 
+def require_shape(key: Key, held: tuple[int, ...], target: NDArray) -> None:
+    """Refuse to pull an array of shape ``held`` into one of another shape (MXNetError)."""
+    if target.shape != held:
+        raise refusal(
+            "KVStore/pull-shape",
+            f"key {key!r} holds an array of shape {held}, it cannot be pulled into shape {target.shape}",
+        )
+
+
 def flatten(keys: Any, values: Any) -> Iterator[tuple[Key, NDArray]]:
     """Pair keys and arrays of any of the accepted forms.
 
@@ -54,4 +63,4 @@ def require_integer(priority: Any) -> None:
         raise refusal("KVStore/priority", f"priority must be an int, got {priority!r}", TypeError) from None
 
 
-__all__ = ["Key", "flatten", "require_integer"]
+__all__ = ["Key", "flatten", "require_integer", "require_shape"]

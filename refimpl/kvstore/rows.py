@@ -14,6 +14,7 @@ from ..ndarray import NDArray
 from ..ndarray import array as array_of
 from ..ndarray.sparse import BaseSparseNDArray, RowSparseNDArray, add
 from ..ndarray.sparse.rules_elementwise import spread
+from .pairs import require_shape
 
 
 def require_rows(key: Any, arrays: Sequence[NDArray], stored: NDArray) -> None:
@@ -66,23 +67,28 @@ def stored_as(array: NDArray, stype: str) -> NDArray:
     return RowSparseNDArray(array, (every,), array.shape, ordered=True)
 
 
+def listed(ids: NDArray) -> np.ndarray:
+    """Row numbers as int64, ascending and once each; fractions are cut off."""
+    return np.unique(np.trunc(ids.asnumpy()).astype(np.int64))
+
+
 def paired(outs: Sequence[NDArray], row_ids: Any) -> list[NDArray]:
     """The ids for every array of ``outs``: one each, or one array for all.
 
     Raises:
         AssertionError: the ids are no NDArrays, or as many as neither.
     """
-    listed = list(row_ids) if isinstance(row_ids, (list, tuple)) else [row_ids]
-    if not all(isinstance(ids, NDArray) for ids in listed):
+    given = list(row_ids) if isinstance(row_ids, (list, tuple)) else [row_ids]
+    if not all(isinstance(ids, NDArray) for ids in given):
         raise refusal(
             "KVStore/row-ids", f"row_ids should be NDArray or list of NDArray, got {row_ids!r}", AssertionError
         )
-    if len(listed) not in (1, len(outs)):
+    if len(given) not in (1, len(outs)):
         raise refusal(
             "KVStore/row-ids",
-            f"the number of row_ids doesn't match the number of values: {len(listed)} for {len(outs)}", AssertionError,
+            f"the number of row_ids doesn't match the number of values: {len(given)} for {len(outs)}", AssertionError,
         )
-    return listed if len(listed) == len(outs) else listed * len(outs)
+    return given if len(given) == len(outs) else given * len(outs)
 
 
 def pull(key: Any, stored: NDArray, out: NDArray, ids: NDArray) -> None:
@@ -95,12 +101,8 @@ def pull(key: Any, stored: NDArray, out: NDArray, ids: NDArray) -> None:
         "KVStore/row-storage", out.stype == "row_sparse",
         f"row_sparse_pull expects row_sparse arrays for key {key!r}, got a {out.stype} one",
     )
-    if out.shape != stored.shape:
-        raise refusal(
-            "KVStore/pull-shape",
-            f"key {key!r} holds an array of shape {stored.shape}, it cannot be pulled into shape {out.shape}",
-        )
-    rows = np.unique(np.trunc(ids.asnumpy()).astype(np.int64))
+    require_shape(key, stored.shape, out)
+    rows = listed(ids)
     if len(rows) and not 0 <= rows[0] <= rows[-1] < stored.shape[0]:
         raise refusal(
             "KVStore/row-range", f"row_ids lie between {rows[0]} and {rows[-1]}, key {key!r} has {stored.shape[0]} rows"
@@ -109,11 +111,11 @@ def pull(key: Any, stored: NDArray, out: NDArray, ids: NDArray) -> None:
         stored = stored_as(stored, "row_sparse")
     assert isinstance(stored, BaseSparseNDArray)
     stored = stored._ordered()
-    listed = stored._indices[0].asnumpy()
-    places = np.searchsorted(listed, rows)
+    held = stored._indices[0].asnumpy()
+    places = np.searchsorted(held, rows)
     there = np.zeros(len(rows), bool)
-    if len(listed):
-        there = listed[np.minimum(places, len(listed) - 1)] == rows
+    if len(held):
+        there = held[np.minimum(places, len(held) - 1)] == rows
     home = stored.context
     values = spread(stored._values, as_buffer(np.where(there, places, -1), stored._values.handle.device))
     found = RowSparseNDArray(values, (array_of(rows, home, rows.dtype),), stored.shape, ordered=True)

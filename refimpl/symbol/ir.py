@@ -111,11 +111,6 @@ class Node:
             return self.output_count()
         return self.signature.visible
 
-    def read_names(self) -> tuple[str, ...]:
-        """What each input of a gradient node is: HEAD, or the name of an input or output of its primal."""
-        assert self.primal is not None
-        return self.signature.reads
-
     def entry_name(self, index: int) -> str:
         """Name of an output: the variable's own, ``fc1_output``, ``split0_output1``."""
         return self.name if self.op is None else f"{self.name}_{self.output_names()[index]}"

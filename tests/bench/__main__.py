@@ -31,7 +31,7 @@ class Peer:
     """A library in a process of its own."""
 
     def __init__(self, library: str, python: str, devices: int, **environment: str) -> None:
-        self.library = library
+        self.name = library
         self.command = [python, str(SERVER), library, str(devices)]
         # A CPU type forced on OpenBLAS would slow the peers down.
         kept = {k: v for k, v in os.environ.items() if k != "OPENBLAS_CORETYPE"}
@@ -54,7 +54,7 @@ class Peer:
         self.process.stdin.flush()
         answer = self.process.stdout.readline()
         if not answer:
-            sys.exit(f"the {self.library} server ended: {' '.join(self.command)}")
+            sys.exit(f"the {self.name} server ended: {' '.join(self.command)}")
         return json.loads(answer)
 
     def stop(self) -> None:
@@ -81,12 +81,12 @@ def measure(peers: list[Peer], workload: str, rounds: int, seconds: float) -> di
         peer.ask(build=workload)
         peer.ask(steps=3)
         once = peer.ask(steps=3)["seconds"] / 3
-        counts[peer.library] = max(1, round(seconds / once))
-    samples: dict[str, list[float]] = {peer.library: [] for peer in peers}
+        counts[peer.name] = max(1, round(seconds / once))
+    samples: dict[str, list[float]] = {peer.name: [] for peer in peers}
     for _ in range(rounds):
         for peer in peers:
-            count = counts[peer.library]
-            samples[peer.library].append(peer.ask(steps=count)["seconds"] / count)
+            count = counts[peer.name]
+            samples[peer.name].append(peer.ask(steps=count)["seconds"] / count)
     for peer in peers:
         peer.stop()
     return {library: statistics.median(found) for library, found in samples.items()}
@@ -106,17 +106,17 @@ def main() -> None:
         others = {"mxnet": options.mxnet_python, "torch": options.torch_python}
         peers = [Peer("refimpl", sys.executable, options.devices)]
         peers += [Peer(n, python, options.devices) for n, python in others.items() if python]
-        print(f"{'workload':12}" + "".join(f"{p.library + ' ms/step':>18}{'ratio':>8}" for p in peers))
+        print(f"{'workload':12}" + "".join(f"{p.name + ' ms/step':>18}{'ratio':>8}" for p in peers))
         for workload in options.workloads:
             found = measure(peers, workload, options.rounds, options.seconds)
             ours = found["refimpl"]
-            cells = (f"{1e3 * found[p.library]:18.4f}{found[p.library] / ours:8.2f}" for p in peers)
+            cells = (f"{1e3 * found[p.name]:18.4f}{found[p.name] / ours:8.2f}" for p in peers)
             print(f"{workload:12}" + "".join(cells), flush=True)
         print("\nratio: time of that library / time of refimpl; above 1 means that refimpl is faster")
         cold = Peer("refimpl", sys.executable, options.devices, REFIMPL_CACHE_DIR=cache)
         print(f"\n{'first step of lenet':28}{'import s':>10}{'to the end of step 1, s':>26}")
         runs = [("refimpl, cold cache", cold), ("refimpl, warm cache", cold)]
-        for label, peer in [*runs, *((p.library, p) for p in peers[1:])]:
+        for label, peer in [*runs, *((p.name, p) for p in peers[1:])]:
             imported, total = peer.first_step("lenet")
             print(f"{label:28}{imported:10.2f}{total:26.2f}", flush=True)
 

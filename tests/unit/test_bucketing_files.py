@@ -17,6 +17,16 @@ OPTIONS = {"learning_rate": 0.5, "momentum": 0.5}
 # --- files ----------------------------------------------------------------------------------------
 
 
+def go_on_alike(module, other):
+    """Both take the same steps, and end with the same weights."""
+    for each in (module, other):
+        for length in (5, 7, 10):
+            each.forward_backward(batch(length))
+            each.update()
+    for name, value in values(module).items():
+        assert np.array_equal(values(other)[name], value), name
+
+
 @pytest.mark.clause("Bucketing/checkpoint")
 @pytest.mark.parametrize("contexts", [1, 2])
 def test_resuming_equals_going_on(tmp_path, contexts):
@@ -38,12 +48,7 @@ def test_resuming_equals_going_on(tmp_path, contexts):
     assert sorted(values(other)) == sorted(values(module))
     other.bind([("data", (4, 10))], [("softmax_label", (4,))])
     other.init_optimizer(optimizer_params=OPTIONS)
-    for each in (module, other):
-        for length in (5, 7, 10):
-            each.forward_backward(batch(length))
-            each.update()
-    for name, value in values(module).items():
-        assert np.array_equal(values(other)[name], value), name
+    go_on_alike(module, other)
 
 
 @pytest.mark.clause("Bucketing/checkpoint")
@@ -63,12 +68,7 @@ def test_resuming_goes_on_with_a_schedule_that_is_told_the_step(tmp_path):
     other = mx.mod.BucketingModule.load(prefix, 1, bag, 10, load_optimizer_states=True)
     other.bind([("data", (4, 10))], [("softmax_label", (4,))])
     other.init_optimizer(optimizer_params=options(begin_num_update=3))
-    for each in (module, other):
-        for length in (5, 7, 10):
-            each.forward_backward(batch(length))
-            each.update()
-    for name, value in values(module).items():
-        assert np.array_equal(values(other)[name], value), name
+    go_on_alike(module, other)
 
 
 @pytest.mark.clause("Bucketing/checkpoint")

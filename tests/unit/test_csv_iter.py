@@ -13,17 +13,6 @@ from refimpl.io import CSVIter, DataDesc, MNISTIter, MXDataIter
 FIVE = "1,2\n3,4\n5,6\n7,8\n9,10\n"
 
 
-@pytest.fixture
-def write(tmp_path):
-    """Write a file and return its name."""
-    def writing(content, name="data.csv"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return writing
-
-
 def opened(path, **options):
     return CSVIter(**{"data_csv": path, "data_shape": (2,), "batch_size": 2, **options})
 

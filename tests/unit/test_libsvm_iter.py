@@ -14,17 +14,6 @@ FIVE = "1 0:1 2:2\n0 1:3\n2\n3 0:4 1:5 2:6\n4 2:7\n"
 LABELS = "0 0:1\n1 1:2\n2 0:3 1:4\n3\n4 1:5\n"
 
 
-@pytest.fixture
-def write(tmp_path):
-    """Write a file and return its name."""
-    def writing(content, name="data.svm"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return writing
-
-
 def opened(path, **options):
     return LibSVMIter(**{"data_libsvm": path, "data_shape": (3,), "batch_size": 2, **options})
 
