@@ -40,6 +40,14 @@ def fill_panel(b, start, b_row, b_step, depth, columns, width, panel):
 
 
 @kernel
+def lay_inside(edge, width, out, start, m, height, columns):
+    """The part of a tile that lies in ``out``, whose rows are ``m`` long; it begins at ``start``."""
+    for i in range(height):
+        for j in range(columns):
+            out[start + i * m + j] = edge[i * width + j]
+
+
+@kernel
 def multiply_tiles(
     a, b, out, n, m, k, a_row, a_step, b_row, b_step, panel, edge, rows, blocks,
 ):  # fmt: skip
@@ -71,9 +79,7 @@ def multiply_tiles(
                     lay(tile, out, target, blocks, column)
                 else:
                     lay(tile, edge, lines, blocks, 0)
-                    for i in range(min(height, n - row)):
-                        for j in range(columns):
-                            out[(row + i) * m + column + j] = edge[i * width + j]
+                    lay_inside(edge, width, out, row * m + column, m, min(height, n - row), columns)
 
 
 @twin

@@ -6,7 +6,7 @@ All panels of the operand (see ``gemm``) lie one after another, each as deep as 
 from __future__ import annotations
 
 from ..foundation import Buffer
-from .gemm import fill_panel
+from .gemm import fill_panel, lay_inside
 from .kernel import kernel, tile_for, twin, workspace
 from .simd import blank, grow, lay, ramp
 
@@ -35,9 +35,7 @@ def multiply_packed(a, packed, out, n, m, k, a_row, a_step, edge, rows, blocks):
                 lay(tile, out, ramp(row * m, m, (n - 1) * m, rows), blocks, column)
             else:
                 lay(tile, edge, lines, blocks, 0)
-                for i in range(min(height, n - row)):
-                    for j in range(columns):
-                        out[(row + i) * m + column + j] = edge[i * width + j]
+                lay_inside(edge, width, out, row * m + column, m, min(height, n - row), columns)
 
 
 @twin
