@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Buffer, Loop, allocate, items, merge, refusal, require, same_type
+from .foundation import Buffer, Loop, agree, allocate, either, items, merge, refusal, require, same_type
 from .fully_connected import PRODUCT
 
 LARGE = 32**3
@@ -50,8 +50,8 @@ def square(name, shape):
     if shape is None:
         return None
     *leading, rows, columns = shape
-    require("linalg/square", rows == columns or 0 in (rows, columns), f"{name} {list(shape)} holds no square matrices")
-    return (*leading, rows or columns, rows or columns)
+    require("linalg/square", agree(rows, columns), f"{name} {list(shape)} holds no square matrices")
+    return (*leading, either(rows, columns), either(rows, columns))
 
 
 def infer_alike(p, ins, outs):

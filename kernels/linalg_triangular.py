@@ -40,7 +40,7 @@
 
 from typing import NamedTuple
 
-from .foundation import Case, Loop, Op, items, merge, register, scratch
+from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, scratch
 from .linalg import TRIANGLE_SOLVE, TRIANGLE_TIMES, infer_type, matrices, square
 
 
@@ -59,7 +59,7 @@ def infer(p, ins, outs):
     if b is not None:
         a = merge("linalg_triangular/shapes", "A", a, (*b[:-2], b[side], b[side]))
     if a is not None:
-        wanted = (*a[:-2], 0, a[-1]) if p.rightside else (*a[:-2], a[-1], 0)
+        wanted = (*a[:-2], UNKNOWN, a[-1]) if p.rightside else (*a[:-2], a[-1], UNKNOWN)
         b = merge("linalg_triangular/shapes", "B", b, wanted)
     return [a, b], [b]
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
-from .foundation import AtLeast, AtMost, require, scalar
+from .foundation import AtLeast, AtMost, agree, require, scalar
 
 Fraction = Annotated[float, AtLeast(0), AtMost(1)]
 
@@ -74,6 +74,6 @@ def checked_regions(clause, data, rois, numbers):
         f"data has shape {data}; give (batch, channels, height, width)",
     )
     require(
-        clause, rois is None or (len(rois) == 2 and rois[1] in (0, numbers)),
+        clause, rois is None or (len(rois) == 2 and agree(rois[1], numbers)),
         f"rois has shape {rois}; give (regions, {numbers})",
     )

@@ -43,7 +43,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .boxes import floating
-from .foundation import Case, Loop, Op, Shape, items, merge, register, require
+from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, register, require
 from .regions import Fraction, between, checked_regions, image_of
 from .roi_align import points_of
 
@@ -63,7 +63,7 @@ def infer(p, ins, outs):
         f"pooled_size={p.pooled_size}; give the numbers of bins down and across",
     )
     checked_regions(CLAUSE, data, rois, 6)
-    wanted = (rois[0] if rois else 0, data[1] if data else 0, *p.pooled_size)
+    wanted = (rois[0] if rois else UNKNOWN, data[1] if data else UNKNOWN, *p.pooled_size)
     out = merge(CLAUSE, "output", outs[0], wanted)
     if data is not None:
         data = (data[0], out[1], *data[2:])

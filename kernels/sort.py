@@ -47,22 +47,12 @@
     [0.0, 0.0]
 """
 
+from math import prod
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import (
-    Case,
-    Loop,
-    Op,
-    items,
-    merge,
-    normal_axis,
-    register,
-    require,
-    scalar,
-    scratch,
-)
+from .foundation import Case, Loop, Op, items, merge, normal_axis, register, require, scalar, scratch, told
 from .foundation.loops import outer_side_inner, zero
 
 IndexType = Literal["float16", "float32", "float64", "int32", "int64", "uint8"]
@@ -92,16 +82,16 @@ class TopkParams(NamedTuple):
 
 
 def side_of(p, shape):
-    """How many elements are put in order at a time; 0 when not known yet."""
+    """How many elements are put in order at a time."""
     if p.axis is None:
-        return int(np.prod(shape, dtype=np.int64))
+        return prod(shape)
     return shape[normal_axis("sort/axis", p.axis, len(shape))]
 
 
 def chosen(p, shape):
     """The output's shape when ``p.k`` elements are chosen (all of them for sort and argsort)."""
     side, k = side_of(p, shape), getattr(p, "k", 0)
-    require("topk/k", not side or k <= side, f"k={k} is more than the {side} elements along axis {p.axis}")
+    require("topk/k", not told(side) or k <= side, f"k={k} is more than the {side} elements along axis {p.axis}")
     count = k if k > 0 else side
     if p.axis is None:
         return (count,)
@@ -115,7 +105,7 @@ def infer(p, ins, outs):
         return ins, outs
     kind = getattr(p, "dtype", None)
     require(
-        "topk/dtype", side_of(p, data) - 1 <= EXACT.get(kind, 2**53),
+        "topk/dtype", not told(side_of(p, data)) or side_of(p, data) - 1 <= EXACT.get(kind, 2**53),
         f"dtype={kind} cannot hold the indices of {side_of(p, data)} elements; use int32 or int64",
     )
     shape = data if is_mask(p) else chosen(p, data)
@@ -320,7 +310,7 @@ def cases(draw):
 def cases_topk(draw):
     plain = cases(draw)
     shape, axis = plain.shapes["data"], plain.params["axis"]
-    side = shape[axis] if axis is not None else int(np.prod(shape))
+    side = shape[axis] if axis is not None else prod(shape)
     more = {
         "k": draw.integer(0, side), "ret_typ": draw.choice(["both", "indices", "mask", "value"]),
         "dtype": draw.choice(["float32", "int32", "float64"]),

@@ -15,7 +15,6 @@ import numpy as np
 from .base import refusal
 from .binding import Bound, resolve_requirements
 from .context import Context
-from .kernels.foundation import known
 from .ndarray import NDArray, zeros
 from .pool import Pool
 from .program import Program
@@ -23,6 +22,7 @@ from .running import run_one, run_steps
 from .sparse_borders import borders
 from .steps import BackwardStep, ForwardStep, Step
 from .symbol import Symbol
+from .symbol.inference import is_shown_whole
 from .symbol.memory import Plan
 
 TEMPORARY_SPACES = 11
@@ -274,7 +274,7 @@ class Executor:
         arg_shapes, _, aux_shapes = self._symbol.infer_shape_partial(
             **{name: shape for name, shape in kwargs.items() if name in names}
         )
-        if not all(shape and known(shape) for shape in arg_shapes):
+        if not all(map(is_shown_whole, arg_shapes)):
             raise refusal(
                 "Executor/reshape-known", f"the shapes {kwargs} do not determine those of all arguments"
             )

@@ -13,8 +13,11 @@ from .loop import LOOPS, Loop, formula_for, items, plain_kernels, scalar
 from .params import AtLeast, AtMost, Floats, NoParams, Shape, keeps
 from .refusal import MXNetError, refusal, require
 from .shapes import (
+    UNKNOWN,
+    agree,
     axes_of,
     broadcast,
+    either,
     known,
     merge,
     merge_all,
@@ -22,12 +25,13 @@ from .shapes import (
     same_shape,
     same_type,
     strides_of,
+    told,
 )
 
 __all__ = [
-    "LOOPS", "REGISTRY", "SLACK", "AtLeast", "AtMost", "Buffer", "Case", "Floats", "Loop",
-    "MXNetError", "NoParams", "Op", "Shape", "allocate", "as_buffer", "axes_of", "broadcast",
-    "distinct", "formula_for", "get", "items", "keeps", "known", "merge", "merge_all", "normal_axis",
+    "LOOPS", "REGISTRY", "SLACK", "UNKNOWN", "AtLeast", "AtMost", "Buffer", "Case", "Floats", "Loop",
+    "MXNetError", "NoParams", "Op", "Shape", "agree", "allocate", "as_buffer", "axes_of", "broadcast",
+    "distinct", "either", "formula_for", "get", "items", "keeps", "known", "merge", "merge_all", "normal_axis",
     "plain_kernels", "refusal", "register", "require", "same_shape", "same_type", "scalar", "scratch",
-    "strides_of",
+    "strides_of", "told",
 ]
