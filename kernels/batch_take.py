@@ -36,7 +36,7 @@ from math import prod
 import numpy as np
 
 from .embedding import HOT_ROWS, PICK_ONE, PUT_ONE
-from .foundation import UNKNOWN, Case, Loop, Op, items, known, merge, register, require, same_type
+from .foundation import UNKNOWN, Case, Loop, Op, items, known, merge, register, require, require_some, same_type
 from .foundation.loops import truncated, zero
 
 
@@ -48,6 +48,8 @@ def infer_take(p, ins, outs):
         "batch_take/shape", not known(a, indices) or prod(indices) == prod(a[:-1]),
         f"indices {indices} must hold one number for each row of a {a}",
     )
+    if a is not None:
+        require_some("a row of a", a[-1], indices)
     return [a, indices], [indices]
 
 

@@ -63,7 +63,21 @@ from math import exp, inf, log1p, nan
 from math import log as log_of
 from typing import Literal, NamedTuple
 
-from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, same_type, scalar, scratch, told
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Loop,
+    Op,
+    items,
+    merge,
+    register,
+    require,
+    require_some,
+    same_type,
+    scalar,
+    scratch,
+    told,
+)
 from .foundation.loops import truncated, zero
 
 
@@ -92,6 +106,7 @@ def infer(p, ins, outs):
         f"{label[1]} labels in a row need at least as many times; data has {data[0]}",
     )
     shape = (data[0], batch, data[2])
+    require_some("the axis of classes", data[2], (*shape[:2],))
     return [shape, (batch, label[1])] + [(batch,)] * (len(ins) - 2), [(batch,), shape]
 
 

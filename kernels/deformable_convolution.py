@@ -147,7 +147,7 @@ def infer(p, ins, outs):
     batch, channels, *image = data or (UNKNOWN,) * 4
     require(
         "_contrib_DeformableConvolution/groups",
-        channels % p.num_group == 0 and channels % moves == 0,
+        channels != 0 and channels % p.num_group == 0 and channels % moves == 0,
         f"{channels} channels must be divisible by num_group {p.num_group} and num_deformable_group {moves}",
     )
     sizes = []

@@ -115,8 +115,9 @@ def gradients_of_matrices(p, head, lhs, rhs, d_lhs, d_rhs, n, m, k):
 
 def sides(p, lhs, rhs):
     """Rows, columns and summed side of the matrices that dot reads its operands as."""
-    k = lhs.shape[0 if p.transpose_a else -1]
-    return lhs.size // k, rhs.size // k, k
+    rows = lhs.shape[1:] if p.transpose_a else lhs.shape[:-1]
+    columns = rhs.shape[:-1] if p.transpose_b else rhs.shape[1:]
+    return prod(rows), prod(columns), lhs.shape[0 if p.transpose_a else -1]
 
 
 def forward(p, lhs, rhs, out):

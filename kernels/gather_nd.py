@@ -60,6 +60,7 @@ from .foundation import (
     merge,
     register,
     require,
+    require_some,
     same_type,
     scalar,
     scratch,
@@ -92,7 +93,9 @@ def read_shape(clause, shape, indices):
         clause, 1 <= indices[0] <= len(shape),
         f"indices {list(indices)} name {indices[0]} axes, the array of shape {list(shape)} needs 1 to {len(shape)}",
     )
-    return (*indices[1:], *shape[indices[0] :])
+    found = (*indices[1:], *shape[indices[0] :])
+    require_some(f"an array of shape {list(shape)}", prod(shape[: indices[0]]), found)
+    return found
 
 
 def infer(p, ins, outs):
@@ -127,6 +130,8 @@ def infer_copy(p, ins, outs):
         old = merge(clause, "old_tensor", old, (UNKNOWN, *new[1:]))
     if index is not None and new is not None:
         new = merge(clause, "new_tensor", new, (*index, *new[1:]))
+    if old is not None:
+        require_some("old_tensor", old[0], new)
     return [old, index, new], [old]
 
 
@@ -274,7 +279,7 @@ def forward_scatter(p, data, indices, out):
 
 def backward_scatter(p, head, indices, d_data, d_indices):
     zero(d_indices)
-    if d_data is not None:
+    if d_data is not None and d_data.size:
         places = named(head.shape, indices)
         if _EVERY.active:
             READ_PLACES(head, d_data, *places)

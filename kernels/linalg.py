@@ -197,7 +197,7 @@ def matrices_of(buffer, shape=None, axis=-2):
 def multiply(left, right, out, alpha=1.0):
     """out = alpha left . right, each of them :class:`Matrices`, out with neighbouring columns."""
     n, k, m = left.rows, left.columns, right.columns
-    count = out.buffer.size // (n * m)
+    count = out.buffer.size // max(n * m, 1)
     if n * m * k >= LARGE and out.middle == 1 and out.buffer.dtype == np.float32:
         for g in range(count):
             a, b, c = (piece(each.buffer, g * each.size) for each in (left, right, out))
@@ -218,7 +218,7 @@ def piece(buffer, start):
 
 def per_matrix(like, kind=np.int64):
     """A number for each matrix of ``like``, where a loop reports."""
-    return allocate((like.size // prod(like.shape[-2:]),), np.dtype(kind), like.device)
+    return allocate((prod(like.shape[:-2]),), np.dtype(kind), like.device)
 
 
 def complain(clause, reports, what, mend):

@@ -63,7 +63,21 @@ from typing import NamedTuple
 import numpy as np
 
 from .boxes import floating, log_ratio, nothing, overlap, ranked
-from .foundation import UNKNOWN, Case, Floats, Loop, Op, as_buffer, items, merge, register, require, scratch, told
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Floats,
+    Loop,
+    Op,
+    as_buffer,
+    items,
+    merge,
+    register,
+    require,
+    require_some,
+    scratch,
+    told,
+)
 
 CLAUSE = "_contrib_MultiBoxTarget/inputs"
 
@@ -91,6 +105,7 @@ def infer(p, ins, outs):
     scores = merge(CLAUSE, "cls_pred", ins[2], (label[0], UNKNOWN, anchor[1]))
     kinds = merge(CLAUSE, "cls_target", outs[2], (scores[0], scores[2]))
     batch, n = kinds
+    require_some("the axis of classes", scores[1], kinds)
     location = (batch, 4 * n)
     for name, given in zip(("loc_target", "loc_mask"), outs[:2], strict=True):
         location = merge(CLAUSE, name, given, location)

@@ -61,13 +61,27 @@
     [[0.0, 0.0, 0.0, 15.0, 15.0], [1.0, 16.0, 0.0, 31.0, 15.0]]
 """
 
-from math import exp, floor, sqrt
+from math import exp, floor, prod, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from .boxes import SUPPRESS, floating, nothing, ranked
-from .foundation import UNKNOWN, Case, Floats, Loop, Op, agree, as_buffer, items, merge, register, require, scratch
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Floats,
+    Loop,
+    Op,
+    agree,
+    as_buffer,
+    items,
+    merge,
+    register,
+    require,
+    require_some,
+    scratch,
+)
 
 CLAUSE = "_contrib_Proposal/inputs"
 
@@ -101,6 +115,7 @@ def infer(p, ins, outs):
         merge("_contrib_Proposal/outputs", "output", out, shape)
         for out, shape in zip(outs, given, strict=True)
     ]
+    require_some("the map of scores", prod(scores[2:]), given[0])
     return [*shapes, (batch, 3)], given
 
 

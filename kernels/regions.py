@@ -5,7 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
-from .foundation import AtLeast, AtMost, agree, require, scalar
+from .foundation import AtLeast, AtMost, agree, require, require_some, scalar
 
 Fraction = Annotated[float, AtLeast(0), AtMost(1)]
 
@@ -77,3 +77,5 @@ def checked_regions(clause, data, rois, numbers):
         clause, rois is None or (len(rois) == 2 and agree(rois[1], numbers)),
         f"rois has shape {rois}; give (regions, {numbers})",
     )
+    if data is not None:
+        require_some(f"data of shape {list(data)}", data[0] * data[2] * data[3], rois)

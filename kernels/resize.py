@@ -57,7 +57,21 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, Shape, items, merge, require, same_type, scalar, told
+from .foundation import (
+    UNKNOWN,
+    AtLeast,
+    Case,
+    Loop,
+    Op,
+    Shape,
+    items,
+    merge,
+    require,
+    require_some,
+    same_type,
+    scalar,
+    told,
+)
 from .foundation.loops import zero
 from .multilinear import register_multilinear
 
@@ -86,6 +100,8 @@ def resized(ins, outs, sides_of):
     out = merge("resize/rank", "output", outs[0], (UNKNOWN,) * 4)
     data = merge("resize/rank", "data", ins[0], (*out[:2], UNKNOWN, UNKNOWN))
     out = merge("resize/rank", "output", out, (*data[:2], *sides_of(data[2:])))
+    for side in data[2:]:
+        require_some("an image", side, out)
     return (*out[:2], *data[2:]), out
 
 

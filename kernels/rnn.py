@@ -181,7 +181,7 @@ def forward(p, data, parameters, state, state_cell, lengths, *made, is_train, rn
         data, rows * side, batch * side, side * wide, room_for(s.out, side), room_for(s.size, s.out), batch * s.out,
         area, area, batch * s.out, rows * s.wide,
     )
-    ends = lengths if lengths is not None else data
+    ends = lengths if lengths is not None else state
     keep = np.float32(1) - np.float32(p.p)
     if drops(p) and is_train:
         words = draws(made["mask"], rng)

@@ -51,7 +51,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, scalar, scratch
+from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, require_some, scalar, scratch
 from .foundation.loops import zero
 from .multilinear import register_multilinear
 
@@ -98,7 +98,11 @@ def infer_last(p, ins, outs):
         data = merge("sequence/layout", "data", data, (*out[: p.axis], UNKNOWN, *out[p.axis :]))
     ins = with_lengths(p, data, ins[1:])
     data = ins[0]
-    return ins, [out if data is None else (*data[: p.axis], *data[p.axis + 1 :])]
+    if data is None:
+        return ins, [out]
+    out = (*data[: p.axis], *data[p.axis + 1 :])
+    require_some("the axis of times", data[p.axis], out)
+    return ins, [out]
 
 
 def infer_type(p, ins, outs):

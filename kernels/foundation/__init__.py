@@ -22,6 +22,7 @@ from .shapes import (
     merge,
     merge_all,
     normal_axis,
+    require_some,
     same_shape,
     same_type,
     strides_of,
@@ -32,6 +33,6 @@ __all__ = [
     "LOOPS", "REGISTRY", "SLACK", "UNKNOWN", "AtLeast", "AtMost", "Buffer", "Case", "Floats", "Loop",
     "MXNetError", "NoParams", "Op", "Shape", "agree", "allocate", "as_buffer", "axes_of", "broadcast",
     "distinct", "either", "formula_for", "get", "items", "keeps", "known", "merge", "merge_all", "normal_axis",
-    "plain_kernels", "refusal", "register", "require", "same_shape", "same_type", "scalar", "scratch",
+    "plain_kernels", "refusal", "register", "require", "require_some", "same_shape", "same_type", "scalar", "scratch",
     "strides_of", "told",
 ]

@@ -150,3 +150,16 @@ def strides_of(shape: Shape) -> tuple[int, ...]:
         strides.append(step)
         step *= side
     return tuple(reversed(strides))
+
+
+def require_some(what: str, side: int, wanted: MaybeShape) -> None:
+    """[operator/nothing-to-choose] An axis of no elements has none to choose; results of shape ``wanted`` are refused.
+
+    Raises:
+        MXNetError: ``side`` is 0 and ``wanted``, which is known, holds elements.
+    """
+    if side == 0 and known(wanted) and 0 not in (wanted or ()):
+        raise refusal(
+            "operator/nothing-to-choose",
+            f"{what} has no elements, and a result of shape {list(wanted or ())} needs one for each of its own",
+        )
