@@ -270,7 +270,7 @@ class Loop:
                 source = self._source if _CHOICE.python == "cpu" else self._cuda_source
                 _as_python(source)(*_unwrapped(args, kind))
                 return
-            if self._tuned is not None and kind == np.float32 and not _CHOICE.plain:
+            if self._tuned is not None and kind == np.float32 and not _CHOICE.plain and _have_elements(args):
                 self._tuned(*args)
                 return
             (self._cpu or self.cpu)(*_unwrapped(args, kind))
@@ -301,6 +301,11 @@ def _unwrapped(args: tuple[Any, ...], kind: np.dtype) -> list[Any]:
         arg.flat if type(arg) is Buffer else _number(arg, kind) if type(arg) in _CONVERTED else arg
         for arg in args
     ]
+
+
+def _have_elements(args: tuple[Any, ...]) -> bool:
+    """Whether no array is empty: twins work in whole tiles, and leave what has none to the plain loop."""
+    return all([arg.flat.size for arg in args if type(arg) is Buffer])
 
 
 _CONVERTED = frozenset((float, bool))
