@@ -305,7 +305,7 @@ def _unwrapped(args: tuple[Any, ...], kind: np.dtype) -> list[Any]:
 
 def _have_elements(args: tuple[Any, ...]) -> bool:
     """Whether no array is empty: twins work in whole tiles, and leave what has none to the plain loop."""
-    return all([arg.flat.size for arg in args if type(arg) is Buffer])
+    return all(arg.flat.size for arg in args if type(arg) is Buffer)
 
 
 _CONVERTED = frozenset((float, bool))
