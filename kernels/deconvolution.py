@@ -68,7 +68,7 @@ from .convolution import (
     inputs,
     steps,
 )
-from .foundation import AtLeast, Case, Op, Shape, merge, require, same_type
+from .foundation import AtLeast, Case, Long, Op, Shape, merge, require, same_type
 from .multilinear import register_multilinear
 
 
@@ -81,7 +81,7 @@ class Params(NamedTuple):
     adj: Shape = ()
     target_shape: Shape = ()
     num_group: Annotated[int, AtLeast(1)] = 1
-    workspace: Annotated[int, AtLeast(0)] = 512
+    workspace: Annotated[Long, AtLeast(0)] = 512
     no_bias: bool = True
     cudnn_tune: Literal["fastest", "limited_workspace", "off"] | None = None
     cudnn_off: bool = False

@@ -70,7 +70,7 @@ from .deformable_sampling import (
     SAMPLE,
     SAMPLE_BACK,
 )
-from .foundation import AtLeast, Case, Op, Shape, merge, register, require, scratch
+from .foundation import AtLeast, Case, Long, Op, Shape, merge, register, require, scratch
 
 SHAPES = "_contrib_DeformableConvolution/shapes"
 Layout = Literal["NCDHW", "NCHW", "NCW"]
@@ -84,7 +84,7 @@ class Params(NamedTuple):
     pad: Shape = ()
     num_group: Annotated[int, AtLeast(1)] = 1
     num_deformable_group: Annotated[int, AtLeast(1)] = 1
-    workspace: Annotated[int, AtLeast(0)] = 1024
+    workspace: Annotated[Long, AtLeast(0)] = 1024
     no_bias: bool = False
     layout: Layout | None = None
 
@@ -97,7 +97,7 @@ class ModulatedParams(NamedTuple):
     pad: Shape = ()
     num_group: Annotated[int, AtLeast(1)] = 1
     num_deformable_group: Annotated[int, AtLeast(1)] = 1
-    workspace: Annotated[int, AtLeast(0)] = 1024
+    workspace: Annotated[Long, AtLeast(0)] = 1024
     no_bias: bool = False
     im2col_step: Annotated[int, AtLeast(0)] = 64
     layout: Layout | None = None

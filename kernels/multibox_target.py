@@ -64,6 +64,7 @@ import numpy as np
 
 from .boxes import floating, log_ratio, nothing, overlap, ranked
 from .foundation import Case, Floats, Loop, Op, as_buffer, items, merge, register, require, scratch
+from .foundation.loops import clipped
 
 CLAUSE = "_contrib_MultiBoxTarget/inputs"
 
@@ -166,7 +167,7 @@ def assign(
     for b in items(batch):
         wanted = n
         if ratio > 0:
-            wanted = max(int(found[b] * ratio), minimum)
+            wanted = max(clipped(found[b] * ratio, n + 1), minimum)
         for i in range(b * n, b * n + n):
             kinds[i] = 0 if ratio <= 0 and match[i] > -2 else ignore
         for place in range(min(wanted, n) if ratio > 0 else 0):

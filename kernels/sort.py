@@ -47,6 +47,7 @@
     [0.0, 0.0]
 """
 
+from math import prod
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -94,7 +95,7 @@ class TopkParams(NamedTuple):
 def side_of(p, shape):
     """How many elements are put in order at a time; 0 when not known yet."""
     if p.axis is None:
-        return int(np.prod(shape, dtype=np.int64))
+        return prod(shape)
     return shape[normal_axis("sort/axis", p.axis, len(shape))]
 
 
@@ -118,7 +119,8 @@ def infer(p, ins, outs):
         "topk/dtype", side_of(p, data) - 1 <= EXACT.get(kind, 2**53),
         f"dtype={kind} cannot hold the indices of {side_of(p, data)} elements; use int32 or int64",
     )
-    shape = data if is_mask(p) else chosen(p, data)
+    selected = chosen(p, data)  # refuses a k that is too large, whatever is returned
+    shape = data if is_mask(p) else selected
     return [data], [merge("sort/shape", "output", out, shape) for out in outs]
 
 
@@ -320,7 +322,7 @@ def cases(draw):
 def cases_topk(draw):
     plain = cases(draw)
     shape, axis = plain.shapes["data"], plain.params["axis"]
-    side = shape[axis] if axis is not None else int(np.prod(shape))
+    side = shape[axis] if axis is not None else prod(shape)
     more = {
         "k": draw.integer(0, side), "ret_typ": draw.choice(["both", "indices", "mask", "value"]),
         "dtype": draw.choice(["float32", "int32", "float64"]),

@@ -29,15 +29,16 @@ from itertools import pairwise
 from math import prod
 from typing import Annotated, NamedTuple
 
-from .foundation import AtLeast, Case, Op, Shape, merge, normal_axis, register, require
+from .foundation import AtLeast, AtMost, Case, Op, Shape, merge, normal_axis, register, require
 from .foundation.loops import BLOCKS
+from .foundation.params import MOST_ARRAYS
 
 
 class Params(NamedTuple):
     indices: Shape
     axis: int = 1
     squeeze_axis: bool = False
-    sections: Annotated[int, AtLeast(0)] = 0
+    sections: Annotated[int, AtLeast(0), AtMost(MOST_ARRAYS)] = 0
 
 
 def outputs(p):

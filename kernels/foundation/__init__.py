@@ -1,6 +1,6 @@
 """What every operator page is built on. Loops and formulas that pages share are in ``loops``, ``walks``, ``pairs``."""
 
-from .buffer import SLACK, Buffer, allocate, as_buffer, scratch
+from .buffer import SLACK, Buffer, allocate, as_buffer, reserving, scratch, size_of
 from .contract import (
     REGISTRY,
     Case,
@@ -10,7 +10,7 @@ from .contract import (
     register,
 )
 from .loop import LOOPS, Loop, formula_for, items, plain_kernels, scalar
-from .params import AtLeast, AtMost, Floats, NoParams, Shape, keeps
+from .params import AtLeast, AtMost, Count, Floats, Long, NoParams, Shape, keeps, whole_part
 from .refusal import MXNetError, refusal, require
 from .shapes import (
     axes_of,
@@ -25,9 +25,9 @@ from .shapes import (
 )
 
 __all__ = [
-    "LOOPS", "REGISTRY", "SLACK", "AtLeast", "AtMost", "Buffer", "Case", "Floats", "Loop",
+    "LOOPS", "REGISTRY", "SLACK", "AtLeast", "AtMost", "Buffer", "Case", "Count", "Floats", "Long", "Loop",
     "MXNetError", "NoParams", "Op", "Shape", "allocate", "as_buffer", "axes_of", "broadcast",
     "distinct", "formula_for", "get", "items", "keeps", "known", "merge", "merge_all", "normal_axis",
-    "plain_kernels", "refusal", "register", "require", "same_shape", "same_type", "scalar", "scratch",
-    "strides_of",
+    "plain_kernels", "refusal", "register", "require", "reserving", "same_shape", "same_type", "scalar", "scratch",
+    "size_of", "strides_of", "whole_part",
 ]
