@@ -8,6 +8,7 @@ that does not fit into 64 bits. What would take too long or too much memory to r
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -71,8 +72,13 @@ def _wrapped(value: Any, kind: np.dtype) -> Any:
 
 
 @contextmanager
-def checked_loops(device: str = "cpu", accesses: int = ACCESSES, elements: int = ELEMENTS) -> Iterator[None]:
-    """Within this block loops run in the text for ``device``, with checked indices and within bounds of work."""
+def checked_loops(
+    device: str = "cpu", poison: float = math.nan, accesses: int = ACCESSES, elements: int = ELEMENTS
+) -> Iterator[None]:
+    """Within this block loops run in the text for ``device``, with checked indices and within bounds of work.
+
+    New memory and working memory hold ``poison``, or for NaN a whole number that is no index.
+    """
     unwrapped, room, budget = loop._unwrapped, buffer.room, Budget(accesses)
 
     def checked(args: tuple[Any, ...], kind: np.dtype) -> list[Any]:
@@ -85,10 +91,12 @@ def checked_loops(device: str = "cpu", accesses: int = ACCESSES, elements: int =
     def bounded(size: int, dtype: Any) -> np.ndarray:
         if elements < size < 2**40:
             raise TooMuchError
-        return room(size, dtype)
+        memory, kind = room(size, dtype), np.dtype(dtype)
+        memory[...] = poison if kind.kind == "f" or poison == poison else np.iinfo(kind).max if kind.kind != "b" else 1
+        return memory
 
     with (
         loop.python_loops(device), mock.patch.object(loop, "_unwrapped", checked),
-        mock.patch.object(buffer, "room", bounded),
+        mock.patch.object(buffer, "room", bounded), mock.patch.dict(buffer._ARENA.blocks, clear=True),
     ):
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import NoneType
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
@@ -12,7 +13,10 @@ from refimpl.kernels.foundation import Op
 from refimpl.kernels.foundation.params import field_types
 from refimpl.ndarray import operators
 
+from .calls import NAN, OTHER, Trial, has_gradient
+from .checked import TooMuchError, checked_loops
 from .draws import Draw, example
+from .laws import same
 
 INTEGERS = (
     0, -1, 1, 2, 3, 7, 100, 1000, 2**15, 2**16 + 1, 10**6, 2**31 - 1, 2**31, -(2**31), 2**32 + 1, 2**62,
@@ -102,38 +106,79 @@ def hostile_call(op: Op, draw: Draw) -> Call:
     of = example(op, draw)
     attrs, arrays = dict(of.params), list(of.arrays)
     types = field_types(op.params)
-    for _ in range(draw.choice((0, 1, 1, 1, 2, 3)) if types else 0):
+    for _ in range(draw.choice((0, 0, 1, 1, 1, 2)) if types else 0):
         name = draw.choice(sorted(types))
         attrs[name] = hostile(types[name], getattr(of.p, name), draw)
     if draw.boolean():
         attrs = {name: value if isinstance(value, str) else str(value) for name, value in attrs.items()}
-    if arrays and draw.integer(0, 2) == 0:
+    if arrays and draw.integer(0, 3) == 0:
         at = draw.integer(0, len(arrays) - 1)
         arrays[at] = _other_shape(arrays[at], draw)
-    for at, array in enumerate(arrays):
-        if draw.integer(0, 7) == 0:
-            arrays[at] = array.astype(draw.choice(DTYPES))
-        if draw.integer(0, 1):
-            arrays[at] = _other_values(arrays[at], draw)
+    if arrays and draw.integer(0, 5) == 0:
+        kind = draw.choice(DTYPES)
+        which = [draw.integer(0, len(arrays) - 1)] if draw.boolean() else range(len(arrays))
+        for at in which:
+            arrays[at] = arrays[at].astype(kind)
+    arrays = [_other_values(array, draw) if draw.boolean() else array for array in arrays]
     if arrays and op.variadic and draw.integer(0, 7) == 0:
         arrays = arrays[:-1] if draw.boolean() else [*arrays, arrays[0]]
     return Call(op, attrs, arrays)
+
+
+def stays_inside(op: Op, draw: Draw) -> None:
+    """A hostile call is refused with a clause, or its loops stay inside their buffers."""
+    call = hostile_call(op, draw)
+    try:
+        with checked_loops():
+            attempt(call)
+    except TooMuchError:
+        return
+    except Exception as error:
+        raise AssertionError(f"{call}: {type(error).__name__}: {error}") from error
+
+
+def takes_any_values(op: Op, draw: Draw) -> None:
+    """Whatever stands inside the inputs of a valid call, its loops stay inside, in the text for either device, and
+    write every output and gradient from nothing but the inputs.
+    """
+    of = example(op, draw)
+    of = replace(of, arrays=[_other_values(array, draw) for array in of.arrays])
+    is_train = op.mode and draw.boolean()
+    for device in ("cpu", "gpu"):
+        results = []
+        try:
+            for poison in (NAN, OTHER):
+                with checked_loops(device, poison):
+                    trial = Trial(of, is_train=is_train, poison=poison)
+                    found = [*trial.forward()]
+                    found += trial.backward() if has_gradient(of) else []
+                    results.append(found)
+        except TooMuchError:
+            return
+        except Exception as error:
+            if getattr(error, "clause", None):  # indices and matrices may be refused
+                return
+            raise AssertionError(f"{of} of {of.arrays}, as Python for {device}: {error}") from error
+        same(*results, f"{of} of {of.arrays}: a result depends on what the memory held")
 
 
 def attempt(call: Call) -> str:
     """Run a call and its gradient: how it ended. Whatever carries a clause is a refusal; all else is raised."""
     try:
         inputs = [mx.nd.array(array, dtype=array.dtype) for array in call.arrays]
-        for given in inputs:
+        known = dict(zip(call.op.all_inputs, inputs, strict=False))
+        refusing = [known.get(name) for name in call.op.refuses_gradient]
+        wanted = [given for given in inputs if not any(given is other for other in refusing)]
+        for given in wanted:
             given.attach_grad()
         with mx.autograd.record():
             results = operators.invoke(call.op, inputs, dict(call.attrs))
         results = results if isinstance(results, list) else [results]
         for result in results:
             result.asnumpy()
-        if inputs and call.op.has_gradient:
+        if wanted and call.op.has_gradient:
             mx.autograd.backward(results)
-            for given in inputs:
+            for given in wanted:
                 given.grad.asnumpy()
     except Exception as error:
         if getattr(error, "clause", None) is None:
