@@ -43,7 +43,16 @@ I. Loshchilov, F. Hutter (2017): Decoupled weight decay regularization.
 import math
 from typing import NamedTuple
 
-from .foundation import Case, Floats, Loop, items, merge_all, require, same_type
+from .foundation import (
+    Case,
+    Count,
+    Floats,
+    Loop,
+    items,
+    merge_all,
+    require,
+    same_type,
+)
 from .foundation.loops import COPY
 from .updates import all_single, averaging, bound, limited, master_types, numbers, register_many, register_update
 
@@ -66,7 +75,7 @@ class ManyParams(NamedTuple):
     beta2: float = 0.999
     epsilon: float = 1e-8
     clip_gradient: float = -1.0
-    num_weights: int = 1
+    num_weights: Count = 1
 
 
 def infer(p, ins, outs):

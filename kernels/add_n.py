@@ -13,14 +13,14 @@
 [add_n/shape] all operands and the sum have one shape and one type, each inferred from any other.
 """
 
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
-from .foundation import AtLeast, Case, Loop, Op, items, register, same_shape
+from .foundation import Case, Count, Loop, Op, items, register, same_shape
 from .foundation.loops import COPY
 
 
 class Params(NamedTuple):
-    num_args: Annotated[int, AtLeast(1)]
+    num_args: Count
 
 
 # --- loops ---------------------------------------------------------------------------------------

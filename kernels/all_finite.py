@@ -27,11 +27,11 @@
 [reset_arrays/zero] all elements of num_arrays arrays become 0, in place; there is no output.
 """
 
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import AtLeast, Case, Loop, Op, items, merge, register, same_type
+from .foundation import Case, Count, Loop, Op, items, merge, register, same_type
 from .foundation.loops import FILL, zero
 
 
@@ -40,7 +40,7 @@ class FiniteParams(NamedTuple):
 
 
 class MultiParams(NamedTuple):
-    num_arrays: Annotated[int, AtLeast(1)] = 1
+    num_arrays: Count = 1
     init_output: bool = True
 
 
@@ -51,7 +51,7 @@ class CloseParams(NamedTuple):
 
 
 class ResetParams(NamedTuple):
-    num_arrays: Annotated[int, AtLeast(1)]
+    num_arrays: Count
 
 
 def infer(p, ins, outs):

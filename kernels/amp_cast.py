@@ -20,11 +20,11 @@
     [1.0, 1.0]
 """
 
-from typing import Annotated, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import AtLeast, Case, Op, merge, register
+from .foundation import Case, Count, Op, merge, register
 from .foundation.loops import COPY
 
 
@@ -33,7 +33,7 @@ class Params(NamedTuple):
 
 
 class MultiParams(NamedTuple):
-    num_outputs: Annotated[int, AtLeast(1)]
+    num_outputs: Count
     cast_narrow: bool = False
 
 

@@ -14,7 +14,9 @@
 
 from typing import NamedTuple
 
-from .foundation import Case, Loop, Op, items, register, same_shape
+import numpy as np
+
+from .foundation import Case, Loop, Op, items, register, same_shape, whole_part
 from .terms import slope_rule
 
 
@@ -44,7 +46,10 @@ MAP_CLIP, CHAIN_CLIP = Loop(map_clip), Loop(chain_clip)
 
 
 def bounds(p, data):
-    return (p.a_min, p.a_max) if data.dtype.kind == "f" else (int(p.a_min), int(p.a_max))
+    if data.dtype.kind == "f":
+        return p.a_min, p.a_max
+    least, most = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+    return tuple(whole_part("a bound of clip", min(max(value, least), most)) for value in (p.a_min, p.a_max))
 
 
 def forward(p, data, out):

@@ -21,19 +21,30 @@
 """
 
 from math import prod
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
-from .foundation import UNKNOWN, AtLeast, Case, Op, merge, merge_all, normal_axis, register, require, told
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Count,
+    Op,
+    merge,
+    merge_all,
+    normal_axis,
+    register,
+    require,
+    told,
+)
 from .foundation.loops import BLOCKS
 
 
 class Params(NamedTuple):
-    num_args: Annotated[int, AtLeast(1)]
+    num_args: Count
     dim: int = 1
 
 
 class StackParams(NamedTuple):
-    num_args: Annotated[int, AtLeast(1)]
+    num_args: Count
     axis: int = 0
 
 

@@ -60,7 +60,21 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, Shape, items, merge, require, same_type, scalar, told
+from .foundation import (
+    UNKNOWN,
+    AtLeast,
+    Case,
+    Long,
+    Loop,
+    Op,
+    Shape,
+    items,
+    merge,
+    require,
+    same_type,
+    scalar,
+    told,
+)
 from .multilinear import register_multilinear
 from .tuned import convolution as tuned
 from .tuned import convolution_back as tuned_back
@@ -74,7 +88,7 @@ class Params(NamedTuple):
     dilate: Shape = ()
     pad: Shape = ()
     num_group: Annotated[int, AtLeast(1)] = 1
-    workspace: Annotated[int, AtLeast(0)] = 1024
+    workspace: Annotated[Long, AtLeast(0)] = 1024
     no_bias: bool = False
     cudnn_tune: Literal["fastest", "limited_workspace", "off"] | None = None
     cudnn_off: bool = False

@@ -30,7 +30,20 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, Shape, items, merge, register, require, same_shape
+from .foundation import (
+    UNKNOWN,
+    AtLeast,
+    Case,
+    Loop,
+    Op,
+    Shape,
+    items,
+    merge,
+    register,
+    require,
+    same_shape,
+    whole_part,
+)
 from .foundation.loops import FILL
 
 Numbers = Literal["float16", "float32", "float64", "int8", "int32", "int64", "uint8"]
@@ -73,10 +86,11 @@ def infer_range(p, ins, outs):
     if p.stop is None and p.infer_range:
         return [], [merge("creation/shape", "output", outs[0], (UNKNOWN,))]
     start, stop = (0.0, p.start) if p.stop is None else (p.start, p.stop)
-    count = math.ceil((stop - start) / p.step)
+    steps = (stop - start) / p.step
     require(
-        "_arange/range", count > 0, f"no number lies between {start} and {stop} in steps of {p.step}"
+        "_arange/range", 0 < steps < math.inf, f"no number lies between {start} and {stop} in steps of {p.step}"
     )
+    count = math.ceil(steps)
     return [], [merge("creation/shape", "output", outs[0], (count * p.repeat,))]
 
 
@@ -103,12 +117,12 @@ def forward_ones(p, out):
 
 
 def forward_full(p, out):
-    FILL(out, p.value if out.dtype.kind == "f" else int(p.value), out.size)
+    FILL(out, p.value if out.dtype.kind == "f" else whole_part("value", p.value), out.size)
 
 
 def forward_range(p, out):
     start = 0.0 if p.stop is None and not p.infer_range else p.start
-    start, step = (start, p.step) if out.dtype.kind == "f" else (int(start), int(p.step))
+    start, step = (start, p.step) if out.dtype.kind == "f" else (whole_part("start", start), whole_part("step", p.step))
     COUNT_UP(out, start, step, p.repeat, out.size)
 
 

@@ -23,14 +23,26 @@
     ([[[[0.0, 0.0], [5.0, 0.0]]]], [[[[0.0]]]])
 """
 
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
-from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, Shape, items, merge, register, require, told
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Count,
+    Loop,
+    Op,
+    Shape,
+    items,
+    merge,
+    register,
+    require,
+    told,
+)
 from .foundation.loops import zero
 
 
 class Params(NamedTuple):
-    num_args: Annotated[int, AtLeast(1)]
+    num_args: Count
     offset: Shape = (0, 0)
     h_w: Shape = (0, 0)
     center_crop: bool = False

@@ -68,7 +68,18 @@ from .convolution import (
     inputs,
     steps,
 )
-from .foundation import UNKNOWN, AtLeast, Case, Op, Shape, merge, require, same_type, told
+from .foundation import (
+    UNKNOWN,
+    AtLeast,
+    Case,
+    Long,
+    Op,
+    Shape,
+    merge,
+    require,
+    same_type,
+    told,
+)
 from .multilinear import register_multilinear
 
 
@@ -81,7 +92,7 @@ class Params(NamedTuple):
     adj: Shape = ()
     target_shape: Shape = ()
     num_group: Annotated[int, AtLeast(1)] = 1
-    workspace: Annotated[int, AtLeast(0)] = 512
+    workspace: Annotated[Long, AtLeast(0)] = 512
     no_bias: bool = True
     cudnn_tune: Literal["fastest", "limited_workspace", "off"] | None = None
     cudnn_off: bool = False

@@ -70,7 +70,19 @@ from .deformable_sampling import (
     SAMPLE,
     SAMPLE_BACK,
 )
-from .foundation import UNKNOWN, AtLeast, Case, Op, Shape, merge, register, require, scratch, told
+from .foundation import (
+    UNKNOWN,
+    AtLeast,
+    Case,
+    Long,
+    Op,
+    Shape,
+    merge,
+    register,
+    require,
+    scratch,
+    told,
+)
 
 SHAPES = "_contrib_DeformableConvolution/shapes"
 Layout = Literal["NCDHW", "NCHW", "NCW"]
@@ -84,7 +96,7 @@ class Params(NamedTuple):
     pad: Shape = ()
     num_group: Annotated[int, AtLeast(1)] = 1
     num_deformable_group: Annotated[int, AtLeast(1)] = 1
-    workspace: Annotated[int, AtLeast(0)] = 1024
+    workspace: Annotated[Long, AtLeast(0)] = 1024
     no_bias: bool = False
     layout: Layout | None = None
 
@@ -97,7 +109,7 @@ class ModulatedParams(NamedTuple):
     pad: Shape = ()
     num_group: Annotated[int, AtLeast(1)] = 1
     num_deformable_group: Annotated[int, AtLeast(1)] = 1
-    workspace: Annotated[int, AtLeast(0)] = 1024
+    workspace: Annotated[Long, AtLeast(0)] = 1024
     no_bias: bool = False
     im2col_step: Annotated[int, AtLeast(0)] = 64
     layout: Layout | None = None

@@ -65,7 +65,7 @@ import numpy as np
 from .boxes import floating
 from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, scalar, told
 from .foundation.loops import zero
-from .regions import Fraction, between, checked_regions, image_of, rounded, spread
+from .regions import Fraction, Points, between, checked_regions, image_of, rounded, spread
 
 CLAUSE = "_contrib_DeformablePSROIPooling/shape"
 
@@ -76,7 +76,7 @@ class Params(NamedTuple):
     group_size: int
     pooled_size: int
     part_size: int = 0
-    sample_per_part: int = 1
+    sample_per_part: Points = 1
     trans_std: Fraction = 0.0
     no_trans: bool = False
 

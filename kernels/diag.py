@@ -33,7 +33,20 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, Case, Loop, Op, items, merge, normal_axis, register, require, strides_of, told
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Long,
+    Loop,
+    Op,
+    items,
+    merge,
+    normal_axis,
+    register,
+    require,
+    strides_of,
+    told,
+)
 from .foundation.loops import GATHER, SCATTER, walk, zero
 
 
@@ -44,9 +57,9 @@ class Params(NamedTuple):
 
 
 class EyeParams(NamedTuple):
-    N: int
-    M: int = 0
-    k: int = 0
+    N: Long
+    M: Long = 0
+    k: Long = 0
     ctx: str = ""
     dtype: Literal["float16", "float32", "float64", "int32", "int64", "int8", "uint8"] = "float32"
 

@@ -13,14 +13,24 @@
 """
 
 from math import prod
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
-from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, items, merge, register, scratch
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Count,
+    Loop,
+    Op,
+    items,
+    merge,
+    register,
+    scratch,
+)
 from .foundation.loops import COPY
 
 
 class Params(NamedTuple):
-    num_args: Annotated[int, AtLeast(1)]
+    num_args: Count
 
 
 def infer(p, ins, outs):

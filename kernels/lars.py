@@ -24,17 +24,28 @@ Y. You, I. Gitman, B. Ginsburg (2017): Large batch training of convolutional net
 """
 
 import math
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import AtLeast, Case, Loop, Op, items, merge, register, same_shape, same_type, scratch
+from .foundation import (
+    Case,
+    Count,
+    Loop,
+    Op,
+    items,
+    merge,
+    register,
+    same_shape,
+    same_type,
+    scratch,
+)
 from .lengths import added, runs_of, sum_squares
 from .updates import floating, numbers
 
 
 class SumParams(NamedTuple):
-    num_arrays: Annotated[int, AtLeast(1)]
+    num_arrays: Count
 
 
 class RateParams(NamedTuple):

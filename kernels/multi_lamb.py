@@ -35,7 +35,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Floats, Loop, Shape, items, scratch
+from .foundation import Case, Count, Floats, Loop, Shape, items, scratch
 from .foundation.loops import COPY
 from .lamb import bounds, directed, scaled_rate
 from .lengths import added, runs_of, sum_squares
@@ -54,7 +54,7 @@ class Params(NamedTuple):
     upper_bound: float = -1.0
     clip_gradient: float = -1.0
     bias_correction: bool = True
-    num_tensors: int = 1
+    num_tensors: Count = 1
 
 
 # --- loops --------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@
 
 from typing import NamedTuple
 
-from .foundation import Case, Floats, Loop, items
+from .foundation import Case, Count, Floats, Loop, items
 from .foundation.loops import COPY
 from .sgd import STEP, STEP_MOMENTUM, rates
 from .updates import bound, limited, numbers, register_many
@@ -49,7 +49,7 @@ class Params(NamedTuple):
     wds: Floats
     rescale_grad: float = 1.0
     clip_gradient: float = -1.0
-    num_weights: int = 1
+    num_weights: Count = 1
 
 
 class MomentumParams(NamedTuple):
@@ -58,20 +58,20 @@ class MomentumParams(NamedTuple):
     momentum: float = 0.0
     rescale_grad: float = 1.0
     clip_gradient: float = -1.0
-    num_weights: int = 1
+    num_weights: Count = 1
 
 
 class PreloadedParams(NamedTuple):
     rescale_grad: float = 1.0
     clip_gradient: float = -1.0
-    num_weights: int = 1
+    num_weights: Count = 1
 
 
 class PreloadedMomentumParams(NamedTuple):
     momentum: float = 0.0
     rescale_grad: float = 1.0
     clip_gradient: float = -1.0
-    num_weights: int = 1
+    num_weights: Count = 1
 
 
 # --- loops --------------------------------------------------------------------------------------

@@ -78,6 +78,9 @@ from .foundation import (
     scratch,
     told,
 )
+from .foundation.loops import (
+    clipped,
+)
 
 CLAUSE = "_contrib_MultiBoxTarget/inputs"
 
@@ -181,7 +184,7 @@ def assign(
     for b in items(batch):
         wanted = n
         if ratio > 0:
-            wanted = max(int(found[b] * ratio), minimum)
+            wanted = max(clipped(found[b] * ratio, n + 1), minimum)
         for i in range(b * n, b * n + n):
             kinds[i] = 0 if ratio <= 0 and match[i] > -2 else ignore
         for place in range(min(wanted, n) if ratio > 0 else 0):

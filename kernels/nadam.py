@@ -34,8 +34,10 @@ T. Dozat (2016): Incorporating Nesterov momentum into Adam.
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Loop, items
-from .updates import bound, limited, register_update
+from .updates import bound, limited, power, register_update
 
 
 class Params(NamedTuple):
@@ -75,8 +77,9 @@ STEP = Loop(step)
 
 def forward(p, weight, grad, mean, var, out):
     kind = weight.dtype.type
-    shares = (1 - p.u) / (1 - p.product), p.v / (1 - p.product * p.v)
-    averages = p.beta1, 1 - p.beta1, p.beta2, 1 - p.beta2, 1 - p.beta2**p.t
+    with np.errstate(all="ignore"):
+        shares = np.divide(1 - p.u, 1 - p.product), np.divide(p.v, 1 - p.product * p.v)
+    averages = p.beta1, 1 - p.beta1, p.beta2, 1 - p.beta2, 1 - power(p.beta2, p.t)
     factors = map(kind, (p.lr, *shares, *averages, p.epsilon, p.wd, p.rescale_grad))
     STEP(weight, grad, mean, var, out, weight.size, *factors, bound(kind, p.clip_gradient))
 

@@ -84,6 +84,7 @@ from .foundation import (
 )
 
 CLAUSE = "_contrib_Proposal/inputs"
+MOST = 2.0**31  # for scales and ratios
 
 
 class Params(NamedTuple):
@@ -101,7 +102,8 @@ class Params(NamedTuple):
 def infer(p, ins, outs):
     require(
         "_contrib_Proposal/parameters",
-        p.scales and p.ratios and p.rpn_post_nms_top_n > 0 and p.feature_stride > 0,
+        p.scales and p.ratios and p.rpn_post_nms_top_n > 0 and p.feature_stride > 0
+        and all(1 / MOST <= ratio <= MOST for ratio in p.ratios) and all(abs(scale) <= MOST for scale in p.scales),
         f"scales={p.scales}, ratios={p.ratios}, rpn_post_nms_top_n={p.rpn_post_nms_top_n}, "
         f"feature_stride={p.feature_stride}: give one number at least, and positive ones",
     )
@@ -138,7 +140,7 @@ def propose(
         column, row, b = pixel % wide, pixel // wide % high, pixel // (wide * high)
         least = info[b * 3 + 2] * smallest
         size = high * wide
-        inside = row < floor(info[b * 3] / stride) and column < floor(info[b * 3 + 1] / stride)
+        inside = row + 1 <= info[b * 3] / stride and column + 1 <= info[b * 3 + 1] / stride
         small = False
         for axis in range(2):
             shift = (row if axis else column) * stride

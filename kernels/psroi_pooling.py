@@ -35,14 +35,28 @@
 [_contrib_PSROIPooling/sum-order] a bin is summed in double precision, in C order.
 """
 
-from math import ceil, floor
 from typing import NamedTuple
 
 import numpy as np
 
 from .boxes import floating
-from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, scalar, told
-from .foundation.loops import zero
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Loop,
+    Op,
+    items,
+    merge,
+    register,
+    require,
+    scalar,
+    told,
+)
+from .foundation.loops import (
+    clipped,
+    clipped_up,
+    zero,
+)
 from .regions import Fraction, checked_regions, image_of, rounded
 
 CLAUSE = "_contrib_PSROIPooling/shape"
@@ -80,7 +94,7 @@ def begin_of(low, high, scale, k, bins, side):
     """The first pixel of bin ``k`` of an axis; with k + 1 and ``end_of`` one past its last."""
     start = rounded(low) * np.float64(scale)
     length = max((rounded(high) + 1) * np.float64(scale) - start, 0.1)
-    return min(max(np.int64(floor(start + k * (length / bins))), 0), side)
+    return clipped(start + k * (length / bins), side + 1)
 
 
 @scalar
@@ -88,7 +102,7 @@ def end_of(low, high, scale, k, bins, side):
     """One past the last pixel of bin ``k`` of an axis."""
     start = rounded(low) * np.float64(scale)
     length = max((rounded(high) + 1) * np.float64(scale) - start, 0.1)
-    return min(max(np.int64(ceil(start + (k + 1) * (length / bins))), 0), side)
+    return clipped_up(start + (k + 1) * (length / bins), side + 1)
 
 
 def pool(data, rois, out, regions, outputs, bins, group, batch, channels, high, wide, scale):

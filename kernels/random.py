@@ -56,7 +56,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, Shape, items, merge, refusal, register, require
+from .foundation import Case, Long, Loop, Op, Shape, items, merge, refusal, register, require
 from .random_numbers import draw_alike
 from .random_streams import (
     ROW,
@@ -128,8 +128,8 @@ class GeneralizedNegativeBinomial(NamedTuple):
 
 
 class RandInt(NamedTuple):
-    low: int
-    high: int
+    low: Long
+    high: Long
     shape: Shape | None = None
     ctx: str = ""
     dtype: Literal["None", "int32", "int64"] = "None"

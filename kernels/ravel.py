@@ -24,6 +24,7 @@
     (None, None)
 """
 
+from math import prod
 from typing import NamedTuple
 
 from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, register, require, strides_of
@@ -43,6 +44,10 @@ def infer_with(wide, narrow):
         require(
             "ravel/shape", sides and all(side > 0 for side in sides[1:]),
             f"shape={p.shape} must have an axis or more, each but the first of 1 or more elements",
+        )
+        require(
+            "ravel/shape", max(abs(sides[0]), 1) * prod(sides[1:]) < 2**63,
+            f"shape={p.shape} has more than 2**63 - 1 elements",
         )
         found = [ins[0], outs[0]]
         found[wide] = merge("ravel/shape", "columns of indices", found[wide], (len(sides), UNKNOWN))

@@ -1,19 +1,33 @@
 """Reading feature maps between their pixels, and regions of interest: what the pages about regions share."""
 
-from math import ceil, floor
 from typing import Annotated
 
 import numpy as np
 
-from .foundation import AtLeast, AtMost, agree, require, require_some, scalar
+from .foundation import (
+    AtLeast,
+    AtMost,
+    agree,
+    require,
+    require_some,
+    scalar,
+)
+from .foundation.loops import (
+    clipped,
+    truncated,
+)
 
 Fraction = Annotated[float, AtLeast(0), AtMost(1)]
+MOST_POINTS = 2**10
+Points = Annotated[int, AtMost(MOST_POINTS)]  # along a side of a bin
+WHOLE = 2.0**52  # doubles of this size and more are whole numbers
 
 
 @scalar
 def rounded(value):
-    """The nearest whole number, halves away from zero."""
-    return np.float64(floor(value + 0.5) if value >= 0 else ceil(value - 0.5))
+    """The nearest whole number, halves away from zero; NaN and infinities stay as they are."""
+    half = 0.5 if value >= 0 else -0.5
+    return np.float64(truncated(value + half)) if abs(value) < WHOLE else np.float64(value)
 
 
 @scalar
@@ -27,7 +41,7 @@ def image_of(value, batch):
 @scalar
 def lower(at, side):
     """The pixel at or before ``at``, inside 0 .. side - 1."""
-    return min(max(np.int64(floor(at)), 0), side - 1)
+    return clipped(at, side)
 
 
 @scalar
@@ -41,6 +55,18 @@ def share(at, side):
 def reached(at, side):
     """Whether ``at`` lies in the map or within a pixel of it."""
     return at >= -1 and at <= side
+
+
+@scalar
+def first_point(low, start, step, count):
+    """Of points at start + (i + 0.5) step, one of the last before ``low``; 0 where they do not go up."""
+    return clipped((low - start) / step - 2, count + 1) if step > 0 else np.int64(0)
+
+
+@scalar
+def end_point(high, start, step, count):
+    """One past a point that lies beyond ``high``; ``count`` where they do not go up."""
+    return clipped((high - start) / step + 2, count + 1) if step > 0 else np.int64(count)
 
 
 @scalar

@@ -72,7 +72,10 @@ from .foundation import (
     scalar,
     told,
 )
-from .foundation.loops import zero
+from .foundation.loops import (
+    truncated,
+    zero,
+)
 from .multilinear import register_multilinear
 
 
@@ -122,9 +125,9 @@ def side_of(p, side, size, scale):
     if not told(side):
         return UNKNOWN
     if p.mode == "odd_scale":
-        return int(np.float32(scale) * np.float32(side if side % 2 == 0 else side - 1)) + side % 2
+        return int(truncated(np.float32(scale) * np.float32(side if side % 2 == 0 else side - 1))) + side % 2
     if p.mode == "size":
-        return int(np.float32(scale) * np.float32(side))
+        return int(truncated(np.float32(scale) * np.float32(side)))
     odd = "odd" in p.mode
     return side if side % 2 == odd else side + (1 if p.mode.endswith("up") else -1)
 

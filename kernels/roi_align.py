@@ -59,7 +59,7 @@ import numpy as np
 from .boxes import floating
 from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, register, require, scalar
 from .foundation.loops import zero
-from .regions import Fraction, between, checked_regions, image_of, spread
+from .regions import Fraction, Points, between, checked_regions, end_point, first_point, image_of, spread
 
 CLAUSE = "_contrib_ROIAlign/shape"
 
@@ -67,7 +67,7 @@ CLAUSE = "_contrib_ROIAlign/shape"
 class Params(NamedTuple):
     pooled_size: Shape
     spatial_scale: Fraction
-    sample_ratio: int = -1
+    sample_ratio: Points = -1
     position_sensitive: bool = False
     aligned: bool = False
 
@@ -109,6 +109,13 @@ def points_of(side, ratio):
     return ratio if ratio > 0 else max(np.int64(ceil(side)), 0)
 
 
+@scalar
+def reach(start, length, count, side):
+    """Which of the ``count`` points of a bin may lie in the map or within a pixel of it: the first, and one past."""
+    step = length / max(count, 1)
+    return first_point(-1.0, start, step, count), end_point(side, start, step, count)
+
+
 def align(data, rois, out, regions, channels, outputs, batch, high, wide, down, across, ratio, sensitive,
           scale, aligned):  # fmt: skip
     for i in items(regions * outputs):
@@ -124,9 +131,12 @@ def align(data, rois, out, regions, channels, outputs, batch, high, wide, down, 
             source = channel * down * across + place if sensitive else channel
             plane = (image * channels + source) * high * wide
             total = np.float64(0)
-            for r in range(rows):
+            # points beyond the map add 0
+            first_row, end_row = reach(y + place // across * height, height, rows, high)
+            first_column, end_column = reach(x + place % across * width, width, columns, wide)
+            for r in range(first_row, end_row):
                 v = y + (place // across + (r + 0.5) / rows) * height
-                for c in range(columns):
+                for c in range(first_column, end_column):
                     u = x + (place % across + (c + 0.5) / columns) * width
                     total += between(data, plane, high, wide, v, u)
             out[i * down * across + place] = total / max(rows * columns, 1)
@@ -150,9 +160,11 @@ def align_back(head, rois, d_data, regions, channels, outputs, batch, high, wide
                 target = channel // bins if sensitive else channel
                 for place in range(first, end):
                     amount = head[(one * outputs + target) * bins + place] / max(rows * columns, 1)
-                    for r in range(rows):
+                    first_row, end_row = reach(y + place // across * height, height, rows, high)
+                    first_column, end_column = reach(x + place % across * width, width, columns, wide)
+                    for r in range(first_row, end_row):
                         v = y + (place // across + (r + 0.5) / rows) * height
-                        for c in range(columns):
+                        for c in range(first_column, end_column):
                             u = x + (place % across + (c + 0.5) / columns) * width
                             spread(d_data, i * high * wide, high, wide, v, u, amount)
 

@@ -43,8 +43,26 @@ from typing import NamedTuple
 import numpy as np
 
 from .boxes import floating
-from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, register, require
-from .regions import Fraction, between, checked_regions, image_of
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Loop,
+    Op,
+    Shape,
+    items,
+    merge,
+    register,
+    require,
+)
+from .regions import (
+    Fraction,
+    Points,
+    between,
+    checked_regions,
+    end_point,
+    first_point,
+    image_of,
+)
 from .roi_align import points_of
 
 CLAUSE = "_contrib_RROIAlign/shape"
@@ -53,7 +71,7 @@ CLAUSE = "_contrib_RROIAlign/shape"
 class Params(NamedTuple):
     pooled_size: Shape
     spatial_scale: Fraction
-    sampling_ratio: int = -1
+    sampling_ratio: Points = -1
 
 
 def infer(p, ins, outs):
@@ -85,11 +103,22 @@ def align(data, rois, out, regions, channels, batch, high, wide, down, across, r
         right, top = cos(angle), sin(angle)
         rows, columns = points_of(height, ratio) if image >= 0 else 0, points_of(width, ratio)
         plane = (image * channels + i % channels) * high * wide
+        # where the map and a pixel around it lie, as the region sees them: points beyond add 0
+        corner_v, corner_u = -(1 + y) * right - (1 + x) * top, (1 + y) * top - (1 + x) * right
+        tall, broad = np.float64(high + 1), np.float64(wide + 1)
+        least_v = corner_v + min(tall * right, 0.0) + min(broad * top, 0.0)
+        most_v = corner_v + max(tall * right, 0.0) + max(broad * top, 0.0)
+        least_u = corner_u + min(-tall * top, 0.0) + min(broad * right, 0.0)
+        most_u = corner_u + max(-tall * top, 0.0) + max(broad * right, 0.0)
         for place in range(down * across):
             total = np.float64(0)
-            for r in range(rows):
+            v_start, v_step = (place // across - down * 0.5) * height, height / max(rows, 1)
+            u_start, u_step = (place % across - across * 0.5) * width, width / max(columns, 1)
+            first_column = first_point(least_u, u_start, u_step, columns)
+            end_column = end_point(most_u, u_start, u_step, columns)
+            for r in range(first_point(least_v, v_start, v_step, rows), end_point(most_v, v_start, v_step, rows)):
                 v = (place // across - down * 0.5 + (r + 0.5) / rows) * height
-                for c in range(columns):
+                for c in range(first_column, end_column):
                     u = (place % across - across * 0.5 + (c + 0.5) / columns) * width
                     total += between(
                         data, plane, high, wide, v * right - u * top + y, u * right + v * top + x

@@ -46,7 +46,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, register, same_shape, same_type
+from .foundation import Case, Loop, Op, items, register, same_shape, same_type, whole_part
 from .foundation.pairs import PAIRS
 from .terms import PAIR_SLOPES, Term
 
@@ -147,7 +147,7 @@ def composed(row, reverse):
 
 def number_for(p, data):
     """The scalar as the loop takes it: truncated beside whole numbers, unless is_int is off."""
-    return int(p.scalar) if p.is_int and data.dtype.kind != "f" else p.scalar
+    return whole_part("scalar", p.scalar) if p.is_int and data.dtype.kind != "f" else p.scalar
 
 
 def _register(name, row, reverse, alias):

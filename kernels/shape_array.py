@@ -54,6 +54,7 @@ from .foundation import (
     register,
     require,
     strides_of,
+    whole_part,
 )
 from .foundation.loops import COPY, FILL
 from .foundation.walks import integers
@@ -162,7 +163,7 @@ def forward_size(p, data, out):
 
 def forward_range(p, data, out):
     whole = out.dtype.kind != "f"
-    start, step = (int(p.start), int(p.step)) if whole else (p.start, p.step)
+    start, step = (whole_part("start", p.start), whole_part("step", p.step)) if whole else (p.start, p.step)
     COUNT_UP(out, start, step, p.repeat, out.size)
 
 

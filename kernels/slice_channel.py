@@ -25,14 +25,23 @@
 """
 
 from math import prod
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
-from .foundation import AtLeast, Case, Op, agree, merge, normal_axis, register, require
+from .foundation import (
+    Case,
+    Count,
+    Op,
+    agree,
+    merge,
+    normal_axis,
+    register,
+    require,
+)
 from .foundation.loops import BLOCKS
 
 
 class Params(NamedTuple):
-    num_outputs: Annotated[int, AtLeast(1)]
+    num_outputs: Count
     axis: int = 1
     squeeze_axis: bool = False
 

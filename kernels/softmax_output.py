@@ -173,7 +173,7 @@ def backward(p, *buffers):
         return
     outer, side, inner = sides(p, out.shape)
     alpha = 0.0 if p.multi_output else p.smooth_alpha
-    ignore, by_valid = int(p.ignore_label), p.normalization == "valid"
+    ignore, by_valid = int(truncated(p.ignore_label)), p.normalization == "valid"
     (valid,) = scratch(out, 1, dtype=np.int64)
     if by_valid:
         COUNT_VALID(label, valid, label.size, ignore)

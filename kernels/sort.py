@@ -108,7 +108,8 @@ def infer(p, ins, outs):
         "topk/dtype", not told(side_of(p, data)) or side_of(p, data) - 1 <= EXACT.get(kind, 2**53),
         f"dtype={kind} cannot hold the indices of {side_of(p, data)} elements; use int32 or int64",
     )
-    shape = data if is_mask(p) else chosen(p, data)
+    selected = chosen(p, data)  # refuses a k that is too large, whatever is returned
+    shape = data if is_mask(p) else selected
     return [data], [merge("sort/shape", "output", out, shape) for out in outs]
 
 

@@ -29,15 +29,29 @@ from itertools import pairwise
 from math import prod
 from typing import Annotated, NamedTuple
 
-from .foundation import UNKNOWN, AtLeast, Case, Op, Shape, agree, merge, normal_axis, register, require, told
+from .foundation import (
+    UNKNOWN,
+    AtLeast,
+    AtMost,
+    Case,
+    Op,
+    Shape,
+    agree,
+    merge,
+    normal_axis,
+    register,
+    require,
+    told,
+)
 from .foundation.loops import BLOCKS
+from .foundation.params import MOST_ARRAYS
 
 
 class Params(NamedTuple):
     indices: Shape
     axis: int = 1
     squeeze_axis: bool = False
-    sections: Annotated[int, AtLeast(0)] = 0
+    sections: Annotated[int, AtLeast(0), AtMost(MOST_ARRAYS)] = 0
 
 
 def outputs(p):

@@ -45,7 +45,15 @@ def averaging(kind, beta):
 
 def correction(kind, beta, step):
     """1 - beta ** step: what divides a moving average that began with zero."""
-    return kind(1 - float(np.float32(beta)) ** step)
+    return kind(1 - power(float(np.float32(beta)), step))
+
+
+def power(base, step):
+    """base ** step in double precision, infinity where Python refuses."""
+    try:
+        return base**step
+    except (OverflowError, ZeroDivisionError):
+        return float("inf")
 
 
 # --- types --------------------------------------------------------------------------------------

@@ -37,16 +37,31 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from . import deconvolution
-from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, either, items, merge, register, require, same_type, told
+from .foundation import (
+    UNKNOWN,
+    AtLeast,
+    Case,
+    Count,
+    Long,
+    Loop,
+    Op,
+    either,
+    items,
+    merge,
+    register,
+    require,
+    same_type,
+    told,
+)
 
 
 class Params(NamedTuple):
     scale: Annotated[int, AtLeast(1)]
     sample_type: Literal["bilinear", "nearest"]
-    num_args: Annotated[int, AtLeast(1)]
+    num_args: Count
     num_filter: int = 0
     multi_input_mode: Literal["concat", "sum"] = "concat"
-    workspace: Annotated[int, AtLeast(0)] = 512
+    workspace: Annotated[Long, AtLeast(0)] = 512
 
 
 class UpSampling(Op):

@@ -1,6 +1,6 @@
 """What every operator page is built on. Loops and formulas that pages share are in ``loops``, ``walks``, ``pairs``."""
 
-from .buffer import SLACK, Buffer, allocate, as_buffer, scratch
+from .buffer import SLACK, Buffer, allocate, as_buffer, reserving, scratch, size_of
 from .contract import (
     REGISTRY,
     Case,
@@ -10,7 +10,7 @@ from .contract import (
     register,
 )
 from .loop import LOOPS, Loop, formula_for, items, plain_kernels, scalar
-from .params import AtLeast, AtMost, Floats, NoParams, Shape, keeps
+from .params import AtLeast, AtMost, Count, Floats, Long, NoParams, Shape, keeps, whole_part
 from .refusal import MXNetError, refusal, require
 from .shapes import (
     UNKNOWN,
@@ -30,9 +30,10 @@ from .shapes import (
 )
 
 __all__ = [
-    "LOOPS", "REGISTRY", "SLACK", "UNKNOWN", "AtLeast", "AtMost", "Buffer", "Case", "Floats", "Loop",
-    "MXNetError", "NoParams", "Op", "Shape", "agree", "allocate", "as_buffer", "axes_of", "broadcast",
-    "distinct", "either", "formula_for", "get", "items", "keeps", "known", "merge", "merge_all", "normal_axis",
-    "plain_kernels", "refusal", "register", "require", "require_some", "same_shape", "same_type", "scalar", "scratch",
-    "strides_of", "told",
+    "LOOPS", "REGISTRY", "SLACK", "UNKNOWN", "AtLeast", "AtMost", "Buffer", "Case", "Count",
+    "Floats", "Long", "Loop", "MXNetError", "NoParams", "Op", "Shape", "agree", "allocate",
+    "as_buffer", "axes_of", "broadcast", "distinct", "either", "formula_for", "get", "items",
+    "keeps", "known", "merge", "merge_all", "normal_axis", "plain_kernels", "refusal", "register",
+    "require", "require_some", "reserving", "same_shape", "same_type", "scalar", "scratch",
+    "size_of", "strides_of", "told", "whole_part",
 ]

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import prod
 from typing import Any
 
 import numpy as np
 from numba import cuda
+from numba.cuda.cudadrv.driver import CudaAPIError
+
+from .refusal import refusal
 
 Shape = tuple[int, ...]
 
@@ -18,6 +23,9 @@ SLACK = 64
 # is read faster than one that lies across two.
 LINE = 64
 LONG = 1024
+
+MOST_BYTES = 2**63 - 1
+"""The size in bytes of the largest array that has one."""
 
 
 class Buffer:
@@ -48,13 +56,27 @@ class Buffer:
         return Buffer(self.flat, shape, self.device)
 
     def to_numpy(self) -> np.ndarray:
-        """Copy out, with the shape."""
-        flat = self.flat.copy_to_host() if self.device == "gpu" else self.flat.copy()
+        """Copy out, with the shape.
+
+        Raises:
+            MXNetError: there is no memory for the copy.
+        """
+        try:
+            flat = self.flat.copy_to_host() if self.device == "gpu" else self.flat.copy()
+        except MemoryError as error:
+            raise no_memory(self.shape, self.dtype, "cpu") from error
         return flat.reshape(self.shape)
 
     def fill_from(self, array: np.ndarray) -> None:
-        """Overwrite with the elements of ``array`` (same size), cast to this buffer's type."""
-        values = np.ascontiguousarray(array, dtype=self.dtype).reshape(-1)
+        """Overwrite with the elements of ``array`` (same size), cast to this buffer's type.
+
+        Raises:
+            MXNetError: there is no memory for the cast.
+        """
+        try:
+            values = np.ascontiguousarray(array, dtype=self.dtype).reshape(-1)
+        except MemoryError as error:
+            raise no_memory(self.shape, self.dtype, "cpu") from error
         if self.device == "gpu":
             self.flat.copy_to_device(values)
         else:
@@ -63,7 +85,7 @@ class Buffer:
     def fill(self, value: float) -> None:
         """Overwrite every element with ``value``, cast to this buffer's type."""
         if self.device == "gpu":
-            self.fill_from(np.full(self.shape, value))
+            self.fill_from(np.broadcast_to(value, self.shape))
         else:
             self.flat[:] = np.asarray(value)  # an array is cast as arrays are: 300 wraps around in uint8
 
@@ -80,12 +102,62 @@ class Buffer:
         return f"Buffer({self.dtype} {self.shape} on {self.device})"
 
 
-def allocate(shape: Shape, dtype: np.dtype, device: str = "cpu") -> Buffer:
-    """Reserve memory with unspecified content, readable ``SLACK`` elements past its end."""
+def size_of(shape: Shape, dtype: Any) -> int:
+    """Number of elements of an array, worked out exactly.
+
+    Raises:
+        MXNetError: a side is negative, or the array has more than 2**63 - 1 bytes.
+    """
     size = prod(shape)
+    if (shape and min(shape) < 0) or size > MOST_BYTES // np.dtype(dtype).itemsize:
+        raise refusal(
+            "shapes/size",
+            f"an array of shape {list(shape)} and {np.dtype(dtype)} cannot be made: no side may be negative, and"
+            f" there can be at most {MOST_BYTES} bytes",
+        )
+    return size
+
+
+def no_memory(shape: Shape, dtype: Any, where: str) -> Exception:
+    """The refusal of an array for which there is no memory."""
+    size = prod(shape) * np.dtype(dtype).itemsize
+    return refusal(
+        "shapes/memory",
+        f"there is no memory on the {where} for an array of shape {list(shape)} and {np.dtype(dtype)}, which takes"
+        f" {size} bytes; use smaller shapes or batches, or free other arrays",
+    )
+
+
+@contextmanager
+def reserving(shape: Shape, dtype: Any) -> Iterator[None]:
+    """Refuse ``shape`` if NumPy can find no memory for it within this block.
+
+    Raises:
+        MXNetError: the shape has no size, or there is no memory.
+    """
+    size_of(shape, dtype)
+    try:
+        yield
+    except MemoryError as error:
+        raise no_memory(shape, dtype, "cpu") from error
+
+
+def allocate(shape: Shape, dtype: np.dtype, device: str = "cpu") -> Buffer:
+    """Reserve memory with unspecified content, readable ``SLACK`` elements past its end.
+
+    Raises:
+        MXNetError: the shape has no size, or there is no memory.
+    """
+    size = size_of(shape, dtype)
     if device == "gpu":
-        return Buffer(cuda.device_array(size + SLACK, dtype)[:size], shape, device)
-    return Buffer(room(size, dtype), shape, device)
+        try:
+            return Buffer(cuda.device_array(size + SLACK, dtype)[:size], shape, device)
+        except (MemoryError, CudaAPIError) as error:
+            raise no_memory(shape, dtype, device) from error
+    try:
+        return Buffer(room(size, dtype), shape, device)
+    except (MemoryError, ValueError) as error:  # ValueError: with the slack it has more bytes than NumPy counts
+        raise no_memory(shape, dtype, device) from error
 
 
 def room(size: int, dtype: Any) -> np.ndarray:

@@ -93,9 +93,30 @@ _IEEE: dict[Any, Any] = {
         **{n: n for n in ("sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "hypot", "fmod")},
         **{n: n for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
         **{f"a{n}": f"arc{n}" for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-        "pow": "float_power",
+        "pow": "float_power", "copysign": "copysign",
     }.items()
 }
+
+
+def _gamma(x: float) -> np.float64:
+    """``math.gamma``: infinity beyond the largest double and at 0, NaN at its other poles."""
+    try:
+        return np.float64(math.gamma(x))
+    except OverflowError:
+        return np.float64(math.copysign(math.inf, x))
+    except ValueError:
+        return np.float64(math.copysign(math.inf, x) if x == 0 else math.nan)
+
+
+def _lgamma(x: float) -> np.float64:
+    """``math.lgamma``: infinity at its poles and where no double is as large."""
+    try:
+        return np.float64(math.lgamma(x))
+    except (OverflowError, ValueError):
+        return np.float64(math.inf)
+
+
+_IEEE[math.gamma], _IEEE[math.lgamma] = _gamma, _lgamma
 _MATH = SimpleNamespace(**{
     name: _IEEE.get(value, value) if callable(value) else value for name, value in vars(math).items()
 })

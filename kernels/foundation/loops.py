@@ -37,6 +37,13 @@ def clipped(value, side):
 
 
 @scalar
+def clipped_up(value, side):
+    """Return the least whole number not below ``value``, kept inside 0 .. side - 1; NaN counts as 0."""
+    below = clipped(value, side)
+    return below + 1 if below < value and below < side - 1 else below
+
+
+@scalar
 def wrapped(value, side):
     """Return the whole part modulo ``side``, never negative."""
     return truncated(value) % np.int64(side)

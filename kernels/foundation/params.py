@@ -1,8 +1,9 @@
 """Operator parameters: a NamedTuple declares them, this parses what users and JSON files give.
 
-Supported annotations: ``int``, ``float``, ``bool``, ``str``, ``Shape`` (a tuple of ints; an int is
-accepted for one), ``Floats`` (a tuple of floats), ``Literal[...]`` (a choice), any of them ``| None``,
-and ``Annotated[int, AtLeast(0)]``. A field without a default is required.
+Supported annotations: ``int`` (32 bits, as MXNet declares them), ``Long`` (64 bits), ``Count`` (of arrays),
+``float``, ``bool``, ``str``, ``Shape`` (a tuple of 64-bit ints; an int is accepted for one), ``Floats`` (a tuple
+of floats), ``Literal[...]`` (a choice), any of them ``| None``, and ``Annotated[int, AtLeast(0)]``. A field without
+a default is required.
 """
 
 from __future__ import annotations
@@ -33,6 +34,17 @@ class AtMost(NamedTuple):
     most: float
 
 
+class Long(int):
+    """A whole number of 64 bits, where MXNet declares ``long``."""
+
+
+MOST_ARRAYS = 2**16
+"""The largest number of arrays that one operator takes or gives."""
+Count = Annotated[int, AtLeast(1), AtMost(MOST_ARRAYS)]
+"""A number of arrays."""
+_BITS = {int: 31, Long: 63}
+
+
 class NoParams(NamedTuple):
     """For operators without parameters."""
 
@@ -51,10 +63,21 @@ def _number(text: Any, kind: type) -> Any:
                 return int(text.lower() == "true")
             raise _BadValueError from None
     if isinstance(text, (bool, np.bool_, int, np.integer)):
-        return kind(text)
+        try:
+            return kind(text)
+        except OverflowError:  # no float is as large
+            raise _BadValueError from None
     if isinstance(text, (float, np.floating)) and (kind is float or float(text).is_integer()):
         return kind(text)
     raise _BadValueError
+
+
+def _whole(value: Any, bits: int) -> int:
+    """A whole number of that many bits and a sign."""
+    number: int = _number(value, int)
+    if not -(2**bits) <= number < 2**bits:
+        raise _BadValueError
+    return number
 
 
 def _boolean(text: Any) -> bool:
@@ -75,13 +98,15 @@ def _sequence(text: Any, kind: type) -> tuple:
         try:
             # 1.x files hold shapes as "(2, 3)", "[2,3]" and "(2L, 3L)"
             text = ast.literal_eval(text.strip().replace("L", ""))
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):  # what literal_eval may raise
             raise _BadValueError from None
+    if isinstance(text, np.ndarray):
+        text = text.tolist()
     if isinstance(text, (int, float, np.integer, np.floating)):
         text = (text,)
-    if not isinstance(text, (tuple, list, np.ndarray)):
+    if not isinstance(text, (tuple, list)):
         raise _BadValueError
-    return tuple(_number(value, kind) for value in text)
+    return tuple(_whole(value, _BITS[Long]) if kind is int else _number(value, kind) for value in text)
 
 
 def _parse(annotation: Any, value: Any) -> Any:
@@ -91,9 +116,10 @@ def _parse(annotation: Any, value: Any) -> Any:
         inner, *bounds = get_args(annotation)
         parsed = _parse(inner, value)
         for bound in bounds:
-            if parsed is not None and isinstance(bound, AtLeast) and parsed < bound.least:
+            # NaN is neither above nor below
+            if parsed is not None and isinstance(bound, AtLeast) and not parsed >= bound.least:
                 raise _BadValueError
-            if parsed is not None and isinstance(bound, AtMost) and parsed > bound.most:
+            if parsed is not None and isinstance(bound, AtMost) and not parsed <= bound.most:
                 raise _BadValueError
         return parsed
     if origin in (Union, UnionType):
@@ -111,9 +137,36 @@ def _parse(annotation: Any, value: Any) -> Any:
         return _sequence(value, get_args(annotation)[0])
     if annotation is bool:
         return _boolean(value)
-    if annotation in (int, float):
-        return _number(value, annotation)
+    if annotation in _BITS:
+        return _whole(value, _BITS[annotation])
+    if annotation is float:
+        return _number(value, float)
     return str(value)
+
+
+def _shown(value: Any) -> str:
+    """A value as messages show it, cut short where it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no whole number of thousands of digits
+        return f"a whole number of {value.bit_length()} bits"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+_LONGEST = 200  # characters of a value in a message
+
+
+def whole_part(what: str, value: float) -> int:
+    """A parameter as a loop over whole numbers takes it: cut to its whole part.
+
+    Raises:
+        MXNetError: it is not finite, or has more than 64 bits.
+    """
+    if not -(2.0**63) <= value < 2.0**63:
+        raise refusal(
+            "params/whole", f"{what} is {value}, which stands beside whole numbers here: give one of at most 64 bits"
+        )
+    return int(value)
 
 
 def describe(annotation: Any) -> str:
@@ -133,6 +186,8 @@ def describe(annotation: Any) -> str:
         return "Shape"
     if annotation == Floats:
         return "tuple of floats"
+    if annotation in _BITS:
+        return annotation.__name__.lower()
     return "None" if annotation is NoneType else annotation.__name__
 
 
@@ -190,7 +245,7 @@ def parse(op_name: str, params: Any, attrs: dict[str, Any]) -> Any:
         except _BadValueError:
             raise refusal(
                 "params/bad-value",
-                f"{op_name}: invalid value {value!r} for parameter {key},"
+                f"{op_name}: invalid value {_shown(value)} for parameter {key},"
                 f" expected {describe(known[key])}",
             ) from None
     missing = [n for n in known if n not in values and n not in params._field_defaults]
@@ -204,6 +259,6 @@ def parse(op_name: str, params: Any, attrs: dict[str, Any]) -> Any:
 
 
 __all__ = [
-    "AtLeast", "AtMost", "Floats", "MXNetError", "NoParams", "Shape", "describe", "field_types",
-    "is_hidden_key", "keeps", "parse",
+    "AtLeast", "AtMost", "Count", "Floats", "Long", "MXNetError", "NoParams", "Shape", "describe", "field_types",
+    "is_hidden_key", "keeps", "parse", "whole_part",
 ]

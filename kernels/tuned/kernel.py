@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from ..foundation import cache
-from ..foundation.buffer import room
+from ..foundation.buffer import allocate
 from ..foundation.loop import _DistinctArrays, _ForCpu, _rewrite, _unwrapped
 from .simd import tile_sizes
 
@@ -78,5 +78,5 @@ def workspace(name: str, size: int) -> np.ndarray:
     """
     block = _WORKSPACE.blocks.get(name)
     if block is None or block.size < size:
-        block = _WORKSPACE.blocks[name] = room(size, np.float32)
+        block = _WORKSPACE.blocks[name] = allocate((size,), np.dtype(np.float32)).flat
     return block

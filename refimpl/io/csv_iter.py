@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base import refusal, require
+from ..kernels.foundation import reserving
 from .arguments import Arguments
 from .desc import DataDesc
 from .rounds import RoundIter
@@ -53,7 +54,8 @@ class CSVIter(RoundIter):
         kind = _dtype(dtype)
         self._data = _read(data_csv, shape, kind)
         if label_csv in (None, "NULL"):
-            self._labels = np.zeros((len(self._data), *label_dims), kind)
+            with reserving((len(self._data), *label_dims), kind):
+                self._labels = np.zeros((len(self._data), *label_dims), kind)
         else:
             assert label_csv is not None
             self._labels = _read(label_csv, label_dims, kind)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..base import require
+from ..kernels.foundation import reserving
 from .desc import DataDesc
 from .image_record_iter import RecordIter
 from .pictures import resize
@@ -116,7 +117,8 @@ class ImageDetRecordIter(RecordIter):
         return labels
 
     def _rows(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
-        data = np.zeros((len(rows), *self._shape), np.float32)
+        with reserving((len(rows), *self._shape), np.float32):
+            data = np.zeros((len(rows), *self._shape), np.float32)
         labels = np.full((len(rows), self._width), self._filler, np.float32)
         for place, row in enumerate(rows):
             picture = self._sized(self._file.picture(row, self._sample(row), self._shape[0]))

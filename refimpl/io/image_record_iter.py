@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..base import refusal, require
+from ..kernels.foundation import reserving
 from .arguments import Arguments
 from .desc import DataDesc
 from .pictures import enlarge, padded, resize_shorter
@@ -165,7 +166,8 @@ class ImageRecordIter(RecordIter):
         )
 
     def _rows(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
-        data = np.empty((len(rows), *self._shape), self.dtype)
+        with reserving((len(rows), *self._shape), self.dtype):
+            data = np.empty((len(rows), *self._shape), self.dtype)
         labels = np.empty((len(rows), self._width), np.float32)
         for place, row in enumerate(rows):
             sample = self._sample(row)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import require
+from ..kernels.foundation import reserving
 from ..ndarray import NDArray, array
 from .desc import DataBatch, DataDesc
 from .iterator import MXDataIter
@@ -105,7 +106,12 @@ class RoundIter(MXDataIter):
         return DataBatch([_on_device(data)], [_on_device(label)], pad=pad, index=index)
 
     def _zeros(self, *arrays: np.ndarray) -> list[np.ndarray]:
-        return [np.zeros((self.batch_size, *one.shape[1:]), one.dtype) for one in arrays]
+        made = []
+        for one in arrays:
+            shape = (self.batch_size, *one.shape[1:])
+            with reserving(shape, one.dtype):
+                made.append(np.zeros(shape, one.dtype))
+        return made
 
     def next(self) -> DataBatch:
         """Return the next batch.

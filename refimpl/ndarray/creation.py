@@ -11,7 +11,7 @@ import numpy as np
 from .. import engine
 from ..base import dtype_of, integer_types, numeric_types, refusal
 from ..context import Context
-from ..kernels.foundation import get
+from ..kernels.foundation import get, reserving
 from . import operators
 from .ndarray import NDArray, array, empty
 
@@ -163,18 +163,25 @@ def histogram(
     counts, and both arrays are float32.
 
     Raises:
-        ValueError: ``bins`` is neither a whole number nor an NDArray.
+        ValueError: ``bins`` is neither a positive whole number nor an NDArray, or there is no range and a number in
+            ``a`` is not finite.
+        MXNetError: there is no memory for so many bins.
     """
     if isinstance(bins, NDArray):
         return _function("_histogram")(a, bins)
-    if not isinstance(bins, integer_types):
+    if not isinstance(bins, integer_types) or bins < 1:
         raise refusal(
-            "NDArray/histogram", f"bins argument should be either an integer or an NDArray, got {bins!r}", ValueError
+            "NDArray/histogram", f"bins argument should be either a positive integer or an NDArray, got {bins!r}",
+            ValueError,
         )
     if range is not None:
         return _function("_histogram")(a, bin_cnt=int(bins), range=tuple(range))
     warnings.warn("range is not specified, using NumPy's result", UserWarning, stacklevel=2)
-    parts = np.histogram(a.asnumpy().astype(np.float64), bins=int(bins))
+    numbers = a.asnumpy().astype(np.float64)
+    if not np.isfinite(numbers).all():
+        raise refusal("NDArray/histogram", "a holds NaN or infinities, so it has no range; give range=", ValueError)
+    with reserving((int(bins) + 1,), np.float64):
+        parts = np.histogram(numbers, bins=int(bins))
     return [array(part, ctx=a.context, dtype="float32") for part in parts]
 
 

@@ -20,16 +20,25 @@ STORAGE_FLAGS = {"default": 0, "row_sparse": 1, "csr": 2}
 
 
 def attribute_text(value: Any) -> str:
-    """A parameter as files hold it: ``(2, 2)``, ``True``, ``0.9``, ``float32``."""
+    """A parameter as files hold it: ``(2, 2)``, ``True``, ``0.9``, ``float32``.
+
+    Raises:
+        MXNetError: it is a whole number with too many digits to be written.
+    """
     if isinstance(value, (type, np.dtype)):
         return np.dtype(value).name
-    if isinstance(value, (list, np.ndarray)):
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list):
         value = tuple(value)
     if isinstance(value, tuple):
         value = tuple(v.item() if isinstance(v, np.generic) else v for v in value)
     if isinstance(value, np.generic):
         value = value.item()
-    return str(value)
+    try:
+        return str(value)
+    except ValueError as error:  # Python's limit, of some thousand digits
+        raise refusal("params/bad-value", f"a parameter cannot be written: {error}") from None
 
 
 def _checked_attributes(attr: dict[str, str] | None) -> dict[str, str]:

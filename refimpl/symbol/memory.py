@@ -15,13 +15,14 @@ import os
 from bisect import insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from math import prod
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 
 from ..base import refusal
 from ..context import Context
+from ..kernels.foundation import size_of
 from .graph import Graph
 from .inference import Key, key_of
 from .ir import Node
@@ -161,7 +162,8 @@ class _Planner:
         return found
 
     def _bytes(self, key: Key) -> int:
-        return prod(self.graph.shapes[key]) * np.dtype(self.graph.types[key]).itemsize
+        kind = np.dtype(self.graph.types[key])
+        return size_of(self.graph.shapes[key], kind) * kind.itemsize
 
     def _alike(self, a: Key, b: Key, context: Context) -> bool:
         types, tenant = self.graph.types, self.of[a]
@@ -262,11 +264,11 @@ class _Planner:
 
 def needed(tenants: Sequence[_Tenant]) -> int:
     """Bytes below which no arrangement can go: the most that lives at one step."""
-    change = np.zeros(max((t.last for t in tenants), default=0) + 2, np.int64)
+    change = [0] * (max((t.last for t in tenants), default=0) + 2)
     for tenant in tenants:
         change[tenant.first] += tenant.size
         change[tenant.last + 1] -= tenant.size
-    return int(change.cumsum().max())
+    return max(accumulate(change))
 
 
 class _Pile:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base import dtype_of, integer_types, refusal, require
 from ...context import Context, current_context
+from ...kernels.foundation import reserving, size_of
 from ..ndarray import NDArray, Shape
 from ..ndarray import array as dense_array
 from .base import BaseSparseNDArray, dense_of
@@ -227,12 +228,15 @@ def zeros(stype: str, shape: Any, ctx: Context | None = None, dtype: Any = None,
         return dense_zeros(shape, ctx=ctx, dtype=dtype, **kwargs)
     _class_of(stype)
     sides, kind = _sides(shape), dtype_of(dtype if dtype is not None else np.float32)
+    size_of(sides, kind)
     nothing = np.zeros(0, _INDEX)
     if stype == "row_sparse":
         require("Sparse/row-rank", len(sides) >= 1, "row_sparse arrays have at least one axis")
         return from_parts(stype, sides, np.zeros((0, *sides[1:]), kind), (nothing,), ctx)
     require("Sparse/csr-rank", len(sides) == 2, f"csr arrays have 2 axes, the shape is {sides}")
-    return from_parts(stype, sides, np.zeros(0, kind), (np.zeros(sides[0] + 1, _INDEX), nothing), ctx)
+    with reserving((sides[0] + 1,), _INDEX):
+        starts = np.zeros(sides[0] + 1, _INDEX)
+    return from_parts(stype, sides, np.zeros(0, kind), (starts, nothing), ctx)
 
 
 def empty(stype: str, shape: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...base import refusal
+from ...kernels.foundation import reserving
 from ..ndarray import NDArray
 from .base import BaseSparseNDArray, dense_of
 
@@ -41,7 +42,8 @@ class RowSparseNDArray(BaseSparseNDArray):
 
     def _fill(self, value: float) -> None:
         rows = self._sides[0]
-        values = dense_of(np.full(self._sides, value, self.dtype), self._ctx)
+        with reserving(self._sides, self.dtype):
+            values = dense_of(np.full(self._sides, value, self.dtype), self._ctx)
         self._become(RowSparseNDArray(values, (dense_of(np.arange(rows), self._ctx),), self._sides, ordered=True))
 
     def retain(self, indices: Any) -> RowSparseNDArray:

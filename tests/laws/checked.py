@@ -1,0 +1,102 @@
+"""Loops as plain Python over memory that refuses every index outside of it.
+
+Machine code would read or write there without a word, and Python's own lists take -1 for the last element. Here an
+index that is negative, too large or no whole number raises :class:`OutsideError`, and so does a number handed to a loop
+that does not fit into 64 bits. What would take too long or too much memory to run in this way raises
+:class:`TooMuchError`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from refimpl.kernels.foundation import buffer, loop
+
+ACCESSES = 60_000
+ELEMENTS = 20_000
+
+
+class OutsideError(AssertionError):
+    """A loop left its buffers."""
+
+
+class TooMuchError(Exception):
+    """The call is larger than what can be checked in this way; it says nothing about the operator."""
+
+
+class Budget:
+    """How many accesses the loops of one call may still make."""
+
+    def __init__(self, accesses: int) -> None:
+        self.left = accesses
+
+
+class Checked:
+    """A flat array as loops see it."""
+
+    __slots__ = ("_budget", "_flat", "_size")
+
+    def __init__(self, flat: np.ndarray, budget: Budget) -> None:
+        self._flat, self._size, self._budget = flat, flat.size, budget
+
+    def _inside(self, index: Any) -> Any:
+        if not isinstance(index, (int, np.integer)) or not 0 <= index < self._size:
+            raise OutsideError(f"index {index!r} into {self._size} elements")
+        self._budget.left -= 1
+        if self._budget.left < 0:
+            raise TooMuchError
+        return index
+
+    def __getitem__(self, index: Any) -> Any:
+        value = self._flat[self._inside(index)]
+        return value if self._flat.dtype.kind == "f" else np.int64(value)  # machine code reckons in 64 bits
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        at = self._inside(index)
+        try:
+            self._flat[at] = value
+        except (OverflowError, ValueError):  # machine code wraps whole numbers around, and has some number for NaN
+            self._flat[at] = _wrapped(value, self._flat.dtype)
+
+
+def _wrapped(value: Any, kind: np.dtype) -> Any:
+    if isinstance(value, (int, np.integer)):
+        return np.uint64(int(value) % 2**64).astype(kind)
+    return np.float64(value).astype(kind)
+
+
+@contextmanager
+def checked_loops(
+    device: str = "cpu", poison: float = math.nan, accesses: int = ACCESSES, elements: int = ELEMENTS
+) -> Iterator[None]:
+    """Within this block loops run in the text for ``device``, with checked indices and within bounds of work.
+
+    New memory and working memory hold ``poison``, or for NaN a whole number that is no index.
+    """
+    unwrapped, room, budget = loop._unwrapped, buffer.room, Budget(accesses)
+
+    def checked(args: tuple[Any, ...], kind: np.dtype) -> list[Any]:
+        given = unwrapped(args, kind)
+        for arg in given:
+            if isinstance(arg, int) and not -(2**63) <= arg < 2**63:
+                raise OutsideError(f"a loop was handed {arg}, which has more than 64 bits")
+        return [Checked(arg, budget) if isinstance(arg, np.ndarray) else arg for arg in given]
+
+    def bounded(size: int, dtype: Any) -> np.ndarray:
+        if elements < size < 2**40:
+            raise TooMuchError
+        memory, kind = room(size, dtype), np.dtype(dtype)
+        memory[...] = poison if kind.kind == "f" or poison == poison else np.iinfo(kind).max if kind.kind != "b" else 1
+        return memory
+
+    with (
+        loop.python_loops(device), mock.patch.object(loop, "_unwrapped", checked),
+        mock.patch.object(buffer, "room", bounded), mock.patch.dict(buffer._ARENA.blocks, clear=True),
+    ):
+        yield

@@ -1,0 +1,187 @@
+"""Calls as nobody means them: parameters, shapes, element types and values of a valid call replaced by hostile ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import NoneType
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
+
+import numpy as np
+
+import refimpl as mx
+from refimpl.kernels.foundation import Op
+from refimpl.kernels.foundation.params import field_types
+from refimpl.ndarray import operators
+
+from .calls import NAN, OTHER, Trial, has_gradient
+from .checked import TooMuchError, checked_loops
+from .draws import Draw, example
+from .laws import same
+
+INTEGERS = (
+    0, -1, 1, 2, 3, 7, 100, 1000, 2**15, 2**16 + 1, 10**6, 2**31 - 1, 2**31, -(2**31), 2**32 + 1, 2**62,
+    2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 10**30,
+)
+FLOATS = (
+    0.0, -0.0, -1.0, 0.5, 3.0, 1e9, -1e9, 1e-300, 5e-324, 1e300, 2.0**31, 2.0**63, float("nan"), float("inf"),
+    float("-inf"),
+)
+TEXTS = ("", "x", "None", "float32", "int64", "bool", "(1,", "[[[]]]", "\0", "1e", "9" * 5000)
+VALUES = (
+    float("nan"), float("inf"), float("-inf"), 1e9, -1e9, -1.0, 0.5, -0.5, -0.0, 2.0, 5.0, 1000.0, 2.0**31, -(2.0**31),
+    2.0**63, -(2.0**63), 1e30, 1e-40,
+)
+DTYPES = ("float32", "float64", "float16", "int32", "int64", "uint8", "int8", "bool")
+
+
+class Call(NamedTuple):
+    """What an operator is called with."""
+
+    op: Op
+    attrs: dict[str, Any]
+    arrays: list[np.ndarray]
+
+    def __str__(self) -> str:
+        arrays = ", ".join(f"{a.dtype}{list(a.shape)} {a.reshape(-1)[:40].tolist()}" for a in self.arrays)
+        return f"{self.op.name}({arrays}; {self.attrs})"
+
+
+def hostile(annotation: Any, usual: Any, draw: Draw) -> Any:
+    """A value that the parser may or may not take for a parameter of this type."""
+    kind = annotation
+    while get_origin(kind) is Annotated or NoneType in get_args(kind):
+        if NoneType in get_args(kind) and draw.integer(0, 5) == 0:
+            return None
+        kind = get_args(kind)[0]
+    if get_origin(kind) is Literal:
+        return draw.choice((*get_args(kind), *get_args(kind), "x", 0))
+    if get_origin(kind) is tuple:
+        pool = FLOATS if float in get_args(kind) else INTEGERS
+        if isinstance(usual, tuple) and usual and draw.boolean():
+            at = draw.integer(0, len(usual) - 1)
+            return (*usual[:at], draw.choice(pool), *usual[at + 1 :])
+        small = pool if draw.boolean() else (0, 1, 2, 3, -1, -2)
+        return tuple(draw.choice(small) for _ in range(draw.integer(0, 5)))
+    if kind is bool:
+        return draw.boolean()
+    if kind is float:
+        return draw.choice(FLOATS)
+    if kind is str:
+        return draw.choice(TEXTS)
+    if isinstance(usual, int) and draw.integer(0, 3) == 0:
+        return usual + draw.choice((-1, 1, 2))
+    return draw.choice(INTEGERS)
+
+
+def _other_shape(array: np.ndarray, draw: Draw) -> np.ndarray:
+    sides = list(array.shape)
+    what = draw.choice(("longer", "shorter", "one", "more axes", "fewer axes", "turned", "any"))
+    at = draw.integer(0, len(sides) - 1) if sides else 0
+    if what == "more axes":
+        sides.insert(at, draw.choice((1, 1, 2, 3)))
+    elif what == "any" or not sides:
+        sides = list(draw.shape(1, 5))
+    elif what == "fewer axes":
+        del sides[at]
+    elif what == "turned":
+        sides.reverse()
+    else:
+        sides[at] = {"longer": sides[at] + draw.integer(1, 3), "shorter": max(1, sides[at] - 1), "one": 1}[what]
+    return np.resize(array, tuple(sides) or (1,))
+
+
+def _other_values(array: np.ndarray, draw: Draw) -> np.ndarray:
+    changed = array.copy()
+    if not changed.size:
+        return changed
+    with np.errstate(all="ignore"):
+        for _ in range(draw.integer(1, 1 + changed.size)):
+            value = np.float64(draw.choice(VALUES))
+            changed.reshape(-1)[draw.integer(0, changed.size - 1)] = value.astype(changed.dtype)
+    return changed
+
+
+def hostile_call(op: Op, draw: Draw) -> Call:
+    """A valid call of which some of the parameters, shapes, element types and values are replaced."""
+    of = example(op, draw)
+    attrs, arrays = dict(of.params), list(of.arrays)
+    types = field_types(op.params)
+    for _ in range(draw.choice((0, 0, 1, 1, 1, 2)) if types else 0):
+        name = draw.choice(sorted(types))
+        attrs[name] = hostile(types[name], getattr(of.p, name), draw)
+    if draw.boolean():
+        attrs = {name: value if isinstance(value, str) else str(value) for name, value in attrs.items()}
+    if arrays and draw.integer(0, 3) == 0:
+        at = draw.integer(0, len(arrays) - 1)
+        arrays[at] = _other_shape(arrays[at], draw)
+    if arrays and draw.integer(0, 5) == 0:
+        kind = draw.choice(DTYPES)
+        which = [draw.integer(0, len(arrays) - 1)] if draw.boolean() else range(len(arrays))
+        for at in which:
+            arrays[at] = arrays[at].astype(kind)
+    arrays = [_other_values(array, draw) if draw.boolean() else array for array in arrays]
+    if arrays and op.variadic and draw.integer(0, 7) == 0:
+        arrays = arrays[:-1] if draw.boolean() else [*arrays, arrays[0]]
+    return Call(op, attrs, arrays)
+
+
+def stays_inside(op: Op, draw: Draw) -> None:
+    """A hostile call is refused with a clause, or its loops stay inside their buffers."""
+    call = hostile_call(op, draw)
+    try:
+        with checked_loops():
+            attempt(call)
+    except TooMuchError:
+        return
+    except Exception as error:
+        raise AssertionError(f"{call}: {type(error).__name__}: {error}") from error
+
+
+def takes_any_values(op: Op, draw: Draw) -> None:
+    """Whatever stands inside the inputs of a valid call, its loops stay inside, in the text for either device, and
+    write every output and gradient from nothing but the inputs.
+    """
+    of = example(op, draw)
+    of = replace(of, arrays=[_other_values(array, draw) for array in of.arrays])
+    is_train = op.mode and draw.boolean()
+    for device in ("cpu", "gpu"):
+        results = []
+        try:
+            for poison in (NAN, OTHER):
+                with checked_loops(device, poison):
+                    trial = Trial(of, is_train=is_train, poison=poison)
+                    found = [*trial.forward()]
+                    found += trial.backward() if has_gradient(of) else []
+                    results.append(found)
+        except TooMuchError:
+            return
+        except Exception as error:
+            if getattr(error, "clause", None):  # indices and matrices may be refused
+                return
+            raise AssertionError(f"{of} of {of.arrays}, as Python for {device}: {error}") from error
+        same(*results, f"{of} of {of.arrays}: a result depends on what the memory held")
+
+
+def attempt(call: Call) -> str:
+    """Run a call and its gradient: how it ended. Whatever carries a clause is a refusal; all else is raised."""
+    try:
+        inputs = [mx.nd.array(array, dtype=array.dtype) for array in call.arrays]
+        known = dict(zip(call.op.all_inputs, inputs, strict=False))
+        refusing = [known.get(name) for name in call.op.refuses_gradient]
+        wanted = [given for given in inputs if not any(given is other for other in refusing)]
+        for given in wanted:
+            given.attach_grad()
+        with mx.autograd.record():
+            results = operators.invoke(call.op, inputs, dict(call.attrs))
+        results = results if isinstance(results, list) else [results]
+        for result in results:
+            result.asnumpy()
+        if wanted and call.op.has_gradient:
+            mx.autograd.backward(results)
+            for given in wanted:
+                given.grad.asnumpy()
+    except Exception as error:
+        if getattr(error, "clause", None) is None:
+            raise
+        return "refused"
+    return "ran"
