@@ -132,7 +132,8 @@ def folder(files: frozenset[Path]) -> Path | None:
               " compiles them; set REFIMPL_CACHE_DIR to a folder of yours")
         return None
     flaw = _mistrusted(status) if stat.S_ISDIR(status.st_mode) else "it is a link"
-    if flaw:
+    if flaw or not os.access(place, os.R_OK | os.X_OK):
+        flaw = flaw or "you may not"
         _warn("kernel-cache/permissions", f"{str(place)!r} is not read, because {flaw}; its kernels are compiled in"
               " every run until you delete it or set REFIMPL_CACHE_DIR to a folder of yours")
         return None
