@@ -26,7 +26,7 @@ pytest.importorskip("resource", reason="limits of memory are POSIX's")
 ROOT = Path(__file__).resolve().parents[2]
 SEED = int(os.environ.get("REFIMPL_DAMAGE_SEED", "0"))
 KINDS = 200
-VALUES = [[0.0, 2.0, 0.25, 0.0], [0.0, 0.1], [2.25, 4.0, 0.0625, 16.0], [-3.0, 4.0, 0.5, -8.0]]
+VALUES = [[0.0, 2.0, 0.25, 0.0], [0.0, 0.1], [2.25, 4.0, 0.0625, 16.0], [-0.5, 3.0, 1.25, -3.0]]
 IS_ROOT = os.geteuid() == 0
 MAGIC = b"refimpl kernel 1\n"
 
@@ -35,9 +35,10 @@ class Runner:
     """Starts runs; ``cache`` holds what an undisturbed one left."""
 
     def __init__(self, folder: Path) -> None:
+        environment = os.environ | {"PYTHONPATH": str(ROOT), "REFIMPL_CACHE_DIR": str(folder / "others")}
         self._program = subprocess.Popen(
             [sys.executable, "-m", "tests.machines.kernels_to_damage"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            text=True, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT), "REFIMPL_CACHE_DIR": str(folder / "others")},
+            text=True, cwd=ROOT, env=environment,
         )
         self.cache = folder / "whole"
 
@@ -184,7 +185,7 @@ class Accident(NamedTuple):
 
 OF_FILES = [
     *map(Accident, (flip, flip, flip_head, cut, cut, lose, zero, grow, sparse, foreign, evil, other)),
-    *(Accident(in_its_place(make)) for make in (os.mkfifo, lambda f: f.symlink_to("/dev/zero"), lambda f: f.symlink_to(f))),
+    *map(Accident, map(in_its_place, (os.mkfifo, lambda f: f.symlink_to("/dev/zero"), lambda f: f.symlink_to(f)))),
     Accident(in_its_place(Path.mkdir), repaired=False),
     Accident(in_its_place(a_full_folder), repaired=False),
     Accident(in_its_place(lambda file: file.symlink_to("absent")), lines=0),
@@ -200,7 +201,7 @@ OF_FOLDERS = [
     Accident(make_file, repaired=False),
     Accident(make_link, repaired=False),
     Accident(open_to_others, repaired=False),
-    Accident(close_off, lines=0 if IS_ROOT else 1, harmless=IS_ROOT, repaired=False),
+    Accident(close_off, lines=0 if IS_ROOT else 1, harmless=IS_ROOT, repaired=IS_ROOT),
     *([Accident(give_away, repaired=False)] if IS_ROOT else []),
 ]
 
@@ -220,6 +221,7 @@ def survives(runner: Runner, kind: int, folder: Path) -> None:
     if not hurt:
         place = draw.choice(sorted(cache.glob("*")))
         hurt.append((draw.choice(OF_FOLDERS), place, len(list(place.glob("*.kernel")))))
+    hurt.sort(key=lambda entry: entry[0].happen is not other)  # it looks for a kernel that is whole
     for accident, path, kernels in hurt:
         accident.happen(path, draw)
         lines += accident.lines
@@ -241,7 +243,7 @@ def survives(runner: Runner, kind: int, folder: Path) -> None:
         assert second == {"values": VALUES, "lines": [], "compiled": 0}, (told, second)
     else:
         assert second.get("values") == VALUES, (told, second)
-        assert second["lines"], (told, second)
+        assert set() < set(second["lines"]) <= set(first["lines"]), (told, second)
     assert len(list(cache.glob("*/*.part"))) == (hurt[0][0].happen is litter), told
 
 
@@ -264,9 +266,10 @@ def test_the_undamaged_cache_is_used(runner: Runner) -> None:
     assert len(list(runner.cache.glob("*/*.kernel"))) == 4
 
 
+@pytest.mark.clause("kernel-cache/concurrent")
 def test_processes_may_write_at_the_same_time(runner: Runner, tmp_path: Path) -> None:
     cache = tmp_path / "shared"
-    for answer in runner.run(cache, 3):
+    for answer in runner.run(cache, 2):
         assert answer["values"] == VALUES
         assert answer["lines"] == []
     assert runner.run(cache) == [{"values": VALUES, "lines": [], "compiled": 0}]

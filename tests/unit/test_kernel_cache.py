@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: what is read, what is refused, what is kept, and Ctrl-C in the middle.
+"""Compiled kernels on disk: what is read, what is refused, and what is kept.
 
 `tests/machines/test_cache_damage.py` damages whole folders in many more ways.
 """
@@ -9,74 +9,23 @@ import errno
 import logging
 import os
 import pickle
-import signal
 import stat
-import sys
-import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
 import numba
 import numpy as np
 import pytest
-from numba.core.compiler_lock import global_compiler_lock
 
-from refimpl.kernels.foundation import Loop, cache, interrupts, loop
+from refimpl.kernels.foundation import Loop, cache
+
+from .cached_kernels import double, kept, loaded, root, run, the_file
+
+__all__ = ["kept", "root"]  # fixtures
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled with the JIT disabled")
 POSIX = pytest.mark.skipif(os.name != "posix", reason="owners and modes are POSIX's")
-
-
-def double(x):  # without arrays, so that it is compiled soon
-    return 2 * x
-
-
-@pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty cache folder of its own; what was decided about others is forgotten."""
-    monkeypatch.setenv("REFIMPL_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(loop, "LOOPS", [])
-    monkeypatch.setattr(cache, "_TOLD", set())
-    cache.folder.cache_clear()
-    cache._remove_old.cache_clear()
-    yield tmp_path / "cache"
-    cache.folder.cache_clear()
-
-
-_KEPT: list[tuple[str, bytes]] = []  # its folder and name; its content
-
-
-@pytest.fixture
-def kept(root: Path) -> Path:
-    """The file of the kernel, as an earlier process left it."""
-    if not _KEPT:
-        run()
-        file = the_file(root)
-        _KEPT.append((str(file.relative_to(root)), file.read_bytes()))
-    name, content = _KEPT[0]
-    assert Loop(double).cpu  # that makes its folder
-    (root / name).write_bytes(content)
-    (root / name).chmod(0o600)
-    return root / name
-
-
-def run(kernel: Loop | None = None, dtype: type = np.float32) -> Loop:
-    """Call the kernel, as a new process would where none is given."""
-    kernel = kernel or Loop(double)
-    assert kernel.cpu(dtype(-1.5)) == -3.0
-    return kernel
-
-
-def loaded(kernel: Loop) -> bool:
-    assert sum(kernel.cpu.stats.cache_hits.values()) + sum(kernel.cpu.stats.cache_misses.values()) == 1
-    return bool(kernel.cpu.stats.cache_hits)
-
-
-def the_file(root: Path) -> Path:
-    file, = root.glob("*/*")
-    return file
 
 
 def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -380,7 +329,8 @@ def test_only_old_folders_of_the_cache_are_removed(root: Path) -> None:
     old = time.time() - 31 * 86400
     files = [
         "gemm-0123456789abcdef/a.kernel", "sums-0123456789abcdef/a.py311.1.nbc", "new-0123456789abcdef/a.kernel",
-        "sgd-0123456789abcdef/a.kernel", "sgd-0123456789abcdef/thesis.tex", "photos/a.kernel", "x-0123456789abcdef0/a.nbi",
+        "sgd-0123456789abcdef/a.kernel", "sgd-0123456789abcdef/thesis.tex", "photos/a.kernel",
+        "x-0123456789abcdef0/a.nbi",
     ]
     for name in files:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -408,109 +358,6 @@ def test_a_folder_may_go_while_it_is_used(kept: Path, caplog: pytest.LogCaptureF
     assert not loaded(run(waiting))
     assert loaded(run())
     assert lines(caplog) == []
-
-
-def watched(kernel: Loop, moment: int = 0) -> int:
-    """How many Python functions the first call of a kernel calls; Ctrl-C comes with the ``moment``-th."""
-    count = 0
-
-    def watch(frame: object, event: str, _: object) -> None:
-        nonlocal count
-        count += event == "call"
-        if moment and count == moment:
-            sys.setprofile(None)
-            signal.raise_signal(signal.SIGINT)
-
-    sys.setprofile(watch)
-    try:
-        run(kernel)
-    finally:
-        sys.setprofile(None)
-    return count
-
-
-def check_interrupts(kept: Path, share: int, *, warm: bool) -> None:
-    """Ctrl-C at one of ``share`` evenly spread moments after the other."""
-    if not warm:
-        kept.unlink()
-    last = watched(Loop(double))
-    handler = signal.getsignal(signal.SIGINT)
-    for turn in range(share):
-        if not warm:
-            kept.unlink()
-        kernel = Loop(double)
-        with pytest.raises(KeyboardInterrupt):
-            watched(kernel, 1 + turn * (last - 1) // share)
-        assert signal.getsignal(signal.SIGINT) is handler
-        assert not global_compiler_lock.is_locked()
-        assert not kernel._lock.locked()
-        run(kernel)
-        assert not kernel.cpu.is_compiling
-        assert loaded(run())
-
-
-@pytest.mark.clause("kernel-cache/interrupted")
-@pytest.mark.parametrize(("warm", "share"), [(False, 4), (True, 20)])
-def test_every_kernel_survives_ctrl_c(kept: Path, warm: bool, share: int) -> None:
-    check_interrupts(kept, share, warm=warm)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("warm", "share"), [(False, 400), (True, 2000)])
-def test_every_kernel_survives_ctrl_c_at_any_moment(kept: Path, warm: bool, share: int) -> None:
-    check_interrupts(kept, share, warm=warm)
-
-
-@pytest.mark.clause("kernel-cache/interrupted")
-@pytest.mark.parametrize(("owner", "step"), [(os, "open"), (os, "fdopen"), (Path, "replace"), (cache, "dumps")])
-def test_an_error_while_a_file_is_written(kept: Path, owner: object, step: str) -> None:
-    """The kernel is ready by then, and nothing half-written stays."""
-    kept.unlink()
-    kernel = Loop(double)
-    with mock.patch.object(owner, step, side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
-        run(kernel)
-    assert list(kept.parent.iterdir()) == []
-    compiled = kernel.cpu.stats.cache_misses.copy()
-    run(kernel)
-    assert kernel.cpu.stats.cache_misses == compiled
-    assert not global_compiler_lock.is_locked()
-
-
-def test_ctrl_c_is_heard_once(root: Path) -> None:
-    """By the program's own handler, when the block ends, however often it was pressed."""
-    heard = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
-    try:
-        with interrupts.held(), interrupts.held():
-            signal.raise_signal(signal.SIGINT)
-            signal.raise_signal(signal.SIGINT)
-            assert heard == []
-        assert heard == [signal.SIGINT]
-        signal.raise_signal(signal.SIGINT)
-        assert len(heard) == 2
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def test_a_program_that_ignores_ctrl_c_goes_on_doing_so() -> None:
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        with interrupts.held():
-            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-            signal.raise_signal(signal.SIGINT)
-        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def test_other_threads_compile_too(root: Path) -> None:
-    kernels: list[Loop] = []
-    handler = signal.getsignal(signal.SIGINT)
-    thread = threading.Thread(target=lambda: kernels.append(run()))
-    thread.start()
-    thread.join()
-    assert len(kernels) == 1
-    assert signal.getsignal(signal.SIGINT) is handler
 
 
 def test_logging_is_left_to_the_program(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
