@@ -203,7 +203,7 @@ def _write(path: Path, identity: bytes, content: bytes) -> None:
 
 
 class _Cache(NullCache):
-    """What Numba asks for machine code of one function, and gives it to: one file per signature."""
+    """Where Numba looks for the machine code of one function and leaves it: one file per signature."""
 
     def __init__(self, function: FunctionType, place: Path) -> None:
         self._function = function

@@ -2,8 +2,9 @@
 
     python -m tests.machines.kernels_to_damage
 
-Reads a line of JSON, [cache folder, number of processes]; forks them all at once, and answers with a line: for each,
-the values, the lines that were logged, and how many kernels were compiled.
+Reads a line of JSON, [cache folder, number of processes, whether Ctrl-C comes]; forks them all at once, and answers
+with a line: for each, the values, the lines that were logged, and how many kernels were compiled. Ctrl-C comes when
+the first kernel is being compiled.
 """
 
 from __future__ import annotations
@@ -33,7 +34,32 @@ def values() -> list[list[float]]:
     return [array.asnumpy().tolist() for array in (rectified, exact, mx.nd.square(x), x + 1)]
 
 
-def run(cache: str) -> dict[str, Any]:
+class Interruption(event.Listener):
+    """Sends SIGINT, as a terminal does, when something begins for the first time."""
+
+    def __init__(self) -> None:
+        self.sent = False
+
+    def on_start(self, happened: event.Event) -> None:
+        if not self.sent:
+            self.sent = True
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def on_end(self, happened: event.Event) -> None:
+        pass
+
+
+def interrupted_values() -> list[list[float]]:
+    """What is computed after a Ctrl-C in the middle of compiling."""
+    try:
+        with event.install_listener("numba:compile", Interruption()):
+            values()
+    except KeyboardInterrupt:
+        return values()
+    raise AssertionError("Ctrl-C was lost")
+
+
+def run(cache: str, *, interrupt: bool) -> dict[str, Any]:
     """What a run with that cache computes, logs and compiles."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.alarm(SECONDS)
@@ -43,19 +69,19 @@ def run(cache: str) -> dict[str, Any]:
     handler.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]
     logging.getLogger().addHandler(handler)
     with event.install_recorder("numba:compile") as recorder:
-        computed = values()
+        computed = interrupted_values() if interrupt else values()
     kernels = [loop._cpu for loop in LOOPS if loop._cpu is not None]  # formulas are compiled as parts of them
     compiled = [happened.data["dispatcher"] for _, happened in recorder.buffer if happened.is_start]
     return {"values": computed, "lines": lines, "compiled": sum(made in kernels for made in compiled)}
 
 
-def forked(cache: str) -> tuple[int, int]:
+def forked(cache: str, *, interrupt: bool) -> tuple[int, int]:
     """Start a run; its number, and the pipe for its answer."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         try:
-            os.write(writing, json.dumps(run(cache)).encode())
+            os.write(writing, json.dumps(run(cache, interrupt=interrupt)).encode())
             os._exit(0)
         except BaseException:  # noqa: BLE001  # it is printed, and the process ends
             sys.excepthook(*sys.exc_info())
@@ -68,9 +94,9 @@ def forked(cache: str) -> tuple[int, int]:
 def main() -> None:
     numba.njit(lambda n: n)(1)  # what Numba does at its first call is done once, before the processes part
     for line in sys.stdin:
-        cache, count = json.loads(line)
+        cache, count, interrupt = json.loads(line)
         answers = []
-        for child, reading in [forked(cache) for _ in range(count)]:
+        for child, reading in [forked(cache, interrupt=interrupt) for _ in range(count)]:
             with os.fdopen(reading, "rb") as pipe:
                 answer = pipe.read()
             status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

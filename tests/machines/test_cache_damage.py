@@ -42,8 +42,8 @@ class Runner:
         )
         self.cache = folder / "whole"
 
-    def run(self, cache: Path, processes: int = 1) -> list[dict[str, Any]]:
-        print(json.dumps([str(cache), processes]), file=self._program.stdin, flush=True)
+    def run(self, cache: Path, processes: int = 1, interrupt: bool = False) -> list[dict[str, Any]]:
+        print(json.dumps([str(cache), processes, interrupt]), file=self._program.stdin, flush=True)
         return json.loads(self._program.stdout.readline())
 
     def close(self) -> None:
@@ -274,3 +274,11 @@ def test_processes_may_write_at_the_same_time(runner: Runner, tmp_path: Path) ->
         assert answer["lines"] == []
     assert runner.run(cache) == [{"values": VALUES, "lines": [], "compiled": 0}]
     assert len(list(cache.glob("*/*"))) == 4
+
+
+@pytest.mark.clause("kernel-cache/interrupted")
+def test_ctrl_c_while_a_kernel_is_compiled(runner: Runner, tmp_path: Path) -> None:
+    """None is compiled twice, not even the one at hand."""
+    cache = tmp_path / "interrupted"
+    assert runner.run(cache, interrupt=True) == [{"values": VALUES, "lines": [], "compiled": 4}]
+    assert runner.run(cache) == [{"values": VALUES, "lines": [], "compiled": 0}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -33,11 +34,14 @@ def watched(kernel: Loop, moment: int = 0) -> int:
             sys.setprofile(None)
             signal.raise_signal(signal.SIGINT)
 
+    gc.collect()
+    gc.disable()  # what it calls would be counted too
     sys.setprofile(watch)
     try:
         run(kernel)
     finally:
         sys.setprofile(None)
+        gc.enable()
     return count
 
 
