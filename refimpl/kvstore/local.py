@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import optimizer as opt
-from ..atomic import write_atomically
 from ..base import refusal, require
 from ..context import cpu
 from ..ndarray import NDArray
+from ..optimizer import states as states_file
 from ..quirks import declare
 from . import rows, sums
 from .base import KVStoreBase
@@ -248,7 +248,7 @@ class KVStore(KVStoreBase):
             AssertionError: no optimizer was set.
             MXNetError: the file cannot be written.
         """
-        write_atomically(fname, self._require_updater("save").get_states(dump_optimizer))
+        states_file.save(fname, self._require_updater("save").get_states(dump_optimizer))
 
     def load_optimizer_states(self, fname: str) -> None:
         """Read what :meth:`save_optimizer_states` or MXNet 1.x wrote.
