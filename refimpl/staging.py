@@ -93,12 +93,12 @@ class Staging:
 def sweep(parent: Path) -> None:
     """Remove what killed saves left in ``parent``; what a live one works on stays, and so does everything else."""
     try:
-        found = [name for name in os.listdir(parent) if _FOLDER.fullmatch(name)]
+        found = [path for path in parent.iterdir() if _FOLDER.fullmatch(path.name)]
     except OSError:  # it may be written and not listed
         return
-    for name in found:
+    for folder in found:
         with contextlib.suppress(OSError):
-            _sweep_one(parent / name)
+            _sweep_one(folder)
 
 
 def _sweep_one(folder: Path) -> None:

@@ -36,7 +36,7 @@ _ARRAYS = {
     "csr": ("mxnet.ndarray.sparse", "CSRNDArray"),
 }
 _SAVED_WITH = b"saved with the params file of SHA-256 "
-_MARK = re.compile(re.escape(pickle.PROTO + b"\x04" + pickle.BINUNICODE) + b".{4}" + _SAVED_WITH + b"([0-9a-f]{64})0", re.S)
+_MARK = re.compile(b"\x80\x04X.{4}" + _SAVED_WITH + b"([0-9a-f]{64})0", re.DOTALL)
 
 
 # --- writing --------------------------------------------------------------------------------------
