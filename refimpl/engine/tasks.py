@@ -194,7 +194,10 @@ class Shuffled:
 
 
 class Threaded:
-    """One thread per context; a task goes to its context's thread as soon as it waits for nothing."""
+    """One thread per context; a task goes to its context's thread as soon as it waits for nothing.
+
+    When the system has no thread for a context, that of another one does its work, or, without any, the caller.
+    """
 
     name = "threaded"
 
@@ -216,11 +219,22 @@ class Threaded:
                 self._send(task)
 
     def _send(self, task: Task) -> None:
-        inbox = self._inboxes.get(task.context)
-        if inbox is None:
-            inbox = self._inboxes[task.context] = SimpleQueue()
-            threading.Thread(target=self._work, args=(inbox,), name=f"engine {task.context}", daemon=True).start()
-        inbox.put(task)
+        inbox = self._inboxes.get(task.context) or self._started(task.context)
+        if inbox is None:  # then every task before this one has run, here
+            task.run()
+            self.queue.done(task)
+        else:
+            inbox.put(task)
+
+    def _started(self, context: str) -> SimpleQueue | None:
+        """The inbox of a new thread; of any thread when the system has no more; None without any."""
+        inbox: SimpleQueue = SimpleQueue()
+        try:
+            threading.Thread(target=self._work, args=(inbox,), name=f"engine {context}", daemon=True).start()
+        except RuntimeError:
+            return next(iter(self._inboxes.values()), None)
+        self._inboxes[context] = inbox
+        return inbox
 
     def _work(self, inbox: SimpleQueue) -> None:
         while (task := inbox.get()) is not None:

@@ -101,7 +101,7 @@ class PrefetchingIter(_CurrentBatch):
         self.rename_data = rename_data
         self.rename_label = rename_label
         super().__init__(self.provide_data[0].shape[0])
-        self._threads = ThreadPoolExecutor(self.n_iter, "prefetch")
+        self._threads = [ThreadPoolExecutor(1, "prefetch") for _ in self.iters]
         self._fetch()
 
     @property
@@ -115,11 +115,25 @@ class PrefetchingIter(_CurrentBatch):
         return _renamed([i.provide_label for i in self.iters], self.rename_label)
 
     def _fetch(self) -> None:
-        self._pending: list[Future] = [self._threads.submit(_next_or_none, i) for i in self.iters]
+        self._pending: list[Future] = [self._fetched(index) for index in range(self.n_iter)]
+
+    def _fetched(self, index: int) -> Future:
+        """The next batch of an iterator, at some time; now, when the system has no thread for that."""
+        try:
+            return self._threads[index].submit(_next_or_none, self.iters[index])
+        except RuntimeError:
+            # it keeps what it could not start, so that it must not start later
+            self._threads[index] = ThreadPoolExecutor(1, "prefetch")
+            fetched: Future = Future()
+            try:
+                fetched.set_result(_next_or_none(self.iters[index]))
+            except Exception as error:  # noqa: BLE001  # it is raised where the batch is asked for
+                fetched.set_exception(error)
+            return fetched
 
     def __del__(self) -> None:
-        if hasattr(self, "_threads"):
-            self._threads.shutdown(wait=False)
+        for threads in getattr(self, "_threads", ()):
+            threads.shutdown(wait=False)
 
     def reset(self) -> None:
         """Drop what was fetched and begin the next epoch."""

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import optimizer as opt
-from ..atomic import write_atomically
 from ..base import refusal, require
 from ..context import cpu
 from ..ndarray import NDArray
+from ..optimizer import states as states_file
 from ..quirks import declare
 from . import rows, sums
 from .base import KVStoreBase
@@ -61,12 +61,19 @@ class KVStore(KVStoreBase):
     def _push_one(self, key: Key, arrays: list[NDArray]) -> None:
         """Add up what was pushed; it replaces the stored array, or the updater is called with both."""
         stored = self._find(key)
+        unsent: dict[tuple[Key, int], NDArray] = {}
         if self._compression is not None:
-            arrays = self._compressed(key, arrays, stored)
+            arrays, unsent = self._compressed(key, arrays, stored)
         merged = self._sum(key, arrays, stored)
         if self._updater is None:
             self._stored[key] = merged
-            return
+        else:
+            self._update(key, merged, stored)
+        self._unsent |= unsent  # last, so that a push that failed can be pushed again
+
+    def _update(self, key: Key, merged: NDArray, stored: NDArray) -> None:
+        """Call the updater, which changes the stored array."""
+        assert self._updater is not None
         if stored.context.memory != merged.context.memory:
             # weights move to where their gradients are added up
             stored = self._stored[key] = stored.as_in_context(merged.context)
@@ -111,13 +118,15 @@ class KVStore(KVStoreBase):
             MXNetError: a key has an array already, or keys of both kinds are used.
             AssertionError: keys and values do not pair up, or a key is neither int nor str.
         """
+        made: dict[Key, NDArray] = {}
         for name, array in self._pairs(key, value):
             require(
-                "KVStore/duplicate-init", name not in self._stored,
+                "KVStore/duplicate-init", name not in self._stored and name not in made,
                 f"duplicate init of key {name!r}: a key is initialised once; push to change its array",
             )
             home = cpu() if self._mode == "local" else array.context
-            self._stored[name] = array.copyto(home)  # type: ignore[assignment]  # a Context gives an NDArray
+            made[name] = array.copyto(home)  # type: ignore[assignment]  # a Context gives an NDArray
+        self._stored |= made
 
     def push(self, key: Any, value: Any, priority: int = 0) -> None:
         """Add up arrays by key and store the sums, or hand them to the updater.
@@ -204,12 +213,16 @@ class KVStore(KVStoreBase):
                     "KVStore/replace",
                     f"key {name!r} holds an array of shape {self._find(name).shape}, {array.shape} cannot replace it",
                 )
-        for name, array in pairs:
-            stored = self._stored[name]
-            made = array.astype(stored.dtype).as_in_context(stored.context)
-            self._stored[name] = made if made.stype == stored.stype else rows.stored_as(made, stored.stype)
-            if isinstance(self._updater, opt.Updater):
-                self._updater.adopt(name, self._stored[name])
+        made = {name: self._fitting(array, self._stored[name]) for name, array in pairs}
+        self._stored |= made
+        if isinstance(self._updater, opt.Updater):
+            for name, array in made.items():
+                self._updater.adopt(name, array)
+
+    def _fitting(self, array: NDArray, stored: NDArray) -> NDArray:
+        """A copy of ``array`` of the type, context and storage of what is stored."""
+        made = array.astype(stored.dtype).as_in_context(stored.context)
+        return made if made.stype == stored.stype else rows.stored_as(made, stored.stype)
 
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
         """Push ``value``, then pull into ``out``, or back into ``value``."""
@@ -248,7 +261,7 @@ class KVStore(KVStoreBase):
             AssertionError: no optimizer was set.
             MXNetError: the file cannot be written.
         """
-        write_atomically(fname, self._require_updater("save").get_states(dump_optimizer))
+        states_file.save(fname, self._require_updater("save").get_states(dump_optimizer))
 
     def load_optimizer_states(self, fname: str) -> None:
         """Read what :meth:`save_optimizer_states` or MXNet 1.x wrote.
@@ -285,19 +298,21 @@ class KVStore(KVStoreBase):
         )
         self._compression = TwoBit.from_parameters(compression_params)
 
-    def _compressed(self, key: Key, arrays: Sequence[NDArray], stored: NDArray) -> list[NDArray]:
-        """What arrives of ``arrays``, each with a residual of its own."""
+    def _compressed(
+        self, key: Key, arrays: Sequence[NDArray], stored: NDArray
+    ) -> tuple[list[NDArray], dict[tuple[Key, int], NDArray]]:
+        """What arrives of ``arrays``, and the residual of each."""
         assert self._compression is not None
         rows.require_dense(key, arrays)
         if len(arrays) > 1:
             sums.require_alike(key, arrays, stored)
         for array in arrays:
             working_type(array.dtype)
-        arrived = []
+        arrived, unsent = [], {}
         for place, array in enumerate(arrays):
-            sent, self._unsent[key, place] = self._compression.sent(array, self._unsent.get((key, place)))
+            sent, unsent[key, place] = self._compression.sent(array, self._unsent.get((key, place)))
             arrived.append(sent)
-        return arrived
+        return arrived, unsent
 
     # --- one worker ------------------------------------------------------------------------------
 

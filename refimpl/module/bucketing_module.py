@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..atomic import together
 from ..base import refusal
 from ..initializer import Initializer
 from ..ndarray import NDArray
@@ -161,10 +162,10 @@ class BucketingModule(Buckets):
         demand(self, "save_optimizer_states")
         self._owner.save_optimizer_states(fname)
 
-    def load_optimizer_states(self, fname: str) -> None:
-        """Read the optimizer's states from a file of :meth:`save_optimizer_states`."""
+    def load_optimizer_states(self, fname: str, *, allow_other_params: bool = False) -> None:
+        """Read the optimizer's states from a file, see :meth:`Module.load_optimizer_states`."""
         demand(self, "load_optimizer_states")
-        self._owner.load_optimizer_states(fname)
+        self._owner.load_optimizer_states(fname, allow_other_params=allow_other_params)
 
     # --- files -----------------------------------------------------------------------------------
 
@@ -181,19 +182,20 @@ class BucketingModule(Buckets):
             demand(self, "save_optimizer_states")
         require_whole_numbers(self._buckets)
         symbols = {key: module.symbol for key, module in self._buckets.items()}
-        write_buckets(prefix, symbols, remove_amp_cast)
-        self.save_params(f"{prefix}-{epoch:04d}.params")
-        if save_optimizer_states:
-            self.save_optimizer_states(f"{prefix}-{epoch:04d}.states")
+        with together():
+            write_buckets(prefix, symbols, remove_amp_cast)
+            self.save_params(f"{prefix}-{epoch:04d}.params")
+            if save_optimizer_states:
+                self.save_optimizer_states(f"{prefix}-{epoch:04d}.states")
 
     @staticmethod
     def load(
         prefix: str, epoch: int, sym_gen: Callable | None = None, default_bucket_key: Any = None,
-        load_optimizer_states: bool = False, **kwargs: Any,
+        load_optimizer_states: bool = False, *, allow_other_params: bool = False, **kwargs: Any,
     ) -> BucketingModule:
         """Make a module from a checkpoint; ``kwargs`` go to the constructor. Bind it to use it.
 
-        Optimizer states are read by ``init_optimizer``.
+        Optimizer states are read by ``init_optimizer``, see :meth:`Module.load`.
 
         Raises:
             AssertionError: ``sym_gen`` or ``default_bucket_key`` is missing.
@@ -201,12 +203,13 @@ class BucketingModule(Buckets):
         """
         _require(sym_gen, "sym_gen is required for loading BucketingModule")
         _require(default_bucket_key, "default_bucket_key is required for loading BucketingModule")
-        symbols, arg_params, aux_params = read_buckets(prefix, epoch)
+        symbols, arg_params, aux_params, params = read_buckets(prefix, epoch, allow_other_params)
         module = BucketingModule.load_dict(
             symbols, sym_gen, default_bucket_key, arg_params, aux_params, **kwargs
         )
         if load_optimizer_states:
             module._owner._preload_opt_states = f"{prefix}-{epoch:04d}.states"
+            module._owner._preload_params = params
         return module
 
     @staticmethod

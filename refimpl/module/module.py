@@ -7,11 +7,12 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .. import symbol as sym
+from ..atomic import together
 from ..base import refusal
 from ..context import Context, cpu
 from ..initializer import InitDesc
 from ..io import DataDesc
-from ..model import load_checkpoint
 from ..ndarray import NDArray
 from ..quirks import declare
 from .base_module import INITIALIZER
@@ -22,6 +23,7 @@ from .following import differ, shapes_of_batch
 from .life_cycle import demand
 from .optimizing import Devices, OptimizingModule, group_to_share
 from .parameters import as_arrays, fitting, host_zeros, require_initializer
+from .state_files import read_params
 
 DEVICE = cpu()
 """Where a module runs unless told otherwise."""
@@ -102,34 +104,49 @@ class Module(Described, OptimizingModule):
     # --- files -----------------------------------------------------------------------------------
 
     @staticmethod
-    def load(prefix: str, epoch: int, load_optimizer_states: bool = False, **kwargs: Any) -> Module:
+    def load(
+        prefix: str, epoch: int, load_optimizer_states: bool = False, *, allow_other_params: bool = False,
+        **kwargs: Any,
+    ) -> Module:
         """Make a module from a checkpoint; ``kwargs`` go to the constructor.
 
-        Its parameters are set; bind it to use it. Optimizer states are read by ``init_optimizer``.
+        Its parameters are set; bind it to use it. Optimizer states are read by ``init_optimizer``, which refuses
+        those that were saved with another params file unless ``allow_other_params``.
+
+        Raises:
+            MXNetError: a file is missing or damaged.
         """
-        symbol, arg_params, aux_params = load_checkpoint(prefix, epoch)
+        symbol = sym.load(f"{prefix}-symbol.json")
+        arg_params, aux_params, params = read_params(prefix, epoch, allow_other_params)
         module = Module(symbol=symbol, **kwargs)
         module._arg_params = arg_params
         module._aux_params = aux_params
         module.params_initialized = True
         if load_optimizer_states:
-            module._preload_opt_states = f"{prefix}-{epoch:04d}.states"
+            module._preload_opt_states, module._preload_params = f"{prefix}-{epoch:04d}.states", params
         return module
 
     def save_checkpoint(
         self, prefix: str, epoch: int, save_optimizer_states: bool = False, remove_amp_cast: bool = True
     ) -> None:
-        """Write ``prefix-symbol.json``, ``prefix-%04d.params`` and, if asked, ``prefix-%04d.states``."""
+        """Write ``prefix-symbol.json``, ``prefix-%04d.params`` and, if asked, ``prefix-%04d.states``.
+
+        The states name the SHA-256 of the parameters' file. When one file cannot be written, none has changed.
+
+        Raises:
+            MXNetError: a file cannot be written.
+        """
         demand(self, "save_checkpoint")
         if save_optimizer_states:
             demand(self, "save_optimizer_states")
-        self._symbol.save(f"{prefix}-symbol.json", remove_amp_cast=remove_amp_cast)
-        param_name = f"{prefix}-{epoch:04d}.params"
-        self.save_params(param_name)
+        param_name, state_name = f"{prefix}-{epoch:04d}.params", f"{prefix}-{epoch:04d}.states"
+        with together():
+            self._symbol.save(f"{prefix}-symbol.json", remove_amp_cast=remove_amp_cast)
+            self.save_params(param_name)
+            if save_optimizer_states:
+                self.save_optimizer_states(state_name)
         self.logger.info('Saved checkpoint to "%s"', param_name)
         if save_optimizer_states:
-            state_name = f"{prefix}-{epoch:04d}.states"
-            self.save_optimizer_states(state_name)
             self.logger.info('Saved optimizer state to "%s"', state_name)
 
     # --- names and shapes ------------------------------------------------------------------------

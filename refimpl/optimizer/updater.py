@@ -42,12 +42,28 @@ class Updater:
                 together.setdefault((each.dtype, each.context), []).append((name, each, gradient, state))
             else:
                 optimizer._set_current_context(each.context.device_id)
-                optimizer.update_multi_precision(name, each, gradient, state)
+                self._step(name, each, gradient, state)
         size = max(optimizer.aggregate_num, 1)
         for (_, context), group in together.items():
             optimizer._set_current_context(context.device_id)
             for start in range(0, len(group), size):
-                optimizer.update_multi_precision(*map(list, zip(*group[start : start + size], strict=True)))  # type: ignore[call-arg]
+                self._step(*map(list, zip(*group[start : start + size], strict=True)))  # type: ignore[arg-type]
+
+    def _step(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """One step of the rule; a step that fails is not counted, so that it can be taken again."""
+        optimizer = self.optimizer
+        counts, number = optimizer._index_update_count, optimizer.num_update
+        before = {name: counts.get(name) for name in (index if isinstance(index, list) else (index,))}
+        try:
+            optimizer.update_multi_precision(index, weight, grad, state)
+        except BaseException:
+            optimizer.num_update = number
+            for name, count in before.items():
+                if count is None:
+                    counts.pop(name, None)
+                else:
+                    counts[name] = count
+            raise
 
     def _state(self, index: Any, weight: NDArray) -> Any:
         """The state of a parameter, where its weight is."""

@@ -289,15 +289,19 @@ class SVRGModule(Module):
     # --- files -----------------------------------------------------------------------------------
 
     @staticmethod
-    def load(prefix: str, epoch: int, load_optimizer_states: bool = False, **kwargs: Any) -> Module:
+    def load(
+        prefix: str, epoch: int, load_optimizer_states: bool = False, *, allow_other_params: bool = False,
+        **kwargs: Any,
+    ) -> Module:
         """As :meth:`Module.load`: an SVRGModule from a checkpoint; ``update_freq`` is among ``kwargs``."""
         if corners.LOAD_MODULE.active:
-            return Module.load(prefix, epoch, load_optimizer_states, **kwargs)
+            return Module.load(prefix, epoch, load_optimizer_states, allow_other_params=allow_other_params, **kwargs)
         names = {name: kwargs[name] for name in ("data_names", "label_names", "state_names") if name in kwargs}
-        plain = Module.load(prefix, epoch, load_optimizer_states, **names)
+        plain = Module.load(prefix, epoch, load_optimizer_states, allow_other_params=allow_other_params, **names)
         module = SVRGModule(plain.symbol, **kwargs)
         module._arg_params, module._aux_params = plain._arg_params, plain._aux_params
-        module._preload_opt_states, module.params_initialized = plain._preload_opt_states, True
+        module._preload_opt_states, module._preload_params = plain._preload_opt_states, plain._preload_params
+        module.params_initialized = True
         return module
 
 
