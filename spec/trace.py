@@ -42,10 +42,9 @@ REFUSING = {
     "same_shape",
 }
 
-# A clause on an operator's page that ends so is proven by a law over every operator with cases.
+# A clause on an operator's page that ends so is proven by laws over every operator with cases.
 LAWS = {
-    "shape": "test_infers_fixed_point",
-    "sum-order": "test_python_agrees",
+    "shape": ("test_infers_fixed_point", "test_infers_from_parts", "test_fills_outputs"),
 }
 LAW_FILE = Path("tests/laws/test_operators.py")
 
@@ -188,9 +187,9 @@ def by_operators(operators: Iterable[Any], clauses: Iterable[Clause]) -> dict[st
         for clause in op.refusals:
             proofs[clause].append(f"refusals of {op.name}")
     for clause in clauses:
-        law = LAWS.get(clause.name.partition("/")[2])
-        if law and clause.file.parts[0] == "kernels" and clause.file.stem in pages:
-            proofs[clause.name].append(f"{LAW_FILE}::{law}")
+        laws = LAWS.get(clause.name.partition("/")[2], ())
+        if clause.file.parts[0] == "kernels" and clause.file.stem in pages:
+            proofs[clause.name] += [f"{LAW_FILE}::{law}" for law in laws]
     return proofs
 
 
