@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import os
 import pickle
 import random
+import resource
 import select
 import signal
 import sys
@@ -35,8 +37,9 @@ from .regions import ROOT, Lines, Proof
 
 PER_CLAUSE = 5
 WATCHDOG = 30.0  # seconds
-BASELINE = 20.0  # a test that takes longer, as Python and traced, is left out
-NEIGHBOURS = 8  # clauses of the same page or chapter that tell common lines from a clause's own
+BASELINE = 10.0  # a test that takes longer, as Python and traced, is left out
+TRIES = 12  # faults that are made at most, where some are other clauses' business
+SUM_ORDER = "/sum-order"
 SUM_ORDERS = 0.1  # part of the draw
 
 
@@ -44,33 +47,38 @@ SUM_ORDERS = 0.1  # part of the draw
 
 
 def child(work: Callable[[], Any], seconds: float) -> tuple[str, Any]:
-    """("done", result), ("failed", error) or ("late", None) of work done in a child of this process."""
+    """("done", result), ("failed", error) or ("late", None) of work done in a child of this process.
+
+    Late is more than so many seconds of processor time, or WATCHDOG seconds on the clock without an end.
+    """
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(read)
+        used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+        resource.setrlimit(resource.RLIMIT_CPU, (int(used + seconds) + 1, resource.RLIM_INFINITY))
         try:
-            answer: tuple[str, Any] = ("done", work())
+            result = work()
+            answer: tuple[str, Any] = ("done", (result, sum(resource.getrusage(resource.RUSAGE_SELF)[:2]) - used))
         except BaseException as error:  # noqa: BLE001  # a broken program may raise anything
             answer = ("failed", repr(error)[:300])
         with os.fdopen(write, "wb") as pipe:
             pickle.dump(answer, pipe)
         os._exit(0)
     os.close(write)
-    end, data = time.monotonic() + seconds, b""
+    end, data = time.monotonic() + max(WATCHDOG, 5 * seconds), b""
     with os.fdopen(read, "rb") as pipe:
         while True:
             ready, _, _ = select.select([pipe], [], [], max(0.0, end - time.monotonic()))
             if not ready:
                 os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
-                return "late", None
+                break
             chunk = os.read(pipe.fileno(), 1 << 20)
             if not chunk:
                 break
             data += chunk
     os.waitpid(pid, 0)
-    return pickle.loads(data) if data else ("failed", "the process died")
+    return pickle.loads(data) if data else ("late", None)
 
 
 def traced(run: Callable[[], None]) -> Callable[[], Lines]:
@@ -111,6 +119,15 @@ def _run_item(item: pytest.Item) -> None:
             raise pytest.skip.Exception("skipped")
 
 
+class Learnt(NamedTuple):
+    """A clause's tests that pass, the lines they reach, those left out, and the seconds that all take, traced."""
+
+    proofs: list[Proof]
+    lines: Lines
+    left_out: list[str]
+    seconds: float
+
+
 class Book:
     """All clauses with their own tests, and what is learnt about those."""
 
@@ -129,14 +146,12 @@ class Book:
         for op in distinct():
             for name in op.refusals:
                 self._add(by_name, name, f"{laws}::test_refuses[{op.name}-{name}]")
-        pages = {op.name: op.forward.__module__.rpartition(".")[2] for op in distinct() if op.cases is not None}
         for clause in self.written:
-            for law in trace.LAWS.get(clause.name.partition("/")[2], ()):
-                for op, page in pages.items():
-                    if clause.file.parts[0] == "kernels" and page == clause.file.stem:
-                        self._add(by_name, clause.name, f"{laws}::{law}[{op}]")
+            for op, law in trace.laws_for(clause, distinct()):
+                self._add(by_name, clause.name, f"{laws}::{law}[{op.name}]")
             self.proofs[clause.name] += regions.example_of(clause)
-        self._learnt: dict[str, tuple[list[Proof], Lines, list[str]]] = {}
+        self._learnt: dict[str, Learnt] = {}
+        self._examples: dict[str, Lines] = {}
 
     @staticmethod
     def _proof(item: pytest.Item) -> Proof:
@@ -146,29 +161,47 @@ class Book:
         if nodeid in by_name and clause in self.clauses:
             self.proofs[clause].append(self._proof(by_name[nodeid]))
 
-    def learn(self, name: str) -> tuple[list[Proof], Lines, list[str]]:
-        """A clause's tests that pass on the unbroken code, the lines they reach, and the tests left out."""
+    def learn(self, name: str) -> Learnt:
+        """What is found out about a clause's tests on the unbroken code."""
         if name not in self._learnt:
             good: list[tuple[float, Proof]] = []
             lines: Lines = defaultdict(set)
             out = []
             for proof in self.proofs[name]:
-                begun = time.monotonic()
-                how, reached = child(traced(proof.run), BASELINE)
+                how, answer = child(traced(proof.run), BASELINE)
                 if how == "done":
-                    good.append((time.monotonic() - begun, proof))
+                    reached, seconds = answer
+                    good.append((seconds, proof))
                     for file, numbers in reached.items():
                         lines[file] |= numbers
                 else:
-                    out.append(f"{proof.name}: {how} {reached or ''}")
+                    out.append(f"{proof.name}: {how} {answer or ''}")
             good.sort(key=lambda pair: pair[0])
-            self._learnt[name] = [proof for _, proof in good], dict(lines), out
+            took = sum(seconds for seconds, _ in good)
+            self._learnt[name] = Learnt([proof for _, proof in good], dict(lines), out, took)
         return self._learnt[name]
 
-    def neighbours(self, clause: trace.Clause, draw: random.Random) -> list[Lines]:
-        """Lines that the tests of other clauses of the same page or chapter reach."""
-        near = sorted(c.name for c in self.written if c.file == clause.file and c.name != clause.name)
-        return [self.learn(name)[1] for name in draw.sample(near, min(NEIGHBOURS, len(near)))]
+    def neighbours(self, clause: trace.Clause) -> list[str]:
+        """The other clauses of the same page."""
+        return sorted(c.name for c in self.written if c.file == clause.file and c.name != clause.name)
+
+    def lines_of_examples(self, name: str) -> Lines:
+        """The lines that the worked example beneath a clause reaches."""
+        if name not in self._examples:
+            self._examples[name] = {}
+            for proof in regions.example_of(self.clauses[name]):
+                how, answer = child(traced(proof.run), BASELINE)
+                if how == "done":
+                    self._examples[name] = answer[0]
+        return self._examples[name]
+
+    def noticed_by_neighbours(self, clause: trace.Clause, fault: mutants.Mutant) -> bool:
+        """Whether a test of another clause of the page fails with a fault."""
+        for name in self.neighbours(clause):
+            learnt = self.learn(name)
+            if fault.line in learnt.lines.get(ROOT / fault.file, ()) and killed(fault, learnt):
+                return True
+        return False
 
 
 # --- the run ---------------------------------------------------------------------------------------------
@@ -181,42 +214,36 @@ class Outcome(NamedTuple):
     killed: list[mutants.Mutant]
     survived: list[mutants.Mutant]
     equivalent: list[mutants.Mutant]
+    elsewhere: list[mutants.Mutant]  # other clauses of the page decide these
     note: str = ""
 
 
 def chosen(book: Book, clause: trace.Clause, draw: random.Random) -> Iterator[mutants.Mutant]:
     """Faults for a clause, the most telling first: of each kind one, then more."""
-    order = clause.name.endswith("/sum-order")
-    named = [] if order else [(0, *place) for place in regions.named_places(clause.name)]
-    places = named
-    if not places:
-        own = book.learn(clause.name)[1]
-        others = [] if order else book.neighbours(clause, draw)
-        files = regions.home(clause, book.written)
-        places = regions.run_places(files, own, others)
-        if order:
-            places = [p for p in places if p[2][1] == mutants.REVERSE]
-        if not places:  # what its page calls
-            beside = {file for file in own if file.relative_to(ROOT).parts[0] == clause.file.parts[0]}
-            places = regions.run_places(beside - {ROOT / "kernels" / "foundation"}, own, others)
-            if order:
-                places = [p for p in places if p[2][1] == mutants.REVERSE]
+    order = clause.name.endswith(SUM_ORDER)
+    places = [] if order else [(0, *place) for place in regions.named_places(clause.name)]
+    if not places and on_page(clause):
+        own = book.learn(clause.name).lines
+        page, pages = ROOT / clause.file, ROOT / "kernels"
+        others = [book.lines_of_examples(other) for other in book.neighbours(clause)] if not order else []
+        places = [p for p in regions.run_places({page}, own, others) if order == (p[2][1] == mutants.SUM)]
+        if order and not places:  # the loop is one that pages share
+            places = [p for p in regions.run_places({f for f in own if pages in f.parents}, own, ()) if p[2][1] == mutants.SUM]
+    places = [p for p in places if order or p[2][1] != mutants.SUM]
     draw.shuffle(places)
     places.sort(key=lambda place: place[0])
-    rest = list(places)
     seen: set[int] = set()
-    while rest:
+    while places:
         kinds: set[str] = set()
-        for entry in list(rest):
+        for entry in list(places):
             _, file, place = entry
-            if place[0] in seen or place[1] in kinds:
-                continue
-            kinds.add(place[1])
-            seen.add(place[0])
-            rest.remove(entry)
-            yield mutants.mutant(ROOT, file, place)
-        if not kinds:
-            return
+            if place[0] in seen:
+                places.remove(entry)
+            elif place[1] not in kinds:
+                kinds.add(place[1])
+                seen.add(place[0])
+                places.remove(entry)
+                yield mutants.mutant(ROOT, file, place)
 
 
 def _broken(fault: mutants.Mutant, proofs: Sequence[Proof]) -> Callable[[], str]:
@@ -231,33 +258,53 @@ def _broken(fault: mutants.Mutant, proofs: Sequence[Proof]) -> Callable[[], str]
     return work
 
 
+def killed(fault: mutants.Mutant, learnt: Learnt) -> bool | None:
+    """Whether one of the tests fails with a fault; None where the fault cannot be made in loaded code."""
+    how, answer = child(_broken(fault, learnt.proofs), min(WATCHDOG, 2 + 3 * learnt.seconds))
+    return None if how == "done" and answer[0] == "unmade" else how != "done"
+
+
 def judge(book: Book, clause: trace.Clause, draw: random.Random, out: Callable[[str], None]) -> Outcome:
     """Make a clause's faults one after another and run its tests."""
-    proofs, _, left_out = book.learn(clause.name)
-    outcome = Outcome(clause.name, [], [], [], "" if proofs else f"no test to run: {left_out}")
-    if not proofs:
+    learnt = book.learn(clause.name)
+    outcome = Outcome(clause.name, [], [], [], [], "" if learnt.proofs else f"no test to run: {learnt.left_out}")
+    if not learnt.proofs:
         return outcome
-    for fault in chosen(book, clause, draw):
+    shared = on_page(clause) and not clause.name.endswith(SUM_ORDER) and not regions.named_places(clause.name)
+    for fault in itertools.islice(chosen(book, clause, draw), TRIES):
         if len(outcome.killed) + len(outcome.survived) + len(outcome.equivalent) == PER_CLAUSE:
             break
-        if (str(fault.file), fault.function, fault.before, fault.after) in EQUIVALENT:
+        if (fault.file.as_posix(), fault.function, fault.before, fault.after) in EQUIVALENT:
             outcome.equivalent.append(fault)
             continue
-        how, what = child(_broken(fault, proofs), WATCHDOG)
-        if what == "unmade":
+        dies = killed(fault, learnt)
+        if dies is None:
             continue
-        (outcome.survived if how == "done" else outcome.killed).append(fault)
-        if how == "done":
+        if dies:
+            outcome.killed.append(fault)
+        elif shared and book.noticed_by_neighbours(clause, fault):
+            outcome.elsewhere.append(fault)
+        else:
+            outcome.survived.append(fault)
             out(f"SURVIVED  {clause.name}  {fault}")
-    return outcome._replace(note="" if any(outcome[1:4]) else "no code to break")
+    if outcome.elsewhere and not outcome.killed:  # its tests run code and notice nothing
+        outcome.survived.extend(outcome.elsewhere)
+        for fault in outcome.elsewhere:
+            out(f"SURVIVED  {clause.name}  {fault}  (noticed by other clauses of the page only)")
+    return outcome._replace(note="" if any(outcome[1:5]) else "no code to break")
+
+
+def on_page(clause: trace.Clause) -> bool:
+    """Whether a clause stands on an operator's page, not in a chapter."""
+    return clause.file.parts[0] == "kernels"
 
 
 def drawn(book: Book, seed: int) -> tuple[list[trace.Clause], list[trace.Clause]]:
     """Clauses that state the order of a sum, and the others, in the order of the draw."""
-    names = sorted(book.clauses)
+    names = sorted(n for n, c in book.clauses.items() if on_page(c) or regions.named_places(n))
     random.Random(seed).shuffle(names)
-    sums = [book.clauses[n] for n in names if n.endswith("/sum-order")]
-    return sums, [book.clauses[n] for n in names if not n.endswith("/sum-order")]
+    sums = [book.clauses[n] for n in names if n.endswith(SUM_ORDER)]
+    return sums, [book.clauses[n] for n in names if not n.endswith(SUM_ORDER)]
 
 
 def run(book: Book, seed: int, count: int, only: Sequence[str], out: Callable[[str], None]) -> list[Outcome]:
@@ -287,9 +334,9 @@ def run(book: Book, seed: int, count: int, only: Sequence[str], out: Callable[[s
 
 def summary(outcomes: Sequence[Outcome]) -> str:
     """The figures of a run."""
-    killed, survived, same = (sum(len(o[i]) for o in outcomes) for i in (1, 2, 3))
+    killed, survived, same = (sum(map(len, column)) for column in list(zip(*outcomes, strict=True))[1:4])
     whole = [o for o in outcomes if not o.survived]
-    orders = [o for o in whole if o.clause.endswith("/sum-order") and o.killed]
+    orders = [o for o in whole if o.clause.endswith(SUM_ORDER) and o.killed]
     return (
         f"{len(whole)} of {len(outcomes)} clauses lose every mutant ({len(orders)} of them sum orders); "
         f"{killed} of {killed + survived} mutants die; {same} more are equivalent"

@@ -14,10 +14,13 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import NamedTuple
 
-NEGATE, OFFSET, SWAP, DROP, REVERSE = KINDS = ("negate", "offset", "swap", "drop", "reverse")
+NEGATE, OFFSET, SWAP, DROP, REVERSE = "negate", "offset", "swap", "drop", "reverse"
+SUM = "reverse a sum"  # only a clause about the order of sums can tell
 UNEVEN = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)
 ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 REFUSALS = {"refusal": 0, "require": 2, "refuse": 0}  # how many arguments decide; the others are the message
+SUMMING = (ast.Add, ast.Sub, ast.Mult)
+COMBINING = {"combine", "log_add"}  # formulas that pages bind or call to take one more number into a sum
 INDEPENDENT = {"items"}  # loops over these are declared to have no order
 LONGEST = 100  # characters of code in a report
 
@@ -68,16 +71,15 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _accumulations(loop: ast.For) -> Iterator[ast.expr]:
-    """What the loop's body adds to or rebuilds from itself: ``x += y``, ``x = f(x, y)``."""
+    """What the loop's body adds to: ``x += y``, ``x = x + y``, ``x = combine(x, y)``."""
     for node in ast.walk(loop):
-        if isinstance(node, ast.AugAssign) and not isinstance(node.value, ast.Constant):
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, SUMMING) and not isinstance(node.value, ast.Constant):
             yield node.target
-        elif isinstance(node, ast.Assign) and len(node.targets) == 1:
-            (target,) = node.targets
-            same = ast.unparse(target)
-            if isinstance(target, (ast.Name, ast.Subscript)) and any(
-                ast.unparse(n) == same for n in ast.walk(node.value) if isinstance(n, type(target))
-            ):
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            value, target = node.value, node.targets[0]
+            parts = [value.left, value.right] if isinstance(value, ast.BinOp) else getattr(value, "args", [])
+            sums = isinstance(getattr(value, "op", None), SUMMING) or called(value) in COMBINING
+            if sums and any(isinstance(part, ast.Name) and part.id == target.id for part in parts):
                 yield target
 
 
@@ -102,16 +104,15 @@ def carries(loop: ast.For) -> bool:
 
 
 def _ordered(loop: ast.For) -> bool:
-    if called(loop.iter) in INDEPENDENT:
-        return False
+    """Whether the order of a loop's rounds shows where nothing is summed."""
     grows = any(called(n) in ("append", "extend") for n in ast.walk(loop))
     stops = any(isinstance(n, (ast.Break, ast.Return)) for n in ast.walk(loop))
-    return grows or stops or carries(loop)
+    return grows or stops
 
 
 def _droppable(node: ast.AST) -> bool:
     if isinstance(node, ast.Expr):
-        return isinstance(node.value, ast.Call)
+        return isinstance(node.value, ast.Call) and not called(node.value).startswith("register")
     if isinstance(node, ast.Assign):
         return isinstance(node.targets[0], (ast.Subscript, ast.Attribute))
     return isinstance(node, (ast.AugAssign, ast.Continue, ast.Break, ast.Raise))
@@ -130,8 +131,11 @@ def possible(node: ast.AST) -> Iterator[tuple[str, int]]:
         yield SWAP, 0
     if _droppable(node):
         yield DROP, 0
-    if isinstance(node, ast.For) and _ordered(node):
-        yield REVERSE, 0
+    if isinstance(node, ast.For) and called(node.iter) not in INDEPENDENT:
+        if carries(node):
+            yield SUM, 0
+        elif _ordered(node):
+            yield REVERSE, 0
 
 
 def _replace(tree: ast.AST, old: ast.AST, new: ast.AST) -> None:
@@ -160,7 +164,7 @@ def change(tree: ast.AST, node: ast.AST, kind: str, part: int) -> ast.AST:
         node.left, node.right = node.right, node.left
     elif kind == SWAP:
         node.left, node.comparators = node.comparators[0], [node.left]  # type: ignore[attr-defined]
-    elif kind == REVERSE:
+    elif kind in (REVERSE, SUM):
         every = ast.Call(ast.Name("list", ast.Load()), [node.iter], [])  # type: ignore[attr-defined]
         node.iter = ast.Call(ast.Name("reversed", ast.Load()), [every], [])  # type: ignore[attr-defined]
     else:
@@ -232,9 +236,24 @@ def places(file: Path, wanted: Callable[[ast.AST], bool]) -> list[tuple[int, str
         (number, kind, part)
         for number, node in enumerate(parsed(file)[1])
         if (kinds := list(possible(node))) and wanted(node)
-        and function_of(file, node) is not None and not _in_message(file, node)
-        for kind, part in kinds
+        and (function := function_of(file, node)) is not None and not _draws(function) and not _in_message(file, node)
+        for kind, part in kinds if not (kind == OFFSET and _interchangeable(file, node, part))
     ]
+
+
+def _interchangeable(file: Path, node: ast.AST, part: int) -> bool:
+    """Whether a number picks one of several alike: the first of a sequence, or one of the inputs of a call."""
+    up = parents(file)[node]
+    if not isinstance(up, ast.Subscript) or up.slice is not node:
+        return False
+    return (part < 0 and getattr(node, "value", None) == 0) or ast.unparse(up.value) in ("ins", "outs")
+
+
+def _draws(function: ast.AST | None) -> bool:
+    """Whether a function makes calls for the laws, which is not the operator's behaviour."""
+    arguments = getattr(function, "args", None)
+    names = [a.arg for a in arguments.args] if arguments is not None else []
+    return "draw" in names or getattr(function, "name", "") in ("refused", "refuses")
 
 
 def _changed(file: Path, number: int, kind: str, part: int) -> tuple[ast.Module, ast.AST]:

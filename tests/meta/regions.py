@@ -1,8 +1,8 @@
 """Which code decides a clause, and which tests are its own.
 
 A clause that code names (in a refusal, a helper's call or a docstring tag) is decided by the condition there and
-by what computes it. Any other clause is decided by the lines that its tests run on its page, or in the files that
-its chapter's other clauses name; lines that fewer of the neighbouring clauses run come first.
+by what computes it. Any other clause of a page is decided by lines of the page that its tests run; those that
+fewer other clauses of the page run come first. A chapter's clause that no code names is not drawn.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 import ast
 import doctest
 import io
+import os
 import re
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout, suppress
 from functools import cache, partial
@@ -23,16 +25,12 @@ from . import mutants
 
 ROOT = trace.ROOT
 PACKAGES = ("kernels", "refimpl")
-STATEMENTS = (ast.stmt, ast.Lambda)
-
-Run = Callable[[], None]
-
 
 class Proof(NamedTuple):
     """One of a clause's own tests; ``run`` raises when it fails."""
 
     name: str
-    run: Run
+    run: Callable[[], None]
 
 
 # --- code that names a clause --------------------------------------------------------------------
@@ -88,15 +86,23 @@ def _condition(file: Path, call: ast.AST) -> list[ast.AST]:
     return [*before, raising]
 
 
+def _made_names(node: ast.Assign | ast.AugAssign) -> set[str]:
+    target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
+    parts = target.elts if isinstance(target, ast.Tuple) else [target]
+    return {part.id for part in parts if isinstance(part, ast.Name)}
+
+
 def _with_feeding(file: Path, nodes: list[ast.AST]) -> set[ast.AST]:
-    """Nodes, what is in them, and the assignments in their function that make the names they read."""
+    """Nodes, what is in them, and the assignments in their function that make the names they read.
+
+    An assignment that names a clause itself is decided there.
+    """
     function = mutants.function_of(file, nodes[0])
     names = {n.id for top in nodes for n in ast.walk(top) if isinstance(n, ast.Name)}
     feeding = [
         n for n in (ast.walk(function) if function is not None else ())
-        if isinstance(n, (ast.Assign, ast.AugAssign))
-        and any(m.id in names for m in ast.walk(getattr(n, "targets", [getattr(n, "target", n)])[0])
-                if isinstance(m, ast.Name))
+        if isinstance(n, (ast.Assign, ast.AugAssign)) and not any(map(_names_clause, ast.walk(n)))
+        and _made_names(n) & names
     ]
     return {n for top in (*nodes, *feeding) for n in ast.walk(top)}
 
@@ -118,14 +124,6 @@ def named_places(clause: str) -> list[tuple[Path, tuple[int, str, int]]]:
 
 
 # --- code that a clause's tests run ----------------------------------------------------------------
-
-
-def home(clause: trace.Clause, written: Sequence[trace.Clause]) -> set[Path]:
-    """The page of a clause, or the files that clauses of the same chapter name."""
-    if clause.file.parts[0] == "kernels":
-        return {ROOT / clause.file}
-    room = {c.name for c in written if c.file == clause.file}
-    return {file for name in room for file, _ in citations().get(name, ())}
 
 
 Lines = dict[Path, set[int]]
@@ -181,9 +179,6 @@ def _section(pattern: re.Pattern[str], text: str, name: str) -> tuple[int, int]:
 
 def _chapter_example(clause: trace.Clause) -> None:
     """Run the blocks beneath a clause of a chapter, after those before; only the former can fail."""
-    import os
-    import tempfile
-
     import numpy as np
 
     import refimpl as mx
