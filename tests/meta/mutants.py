@@ -237,7 +237,8 @@ def places(file: Path, wanted: Callable[[ast.AST], bool]) -> list[tuple[int, str
         for number, node in enumerate(parsed(file)[1])
         if (kinds := list(possible(node))) and wanted(node)
         and (function := function_of(file, node)) is not None and not _draws(function) and not _in_message(file, node)
-        for kind, part in kinds if not (kind == OFFSET and _interchangeable(file, node, part))
+        for kind, part in kinds
+        if not (kind == OFFSET and _interchangeable(file, node, part)) and not (kind == SUM and not _is_loop(function))
     ]
 
 
@@ -247,6 +248,12 @@ def _interchangeable(file: Path, node: ast.AST, part: int) -> bool:
     if not isinstance(up, ast.Subscript) or up.slice is not node:
         return False
     return (part < 0 and getattr(node, "value", None) == 0) or ast.unparse(up.value) in ("ins", "outs")
+
+
+def _is_loop(function: ast.AST) -> bool:
+    """Whether a function is one of a page's loops over numbers, or a formula for them."""
+    marks = {getattr(mark, "id", "") for mark in getattr(function, "decorator_list", ())}
+    return "scalar" in marks or any(called(node) == "items" for node in ast.walk(function))
 
 
 def _draws(function: ast.AST | None) -> bool:
@@ -301,13 +308,23 @@ def apply(root: Path, fault: Mutant) -> int:
     return _swap(str(file), pairs)
 
 
+@cache
+def loaded() -> dict[str, list[FunctionType]]:
+    """Every function that is loaded now, by its file. Called once, before children share this process's memory."""
+    found: dict[str, list[FunctionType]] = {}
+    for function in gc.get_objects():
+        if type(function) is FunctionType:
+            found.setdefault(function.__code__.co_filename, []).append(function)
+    gc.freeze()  # a collection in a child need not touch, and so copy, what is loaded
+    return found
+
+
 def _swap(file: str, pairs: Iterable[tuple[CodeType, CodeType]]) -> int:
     changed = dict(pairs)
     count = 0
-    for function in gc.get_objects():
-        if type(function) is FunctionType and function.__code__.co_filename == file:
-            new = changed.get(function.__code__)
-            if new is not None:
-                function.__code__ = new
-                count += 1
+    for function in loaded().get(file, ()):
+        new = changed.get(function.__code__)
+        if new is not None:
+            function.__code__ = new
+            count += 1
     return count
