@@ -46,8 +46,8 @@ spells the labels that remain when neighbours that are equal become one and the 
 
 [CTCLoss/shape] data has three axes, label two; batch sizes agree, also those of data_lengths and label_lengths.
 
-[CTCLoss/sum-order] everything is summed as logarithms, in increasing time and then increasing place in the label; sums
-    that are kept from one time to the next have data's type.
+[CTCLoss/sum-order] the softmax adds its classes in order; paths are summed as logarithms, in increasing time and then
+    increasing place in the label; sums that are kept from one time to the next have data's type.
 
 [CTCLoss/types] data, loss and gradient have one type; label and lengths may each have another.
     >>> run("CTCLoss", [[[0, 0]], [[0, 0]]], np.array([[1]], np.int32))

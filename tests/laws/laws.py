@@ -201,6 +201,17 @@ def refuses(op: Op, clause: str) -> None:
         raise AssertionError(f"{op.name} accepts what [{clause}] forbids: {call}")
 
 
+def accepts(op: Op, draw: Draw) -> None:
+    """Inference refuses no valid call."""
+    of = example(op, draw)
+    unknown = [None] * len(op.output_names(of.p))
+    try:
+        op.infer(of.p, [a.shape for a in of.arrays], list(unknown))
+        op.infer_type(of.p, [a.dtype for a in of.arrays], list(unknown))
+    except MXNetError as error:
+        raise AssertionError(f"{of} is refused: {error}") from error
+
+
 def _attempt(op: Op, call: dict[str, Any]) -> None:
     """Parse, infer and, where everything is known, run a call on zeros."""
     shapes, dtypes = call.get("shapes", {}), call.get("dtypes", {})
