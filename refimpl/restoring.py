@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,12 +18,15 @@ class Held:
     """What arrays, containers and objects hold now, to be given back to the very same ones.
 
     Followed are dicts, lists and tuples, ``roots`` that have attributes, and objects of ``kinds``; anything else
-    counts as a value. Without ``listed`` arrays in lists are values too: only the list is remembered.
+    counts as a value. Without ``listed`` arrays in lists are values too: only the list is remembered. Of the dicts
+    in ``shallow`` only is remembered which values they hold.
     """
 
-    def __init__(self, *roots: Any, kinds: tuple[type, ...] = (), listed: bool = True) -> None:
+    def __init__(
+        self, *roots: Any, kinds: tuple[type, ...] = (), listed: bool = True, shallow: Iterable[dict] = ()
+    ) -> None:
         self._arrays: list[tuple[Any, Any]] = []
-        self._containers: list[tuple[Any, Any]] = []
+        self._containers: list[tuple[Any, Any]] = [(one, dict(one)) for one in shallow]
         self._seen: dict[int, Any] = {}  # the things themselves, so that no other one gets their number
         self._kinds, self._listed = kinds, listed
         for root in roots:
@@ -86,9 +89,9 @@ def _overwrite(array: Any, before: Any) -> None:
 
 
 @contextmanager
-def unchanged_on_failure(*roots: Any, kinds: tuple[type, ...] = (), listed: bool = True) -> Iterator[None]:
+def unchanged_on_failure(*roots: Any, **how: Any) -> Iterator[None]:
     """Give ``roots`` back what they held before the block when it fails; see :class:`Held`."""
-    held = Held(*roots, kinds=kinds, listed=listed)
+    held = Held(*roots, **how)
     try:
         yield
     except BaseException:

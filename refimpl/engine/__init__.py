@@ -155,14 +155,14 @@ def attempt(work: Callable[[], None], reads: list[Buffer], writes: list[Buffer])
         fail(error, writes)
     except BaseException:
         if _inside.task:  # the task counts as done, and nobody will run it again
-            spoil(unfinished("an operator"), writes)
+            spoil(unfinished("operator"), writes)
         raise
 
 
 def unfinished(what: str) -> MXNetError:
     """What a reader of memory is told that a call left in the middle."""
     return refusal(
-        "engine/unfinished", f"{what} was interrupted, so that this array holds no values; run it again to its end"
+        "engine/unfinished", f"the last {what} did not finish, so that this array holds no values; run it again"
     )
 
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .. import unfinished
 from ..base import refusal
 from ..context import Context
 from ..executor_manager import _check_arguments, _split_input_slice
@@ -225,7 +226,7 @@ class DataParallelExecutorGroup:
 
         def step(index: int) -> None:
             if isinstance(data_batch, list):
-                batch, data, labels = data_batch[index], self._own_data[index], self._own_labels[index]
+                batch, data, labels = data_batch[index], _own(self._data_loads[index]), _own(self._label_loads[index])
             else:
                 batch, data, labels = data_batch, self._data_loads[index], self._label_loads[index]
             for load in data:
@@ -234,18 +235,11 @@ class DataParallelExecutorGroup:
             if given:
                 for load in labels:
                     load.fill(given)
-            self.execs[index].forward(is_train=mode)
+            self.execs[index]._forward(mode)
 
-        self.crew.run(step)
-
-    @property
-    def _own_data(self) -> list[list[Load]]:
-        """The copies when each context brings a batch of its own."""
-        return [[load._replace(whole=True, part=Ellipsis) for load in loads] for loads in self._data_loads]
-
-    @property
-    def _own_labels(self) -> list[list[Load]]:
-        return [[load._replace(whole=True, part=Ellipsis) for load in loads] for loads in self._label_loads]
+        labels = (load.target for loads in self._label_loads for load in loads)  # a later batch may bring none
+        with unfinished.forward_of(self.execs, labels, self.crew.settle):
+            self.crew.run(step)
 
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
         """Run every executor backward; head gradients for the whole batch are cut as outputs are glued.
@@ -262,7 +256,11 @@ class DataParallelExecutorGroup:
             [None] * len(self.execs) if out_grads is None
             else cut_heads(out_grads, self.execs, self.contexts, self.output_layouts)
         )
-        self.crew.run(lambda index: self.execs[index].backward(out_grads=heads[index]))
+        unfinished.require_forward(self.execs)
+        for executor, gradients in zip(self.execs, heads, strict=True):
+            executor._begin_backward(gradients)
+        with unfinished.backward_of(self.execs, self.crew.settle):
+            self.crew.run(lambda index: self.execs[index]._backward())
 
     # --- results ---------------------------------------------------------------------------------
 
@@ -397,3 +395,8 @@ class DataParallelExecutorGroup:
             monitor.exes = [executor for executor in monitor.exes if executor not in self.execs]
             for executor in execs:
                 monitor.install(executor)
+
+
+def _own(loads: Sequence[Load]) -> list[Load]:
+    """The copies when a context brings a batch of its own."""
+    return [load._replace(whole=True, part=Ellipsis) for load in loads]
