@@ -11,18 +11,10 @@ from ..base import refusal
 from ..context import Context
 from ..executor_manager import _check_arguments, _split_input_slice
 from ..io import DataDesc
+from ..metric import EvalMetric
 from ..ndarray import NDArray
-from .arrays import (
-    Load,
-    along,
-    cut_heads,
-    inferred,
-    mean_of,
-    merged,
-    owned,
-    pooled,
-    sliced_shape,
-)
+from ..restoring import unchanged_on_failure
+from .arrays import Load, along, cut_heads, inferred, mean_of, merged, owned, pooled, sliced_shape
 from .crew import Crew
 from .descriptions import check_labels, resized
 from .parameters import check_states, check_values
@@ -299,18 +291,19 @@ class DataParallelExecutorGroup:
         names = self.label_names or [str(position) for position in range(len(labels))]
         axes = self.label_layouts or [0] * len(labels)
         parts = self.slices or [slice(None)] * len(self.execs)
-        for index, (executor, part) in enumerate(zip(self.execs, parts, strict=True)):
-            if pre_sliced:
-                mine = labels[index]
-            else:
-                mine = [
-                    label[along(axis, part)] if self._is_cut(label, axis) else label
-                    for label, axis in zip(labels, axes, strict=False)
-                ]
-            eval_metric.update_dict(
-                dict(zip(names, mine, strict=False)),
-                dict(zip(self.output_names, executor.outputs, strict=True)),
-            )
+        with unchanged_on_failure(eval_metric, kinds=(EvalMetric,), listed=False):
+            for index, (executor, part) in enumerate(zip(self.execs, parts, strict=True)):
+                if pre_sliced:
+                    mine = labels[index]
+                else:
+                    mine = [
+                        label[along(axis, part)] if self._is_cut(label, axis) else label
+                        for label, axis in zip(labels, axes, strict=False)
+                    ]
+                eval_metric.update_dict(
+                    dict(zip(names, mine, strict=False)),
+                    dict(zip(self.output_names, executor.outputs, strict=True)),
+                )
 
     def _is_cut(self, label: NDArray, axis: int) -> bool:
         return axis != -1 and (len(self.execs) > 1 or label.shape[axis] != self.batch_size)
@@ -374,20 +367,23 @@ class DataParallelExecutorGroup:
             )
         if states is not None:
             check_states(self.state_names, self.state_arrays, states)
-        for position, arrays in enumerate(self.state_arrays):
-            for index, array in enumerate(arrays):
-                if states is None:
-                    array[:] = value
-                else:
-                    states[position][index].copyto(array)
+        with unchanged_on_failure(self.state_arrays):
+            for position, arrays in enumerate(self.state_arrays):
+                for index, array in enumerate(arrays):
+                    if states is None:
+                        array[:] = value
+                    else:
+                        states[position][index].copyto(array)
 
     # --- monitoring ------------------------------------------------------------------------------
 
     def install_monitor(self, mon: Any) -> None:
         """Install a monitor on every executor; it stays on when the group is reshaped."""
-        for executor in self.execs:
-            mon.install(executor)
-        self.monitors.append(mon)
+        watching = getattr(mon, "exes", None)  # a monitor of the user's own may have none
+        with unchanged_on_failure(self.monitors, watching, shallow=[vars(executor) for executor in self.execs]):
+            for executor in self.execs:
+                mon.install(executor)
+            self.monitors.append(mon)
 
     def _carry_monitors(self, execs: Sequence[Any]) -> None:
         """Move monitors from the executors of before to the new ones."""
