@@ -85,7 +85,7 @@ class SVRGModule(Module):
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
         """Compute the outputs of a batch; in training mode the snapshot computes its own beside them."""
         demand(self, "forward")
-        with unchanged_on_failure(self._exec_group.aux_arrays, shallow=[vars(self)]):
+        with shapes_kept_on_failure([self]), unchanged_on_failure(self._exec_group.aux_arrays):
             super().forward(data_batch, is_train)
             mode = self.for_training if is_train is None else is_train
             self._batch, self._shown = (data_batch, mode), False
