@@ -19,6 +19,7 @@ from .kernels.foundation import known
 from .ndarray import NDArray, zeros
 from .pool import Pool
 from .program import Program
+from .restoring import unchanged_on_failure
 from .running import MonitorCallback, run_monitored, run_steps
 from .sparse_borders import borders
 from .steps import Step
@@ -249,9 +250,10 @@ class Executor:
                         f"{name} has shape {value.shape}, the executor's has {mine[name].shape}",
                     )
                 jobs.append((value, mine[name]))
-        for value, target in jobs:
-            if value is not target and (value.is_sparse or target.is_sparse or value._data is not target._data):
-                value.copyto(target)
+        with unchanged_on_failure([target for _, target in jobs]):
+            for value, target in jobs:
+                if value is not target and (value.is_sparse or target.is_sparse or value._data is not target._data):
+                    value.copyto(target)
 
     def reshape(
         self, partial_shaping: bool = False, allow_up_sizing: bool = False, **kwargs: tuple[int, ...]
