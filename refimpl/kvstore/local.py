@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,11 @@ from ..context import cpu
 from ..ndarray import NDArray
 from ..optimizer import states as states_file
 from ..quirks import declare
+from ..restoring import unchanged_on_failure
 from . import rows, sums
 from .base import KVStoreBase
 from .compression import TwoBit, working_type
-from .pairs import Key, flatten, require_integer, require_shape
+from .pairs import Groups, Key, flatten, of_one_kind, require_integer, require_shape
 
 UpdateFunction = Callable[[Any, NDArray, NDArray], None]
 
@@ -85,10 +87,9 @@ class KVStore(KVStoreBase):
             traceback.print_exc()
 
     def _pull_one(self, key: Key, targets: list[NDArray]) -> None:
-        """Copy the stored array into every target, cast to the target's dtype."""
+        """Copy the stored array into every target, cast to the target's dtype; the shapes are right."""
         stored = self._find(key)
         for target in targets:
-            require_shape(key, stored.shape, target)
             stored.copyto(target)
 
     def _sum(self, key: Key, arrays: list[NDArray], stored: NDArray) -> NDArray:
@@ -103,6 +104,8 @@ class KVStore(KVStoreBase):
             rows.require_rows(key, arrays, stored)
             return rows.summed(arrays, home)
         if len(arrays) == 1:
+            if self._updater is None:  # which would judge it
+                sums.require_alike(key, arrays, stored)
             if _ALIAS.active:
                 return arrays[0] if arrays[0].context.memory == home.memory else arrays[0].as_in_context(home)
             return arrays[0].copyto(home)  # type: ignore[return-value]  # a Context gives an NDArray
@@ -134,12 +137,26 @@ class KVStore(KVStoreBase):
         ``priority`` says which of several calls is urgent; it never changes a result.
 
         Raises:
-            MXNetError: a key was not initialised, or several arrays of one key do not have the stored shape.
+            MXNetError: a key was not initialised, or arrays of one key do not have the stored shape (a single one
+                may have another if there is an updater to judge it).
             AssertionError: keys and values do not pair up.
         """
         require_integer(priority)
-        for name, arrays in self._grouped(key, value):
+        groups = self._grouped(key, value)
+        with self._undone_on_failure(groups):
+            self._push_all(groups)
+
+    def _push_all(self, groups: Groups) -> None:
+        for name, arrays in groups:
             self._push_one(name, arrays)
+
+    def _undone_on_failure(self, groups: Groups, targets: Groups = ()) -> AbstractContextManager[None]:
+        """A block that pushes ``groups`` to their keys, and pulls into ``targets``, altogether or not at all."""
+        changed = [] if self._updater is None else [self._stored[name] for name, _ in groups]
+        pulled = [array for _, arrays in targets for array in arrays]
+        return unchanged_on_failure(
+            changed, pulled, self._updater, kinds=opt.REMEMBERING, shallow=(self._stored, self._unsent)
+        )
 
     def pull(self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True) -> None:
         """Copy stored arrays into ``out``; sparse arrays there are left alone unless ``ignore_sparse`` is False.
@@ -150,8 +167,20 @@ class KVStore(KVStoreBase):
         """
         require_integer(priority)
         require("KVStore/pull-out", out is not None, "pull needs out=, an array or a list", AssertionError)
-        for name, targets in self._grouped(key, out):
-            self._pull_one(name, self._dense(targets) if ignore_sparse else targets)
+        self._pull_all(self._targets(key, out, ignore_sparse))
+
+    def _targets(self, key: Any, out: Any, ignore_sparse: bool = True) -> Groups:
+        """The arrays to pull into, found to fit."""
+        groups = self._grouped(key, out)
+        groups = [(name, self._dense(targets)) for name, targets in groups] if ignore_sparse else groups
+        for name, targets in groups:
+            for target in targets:
+                require_shape(name, self._find(name).shape, target)
+        return groups
+
+    def _pull_all(self, groups: Groups) -> None:
+        for name, targets in groups:
+            self._pull_one(name, targets)
 
     def _dense(self, targets: list[NDArray]) -> list[NDArray]:
         """The dense arrays among ``targets``; that others are left alone is logged once for each store."""
@@ -213,11 +242,11 @@ class KVStore(KVStoreBase):
                     "KVStore/replace",
                     f"key {name!r} holds an array of shape {self._find(name).shape}, {array.shape} cannot replace it",
                 )
-        made = {name: self._fitting(array, self._stored[name]) for name, array in pairs}
-        self._stored |= made
-        if isinstance(self._updater, opt.Updater):
-            for name, array in made.items():
-                self._updater.adopt(name, array)
+        with unchanged_on_failure(self._updater, kinds=opt.REMEMBERING, shallow=[self._stored]):
+            for name, array in pairs:
+                self._stored[name] = self._fitting(array, self._stored[name])
+                if isinstance(self._updater, opt.Updater):
+                    self._updater.adopt(name, self._stored[name])
 
     def _fitting(self, array: NDArray, stored: NDArray) -> NDArray:
         """A copy of ``array`` of the type, context and storage of what is stored."""
@@ -225,9 +254,12 @@ class KVStore(KVStoreBase):
         return made if made.stype == stored.stype else rows.stored_as(made, stored.stype)
 
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
-        """Push ``value``, then pull into ``out``, or back into ``value``."""
-        self.push(key, value, priority)
-        self.pull(key, value if out is None else out, priority)
+        """Push ``value``, then pull into ``out``, or back into ``value``; when one fails, nothing has changed."""
+        require_integer(priority)
+        groups, targets = self._grouped(key, value), self._targets(key, value if out is None else out)
+        with self._undone_on_failure(groups, targets):
+            self._push_all(groups)
+            self._pull_all(targets)
 
     def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
         """Initialise keys and pull them into ``out``."""
@@ -361,21 +393,7 @@ class KVStore(KVStoreBase):
 
     def _pairs(self, keys: Any, values: Any) -> list[tuple[Key, NDArray]]:
         """Every (key, array) of one call; fixes the kind of the store's keys."""
-        pairs = list(flatten(keys, values))
-        kinds = {str if isinstance(key, str) else int for key, _ in pairs}
-        if len(kinds) > 1:
-            raise refusal(
-                "KVStore/one-kind-in-list",
-                "inconsistent types of keys detected: use int keys or str keys", AssertionError,
-            )
-        for kind in kinds:
-            self._key_kind = self._key_kind or kind
-            if kind is not self._key_kind:
-                raise refusal(
-                    "KVStore/one-kind",
-                    f"Mixed key types are not allowed: this store has {self._key_kind.__name__} keys, got"
-                    f" {kind.__name__}",
-                )
+        pairs, self._key_kind = of_one_kind(flatten(keys, values), self._key_kind)
         return pairs
 
     def _grouped(self, keys: Any, values: Any) -> list[tuple[Key, list[NDArray]]]:

@@ -9,10 +9,13 @@ from ..atomic import together
 from ..base import refusal
 from ..initializer import Initializer
 from ..ndarray import NDArray
+from ..restoring import unchanged_on_failure
 from .base_module import INITIALIZER
 from .bucket_files import read_buckets, require_whole_numbers, write_buckets
 from .buckets import Buckets
 from .life_cycle import demand
+from .module import Module
+from .undo import shapes_kept_on_failure
 
 
 class BucketingModule(Buckets):
@@ -60,15 +63,20 @@ class BucketingModule(Buckets):
             )
         if self.params_initialized:
             self.get_params()
-        self._owner.bind(
-            data_shapes, label_shapes, for_training, inputs_need_grad, force_rebind, grad_req=grad_req
-        )
-        if self.binded:
-            self._buckets = {self._default_bucket_key: self._owner}
-        self._grad_req, self._monitors = grad_req, []
-        self._largest = dict(self._owner.data_shapes)
-        self._curr_bucket_key, self._curr_module = self._default_bucket_key, self._owner
-        self._follow_owner()
+        with shapes_kept_on_failure([self]):
+            self._owner.bind(
+                data_shapes, label_shapes, for_training, inputs_need_grad, force_rebind, grad_req=grad_req
+            )
+            if self.binded:
+                self._buckets = {self._default_bucket_key: self._owner}
+            self._grad_req, self._monitors = grad_req, []
+            self._largest = dict(self._owner.data_shapes)
+            self._choose(self._default_bucket_key, self._owner)
+            self._follow_owner()
+
+    def _choose(self, key: Any, module: Module) -> None:
+        """Make a bucket the current one, in one step."""
+        vars(self).update(_curr_bucket_key=key, _curr_module=module)
 
     def switch_bucket(self, bucket_key: Any, data_shapes: Any, label_shapes: Any = None) -> None:
         """Make the bucket of ``bucket_key`` the current one; shapes only matter the first time.
@@ -79,8 +87,7 @@ class BucketingModule(Buckets):
             MXNetError: a new bucket has a parameter that the default one has not, or of another shape.
         """
         demand(self, "switch_bucket")
-        self._curr_module = self._bucket(bucket_key, data_shapes, label_shapes)
-        self._curr_bucket_key = bucket_key
+        self._choose(bucket_key, self._bucket(bucket_key, data_shapes, label_shapes))
 
     def prepare(self, data_batch: Any, sparse_row_id_fn: Callable | None = None) -> None:
         """Bind the bucket of ``data_batch`` if it is new; the current bucket stays."""
@@ -91,10 +98,15 @@ class BucketingModule(Buckets):
     def install_monitor(self, mon: Any) -> None:
         """Install a monitor on every bucket, those to come included."""
         demand(self, "install_monitor")
-        for module in self._buckets.values():
-            if module.binded:
+        bound = [module for module in self._buckets.values() if module.binded]
+        groups = [module._exec_group for module in bound]
+        watched = [vars(executor) for group in groups for executor in group.execs]
+        with unchanged_on_failure(
+            self._monitors, getattr(mon, "exes", None), [group.monitors for group in groups], shallow=watched
+        ):
+            for module in bound:
                 module.install_monitor(mon)
-        self._monitors.append(mon)
+            self._monitors.append(mon)
 
     # --- parameters -------------------------------------------------------------------
 
@@ -133,7 +145,7 @@ class BucketingModule(Buckets):
         demand(self, "forward")
         key, module = self._bucket_of(data_batch)
         module.forward(data_batch, is_train=is_train)
-        self._curr_bucket_key, self._curr_module = key, module
+        self._choose(key, module)
 
     # --- optimizer -------------------------------------------------------------------------------
 
@@ -146,11 +158,15 @@ class BucketingModule(Buckets):
         if self.optimizer_initialized and not force_init:
             self.logger.warning("optimizer already initialized, ignoring.")
             return
-        self._owner.init_optimizer(kvstore, optimizer, optimizer_params, force_init=force_init)
-        for module in self._buckets.values():
-            if module is not self._owner and module.binded:
+        others = [module for module in self._buckets.values() if module is not self._owner and module.binded]
+        with (
+            self._owner._optimizer_kept_on_failure(kvstore, optimizer),
+            unchanged_on_failure(shallow=[vars(self), *map(vars, others)]),
+        ):
+            self._owner.init_optimizer(kvstore, optimizer, optimizer_params, force_init=force_init)
+            for module in others:
                 module.borrow_optimizer(self._owner)
-        self._follow_owner()
+            self._follow_owner()
 
     def update(self) -> None:
         """Apply the gradients of the current bucket to the parameters that all share."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from operator import itemgetter
+from concurrent.futures import Future, wait
 from queue import SimpleQueue
 from threading import Thread
 
@@ -22,23 +22,42 @@ class Crew:
     def __init__(self, size: int) -> None:
         self.size = size
         self._inboxes: list[SimpleQueue] = []
+        self._under_way: list[Future] = []
 
     def run(self, work: Callable[[int], object]) -> None:
         """Call ``work(i)`` for each context i and return when all are done.
 
-        An exception is raised here once every context has stopped; the lowest context speaks first.
+        An exception is raised here once every context has stopped; those of this thread speak first, then the lowest
+        context. When this
+        thread is interrupted, contexts that have not begun do not begin any more, and the others finish first.
         """
         if len(self._inboxes) < self.size - 1:
             self._hire()
-        answers: SimpleQueue = SimpleQueue()
+        self.settle()
         work = quirks.carried(work)
-        for inbox in self._inboxes:
-            inbox.put((work, answers))
-        for context in (0, *range(len(self._inboxes) + 1, self.size)):
-            answers.put(_answer(work, context))
-        failures = [failure for _ in range(self.size) if (failure := answers.get()) is not None]
-        if failures:
-            raise min(failures, key=itemgetter(0))[1]
+        jobs: list[Future] = [Future() for _ in self._inboxes]
+        self._under_way = jobs
+        try:
+            for inbox, job in zip(self._inboxes, jobs, strict=True):
+                inbox.put((work, job))
+            try:
+                for context in (0, *range(len(self._inboxes) + 1, self.size)):
+                    work(context)
+            except Exception:
+                wait(jobs)
+                raise
+            wait(jobs)
+        finally:
+            self.settle()
+        for job in jobs:
+            job.result()
+
+    def settle(self) -> None:
+        """Return when no context is at work any more; what has not begun does not begin."""
+        for job in self._under_way:
+            if not job.cancel():
+                wait([job])
+        self._under_way = []
 
     def _hire(self) -> None:
         """Start the threads that are missing; a crew that never works never has any."""
@@ -54,20 +73,17 @@ class Crew:
 
 
 def _work(context: int, inbox: SimpleQueue) -> None:
-    """Do what comes in, and answer with None or (context, exception)."""
-    while (job := inbox.get()) is not None:
-        work, answers = job
-        answers.put(_answer(work, context))
-        del job, work, answers
-
-
-def _answer(work: Callable[[int], object], context: int) -> tuple[int, BaseException] | None:
-    """Do the work of one context; None, or what went wrong."""
-    try:
-        work(context)
-    except BaseException as failure:  # noqa: BLE001  # it is raised again, on the calling thread
-        return context, failure
-    return None
+    """Do what comes in, unless it was cancelled meanwhile."""
+    while (order := inbox.get()) is not None:
+        work, job = order
+        if job.set_running_or_notify_cancel():
+            try:
+                work(context)
+            except BaseException as failure:  # noqa: BLE001  # it is raised again, on the calling thread
+                job.set_exception(failure)
+            else:
+                job.set_result(None)
+        del order, work, job
 
 
 def _send_home(inboxes: list[SimpleQueue]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from .. import symbol as sym
@@ -24,6 +25,7 @@ from .life_cycle import demand
 from .optimizing import Devices, OptimizingModule, group_to_share
 from .parameters import as_arrays, fitting, host_zeros, require_initializer
 from .state_files import read_params
+from .undo import shapes_kept_on_failure
 
 DEVICE = cpu()
 """Where a module runs unless told otherwise."""
@@ -185,6 +187,13 @@ class Module(Described, OptimizingModule):
                 "inputs_need_grad=True needs for_training=True: gradients come from backward",
                 AssertionError,
             )
+        with shapes_kept_on_failure([self]):
+            self._bind(data_shapes, label_shapes, for_training, inputs_need_grad, shared_module, grad_req)
+
+    def _bind(
+        self, data_shapes: Any, label_shapes: Any, for_training: bool, inputs_need_grad: bool, shared_module: Any,
+        grad_req: Any,
+    ) -> None:
         data, labels = _parse_data_desc(self._data_names, self._label_names, data_shapes, label_shapes)
         shared_group = None if shared_module is None else group_to_share(shared_module, len(self._context))
         group = DataParallelExecutorGroup(
@@ -228,8 +237,9 @@ class Module(Described, OptimizingModule):
         if labels is None and self._label_shapes:
             batch_size, _ = self._exec_group.decide_slices(data)
             labels = [with_batch_size(d, batch_size) for d in self._label_shapes]
-        self._exec_group.reshape(data, labels)
-        self._data_shapes, self._label_shapes = data, labels
+        with shapes_kept_on_failure([self]):
+            self._exec_group.reshape(data, labels)
+            self._data_shapes, self._label_shapes = data, labels
 
     # --- parameters ------------------------------------------------------------------------------
 
@@ -269,13 +279,14 @@ class Module(Described, OptimizingModule):
                 values.append((value, host))
 
         # only now, when every value is known, is anything written
-        for value, host in values:
-            if value is not host:
-                value.copyto(host)
-        self._exec_group.set_params(self._arg_params, self._aux_params)
-        self._tell_store()
-        self.params_initialized = True
-        self._params_dirty = False
+        with self._values_kept_on_failure():
+            for value, host in values:
+                if value is not host:
+                    value.copyto(host)
+            self._exec_group.set_params(self._arg_params, self._aux_params)
+            self._tell_store()
+            self._params_dirty = False
+            self.params_initialized = True
 
     def set_params(
         self, arg_params: Mapping[str, Any], aux_params: Mapping[str, Any] | None,
@@ -304,10 +315,11 @@ class Module(Described, OptimizingModule):
             )
             return
         demand(self, "set_params")
-        self._exec_group.set_params(as_arrays(arg_params), as_arrays(aux_params), allow_extra=allow_extra)
-        self._tell_store()
-        self._params_dirty = True
-        self.params_initialized = True
+        with self._values_kept_on_failure():
+            self._params_dirty = True
+            self._exec_group.set_params(as_arrays(arg_params), as_arrays(aux_params), allow_extra=allow_extra)
+            self._tell_store()
+            self.params_initialized = True
 
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
         """Return (parameters, auxiliary states): the module's own copies, means over the contexts."""
@@ -330,10 +342,12 @@ class Module(Described, OptimizingModule):
         """
         demand(self, "forward")
         first = data_batch[0] if isinstance(data_batch, list) else data_batch
-        if isinstance(data_batch, list) or differ(first.data, self._data_shapes):
-            self._follow(data_batch)
-        self._params_dirty |= bool(self._aux_names)
-        self._exec_group.forward(data_batch, is_train)
+        other = isinstance(data_batch, list) or differ(first.data, self._data_shapes)
+        with shapes_kept_on_failure([self]) if other else nullcontext():
+            if other:
+                self._follow(data_batch)
+            self._params_dirty |= bool(self._aux_names)
+            self._exec_group.forward(data_batch, is_train)
 
     def _follow(self, data_batch: Any) -> None:
         """Reshape to the shapes of ``data_batch`` unless they are bound already."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 from .. import optimizer as opt
 from ..base import refusal
 from ..context import Context
+from ..kvstore import KVStore
 from ..model import (
     _create_kvstore,
     _initialize_kvstore,
@@ -17,6 +19,7 @@ from ..model import (
 )
 from ..optimizer import states
 from ..quirks import declare
+from ..restoring import unchanged_on_failure
 from .base_module import BaseModule
 from .executor_group import DataParallelExecutorGroup
 from .life_cycle import demand
@@ -30,6 +33,10 @@ _KEEPS = declare(
 )
 _ROW_SPARSE = "1"
 """What the attribute ``__storage_type__`` of a row_sparse variable says."""
+
+_OF_THE_OPTIMIZER = (
+    "_optimizer", "_kvstore", "_update_on_kvstore", "_updater", "_indexed_names", "_indexed_contexts",
+)
 
 
 class Devices:
@@ -94,6 +101,18 @@ class OptimizingModule(BaseModule):
         if self.optimizer_initialized and not force_init:
             self.logger.warning("optimizer already initialized, ignoring...")
             return
+        with self._optimizer_kept_on_failure(kvstore, optimizer):
+            self._install_optimizer(kvstore, optimizer, optimizer_params)
+
+    def _optimizer_kept_on_failure(self, kvstore: Any, optimizer: Any) -> AbstractContextManager[None]:
+        """A block that installs an optimizer; when it fails, the store and the optimizer given are as before."""
+        given = [vars(one) for one in (kvstore, optimizer) if hasattr(one, "__dict__")]
+        stored = [kvstore._stored] if type(kvstore) is KVStore else []
+        return unchanged_on_failure(
+            self._exec_group.param_arrays, shallow=[vars(self), vars(self._devices), *given, *stored]
+        )
+
+    def _install_optimizer(self, kvstore: Any, optimizer: Any, optimizer_params: Any) -> None:
         content = b""
         if self._preload_opt_states is not None:
             content = read_states(self._preload_opt_states, self._preload_params)
@@ -159,13 +178,8 @@ class OptimizingModule(BaseModule):
         Parameters that both have meet in one state, whatever their order is here and there.
         """
         demand(shared_module, "borrow_optimizer")
-        self._optimizer = shared_module._optimizer
-        self._kvstore = shared_module._kvstore
-        self._update_on_kvstore = shared_module._update_on_kvstore
-        self._updater = shared_module._updater
-        self._indexed_names = shared_module._indexed_names
-        self._indexed_contexts = shared_module._indexed_contexts
-        self.optimizer_initialized = True
+        borrowed = {name: getattr(shared_module, name) for name in _OF_THE_OPTIMIZER}
+        vars(self).update(borrowed, optimizer_initialized=True)  # in one step, which nothing interrupts
 
     def update(self) -> None:
         """Apply the gradients of the last backward to the parameters of every context."""
@@ -182,6 +196,15 @@ class OptimizingModule(BaseModule):
                 weights, gradients, updater=self._updater, kvstore=self._kvstore,
                 num_device=max(self._indexed_contexts, len(self._context)), param_names=self._indexed_names,
             )
+
+    def _values_kept_on_failure(self) -> AbstractContextManager[None]:
+        """A block that sets parameters; they, and what updates them, are as before when it fails."""
+        group, store = self._exec_group, self._kvstore
+        owned = (store._stored, store._updater) if type(store) is KVStore else ({}, None)
+        return unchanged_on_failure(
+            self._arg_params, self._aux_params, group.param_arrays, group.aux_arrays, self._updater, owned[1],
+            kinds=opt.REMEMBERING, shallow=[vars(self), vars(self._devices), owned[0]],
+        )
 
     def _tell_store(self) -> None:
         """Let who updates the parameters know of those just set; states stay as they are."""

@@ -68,8 +68,9 @@ def _values(module: Any) -> tuple[dict, dict] | None:
 def _parts(module: Any) -> Iterator[Any]:
     """A module, the modules inside it, their executor groups and the monitors of these."""
     yield module
-    for name in ("_modules", "_buckets"):
+    for name in ("_modules", "_buckets", "_mod_aux"):
         inside = getattr(module, name, None) or ()
+        inside = [inside] if name == "_mod_aux" and inside else inside
         for one in inside.values() if isinstance(inside, dict) else inside:
             yield from _parts(one)
     group = getattr(module, "_exec_group", None)

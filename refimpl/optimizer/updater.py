@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..context import Context
+from ..lr_scheduler import LRScheduler
 from ..ndarray import NDArray
 from . import states as states_file
 from .optimizer import Index, Optimizer
@@ -99,11 +100,11 @@ class Updater:
         Raises:
             MXNetError: the bytes are damaged or hold what no such file holds.
         """
-        self.states, optimizer = states_file.loads(states, name)
+        found, optimizer = states_file.loads(states, name)
+        changed: dict[str, Any] = {"states": found, "states_synced": dict.fromkeys(found, False)}
         if optimizer is not None:
-            self.optimizer = optimizer
-            self.aggregate_updates = optimizer.aggregate_num > 0
-        self.states_synced = dict.fromkeys(self.states, False)
+            changed |= {"optimizer": optimizer, "aggregate_updates": optimizer.aggregate_num > 0}
+        vars(self).update(changed)  # in one step, which nothing interrupts
 
 
 def get_updater(optimizer: Optimizer) -> Updater:
@@ -111,4 +112,7 @@ def get_updater(optimizer: Optimizer) -> Updater:
     return Updater(optimizer)
 
 
-__all__ = ["Updater", "get_updater"]
+REMEMBERING = (Updater, Optimizer, LRScheduler)
+"""What an update changes beside the weights."""
+
+__all__ = ["REMEMBERING", "Updater", "get_updater"]
