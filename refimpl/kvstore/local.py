@@ -127,11 +127,10 @@ class KVStore(KVStoreBase):
             home = cpu() if self._mode == "local" else array.context
             made[name] = array.copyto(home)  # type: ignore[assignment]  # a Context gives an NDArray
         self._stored |= made  # none, when there was no memory for one of them
-        if twice is not None:
-            raise refusal(
-                "KVStore/duplicate-init",
-                f"duplicate init of key {twice!r}: a key is initialised once; push to change its array",
-            )
+        require(
+            "KVStore/duplicate-init", twice is None,
+            f"duplicate init of key {twice!r}: a key is initialised once; push to change its array",
+        )
 
     def push(self, key: Any, value: Any, priority: int = 0) -> None:
         """Add up arrays by key and store the sums, or hand them to the updater.
