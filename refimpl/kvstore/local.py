@@ -122,14 +122,18 @@ class KVStore(KVStoreBase):
             AssertionError: keys and values do not pair up, or a key is neither int nor str.
         """
         made: dict[Key, NDArray] = {}
+        twice: Key | None = None
         for name, array in self._pairs(key, value):
-            require(
-                "KVStore/duplicate-init", name not in self._stored and name not in made,
-                f"duplicate init of key {name!r}: a key is initialised once; push to change its array",
-            )
+            if name in self._stored or name in made:
+                twice = name
+                break
             home = cpu() if self._mode == "local" else array.context
             made[name] = array.copyto(home)  # type: ignore[assignment]  # a Context gives an NDArray
-        self._stored |= made
+        self._stored |= made  # none, when there was no memory for one of them
+        require(
+            "KVStore/duplicate-init", twice is None,
+            f"duplicate init of key {twice!r}: a key is initialised once; push to change its array",
+        )
 
     def push(self, key: Any, value: Any, priority: int = 0) -> None:
         """Add up arrays by key and store the sums, or hand them to the updater.

@@ -360,7 +360,7 @@ SCENARIOS: dict[str, tuple[Callable[[], Scenario], tuple[str, ...]]] = {
 CASES = [(name, kind) for name, (_, kinds) in SCENARIOS.items() for kind in kinds]
 
 
-@pytest.mark.clause("Files/atomic", "Module/failure-keeps", "KVStore/failure-keeps")
+@pytest.mark.clause("Files/atomic", "Files/together", "Module/failed-optimizer", "KVStore/no-memory", "Updater/failed")
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_some_failures_leave_what_was_there(name: str, kind: str) -> None:
     fits = name.startswith("fit")
