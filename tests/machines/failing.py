@@ -13,7 +13,6 @@ from unittest import mock
 
 import refimpl as mx
 from refimpl.kernels.foundation import buffer
-from refimpl.kernels.tuned import kernel
 
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -69,9 +68,7 @@ class HalfWritten:
 
 def _memory(counter: Counter) -> list[Any]:
     error = mx.MXNetError("there is no memory")
-    return [
-        mock.patch.object(module, "room", counter.failing(module.room, error)) for module in (buffer, kernel)
-    ]
+    return [mock.patch.object(buffer, "room", counter.failing(buffer.room, error))]
 
 
 def _write(counter: Counter) -> list[Any]:
