@@ -1,6 +1,6 @@
 """Arrays made from nothing: zeros, ones, a constant, a range; and zeros or ones like another array.
 
-[creation/shape] the shape is the parameter's; a side of 0 is unknown, and inferred from the consumer.
+[creation/shape] the shape is the parameter's; sides that a symbol leaves unknown are inferred from the consumer.
     >>> run("_zeros", shape=(1, 2)), run("_ones", shape=2)
     ([[0.0, 0.0]], [1.0, 1.0])
 

@@ -13,7 +13,9 @@
 
 [diag/axes] axis1 and axis2 are two different axes of data.
 
-[diag/empty] the diagonal has at least one element.
+[diag/empty] a diagonal that lies outside the matrix has no elements.
+    >>> run("diag", [[1, 2, 3], [4, 5, 6]], k=3)
+    []
 
 [diag/gradient] the head is put back onto the diagonal, or taken from it.
     >>> grad("diag", [[1, 2, 3], [4, 5, 6]], k=1, head=[5, 6])
@@ -26,7 +28,7 @@
     >>> run("_eye", N=2, M=3, k=1), run("_eye", N=2, dtype="int32")
     ([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]])
 
-[_eye/rows] N is 1 or more.
+[_eye/rows] N is 0 or more; 0 rows have no elements.
 """
 
 from typing import Literal, NamedTuple
@@ -78,8 +80,7 @@ def shape_of(p, shape):
     height, width = shape[first], shape[second]
     length = UNKNOWN
     if told(height, width):
-        length = min(height, width - p.k) if p.k >= 0 else min(height + p.k, width)
-        require("diag/empty", length > 0, f"diagonal {p.k} of {height} by {width} elements is empty")
+        length = max(min(height, width - p.k) if p.k >= 0 else min(height + p.k, width), 0)
     return (*(s for a, s in enumerate(shape) if a not in (first, second)), length)
 
 
@@ -90,7 +91,7 @@ def infer(p, ins, outs):
 
 
 def infer_eye(p, ins, outs):
-    require("_eye/rows", p.N > 0, f"N={p.N} must be 1 or more")
+    require("_eye/rows", p.N >= 0, f"N={p.N} must be 0 or more")
     return [], [merge("_eye/diagonal", "output", outs[0], (p.N, p.M if p.M > 0 else p.N))]
 
 
@@ -164,10 +165,9 @@ register(Op(
     name="diag", doc=__doc__, params=Params, infer=infer, forward=forward, backward=backward, cases=cases,
     refusals={
         "diag/axes": {"params": {"axis1": 1, "axis2": -1}, "shapes": {"data": (2, 3)}},
-        "diag/empty": {"params": {"k": 3}, "shapes": {"data": (2, 3)}},
     },
 ))
 register(Op(
     name="_eye", doc=__doc__, params=EyeParams, inputs=(), infer=infer_eye, infer_type=type_eye,
-    forward=forward_eye, cases=cases_eye, refusals={"_eye/rows": {"params": {"N": 0}}},
+    forward=forward_eye, cases=cases_eye, refusals={"_eye/rows": {"params": {"N": -1}}},
 ))

@@ -103,7 +103,7 @@ class PickParams(NamedTuple):
 
 
 class OneHotParams(NamedTuple):
-    depth: Annotated[int, AtLeast(1)]
+    depth: Annotated[int, AtLeast(0)]
     on_value: float = 1.0
     off_value: float = 0.0
     dtype: DataType = "float32"

@@ -33,7 +33,7 @@
     >>> run("_linspace", start=0, stop=10, num=4, dtype="int32"), run("_linspace", start=2, stop=3, num=1)
     ([0.0, 3.0, 6.0, 10.0], [2.0])
 
-[_linspace/num] num is 1 or more.
+[_linspace/num] num is 0 or more.
 """
 
 from math import prod
@@ -116,7 +116,7 @@ def infer_with(clause, shape_of):
 
 
 def infer_linspace(p, ins, outs):
-    require("_linspace/num", p.num > 0, f"num={p.num} must be 1 or more")
+    require("_linspace/num", p.num >= 0, f"num={p.num} must be 0 or more")
     return [], [merge("_linspace/values", "output", outs[0], (p.num,))]
 
 
@@ -239,5 +239,5 @@ for name, params, forward, shape_of, clause, types, drawn, refusals in TABLE:
 register(Op(
     name="_linspace", doc=__doc__, params=LinspaceParams, inputs=(), infer=infer_linspace,
     infer_type=type_named, forward=forward_linspace, cases=cases_linspace,
-    refusals={"_linspace/num": {"params": {"start": 0, "stop": 1, "num": 0}}},
+    refusals={"_linspace/num": {"params": {"start": 0, "stop": 1, "num": -1}}},
 ))

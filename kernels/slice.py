@@ -12,7 +12,9 @@
 
 [slice/step] a step is not 0.
 
-[slice/empty] at least one index is kept on each axis.
+[slice/empty] an axis of which nothing is kept has no elements in the result.
+    >>> run("slice", [[1, 2], [3, 4]], begin=(1, 0), end=(1, 1)), run("slice", [1, 2], begin=(2,), end=(1,))
+    ([], [])
 
 [slice/gradient] the head is put back where it was read; all other places are zero.
     >>> grad("slice", [1, 2, 3, 4, 5], begin=(4,), end=(None,), step=(-2,), head=[7, 8, 9])
@@ -128,10 +130,6 @@ def kept(shape, given):
     found = []
     for side, (begin, end, step) in zip(shape, given, strict=True):
         found.append(range(*slice(begin, end, step).indices(side)) if told(side) else None)
-        require(
-            "slice/empty", side in (0, UNKNOWN) or len(found[-1]),
-            f"begin={begin}, end={end}, step={step} keep nothing of an axis of {side}",
-        )
     return found
 
 
@@ -331,7 +329,6 @@ register_multilinear(Op(
         "slice/step": {
             "params": {"begin": (0,), "end": (1,), "step": (0,)}, "shapes": {"data": (3,)},
         },
-        "slice/empty": {"params": {"begin": (2,), "end": (2,)}, "shapes": {"data": (3,)}},
     },
 ), ("data",))
 register_multilinear(Op(

@@ -12,7 +12,9 @@
 
 [_split_v2/axis] axis is an axis of data, 1 unless named; it may count from the end.
 
-[_split_v2/parts] every part has an index or more: indices ascend and lie inside the axis.
+[_split_v2/parts] indices ascend and lie inside the axis; between equal ones lies a part without elements.
+    >>> run("_split_v2", [1, 2, 3], indices=(0, 0, 2))
+    ([], [1.0, 2.0], [3.0])
 
 [_split_v2/squeeze-axis] with squeeze_axis each part has one index, and loses the axis.
     >>> run("_split_v2", [[1, 2], [3, 4]], indices=(0, 1), squeeze_axis=True)
@@ -68,8 +70,8 @@ def starts(p, side):
         cuts = (*p.indices, side)
         require("_split_v2/indices", cuts[0] == 0, f"indices {list(p.indices)} must begin with 0")
     require(
-        "_split_v2/parts", all(a < b for a, b in pairwise(cuts)),
-        f"cutting {side} indices at {list(cuts[:-1])} leaves an empty part",
+        "_split_v2/parts", all(a <= b for a, b in pairwise(cuts)),
+        f"{list(cuts[:-1])} must ascend and lie inside an axis of {side} indices",
     )
     return cuts
 
@@ -140,7 +142,7 @@ register(Op(
     refusals={
         "_split_v2/indices": refused(indices=(1, 2)),
         "_split_v2/axis": refused(axis=2),
-        "_split_v2/parts": refused(indices=(0, 4)),
+        "_split_v2/parts": refused(indices=(0, 5)),
         "_split_v2/squeeze-axis": refused(squeeze_axis=True),
         "_split_v2/shapes": {
             "params": {"indices": (0, 1)}, "shapes": {"data": (2, 4), "output1": (2, 2)},

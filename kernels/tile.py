@@ -6,7 +6,9 @@
     >>> run("tile", [1, 2], reps=(2, 1)), run("tile", [[1], [2]], reps=2)
     ([[1.0, 2.0], [1.0, 2.0]], [[1.0, 1.0], [2.0, 2.0]])
 
-[tile/positive] each number of reps is 1 or more.
+[tile/positive] each number of reps is 0 or more; with a 0 the result has no elements.
+    >>> run("tile", [[1, 2]], reps=(0, 2))
+    []
 
 [tile/shape] the output's shape is inferred from the input's, never the reverse.
 
@@ -17,7 +19,9 @@
     >>> run("repeat", [[1, 2], [3, 4]], repeats=2, axis=-1)
     [[1.0, 1.0, 2.0, 2.0], [3.0, 3.0, 4.0, 4.0]]
 
-[repeat/positive] repeats is 1 or more.
+[repeat/positive] repeats is 0 or more; 0 leaves no elements.
+    >>> run("repeat", [[1, 2]], repeats=0, axis=1)
+    [[]]
 
 [repeat/shape] the output's shape is inferred from the input's, never the reverse.
 
@@ -55,7 +59,7 @@ def aligned(p, shape):
 
 
 def infer(p, ins, outs):
-    require("tile/positive", all(r > 0 for r in p.reps), f"reps {list(p.reps)} must be 1 or more")
+    require("tile/positive", all(r >= 0 for r in p.reps), f"reps {list(p.reps)} must be 0 or more")
     if ins[0] is None:
         return ins, outs
     wanted = tuple(r * side for r, side in zip(*aligned(p, ins[0]), strict=True))
@@ -64,7 +68,7 @@ def infer(p, ins, outs):
 
 def infer_repeat(p, ins, outs):
     data = ins[0]
-    require("repeat/positive", p.repeats > 0, f"repeats={p.repeats} must be 1 or more")
+    require("repeat/positive", p.repeats >= 0, f"repeats={p.repeats} must be 0 or more")
     if data is None:
         return ins, outs
     if p.axis is None:
@@ -108,19 +112,19 @@ def run_with(view):
 
 
 def cases(draw):
-    return Case({"reps": draw.shape(1, 2, 3)}, {"data": draw.shape(1, 4, 3)})
+    return Case({"reps": tuple(draw.integer(0, 3) for _ in range(draw.integer(1, 2)))}, {"data": draw.shape(1, 4, 3)})
 
 
 def cases_repeat(draw):
     shape = draw.shape(1, 4)
     axis = draw.choice([None, 0, -1, len(shape) - 1])
-    return Case({"repeats": draw.integer(1, 3), "axis": axis}, {"data": shape})
+    return Case({"repeats": draw.integer(0, 3), "axis": axis}, {"data": shape})
 
 
 register(Op(
     name="tile", doc=__doc__, params=Params, infer=infer, **run_with(tile_view), cases=cases,
     refusals={
-        "tile/positive": {"params": {"reps": (0, 2)}, "shapes": {"data": (3,)}},
+        "tile/positive": {"params": {"reps": (-1, 2)}, "shapes": {"data": (3,)}},
         "tile/shape": {"params": {"reps": (2,)}, "shapes": {"data": (3,), "output": (3,)}},
     },
 ))
@@ -128,7 +132,7 @@ register(Op(
     name="repeat", doc=__doc__, params=RepeatParams, infer=infer_repeat, **run_with(repeat_view),
     cases=cases_repeat,
     refusals={
-        "repeat/positive": {"params": {"repeats": 0}, "shapes": {"data": (3,)}},
+        "repeat/positive": {"params": {"repeats": -1}, "shapes": {"data": (3,)}},
         "repeat/axis": {"params": {"repeats": 2, "axis": 1}, "shapes": {"data": (3,)}},
         "repeat/shape": {"params": {"repeats": 2}, "shapes": {"data": (3,), "output": (3,)}},
     },

@@ -7,7 +7,7 @@
 
 [_zeros_without_dtype/number] dtype lies between -1 (not said) and 7.
 
-[_zeros_without_dtype/shape] a side of 0 is unknown, and inferred from the consumer.
+[_zeros_without_dtype/shape] sides that a symbol leaves unknown are inferred from the consumer.
 """
 
 from typing import NamedTuple

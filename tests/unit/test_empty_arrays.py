@@ -7,12 +7,16 @@ Values and shapes under ``np_shape`` were printed by MXNet 1.9.1 for the calls t
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import refimpl as mx
+from refimpl.kernels.foundation import Buffer, as_buffer, get
+from refimpl.kernels.foundation import run as runner
+from refimpl.symbol.ir import Entry, Node
 
 Z, ONE = mx.nd.zeros, mx.nd.ones
 
@@ -202,3 +206,42 @@ def test_the_gradient_of_an_empty_array_is_empty() -> None:
         y = (x * 2).sum()
     y.backward()
     assert x.grad.shape == (0, 2) and y.asscalar() == 0.0
+
+
+# --- the check before every call -----------------------------------------------------------------
+
+
+def buffers(*shapes: tuple[int, ...]) -> list[Buffer]:
+    return [as_buffer(np.zeros(shape, np.float32)) for shape in shapes]
+
+
+@pytest.mark.clause("operator/output-shape")
+def test_memory_of_another_shape_is_no_output() -> None:
+    op = get("transpose")
+    with pytest.raises(mx.MXNetError) as caught:
+        runner.forward(op, op.params(), buffers((2, 3)), buffers((2, 3)))
+    assert caught.value.clause == "operator/output-shape"
+
+
+@pytest.mark.clause("operator/input-shape")
+def test_an_input_that_a_page_lets_pass_is_refused() -> None:
+    # a page whose infer answers with the shape of the first input, whatever the second one has
+    lax = replace(get("elemwise_add"), infer=lambda p, ins, outs: ([ins[0]] * 2, [ins[0]]))
+    with pytest.raises(mx.MXNetError) as caught:
+        runner.plan(lax, lax.params(), buffers((3,), (2,)))
+    assert caught.value.clause == "operator/input-shape"
+    assert "rhs has shape [2], expected [3]" in str(caught.value)
+    node = Node(lax, "sum", {}, [mx.sym.Variable(name).entries[0] for name in "ab"])
+    with pytest.raises(mx.MXNetError) as caught:
+        mx.Symbol([Entry(node, 0)]).infer_shape(a=(3,), b=(2,))
+    assert caught.value.clause == "operator/input-shape"
+
+
+@pytest.mark.clause("operator/gradient-shape")
+def test_a_gradient_has_the_shape_of_what_it_belongs_to() -> None:
+    op = get("dot")
+    head, left, right = buffers((2, 4), (2, 3), (3, 4))
+    with pytest.raises(mx.MXNetError) as caught:
+        runner.check_backward(op, op.params(), [head], [left, right], buffers((3, 2), (3, 4)))
+    assert caught.value.clause == "operator/gradient-shape"
+    runner.check_backward(op, op.params(), [head], [left, right], buffers((2, 3), (3, 4)))

@@ -28,7 +28,8 @@ def test_eye() -> None:
     assert (made.dtype, made.context) == (np.float32, mx.cpu(1))
     assert nd.eye(2, dtype=np.int32).dtype == np.int32
     with pytest.raises(mx.MXNetError, match="_eye/rows"):
-        nd.eye(0)
+        nd.eye(-1)
+    assert nd.eye(0).shape == (0, 0)  # under np_shape
 
 
 @pytest.mark.clause("_linspace/values")
@@ -42,6 +43,7 @@ def test_linspace() -> None:
     assert nd.linspace(0, 1, 3, dtype=None).dtype == np.float64
     with pytest.raises(mx.MXNetError, match="_linspace/num"):
         nd.linspace(0, 1, -2)
+    assert nd.linspace(0, 1, 0).shape == (0,)  # under np_shape
 
 
 def test_symbols_from_nothing() -> None:
