@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from . import gradient_arrays, profiling_hook
+from . import gradient_arrays
 from .base import refusal
 from .function import Function
 from .kernels.foundation import Op, allocate
@@ -27,6 +27,7 @@ from .ndarray.recording import (
     train_mode,
 )
 from .ndarray.tape import STATE, Place, Record
+from .run_operator import watched
 from .steps import BackwardStep
 from .symbol import Symbol, gradient
 from .symbol.compose import attribute_text
@@ -223,15 +224,8 @@ def _run_gradient(node: Node, values: _Values, read: set[Key], is_train: bool) -
         for index, place in enumerate(record.inputs)
     ]
     step = BackwardStep(node, local, buffers, ctx)
-    watch = profiling_hook.imperative
-    if watch is None:
+    with watched(node.kind, ctx, local):
         step.run(is_train)
-    else:
-        begun = watch.begin(node.kind, ctx, [b.shape for b in local])
-        try:
-            step.run(is_train)
-        finally:
-            watch.end(begun)
     made = []
     for index, buffer in enumerate(buffers):
         if buffer is not None:

@@ -8,7 +8,7 @@ from .base import refusal
 from .context import Context
 from .kernels.foundation import Buffer, NoParams, get
 from .kernels.foundation import run as runner
-from .resource import random_streams
+from .run_operator import run_operator
 from .symbol.ir import Node
 
 
@@ -33,8 +33,7 @@ class ForwardStep:
         """Fill the outputs."""
         op = self.op
         if not self.is_plain:
-            rng = random_streams(self.context) if op.random else None
-            runner.fill(op, self.params, self.inputs, self.outputs, is_train=is_train, rng=rng)
+            run_operator(op, self.params, self.inputs, self.outputs, self.context, is_train=is_train)
         else:
             op.forward(self.params, *self.arguments)
 

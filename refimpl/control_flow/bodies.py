@@ -11,7 +11,7 @@ from ..base import refusal, require
 from ..context import Context
 from ..kernels.foundation import Buffer, allocate, known, merge
 from ..kernels.foundation import run as runner
-from ..resource import random_streams
+from ..run_operator import run_operator
 from ..steps import BackwardStep
 from ..symbol import gradient, inference
 from ..symbol.inference import Key, key_of
@@ -146,8 +146,7 @@ class Body:
             writes = [values[id(node), i] for i in range(node.output_count())]
             if id(node) not in frame.own:
                 frame.own[id(node)] = op.own(node.params, context, reads)
-            rng = random_streams(context) if op.random else None
-            runner.fill(op, frame.own[id(node)], reads, writes, is_train=is_train, rng=rng)
+            run_operator(op, frame.own[id(node)], reads, writes, context, is_train=is_train)
         frame.heads = [values[key_of(entry)] for entry in self.heads]
         return frame.heads
 
@@ -193,8 +192,7 @@ def _compose(
     assert op is not None
     reads = [values[key_of(entry)] for entry in node.inputs]
     writes = [allocate(shape, kind, context.memory) for shape, kind in runner.plan(op, node.params, reads).results]
-    rng = random_streams(context) if op.random else None
-    runner.fill(op, op.own(node.params, context, reads), reads, writes, is_train=is_train, rng=rng)
+    run_operator(op, op.own(node.params, context, reads), reads, writes, context, is_train=is_train)
     values.update({(id(node), i): buffer for i, buffer in enumerate(writes)})
 
 

@@ -17,6 +17,7 @@ from ..kernels.foundation import run as runner
 from ..kernels.foundation.run import Plan
 from ..operator_function import OperatorFunction
 from ..resource import random_streams
+from ..run_operator import run_operator, watched
 from ..signatures import parsed, signature
 from . import ndarray, tape  # ndarray is read when an operator runs: it imports this file
 
@@ -165,26 +166,21 @@ def _run(
     op: Op, p: Any, sources: list[Buffer], results: list[Buffer], ctx: Context, plain: bool
 ) -> None:
     """Let the page fill ``results``, now or when the engine says so; a failure stays with them."""
-    watch = profiling_hook.imperative
-    if plain and watch is None and not engine.attention:
+    if plain and profiling_hook.imperative is None and not engine.attention:
         try:
             op.forward(p, *op.full_inputs(p, sources), *results)
         except MXNetError as error:
             engine.fail(error, results)
         return
     is_train = tape.STATE.training
-    rng = random_streams(ctx) if op.random else None
 
     def work() -> None:
-        begun = None if watch is None else watch.begin(op.name, ctx, [s.shape for s in sources])
-        try:
-            runner.fill(op, p, sources, results, is_train=is_train, rng=rng)
-        finally:
-            if watch is not None:
-                watch.end(begun)
+        with watched(op.name, ctx, sources):
+            run_operator(op, p, sources, results, ctx, is_train=is_train)
 
     changed = [s for name, s in zip(signature(op, p).inputs, sources, strict=True) if name in op.mutates]
-    changed = changed if rng is None else [*changed, rng]
+    if op.random:
+        changed.append(random_streams(ctx))
     engine.run(op.name, str(ctx), work, sources, results, changed, engine.goes_alone(p))
 
 
