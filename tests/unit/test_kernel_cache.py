@@ -253,7 +253,7 @@ def test_a_full_disk(root: Path, caplog: pytest.LogCaptureFixture, monkeypatch: 
     line, = lines(caplog)
     assert line == (
         f"Kernel cache: compiled kernels cannot be kept in {str(root)!r} (No space left on device), so every run"
-        " compiles them [kernel-cache/unwritable]"
+        " compiles them; set REFIMPL_CACHE_DIR to a folder of yours [kernel-cache/unwritable]"
     )
     assert list(root.glob("*/*")) == []
     assert not loaded(run())
@@ -279,27 +279,37 @@ def test_a_write_that_breaks_off(root: Path, caplog: pytest.LogCaptureFixture) -
 
 @POSIX
 @pytest.mark.clause("kernel-cache/unwritable")
-@pytest.mark.parametrize("wrong", ["a file", "below a file", "too long", "no home"])
+@pytest.mark.parametrize(("wrong", "reason"), [
+    ("file", "File exists"), ("file/x", "Not a directory"), ("x" * 1000, "File name too long"),
+    ("read-only", "Read-only file system"), ("", "Could not determine home directory."),
+])
 def test_there_is_no_folder(
-    root: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, wrong: str,
+    root: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, wrong: str, reason: str,
 ) -> None:
-    file = root.parent / "file"
-    file.write_bytes(b"x")
-    chosen = {"a file": str(file), "below a file": str(file / "x"), "too long": str(root / ("x" * 1000))}
-    monkeypatch.setenv("REFIMPL_CACHE_DIR", chosen.get(wrong, ""))
-    if wrong == "no home":
+    """Two kernels of two pages, one line."""
+    (root.parent / "file").write_bytes(b"x")
+    (root.parent / "read-only").mkdir()
+    chosen = str(root.parent / wrong) if wrong else ""
+    monkeypatch.setenv("REFIMPL_CACHE_DIR", chosen)
+    if wrong == "read-only":
+        refused = OSError(errno.EROFS, os.strerror(errno.EROFS))
+        monkeypatch.setattr(os, "mkdir", mock.Mock(side_effect=refused))
+    if not wrong:
         import pwd
 
         monkeypatch.delenv("HOME", raising=False)
         monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
         monkeypatch.setattr(pwd, "getpwuid", mock.Mock(side_effect=KeyError))
     run()
-    run(dtype=np.float64)
+    cache.folder.cache_clear()
+    monkeypatch.setattr(cache, "source_hash", lambda _: "of another page")
+    run()
     line, = lines(caplog)
-    assert line.startswith("Kernel cache: there is no folder for compiled kernels (")
-    assert line.endswith("set REFIMPL_CACHE_DIR to a folder of yours [kernel-cache/unwritable]")
-    assert (chosen.get(wrong, "") in line) or wrong == "below a file"
-    assert file.read_bytes() == b"x"
+    assert line == (
+        f"Kernel cache: compiled kernels cannot be kept in {chosen or '~'!r} ({reason}), so every run compiles them;"
+        " set REFIMPL_CACHE_DIR to a folder of yours [kernel-cache/unwritable]"
+    )
+    assert (root.parent / "file").read_bytes() == b"x"
 
 
 @pytest.mark.clause("kernel-cache/unwritable")
