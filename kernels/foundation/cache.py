@@ -132,12 +132,13 @@ def folder(files: frozenset[Path]) -> Path | None:
         root = _user_cache()
         place = root / f"{min(files).stem}-{source_hash(files)}"
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        place.mkdir(mode=0o700, exist_ok=True)
+        with contextlib.suppress(FileExistsError):  # it may be there as something else
+            place.mkdir(mode=0o700, exist_ok=True)
         status = place.lstat()
     except (OSError, RuntimeError) as error:
         _warn_unwritable(root, error)
         return None
-    flaw = _mistrusted(status) if stat.S_ISDIR(status.st_mode) else "it is a link"
+    flaw = _mistrusted(status) if stat.S_ISDIR(status.st_mode) else "it is a link or a file"
     if not flaw and not os.access(place, os.R_OK | os.X_OK):
         flaw = "you may not"
     if flaw:

@@ -148,6 +148,16 @@ def test_a_folder_in_place_of_a_file(kept: Path, caplog: pytest.LogCaptureFixtur
 
 
 @POSIX
+@pytest.mark.clause("kernel-cache/damaged")
+def test_a_file_larger_than_memory(kept: Path, caplog: pytest.LogCaptureFixture) -> None:
+    os.truncate(kept, 1 << 40)
+    assert not loaded(run())
+    line, = lines(caplog)
+    assert f"{str(kept)!r} is not used, because it has 1099511627776 bytes" in line
+    assert loaded(run())
+
+
+@POSIX
 @pytest.mark.clause("kernel-cache/permissions")
 def test_folders_and_files_are_for_their_owner_alone(root: Path) -> None:
     before = os.umask(0)
@@ -210,14 +220,18 @@ def test_systems_without_such_owners_are_trusted(monkeypatch: pytest.MonkeyPatch
 
 @POSIX
 @pytest.mark.clause("kernel-cache/permissions")
-def test_a_link_in_place_of_a_folder_is_not_read(kept: Path, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("link", [True, False])
+def test_what_is_no_folder_is_not_read(kept: Path, caplog: pytest.LogCaptureFixture, link: bool) -> None:
     place = kept.parent
     place.rename(place.with_name("elsewhere"))
-    place.symlink_to(place.with_name("elsewhere"))
+    if link:
+        place.symlink_to(place.with_name("elsewhere"))
+    else:
+        place.write_bytes(b"x")
     cache.folder.cache_clear()
     assert not run().cpu.stats.cache_hits
     line, = lines(caplog)
-    assert f"{str(place)!r} is not read, because it is a link" in line
+    assert f"{str(place)!r} is not read, because it is a link or a file" in line
 
 
 @POSIX
