@@ -104,6 +104,12 @@ def _warn(clause: str, message: str) -> None:
         logging.getLogger().warning("Kernel cache: %s [%s]", message, clause)
 
 
+def _warn_unwritable(root: Path, error: Exception) -> None:
+    reason = getattr(error, "strerror", None) or error
+    _warn("kernel-cache/unwritable", f"compiled kernels cannot be kept in {str(root)!r} ({reason}), so every run"
+          " compiles them; set REFIMPL_CACHE_DIR to a folder of yours")
+
+
 def _mistrusted(status: os.stat_result) -> str:
     """Why somebody else may have written what has this status; nothing where nobody can."""
     if not hasattr(os, "geteuid"):  # Windows keeps a user's folders from others by itself
@@ -121,19 +127,21 @@ def folder(files: frozenset[Path]) -> Path | None:
 
     Folders unused for a month are removed.
     """
+    root = Path("~")  # nobody may know where that is
     try:
         root = _user_cache()
         place = root / f"{min(files).stem}-{source_hash(files)}"
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        place.mkdir(mode=0o700, exist_ok=True)
+        with contextlib.suppress(FileExistsError):  # it may be there as something else
+            place.mkdir(mode=0o700, exist_ok=True)
         status = place.lstat()
-    except (OSError, RuntimeError) as error:  # RuntimeError: nobody knows where home is
-        _warn("kernel-cache/unwritable", f"there is no folder for compiled kernels ({error}), so every run"
-              " compiles them; set REFIMPL_CACHE_DIR to a folder of yours")
+    except (OSError, RuntimeError) as error:
+        _warn_unwritable(root, error)
         return None
-    flaw = _mistrusted(status) if stat.S_ISDIR(status.st_mode) else "it is a link"
-    if flaw or not os.access(place, os.R_OK | os.X_OK):
-        flaw = flaw or "you may not"
+    flaw = _mistrusted(status) if stat.S_ISDIR(status.st_mode) else "it is a link or a file"
+    if not flaw and not os.access(place, os.R_OK | os.X_OK):
+        flaw = "you may not"
+    if flaw:
         _warn("kernel-cache/permissions", f"{str(place)!r} is not read, because {flaw}; its kernels are compiled in"
               " every run until you delete it or set REFIMPL_CACHE_DIR to a folder of yours")
         return None
@@ -251,8 +259,7 @@ class _Cache(NullCache):
         except OSError as error:
             if path.is_dir() or (os.name == "nt" and path.exists()):
                 return  # `load_overload` has told of it; or another process is reading it, which Windows protects
-            _warn("kernel-cache/unwritable", f"compiled kernels cannot be kept in {str(self._place.parent)!r}"
-                  f" ({error.strerror}), so every run compiles them")
+            _warn_unwritable(self._place.parent, error)
 
 
 def enable(dispatcher: Any, *functions: Callable) -> None:

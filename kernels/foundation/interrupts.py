@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 
@@ -18,18 +18,18 @@ def held() -> Iterator[None]:
     """Within this block Ctrl-C is only noted; at its end the program's own handler hears of it."""
     noted: list[tuple[Any, ...]] = []
     handler = signal.getsignal(signal.SIGINT)
-    replaced = False
+    replaced: Callable[..., Any] | None = None
     if callable(handler):  # otherwise the program ignores Ctrl-C, or leaves it to the system
         with contextlib.suppress(ValueError):  # so it is refused in other threads
             signal.signal(signal.SIGINT, lambda *event: noted.append(event))
-            replaced = True
+            replaced = handler
     try:
         yield
     finally:
-        if replaced:
-            signal.signal(signal.SIGINT, handler)
+        if replaced is not None:
+            signal.signal(signal.SIGINT, replaced)
             if noted:
-                handler(*noted[0])  # type: ignore[operator]  # it is callable, see above
+                replaced(*noted[0])
 
 
 def hold_while_compiling(dispatcher: Any) -> None:

@@ -148,6 +148,16 @@ def test_a_folder_in_place_of_a_file(kept: Path, caplog: pytest.LogCaptureFixtur
 
 
 @POSIX
+@pytest.mark.clause("kernel-cache/damaged")
+def test_a_file_larger_than_memory(kept: Path, caplog: pytest.LogCaptureFixture) -> None:
+    os.truncate(kept, 1 << 40)
+    assert not loaded(run())
+    line, = lines(caplog)
+    assert f"{str(kept)!r} is not used, because it has 1099511627776 bytes" in line
+    assert loaded(run())
+
+
+@POSIX
 @pytest.mark.clause("kernel-cache/permissions")
 def test_folders_and_files_are_for_their_owner_alone(root: Path) -> None:
     before = os.umask(0)
@@ -210,14 +220,18 @@ def test_systems_without_such_owners_are_trusted(monkeypatch: pytest.MonkeyPatch
 
 @POSIX
 @pytest.mark.clause("kernel-cache/permissions")
-def test_a_link_in_place_of_a_folder_is_not_read(kept: Path, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("link", [True, False])
+def test_what_is_no_folder_is_not_read(kept: Path, caplog: pytest.LogCaptureFixture, link: bool) -> None:
     place = kept.parent
     place.rename(place.with_name("elsewhere"))
-    place.symlink_to(place.with_name("elsewhere"))
+    if link:
+        place.symlink_to(place.with_name("elsewhere"))
+    else:
+        place.write_bytes(b"x")
     cache.folder.cache_clear()
     assert not run().cpu.stats.cache_hits
     line, = lines(caplog)
-    assert f"{str(place)!r} is not read, because it is a link" in line
+    assert f"{str(place)!r} is not read, because it is a link or a file" in line
 
 
 @POSIX
@@ -253,7 +267,7 @@ def test_a_full_disk(root: Path, caplog: pytest.LogCaptureFixture, monkeypatch: 
     line, = lines(caplog)
     assert line == (
         f"Kernel cache: compiled kernels cannot be kept in {str(root)!r} (No space left on device), so every run"
-        " compiles them [kernel-cache/unwritable]"
+        " compiles them; set REFIMPL_CACHE_DIR to a folder of yours [kernel-cache/unwritable]"
     )
     assert list(root.glob("*/*")) == []
     assert not loaded(run())
@@ -279,27 +293,37 @@ def test_a_write_that_breaks_off(root: Path, caplog: pytest.LogCaptureFixture) -
 
 @POSIX
 @pytest.mark.clause("kernel-cache/unwritable")
-@pytest.mark.parametrize("wrong", ["a file", "below a file", "too long", "no home"])
+@pytest.mark.parametrize(("wrong", "reason"), [
+    ("file", "File exists"), ("file/x", "Not a directory"), ("x" * 1000, "File name too long"),
+    ("read-only", "Read-only file system"), ("", "Could not determine home directory."),
+])
 def test_there_is_no_folder(
-    root: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, wrong: str,
+    root: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, wrong: str, reason: str,
 ) -> None:
-    file = root.parent / "file"
-    file.write_bytes(b"x")
-    chosen = {"a file": str(file), "below a file": str(file / "x"), "too long": str(root / ("x" * 1000))}
-    monkeypatch.setenv("REFIMPL_CACHE_DIR", chosen.get(wrong, ""))
-    if wrong == "no home":
+    """Two kernels of two pages, one line."""
+    (root.parent / "file").write_bytes(b"x")
+    (root.parent / "read-only").mkdir()
+    chosen = str(root.parent / wrong) if wrong else ""
+    monkeypatch.setenv("REFIMPL_CACHE_DIR", chosen)
+    if wrong == "read-only":
+        refused = OSError(errno.EROFS, os.strerror(errno.EROFS))
+        monkeypatch.setattr(os, "mkdir", mock.Mock(side_effect=refused))
+    if not wrong:
         import pwd
 
         monkeypatch.delenv("HOME", raising=False)
         monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
         monkeypatch.setattr(pwd, "getpwuid", mock.Mock(side_effect=KeyError))
     run()
-    run(dtype=np.float64)
+    cache.folder.cache_clear()
+    monkeypatch.setattr(cache, "source_hash", lambda _: "of another page")
+    run()
     line, = lines(caplog)
-    assert line.startswith("Kernel cache: there is no folder for compiled kernels (")
-    assert line.endswith("set REFIMPL_CACHE_DIR to a folder of yours [kernel-cache/unwritable]")
-    assert (chosen.get(wrong, "") in line) or wrong == "below a file"
-    assert file.read_bytes() == b"x"
+    assert line == (
+        f"Kernel cache: compiled kernels cannot be kept in {chosen or '~'!r} ({reason}), so every run compiles them;"
+        " set REFIMPL_CACHE_DIR to a folder of yours [kernel-cache/unwritable]"
+    )
+    assert (root.parent / "file").read_bytes() == b"x"
 
 
 @pytest.mark.clause("kernel-cache/unwritable")
