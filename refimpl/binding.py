@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import collection
 from .base import MXNetError, dtype_of, refusal
 from .context import Context
 from .kernels.foundation import known
@@ -186,17 +187,18 @@ def simple_bind(
     requirements = resolve_requirements(grad_req, [node.name for node in symbol._variables(order)[0]])
     given_types = {k: dtype_of(v) for k, v in (type_dict or {}).items()}
     try:
-        inferred = _infer(order, given_types, shapes)
-        arguments, auxiliary, sparse = _resolve(symbol, order, inferred, stype_dict, ctx, group2ctx)
-        allocator = _Allocator(shared_arg_names or [], shared_exec, shared_buffer)
-        made = [allocator.make("arg", *spec) for spec in arguments]
-        gradients = [
-            None if req == "null" else allocator.make("grad", name, shape, dtype, place, stype)
-            for (name, shape, dtype, place, _), req, stype in zip(arguments, requirements, sparse, strict=True)
-        ]
-        states = [allocator.make("aux", *spec) for spec in auxiliary]
-        bound = Bound(made, gradients, states, requirements, group2ctx, inferred, order)
-        return Executor(symbol, ctx, bound, shared_exec)
+        with collection.paused():
+            inferred = _infer(order, given_types, shapes)
+            arguments, auxiliary, sparse = _resolve(symbol, order, inferred, stype_dict, ctx, group2ctx)
+            allocator = _Allocator(shared_arg_names or [], shared_exec, shared_buffer)
+            made = [allocator.make("arg", *spec) for spec in arguments]
+            gradients = [
+                None if req == "null" else allocator.make("grad", name, shape, dtype, place, stype)
+                for (name, shape, dtype, place, _), req, stype in zip(arguments, requirements, sparse, strict=True)
+            ]
+            states = [allocator.make("aux", *spec) for spec in auxiliary]
+            bound = Bound(made, gradients, states, requirements, group2ctx, inferred, order)
+            return Executor(symbol, ctx, bound, shared_exec)
     except (MXNetError, ValueError, RuntimeError) as error:
         listed = "\n".join(f"{name}: {shape}" for name, shape in shapes.items())
         raised = RuntimeError(f"simple_bind error. Arguments:\n{listed}\n{error}")

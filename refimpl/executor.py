@@ -11,7 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from . import unfinished
+from . import (
+    collection,
+    unfinished,
+)
 from .base import refusal
 from .binding import Bound, resolve_requirements
 from .context import Context
@@ -47,7 +50,8 @@ class Executor:
         self._grad_req = bound.requirements
         pool = shared_exec.program.pool if shared_exec is not None else Pool()
         self._borders = borders(symbol, bound)
-        self.program: Program = Program(symbol, ctx, self._borders.inside, pool, self._borders.lasting)
+        with collection.paused():  # it would look at all nodes again and again, and find nothing: a third of the time
+            self.program: Program = Program(symbol, ctx, self._borders.inside, pool, self._borders.lasting)
         self.outputs: list[NDArray] = self._borders.enclose(self.program)
         self._monitor: tuple[MonitorCallback, bool] | None = None
         self._ran = False  # whether memory holds what a forward has left
