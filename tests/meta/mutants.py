@@ -1,4 +1,4 @@
-"""Small faults for code: a condition negated, a number off by one, operands swapped, a statement dropped, a loop reversed.
+"""Small faults: a condition negated, a number off by one, operands swapped, a statement dropped, a loop reversed.
 
 A fault is made in the syntax tree, which keeps its line numbers, so the changed code objects can take the place
 of the loaded ones (``apply``). Texts of messages are left alone.
@@ -73,8 +73,9 @@ def _names(node: ast.AST) -> set[str]:
 def _accumulations(loop: ast.For) -> Iterator[ast.expr]:
     """What the loop's body adds to: ``x += y``, ``x = x + y``, ``x = combine(x, y)``."""
     for node in ast.walk(loop):
-        if isinstance(node, ast.AugAssign) and isinstance(node.op, SUMMING) and not isinstance(node.value, ast.Constant):
-            yield node.target
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, SUMMING):
+            if not isinstance(node.value, ast.Constant):  # a count
+                yield node.target
         elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             value, target = node.value, node.targets[0]
             parts = [value.left, value.right] if isinstance(value, ast.BinOp) else getattr(value, "args", [])
@@ -281,11 +282,10 @@ def mutant(root: Path, file: Path, place: tuple[int, str, int]) -> Mutant:
     node = parsed(file)[1][number]
     function = getattr(function_of(file, node), "name", "<lambda>")
     _, shown = _changed(file, number, kind, part)
-    seen, after = _shown(node), _shown(shown)
+    seen = _shown(node)
     if kind == OFFSET:  # a bare number says little
-        up = parents(file)[node]
-        seen, after = f"{seen} in {_shown(up)}", after
-    return Mutant(file.relative_to(root), line_of(file, node), function, kind, number, part, seen, after)
+        seen += f" in {_shown(parents(file)[node])}"
+    return Mutant(file.relative_to(root), line_of(file, node), function, kind, number, part, seen, _shown(shown))
 
 
 # --- applying ----------------------------------------------------------------------------------------

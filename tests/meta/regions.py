@@ -13,7 +13,7 @@ import io
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -31,6 +31,16 @@ class Proof(NamedTuple):
 
     name: str
     run: Callable[[], None]
+
+
+class Candidate(NamedTuple):
+    """A place for a fault (see ``mutants.places``), and how many neighbouring clauses' examples run it."""
+
+    shared_by: int
+    file: Path
+    node: int
+    kind: str
+    part: int
 
 
 # --- code that names a clause --------------------------------------------------------------------
@@ -107,7 +117,7 @@ def _with_feeding(file: Path, nodes: list[ast.AST]) -> set[ast.AST]:
     return {n for top in (*nodes, *feeding) for n in ast.walk(top)}
 
 
-def named_places(clause: str) -> list[tuple[Path, tuple[int, str, int]]]:
+def named_places(clause: str) -> list[Candidate]:
     """Faults in the code that names the clause."""
     found = []
     for file, node in citations().get(clause, ()):
@@ -119,7 +129,7 @@ def named_places(clause: str) -> list[tuple[Path, tuple[int, str, int]]]:
                 up for n in nodes for up in [mutants.parents(file).get(n)]
                 if isinstance(up, ast.If) and up.test is n  # its negation
             }
-        found += [(file, place) for place in mutants.places(file, region.__contains__)]
+        found += [Candidate(0, file, *place) for place in mutants.places(file, region.__contains__)]
     return found
 
 
@@ -129,16 +139,13 @@ def named_places(clause: str) -> list[tuple[Path, tuple[int, str, int]]]:
 Lines = dict[Path, set[int]]
 
 
-def run_places(
-    files: set[Path], own: Lines, others: Sequence[Lines]
-) -> list[tuple[int, Path, tuple[int, str, int]]]:
-    """(how many neighbours run it, file, place) of faults in the lines of ``files`` that the clause's tests run."""
+def run_places(files: Iterable[Path], own: Lines, others: Sequence[Lines]) -> list[Candidate]:
+    """Faults in the lines of ``files`` that the clause's tests run; ``others`` are lines that its neighbours run."""
     found = []
-    for file in files & set(own):
-        lines = own[file]
-        for place in mutants.places(file, partial(_on, file, lines)):
+    for file in sorted(set(files) & set(own)):
+        for place in mutants.places(file, partial(_on, file, own[file])):
             line = mutants.line_of(file, mutants.parsed(file)[1][place[0]])
-            found.append((sum(line in other.get(file, ()) for other in others), file, place))
+            found.append(Candidate(sum(line in other.get(file, ()) for other in others), file, *place))
     return found
 
 
