@@ -103,18 +103,21 @@ def _made_names(node: ast.Assign | ast.AugAssign) -> set[str]:
 
 
 def _with_feeding(file: Path, nodes: list[ast.AST]) -> set[ast.AST]:
-    """Nodes, what is in them, and the assignments in their function that make the names they read.
+    """Nodes, what is in them, and the assignments before them in their function that make the values they read.
 
-    An assignment that names a clause itself is decided there.
+    What makes an object of which they read an attribute is not among these, nor what names a clause itself.
     """
     function = mutants.function_of(file, nodes[0])
-    names = {n.id for top in nodes for n in ast.walk(top) if isinstance(n, ast.Name)}
+    inside = [n for top in nodes for n in ast.walk(top)]
+    objects = {id(n.value) for n in inside if isinstance(n, ast.Attribute)}
+    names = {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in objects}
+    last = max(mutants.line_of(file, n) for n in nodes)
     feeding = [
         n for n in (ast.walk(function) if function is not None else ())
-        if isinstance(n, (ast.Assign, ast.AugAssign)) and not any(map(_names_clause, ast.walk(n)))
-        and _made_names(n) & names
+        if isinstance(n, (ast.Assign, ast.AugAssign)) and n.lineno < last
+        and not any(map(_names_clause, ast.walk(n))) and _made_names(n) & names
     ]
-    return {n for top in (*nodes, *feeding) for n in ast.walk(top)}
+    return {*inside, *(n for top in feeding for n in ast.walk(top))}
 
 
 def named_places(clause: str) -> list[Candidate]:
@@ -139,11 +142,21 @@ def named_places(clause: str) -> list[Candidate]:
 Lines = dict[Path, set[int]]
 
 
+@cache
+def _lines_of_refusals(file: Path) -> set[int]:
+    """Lines of statements that name a clause: they are that clause's."""
+    found: set[int] = set()
+    for node in mutants.parsed(file)[1]:
+        if isinstance(node, (ast.Expr, ast.Assign, ast.Raise, ast.Return)) and any(map(_names_clause, ast.walk(node))):
+            found.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return found
+
+
 def run_places(files: Iterable[Path], own: Lines, others: Sequence[Lines]) -> list[Candidate]:
     """Faults in the lines of ``files`` that the clause's tests run; ``others`` are lines that its neighbours run."""
     found = []
     for file in sorted(set(files) & set(own)):
-        for place in mutants.places(file, partial(_on, file, own[file])):
+        for place in mutants.places(file, partial(_on, file, own[file] - _lines_of_refusals(file))):
             line = mutants.line_of(file, mutants.parsed(file)[1][place[0]])
             found.append(Candidate(sum(line in other.get(file, ()) for other in others), file, *place))
     return found

@@ -32,7 +32,7 @@ def loop(a, out, n, low):
         if total < low:
             raise refusal("Sample/low", f"{total} is below {low - 1}")
         out[i] = total / n
-    require("Sample/many", n > 3, "fewer than 4")
+    require("Sample/many", n > 3, "few")
     for x in a:
         if x:
             return [y for y in a if y]
@@ -54,11 +54,11 @@ def test_every_kind_of_fault_is_made_where_it_can_be(sample: Path) -> None:
         (9, "drop", "out[j] = 2", "pass"),
         (10, "negate", "if total < low", "if not total < low"),
         (10, "swap", "total < low", "low < total"),
-        (11, "drop", 'raise refusal(\'Sample/low\', f\'{total} is below {low - 1}\')', "pass"),
+        (11, "drop", "raise refusal('Sample/low', f'{total} is below {low - 1}')", "pass"),
         (12, "drop", "out[i] = total / n", "pass"),
         (12, "swap", "total / n", "n / total"),
-        (13, "drop", "require('Sample/many', n > 3, 'fewer than 4')", "pass"),
-        (13, "negate", "require('Sample/many', n > 3, 'fewer than 4')", "require('Sample/many', not n > 3, 'fewer than 4')"),
+        (13, "drop", "require('Sample/many', n > 3, 'few')", "pass"),
+        (13, "negate", "require('Sample/many', n > 3, 'few')", "require('Sample/many', not n > 3, 'few')"),
         (13, "swap", "n > 3", "3 > n"),
         (14, "reverse", "for x in a", "for x in reversed(list(a))"),
         (15, "negate", "if x", "if not x"),
