@@ -126,7 +126,8 @@ def possible(node: ast.AST) -> Iterator[tuple[str, int]]:
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
         yield OFFSET, 1
         yield OFFSET, -1
-    if isinstance(node, ast.BinOp) and isinstance(node.op, UNEVEN):
+    uneven = isinstance(node, ast.BinOp) and isinstance(node.op, UNEVEN)
+    if uneven and ast.unparse(node.left) != ast.unparse(node.right):  # type: ignore[attr-defined]  # a BinOp
         yield SWAP, 0
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ORDERING):
         yield SWAP, 0

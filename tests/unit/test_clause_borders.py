@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 
 from refimpl import io
-from refimpl.kernels import get, grad, run
+from refimpl.kernels import get, run
 from refimpl.kernels.foundation import MXNetError
 from refimpl.kernels.foundation.harness import Call
 
@@ -37,6 +38,18 @@ SHAPES: list[tuple[str, str, dict[str, Any], list[Shapes], list[Shapes]]] = [
         "ROIPooling/shapes", "ROIPooling", {"pooled_size": (1, 2), "spatial_scale": 1},
         [{"data": (1, 2, 5, 5), "rois": (3, 5)}], [{"data": (2, 5, 5)}, {"rois": (3, 4)}],
     ),
+    (
+        "col2im/shape", "col2im", {"kernel": (2,), "output_size": (3,)},
+        [{"data": (1, 4, 2)}], [{"data": (1, 3, 2)}, {"data": (1, 4, 3)}],
+    ),
+    ("col2im/shape", "col2im", {"kernel": (2,), "output_size": (3, 3)}, [], [{"data": (1, 4, 2)}]),
+    ("col2im/shape", "col2im", {"kernel": (1,), "output_size": (0,)}, [], [{"data": (1, 4, 1)}]),
+    ("col2im/shape", "col2im", {"kernel": (1,), "output_size": (1,)}, [{"data": (1, 4, 1)}], []),
+    (
+        "pick/axis", "pick", {"axis": 1}, [{"data": (2, 3), "index": (2,)}, {"data": (2, 3), "index": (2, 1)}],
+        [{"data": (2, 3), "index": (3,)}, {"data": (2,), "index": (2,)}],
+    ),
+    ("pick/axis", "pick", {"axis": None}, [], [{"data": (2, 3), "index": (2,)}]),
     *(
         ("ROIPooling/shapes", "ROIPooling", {"pooled_size": size, "spatial_scale": 1}, [], [{"data": (1, 2, 5, 5)}])
         for size in ((0, 2), (2, 0), (2,), (1, 1, 1))
@@ -113,3 +126,11 @@ def test_the_first_batch_may_be_one_row() -> None:
 def test_a_window_in_the_padding_is_empty() -> None:
     options = {"kernel": (1,), "pad": (1,), "pool_type": "avg", "count_include_pad": False}
     assert run("Pooling", [[[2]]], **options) == [[[0.0, 2.0, 0.0]]]
+
+
+@pytest.mark.clause("erfinv/value", "erfinv/slope")
+@pytest.mark.parametrize("x", [1e-300, 1e-10, 0.25, 0.5, 0.75, 1 - 2.0**-40])
+def test_erfinv_to_its_last_digits(x: float) -> None:
+    y = float(Call("erfinv", [np.array([x])], {}).forward()[0][0])
+    found, wanted = (math.erfc(y), 1 - x) if x > 0.5 else (math.erf(y), x)
+    assert abs(found - wanted) <= 2e-14 * wanted * max(1.0, y * y)  # as exactly as y is rounded
