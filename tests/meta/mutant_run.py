@@ -148,6 +148,9 @@ class Book:
             named = {name for mark in item.iter_markers("clause") for name in mark.args}
             for name in sorted(named & set(self.clauses)):
                 self.proofs[name].append(self._proof(item))
+        # "a gradient cannot be asked for": there is no code to break
+        able = {op.forward.__module__.rpartition(".")[2] for op in distinct() if op.has_gradient}
+        self.absent = {c.name for c in self.written if c.name.endswith("/gradient") and c.file.stem not in able}
         laws = trace.LAW_FILE.as_posix()
         for op in distinct():
             for name in op.refusals:
@@ -235,7 +238,7 @@ def candidates(book: Book, clause: trace.Clause) -> list[Candidate]:
                 return found
         return []
     found = regions.named_places(clause.name)
-    if not found and on_page(clause):
+    if not found and on_page(clause) and clause.name not in book.absent:
         others = [book.lines_of_examples(other) for other in book.neighbours(clause)]
         found = regions.run_places({ROOT / clause.file}, book.learn(clause.name).lines, others)
     return [c for c in found if c.kind != mutants.SUM]

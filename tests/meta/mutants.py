@@ -258,11 +258,10 @@ def _is_loop(function: ast.AST) -> bool:
     return "scalar" in marks or any(called(node) == "items" for node in ast.walk(function))
 
 
-def _draws(function: ast.AST | None) -> bool:
+def _draws(function: ast.AST) -> bool:
     """Whether a function makes calls for the laws, which is not the operator's behaviour."""
-    arguments = getattr(function, "args", None)
-    names = [a.arg for a in arguments.args] if arguments is not None else []
-    return "draw" in names or getattr(function, "name", "") in ("refused", "refuses")
+    arguments = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+    return "draw" in arguments | _names(function) or getattr(function, "name", "") in ("refused", "refuses")
 
 
 def _changed(file: Path, number: int, kind: str, part: int) -> tuple[ast.Module, ast.AST]:

@@ -52,13 +52,23 @@ def sources() -> tuple[Path, ...]:
     return tuple(file for folder in PACKAGES for file in sorted((ROOT / folder).rglob("*.py")))
 
 
-def _names_clause(node: ast.AST) -> str | None:
+@cache
+def _constants(file: Path) -> dict[str, str]:
+    """Clauses that a file gives a name of its own: ``CLAUSE = "Room/slug"``."""
+    return {
+        node.targets[0].id: node.value.value for node in mutants.parsed(file)[0].body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    }
+
+
+def _names_clause(file: Path, node: ast.AST) -> str | None:
     """The clause that a call has as its first argument."""
-    if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-        value = node.args[0].value
-        if isinstance(value, str) and re.fullmatch(trace.NAME, value):
-            return value
-    return None
+    if not isinstance(node, ast.Call) or not node.args:
+        return None
+    first = node.args[0]
+    value = _constants(file).get(first.id) if isinstance(first, ast.Name) else getattr(first, "value", None)
+    return value if isinstance(value, str) and re.fullmatch(trace.NAME, value) else None
 
 
 @cache
@@ -67,7 +77,7 @@ def citations() -> dict[str, list[tuple[Path, ast.AST]]]:
     found: dict[str, list[tuple[Path, ast.AST]]] = {}
     for file in sources():
         for node in mutants.parsed(file)[1]:
-            name = _names_clause(node)
+            name = _names_clause(file, node)
             if name and mutants.function_of(file, node) is not None:
                 found.setdefault(name, []).append((file, node))
             if isinstance(node, ast.FunctionDef):
@@ -89,9 +99,11 @@ def _condition(file: Path, call: ast.AST) -> list[ast.AST]:
     assert statement is not None
     if raising is None:
         return [statement]
-    around = next((n for n in inside if isinstance(n, (ast.If, ast.For, ast.While))), None)
+    around = next((n for n in inside if isinstance(n, (ast.If, ast.For, ast.While, ast.ExceptHandler))), None)
     if isinstance(around, ast.If):
         return [around.test, raising]
+    if isinstance(around, ast.ExceptHandler):
+        return [raising]
     before = [n.test for n in ast.walk(function) if isinstance(n, ast.If) and n.lineno < raising.lineno]
     return [*before, raising]
 
@@ -115,7 +127,7 @@ def _with_feeding(file: Path, nodes: list[ast.AST]) -> set[ast.AST]:
     feeding = [
         n for n in (ast.walk(function) if function is not None else ())
         if isinstance(n, (ast.Assign, ast.AugAssign)) and n.lineno < last
-        and not any(map(_names_clause, ast.walk(n))) and _made_names(n) & names
+        and not any(_names_clause(file, m) for m in ast.walk(n)) and _made_names(n) & names
     ]
     return {*inside, *(n for top in feeding for n in ast.walk(top))}
 
@@ -147,7 +159,10 @@ def _lines_of_refusals(file: Path) -> set[int]:
     """Lines of statements that name a clause: they are that clause's."""
     found: set[int] = set()
     for node in mutants.parsed(file)[1]:
-        if isinstance(node, (ast.Expr, ast.Assign, ast.Raise, ast.Return)) and any(map(_names_clause, ast.walk(node))):
+        names = isinstance(node, (ast.Expr, ast.Assign, ast.Raise, ast.Return)) and any(
+            _names_clause(file, n) for n in ast.walk(node)
+        )
+        if names:
             found.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return found
 

@@ -38,6 +38,8 @@ SHAPES: list[tuple[str, str, dict[str, Any], list[Shapes], list[Shapes]]] = [
         "ROIPooling/shapes", "ROIPooling", {"pooled_size": (1, 2), "spatial_scale": 1},
         [{"data": (1, 2, 5, 5), "rois": (3, 5)}], [{"data": (2, 5, 5)}, {"rois": (3, 4)}],
     ),
+    ("Reshape/size", "Reshape", {"shape": (-1, 4)}, [{"data": (2, 6)}], [{"data": (2, 5)}]),
+    ("Reshape/size", "Reshape", {"shape": (3, 4)}, [{"data": (2, 6)}], [{"data": (2, 5)}]),
     (
         "col2im/shape", "col2im", {"kernel": (2,), "output_size": (3,)},
         [{"data": (1, 4, 2)}], [{"data": (1, 3, 2)}, {"data": (1, 4, 3)}],
@@ -48,6 +50,18 @@ SHAPES: list[tuple[str, str, dict[str, Any], list[Shapes], list[Shapes]]] = [
     (
         "pick/axis", "pick", {"axis": 1}, [{"data": (2, 3), "index": (2,)}, {"data": (2, 3), "index": (2, 1)}],
         [{"data": (2, 3), "index": (3,)}, {"data": (2,), "index": (2,)}],
+    ),
+    *(
+        ("Pooling/sides", "Pooling", params, taken, refused)
+        for params, taken, refused in (
+            ({"kernel": (2,), "stride": (1,), "pad": (0,)}, [{"data": (1, 1, 4)}], [{"data": (1, 1, 4, 4)}]),
+            ({"kernel": (2, 2)}, [{"data": (1, 1, 4, 4)}], [{"data": (1, 1, 4)}, {"data": (1, 1)}]),
+            ({"kernel": (2, 2, 2, 2)}, [], [{"data": (1, 1, 4, 4, 4, 4)}]),
+            ({"kernel": (2, 2), "stride": (0, 1)}, [], [{"data": (1, 1, 4, 4)}]),
+            ({"kernel": (0, 2)}, [], [{"data": (1, 1, 4, 4)}]),
+            ({"kernel": (2, 2), "pad": (1,)}, [], [{"data": (1, 1, 4, 4)}]),
+            ({"kernel": (2, 2), "stride": (1,)}, [], [{"data": (1, 1, 4, 4)}]),
+        )
     ),
     ("pick/axis", "pick", {"axis": None}, [], [{"data": (2, 3), "index": (2,)}]),
     *(
@@ -62,7 +76,26 @@ RESULTS: list[tuple[str, str, dict[str, Any], Shapes, tuple[int, ...]]] = [
     ("argmax/shape", "argmax", {}, {"data": (2, 3)}, (1,)),
     ("argmax/shape", "argmax", {"keepdims": True}, {"data": (2, 3)}, (1, 1)),
     ("argmax/shape", "argmax", {"axis": 1}, {"data": (2, 3, 4)}, (2, 4)),
+    # ceil((7 - 2 (1 + 0)) / 2) and ceil((8 - 2) / 2)
+    ("Correlation/output-size", "Correlation", {"stride1": 2}, {"data1": (1, 2, 7, 8)}, (1, 9, 3, 3)),
+    ("Correlation/shapes", "Correlation", {"stride1": 3, "pad_size": 2}, {"data2": (2, 5, 9, 3)}, (2, 9, 4, 2)),
+    ("Pooling/sides", "Pooling", {"kernel": (2, 2)}, {"data": (1, 1, 4, 5)}, (1, 1, 3, 4)),  # stride 1 and pad 0
+    ("Pooling/sides", "Pooling", {"kernel": (2, 2), "pad": (1, 0)}, {"data": (1, 1, 4, 5)}, (1, 1, 5, 4)),
     ("argmax/shape", "argmin", {"axis": 1, "keepdims": True}, {"data": (2, 3, 4)}, (2, 1, 4)),
+]
+
+
+# (clauses, operator, parameters, known inputs and outputs, what follows)
+INFERRED: list[tuple[tuple[str, ...], str, dict[str, Any], tuple[list, list], tuple[list, list]]] = [
+    (("Reshape/size",), "Reshape", {"shape": (-1,)}, ([(0, 3)], [(12,)]), ([(4, 3)], [(12,)])),
+    *(
+        (("linalg_sumlogdiag/sum", "linalg/shape"), "_linalg_sumlogdiag", {}, known, found)
+        for known, found in (
+            (([(0, 2, 2)], [(3,)]), ([(3, 2, 2)], [(3,)])),
+            (([(2, 2)], [None]), ([(2, 2)], [(1,)])),
+            (([(0, 5, 2, 2)], [(3, 0)]), ([(3, 5, 2, 2)], [(3, 5)])),
+        )
+    ),
 ]
 
 
@@ -90,6 +123,16 @@ def test_shapes(row: tuple) -> None:
 def test_output_shapes(row: tuple) -> None:
     _, name, params, shapes, out = row
     assert tuple(infer(name, params, shapes)[0]) == out
+
+
+@pytest.mark.parametrize(
+    "row", [pytest.param(row, marks=pytest.mark.clause(*row[0]), id=f"{row[1]}-{row[3]}") for row in INFERRED]
+)
+def test_what_follows_from_parts(row: tuple) -> None:
+    _, name, params, (ins, outs), (found_ins, found_outs) = row
+    op = get(name)
+    made = op.infer(op.parse(params), list(ins), list(outs))
+    assert [[tuple(shape) for shape in part] for part in made] == [found_ins, found_outs]
 
 
 # --- values --------------------------------------------------------------------------------------
@@ -134,3 +177,12 @@ def test_erfinv_to_its_last_digits(x: float) -> None:
     y = float(Call("erfinv", [np.array([x])], {}).forward()[0][0])
     found, wanted = (math.erfc(y), 1 - x) if x > 0.5 else (math.erf(y), x)
     assert abs(found - wanted) <= 2e-14 * wanted * max(1.0, y * y)  # as exactly as y is rounded
+
+
+@pytest.mark.clause("_contrib_Proposal/anchors", "_contrib_Proposal/cycle")
+def test_scales_are_taken_in_order() -> None:
+    # by hand: one pixel of 16, whose anchors 0 .. 15 and -8 .. 23 are cut at 0; the scores are 0.9 and 0.8
+    scores, deltas = [[[[0]], [[0]], [[0.9]], [[0.8]]]], [[[[0]]] * 8]
+    options = {"scales": (1, 2), "ratios": (1,), "rpn_min_size": 0, "rpn_post_nms_top_n": 3}
+    found = run("_contrib_Proposal", scores, deltas, [[30, 30, 1]], **options)
+    assert found == [[0, 0, 0, 15, 15], [0, 0, 0, 23, 23], [0, 0, 0, 15, 15]]
