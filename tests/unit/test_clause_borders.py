@@ -63,6 +63,12 @@ SHAPES: list[tuple[str, str, dict[str, Any], list[Shapes], list[Shapes]]] = [
             ({"kernel": (2, 2), "stride": (1,)}, [], [{"data": (1, 1, 4, 4)}]),
         )
     ),
+    ("Dropout/axis-range", "Dropout", {"axes": (0, 1)}, [{"data": (2, 3)}], [{"data": (2,)}]),
+    ("Dropout/axis-range", "Dropout", {"axes": (-1,)}, [], [{"data": (2, 3)}]),
+    ("linalg/square", "_linalg_inverse", {}, [{"A": (2, 2)}, {"A": (0, 3)}, {"A": (3, 0)}], [{"A": (1, 2)}]),
+    ("reduce/axis", "sum", {"axis": (-2, 1)}, [{"data": (2, 3)}], [{"data": (2,)}]),
+    ("reduce/axis", "sum", {"axis": -3}, [{"data": (2, 3, 4)}], [{"data": (2, 3)}]),
+    ("reduce/axis", "sum", {"axis": (0, -2)}, [{"data": (2, 3, 4)}], [{"data": (2, 3)}]),
     ("pick/axis", "pick", {"axis": None}, [], [{"data": (2, 3), "index": (2,)}]),
     *(
         ("ROIPooling/shapes", "ROIPooling", {"pooled_size": size, "spatial_scale": 1}, [], [{"data": (1, 2, 5, 5)}])
