@@ -29,6 +29,14 @@
     >>> run("_contrib_MultiBoxTarget", [[[0, 0, 1, 1], [0, 0, 1, .75]]], [[[0, 0, 0, 1, 1]]], [[[0, 0]]],
     ...     overlap_threshold=.75)[2]
     [[1.0, 0.0]]
+    >>> run("_contrib_MultiBoxTarget", [[[0, 0, 1, 1], [0, 0, 1, .75]]], [[[0, 0, 0, 1, 1]]], [[[0, 0]]],
+    ...     overlap_threshold=0)[2]
+    [[1.0, 0.0]]
+
+    Such an anchor counts among the matched ones of mining.
+    >>> apart = [[0, 0, 1, 1], [0, 0, 1, .75], [2, 2, 3, 3], [4, 4, 5, 5], [6, 6, 7, 7]]
+    >>> run("_contrib_MultiBoxTarget", [apart], [[[0, 0, 0, 1, 1]]], [[[0] * 5] * 2], negative_mining_ratio=1)[2]
+    [[1.0, 1.0, 0.0, 0.0, -1.0]]
 
 [_contrib_MultiBoxTarget/location] a matched anchor has mask 1 and the target ((x - x') / width', (y - y') /
     height', log(width / width'), log(height / height')) / variances, x and y being centers and ' the anchor;

@@ -33,6 +33,8 @@
     [[-0.25, 0.25], [0.25, 0.25]]
     >>> grad("SoftmaxOutput", [[0, 0], [0, 0]], [0, -1], normalization="valid")[0]
     [[-0.5, 0.5], [0.5, 0.5]]
+    >>> grad("SoftmaxOutput", [[0, 0]] * 3, [0, 1, -1], normalization="valid", grad_scale=8)[0]
+    [[-2.0, 2.0], [2.0, -2.0], [2.0, 2.0]]
     >>> grad("SoftmaxOutput", [[[0, 0], [0, 0]]], [[0, 1]], multi_output=True)[0]
     [[[-0.25, 0.25], [0.25, -0.25]]]
 

@@ -117,6 +117,8 @@ def _joined(a: Value, b: Value) -> Value:
 ONE = (
     _half, _negative, _relu, _blocked, _transposed, _identity, _folded, _twice, _rows_swapped, _first_row_twice,
 )
+PARTIAL = (_first_row_twice, _rows_swapped, _twice, _blocked)
+"""Drawn more often: several outputs, unread ones, several consumers, an end."""
 TWO = (added, _sub, _mul, _dot, _measured, _joined)
 
 
@@ -176,12 +178,13 @@ def graphs(draw: st.DrawFn, max_operators: int = 9) -> Graph:
         pick = st.sampled_from(values[-4:]) | st.just(favourite)
         limited = (added, _sub, _measured, _joined) if products >= 3 else TWO
         if draw(st.booleans()):
-            made = draw(st.sampled_from(ONE))(draw(pick))
+            made = draw(st.sampled_from(ONE) | st.sampled_from(PARTIAL))(draw(pick))
         else:
             rule = draw(st.sampled_from(limited))
             products += rule in (_mul, _dot)
             made = rule(draw(pick), draw(pick))
         values.append(made)
+    # one value may be two outputs, and an output may be read further on; what no output needs is never computed
     outputs = draw(st.lists(st.sampled_from(values[-3:]), min_size=1, max_size=3))
     return Graph(variables, outputs)
 

@@ -8,7 +8,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import refimpl as mx
@@ -38,6 +38,7 @@ def run(graph: Graph, requirements: dict[str, str], start: float, heads: list[np
 @pytest.mark.clause("gradient/chain")
 @pytest.mark.clause("memory/lifetime")
 @pytest.mark.clause("memory/inplace")
+@settings(max_examples=4 * settings().max_examples)
 @given(graph=graphs(), seed=st.integers(0, 99))
 def test_outputs_and_gradients_are_those_of_the_tape(graph: Graph, seed: int) -> None:
     heads = [dyadic(seed + i) for i in range(len(graph.outputs))]

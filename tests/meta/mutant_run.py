@@ -34,7 +34,7 @@ from spec import trace
 
 from . import mutants, regions
 from .equivalent import EQUIVALENT
-from .regions import ROOT, Lines, Proof
+from .regions import ROOT, Candidate, Lines, Proof
 
 PER_CLAUSE = 5
 WATCHDOG = 30.0  # seconds
@@ -148,6 +148,9 @@ class Book:
             named = {name for mark in item.iter_markers("clause") for name in mark.args}
             for name in sorted(named & set(self.clauses)):
                 self.proofs[name].append(self._proof(item))
+        # "a gradient cannot be asked for": there is no code to break
+        able = {op.forward.__module__.rpartition(".")[2] for op in distinct() if op.has_gradient}
+        self.absent = {c.name for c in self.written if c.name.endswith("/gradient") and c.file.stem not in able}
         laws = trace.LAW_FILE.as_posix()
         for op in distinct():
             for name in op.refusals:
@@ -225,32 +228,38 @@ class Outcome(NamedTuple):
     note: str = ""
 
 
-def chosen(book: Book, clause: trace.Clause, draw: random.Random) -> Iterator[mutants.Mutant]:
-    """Faults for a clause, the most telling first: of each kind one, then more."""
-    order = clause.name.endswith(SUM_ORDER)
-    places = [] if order else [(0, *place) for place in regions.named_places(clause.name)]
-    if not places and on_page(clause):
+def candidates(book: Book, clause: trace.Clause) -> list[Candidate]:
+    """Where faults can be made for a clause."""
+    if clause.name.endswith(SUM_ORDER) and on_page(clause):
         own = book.learn(clause.name).lines
-        page, pages = ROOT / clause.file, ROOT / "kernels"
-        others = [book.lines_of_examples(other) for other in book.neighbours(clause)] if not order else []
-        places = [p for p in regions.run_places({page}, own, others) if order == (p[2][1] == mutants.SUM)]
-        if order and not places:  # the loop is one that pages share
-            places = [p for p in regions.run_places({f for f in own if pages in f.parents}, own, ()) if p[2][1] == mutants.SUM]
-    places = [p for p in places if order or p[2][1] != mutants.SUM]
-    draw.shuffle(places)
-    places.sort(key=lambda place: place[0])
-    seen: set[int] = set()
-    while places:
+        for files in ({ROOT / clause.file}, {file for file in own if ROOT / "kernels" in file.parents}):
+            found = [c for c in regions.run_places(files, own, ()) if c.kind == mutants.SUM]
+            if found:  # on the page, or else in a loop that pages share
+                return found
+        return []
+    found = regions.named_places(clause.name)
+    if not found and on_page(clause) and clause.name not in book.absent:
+        others = [book.lines_of_examples(other) for other in book.neighbours(clause)]
+        found = regions.run_places({ROOT / clause.file}, book.learn(clause.name).lines, others)
+    return [c for c in found if c.kind != mutants.SUM]
+
+
+def chosen(found: list[Candidate], draw: random.Random) -> Iterator[mutants.Mutant]:
+    """Faults, the most telling first: of each kind one, then more; one at each node."""
+    draw.shuffle(found)
+    found.sort(key=lambda candidate: candidate.shared_by)
+    seen: set[tuple[Path, int]] = set()
+    while found:
         kinds: set[str] = set()
-        for entry in list(places):
-            _, file, place = entry
-            if place[0] in seen:
-                places.remove(entry)
-            elif place[1] not in kinds:
-                kinds.add(place[1])
-                seen.add(place[0])
-                places.remove(entry)
-                yield mutants.mutant(ROOT, file, place)
+        for candidate in list(found):
+            at = candidate.file, candidate.node
+            if at in seen:
+                found.remove(candidate)
+            elif candidate.kind not in kinds:
+                kinds.add(candidate.kind)
+                seen.add(at)
+                found.remove(candidate)
+                yield mutants.mutant(ROOT, candidate.file, (candidate.node, candidate.kind, candidate.part))
 
 
 def _broken(fault: mutants.Mutant, proofs: Sequence[Proof]) -> Callable[[], str]:
@@ -278,7 +287,7 @@ def judge(book: Book, clause: trace.Clause, draw: random.Random, out: Callable[[
     if not learnt.proofs:
         return outcome
     shared = on_page(clause) and not clause.name.endswith(SUM_ORDER) and not regions.named_places(clause.name)
-    for fault in itertools.islice(chosen(book, clause, draw), TRIES):
+    for fault in itertools.islice(chosen(candidates(book, clause), draw), TRIES):
         if len(outcome.killed) + len(outcome.survived) + len(outcome.equivalent) == PER_CLAUSE:
             break
         if (fault.file.as_posix(), fault.function, fault.before, fault.after) in EQUIVALENT:

@@ -1,4 +1,4 @@
-"""Small faults for code: a condition negated, a number off by one, operands swapped, a statement dropped, a loop reversed.
+"""Small faults: a condition negated, a number off by one, operands swapped, a statement dropped, a loop reversed.
 
 A fault is made in the syntax tree, which keeps its line numbers, so the changed code objects can take the place
 of the loaded ones (``apply``). Texts of messages are left alone.
@@ -73,8 +73,9 @@ def _names(node: ast.AST) -> set[str]:
 def _accumulations(loop: ast.For) -> Iterator[ast.expr]:
     """What the loop's body adds to: ``x += y``, ``x = x + y``, ``x = combine(x, y)``."""
     for node in ast.walk(loop):
-        if isinstance(node, ast.AugAssign) and isinstance(node.op, SUMMING) and not isinstance(node.value, ast.Constant):
-            yield node.target
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, SUMMING):
+            if not isinstance(node.value, ast.Constant):  # a count
+                yield node.target
         elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             value, target = node.value, node.targets[0]
             parts = [value.left, value.right] if isinstance(value, ast.BinOp) else getattr(value, "args", [])
@@ -125,7 +126,8 @@ def possible(node: ast.AST) -> Iterator[tuple[str, int]]:
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
         yield OFFSET, 1
         yield OFFSET, -1
-    if isinstance(node, ast.BinOp) and isinstance(node.op, UNEVEN):
+    uneven = isinstance(node, ast.BinOp) and isinstance(node.op, UNEVEN)
+    if uneven and ast.unparse(node.left) != ast.unparse(node.right):  # type: ignore[attr-defined]  # a BinOp
         yield SWAP, 0
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ORDERING):
         yield SWAP, 0
@@ -256,11 +258,10 @@ def _is_loop(function: ast.AST) -> bool:
     return "scalar" in marks or any(called(node) == "items" for node in ast.walk(function))
 
 
-def _draws(function: ast.AST | None) -> bool:
+def _draws(function: ast.AST) -> bool:
     """Whether a function makes calls for the laws, which is not the operator's behaviour."""
-    arguments = getattr(function, "args", None)
-    names = [a.arg for a in arguments.args] if arguments is not None else []
-    return "draw" in names or getattr(function, "name", "") in ("refused", "refuses")
+    arguments = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+    return "draw" in arguments | _names(function) or getattr(function, "name", "") in ("refused", "refuses")
 
 
 def _changed(file: Path, number: int, kind: str, part: int) -> tuple[ast.Module, ast.AST]:
@@ -281,11 +282,10 @@ def mutant(root: Path, file: Path, place: tuple[int, str, int]) -> Mutant:
     node = parsed(file)[1][number]
     function = getattr(function_of(file, node), "name", "<lambda>")
     _, shown = _changed(file, number, kind, part)
-    seen, after = _shown(node), _shown(shown)
+    seen = _shown(node)
     if kind == OFFSET:  # a bare number says little
-        up = parents(file)[node]
-        seen, after = f"{seen} in {_shown(up)}", after
-    return Mutant(file.relative_to(root), line_of(file, node), function, kind, number, part, seen, after)
+        seen += f" in {_shown(parents(file)[node])}"
+    return Mutant(file.relative_to(root), line_of(file, node), function, kind, number, part, seen, _shown(shown))
 
 
 # --- applying ----------------------------------------------------------------------------------------

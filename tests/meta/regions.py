@@ -13,7 +13,7 @@ import io
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -33,6 +33,16 @@ class Proof(NamedTuple):
     run: Callable[[], None]
 
 
+class Candidate(NamedTuple):
+    """A place for a fault (see ``mutants.places``), and how many neighbouring clauses' examples run it."""
+
+    shared_by: int
+    file: Path
+    node: int
+    kind: str
+    part: int
+
+
 # --- code that names a clause --------------------------------------------------------------------
 
 
@@ -42,13 +52,23 @@ def sources() -> tuple[Path, ...]:
     return tuple(file for folder in PACKAGES for file in sorted((ROOT / folder).rglob("*.py")))
 
 
-def _names_clause(node: ast.AST) -> str | None:
+@cache
+def _constants(file: Path) -> dict[str, str]:
+    """Clauses that a file gives a name of its own: ``CLAUSE = "Room/slug"``."""
+    return {
+        node.targets[0].id: node.value.value for node in mutants.parsed(file)[0].body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    }
+
+
+def _names_clause(file: Path, node: ast.AST) -> str | None:
     """The clause that a call has as its first argument."""
-    if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-        value = node.args[0].value
-        if isinstance(value, str) and re.fullmatch(trace.NAME, value):
-            return value
-    return None
+    if not isinstance(node, ast.Call) or not node.args:
+        return None
+    first = node.args[0]
+    value = _constants(file).get(first.id) if isinstance(first, ast.Name) else getattr(first, "value", None)
+    return value if isinstance(value, str) and re.fullmatch(trace.NAME, value) else None
 
 
 @cache
@@ -57,7 +77,7 @@ def citations() -> dict[str, list[tuple[Path, ast.AST]]]:
     found: dict[str, list[tuple[Path, ast.AST]]] = {}
     for file in sources():
         for node in mutants.parsed(file)[1]:
-            name = _names_clause(node)
+            name = _names_clause(file, node)
             if name and mutants.function_of(file, node) is not None:
                 found.setdefault(name, []).append((file, node))
             if isinstance(node, ast.FunctionDef):
@@ -79,9 +99,11 @@ def _condition(file: Path, call: ast.AST) -> list[ast.AST]:
     assert statement is not None
     if raising is None:
         return [statement]
-    around = next((n for n in inside if isinstance(n, (ast.If, ast.For, ast.While))), None)
+    around = next((n for n in inside if isinstance(n, (ast.If, ast.For, ast.While, ast.ExceptHandler))), None)
     if isinstance(around, ast.If):
         return [around.test, raising]
+    if isinstance(around, ast.ExceptHandler):
+        return [raising]
     before = [n.test for n in ast.walk(function) if isinstance(n, ast.If) and n.lineno < raising.lineno]
     return [*before, raising]
 
@@ -93,21 +115,24 @@ def _made_names(node: ast.Assign | ast.AugAssign) -> set[str]:
 
 
 def _with_feeding(file: Path, nodes: list[ast.AST]) -> set[ast.AST]:
-    """Nodes, what is in them, and the assignments in their function that make the names they read.
+    """Nodes, what is in them, and the assignments before them in their function that make the values they read.
 
-    An assignment that names a clause itself is decided there.
+    What makes an object of which they read an attribute is not among these, nor what names a clause itself.
     """
     function = mutants.function_of(file, nodes[0])
-    names = {n.id for top in nodes for n in ast.walk(top) if isinstance(n, ast.Name)}
+    inside = [n for top in nodes for n in ast.walk(top)]
+    objects = {id(n.value) for n in inside if isinstance(n, ast.Attribute)}
+    names = {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in objects}
+    last = max(mutants.line_of(file, n) for n in nodes)
     feeding = [
         n for n in (ast.walk(function) if function is not None else ())
-        if isinstance(n, (ast.Assign, ast.AugAssign)) and not any(map(_names_clause, ast.walk(n)))
-        and _made_names(n) & names
+        if isinstance(n, (ast.Assign, ast.AugAssign)) and n.lineno < last
+        and not any(_names_clause(file, m) for m in ast.walk(n)) and _made_names(n) & names
     ]
-    return {n for top in (*nodes, *feeding) for n in ast.walk(top)}
+    return {*inside, *(n for top in feeding for n in ast.walk(top))}
 
 
-def named_places(clause: str) -> list[tuple[Path, tuple[int, str, int]]]:
+def named_places(clause: str) -> list[Candidate]:
     """Faults in the code that names the clause."""
     found = []
     for file, node in citations().get(clause, ()):
@@ -119,7 +144,7 @@ def named_places(clause: str) -> list[tuple[Path, tuple[int, str, int]]]:
                 up for n in nodes for up in [mutants.parents(file).get(n)]
                 if isinstance(up, ast.If) and up.test is n  # its negation
             }
-        found += [(file, place) for place in mutants.places(file, region.__contains__)]
+        found += [Candidate(0, file, *place) for place in mutants.places(file, region.__contains__)]
     return found
 
 
@@ -129,16 +154,26 @@ def named_places(clause: str) -> list[tuple[Path, tuple[int, str, int]]]:
 Lines = dict[Path, set[int]]
 
 
-def run_places(
-    files: set[Path], own: Lines, others: Sequence[Lines]
-) -> list[tuple[int, Path, tuple[int, str, int]]]:
-    """(how many neighbours run it, file, place) of faults in the lines of ``files`` that the clause's tests run."""
+@cache
+def _lines_of_refusals(file: Path) -> set[int]:
+    """Lines of statements that name a clause: they are that clause's."""
+    found: set[int] = set()
+    for node in mutants.parsed(file)[1]:
+        names = isinstance(node, (ast.Expr, ast.Assign, ast.Raise, ast.Return)) and any(
+            _names_clause(file, n) for n in ast.walk(node)
+        )
+        if names:
+            found.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return found
+
+
+def run_places(files: Iterable[Path], own: Lines, others: Sequence[Lines]) -> list[Candidate]:
+    """Faults in the lines of ``files`` that the clause's tests run; ``others`` are lines that its neighbours run."""
     found = []
-    for file in files & set(own):
-        lines = own[file]
-        for place in mutants.places(file, partial(_on, file, lines)):
+    for file in sorted(set(files) & set(own)):
+        for place in mutants.places(file, partial(_on, file, own[file] - _lines_of_refusals(file))):
             line = mutants.line_of(file, mutants.parsed(file)[1][place[0]])
-            found.append((sum(line in other.get(file, ()) for other in others), file, place))
+            found.append(Candidate(sum(line in other.get(file, ()) for other in others), file, *place))
     return found
 
 

@@ -36,7 +36,7 @@ class Both(ag.Function):
         return d * 2 + e * 3, d * 5 + e * 7
 
 
-@pytest.mark.clause("autograd/function")
+@pytest.mark.clause("autograd/function", "autograd/function-once")
 def test_function_uses_its_own_backward() -> None:
     x = variable(0, 2)
     with ag.record():

@@ -116,6 +116,12 @@ def test_sparse_arrays_need_a_rule() -> None:
 def test_positional_and_named() -> None:
     x = mx.sym.Variable("x")
     refused("Custom/positional-or-named", lambda: mx.sym.Custom(x, right=x, op_type="test_multi"), TypeError)
+    y = mx.sym.Variable("y")
+    for made in (
+        mx.sym.Custom(x, y, op_type="test_multi"), mx.sym.Custom([x, y], op_type="test_multi"),
+        mx.sym.Custom(left=x, right=y, op_type="test_multi"),
+    ):
+        assert made.list_arguments() == ["x", "y"]
 
 
 @pytest.mark.clause("Custom/input-name")

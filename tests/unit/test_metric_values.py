@@ -125,6 +125,8 @@ def test_perplexity_refusals():
     made = metric.Perplexity(None)
     refused("Metric/one-label-each", AssertionError, made.update, [nd.array([0, 1])], [SCORES])
     refused("Metric/one-label-each", AssertionError, made.update, [LABELS, LABELS], [SCORES])
+    made.update([LABELS.reshape((-1, 1))], [SCORES])  # one label for each row, in any shape
+    assert made.num_inst == LABELS.size
 
 
 @pytest.mark.clause("Metric/f1", "Metric/macro-micro")
