@@ -60,19 +60,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import (
-    AtLeast,
-    Case,
-    Long,
-    Loop,
-    Op,
-    Shape,
-    items,
-    merge,
-    require,
-    same_type,
-    scalar,
-)
+from .foundation import AtLeast, Case, Long, Loop, Op, Shape, items, merge, require, same_type, scalar
 from .multilinear import register_multilinear
 from .tuned import convolution as tuned
 from .tuned import convolution_back as tuned_back

@@ -37,19 +37,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from . import deconvolution
-from .foundation import (
-    AtLeast,
-    Case,
-    Count,
-    Long,
-    Loop,
-    Op,
-    items,
-    merge,
-    register,
-    require,
-    same_type,
-)
+from .foundation import AtLeast, Case, Count, Long, Loop, Op, items, merge, register, require, same_type
 
 
 class Params(NamedTuple):
