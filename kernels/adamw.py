@@ -43,7 +43,16 @@ I. Loshchilov, F. Hutter (2017): Decoupled weight decay regularization.
 import math
 from typing import NamedTuple
 
-from .foundation import Case, Count, Floats, Loop, items, merge_all, same_type
+from .foundation import (
+    Case,
+    Count,
+    Floats,
+    Loop,
+    items,
+    merge_all,
+    require,
+    same_type,
+)
 from .foundation.loops import COPY
 from .updates import all_single, averaging, bound, limited, master_types, numbers, register_many, register_update
 
@@ -71,7 +80,9 @@ class ManyParams(NamedTuple):
 
 def infer(p, ins, outs):
     shape = merge_all("adamw/shape", "weight, gradient and states", [*ins[:-1], *outs])
-    return [shape] * (len(ins) - 1) + [(1,) if ins[-1] is None else ins[-1]], [shape]
+    scale = (1,) if ins[-1] is None else ins[-1]
+    require("adamw/shape", 0 not in scale, f"rescale_grad of shape {list(scale)} holds no number")
+    return [shape] * (len(ins) - 1) + [scale], [shape]
 
 
 def infer_type(p, ins, outs):

@@ -23,9 +23,10 @@
     [1.0, 0.0]
 """
 
+from math import prod
 from typing import NamedTuple
 
-from .foundation import Case, Loop, Op, items, merge, normal_axis, register, require
+from .foundation import Case, Loop, Op, items, merge, normal_axis, register, require, require_some
 from .foundation.loops import outer_side_inner
 
 
@@ -43,6 +44,7 @@ def infer(p, ins, outs):
     else:
         axis = normal_axis("argmax/axis", p.axis, len(data))
         shape = (*data[:axis], *((1,) if p.keepdims else ()), *data[axis + 1 :]) or (1,)
+    require_some("what is searched", prod(data) if p.axis is None else data[axis], shape)
     return [data], [merge("argmax/shape", "output", outs[0], shape)]
 
 

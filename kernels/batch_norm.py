@@ -59,7 +59,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, merge, normal_axis, refusal, register, scratch
+from .foundation import UNKNOWN, Case, Loop, Op, items, merge, normal_axis, refusal, register, scratch
 from .tuned import sums as tuned
 
 
@@ -80,7 +80,7 @@ INPUTS = ("data", "gamma", "beta", "moving_mean", "moving_var")
 
 def infer(p, ins, outs):
     data = merge("BatchNorm/shape", "data", ins[0], outs[0])
-    channels = (0,)
+    channels = (UNKNOWN,)
     if data is not None:
         axis = normal_axis("BatchNorm/axis", p.axis, len(data))
         channels = (data[axis],)

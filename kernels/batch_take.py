@@ -36,7 +36,7 @@ from math import prod
 import numpy as np
 
 from .embedding import HOT_ROWS, PICK_ONE, PUT_ONE
-from .foundation import Case, Loop, Op, items, known, merge, register, require, same_type
+from .foundation import UNKNOWN, Case, Loop, Op, items, known, merge, register, require, require_some, same_type
 from .foundation.loops import truncated, zero
 
 
@@ -48,6 +48,8 @@ def infer_take(p, ins, outs):
         "batch_take/shape", not known(a, indices) or prod(indices) == prod(a[:-1]),
         f"indices {indices} must hold one number for each row of a {a}",
     )
+    if a is not None:
+        require_some("a row of a", a[-1], indices)
     return [a, indices], [indices]
 
 
@@ -62,7 +64,7 @@ def infer_fill(p, ins, outs):
     clause = "fill_element_0index/shape"
     lhs = merge(clause, "lhs", ins[0], outs[0])
     rows = merge(clause, "mhs and rhs", ins[1], ins[2])
-    lhs = merge(clause, "lhs", lhs, (rows[0] if rows else 0, 0))
+    lhs = merge(clause, "lhs", lhs, (rows[0] if rows else UNKNOWN, UNKNOWN))
     rows = merge(clause, "mhs and rhs", rows, lhs[:1])
     return [lhs, rows, rows], [lhs]
 
@@ -70,7 +72,7 @@ def infer_fill(p, ins, outs):
 def infer_hot(p, ins, outs):
     clause = "_onehot_encode/shape"
     rows, whole = ins[0], merge(clause, "rhs", ins[1], outs[0])
-    whole = merge(clause, "rhs", whole, (rows[0] if rows else 0, 0))
+    whole = merge(clause, "rhs", whole, (rows[0] if rows else UNKNOWN, UNKNOWN))
     return [merge(clause, "lhs", rows, whole[:1]), whole], [whole]
 
 

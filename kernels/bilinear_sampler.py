@@ -61,7 +61,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, Shape, items, merge, register, require, same_type, scalar, scratch
+from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, register, require, same_type, scalar, scratch
 
 
 class Params(NamedTuple):
@@ -81,8 +81,8 @@ class TransformerParams(NamedTuple):
 
 
 def infer(p, ins, outs):
-    out = merge("BilinearSampler/places", "output", outs[0], (0, 0, 0, 0))
-    data = merge("BilinearSampler/places", "data", ins[0], (*out[:2], 0, 0))
+    out = merge("BilinearSampler/places", "output", outs[0], (UNKNOWN,) * 4)
+    data = merge("BilinearSampler/places", "data", ins[0], (*out[:2], UNKNOWN, UNKNOWN))
     grid = merge("BilinearSampler/places", "grid", ins[1], (data[0], 2, *out[2:]))
     out = merge("BilinearSampler/places", "output", out, (grid[0], data[1], *grid[2:]))
     return [(out[0], *data[1:]), (out[0], *grid[1:])], [out]
@@ -97,21 +97,21 @@ def require_target(p):
 
 def infer_grid(p, ins, outs):
     if p.transform_type == "warp":
-        data = merge("GridGenerator/warp", "data", ins[0], (0, 2, 0, 0))
+        data = merge("GridGenerator/warp", "data", ins[0], (UNKNOWN, 2, UNKNOWN, UNKNOWN))
         data = merge("GridGenerator/warp", "output", outs[0], data)
         return [data], [data]
     require_target(p)
-    data = merge("GridGenerator/affine", "data", ins[0], (0, 6))
+    data = merge("GridGenerator/affine", "data", ins[0], (UNKNOWN, 6))
     out = merge("GridGenerator/affine", "output", outs[0], (data[0], 2, *p.target_shape))
     return [(out[0], 6)], [out]
 
 
 def infer_transformer(p, ins, outs):
     require_target(p)
-    out = merge("SpatialTransformer/composition", "output", outs[0], (0, 0, *p.target_shape))
-    data = merge("SpatialTransformer/composition", "data", ins[0], (*out[:2], 0, 0))
+    out = merge("SpatialTransformer/composition", "output", outs[0], (UNKNOWN, UNKNOWN, *p.target_shape))
+    data = merge("SpatialTransformer/composition", "data", ins[0], (*out[:2], UNKNOWN, UNKNOWN))
     loc = merge("SpatialTransformer/composition", "loc", ins[1], (data[0], 6))
-    out = merge("SpatialTransformer/composition", "output", out, (loc[0], data[1], 0, 0))
+    out = merge("SpatialTransformer/composition", "output", out, (loc[0], data[1], UNKNOWN, UNKNOWN))
     return [(out[0], *data[1:]), (out[0], 6)], [out]
 
 

@@ -53,7 +53,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from .boxes import floating, log_ratio, nothing
-from .foundation import Case, Loop, Op, items, merge, register
+from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register
 from .foundation.loops import clipped
 
 ENCODE, DECODE = "_contrib_box_encode/shapes", "_contrib_box_decode/shapes"
@@ -70,18 +70,18 @@ class DecodeParams(NamedTuple):
 
 def infer_encode(p, ins, outs):
     samples, matches, anchors, refs, means, stds = ins
-    both = merge(ENCODE, "matches", matches, merge(ENCODE, "samples", samples, (0, 0)))
+    both = merge(ENCODE, "matches", matches, merge(ENCODE, "samples", samples, (UNKNOWN, UNKNOWN)))
     boxes = (*both, 4)
     for name, shape in zip(("anchors", "output0", "output1"), (anchors, *outs), strict=True):
         boxes = merge(ENCODE, name, shape, boxes)
-    refs = merge(ENCODE, "refs", refs, (boxes[0], 0, 4))
+    refs = merge(ENCODE, "refs", refs, (boxes[0], UNKNOWN, 4))
     boxes = (refs[0], *boxes[1:])
     vectors = [merge(ENCODE, n, s, (4,)) for n, s in zip(("means", "stds"), (means, stds), strict=True)]
     return [boxes[:2], boxes[:2], boxes, refs, *vectors], [boxes, boxes]
 
 
 def infer_decode(p, ins, outs):
-    data = merge(DECODE, "output", outs[0], merge(DECODE, "data", ins[0], (0, 0, 4)))
+    data = merge(DECODE, "output", outs[0], merge(DECODE, "data", ins[0], (UNKNOWN, UNKNOWN, 4)))
     anchors = merge(DECODE, "anchors", ins[1], (1, data[1], 4))
     data = (data[0], *anchors[1:])
     return [data, anchors], [data]

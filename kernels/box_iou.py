@@ -24,7 +24,7 @@ from math import prod
 from typing import Literal, NamedTuple
 
 from .boxes import floating, nothing, overlap, shared
-from .foundation import Case, Loop, Op, items, merge, register, require
+from .foundation import Case, Loop, Op, agree, items, merge, register, require
 
 CLAUSE = "_contrib_box_iou/shape"
 
@@ -36,7 +36,7 @@ class Params(NamedTuple):
 def infer(p, ins, outs):
     for name, shape in zip(("lhs", "rhs"), ins, strict=True):
         require(
-            CLAUSE, shape is None or (len(shape) >= 2 and shape[-1] in (0, 4)),
+            CLAUSE, shape is None or (len(shape) >= 2 and agree(shape[-1], 4)),
             f"{name} has shape {shape}; boxes need 2 axes or more, the last of 4 coordinates",
         )
     if None in ins:

@@ -59,7 +59,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from .boxes import SUPPRESS, floating, ranked
-from .foundation import Case, Loop, Op, items, merge, register, require, scratch
+from .foundation import Case, Loop, Op, items, merge, register, require, scratch, told
 from .foundation.loops import zero
 
 CLAUSE = "_contrib_box_nms/columns"
@@ -91,7 +91,7 @@ def infer(p, ins, outs):
         f"{columns}: the score must be beside four coordinates, none of them negative",
     )
     require(
-        CLAUSE, not width or max(end, p.score_index, p.id_index) < width,
+        CLAUSE, not told(width) or max(end, p.score_index, p.id_index) < width,
         f"{columns}: columns beyond the last axis of data, which has shape {data}",
     )
     index = merge(CLAUSE, "index", outs[1], (*data[:-1], 1))

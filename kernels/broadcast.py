@@ -34,7 +34,7 @@
     ([0.0, 1.0], [1.0, 0.0])
 """
 
-from .foundation import Case, Loop, Op, items, merge, register, scratch
+from .foundation import UNKNOWN, Case, Loop, Op, either, items, merge, register, scratch, told
 from .foundation import broadcast as broadcast_shapes
 from .foundation.pairs import PAIRS
 from .foundation.walks import offset_of, rows_of
@@ -47,19 +47,11 @@ def infer(p, ins, outs):
     if lhs is None or rhs is None:
         return list(ins), list(outs)
     rank = max(len(lhs), len(rhs))
-    pairs = [
-        (a, b)
-        for a, b in zip(
-            (1,) * (rank - len(lhs)) + lhs, (1,) * (rank - len(rhs)) + rhs, strict=True
-        )
-    ]
-    # an unknown side is 1 or the output's: only a side above 1 or two known ones decide
-    known_pairs = [(a or 1, b or 1) for a, b in pairs]
-    if known_pairs:
-        broadcast_shapes("broadcast/shape", *(tuple(side) for side in zip(*known_pairs, strict=True)))
-    sides = tuple(
-        max(a, b) if (a and b) or max(a, b) > 1 else 0 for a, b in pairs
-    )
+    # an unknown side is 1 or the output's: it stretches, or tells nothing
+    left, right = (tuple(either(side, 1) for side in shape) for shape in ins)
+    stretched = broadcast_shapes("broadcast/shape", left, right)
+    pairs = zip((1,) * (rank - len(lhs)) + lhs, (1,) * (rank - len(rhs)) + rhs, stretched, strict=True)
+    sides = tuple(side if told(a, b) or side != 1 else UNKNOWN for a, b, side in pairs)
     out = merge("broadcast/shape", "output", outs[0], sides)
     return list(ins), [out]
 

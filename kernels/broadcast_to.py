@@ -24,7 +24,7 @@
 
 from typing import NamedTuple
 
-from .foundation import Case, Op, Shape, merge, normal_axis, register, require
+from .foundation import UNKNOWN, Case, Op, Shape, agree, merge, normal_axis, register, require
 from .foundation.loops import GATHER, walk, zero
 from .foundation.walks import stretched
 from .reduce import sum_into
@@ -47,7 +47,7 @@ class LikeParams(NamedTuple):
 def check_sides(clause, given, wanted):
     """Refuse to stretch anything but sides of 1; unknown sides pass."""
     require(
-        clause, all(a in (0, 1, b) for a, b in zip(given, wanted, strict=True) if b),
+        clause, all(a == 1 or agree(a, b) for a, b in zip(given, wanted, strict=True)),
         f"an array of shape {list(given)} cannot be broadcast to {list(wanted)}",
     )
 
@@ -56,13 +56,13 @@ def infer_to(p, ins, outs):
     (data,) = ins
     require("broadcast_to/shape", p.shape, "shape must be given")
     if data is None:
-        return [None], [merge("broadcast_to/shape", "output", outs[0], p.shape)]
+        return [None], [merge("broadcast_to/shape", "output", outs[0], tuple(side or UNKNOWN for side in p.shape))]
     require(
         "broadcast_to/shape", len(data) == len(p.shape),
         f"shape {list(p.shape)} must have the rank of the input {list(data)}",
     )
-    check_sides("broadcast_to/shape", data, p.shape)
     shape = tuple(side or own for own, side in zip(data, p.shape, strict=True))
+    check_sides("broadcast_to/shape", data, shape)
     return [data], [merge("broadcast_to/shape", "output", outs[0], shape)]
 
 
@@ -77,7 +77,7 @@ def infer_axis(p, ins, outs):
     shape = list(data)
     for axis, size in zip(p.axis, p.size, strict=True):
         require(
-            "broadcast_axis/shape", 0 <= axis < len(data) and shape[axis] in (0, 1),
+            "broadcast_axis/shape", 0 <= axis < len(data) and agree(shape[axis], 1),
             f"axis {axis} of {shape} must exist and have one element",
         )
         shape[axis] = size

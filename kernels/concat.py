@@ -23,7 +23,18 @@
 from math import prod
 from typing import NamedTuple
 
-from .foundation import Case, Count, Op, merge, merge_all, normal_axis, register, require
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Count,
+    Op,
+    merge,
+    merge_all,
+    normal_axis,
+    register,
+    require,
+    told,
+)
 from .foundation.loops import BLOCKS
 
 
@@ -45,19 +56,19 @@ def infer(p, ins, outs):
     axis = normal_axis("Concat/dim", p.dim, ranks[0])
     others = merge_all(
         "Concat/shapes", "inputs",
-        [s and (*s[:axis], 0, *s[axis + 1 :]) for s in (*ins, out)],
+        [s and (*s[:axis], UNKNOWN, *s[axis + 1 :]) for s in (*ins, out)],
     )
     shapes = [merge("Concat/shapes", f"input {i}", s, others) for i, s in enumerate(ins)]
     sides = [shape[axis] for shape in shapes]
-    if out is not None and out[axis] and sides.count(0) == 1:
+    if out is not None and told(out[axis]) and sides.count(UNKNOWN) == 1:
+        left = out[axis] - sum(side for side in sides if told(side))
         require(
-            "Concat/shapes", out[axis] > sum(sides),
+            "Concat/shapes", left >= 0,
             f"sides {sides} along axis {axis} leave nothing for the unknown one: the output has {out[axis]}",
         )
-        sides[sides.index(0)] = out[axis] - sum(sides)
+        sides[sides.index(UNKNOWN)] = left
     shapes = [(*others[:axis], side, *others[axis + 1 :]) for side in sides]
-    total = 0 if 0 in sides else sum(sides)
-    wanted = (*others[:axis], total, *others[axis + 1 :])
+    wanted = (*others[:axis], sum(sides), *others[axis + 1 :])
     return shapes, [merge("Concat/shapes", "output", out, wanted)]
 
 

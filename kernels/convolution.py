@@ -60,7 +60,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import AtLeast, Case, Long, Loop, Op, Shape, items, merge, require, same_type, scalar
+from .foundation import UNKNOWN, AtLeast, Case, Long, Loop, Op, Shape, items, merge, require, same_type, scalar, told
 from .multilinear import register_multilinear
 from .tuned import convolution as tuned
 from .tuned import convolution_back as tuned_back
@@ -116,7 +116,7 @@ def require_params(p):
 def infer(p, ins, outs):
     require_params(p)
     data, weight, out = ins[0], ins[1], outs[0]
-    weight = merge("Convolution/weight-shape", "weight", weight, (p.num_filter, 0, *p.kernel))
+    weight = merge("Convolution/weight-shape", "weight", weight, (p.num_filter, UNKNOWN, *p.kernel))
     if data is not None:
         axes = f"data {data} must have two more axes than kernel {p.kernel}, for batch and channels"
         require("Convolution/rank", len(data) == len(p.kernel) + 2, axes)
@@ -127,17 +127,17 @@ def infer(p, ins, outs):
         wanted = (p.num_filter, data[1] // p.num_group, *p.kernel)
         weight = merge("Convolution/weight-shape", "weight", weight, wanted)
         sizes, pixels = [], []
-        every = zip(data[2:], (out or (0,) * len(data))[2:], p.kernel, *steps(p), strict=False)
+        every = zip(data[2:], (out or (UNKNOWN,) * len(data))[2:], p.kernel, *steps(p), strict=False)
         for size, out_size, kernel, stride, dilate, pad in every:
             reach = dilate * (kernel - 1) + 1
-            if not size and stride == 1 and out_size:
+            if stride == 1 and told(out_size) and not told(size):
                 size = out_size + reach - 1 - 2 * pad
             require(
-                "Convolution/kernel-fits", not size or reach <= size + 2 * pad,
+                "Convolution/kernel-fits", not told(size) or reach <= size + 2 * pad,
                 f"kernel {p.kernel} with dilate {steps(p)[1]} is larger than data {data} with pad {steps(p)[2]}",
             )
             sizes.append(size)
-            pixels.append((size + 2 * pad - reach) // stride + 1 if size else 0)
+            pixels.append((size + 2 * pad - reach) // stride + 1)
         out = merge("Convolution/output-shape", "output", out, (data[0], p.num_filter, *pixels))
         data = (out[0], weight[1] * p.num_group, *sizes)
     shapes = [data, weight]

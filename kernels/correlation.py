@@ -38,7 +38,21 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from .foundation import AtLeast, Case, Loop, Op, items, merge, merge_all, register, require, same_type, scalar
+from .foundation import (
+    UNKNOWN,
+    AtLeast,
+    Case,
+    Loop,
+    Op,
+    items,
+    merge,
+    merge_all,
+    register,
+    require,
+    same_type,
+    scalar,
+    told,
+)
 
 
 class Params(NamedTuple):
@@ -54,16 +68,17 @@ def infer(p, ins, outs):
     require("Correlation/lengths", p.kernel_size % 2 == 1, f"kernel_size {p.kernel_size} must be odd")
     strides = f"stride1 {p.stride1} and stride2 {p.stride2} must be at least 1"
     require("Correlation/lengths", min(p.stride1, p.stride2) >= 1, strides)
-    out = merge("Correlation/shapes", "output", outs[0], (0, (2 * (p.max_displacement // p.stride2) + 1) ** 2, 0, 0))
-    data = merge_all("Correlation/shapes", "data1 and data2", [*ins, (out[0], 0, 0, 0)])
+    planes = (2 * (p.max_displacement // p.stride2) + 1) ** 2
+    out = merge("Correlation/shapes", "output", outs[0], (UNKNOWN, planes, UNKNOWN, UNKNOWN))
+    data = merge_all("Correlation/shapes", "data1 and data2", [*ins, (out[0], *(UNKNOWN,) * 3)])
     less = 2 * (p.max_displacement + p.kernel_size // 2 - p.pad_size)
-    sides = tuple(-((less - side) // p.stride1) if side else 0 for side in data[2:])
+    sides = tuple(-((less - side) // p.stride1) for side in data[2:])
     require(
-        "Correlation/output-size", all(s > 0 or not d for s, d in zip(sides, data[2:], strict=True)),
+        "Correlation/output-size", all(not told(s) or s > 0 for s in sides),
         f"images of {data[2:]} are too small for kernel_size {p.kernel_size}, max_displacement {p.max_displacement}"
         f" and pad_size {p.pad_size}",
     )
-    return [data, data], [merge("Correlation/shapes", "output", out, (data[0], 0, *sides))]
+    return [data, data], [merge("Correlation/shapes", "output", out, (data[0], UNKNOWN, *sides))]
 
 
 def infer_type(p, ins, outs):

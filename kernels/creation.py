@@ -31,6 +31,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from .foundation import (
+    UNKNOWN,
     AtLeast,
     Case,
     Loop,
@@ -83,7 +84,7 @@ def infer_type(p, ins, outs):
 def infer_range(p, ins, outs):
     require("_arange/range", p.step != 0, "step must not be 0")
     if p.stop is None and p.infer_range:
-        return [], [merge("creation/shape", "output", outs[0], (0,))]
+        return [], [merge("creation/shape", "output", outs[0], (UNKNOWN,))]
     start, stop = (0.0, p.start) if p.stop is None else (p.start, p.stop)
     steps = (stop - start) / p.step
     require(
@@ -162,7 +163,7 @@ for name, params, forward, case in (
     ("_full", FullParams, forward_full, cases_full),
 ):
     register(Op(
-        name=name, doc=__doc__, params=params, inputs=(), infer=infer, infer_type=infer_type,
+        name=name, doc=__doc__, params=params, inputs=(), states="shape", infer=infer, infer_type=infer_type,
         forward=forward, cases=case,
         refusals={"creation/shape": {
             "params": {"shape": (2, 3), "value": 1} if name == "_full" else {"shape": (2, 3)},

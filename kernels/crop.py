@@ -25,7 +25,19 @@
 
 from typing import NamedTuple
 
-from .foundation import Case, Count, Loop, Op, Shape, items, merge, register, require
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Count,
+    Loop,
+    Op,
+    Shape,
+    items,
+    merge,
+    register,
+    require,
+    told,
+)
 from .foundation.loops import zero
 
 
@@ -40,19 +52,19 @@ def infer(p, ins, outs):
     require("Crop/inputs", len(ins) in (1, 2), f"{len(ins)} inputs given, data and perhaps crop_like are taken")
     for name, pair in (("offset", p.offset), ("h_w", p.h_w)):
         require("Crop/size", len(pair) == 2 and min(pair) >= 0, f"{name} {pair} must be two numbers, none negative")
-    data, out = ins[0], outs[0]
-    wanted = (0, 0, *p.h_w)
+    data, out = ins[0], outs[0] or (UNKNOWN,) * 4
+    wanted = p.h_w
     if len(ins) == 2:
-        like = merge("Crop/size", "crop_like", ins[1], (0, 0, *((out or (0,) * 4)[2:])))
-        wanted = (0, 0, *like[2:])
+        like = merge("Crop/size", "crop_like", ins[1], (UNKNOWN, UNKNOWN, *out[2:]))
+        wanted = like[2:]
     else:
         require("Crop/size", min(p.h_w) > 0, f"h_w {p.h_w} has a side of 0, and there is no crop_like")
-    data = merge("Crop/size", "data", data, (*(out or (0,) * 4)[:2], 0, 0))
-    out = merge("Crop/size", "output", out, (*data[:2], *wanted[2:]))
-    fits = all(not a or b <= a for a, b in zip(data[2:], out[2:], strict=True))
+    data = merge("Crop/size", "data", data, (*out[:2], UNKNOWN, UNKNOWN))
+    out = merge("Crop/size", "output", out, (*data[:2], *wanted))
+    fits = all(not told(a, b) or b <= a for a, b in zip(data[2:], out[2:], strict=True))
     require("Crop/size", fits, f"a rectangle of {out[2:]} does not fit into an image of {data[2:]}")
     if not p.center_crop:
-        inside = all(not a or start + b <= a for a, start, b in zip(data[2:], p.offset, out[2:], strict=True))
+        inside = all(not told(a, b) or start + b <= a for a, start, b in zip(data[2:], p.offset, out[2:], strict=True))
         require("Crop/offset", inside, f"offset {p.offset} and {out[2:]} reach beyond an image of {data[2:]}")
     return [data, *([(*like[:2], *out[2:])] if len(ins) == 2 else [])], [out]
 

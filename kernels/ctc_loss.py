@@ -46,8 +46,8 @@ spells the labels that remain when neighbours that are equal become one and the 
 
 [CTCLoss/shape] data has three axes, label two; batch sizes agree, also those of data_lengths and label_lengths.
 
-[CTCLoss/sum-order] everything is summed as logarithms, in increasing time and then increasing place in the label; sums
-    that are kept from one time to the next have data's type.
+[CTCLoss/sum-order] the softmax adds its classes in order; paths are summed as logarithms, in increasing time and then
+    increasing place in the label; sums that are kept from one time to the next have data's type.
 
 [CTCLoss/types] data, loss and gradient have one type; label and lengths may each have another.
     >>> run("CTCLoss", [[[0, 0]], [[0, 0]]], np.array([[1]], np.int32))
@@ -63,7 +63,21 @@ from math import exp, inf, log1p, nan
 from math import log as log_of
 from typing import Literal, NamedTuple
 
-from .foundation import Case, Loop, Op, items, merge, register, require, same_type, scalar, scratch
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Loop,
+    Op,
+    items,
+    merge,
+    register,
+    require,
+    require_some,
+    same_type,
+    scalar,
+    scratch,
+    told,
+)
 from .foundation.loops import truncated, zero
 
 
@@ -79,19 +93,20 @@ def inputs(p):
 
 
 def infer(p, ins, outs):
-    data = merge("CTCLoss/shape", "data", ins[0], (0, 0, 0))
-    label = merge("CTCLoss/shape", "label", ins[1], (0, 0))
+    data = merge("CTCLoss/shape", "data", ins[0], (UNKNOWN,) * 3)
+    label = merge("CTCLoss/shape", "label", ins[1], (UNKNOWN, UNKNOWN))
     data = merge("CTCLoss/shape", "gradient", outs[1], data)
-    batch = (0,)
+    batch = (UNKNOWN,)
     for name, shape in zip((*inputs(p)[2:], "output"), (*ins[2:], outs[0]), strict=True):
         batch = merge("CTCLoss/shape", name, shape, batch)
     (batch,) = merge("CTCLoss/shape", "batch of data", (data[1],), batch)
     (batch,) = merge("CTCLoss/shape", "batch of label", (label[0],), (batch,))
     require(
-        "CTCLoss/label-count", not (data[0] and label[1]) or label[1] <= data[0],
+        "CTCLoss/label-count", not told(data[0], label[1]) or label[1] <= data[0],
         f"{label[1]} labels in a row need at least as many times; data has {data[0]}",
     )
     shape = (data[0], batch, data[2])
+    require_some("the axis of classes", data[2], (*shape[:2],))
     return [shape, (batch, label[1])] + [(batch,)] * (len(ins) - 2), [(batch,), shape]
 
 

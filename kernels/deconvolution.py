@@ -68,7 +68,18 @@ from .convolution import (
     inputs,
     steps,
 )
-from .foundation import AtLeast, Case, Long, Op, Shape, merge, require, same_type
+from .foundation import (
+    UNKNOWN,
+    AtLeast,
+    Case,
+    Long,
+    Op,
+    Shape,
+    merge,
+    require,
+    same_type,
+    told,
+)
 from .multilinear import register_multilinear
 
 
@@ -120,25 +131,25 @@ def require_params(p):
 
 
 def whole_sizes(p, sizes):
-    """Sizes of the output before anything is taken off, 0 where unknown."""
+    """Sizes of the output before anything is taken off."""
     stride, dilate, _ = steps(p)
     return tuple(
-        s * (size - 1) + e * (k - 1) + 1 if size else 0
+        s * (size - 1) + e * (k - 1) + 1
         for size, k, s, e in zip(sizes, p.kernel, stride, dilate, strict=True)
     )
 
 
 def pixels_of(p, sizes):
-    """Sizes of the output, 0 where unknown."""
+    """Sizes of the output."""
     whole, target = whole_sizes(p, sizes), target_of(p)
     if target is not None:
-        fits = all(not w or t <= w for t, w in zip(target, whole, strict=True))
+        fits = all(not told(w) or t <= w for t, w in zip(target, whole, strict=True))
         require("Deconvolution/target-shape", fits, f"target_shape {target} is larger than {whole}")
         return target
     adj = p.adj or (0,) * len(sizes)
-    pixels = tuple(w - 2 * b + a if w else 0 for w, b, a in zip(whole, steps(p)[2], adj, strict=True))
+    pixels = tuple(w - 2 * b + a for w, b, a in zip(whole, steps(p)[2], adj, strict=True))
     require(
-        "Deconvolution/output-size", all(o > 0 or not w for o, w in zip(pixels, whole, strict=True)),
+        "Deconvolution/output-size", all(not told(o) or o > 0 for o in pixels),
         f"data of size {sizes} with pad {p.pad} leaves an output of size {pixels}",
     )
     return pixels
@@ -148,15 +159,16 @@ def infer(p, ins, outs):
     require_params(p)
     data, weight, out = ins[0], ins[1], outs[0]
     rank = len(p.kernel)
-    weight = merge("Deconvolution/weight-shape", "weight", weight, (0, p.num_filter // p.num_group, *p.kernel))
+    weight = merge("Deconvolution/weight-shape", "weight", weight, (UNKNOWN, p.num_filter // p.num_group, *p.kernel))
     if out is not None:
         require("Deconvolution/rank", len(out) == rank + 2, f"output {out} must have two more axes than the kernel")
-        data = merge("Deconvolution/rank", "data", data, (out[0], 0, *(0,) * rank))
-    out = merge("Deconvolution/output-shape", "output", out, (0, p.num_filter, *(target_of(p) or (0,) * rank)))
+        data = merge("Deconvolution/rank", "data", data, (out[0], *(UNKNOWN,) * (rank + 1)))
+    asked = (UNKNOWN, p.num_filter, *(target_of(p) or (UNKNOWN,) * rank))
+    out = merge("Deconvolution/output-shape", "output", out, asked)
     if data is not None:
         axes = f"data {data} must have two more axes than kernel {p.kernel}, for batch and channels"
         require("Deconvolution/rank", len(data) == rank + 2, axes)
-        weight = merge("Deconvolution/weight-shape", "weight", weight, (data[1], 0, *p.kernel))
+        weight = merge("Deconvolution/weight-shape", "weight", weight, (data[1], UNKNOWN, *p.kernel))
         data = (data[0], weight[0], *data[2:])
         out = merge("Deconvolution/output-shape", "output", out, (data[0], p.num_filter, *pixels_of(p, data[2:])))
     require(

@@ -70,7 +70,19 @@ from .deformable_sampling import (
     SAMPLE,
     SAMPLE_BACK,
 )
-from .foundation import AtLeast, Case, Long, Op, Shape, merge, register, require, scratch
+from .foundation import (
+    UNKNOWN,
+    AtLeast,
+    Case,
+    Long,
+    Op,
+    Shape,
+    merge,
+    register,
+    require,
+    scratch,
+    told,
+)
 
 SHAPES = "_contrib_DeformableConvolution/shapes"
 Layout = Literal["NCDHW", "NCHW", "NCW"]
@@ -144,20 +156,20 @@ def infer(p, ins, outs):
     taps, moves = p.kernel[0] * p.kernel[1], p.num_deformable_group
     data, out = given["data"], outs[0]
     require(SHAPES, data is None or len(data) == 4, f"data {data} must have 4 axes")
-    batch, channels, *image = data or (0, 0, 0, 0)
+    batch, channels, *image = data or (UNKNOWN,) * 4
     require(
         "_contrib_DeformableConvolution/groups",
-        channels % p.num_group == 0 and channels % moves == 0,
+        channels != 0 and channels % p.num_group == 0 and channels % moves == 0,
         f"{channels} channels must be divisible by num_group {p.num_group} and num_deformable_group {moves}",
     )
     sizes = []
     for size, kernel, stride, dilate, pad in zip(image, p.kernel, *steps(p), strict=True):
         room = size + 2 * pad - dilate * (kernel - 1) - 1
         require(
-            "_contrib_DeformableConvolution/lengths", not size or room >= 0,
+            "_contrib_DeformableConvolution/lengths", not told(size) or room >= 0,
             f"kernel {p.kernel} with dilate {steps(p)[1]} is larger than data {data} with pad {steps(p)[2]}",
         )
-        sizes.append(room // stride + 1 if size else 0)
+        sizes.append(room // stride + 1)
     out = merge(SHAPES, "output", out, (batch, p.num_filter, *sizes))
     offset = merge(SHAPES, "offset", given["offset"], (out[0], 2 * moves * taps, *out[2:]))
     found = {"offset": offset, "data": (offset[0], channels, *image) if data is not None else None}

@@ -63,7 +63,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .boxes import floating
-from .foundation import Case, Loop, Op, items, merge, register, require, scalar
+from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, scalar, told
 from .foundation.loops import zero
 from .regions import Fraction, Points, between, checked_regions, image_of, rounded, spread
 
@@ -96,17 +96,17 @@ def infer(p, ins, outs):
     checked_regions(CLAUSE, data, rois, 5)
     needed = p.output_dim * p.group_size**2
     require(
-        CLAUSE, data is None or data[1] == 0 or data[1] >= needed,
+        CLAUSE, data is None or not told(data[1]) or data[1] >= needed,
         f"data has shape {data}; {needed} channels are needed",
     )
-    wanted = (rois[0] if rois else 0, p.output_dim, p.pooled_size, p.pooled_size)
+    wanted = (rois[0] if rois else UNKNOWN, p.output_dim, p.pooled_size, p.pooled_size)
     out = merge(CLAUSE, "top_count", outs[1], merge(CLAUSE, "output", outs[0], wanted))
     if p.no_trans:
         return [data, (out[0], 5)], [out, out]
     part = p.part_size or p.pooled_size
-    trans = merge(CLAUSE, "trans", ins[2], (out[0], 0, part, part))
+    trans = merge(CLAUSE, "trans", ins[2], (out[0], UNKNOWN, part, part))
     require(
-        CLAUSE, trans[1] % 2 == 0 and p.output_dim % max(trans[1] // 2, 1) == 0,
+        CLAUSE, not told(trans[1]) or (trans[1] > 0 and trans[1] % 2 == 0 and p.output_dim % (trans[1] // 2) == 0),
         f"trans has {trans[1]} channels; give two for each class, and {p.output_dim} outputs divide evenly",
     )
     out = (trans[0], *out[1:])
@@ -266,7 +266,7 @@ def cases(draw):
         "rois": (regions, 5),
     }
     if not still:
-        shapes["trans"] = (regions, 2 * draw.integer(1, params["output_dim"]), 0, 0)
+        shapes["trans"] = (regions, 2 * draw.integer(1, params["output_dim"]), UNKNOWN, UNKNOWN)
     return Case(params, shapes, {"rois": ("ints", 0, 3)})
 
 

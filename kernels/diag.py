@@ -34,6 +34,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from .foundation import (
+    UNKNOWN,
     Case,
     Long,
     Loop,
@@ -44,6 +45,7 @@ from .foundation import (
     register,
     require,
     strides_of,
+    told,
 )
 from .foundation.loops import GATHER, SCATTER, walk, zero
 
@@ -71,16 +73,14 @@ def two_axes(p, rank):
 def shape_of(p, shape):
     """The diagonal's shape, or that of the matrix made from it."""
     if len(shape) == 1:
-        return (shape[0] and shape[0] + abs(p.k),) * 2
+        return (shape[0] + abs(p.k),) * 2
     first, second = two_axes(p, len(shape))
     height, width = shape[first], shape[second]
-    length = min(height, width - p.k) if p.k >= 0 else min(height + p.k, width)
-    known = height and width
-    require(
-        "diag/empty", not known or length > 0,
-        f"diagonal {p.k} of {height} by {width} elements is empty",
-    )
-    return (*(s for a, s in enumerate(shape) if a not in (first, second)), length if known else 0)
+    length = UNKNOWN
+    if told(height, width):
+        length = min(height, width - p.k) if p.k >= 0 else min(height + p.k, width)
+        require("diag/empty", length > 0, f"diagonal {p.k} of {height} by {width} elements is empty")
+    return (*(s for a, s in enumerate(shape) if a not in (first, second)), length)
 
 
 def infer(p, ins, outs):

@@ -41,7 +41,7 @@
 from math import prod
 from typing import Literal, NamedTuple
 
-from .foundation import Buffer, Case, Op, merge, require
+from .foundation import Buffer, Case, Op, agree, merge, require
 from .fully_connected import multiply
 from .multilinear import register_multilinear
 
@@ -62,7 +62,7 @@ def infer(p, ins, outs):
     )
     left, right = 0 if p.transpose_a else -1, -1 if p.transpose_b else 0
     require(
-        "dot/inner", lhs[left] == rhs[right] or 0 in (lhs[left], rhs[right]),
+        "dot/inner", agree(lhs[left], rhs[right]),
         f"lhs {list(lhs)} and rhs {list(rhs)} cannot be multiplied: {lhs[left]} is not {rhs[right]}"
         f" (transpose_a={p.transpose_a}, transpose_b={p.transpose_b})",
     )
@@ -115,8 +115,9 @@ def gradients_of_matrices(p, head, lhs, rhs, d_lhs, d_rhs, n, m, k):
 
 def sides(p, lhs, rhs):
     """Rows, columns and summed side of the matrices that dot reads its operands as."""
-    k = lhs.shape[0 if p.transpose_a else -1]
-    return lhs.size // k, rhs.size // k, k
+    rows = lhs.shape[1:] if p.transpose_a else lhs.shape[:-1]
+    columns = rhs.shape[:-1] if p.transpose_b else rhs.shape[1:]
+    return prod(rows), prod(columns), lhs.shape[0 if p.transpose_a else -1]
 
 
 def forward(p, lhs, rhs, out):

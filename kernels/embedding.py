@@ -66,18 +66,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import (
-    AtLeast,
-    Case,
-    Loop,
-    Op,
-    items,
-    merge,
-    normal_axis,
-    register,
-    require,
-    scratch,
-)
+from .foundation import AtLeast, Case, Loop, Op, items, merge, normal_axis, register, require, require_some, scratch
 from .foundation.loops import clipped, outer_side_inner, truncated, wrapped, zero
 from .multilinear import register_multilinear
 
@@ -145,6 +134,7 @@ def infer_take(p, ins, outs):
         return ins, outs
     axis = normal_axis("take/axis", p.axis, len(a))
     wanted = (*a[:axis], *indices, *a[axis + 1 :])
+    require_some(f"axis {axis} of a", a[axis], wanted)
     return ins, [merge("take/axis", "output", outs[0], wanted)]
 
 
@@ -158,6 +148,7 @@ def infer_pick(p, ins, outs):
     kept = (*data[:axis], 1, *data[axis + 1 :])
     index_is_kept = index is not None and len(index) == len(data)
     index = merge("pick/axis", "index", index, kept if index_is_kept else flat)
+    require_some(f"axis {axis} of data", data[axis], flat)
     return [data, index], [merge("pick/axis", "output", outs[0], kept if p.keepdims else flat)]
 
 

@@ -32,7 +32,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from .foundation import AtLeast, Case, Loop, Op, items, merge, require, scratch
+from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, items, merge, require, scratch
 from .multilinear import register_multilinear
 from .tuned import gemm
 
@@ -53,11 +53,10 @@ def inputs(p):
 
 def infer(p, ins, outs):
     data, weight = ins[0], ins[1]
-    columns = 0
+    columns = UNKNOWN
     if data is not None:
         require("FullyConnected/flatten", len(data) >= 1, "data must have at least one axis")
-        inner = data[1:] if p.flatten else data[-1:]
-        columns = 0 if 0 in inner else prod(inner)
+        columns = prod(data[1:] if p.flatten else data[-1:])
     weight = merge("FullyConnected/weight-shape", "weight", weight, (p.num_hidden, columns))
     shapes = [data, weight]
     if not p.no_bias:
@@ -66,7 +65,7 @@ def infer(p, ins, outs):
     if data is not None:
         wanted = (data[0], p.num_hidden) if p.flatten else (*data[:-1], p.num_hidden)
         out = merge("FullyConnected/output-shape", "output", out, wanted)
-        if p.flatten and len(data) == 2 and weight[1]:
+        if p.flatten and len(data) == 2:
             shapes[0] = merge("FullyConnected/weight-shape", "data", data, (out[0], weight[1]))
     return shapes, [out]
 

@@ -51,6 +51,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .foundation import (
+    UNKNOWN,
     Case,
     Loop,
     Op,
@@ -59,10 +60,12 @@ from .foundation import (
     merge,
     register,
     require,
+    require_some,
     same_type,
     scalar,
     scratch,
     strides_of,
+    told,
 )
 from .foundation.loops import COPY, truncated, zero
 from .foundation.quirk import declare
@@ -84,11 +87,15 @@ class Params(NamedTuple):
 def read_shape(clause, shape, indices):
     """The shape of what ``indices`` name in an array of ``shape``."""
     require(clause, len(indices) > 1, f"indices {list(indices)} must have rank 2 or more")
+    if not told(indices[0]):
+        return None
     require(
-        clause, indices[0] <= len(shape),
-        f"indices {list(indices)} name {indices[0]} axes, the array of shape {list(shape)} has fewer",
+        clause, 1 <= indices[0] <= len(shape),
+        f"indices {list(indices)} name {indices[0]} axes, the array of shape {list(shape)} needs 1 to {len(shape)}",
     )
-    return None if indices[0] == 0 else (*indices[1:], *shape[indices[0] :])
+    found = (*indices[1:], *shape[indices[0] :])
+    require_some(f"an array of shape {list(shape)}", prod(shape[: indices[0]]), found)
+    return found
 
 
 def infer(p, ins, outs):
@@ -117,12 +124,14 @@ def infer_copy(p, ins, outs):
     clause = "_contrib_index_copy/shape"
     old, index, new = merge(clause, "old_tensor", ins[0], outs[0]), ins[1], ins[2]
     if old is not None:
-        new = merge(clause, "new_tensor", new, (0, *old[1:]))
+        new = merge(clause, "new_tensor", new, (UNKNOWN, *old[1:]))
     if new is not None:
         index = merge(clause, "index_vector", index, new[:1])
-        old = merge(clause, "old_tensor", old, (0, *new[1:]))
+        old = merge(clause, "old_tensor", old, (UNKNOWN, *new[1:]))
     if index is not None and new is not None:
         new = merge(clause, "new_tensor", new, (*index, *new[1:]))
+    if old is not None:
+        require_some("old_tensor", old[0], new)
     return [old, index, new], [old]
 
 
@@ -270,7 +279,7 @@ def forward_scatter(p, data, indices, out):
 
 def backward_scatter(p, head, indices, d_data, d_indices):
     zero(d_indices)
-    if d_data is not None:
+    if d_data is not None and d_data.size:
         places = named(head.shape, indices)
         if _EVERY.active:
             READ_PLACES(head, d_data, *places)

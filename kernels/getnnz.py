@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Op, merge, register, require, scalar
+from .foundation import UNKNOWN, Case, Op, merge, register, require, scalar
 from .foundation.walks import reduction_of
 from .reduce import reducer
 
@@ -29,8 +29,8 @@ def infer(p, ins, outs):
     require("_contrib_getnnz/shape", p.axis in (None, 0, 1), f"axis={p.axis} must be 0, 1 or None")
     require("_contrib_getnnz/shape", data is None or len(data) == 2, f"data has shape {data}; give a matrix")
     if p.axis is not None and out is not None:
-        out = merge("_contrib_getnnz/shape", "output", out, (0,))
-        data = merge("_contrib_getnnz/shape", "data", data, (out[0], 0) if p.axis == 1 else (0, out[0]))
+        out = merge("_contrib_getnnz/shape", "output", out, (UNKNOWN,))
+        data = merge("_contrib_getnnz/shape", "data", data, (out[0], UNKNOWN) if p.axis == 1 else (UNKNOWN, out[0]))
     if p.axis is None or data is not None:
         wanted = (1,) if p.axis is None else (data[1 - p.axis],)
         out = merge("_contrib_getnnz/shape", "output", out, wanted)

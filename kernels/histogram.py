@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Floats, Loop, Op, items, merge, register, require, same_type
+from .foundation import UNKNOWN, Case, Floats, Loop, Op, items, merge, register, require, same_type
 from .foundation.loops import COPY
 
 
@@ -42,11 +42,11 @@ def infer(p, ins, outs):
     counts, edges = outs
     if p.bin_cnt is None:
         require("_histogram/parameters", p.range is None, f"range={p.range} needs bin_cnt")
-        edges = merge("_histogram/shape", "bins", ins[1], merge("_histogram/shape", "edges", edges, (0,)))
-        require("_histogram/shape", edges[0] != 1, f"bins {list(edges)} must hold two edges or more")
-        if counts is not None and counts[0]:
+        edges = merge("_histogram/shape", "bins", ins[1], merge("_histogram/shape", "edges", edges, (UNKNOWN,)))
+        require("_histogram/shape", edges[0] not in (0, 1), f"bins {list(edges)} must hold two edges or more")
+        if counts is not None:
             edges = merge("_histogram/shape", "bins", edges, (counts[0] + 1,))
-        counts = merge("_histogram/shape", "counts", counts, (edges[0] and edges[0] - 1,))
+        counts = merge("_histogram/shape", "counts", counts, (edges[0] - 1,))
         return [ins[0], edges], [counts, edges]
     require(
         "_histogram/parameters",

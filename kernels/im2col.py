@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, Shape, items, merge, require, same_type
+from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, require, same_type, told
 from .multilinear import register_multilinear
 
 
@@ -68,23 +68,23 @@ def steps(p):
 
 
 def positions(p, sizes):
-    """How many positions the kernel has along each axis; 0 where the size is unknown."""
+    """How many positions the kernel has along each axis."""
     counts = []
     for size, kernel, stride, dilate, pad in zip(sizes, p.kernel, *steps(p), strict=True):
         reach = dilate * (kernel - 1) + 1
         require(
-            "im2col/positions", not size or reach <= size + 2 * pad,
+            "im2col/positions", not told(size) or reach <= size + 2 * pad,
             f"kernel {p.kernel} with dilate {dilate} is larger than an image of {sizes} with pad {pad}",
         )
-        counts.append((size + 2 * pad - reach) // stride + 1 if size else 0)
+        counts.append((size + 2 * pad - reach) // stride + 1)
     return tuple(counts)
 
 
 def infer(p, ins, outs):
     steps(p)
     taps = prod(p.kernel)
-    out = merge("im2col/columns", "output", outs[0], (0, 0, 0))
-    data = merge("im2col/lengths", "data", ins[0], (out[0], out[1] // taps, *(0,) * len(p.kernel)))
+    out = merge("im2col/columns", "output", outs[0], (UNKNOWN,) * 3)
+    data = merge("im2col/lengths", "data", ins[0], (out[0], out[1] // taps, *(UNKNOWN,) * len(p.kernel)))
     out = merge("im2col/columns", "output", out, (data[0], data[1] * taps, prod(positions(p, data[2:]))))
     return [data], [out]
 
@@ -96,7 +96,7 @@ def infer_back(p, ins, outs):
         f"output_size {p.output_size} must have a positive number for each of kernel {p.kernel}",
     )
     taps = prod(p.kernel)
-    out = merge("col2im/shape", "output", outs[0], (0, 0, *p.output_size))
+    out = merge("col2im/shape", "output", outs[0], (UNKNOWN, UNKNOWN, *p.output_size))
     data = merge("col2im/shape", "data", ins[0], (out[0], out[1] * taps, prod(positions(p, p.output_size))))
     require("col2im/shape", data[1] % taps == 0, f"{data[1]} rows are no multiple of the {taps} taps of {p.kernel}")
     return [data], [merge("col2im/shape", "output", out, (data[0], data[1] // taps, *p.output_size))]

@@ -74,7 +74,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Floats, Loop, Op, items, merge, register, require, same_type, scratch
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Floats,
+    Loop,
+    Op,
+    either,
+    items,
+    merge,
+    register,
+    require,
+    same_type,
+    scratch,
+    told,
+)
 from .foundation.loops import GATHER, SCATTER, outer_side_inner, zero
 from .random_streams import TAKE, single_engine, unit_double
 from .slice import places
@@ -112,7 +126,7 @@ def picture(shape, channel_axis, *, batch=True, channels=(1, 3)):
         return
     require("image/shape", len(shape) in ((3, 4) if batch else (3,)), f"data has shape {shape}, which is no picture")
     given = shape[channel_axis]
-    require("image/shape", not given or channels is None or given in channels, f"data {shape} has {given} channels")
+    require("image/shape", channels is None or given in (UNKNOWN, *channels), f"data {shape} has {given} channels")
 
 
 def infer_tensor(p, ins, outs):
@@ -130,7 +144,7 @@ def infer_normalize(p, ins, outs):
     shape = merge("image/shape", "data and output", ins[0], outs[0])
     picture(shape, -3)
     for name, values in (("mean", p.mean), ("std", p.std)):
-        fits = len(values) == 1 or (shape is None and len(values) == 3) or (shape and len(values) == (shape[-3] or 3))
+        fits = len(values) in (1, 3 if shape is None else either(shape[-3], 3))
         require("_image_normalize/numbers", fits, f"{name} {values} must hold a number, or one per channel of {shape}")
     return [shape], [shape]
 
@@ -142,7 +156,8 @@ def infer_crop(p, ins, outs):
     if data is None:
         return ins, outs
     for name, first, size, side in (("column", p.x, p.width, data[-2]), ("row", p.y, p.height, data[-3])):
-        require("_image_crop/inside", not side or first + size <= side, f"{name}s {first} to {first + size} of {side}")
+        inside = not told(side) or first + size <= side
+        require("_image_crop/inside", inside, f"{name}s {first} to {first + size} of {side}")
     return [data], [merge("image/shape", "output", out, (*data[:-3], p.height, p.width, data[-1]))]
 
 

@@ -44,7 +44,7 @@ attention are (batch * heads, query times, key times), the heads of one batch ro
 from math import sqrt
 from typing import Annotated, NamedTuple
 
-from .foundation import AtLeast, Buffer, Case, Loop, Op, items, merge, register, require, scratch
+from .foundation import UNKNOWN, AtLeast, Buffer, Case, Loop, Op, items, merge, register, require, scratch, told
 from .foundation.loops import BLOCKS, zero
 from .fully_connected import PRODUCT
 
@@ -57,7 +57,7 @@ class Params(NamedTuple):
 
 
 def size_of(p, shape, parts):
-    """Numbers in one part of one head, 0 where unknown."""
+    """Numbers in one part of one head."""
     last = shape[2]
     require(
         "interleaved_matmul/heads", last % (p.heads * parts) == 0,
@@ -68,15 +68,15 @@ def size_of(p, shape, parts):
 
 def joined(p, arrays, scores):
     """Known (query times, key times, batch, size) of ``arrays`` (name, shape, parts, axis of times), and scores."""
-    times, batch, size = (0, 0), (0,), (0,)
+    times, batch, size = (UNKNOWN, UNKNOWN), (UNKNOWN,), (UNKNOWN,)
     for name, given, parts, places in arrays:
-        shape = merge("interleaved_matmul/shape", name, given, (0, 0, 0))
+        shape = merge("interleaved_matmul/shape", name, given, (UNKNOWN,) * 3)
         clause = "interleaved_matmul/shape"
         batch = merge(clause, f"batch of {name}", (shape[1],), batch)
         size = merge(clause, f"size of {name}", (size_of(p, shape, parts),), size)
-        times = merge(clause, f"times of {name}", tuple(shape[0] if here else 0 for here in places), times)
+        times = merge(clause, f"times of {name}", tuple(shape[0] if here else UNKNOWN for here in places), times)
     scores = merge("interleaved_matmul/shape", "scores", scores, (batch[0] * p.heads, *times))
-    if scores[0] and not batch[0]:
+    if told(scores[0]) and not told(batch[0]):
         require(
             "interleaved_matmul/heads", scores[0] % p.heads == 0,
             f"{scores[0]} score matrices cannot be shared by {p.heads} heads",

@@ -15,7 +15,17 @@
 from math import prod
 from typing import NamedTuple
 
-from .foundation import Case, Count, Loop, Op, items, merge, register, scratch
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Count,
+    Loop,
+    Op,
+    items,
+    merge,
+    register,
+    scratch,
+)
 from .foundation.loops import COPY
 
 
@@ -24,11 +34,11 @@ class Params(NamedTuple):
 
 
 def infer(p, ins, outs):
-    columns = 0
+    columns = UNKNOWN
     for shape in (*ins, *outs):
-        merged = merge("khatri_rao/shape", "a matrix", shape, (0, columns))
+        merged = merge("khatri_rao/shape", "a matrix", shape, (UNKNOWN, columns))
         columns = merged[1]
-    shapes = [merge("khatri_rao/shape", "input", shape, (0, columns)) for shape in ins]
+    shapes = [merge("khatri_rao/shape", "input", shape, (UNKNOWN, columns)) for shape in ins]
     rows = prod(shape[0] for shape in shapes)
     return shapes, [merge("khatri_rao/shape", "output", outs[0], (rows, columns))]
 

@@ -52,7 +52,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, merge, normal_axis, register, require, same_type, scratch
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Loop,
+    Op,
+    either,
+    items,
+    merge,
+    normal_axis,
+    register,
+    require,
+    same_type,
+    scratch,
+)
 from .foundation.loops import outer_side_inner
 
 
@@ -82,7 +95,7 @@ def infer(p, ins, outs):
     kept = (*data[:axis], 1, *data[axis + 1 :])
     found = [merge("layer-norm/outputs", name, out, kept) for name, out in zip(("mean", "std"), outs[1:], strict=True)]
     kept = merge("layer-norm/outputs", "mean and std", *found)
-    data = tuple(a if i == axis else a or b for i, (a, b) in enumerate(zip(data, kept, strict=True)))
+    data = tuple(a if i == axis else either(a, b) for i, (a, b) in enumerate(zip(data, kept, strict=True)))
     return [data, gamma, beta], [data, kept, kept]
 
 
@@ -97,7 +110,7 @@ def infer_group(p, ins, outs):
     require("GroupNorm/groups", p.num_groups >= 1, f"num_groups {p.num_groups} must be at least 1")
     data = merge("layer-norm/outputs", "output", outs[0], ins[0])
     _, gamma, beta = joined_parameters(ins, (p.num_groups,))
-    batch = 0
+    batch = UNKNOWN
     if data is not None:
         require("GroupNorm/groups", len(data) >= 3, f"data {list(data)} must have three axes or more")
         require(
@@ -115,7 +128,7 @@ def infer_group(p, ins, outs):
 
 def infer_instance(p, ins, outs):
     data = merge("layer-norm/outputs", "output", outs[0], ins[0])
-    kept = (0, 0)
+    kept = (UNKNOWN, UNKNOWN)
     if data is not None:
         require("InstanceNorm/rank", len(data) >= 3, f"data {list(data)} must have three axes or more")
         kept = data[:2]

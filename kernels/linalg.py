@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Buffer, Loop, allocate, items, merge, refusal, require, same_type
+from .foundation import Buffer, Loop, agree, allocate, either, items, merge, refusal, require, same_type
 from .fully_connected import PRODUCT
 
 LARGE = 32**3
@@ -50,8 +50,8 @@ def square(name, shape):
     if shape is None:
         return None
     *leading, rows, columns = shape
-    require("linalg/square", rows == columns or 0 in (rows, columns), f"{name} {list(shape)} holds no square matrices")
-    return (*leading, rows or columns, rows or columns)
+    require("linalg/square", agree(rows, columns), f"{name} {list(shape)} holds no square matrices")
+    return (*leading, either(rows, columns), either(rows, columns))
 
 
 def infer_alike(p, ins, outs):
@@ -197,7 +197,7 @@ def matrices_of(buffer, shape=None, axis=-2):
 def multiply(left, right, out, alpha=1.0):
     """out = alpha left . right, each of them :class:`Matrices`, out with neighbouring columns."""
     n, k, m = left.rows, left.columns, right.columns
-    count = out.buffer.size // (n * m)
+    count = out.buffer.size // max(n * m, 1)
     if n * m * k >= LARGE and out.middle == 1 and out.buffer.dtype == np.float32:
         for g in range(count):
             a, b, c = (piece(each.buffer, g * each.size) for each in (left, right, out))
@@ -218,7 +218,7 @@ def piece(buffer, start):
 
 def per_matrix(like, kind=np.int64):
     """A number for each matrix of ``like``, where a loop reports."""
-    return allocate((like.size // prod(like.shape[-2:]),), np.dtype(kind), like.device)
+    return allocate((prod(like.shape[:-2]),), np.dtype(kind), like.device)
 
 
 def complain(clause, reports, what, mend):

@@ -26,7 +26,7 @@ from math import nan, prod, sqrt
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, merge, register, scratch
+from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, scratch
 from .linalg import infer_type, matrices_of, multiply, square
 
 
@@ -34,7 +34,7 @@ def infer(p, ins, outs):
     a = square("A", merge("linalg/shape", "A", ins[0], outs[0]))
     values = outs[1]
     if values is not None:
-        a = square("A", merge("linalg/shape", "A", a, (*values, values[-1] if values else 0)))
+        a = square("A", merge("linalg/shape", "A", a, (*values, values[-1] if values else UNKNOWN)))
     return [a], [a, None if a is None else a[:-1]]
 
 

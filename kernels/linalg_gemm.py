@@ -41,7 +41,7 @@
 
 from typing import NamedTuple
 
-from .foundation import Case, Op, merge, register, require, scratch
+from .foundation import UNKNOWN, Case, Op, either, merge, register, require, scratch
 from .foundation.loops import COPY
 from .linalg import ADD_SCALED, ADD_TURNED, SCALE, infer_type, matrices, matrices_of, multiply
 
@@ -80,7 +80,7 @@ def infer(p, ins, outs):
         "linalg_gemm/axis", -rank <= p.axis < rank and axis < rank - 1,
         f"axis {p.axis} cannot number the rows of matrices in {rank} axes, of which the last numbers columns",
     )
-    unknown = (0,) * rank
+    unknown = (UNKNOWN,) * rank
     a, b, out = (unknown if shape is None else shape for shape in (a, b, outs[0]))
     if len(ins) > 2:
         out = merge("linalg_gemm/shapes", "C", ins[2], out)
@@ -111,9 +111,9 @@ def infer_syrk(p, ins, outs):
     if a is not None:
         out = merge("linalg/shape", "output", out, (*a[:-2], a[side], a[side]))
     if out is not None:
-        n = out[-1] or out[-2]
+        n = either(out[-1], out[-2])
         out = merge("linalg/shape", "output", out, (*out[:-2], n, n))
-        a = merge("linalg/shape", "A", a, (*out[:-2], 0, n) if p.transpose else (*out[:-2], n, 0))
+        a = merge("linalg/shape", "A", a, (*out[:-2], UNKNOWN, n) if p.transpose else (*out[:-2], n, UNKNOWN))
     return [a], [out]
 
 

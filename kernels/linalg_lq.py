@@ -25,7 +25,7 @@ from math import prod, sqrt
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, merge, register, require, scratch
+from .foundation import UNKNOWN, Case, Loop, Op, either, items, merge, register, require, scratch, told
 from .linalg import (
     ADD_SCALED,
     MIRROR,
@@ -43,11 +43,11 @@ def infer(p, ins, outs):
     lower = outs[1]
     if lower is not None:
         matrices("L", lower)
-        a = merge("linalg/shape", "A", a, (*lower[:-2], lower[-1] or lower[-2], 0))
+        a = merge("linalg/shape", "A", a, (*lower[:-2], either(lower[-1], lower[-2]), UNKNOWN))
     if a is None:
         return ins, outs
     require(
-        "linalg_gelqf/wide", a[-2] <= a[-1] or 0 in a[-2:],
+        "linalg_gelqf/wide", not told(*a[-2:]) or a[-2] <= a[-1],
         f"A {list(a)} has more rows than columns; turn it, and L Q becomes R^T Q^T",
     )
     return [a], [a, merge("linalg/shape", "L", lower, (*a[:-2], a[-2], a[-2]))]

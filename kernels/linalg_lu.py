@@ -36,7 +36,7 @@ from math import log, prod
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, allocate, items, merge, register, scratch
+from .foundation import Case, Loop, Op, allocate, items, merge, register, require_some, scratch
 from .linalg import complain, infer_alike, infer_type, matrices_of, multiply, per_matrix, scalars, square
 
 
@@ -47,6 +47,8 @@ def infer_numbers(p, ins, outs):
     if pivots is not None:
         a = square("A", merge("linalg/shape", "A", a, (*pivots, pivots[-1])))
     found = scalars(a)
+    if a is not None:
+        require_some("a matrix", a[-1], found)
     for number in numbers:
         found = merge("linalg/shape", "output", number, found)
     if a is not None and len(a) > 2:

@@ -32,7 +32,7 @@ matrices as vectors, and back.
 from math import isqrt, prod
 from typing import NamedTuple
 
-from .foundation import Case, Loop, Op, items, merge, register, require, scalar
+from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, scalar, told
 from .linalg import infer_type, square
 
 
@@ -49,20 +49,20 @@ class Triangle(NamedTuple):
 
 
 def length_of(p, side):
-    """Numbers on a diagonal or in a triangle of a matrix with this side; 0 for an unknown one."""
+    """Numbers on a diagonal or in a triangle of a matrix with this side."""
     inner = side - abs(p.offset)
     require(
-        "linalg_parts/offset", not side or inner > 0, f"offset {p.offset} lies outside a matrix with sides of {side}"
+        "linalg_parts/offset", not told(side) or inner > 0,
+        f"offset {p.offset} lies outside a matrix with sides of {side}",
     )
-    if not side:
-        return 0
     return inner if isinstance(p, Diagonal) else inner * (inner + 1) // 2
 
 
 def side_of(p, length):
-    """The side of the matrix whose diagonal or triangle has this length; 0 for an unknown one."""
-    if not length:
-        return 0
+    """The side of the matrix whose diagonal or triangle has this length."""
+    if not told(length):
+        return UNKNOWN
+    require("linalg_parts/length", length > 0, "a diagonal or triangle without numbers tells no matrix")
     inner = length if isinstance(p, Diagonal) else (isqrt(8 * length + 1) - 1) // 2
     require(
         "linalg_parts/length", isinstance(p, Diagonal) or inner * (inner + 1) // 2 == length,

@@ -38,9 +38,11 @@
     ([[0.5, 0.0], [-8.0, -15.25]], [[-0.5, -0.25, 0.0], [2.0, 2.5, 3.0]])
 """
 
+from math import prod
 from typing import NamedTuple
 
-from .foundation import Case, Loop, Op, items, merge, register, scratch
+from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, scratch
+from .foundation.loops import zero
 from .linalg import TRIANGLE_SOLVE, TRIANGLE_TIMES, infer_type, matrices, square
 
 
@@ -59,7 +61,7 @@ def infer(p, ins, outs):
     if b is not None:
         a = merge("linalg_triangular/shapes", "A", a, (*b[:-2], b[side], b[side]))
     if a is not None:
-        wanted = (*a[:-2], 0, a[-1]) if p.rightside else (*a[:-2], a[-1], 0)
+        wanted = (*a[:-2], UNKNOWN, a[-1]) if p.rightside else (*a[:-2], a[-1], UNKNOWN)
         b = merge("linalg_triangular/shapes", "B", b, wanted)
     return [a, b], [b]
 
@@ -85,7 +87,7 @@ def view_of(p, b):
     """On the right side everything is turned: (B op(A))^T = op(A)^T B^T."""
     rows, columns = b.shape[-2:]
     n, m = (columns, rows) if p.rightside else (rows, columns)
-    view = View(b.size // (n * m), n, m, n, 1, columns, 1, p.lower)
+    view = View(prod(b.shape[:-2]), n, m, n, 1, columns, 1, p.lower)
     if p.rightside:
         view = view._replace(x_row=1, x_step=columns)
     return view.turned if p.transpose != p.rightside else view
@@ -121,10 +123,17 @@ def forward_times(p, a, b, out):
     TRIANGLE_TIMES(a, b, out, *view_of(p, b), p.alpha)
 
 
+def slope_of_triangle(slope, x, d_a, view, alpha):
+    if x.size:
+        OUTER_TRIANGLE(slope, x, d_a, *view, alpha)
+    else:  # a sum of no products
+        zero(d_a)
+
+
 def backward_times(p, head, a, b, d_a, d_b):
     view = view_of(p, b)
     if d_a is not None:
-        OUTER_TRIANGLE(head, b, d_a, *view, p.alpha)
+        slope_of_triangle(head, b, d_a, view, p.alpha)
     if d_b is not None:
         TRIANGLE_TIMES(a, head, d_b, *view.turned, p.alpha)
 
@@ -140,7 +149,7 @@ def backward_solve(p, head, a, out, d_a, d_b):
     if d_a is not None:
         (solved,) = scratch(head, head.size)
         TRIANGLE_SOLVE(a, head, solved, *view.turned, 1.0)
-        OUTER_TRIANGLE(solved, out, d_a, *view, -1.0)
+        slope_of_triangle(solved, out, d_a, view, -1.0)
 
 
 def cases(draw):

@@ -51,7 +51,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .boxes import SUPPRESS, floating, nothing, ranked
-from .foundation import Case, Floats, Loop, Op, as_buffer, items, merge, register, require, scratch
+from .foundation import UNKNOWN, Case, Floats, Loop, Op, as_buffer, items, merge, register, require, scratch
 
 CLAUSE = "_contrib_MultiBoxDetection/inputs"
 
@@ -71,7 +71,7 @@ def infer(p, ins, outs):
         "_contrib_MultiBoxDetection/variances", len(p.variances) == 4,
         f"variances={p.variances}: four numbers are needed",
     )
-    scores = merge(CLAUSE, "cls_prob", ins[0], (0, 0, 0))
+    scores = merge(CLAUSE, "cls_prob", ins[0], (UNKNOWN,) * 3)
     out = merge(CLAUSE, "output", outs[0], (scores[0], scores[2], 6))
     anchor = merge(CLAUSE, "anchor", ins[2], (1, out[1], 4))
     location = merge(CLAUSE, "loc_pred", ins[1], (out[0], 4 * anchor[1]))

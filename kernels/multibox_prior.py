@@ -36,7 +36,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .boxes import floating, nothing
-from .foundation import Case, Floats, Loop, Op, as_buffer, items, merge, register, require
+from .foundation import UNKNOWN, Case, Floats, Loop, Op, as_buffer, items, merge, register, require
 
 CLAUSE = "_contrib_MultiBoxPrior/shape"
 
@@ -63,7 +63,7 @@ def infer(p, ins, outs):
     data = ins[0]
     require(CLAUSE, data is None or len(data) >= 4, f"data has shape {data}; 4 axes are needed")
     count = len(p.sizes) + len(p.ratios) - 1
-    count *= data[2] * data[3] if data is not None else 0
+    count *= data[2] * data[3] if data is not None else UNKNOWN
     return ins, [merge(CLAUSE, "output", outs[0], (1, count, 4))]
 
 

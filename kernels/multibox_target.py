@@ -63,8 +63,24 @@ from typing import NamedTuple
 import numpy as np
 
 from .boxes import floating, log_ratio, nothing, overlap, ranked
-from .foundation import Case, Floats, Loop, Op, as_buffer, items, merge, register, require, scratch
-from .foundation.loops import clipped
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Floats,
+    Loop,
+    Op,
+    as_buffer,
+    items,
+    merge,
+    register,
+    require,
+    require_some,
+    scratch,
+    told,
+)
+from .foundation.loops import (
+    clipped,
+)
 
 CLAUSE = "_contrib_MultiBoxTarget/inputs"
 
@@ -83,15 +99,16 @@ def infer(p, ins, outs):
         "_contrib_MultiBoxTarget/variances", len(p.variances) == 4,
         f"variances={p.variances}: four numbers are needed",
     )
-    anchor = merge(CLAUSE, "anchor", ins[0], (1, 0, 4))
-    label = merge(CLAUSE, "label", ins[1], (0, 0, 0))
+    anchor = merge(CLAUSE, "anchor", ins[0], (1, UNKNOWN, 4))
+    label = merge(CLAUSE, "label", ins[1], (UNKNOWN,) * 3)
     require(
-        CLAUSE, not label[2] or label[2] >= 5,
+        CLAUSE, not told(label[2]) or label[2] >= 5,
         f"label has shape {label}; its last axis holds class, left, top, right and bottom",
     )
-    scores = merge(CLAUSE, "cls_pred", ins[2], (label[0], 0, anchor[1]))
+    scores = merge(CLAUSE, "cls_pred", ins[2], (label[0], UNKNOWN, anchor[1]))
     kinds = merge(CLAUSE, "cls_target", outs[2], (scores[0], scores[2]))
     batch, n = kinds
+    require_some("the axis of classes", scores[1], kinds)
     location = (batch, 4 * n)
     for name, given in zip(("loc_target", "loc_mask"), outs[:2], strict=True):
         location = merge(CLAUSE, name, given, location)

@@ -30,11 +30,12 @@
 """
 
 import math
+from math import prod
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, Shape, items, merge, register, require, scratch
+from .foundation import Case, Loop, Op, Shape, items, merge, register, require, require_some, scratch
 from .foundation.loops import FILL
 from .random_streams import TAKE, single, single_engine
 
@@ -54,6 +55,8 @@ def infer(p, ins, outs):
     shape = None if data is None else (*data[:-1], *p.shape) or (1,)
     for out in outs:
         shape = merge("multinomial/shape", "output", out, shape)
+    if data:
+        require_some("a row of data", data[-1], shape)
     return [data], [shape] * len(outs)
 
 
@@ -105,7 +108,7 @@ CHOOSE, LOGARITHMS, SPREAD = Loop(choose), Loop(logarithms), Loop(spread)
 
 def forward(p, data, classes, *logs, rng):
     k, n = data.shape[-1], classes.size
-    per = n * k // data.size
+    per = prod(p.shape)
     (words,) = scratch(data, n, dtype=np.uint32)
     TAKE(words, single_engine(data.device, rng), n, 1, n)
     CHOOSE(data, words, classes, n, per, k, 0.0)

@@ -33,7 +33,7 @@
 from math import prod
 from typing import Literal, NamedTuple
 
-from .foundation import Case, Loop, Op, Shape, items, merge, register, require, scalar
+from .foundation import Case, Loop, Op, Shape, items, merge, register, require, scalar, told
 
 
 class Params(NamedTuple):
@@ -59,13 +59,13 @@ def infer(p, ins, outs):
     if data is None:
         return ins, outs
     widths = list(zip(p.pad_width[::2], p.pad_width[1::2], strict=True))
-    wanted = tuple(side and side + sum(width) for side, width in zip(data, widths, strict=True))
+    wanted = tuple(side + sum(width) for side, width in zip(data, widths, strict=True))
     for side, width, made in zip(data, widths, wanted, strict=True):
         require(
-            "Pad/reflect-width", p.mode != "reflect" or not side or max(width) < side,
+            "Pad/reflect-width", p.mode != "reflect" or not told(side) or max(width) < side,
             f"an axis of {side} cannot be mirrored by {max(width)}: pad by less than its side",
         )
-        require("Pad/sides", not side or made > 0, f"padding an axis of {side} by {list(width)} leaves nothing")
+        require("Pad/sides", not told(side) or made > 0, f"padding an axis of {side} by {list(width)} leaves nothing")
     return ins, [merge("Pad/sides", "output", outs[0], wanted)]
 
 

@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 
-from .foundation import Loop, as_buffer, items, require, scratch
+from .foundation import UNKNOWN, Loop, as_buffer, items, require, scratch, told
 
 
 def channel_last(p):
@@ -39,11 +39,11 @@ def checked(p, rank):
 
 
 def count(p, side, kernel, stride, pad):
-    """How many windows lie on an axis; 0 when the side is unknown."""
+    """How many windows lie on an axis."""
     if p.global_pool:
         return 1
-    if not side:
-        return 0
+    if not told(side):
+        return UNKNOWN
     require(
         "Pooling/kernel-fits", kernel <= side + 2 * pad,
         f"kernel size ({kernel}) exceeds input ({side} padded to {side + 2 * pad})",

@@ -61,13 +61,27 @@
     [[0.0, 0.0, 0.0, 15.0, 15.0], [1.0, 16.0, 0.0, 31.0, 15.0]]
 """
 
-from math import exp, floor, sqrt
+from math import exp, floor, prod, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from .boxes import SUPPRESS, floating, nothing, ranked
-from .foundation import Case, Floats, Loop, Op, as_buffer, items, merge, register, require, scratch
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Floats,
+    Loop,
+    Op,
+    agree,
+    as_buffer,
+    items,
+    merge,
+    register,
+    require,
+    require_some,
+    scratch,
+)
 
 CLAUSE = "_contrib_Proposal/inputs"
 MOST = 2.0**31  # for scales and ratios
@@ -94,7 +108,7 @@ def infer(p, ins, outs):
         f"feature_stride={p.feature_stride}: give one number at least, and positive ones",
     )
     kinds, rows = len(p.scales) * len(p.ratios), p.rpn_post_nms_top_n
-    scores = merge(CLAUSE, "cls_prob", ins[0], (0, 2 * kinds, 0, 0))
+    scores = merge(CLAUSE, "cls_prob", ins[0], (UNKNOWN, 2 * kinds, UNKNOWN, UNKNOWN))
     deltas = merge(CLAUSE, "bbox_pred", ins[1], (scores[0], 4 * kinds, *scores[2:]))
     batch = merge(CLAUSE, "im_info", ins[2], (deltas[0], 3))[0]
     shapes = [(batch, count * kinds, *deltas[2:]) for count in (2, 4)]
@@ -103,12 +117,13 @@ def infer(p, ins, outs):
         merge("_contrib_Proposal/outputs", "output", out, shape)
         for out, shape in zip(outs, given, strict=True)
     ]
+    require_some("the map of scores", prod(scores[2:]), given[0])
     return [*shapes, (batch, 3)], given
 
 
 def infer_one(p, ins, outs):
     ins, outs = infer(p, ins, outs)
-    require(CLAUSE, ins[0][0] in (0, 1), f"{ins[0][0]} images; use _contrib_MultiProposal for several")
+    require(CLAUSE, agree(ins[0][0], 1), f"{ins[0][0]} images; use _contrib_MultiProposal for several")
     return infer(p, [(1, *shape[1:]) for shape in ins], outs)
 
 

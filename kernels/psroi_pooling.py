@@ -40,8 +40,23 @@ from typing import NamedTuple
 import numpy as np
 
 from .boxes import floating
-from .foundation import Case, Loop, Op, items, merge, register, require, scalar
-from .foundation.loops import clipped, clipped_up, zero
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Loop,
+    Op,
+    items,
+    merge,
+    register,
+    require,
+    scalar,
+    told,
+)
+from .foundation.loops import (
+    clipped,
+    clipped_up,
+    zero,
+)
 from .regions import Fraction, checked_regions, image_of, rounded
 
 CLAUSE = "_contrib_PSROIPooling/shape"
@@ -63,10 +78,10 @@ def infer(p, ins, outs):
     checked_regions(CLAUSE, data, rois, 5)
     needed = p.output_dim * (p.group_size or p.pooled_size) ** 2
     require(
-        CLAUSE, data is None or data[1] == 0 or data[1] >= needed,
+        CLAUSE, data is None or not told(data[1]) or data[1] >= needed,
         f"data has shape {data}; {needed} channels are needed",
     )
-    wanted = (rois[0] if rois else 0, p.output_dim, p.pooled_size, p.pooled_size)
+    wanted = (rois[0] if rois else UNKNOWN, p.output_dim, p.pooled_size, p.pooled_size)
     out = merge(CLAUSE, "output", outs[0], wanted)
     return [data, (out[0], 5)], [out]
 

@@ -21,11 +21,12 @@
 """
 
 import math
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, merge, register, require, same_type, scalar
+from .foundation import Case, Loop, Op, items, merge, register, require, require_some, same_type, scalar
 from .unary import digamma
 
 
@@ -45,6 +46,8 @@ def infer(p, ins, outs):
         alpha = merge("_random_pdf_dirichlet/shape", "alpha", alpha, seen)
         sample = (*alpha[:-1], *sample[rank - 1 : -1], alpha[-1])
     out = None if sample is None else sample[:-1] or (1,)
+    if alpha:
+        require_some("a row of alpha", alpha[-1], out)
     return [sample, alpha], [merge("_random_pdf_dirichlet/shape", "output", outs[0], out)]
 
 
@@ -115,13 +118,17 @@ DENSITIES, SAMPLE_SLOPES, ALPHA_SLOPES = Loop(densities), Loop(sample_slopes), L
 # --- the operator ---------------------------------------------------------------------------------
 
 
+def shares(sample, alpha):
+    """How many samples have the parameters of one row of alpha, and the numbers in each."""
+    return prod(sample.shape[len(alpha.shape) - 1 : -1]), alpha.shape[-1]
+
+
 def forward(p, sample, alpha, out):
-    k = alpha.shape[-1]
-    DENSITIES(sample, alpha, out, out.size, sample.size // alpha.size, k, p.is_log)
+    DENSITIES(sample, alpha, out, out.size, *shares(sample, alpha), p.is_log)
 
 
 def backward(p, head, sample, alpha, d_sample, d_alpha):
-    per, k = sample.size // alpha.size, alpha.shape[-1]
+    per, k = shares(sample, alpha)
     if d_sample is not None:
         SAMPLE_SLOPES(sample, alpha, head, d_sample, head.size, per, k, p.is_log)
     if d_alpha is not None:

@@ -27,7 +27,7 @@
 from math import prod
 from typing import NamedTuple
 
-from .foundation import Case, Loop, Op, Shape, items, merge, register, require, strides_of
+from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, register, require, strides_of
 from .foundation.loops import truncated
 from .foundation.walks import integers
 
@@ -50,7 +50,7 @@ def infer_with(wide, narrow):
             f"shape={p.shape} has more than 2**63 - 1 elements",
         )
         found = [ins[0], outs[0]]
-        found[wide] = merge("ravel/shape", "columns of indices", found[wide], (len(sides), 0))
+        found[wide] = merge("ravel/shape", "columns of indices", found[wide], (len(sides), UNKNOWN))
         found[narrow] = merge("ravel/shape", "numbers", found[narrow], found[wide][1:])
         found[wide] = (len(sides), *found[narrow])
         return [found[0]], [found[1]]

@@ -40,22 +40,12 @@
 """
 
 import math
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import (
-    Case,
-    Loop,
-    Op,
-    Shape,
-    items,
-    merge,
-    register,
-    require,
-    scalar,
-    scratch,
-)
+from .foundation import Case, Loop, Op, Shape, items, merge, register, require, require_some, scalar, scratch
 from .foundation.loops import COPY, GATHER, walk
 from .foundation.quirk import declare
 from .foundation.walks import offset_of, reduction_of, rows_of, stretched
@@ -106,6 +96,13 @@ def infer(p, ins, outs):
     else:
         shape = tuple(side for a, side in enumerate(data) if a not in axes) or (1,)
     return [data], [merge("reduce/shape", "output", outs[0], shape)]
+
+
+def infer_extreme(p, ins, outs):
+    (data,), (out,) = infer(p, ins, outs)
+    if data is not None:
+        require_some("what is reduced", prod(data[axis] for axis in reduced_axes(p, len(data))), out)
+    return [data], [out]
 
 
 # --- formulas -----------------------------------------------------------------------------------
@@ -367,7 +364,8 @@ def _register(name, combine, finish, start, spread_back, needs, aliases, values)
             spread_back(p, head, *rest)
 
     op = Op(
-        name=name, doc=__doc__, params=Params, infer=infer, forward=forward, backward=backward,
+        name=name, doc=__doc__, params=Params, infer=infer_extreme if combine in (larger, smaller) else infer,
+        forward=forward, backward=backward,
         needs=needs, aliases=aliases,
         cases=lambda draw: Case(
             {**draw_axes(draw, 4), "exclude": draw.boolean()}, {"data": draw.shape(4, 4, 3)},

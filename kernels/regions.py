@@ -4,8 +4,18 @@ from typing import Annotated
 
 import numpy as np
 
-from .foundation import AtLeast, AtMost, require, scalar
-from .foundation.loops import clipped, truncated
+from .foundation import (
+    AtLeast,
+    AtMost,
+    agree,
+    require,
+    require_some,
+    scalar,
+)
+from .foundation.loops import (
+    clipped,
+    truncated,
+)
 
 Fraction = Annotated[float, AtLeast(0), AtMost(1)]
 MOST_POINTS = 2**10
@@ -90,6 +100,8 @@ def checked_regions(clause, data, rois, numbers):
         f"data has shape {data}; give (batch, channels, height, width)",
     )
     require(
-        clause, rois is None or (len(rois) == 2 and rois[1] in (0, numbers)),
+        clause, rois is None or (len(rois) == 2 and agree(rois[1], numbers)),
         f"rois has shape {rois}; give (regions, {numbers})",
     )
+    if data is not None:
+        require_some(f"data of shape {list(data)}", data[0] * data[2] * data[3], rois)

@@ -35,7 +35,7 @@ def infer(p, ins, outs):
     data, label = merge("RegressionOutput/table", "data", ins[0], outs[0]), ins[1]
     if known(data):
         default = data[:1] if len(data) == 2 and data[1] == 1 else data
-        if label is None or (len(label) == len(default) and 0 in label):
+        if label is None or (len(label) == len(default) and not known(label)):
             label = merge("RegressionOutput/label-shape", "label", label, default)
         require(
             "RegressionOutput/label-shape",

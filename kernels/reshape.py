@@ -69,7 +69,7 @@
 from math import prod
 from typing import NamedTuple
 
-from .foundation import Case, Op, Shape, known, merge, register, require
+from .foundation import UNKNOWN, Case, Op, Shape, agree, either, known, merge, register, require, told
 from .foundation.loops import COPY, zero
 
 
@@ -99,7 +99,7 @@ class LikeParams(NamedTuple):
 
 
 def split(whole, sides):
-    """The two sides that replace an axis of ``whole`` elements (0 when not known)."""
+    """The two sides that replace an axis of ``whole`` elements."""
     left, right = sides
     require("Reshape/one-unknown", (left, right) != (-1, -1), "both sides after -4 are -1; give one")
     require(
@@ -111,15 +111,15 @@ def split(whole, sides):
     elif right == -1:
         right = whole // left
     require(
-        "Reshape/split", not whole or left * right == whole,
+        "Reshape/split", agree(left * right, whole),
         f"-4 cannot split an axis of {whole} into {sides[0]} and {sides[1]}",
     )
     return left, right
 
 
 def decode(codes, source):
-    """The sides that ``codes`` ask for; 0 stands for one that is not known yet."""
-    sides, unknown = [], None
+    """The sides that ``codes`` ask for, each with the axis of ``source`` that it copies, or None."""
+    sides, shares = [], 0
     axis = position = 0
     while position < len(codes):
         code = codes[position]
@@ -128,65 +128,60 @@ def decode(codes, source):
             "Reshape/axis-left", not needed or axis + needed <= len(source),
             f"code {code} at position {position} of shape {list(codes)} finds no axis left in {list(source)}",
         )
-        if code == -1:
-            require("Reshape/one-unknown", unknown is None, f"shape {list(codes)} holds -1 twice")
-            unknown = len(sides)
         if code == -2:
-            sides += source[axis:]
+            sides += [(source[rest], rest) for rest in range(axis, len(source))]
             axis = len(source)
         elif code == -3:
-            sides.append(source[axis] * source[axis + 1])
+            sides.append((source[axis] * source[axis + 1], None))
             axis += 2
         elif code == -4:
             require(
                 "Reshape/split", position + 2 < len(codes), "-4 must be followed by two sides"
             )
-            sides += split(source[axis], codes[position + 1 : position + 3])
+            sides += [(side, None) for side in split(source[axis], codes[position + 1 : position + 3])]
             axis += 1
             position += 2
         else:
             require("Reshape/codes", code >= -4, f"shape {list(codes)} holds {code}; codes end at -4")
-            sides.append(max(code, 0) or (source[axis] if code == 0 else 0))
+            shares += code == -1
+            require("Reshape/one-unknown", shares < 2, f"shape {list(codes)} holds -1 twice")
+            sides.append((source[axis], axis) if code == 0 else (UNKNOWN if code == -1 else code, None))
             axis += 1
         position += 1
-    return sides, unknown
+    return sides
 
 
 def legacy(p, source):
-    """The sides that target_shape asks for."""
+    """The sides that target_shape asks for, as :func:`decode` gives them."""
     require(
         "Reshape/shape-given", p.target_shape, "Reshape needs shape (or the older target_shape)"
     )
-    sides = list(p.target_shape)
-    if p.keep_highest:
-        sides[0] = source[0]
-    rest = sides[1:] if p.keep_highest else sides
+    rest = p.target_shape[1:] if p.keep_highest else p.target_shape
     require(
-        "Reshape/target-shape", rest.count(0) <= 1 and min(sides) >= 0,
+        "Reshape/target-shape", rest.count(0) <= 1 and min(p.target_shape) >= 0,
         f"target_shape {list(p.target_shape)} may hold one 0 and no negative number",
     )
-    return sides, sides.index(0) if 0 in sides and not (p.keep_highest and not sides[0]) else None
+    return [(source[0], 0)] * p.keep_highest + [(side or UNKNOWN, None) for side in rest]
 
 
 def reshaped(p, source):
     """Shape of the result for (partly known) ``source``."""
-    if not p.shape:
-        sides, unknown = legacy(p, source)
-    elif p.reverse:
-        sides, unknown = decode(p.shape[::-1], list(source[::-1]))
-        sides = sides[::-1]
-        unknown = None if unknown is None else len(sides) - 1 - unknown
-    else:
-        sides, unknown = decode(p.shape, list(source))
-    if unknown is not None and known(source):
-        others = prod(sides[:unknown] + sides[unknown + 1 :])
-        require(
-            "Reshape/size", prod(source) % others == 0,
-            f"{prod(source)} elements of shape {list(source)} cannot be divided by"
-            f" the {others} of the given sides {list(p.shape or p.target_shape)}",
-        )
-        sides[unknown] = prod(source) // others
-    return tuple(sides)
+    if p.shape and p.reverse:
+        return reshaped(p._replace(shape=p.shape[::-1], reverse=False), source[::-1])[::-1]
+    made = decode(p.shape, source) if p.shape else legacy(p, source)
+    sides = tuple(side for side, _ in made)
+    if known(sides) or not known(source):
+        return sides
+    # an axis that is copied stands on both sides of the division, so an empty one may be left out of it
+    copied = [axis for _, axis in made]
+    left = prod(side for axis, side in enumerate(source) if axis not in copied)
+    others = prod(side for side, axis in made if axis is None and told(side))
+    require(
+        "Reshape/size", others and left % others == 0,
+        f"{prod(source)} elements of shape {list(source)} cannot be divided by"
+        f" the {others} of the given sides {list(p.shape or p.target_shape)}",
+    )
+    return tuple(either(side, left // others) for side in sides)
 
 
 def infer_reshape(p, ins, outs):
@@ -194,10 +189,10 @@ def infer_reshape(p, ins, outs):
     if data is None:
         return [data], [out]
     out = merge("Reshape/size", "output", out, reshaped(p, data))
-    if known(out) and data.count(0) == 1:
-        others = prod(side for side in data if side)
-        if prod(out) % others == 0:
-            data = tuple(side or prod(out) // others for side in data)
+    if known(out) and data.count(UNKNOWN) == 1:
+        others = prod(side for side in data if told(side))
+        if others and prod(out) % others == 0:
+            data = tuple(either(side, prod(out) // others) for side in data)
             out = merge("Reshape/size", "output", out, reshaped(p, data))
     require(
         "Reshape/size", not known(data, out) or prod(data) == prod(out),
@@ -228,7 +223,7 @@ def infer_expand(p, ins, outs):
     axis = p.axis % (rank + 1)
     if data is not None:
         out = merge("expand_dims/axis", "output", out, (*data[:axis], 1, *data[axis:]))
-    require("expand_dims/axis", out[axis] in (0, 1), f"axis {axis} of the output {list(out)} is not 1")
+    require("expand_dims/axis", agree(out[axis], 1), f"axis {axis} of the output {list(out)} is not 1")
     return [merge("expand_dims/axis", "data", data, (*out[:axis], *out[axis + 1 :]))], [out]
 
 

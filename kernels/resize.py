@@ -57,8 +57,25 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import AtLeast, Case, Loop, Op, Shape, items, merge, require, same_type, scalar
-from .foundation.loops import truncated, zero
+from .foundation import (
+    UNKNOWN,
+    AtLeast,
+    Case,
+    Loop,
+    Op,
+    Shape,
+    items,
+    merge,
+    require,
+    require_some,
+    same_type,
+    scalar,
+    told,
+)
+from .foundation.loops import (
+    truncated,
+    zero,
+)
 from .multilinear import register_multilinear
 
 
@@ -82,10 +99,12 @@ def inputs(p):
 
 
 def resized(ins, outs, sides_of):
-    """Shapes of data and output; ``sides_of(sides)`` tells the output's, 0 where unknown."""
-    out = merge("resize/rank", "output", outs[0], (0, 0, 0, 0))
-    data = merge("resize/rank", "data", ins[0], (*out[:2], 0, 0))
+    """Shapes of data and output; ``sides_of(sides)`` tells the output's."""
+    out = merge("resize/rank", "output", outs[0], (UNKNOWN,) * 4)
+    data = merge("resize/rank", "data", ins[0], (*out[:2], UNKNOWN, UNKNOWN))
     out = merge("resize/rank", "output", out, (*data[:2], *sides_of(data[2:])))
+    for side in data[2:]:
+        require_some("an image", side, out)
     return (*out[:2], *data[2:]), out
 
 
@@ -100,11 +119,11 @@ def infer_pooling(p, ins, outs):
 
 
 def side_of(p, side, size, scale):
-    """A side of the output for one of the data; 0 where that is unknown."""
+    """A side of the output for one of the data."""
     if p.mode == "size" and scale is None:
         return size
-    if not side:
-        return 0
+    if not told(side):
+        return UNKNOWN
     if p.mode == "odd_scale":
         return int(truncated(np.float32(scale) * np.float32(side if side % 2 == 0 else side - 1))) + side % 2
     if p.mode == "size":
@@ -120,7 +139,7 @@ def infer(p, ins, outs):
         len(scales) == 2 or (p.mode != "odd_scale" and not (scales and p.mode == "size")),
         f"mode {p.mode} needs both of scale_height and scale_width, given {p.scale_height} and {p.scale_width}",
     )
-    likes = [merge("resize/rank", "like", each, (0, 0, 0, 0)) for each in ins[1:]]
+    likes = [merge("resize/rank", "like", each, (UNKNOWN,) * 4) for each in ins[1:]]
 
     def sides_of(sides):
         if likes:
@@ -128,7 +147,7 @@ def infer(p, ins, outs):
         asked = ((p.height, p.scale_height), (p.width, p.scale_width))
         made = tuple(side_of(p, side, *each) for side, each in zip(sides, asked, strict=True))
         require(
-            "_contrib_BilinearResize2D/size", all(m > 0 or not s for m, s in zip(made, sides, strict=True)),
+            "_contrib_BilinearResize2D/size", all(not told(m) or m > 0 for m in made),
             f"an image of {sides} would become one of {made}",
         )
         return made

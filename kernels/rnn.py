@@ -79,7 +79,7 @@ import numpy as np
 from .activation import MAP
 from .concat import Params as ConcatParams
 from .dropout import CHOOSE, MULTIPLY
-from .foundation import AtLeast, AtMost, Case, Op, get, merge, register, require, same_type, scratch
+from .foundation import UNKNOWN, AtLeast, AtMost, Case, Op, get, merge, register, require, same_type, scratch, told
 from .foundation.loops import COPY, FILL
 from .foundation.quirk import declare
 from .fully_connected import PRODUCT, TURN
@@ -117,14 +117,14 @@ def infer(p, ins, outs):
     s = sizes_of(p)
     names, made = inputs(p), outputs(p)
     given = dict(zip((*names, *made), (*ins, *outs), strict=True))
-    data = merge("RNN/shape", "data", given["data"], (0, 0, 0))
+    data = merge("RNN/shape", "data", given["data"], (UNKNOWN,) * 3)
     output = merge("RNN/shape", "output", given["output"], (*data[:2], s.wide))
     state = merge("RNN/shape", "state", given["state"], (p.num_layers * s.ways, output[1], s.out))
     times, batch = output[0], state[1]
     rows = p.num_layers * s.ways
     shapes = {
         "data": (times, batch, data[2]), "output": (times, batch, s.wide), "sequence_length": (batch,),
-        "parameters": (places(p, data[2])[1] if data[2] else 0,),
+        "parameters": (places(p, data[2])[1] if told(data[2]) else UNKNOWN,),
         "gates": (rows, times, s.gates, batch, s.size), "memory": (rows, times, batch, s.size),
         "layers": (p.num_layers - 1, times, batch, s.wide), "mask": (p.num_layers - 1, times, batch, s.wide),
         **dict.fromkeys(("state", "state_output"), (rows, batch, s.out)),
@@ -181,7 +181,7 @@ def forward(p, data, parameters, state, state_cell, lengths, *made, is_train, rn
         data, rows * side, batch * side, side * wide, room_for(s.out, side), room_for(s.size, s.out), batch * s.out,
         area, area, batch * s.out, rows * s.wide,
     )
-    ends = lengths if lengths is not None else data
+    ends = lengths if lengths is not None else state
     keep = np.float32(1) - np.float32(p.p)
     if drops(p) and is_train:
         words = draws(made["mask"], rng)

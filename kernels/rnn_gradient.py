@@ -29,7 +29,7 @@ class Backward:
         self.d_data, self.d_parameters, self.d_state, self.d_cell, self.d_lengths = gradients
         data, s = has["data"], self.s
         self.times, self.batch, self.columns = data.shape
-        self.ends = has.get("sequence_length", data)
+        self.ends = has.get("sequence_length", has["state"])
         self.dropped = drops(p) and is_train
         rows, side, area = self.times * self.batch, s.gates * s.size, self.batch * s.size
         states, cells, most = self.batch * s.out, rows * s.size, max(self.columns, s.wide)

@@ -57,7 +57,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .boxes import floating
-from .foundation import Case, Loop, Op, Shape, items, merge, register, require, scalar
+from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, register, require, scalar
 from .foundation.loops import zero
 from .regions import Fraction, Points, between, checked_regions, end_point, first_point, image_of, spread
 
@@ -84,8 +84,8 @@ def infer(p, ins, outs):
         CLAUSE, data is None or data[1] % bins == 0,
         f"{data and data[1]} channels are not a multiple of the {bins} bins",
     )
-    channels = data[1] // bins if data is not None else 0
-    out = merge(CLAUSE, "output", outs[0], (rois[0] if rois else 0, channels, *p.pooled_size))
+    channels = data[1] // bins if data is not None else UNKNOWN
+    out = merge(CLAUSE, "output", outs[0], (rois[0] if rois else UNKNOWN, channels, *p.pooled_size))
     if data is not None:
         data = (data[0], out[1] * bins, *data[2:])
     return [data, (out[0], 5)], [out]

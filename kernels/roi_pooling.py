@@ -41,6 +41,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from .foundation import (
+    UNKNOWN,
     AtLeast,
     AtMost,
     Case,
@@ -67,8 +68,8 @@ def infer(p, ins, outs):
         "ROIPooling/shapes", len(p.pooled_size) == 2 and min(p.pooled_size) > 0,
         f"pooled_size {p.pooled_size} must be two positive numbers",
     )
-    data = merge("ROIPooling/shapes", "data", ins[0], (0, 0, 0, 0))
-    rois = merge("ROIPooling/shapes", "rois", ins[1], (0, 5))
+    data = merge("ROIPooling/shapes", "data", ins[0], (UNKNOWN,) * 4)
+    rois = merge("ROIPooling/shapes", "rois", ins[1], (UNKNOWN, 5))
     out = merge("ROIPooling/shapes", "output", outs[0], (rois[0], data[1], *p.pooled_size))
     return [(data[0], out[1], *data[2:]), (out[0], 5)], [out]
 

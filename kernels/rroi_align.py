@@ -43,8 +43,26 @@ from typing import NamedTuple
 import numpy as np
 
 from .boxes import floating
-from .foundation import Case, Loop, Op, Shape, items, merge, register, require
-from .regions import Fraction, Points, between, checked_regions, end_point, first_point, image_of
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Loop,
+    Op,
+    Shape,
+    items,
+    merge,
+    register,
+    require,
+)
+from .regions import (
+    Fraction,
+    Points,
+    between,
+    checked_regions,
+    end_point,
+    first_point,
+    image_of,
+)
 from .roi_align import points_of
 
 CLAUSE = "_contrib_RROIAlign/shape"
@@ -63,7 +81,7 @@ def infer(p, ins, outs):
         f"pooled_size={p.pooled_size}; give the numbers of bins down and across",
     )
     checked_regions(CLAUSE, data, rois, 6)
-    wanted = (rois[0] if rois else 0, data[1] if data else 0, *p.pooled_size)
+    wanted = (rois[0] if rois else UNKNOWN, data[1] if data else UNKNOWN, *p.pooled_size)
     out = merge(CLAUSE, "output", outs[0], wanted)
     if data is not None:
         data = (data[0], out[1], *data[2:])

@@ -51,7 +51,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, merge, register, require, scalar, scratch
+from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, require_some, scalar, scratch
 from .foundation.loops import zero
 from .multilinear import register_multilinear
 
@@ -95,10 +95,14 @@ def infer_reverse(p, ins, outs):
 def infer_last(p, ins, outs):
     data, out = ins[0], outs[0]
     if out is not None:
-        data = merge("sequence/layout", "data", data, (*out[: p.axis], 0, *out[p.axis :]))
+        data = merge("sequence/layout", "data", data, (*out[: p.axis], UNKNOWN, *out[p.axis :]))
     ins = with_lengths(p, data, ins[1:])
     data = ins[0]
-    return ins, [out if data is None else (*data[: p.axis], *data[p.axis + 1 :])]
+    if data is None:
+        return ins, [out]
+    out = (*data[: p.axis], *data[p.axis + 1 :])
+    require_some("the axis of times", data[p.axis], out)
+    return ins, [out]
 
 
 def infer_type(p, ins, outs):

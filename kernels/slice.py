@@ -50,6 +50,7 @@ from functools import cache
 from typing import NamedTuple
 
 from .foundation import (
+    UNKNOWN,
     Case,
     Loop,
     Op,
@@ -61,6 +62,7 @@ from .foundation import (
     require,
     same_type,
     strides_of,
+    told,
 )
 from .foundation.loops import COPY, GATHER, SCATTER, walk, zero
 from .foundation.walks import offset_of
@@ -125,9 +127,9 @@ def ranges(p, shape):
 def kept(shape, given):
     found = []
     for side, (begin, end, step) in zip(shape, given, strict=True):
-        found.append(range(*slice(begin, end, step).indices(side)) if side else None)
+        found.append(range(*slice(begin, end, step).indices(side)) if told(side) else None)
         require(
-            "slice/empty", not side or len(found[-1]),
+            "slice/empty", side in (0, UNKNOWN) or len(found[-1]),
             f"begin={begin}, end={end}, step={step} keep nothing of an axis of {side}",
         )
     return found
@@ -137,12 +139,13 @@ def range_of_axis(p, shape):
     axis = normal_axis("slice_axis/axis", p.axis, len(shape))
     side = shape[axis]
     given = [(None, None, None)] * len(shape)
-    begin, end = p.begin + side * (p.begin < 0), side if p.end is None else p.end + side * (p.end < 0)
-    require(
-        "slice_axis/range", not side or 0 <= begin < end <= side,
-        f"begin={p.begin}, end={p.end} is no range inside axis {axis} of {side}",
-    )
-    given[axis] = (begin, end, None)
+    if told(side):
+        begin, end = p.begin + side * (p.begin < 0), side if p.end is None else p.end + side * (p.end < 0)
+        require(
+            "slice_axis/range", 0 <= begin < end <= side,
+            f"begin={p.begin}, end={p.end} is no range inside axis {axis} of {side}",
+        )
+        given[axis] = (begin, end, None)
     return kept(shape, given)
 
 
@@ -151,19 +154,19 @@ def ranges_like(p, shape, like):
         "slice_like/axes", p.axes or len(shape) == len(like),
         f"data {list(shape)} and shape_like {list(like)} differ in rank; name the axes to cut",
     )
-    given = [(None, None, None)] * len(shape)
+    found = [range(side) if told(side) else None for side in shape]
     for axis in p.axes or range(len(shape)):
         own, other = (normal_axis("slice_like/axes", axis, len(s)) for s in (shape, like))
         require(
-            "slice_like/size", not shape[own] or like[other] <= shape[own],
+            "slice_like/size", not told(shape[own], like[other]) or like[other] <= shape[own],
             f"axis {axis} of shape_like {list(like)} is larger than that of data {list(shape)}",
         )
-        given[own] = (0, like[other] or None, None)
-    return kept(shape, given)
+        found[own] = range(like[other]) if told(like[other]) else None
+    return found
 
 
 def lengths(found):
-    return tuple(0 if kept is None else len(kept) for kept in found)
+    return tuple(UNKNOWN if kept is None else len(kept) for kept in found)
 
 
 def places(shape, found, device):

@@ -27,7 +27,16 @@
 from math import prod
 from typing import NamedTuple
 
-from .foundation import Case, Count, Op, merge, normal_axis, register, require
+from .foundation import (
+    Case,
+    Count,
+    Op,
+    agree,
+    merge,
+    normal_axis,
+    register,
+    require,
+)
 from .foundation.loops import BLOCKS
 
 
@@ -59,7 +68,7 @@ def infer(p, ins, outs):
         f"axis {axis} of shape {list(data)} cannot be cut into {count} equal parts",
     )
     require(
-        "SliceChannel/squeeze-axis", not p.squeeze_axis or side in (0, count),
+        "SliceChannel/squeeze-axis", not p.squeeze_axis or agree(side, count),
         f"squeeze_axis needs one index per part: axis {axis} of shape {list(data)} has {side},"
         f" num_outputs is {count}",
     )

@@ -22,15 +22,16 @@ import math
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, merge, register, scratch
+from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require_some, scratch
 from .foundation.loops import truncated
 
 
 def infer(p, ins, outs):
     clause = "softmax_cross_entropy/shape"
     data, label = ins
-    data = merge(clause, "data", data, (label[0] if label else 0, 0))
+    data = merge(clause, "data", data, (label[0] if label else UNKNOWN, UNKNOWN))
     label = merge(clause, "label", label, data[:1])
+    require_some("a row of data", data[1], label)
     return [data, label], [merge(clause, "output", outs[0], (1,))]
 
 

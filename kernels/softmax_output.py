@@ -61,7 +61,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import AtLeast, AtMost, Case, Loop, Op, items, merge, register, require, scratch
+from .foundation import AtLeast, AtMost, Case, Loop, Op, agree, items, merge, register, require, scratch
 from .foundation.loops import outer_side_inner, truncated, zero
 from .softmax import SOFTMAX, no_length
 
@@ -82,14 +82,11 @@ def label_shapes(p, data):
     if not p.multi_output:
         return [data[:-1]] if len(data) > 1 else []
     require("SoftmaxOutput/rows", len(data) >= 2, f"multi_output needs axis 1, given {list(data)}")
-    positions = 0 if 0 in data[2:] else prod(data[2:])
-    return [(data[0], positions), (data[0], *data[2:]), (data[0], 1, *data[2:])]
+    return [(data[0], prod(data[2:])), (data[0], *data[2:]), (data[0], 1, *data[2:])]
 
 
 def fits(label, shape):
-    return len(label) == len(shape) and all(
-        a == b for a, b in zip(label, shape, strict=True) if a and b
-    )
+    return len(label) == len(shape) and all(map(agree, label, shape))
 
 
 def infer(p, ins, outs):

@@ -52,18 +52,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import (
-    Case,
-    Loop,
-    Op,
-    items,
-    merge,
-    normal_axis,
-    register,
-    require,
-    scalar,
-    scratch,
-)
+from .foundation import Case, Loop, Op, items, merge, normal_axis, register, require, scalar, scratch, told
 from .foundation.loops import outer_side_inner, zero
 
 IndexType = Literal["float16", "float32", "float64", "int32", "int64", "uint8"]
@@ -93,7 +82,7 @@ class TopkParams(NamedTuple):
 
 
 def side_of(p, shape):
-    """How many elements are put in order at a time; 0 when not known yet."""
+    """How many elements are put in order at a time."""
     if p.axis is None:
         return prod(shape)
     return shape[normal_axis("sort/axis", p.axis, len(shape))]
@@ -102,7 +91,7 @@ def side_of(p, shape):
 def chosen(p, shape):
     """The output's shape when ``p.k`` elements are chosen (all of them for sort and argsort)."""
     side, k = side_of(p, shape), getattr(p, "k", 0)
-    require("topk/k", not side or k <= side, f"k={k} is more than the {side} elements along axis {p.axis}")
+    require("topk/k", not told(side) or k <= side, f"k={k} is more than the {side} elements along axis {p.axis}")
     count = k if k > 0 else side
     if p.axis is None:
         return (count,)
@@ -116,7 +105,7 @@ def infer(p, ins, outs):
         return ins, outs
     kind = getattr(p, "dtype", None)
     require(
-        "topk/dtype", side_of(p, data) - 1 <= EXACT.get(kind, 2**53),
+        "topk/dtype", not told(side_of(p, data)) or side_of(p, data) - 1 <= EXACT.get(kind, 2**53),
         f"dtype={kind} cannot hold the indices of {side_of(p, data)} elements; use int32 or int64",
     )
     selected = chosen(p, data)  # refuses a k that is too large, whatever is returned

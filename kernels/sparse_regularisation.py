@@ -27,7 +27,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from .foundation import AtLeast, AtMost, Case, Loop, Op, items, merge, register, require, same_type
+from .foundation import UNKNOWN, AtLeast, AtMost, Case, Loop, Op, items, merge, register, require, same_type
 from .foundation.loops import COPY
 
 
@@ -40,7 +40,7 @@ class Params(NamedTuple):
 def infer(p, ins, outs):
     data = merge("IdentityAttachKLSparseReg/shape", "output", outs[0], ins[0])
     require("IdentityAttachKLSparseReg/shape", data is None or len(data) >= 2, f"data {data} needs two axes or more")
-    units = merge("IdentityAttachKLSparseReg/shape", "moving_avg", ins[1], (0,) if data is None else data[1:2])
+    units = merge("IdentityAttachKLSparseReg/shape", "moving_avg", ins[1], (UNKNOWN,) if data is None else data[1:2])
     if data is not None:
         data = (data[0], *units, *data[2:])
     return [data, units], [data]

@@ -29,7 +29,20 @@ from itertools import pairwise
 from math import prod
 from typing import Annotated, NamedTuple
 
-from .foundation import AtLeast, AtMost, Case, Op, Shape, merge, normal_axis, register, require
+from .foundation import (
+    UNKNOWN,
+    AtLeast,
+    AtMost,
+    Case,
+    Op,
+    Shape,
+    agree,
+    merge,
+    normal_axis,
+    register,
+    require,
+    told,
+)
 from .foundation.loops import BLOCKS
 from .foundation.params import MOST_ARRAYS
 
@@ -67,11 +80,11 @@ def infer(p, ins, outs):
     if data is None:
         return ins, outs
     axis = normal_axis("_split_v2/axis", p.axis, len(data))
-    cuts = starts(p, data[axis]) if data[axis] else (0,) * (len(outs) + 1)
+    cuts = starts(p, data[axis]) if told(data[axis]) else (UNKNOWN,) * (len(outs) + 1)
     found = []
     for out, begin, end in zip(outs, cuts, cuts[1:], strict=False):
         require(
-            "_split_v2/squeeze-axis", not p.squeeze_axis or end - begin == 1 or not data[axis],
+            "_split_v2/squeeze-axis", not p.squeeze_axis or agree(end - begin, 1),
             f"squeeze_axis needs parts of one index, {begin} up to {end} are more",
         )
         middle = () if p.squeeze_axis else (end - begin,)

@@ -19,7 +19,7 @@
 [stretch-like/shape] the smaller shape, aligned at the last axis, has 1 or the larger one's side everywhere.
 """
 
-from .foundation import Case, Op, merge, register, require
+from .foundation import Case, Op, agree, merge, register, require
 from .foundation.loops import GATHER, walk
 from .foundation.walks import stretched
 from .reduce import sum_into
@@ -30,7 +30,7 @@ def check(small, large):
     padded = (1,) * (len(large) - len(small)) + tuple(small)
     require(
         "stretch-like/shape",
-        len(padded) == len(large) and all(a in (0, 1, b) for a, b in zip(padded, large, strict=True) if b),
+        len(padded) == len(large) and all(a == 1 or agree(a, b) for a, b in zip(padded, large, strict=True)),
         f"an array of shape {list(small)} cannot be stretched to {list(large)}",
     )
 

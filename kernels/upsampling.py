@@ -37,7 +37,22 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from . import deconvolution
-from .foundation import AtLeast, Case, Count, Long, Loop, Op, items, merge, register, require, same_type
+from .foundation import (
+    UNKNOWN,
+    AtLeast,
+    Case,
+    Count,
+    Long,
+    Loop,
+    Op,
+    either,
+    items,
+    merge,
+    register,
+    require,
+    same_type,
+    told,
+)
 
 
 class Params(NamedTuple):
@@ -73,38 +88,38 @@ def infer(p, ins, outs):
 
 def infer_bilinear(p, ins, outs):
     side = 2 * p.scale - p.scale % 2
-    data, out = ins[0] or (0,) * 4, outs[0] or (0,) * 4
-    weight = merge("UpSampling/bilinear", "weight", ins[1], (0, 1, side, side))
+    data, out = ins[0] or (UNKNOWN,) * 4, outs[0] or (UNKNOWN,) * 4
+    weight = merge("UpSampling/bilinear", "weight", ins[1], (UNKNOWN, 1, side, side))
     channels = (weight[0],)
     for name, shape in (("data", data), ("output", out)):
         channels = merge("UpSampling/bilinear", name, (shape[1],), channels)
     wanted = (data[0], *channels, data[2] * p.scale, data[3] * p.scale)
     out = merge("UpSampling/bilinear", "output", out, wanted)
-    data = (out[0], *channels, *(a or b // p.scale for a, b in zip(data[2:], out[2:], strict=True)))
+    data = (out[0], *channels, *(either(a, b // p.scale) for a, b in zip(data[2:], out[2:], strict=True)))
     return [data, (*channels, *weight[1:])], [out]
 
 
 def infer_nearest(p, ins, outs):
-    shapes = [shape or (0,) * 4 for shape in ins]
-    out = outs[0] or (0,) * 4
+    shapes = [shape or (UNKNOWN,) * 4 for shape in ins]
+    out = outs[0] or (UNKNOWN,) * 4
     first = shapes[0]
-    out = merge("UpSampling/nearest", "output", out, (0, 0, first[2] * p.scale, first[3] * p.scale))
+    out = merge("UpSampling/nearest", "output", out, (UNKNOWN, UNKNOWN, first[2] * p.scale, first[3] * p.scale))
     shapes[0] = (*first[:2], *(side // p.scale for side in out[2:]))
     for shape in shapes:
-        out = merge("UpSampling/inputs", "batch", out, (shape[0], 0, 0, 0))
+        out = merge("UpSampling/inputs", "batch", out, (shape[0], *(UNKNOWN,) * 3))
     for shape in shapes:
-        divides = all(not a or not b or b % a == 0 for a, b in zip(shape[2:], out[2:], strict=True))
+        pairs = zip(shape[2:], out[2:], strict=True)
+        divides = all(not told(a, b) or a == b or (a > 0 and b % a == 0) for a, b in pairs)
         require("UpSampling/inputs", divides, f"an input of {shape} does not divide an output of {out}")
     counts = [shape[1] for shape in shapes]
     if p.multi_input_mode == "sum":
         for count in counts:
-            out = merge("UpSampling/multi-input-mode", "channels", out, (0, count, 0, 0))
+            out = merge("UpSampling/multi-input-mode", "channels", out, (UNKNOWN, count, UNKNOWN, UNKNOWN))
         counts = [out[1]] * len(counts)
     else:
-        if out[1] and counts.count(0) == 1:
-            counts[counts.index(0)] = max(out[1] - sum(counts), 0)
-        total = 0 if 0 in counts else sum(counts)
-        out = merge("UpSampling/multi-input-mode", "channels", out, (0, total, 0, 0))
+        if told(out[1]) and counts.count(UNKNOWN) == 1:
+            counts[counts.index(UNKNOWN)] = max(out[1] - sum(count for count in counts if told(count)), 0)
+        out = merge("UpSampling/multi-input-mode", "channels", out, (UNKNOWN, sum(counts), UNKNOWN, UNKNOWN))
     return [(out[0], count, *shape[2:]) for count, shape in zip(counts, shapes, strict=True)], [out]
 
 

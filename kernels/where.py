@@ -23,7 +23,7 @@ from .foundation.loops import zero
 def infer(p, ins, outs):
     condition, *values = ins
     shape = merge_all("where/shape", "x, y and output", [*values, *outs])
-    if shape and condition is not None:
+    if shape is not None and condition is not None:
         wanted = shape[:1] if len(condition) == 1 else shape
         condition = merge("where/shape", "condition", condition, wanted)
     elif condition is not None and len(condition) > 1:

@@ -46,7 +46,7 @@ def forward(p, out):
 
 
 register(Op(
-    name="_zeros_without_dtype", doc=__doc__, params=Params, inputs=(), infer=infer,
+    name="_zeros_without_dtype", doc=__doc__, params=Params, inputs=(), states="shape", infer=infer,
     infer_type=infer_type, forward=forward,
     cases=lambda draw: Case({"shape": draw.shape(1, 4), "dtype": draw.choice((0, 1, 4))}, {}),
     refusals={

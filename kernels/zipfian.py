@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, Shape, items, merge, register, require, scalar
+from .foundation import Case, Loop, Op, Shape, items, merge, register, require, scalar, told
 from .random_numbers import next_double
 from .random_streams import ENGINES, ROW, new_streams
 
@@ -34,7 +34,7 @@ def infer(p, ins, outs):
     if shape is None:
         return [], [None, outs[1]]
     require(
-        "zipfian/shape", len(shape) == 2 and shape[1] <= p.range_max,
+        "zipfian/shape", len(shape) == 2 and (not told(shape[1]) or shape[1] <= p.range_max),
         f"shape must be (rows, numbers) with at most range_max={p.range_max} numbers, got {shape}",
     )
     return [], [shape, merge("zipfian/shape", "output1", outs[1], shape[:1])]
@@ -96,7 +96,7 @@ def cases(draw):
 
 
 register(Op(
-    name="_sample_unique_zipfian", doc=__doc__, params=Params, inputs=(),
+    name="_sample_unique_zipfian", doc=__doc__, params=Params, inputs=(), states="shape",
     outputs=("output0", "output1"), infer=infer, infer_type=infer_type, forward=forward, random=True,
     cases=cases, refusals={"zipfian/shape": {"params": {"range_max": 3, "shape": (1, 4)}}},
 ))

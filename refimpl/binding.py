@@ -135,7 +135,7 @@ class _Allocator:
 
 def _infer(order: list[Node], type_dict: dict[str, Any], shapes: dict[str, Any]) -> tuple[dict, dict]:
     """Shapes and types of all values; types that nothing tells are float32."""
-    found = inference.shapes(order, {k: v for k, v in shapes.items() if isinstance(v, tuple)})
+    found = inference.shapes(order, {k: inference.read_shape(v) for k, v in shapes.items() if isinstance(v, tuple)})
     types = inference.types(order, type_dict, np.dtype(np.float32))
     unknown = [n.name for n in order if n.is_variable and not known(found.get((id(n), 0)))]
     if unknown:

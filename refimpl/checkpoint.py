@@ -7,8 +7,10 @@ from collections.abc import Mapping
 
 from . import ndarray as nd
 from . import symbol as sym
+from .atomic import together
 from .base import require
 from .ndarray import NDArray
+from .ndarray.file_format import read_file
 
 # Prefix of a name in a checkpoint -> which of (arguments, auxiliary states) it belongs to.
 _PREFIXES = {"arg": 0, "aux": 1}
@@ -20,17 +22,18 @@ def save_checkpoint(
 ) -> None:
     """Write ``PREFIX-symbol.json`` (unless ``symbol`` is None) and ``PREFIX-EPOCH.params``.
 
-    The epoch is written with at least four digits. Each file is written whole or not at all.
+    The epoch is written with at least four digits. When one file cannot be written, none has changed.
 
     Raises:
         MXNetError: a file cannot be written.
     """
-    if symbol is not None:
-        symbol.save(f"{prefix}-symbol.json", remove_amp_cast=remove_amp_cast)
     named = {f"arg:{name}": array for name, array in arg_params.items()}
     named.update({f"aux:{name}": array for name, array in aux_params.items()})
     file = f"{prefix}-{epoch:04d}.params"
-    nd.save(file, named)
+    with together():
+        if symbol is not None:
+            symbol.save(f"{prefix}-symbol.json", remove_amp_cast=remove_amp_cast)
+        nd.save(file, named)
     logging.info('Saved checkpoint to "%s"', file)
 
 
@@ -44,7 +47,12 @@ def load_params(prefix: str, epoch: int) -> tuple[dict[str, NDArray], dict[str, 
         ValueError: a name has no prefix, or the arrays have no names.
     """
     file = f"{prefix}-{epoch:04d}.params"
-    found = nd.load(file)
+    return parse_params(read_file(file), file)
+
+
+def parse_params(content: bytes, file: str) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
+    """What :func:`load_params` returns, from the bytes of the file; ``file`` is for messages."""
+    found = nd.load_frombuffer(content, file)
     params: tuple[dict[str, NDArray], dict[str, NDArray]] = ({}, {})
     if not found:
         logging.warning("Params file '%s' is empty", file)

@@ -6,29 +6,28 @@ from call to call, and gradients are written, added or left alone as ``grad_req`
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from . import unfinished
 from .base import refusal
 from .binding import Bound, resolve_requirements
 from .context import Context
-from .kernels.foundation import known
 from .ndarray import NDArray, zeros
 from .pool import Pool
 from .program import Program
-from .running import run_one, run_steps
+from .restoring import unchanged_on_failure
+from .running import MonitorCallback, run_monitored, run_steps
 from .sparse_borders import borders
-from .steps import BackwardStep, ForwardStep, Step
+from .steps import Step
 from .symbol import Symbol
+from .symbol.inference import is_shown_whole
 from .symbol.memory import Plan
 
 TEMPORARY_SPACES = 11
 """What MXNet reports whatever the graph is; working memory here belongs to threads (``scratch``)."""
-
-MonitorCallback = Callable[[str, NDArray], None]
 
 
 class Executor:
@@ -51,6 +50,7 @@ class Executor:
         self.program: Program = Program(symbol, ctx, self._borders.inside, pool, self._borders.lasting)
         self.outputs: list[NDArray] = self._borders.enclose(self.program)
         self._monitor: tuple[MonitorCallback, bool] | None = None
+        self._ran = False  # whether memory holds what a forward has left
 
     @property
     def plan(self) -> Plan:
@@ -66,17 +66,31 @@ class Executor:
             TypeError: a keyword is not an argument.
             ValueError: a value's shape is not the argument's, or it is not an array.
         """
-        if kwargs:
-            self._assign(kwargs)
-        self._borders.before_forward()
-        if self._monitor is None:
-            run_steps(self.program.forward_steps, is_train, self._ctx)
-        else:
-            self._run_monitored(self.program.forward_steps, is_train)
-        self._borders.after_forward()
+        arguments = self._assigned(kwargs) if kwargs else {}
+        with unfinished.forward_of([self], arguments.values()):
+            for name, argument in arguments.items():
+                argument[:] = kwargs[name]
+            self._forward(is_train)
         return self.outputs
 
-    def _assign(self, values: dict[str, Any]) -> None:
+    def _forward(self, is_train: bool) -> None:
+        """Compute the outputs; the caller cares for what is left when this fails."""
+        pool = self.program.pool
+        pool.unfinished = True
+        self._borders.before_forward()
+        self._run(self.program.forward_steps, is_train)
+        self._borders.after_forward()
+        self._ran = True
+        pool.unfinished = False
+
+    def _run(self, steps: list[Step], is_train: bool) -> None:
+        if self._monitor is None:
+            run_steps(steps, is_train, self._ctx)
+        else:
+            run_monitored(steps, is_train, self._ctx, *self._monitor)
+
+    def _assigned(self, values: dict[str, Any]) -> dict[str, NDArray]:
+        """The arguments that ``values`` are for, by name; the values fit."""
         arguments = self.arg_dict
         for name, value in values.items():
             if name not in arguments:
@@ -93,8 +107,7 @@ class Executor:
                     f"Shape not match! Argument {name}, need: {arguments[name].shape}, received: {value.shape}",
                     ValueError,
                 )
-        for name, value in values.items():
-            arguments[name][:] = value
+        return {name: arguments[name] for name in values}
 
     def backward(self, out_grads: Any = None, is_train: bool = True) -> None:
         """Compute gradients from what the last forward left and the current arguments.
@@ -108,14 +121,23 @@ class Executor:
             TypeError: they are not NDArrays.
             KeyError: a dict lacks an output.
         """
+        self._begin_backward(out_grads)
+        with unfinished.backward_of([self]):
+            self._backward(is_train)
+
+    def _begin_backward(self, out_grads: Any) -> None:
+        """Refuse what :meth:`backward` refuses, and take the head gradients."""
         if self.program.gradients.refused is not None:
             raise self.program.gradients.refused
+        unfinished.require_forward([self])
         self._set_heads(out_grads)
+
+    def _backward(self, is_train: bool = True) -> None:
+        """Compute the gradients; the caller cares for what is left when this fails."""
+        if not self._ran:
+            unfinished.clear(self.program)
         self._borders.before_backward()
-        if self._monitor is None:
-            run_steps(self.program.backward_steps, is_train, self._ctx)
-        else:
-            self._run_monitored(self.program.backward_steps, is_train)
+        self._run(self.program.backward_steps, is_train)
         self._borders.after_backward()
 
     def _set_heads(self, out_grads: Any) -> None:
@@ -159,32 +181,6 @@ class Executor:
     def set_monitor_callback(self, callback: MonitorCallback | None, monitor_all: bool = False) -> None:
         """Call ``callback(name, array)`` after every node; with ``monitor_all`` before it for its inputs too."""
         self._monitor = None if callback is None else (callback, monitor_all)
-
-    def _run_monitored(self, steps: list[Step], is_train: bool) -> None:
-        assert self._monitor is not None
-        callback, monitor_all = self._monitor
-        for step in steps:
-            if not isinstance(step, (ForwardStep, BackwardStep)):
-                run_one(step, is_train, self._ctx)
-                continue
-            node = step.node
-            if monitor_all and isinstance(step, ForwardStep):
-                assert node.op is not None
-                names = node.op.input_names(node.params)
-                for name, entry, buffer in zip(names, node.inputs, step.inputs, strict=True):
-                    if entry.node.is_variable:
-                        callback(entry.node.name, NDArray(buffer, step.context))
-                    callback(f"{node.name}_{name}", NDArray(buffer, step.context))
-            run_one(step, is_train, self._ctx)
-            if isinstance(step, ForwardStep):
-                for index in range(node.visible_count()):
-                    callback(node.entry_name(index), NDArray(step.outputs[index], step.context))
-            else:
-                for index, gradient_buffer in enumerate(step.gradients):
-                    if gradient_buffer is not None:
-                        number = index if len(step.gradients) > 1 else ""
-                        name = f"{node.name}_output{number}"
-                        callback(name, NDArray(gradient_buffer, step.context))
 
     # --- looking -----------------------------------------------------------------------------------
 
@@ -254,9 +250,10 @@ class Executor:
                         f"{name} has shape {value.shape}, the executor's has {mine[name].shape}",
                     )
                 jobs.append((value, mine[name]))
-        for value, target in jobs:
-            if value is not target and (value.is_sparse or target.is_sparse or value._data is not target._data):
-                value.copyto(target)
+        with unchanged_on_failure([target for _, target in jobs]):
+            for value, target in jobs:
+                if value is not target and (value.is_sparse or target.is_sparse or value._data is not target._data):
+                    value.copyto(target)
 
     def reshape(
         self, partial_shaping: bool = False, allow_up_sizing: bool = False, **kwargs: tuple[int, ...]
@@ -274,7 +271,7 @@ class Executor:
         arg_shapes, _, aux_shapes = self._symbol.infer_shape_partial(
             **{name: shape for name, shape in kwargs.items() if name in names}
         )
-        if not all(shape and known(shape) for shape in arg_shapes):
+        if not all(map(is_shown_whole, arg_shapes)):
             raise refusal(
                 "Executor/reshape-known", f"the shapes {kwargs} do not determine those of all arguments"
             )

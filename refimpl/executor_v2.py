@@ -15,6 +15,7 @@ from .base import dtype_of, refusal
 from .cached_op import CachedOp
 from .context import Context
 from .ndarray import NDArray, array, zeros
+from .restoring import unchanged_on_failure
 from .symbol import Symbol
 
 Given = dict[str, NDArray] | list[NDArray] | tuple[NDArray, ...] | None
@@ -121,7 +122,12 @@ class Executor:
             ValueError: a value does not broadcast.
             AttributeError: a value has no dtype (a list), or an input never got a value.
         """
-        for name, value in kwargs.items():
+        given = [self._slots[name] for name in kwargs if name in self._slots]
+        with unchanged_on_failure(given, self.aux_arrays, shallow=[self._slots, vars(self)]):
+            return self._forward(is_train, kwargs)
+
+    def _forward(self, is_train: bool, values: dict[str, Any]) -> list[NDArray]:
+        for name, value in values.items():
             if name in self._slots:
                 self._assign(name, value)
         empty = [name for name, slot in self._slots.items() if slot is None]
@@ -165,11 +171,13 @@ class Executor:
         heads = None
         if out_grads is not None:
             heads = [head.copyto(self._device) for head in self._listed(out_grads)]
-        autograd.backward(self.outputs, heads)
-        for name, gradient in self._user_grads.items():
-            slot = self._slots[name]
-            if slot is not None and slot.grad is not None:
-                gradient[:] = slot.grad
+        own = [self._gradient(name) for name in self._input_names]
+        with unchanged_on_failure(own, self._user_grads, self.aux_arrays):
+            autograd.backward(self.outputs, heads)
+            for name, gradient in self._user_grads.items():
+                slot = self._slots[name]
+                if slot is not None and slot.grad is not None:
+                    gradient[:] = slot.grad
 
     def _listed(self, out_grads: Any) -> list[NDArray]:
         """Head gradients given as one array, a list by output, or a dict by output name."""
@@ -253,11 +261,12 @@ class Executor:
                         "Executor/copy-shape", f"{name} has shape {value.shape}, the executor's has {slot.shape}"
                     )
                 jobs.append((name, value, slot))
-        for name, value, slot in jobs:
-            if slot is None:
-                self._slots[name] = value.copyto(self._device)  # type: ignore[assignment]  # as above
-            else:
-                value.copyto(slot)
+        with unchanged_on_failure([slot for _, _, slot in jobs], shallow=[self._slots]):
+            for name, value, slot in jobs:
+                if slot is None:
+                    self._slots[name] = value.copyto(self._device)  # type: ignore[assignment]  # as above
+                else:
+                    value.copyto(slot)
 
 
 def bind(

@@ -12,6 +12,7 @@ import numpy as np
 
 from .base import refusal
 from .ndarray import NDArray, array
+from .restoring import unchanged_on_failure
 
 Entry = tuple[int, str, str]
 
@@ -75,10 +76,11 @@ class Monitor:
         """
         if not self.activated:
             return []
-        for exe in self.exes:
-            for values in (exe.arg_dict, exe.aux_dict):
-                for name, value in values.items():
-                    self.stat_helper(name, value)
+        with unchanged_on_failure(self.queue, listed=False):
+            for exe in self.exes:
+                for values in (exe.arg_dict, exe.aux_dict):
+                    for name, value in values.items():
+                        self.stat_helper(name, value)
         self.activated = False
         queue = sorted(self.queue, key=lambda entry: entry[1]) if self.sort else self.queue
         self.queue = []

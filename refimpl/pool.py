@@ -27,6 +27,7 @@ class Pool:
 
     def __init__(self) -> None:
         self.arenas: dict[Context, Arena] = {}
+        self.unfinished = False  # whether the last forward that used this memory was left in the middle
 
     def arena(self, context: Context, size: int) -> Arena:
         """An arena of at least ``size`` bytes; executors made earlier keep the one they have."""

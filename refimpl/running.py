@@ -13,8 +13,11 @@ from . import engine, profiling_hook
 from .base import MXNetError
 from .context import Context
 from .kernels.foundation import Buffer
+from .ndarray import NDArray
 from .resource import random_streams
 from .steps import AddStep, BackwardStep, CopyStep, ForwardStep, Step, ZeroStep
+
+MonitorCallback = Callable[[str, NDArray], None]
 
 
 class Touched(NamedTuple):
@@ -66,6 +69,33 @@ def run_steps(steps: Sequence[Step], is_train: bool, context: Context) -> None:
             return
     for step in rest:
         run_one(step, is_train, context)
+
+
+def run_monitored(
+    steps: Sequence[Step], is_train: bool, context: Context, callback: MonitorCallback, monitor_all: bool
+) -> None:
+    """Run ``steps``, and call ``callback(name, array)`` after every node; with ``monitor_all`` for its inputs before."""
+    for step in steps:
+        if not isinstance(step, (ForwardStep, BackwardStep)):
+            run_one(step, is_train, context)
+            continue
+        node = step.node
+        if monitor_all and isinstance(step, ForwardStep):
+            assert node.op is not None
+            names = node.op.input_names(node.params)
+            for name, entry, buffer in zip(names, node.inputs, step.inputs, strict=True):
+                if entry.node.is_variable:
+                    callback(entry.node.name, NDArray(buffer, step.context))
+                callback(f"{node.name}_{name}", NDArray(buffer, step.context))
+        run_one(step, is_train, context)
+        if isinstance(step, ForwardStep):
+            for index in range(node.visible_count()):
+                callback(node.entry_name(index), NDArray(step.outputs[index], step.context))
+        else:
+            for index, gradient_buffer in enumerate(step.gradients):
+                if gradient_buffer is not None:
+                    number = index if len(step.gradients) > 1 else ""
+                    callback(f"{node.name}_output{number}", NDArray(gradient_buffer, step.context))
 
 
 def run_one(step: Step, is_train: bool, context: Context) -> None:

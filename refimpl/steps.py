@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .base import refusal
 from .context import Context
 from .kernels.foundation import Buffer, NoParams, get
@@ -13,13 +11,11 @@ from .kernels.foundation import run as runner
 from .resource import random_streams
 from .symbol.ir import Node
 
-_HALF = np.dtype(np.float16)
-
 
 class ForwardStep:
     """Runs an operator's forward over fixed buffers."""
 
-    __slots__ = ("arguments", "context", "half", "inputs", "node", "op", "outputs", "params")
+    __slots__ = ("arguments", "context", "inputs", "is_plain", "node", "op", "outputs", "params")
 
     def __init__(
         self, node: Node, inputs: list[Buffer], outputs: list[Buffer], context: Context, params: Any = None
@@ -28,15 +24,17 @@ class ForwardStep:
         self.node, self.op = node, node.op
         self.params = node.params if params is None else params
         self.inputs, self.outputs, self.context = inputs, outputs, context
-        self.half = _HALF in [b.flat.dtype for b in (*inputs, *outputs)]
+        self.is_plain = runner.is_plain(
+            self.op, [b.flat.dtype for b in (*inputs, *outputs)], [b.shape for b in outputs]
+        )
         self.arguments = (*self.op.full_inputs(self.params, inputs), *outputs)
 
     def run(self, is_train: bool) -> None:
         """Fill the outputs."""
         op = self.op
-        if self.half or op.mode or op.random:
+        if not self.is_plain:
             rng = random_streams(self.context) if op.random else None
-            runner.forward(op, self.params, self.inputs, self.outputs, is_train=is_train, rng=rng)
+            runner.fill(op, self.params, self.inputs, self.outputs, is_train=is_train, rng=rng)
         else:
             op.forward(self.params, *self.arguments)
 
@@ -64,7 +62,7 @@ class TransferStep(ForwardStep):
 class BackwardStep:
     """Runs an operator's backward over fixed buffers; ``gradients`` holds None where nobody asks."""
 
-    __slots__ = ("arguments", "context", "gradients", "half", "heads", "needs", "node", "op", "params")
+    __slots__ = ("arguments", "context", "gradients", "heads", "is_plain", "needs", "node", "op", "params")
 
     def __init__(
         self, node: Node, reads: list[Buffer], gradients: list[Buffer | None], context: Context,
@@ -82,13 +80,16 @@ class BackwardStep:
         else:
             self.needs = needs
         self.gradients = gradients
-        self.half = _HALF in [b.flat.dtype for b in (*self.heads, *self.needs, *gradients) if b is not None]
+        runner.check_backward(self.op, self.params, self.heads, self.needs, gradients)
+        written = [b for b in gradients if b is not None]
+        types = [b.flat.dtype for b in (*self.heads, *self.needs, *written) if b is not None]
+        self.is_plain = runner.is_plain(self.op, types, [b.shape for b in written])
         self.arguments = (*self.heads, *self.needs, *self.op.full_inputs(self.params, gradients))
 
     def run(self, is_train: bool) -> None:
         """Fill the wanted gradients."""
         op = self.op
-        if self.half or op.mode:
+        if not self.is_plain:
             runner.backward(op, self.params, self.heads, self.needs, self.gradients, is_train=is_train)
         else:
             assert op.backward is not None

@@ -9,7 +9,9 @@ from typing import Any
 from . import kvstore as kvs
 from .base import refusal, require
 from .ndarray import NDArray
+from .optimizer import REMEMBERING
 from .quirks import declare
+from .restoring import unchanged_on_failure
 
 _UNSUMMED = declare(
     "kvstore-rows-unsummed", "KVStore/sums-stay",
@@ -86,11 +88,19 @@ def _update_params_on_kvstore(
 ) -> None:
     """Push each parameter's gradients and pull the weight that the store made of them.
 
-    Parameters without gradients (fixed ones) are left alone. Earlier layers are more urgent.
+    Parameters without gradients (fixed ones) are left alone. Earlier layers are more urgent. The store of one process
+    is asked once for all of them: when that fails, nothing has changed.
     """
-    for index, (weights, grads) in enumerate(zip(param_arrays, grad_arrays, strict=False)):
-        if grads[0] is not None:
-            kvstore.pushpull(param_names[index], grads, out=weights, priority=-index)
+    work = [
+        (index, weights, grads)
+        for index, (weights, grads) in enumerate(zip(param_arrays, grad_arrays, strict=False)) if grads[0] is not None
+    ]
+    if type(kvstore) is kvs.KVStore:
+        names, outs, all_grads = ([param_names[i] for i, _, _ in work], [w for _, w, _ in work], [g for _, _, g in work])
+        kvstore.pushpull(names, all_grads, out=outs)
+        return
+    for index, weights, grads in work:
+        kvstore.pushpull(param_names[index], grads, out=weights, priority=-index)
 
 
 def _update_params(
@@ -100,8 +110,20 @@ def _update_params(
     """Update the weights on each device; with a store, each gradient array first becomes their sum.
 
     The updater is called once per device with tuples; device k's copy of parameter i has the index
-    ``i * num_device + k``.
+    ``i * num_device + k``. When anything fails, weights, gradients and what an Updater remembers are as before.
     """
+    summed = [] if kvstore is None else [grad for grads in grad_arrays for grad in grads if grad is not None]
+    stored = (kvstore._stored, kvstore._unsent) if type(kvstore) is kvs.KVStore else ()
+    with unchanged_on_failure(
+        [list(weights) for weights in param_arrays], summed, updater, kinds=REMEMBERING, shallow=stored
+    ):
+        _update_each(param_arrays, grad_arrays, updater, num_device, kvstore, param_names)
+
+
+def _update_each(
+    param_arrays: Sequence[Sequence[NDArray]], grad_arrays: Sequence[Sequence[NDArray | None]],
+    updater: Callable, num_device: int, kvstore: Any, param_names: Sequence[str] | None,
+) -> None:
     work: list[list[tuple[int, Any, NDArray]]] = [[] for _ in range(num_device)]
     for index, (weights, grads) in enumerate(zip(param_arrays, grad_arrays, strict=False)):
         if grads[0] is None:

@@ -42,10 +42,10 @@ REFUSING = {
     "same_shape",
 }
 
-# A clause on an operator's page that ends so is proven by a law over every operator with cases.
+# A clause on an operator's page that ends so is proven by laws over every operator with cases.
 LAWS = {
-    "shape": "test_infers_fixed_point",
-    "sum-order": "test_python_agrees",
+    "shape": ("test_infers_fixed_point", "test_infers_from_parts", "test_fills_outputs"),
+    "gradient": ("test_gradient_is_slope",),
 }
 LAW_FILE = Path("tests/laws/test_operators.py")
 
@@ -178,19 +178,28 @@ def marks(root: Path, rooms: set[str]) -> list[Mention]:
     return found
 
 
+def laws_for(clause: Clause, operators: Iterable[Any]) -> Iterator[tuple[Any, str]]:
+    """(operator of the clause's page, law that proves the clause for it)."""
+    laws = LAWS.get(clause.name.partition("/")[2], ())
+    if not laws or clause.file.parts[0] != "kernels":
+        return
+    for op in operators:
+        if op.cases is not None and op.forward.__module__.rpartition(".")[2] == clause.file.stem:
+            for law in laws:
+                if law != "test_gradient_is_slope" or (op.has_gradient and op.differentiable):
+                    yield op, law
+
+
 def by_operators(operators: Iterable[Any], clauses: Iterable[Clause]) -> dict[str, list[str]]:
     """What the pages themselves prove: an example, an entry in ``refusals``, a law."""
     proofs: dict[str, list[str]] = defaultdict(list)
-    pages = set()
+    operators = list(operators)
     for op in operators:
-        if op.cases is not None:
-            pages.add(op.forward.__module__.rpartition(".")[2])
         for clause in op.refusals:
             proofs[clause].append(f"refusals of {op.name}")
-    for clause in clauses:
-        law = LAWS.get(clause.name.partition("/")[2])
-        if law and clause.file.parts[0] == "kernels" and clause.file.stem in pages:
-            proofs[clause.name].append(f"{LAW_FILE}::{law}")
+    for written in clauses:
+        found = dict.fromkeys(law for _, law in laws_for(written, operators))
+        proofs[written.name] += [f"{LAW_FILE}::{law}" for law in found]
     return proofs
 
 

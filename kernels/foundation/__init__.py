@@ -13,21 +13,27 @@ from .loop import LOOPS, Loop, formula_for, items, plain_kernels, scalar
 from .params import AtLeast, AtMost, Count, Floats, Long, NoParams, Shape, keeps, whole_part
 from .refusal import MXNetError, refusal, require
 from .shapes import (
+    UNKNOWN,
+    agree,
     axes_of,
     broadcast,
+    either,
     known,
     merge,
     merge_all,
     normal_axis,
+    require_some,
     same_shape,
     same_type,
     strides_of,
+    told,
 )
 
 __all__ = [
-    "LOOPS", "REGISTRY", "SLACK", "AtLeast", "AtMost", "Buffer", "Case", "Count", "Floats", "Long", "Loop",
-    "MXNetError", "NoParams", "Op", "Shape", "allocate", "as_buffer", "axes_of", "broadcast",
-    "distinct", "formula_for", "get", "items", "keeps", "known", "merge", "merge_all", "normal_axis",
-    "plain_kernels", "refusal", "register", "require", "reserving", "same_shape", "same_type", "scalar", "scratch",
-    "size_of", "strides_of", "whole_part",
+    "LOOPS", "REGISTRY", "SLACK", "UNKNOWN", "AtLeast", "AtMost", "Buffer", "Case", "Count",
+    "Floats", "Long", "Loop", "MXNetError", "NoParams", "Op", "Shape", "agree", "allocate",
+    "as_buffer", "axes_of", "broadcast", "distinct", "either", "formula_for", "get", "items",
+    "keeps", "known", "merge", "merge_all", "normal_axis", "plain_kernels", "refusal", "register",
+    "require", "require_some", "reserving", "same_shape", "same_type", "scalar", "scratch",
+    "size_of", "strides_of", "told", "whole_part",
 ]

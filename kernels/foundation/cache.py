@@ -4,16 +4,24 @@ Numba's own cache looks only at the file of the cached function, so that editing
 file leaves stale machine code behind. Here the hash covers the file, and every file under ``kernels/`` that it
 imports, directly or not: editing a page recompiles that page, editing the foundation recompiles everything.
 ``REFIMPL_CACHE_DIR`` moves the folders; deleting them is always safe.
+
+Numba's cache also runs whatever bytes it finds. Here a file begins with a digest of its content and of what it was
+compiled for, and is neither unpickled nor executed unless the digest is right; ``spec/formats.md`` has the clauses.
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import inspect
+import logging
 import os
-import shutil
+import pickle
+import re
+import stat
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -22,19 +30,26 @@ from types import FunctionType
 from typing import Any
 
 import numba
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+from numba.core.sigutils import normalize_signature
 
+from .interrupts import hold_while_compiling
+
+_MAGIC = b"refimpl kernel 1\n"
+_LARGEST = 1 << 26  # bytes of a file; kernels have some 50,000
 _KEEP_DAYS = 30
 
 
 def _user_cache() -> Path:
     if chosen := os.environ.get("REFIMPL_CACHE_DIR"):
-        return Path(chosen)
+        return Path(chosen).absolute()
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "refimpl" / "cache"
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home()) / "refimpl" / "cache"
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "refimpl"
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "refimpl"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "refimpl"
 
 
 @cache
@@ -76,59 +91,176 @@ def source_hash(files: Iterable[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
+_TOLD: set[str] = set()
+_TELLING = threading.Lock()
+
+
+def _warn(clause: str, message: str) -> None:
+    """Log a line, once. Not by ``logging.warning``, which would set up logging before the program does."""
+    with _TELLING:
+        known = message in _TOLD
+        _TOLD.add(message)
+    if not known:
+        logging.getLogger().warning("Kernel cache: %s [%s]", message, clause)
+
+
+def _mistrusted(status: os.stat_result) -> str:
+    """Why somebody else may have written what has this status; nothing where nobody can."""
+    if not hasattr(os, "geteuid"):  # Windows keeps a user's folders from others by itself
+        return ""
+    if status.st_uid not in (0, os.geteuid()):
+        return f"it belongs to user {status.st_uid}, and code in it would run as you"
+    if status.st_mode & 0o022:
+        return f"others than its owner can write it (mode {stat.S_IMODE(status.st_mode):04o})"
+    return ""
+
+
 @cache
-def folder(files: frozenset[Path]) -> Path:
-    """The folder for machine code made from ``files``; folders unused for a month are removed."""
-    root = _user_cache()
-    today = root / f"{min(files).stem}-{source_hash(files)}"
+def folder(files: frozenset[Path]) -> Path | None:
+    """The folder for machine code made from ``files``, or None when there is none to be trusted.
+
+    Folders unused for a month are removed.
+    """
     try:
-        today.mkdir(parents=True, exist_ok=True)
-        os.utime(today)
-    except OSError:  # a read-only home: compile in every process rather than fail
-        return today
+        root = _user_cache()
+        place = root / f"{min(files).stem}-{source_hash(files)}"
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place.mkdir(mode=0o700, exist_ok=True)
+        status = place.lstat()
+    except (OSError, RuntimeError) as error:  # RuntimeError: nobody knows where home is
+        _warn("kernel-cache/unwritable", f"there is no folder for compiled kernels ({error}), so every run"
+              " compiles them; set REFIMPL_CACHE_DIR to a folder of yours")
+        return None
+    flaw = _mistrusted(status) if stat.S_ISDIR(status.st_mode) else "it is a link"
+    if flaw or not os.access(place, os.R_OK | os.X_OK):
+        flaw = flaw or "you may not"
+        _warn("kernel-cache/permissions", f"{str(place)!r} is not read, because {flaw}; its kernels are compiled in"
+              " every run until you delete it or set REFIMPL_CACHE_DIR to a folder of yours")
+        return None
+    with contextlib.suppress(OSError):  # kernels can be read where nothing can be written
+        os.utime(place)
     _remove_old(root)
-    return today
+    return place
 
 
 @cache
 def _remove_old(root: Path) -> None:
-    for other in root.iterdir():
-        try:
-            if other.is_dir() and other.stat().st_mtime < time.time() - _KEEP_DAYS * 86400:
-                shutil.rmtree(other, ignore_errors=True)
-        except OSError:  # another process was faster
-            continue
+    """Remove folders that were not used for a month, and nothing else that may lie there."""
+    with contextlib.suppress(OSError):
+        for other in root.iterdir():
+            if re.fullmatch(r"\w+-[0-9a-f]{16}", other.name):
+                _remove_if_old(other)
 
 
-class _Cache(FunctionCache):
-    """Numba's cache of one function, in the folder of its sources."""
+def _remove_if_old(place: Path) -> None:
+    with contextlib.suppress(OSError):  # another process was faster, or a file of somebody else lies there
+        status = place.lstat()
+        if stat.S_ISDIR(status.st_mode) and status.st_mtime < time.time() - _KEEP_DAYS * 86400:
+            for file in place.iterdir():
+                if file.suffix in (".kernel", ".part", ".nbi", ".nbc"):  # the last two: Numba's, of earlier versions
+                    file.unlink()
+            place.rmdir()
+
+
+def _read(path: Path, identity: bytes) -> bytes:
+    """The content that was written to ``path`` for this identity.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is something else, or somebody else may have written it.
+    """
+    status = path.stat()  # before it is opened: opening a pipe would wait
+    if not stat.S_ISREG(status.st_mode):
+        raise ValueError("it is not a file")
+    if flaw := _mistrusted(status):
+        raise ValueError(flaw)
+    if status.st_size > _LARGEST:
+        raise ValueError(f"it has {status.st_size} bytes")
+    file = path.read_bytes()
+    content = file[len(_head(identity, b"")) :]
+    if file != _head(identity, content) + content:
+        raise ValueError("it is damaged, or was written for something else")
+    return content
+
+
+def _head(identity: bytes, content: bytes) -> bytes:
+    return _MAGIC + hashlib.sha256(identity + content).digest()
+
+
+def _write(path: Path, identity: bytes, content: bytes) -> None:
+    """Write to ``path`` in one step: a reader finds what was there before, or all of this."""
+    path.parent.mkdir(mode=0o700, exist_ok=True)  # another process may have found it old
+    temporary = path.with_suffix(f".{os.urandom(8).hex()}.part")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(temporary, flags, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(_head(identity, content) + content)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+class _Cache(NullCache):
+    """Where Numba looks for the machine code of one function and leaves it: one file per signature."""
 
     def __init__(self, function: FunctionType, place: Path) -> None:
-        class Locator(_CacheLocator):
-            """Tells Numba where to keep the code."""
+        self._function = function
+        self._place = place
 
-            def get_cache_path(self) -> str:
-                return str(place)
+    @property
+    def cache_path(self) -> str:
+        return str(self._place)
 
-            def get_source_stamp(self) -> str:
-                return place.name
+    def _entry(self, sig: Any, codegen: Any) -> tuple[Path, bytes]:
+        """The file for a signature, and all that its machine code depends on."""
+        code = self._function.__code__
+        identity = repr((
+            self._place.name, self._function.__module__, self._function.__qualname__, code.co_firstlineno,
+            code.co_code, sys.implementation.cache_tag, getattr(sys, "abiflags", ""), sig, codegen.magic_tuple(),
+        )).encode()
+        name = re.sub(r"\W", "", self._function.__qualname__)
+        return self._place / f"{name}-{hashlib.sha256(identity).hexdigest()[:16]}.kernel", identity
 
-            def get_disambiguator(self) -> str:
-                return str(function.__code__.co_firstlineno)
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled function for a signature, or None."""
+        target_context.refresh()
+        path, identity = self._entry(sig, target_context.codegen())
+        try:
+            content = _read(path, identity)
+            result = CompileResult._rebuild(target_context, *pickle.loads(content))  # noqa: S301  # written by us
+            if result.signature.args != normalize_signature(sig)[0]:
+                raise ValueError(f"it is for arguments {result.signature.args}")
+        except FileNotFoundError:
+            return None
+        except Exception as error:  # noqa: BLE001  # unpickling can raise anything
+            _warn("kernel-cache/damaged", f"{str(path)!r} is not used, because {error or type(error).__name__};"
+                  " the kernel is compiled again")
+            return None
+        return result
 
-            @classmethod
-            def from_function(cls, *_: object) -> Locator:
-                return cls()
-
-        class Implementation(CompileResultCacheImpl):
-            _locator_classes = [Locator]
-
-        self._impl_class = Implementation
-        super().__init__(function)
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compiled function, where that is possible."""
+        if data.library.has_dynamic_globals:  # it holds addresses of this process
+            return
+        path, identity = self._entry(sig, data.codegen)
+        content = dumps(data._reduce())
+        try:
+            _write(path, identity, content)
+        except OSError as error:
+            if path.is_dir() or (os.name == "nt" and path.exists()):
+                return  # `load_overload` has told of it; or another process is reading it, which Windows protects
+            _warn("kernel-cache/unwritable", f"compiled kernels cannot be kept in {str(self._place.parent)!r}"
+                  f" ({error.strerror}), so every run compiles them")
 
 
 def enable(dispatcher: Any, *functions: Callable) -> None:
-    """Make ``dispatcher`` (made by njit from ``functions``) keep its machine code in :func:`folder`."""
+    """Make ``dispatcher`` (made by njit from ``functions``) keep its machine code in :func:`folder`.
+
+    Ctrl-C waits while it compiles, or reads machine code.
+    """
     place = folder(frozenset(Path(inspect.getfile(function)).resolve() for function in functions))
-    if os.access(place, os.W_OK):
+    if place is not None:
         dispatcher._cache = _Cache(dispatcher.py_func, place)
+    hold_while_compiling(dispatcher)

@@ -87,6 +87,8 @@ class Op:
     first head gradient)."""
     view: bool = False
     """The output has the elements of the first input, in their order: it may be the same memory."""
+    states: str = ""
+    """Name of the parameter that states the output's shape: a symbol may leave sides of it unknown."""
     shape_only: tuple[str, ...] = ()
     """Inputs of which forward reads the shape, never the values."""
     shape_needs: Names = ()

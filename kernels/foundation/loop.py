@@ -40,6 +40,7 @@ from numba import cuda, njit
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 
 from . import cache as kernel_cache
+from . import interrupts
 from .buffer import Buffer
 
 # Numba logs hundreds of lines per compilation at DEBUG, a level that training scripts set for themselves.
@@ -256,7 +257,7 @@ class Loop:
     def cpu(self) -> Any:
         """The form for the CPU (the plain function itself when Numba's JIT is disabled)."""
         if self._cpu is None:
-            with self._lock:
+            with self._lock, interrupts.held():
                 if self._cpu is None:
                     self._cpu = self._build_cpu()
         return self._cpu
@@ -275,11 +276,13 @@ class Loop:
     def gpu(self) -> Any:
         """The form for CUDA, or for Numba's simulator of it."""
         if self._gpu is None:
-            with self._lock:
+            with self._lock, interrupts.held():
                 if self._gpu is None:
                     body = _rewrite(self._cuda_source, "gpu", _ForCuda())
                     body.__name__ = body.__qualname__ = self._label
-                    self._gpu = cuda.jit(body)
+                    dispatcher = cuda.jit(body)
+                    interrupts.hold_while_compiling(dispatcher)
+                    self._gpu = dispatcher
         return self._gpu
 
     def __call__(self, *args: Any) -> None:
@@ -291,7 +294,7 @@ class Loop:
                 source = self._source if _CHOICE.python == "cpu" else self._cuda_source
                 _as_python(source)(*_unwrapped(args, kind))
                 return
-            if self._tuned is not None and kind == np.float32 and not _CHOICE.plain:
+            if self._tuned is not None and kind == np.float32 and not _CHOICE.plain and _have_elements(args):
                 self._tuned(*args)
                 return
             (self._cpu or self.cpu)(*_unwrapped(args, kind))
@@ -322,6 +325,11 @@ def _unwrapped(args: tuple[Any, ...], kind: np.dtype) -> list[Any]:
         arg.flat if type(arg) is Buffer else _number(arg, kind) if type(arg) in _CONVERTED else arg
         for arg in args
     ]
+
+
+def _have_elements(args: tuple[Any, ...]) -> bool:
+    """Whether no array is empty: twins work in whole tiles, and leave what has none to the plain loop."""
+    return all(arg.flat.size for arg in args if type(arg) is Buffer)
 
 
 _CONVERTED = frozenset((float, bool))

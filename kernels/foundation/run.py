@@ -1,17 +1,93 @@
-"""Run one operator's forward or backward over buffers: optional inputs, modes, half precision."""
+"""Run one operator's forward or backward over buffers: shapes that fit, optional inputs, modes, half precision.
+
+Everything that runs an operator on real arrays comes through here (or, for whole graphs, through inference, which
+refuses the same): loops index by the shapes that inference promised, so no other shape may reach them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .buffer import Buffer, allocate
 from .contract import Op
+from .refusal import refusal
+from .shapes import MaybeShape, Shape, known
 
 _HALF = np.dtype(np.float16)
 _SINGLE = np.dtype(np.float32)
+_PLANS: dict[Any, Any] = {}
+_LIMIT = 4096  # a memory that holds as many answers is emptied
+
+
+class Plan(NamedTuple):
+    """What a call works out once for its parameters and the shapes and types of its inputs."""
+
+    results: list[tuple[Shape, np.dtype]]
+    """Shape and type of every output."""
+    plain: bool
+    """See :func:`is_plain`."""
+
+
+def plan(op: Op, p: Any, ins: Sequence[Buffer], wanted: Sequence[MaybeShape] = ()) -> Plan:
+    """The plan of a call on ``ins``; ``wanted`` tells shapes of outputs where there are no inputs.
+
+    Raises:
+        MXNetError: [operator/input-shape] an input has another shape than the operator infers for it, or the page
+            refuses the shapes or types, or a shape of an output stays unknown.
+    """
+    parts = [op, p]
+    for buffer in ins:
+        parts.append(buffer.shape)
+        parts.append(buffer.flat.dtype)
+    key = tuple(parts)
+    found = _PLANS.get(key) if ins else None
+    if found is None:
+        found = _worked_out(op, p, ins, wanted)
+        if len(_PLANS) >= _LIMIT:
+            _PLANS.clear()
+        _PLANS[key] = found
+    return found
+
+
+def _worked_out(op: Op, p: Any, ins: Sequence[Buffer], wanted: Sequence[MaybeShape]) -> Plan:
+    names = op.output_names(p)
+    unknown = [None] * len(names)
+    outs = unknown if ins else [*wanted, *unknown[len(wanted) :]]
+    shapes = inferred(op, p, [b.shape for b in ins], outs)[1]
+    given = [b.flat.dtype for b in ins]
+    _, types = op.infer_type(p, list(given), list(unknown))
+    if not known(*shapes):
+        raise refusal("nd/known-shape", f"{op.name}: the output shape is not known, give shape=")
+    results = [
+        (shape, np.dtype(kind) if kind is not None else _SINGLE) for shape, kind in zip(shapes, types, strict=True)
+    ]
+    return Plan(results, is_plain(op, [*given, *[kind for _, kind in results]], shapes))
+
+
+def inferred(op: Op, p: Any, ins: Sequence[MaybeShape], outs: Sequence[MaybeShape]) -> tuple[list, list]:
+    """Shapes of inputs and outputs by the page's ``infer``, of which the given ones must stay as they are."""
+    found = op.infer(p, list(ins), list(outs))
+    for names, given, made in ((op.input_names, ins, found[0]), (op.output_names, outs, found[1])):
+        for position, (shape, wanted) in enumerate(zip(given, made, strict=True)):
+            if shape is not None and shape != wanted:
+                raise refusal(
+                    "operator/input-shape",
+                    f"{op.name}: {names(p)[position]} has shape {list(shape)}, expected {wanted and list(wanted)}",
+                )
+    return found
+
+
+def is_plain(op: Op, types: Sequence[np.dtype], written: Sequence[Shape]) -> bool:
+    """Whether a page's function can be called as it is: no half precision, mode, random streams or empty results."""
+    return not (_HALF in types or op.mode or op.random or _is_empty(op, written))
+
+
+def _is_empty(op: Op, shapes: Sequence[Shape]) -> bool:
+    """Whether there is nothing to compute: no output has an element, and no input is updated in place."""
+    return bool(shapes) and all(0 in shape for shape in shapes) and not op.mutates
 
 
 def _widened(buffer: Buffer | None) -> Buffer | None:
@@ -40,13 +116,32 @@ def _is_half(buffers: Sequence[Buffer | None]) -> bool:
 def forward(
     op: Op,
     p: Any,
-    ins: list[Buffer],
-    outs: list[Buffer],
+    ins: Sequence[Buffer],
+    outs: Sequence[Buffer],
     *,
     is_train: bool = False,
     rng: Any = None,
 ) -> None:
-    """Fill ``outs`` (all outputs, hidden ones too) from active inputs ``ins``."""
+    """Fill ``outs`` (all outputs, hidden ones too) from active inputs ``ins``.
+
+    Raises:
+        MXNetError: as :func:`plan`; or an output has not the shape that the operator gives it.
+    """
+    made = [out.shape for out in outs]
+    for name, given, (shape, _) in zip(op.output_names(p), made, plan(op, p, ins, made).results, strict=True):
+        if given != shape:
+            raise refusal(
+                "operator/output-shape", f"{op.name}: {name} has shape {list(given)}, expected {list(shape)}"
+            )
+    fill(op, p, ins, outs, is_train=is_train, rng=rng)
+
+
+def fill(
+    op: Op, p: Any, ins: Sequence[Buffer], outs: Sequence[Buffer], *, is_train: bool = False, rng: Any = None
+) -> None:
+    """:func:`forward` over buffers whose shapes were found to fit before."""
+    if _is_empty(op, [out.shape for out in outs]):
+        return
     extra: dict[str, Any] = {}
     if op.mode:
         extra["is_train"] = is_train
@@ -61,16 +156,47 @@ def forward(
         op.forward(p, *op.full_inputs(p, ins), *outs, **extra)
 
 
+def check_backward(
+    op: Op, p: Any, heads: Sequence[Buffer], needs: Sequence[Buffer | None], grads: Sequence[Buffer | None]
+) -> None:
+    """Refuse a backward whose arrays are not shaped as one forward call has them.
+
+    Raises:
+        MXNetError: two of them contradict each other, or what the operator infers.
+    """
+    key = (op, p, *[b and b.shape for b in (*heads, *needs, *grads)], len(heads))
+    if key in _PLANS:
+        return
+    names = (*op.input_names(p), *op.output_names(p))
+    inputs = len(grads)
+    told: dict[str, Shape] = {}
+    found = [*zip(names, grads, strict=False), *zip(op.need_names(p), needs, strict=True)]
+    found += zip(names[inputs:], heads, strict=False)
+    for name, buffer in found:
+        if buffer is not None and told.setdefault(name, buffer.shape) != buffer.shape:
+            raise refusal(
+                "operator/gradient-shape",
+                f"{op.name}: {name} has shape {list(told[name])}, its gradient or kept value {list(buffer.shape)}",
+            )
+    given = [told.get(name) for name in names]
+    inferred(op, p, given[:inputs], given[inputs:])
+    if len(_PLANS) >= _LIMIT:
+        _PLANS.clear()
+    _PLANS[key] = True
+
+
 def backward(
     op: Op,
     p: Any,
-    heads: list[Buffer],
-    needs: list[Buffer | None],
-    grads: list[Buffer | None],
+    heads: Sequence[Buffer],
+    needs: Sequence[Buffer | None],
+    grads: Sequence[Buffer | None],
     *,
     is_train: bool = True,
 ) -> None:
-    """Fill the wanted ``grads`` (one per active input, None where nobody asked)."""
+    """Fill the wanted ``grads`` (one per active input, None where nobody asked), once :func:`check_backward` passed."""
+    if _is_empty(op, [grad.shape for grad in grads if grad is not None]):
+        return
     extra: dict[str, Any] = {"is_train": is_train} if op.mode else {}
 
     def call(h: list, n: list, g: list) -> None:
@@ -80,4 +206,4 @@ def backward(
     if not op.takes_half and (_is_half(heads) or _is_half(needs) or _is_half(grads)):
         _through_single(call, [heads, needs, grads], (1, 2) if op.mutates else (2,))
     else:
-        call(heads, needs, grads)
+        call(list(heads), list(needs), list(grads))

@@ -1,12 +1,14 @@
 """Helpers for shape and type inference: partial knowledge is merged, contradictions are refused.
 
-A shape is a tuple of ints in which 0 means "not yet known", or None when even the rank is unknown.
+A shape is a tuple of ints in which ``UNKNOWN`` (-1) stands for a side that is not known yet, or None when even the
+rank is unknown. 0 is an ordinary side: the array has no elements. That MXNet's classic mode writes 0 for an unknown
+side matters only where users give and read shapes (``refimpl/symbol/inference.py``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -17,25 +19,69 @@ MaybeShape = Shape | None
 MaybeDtype = np.dtype | None
 
 
+class _Unknown(int):
+    """-1 as a side: what is computed from it is unknown too, and no decision may rest on it."""
+
+    __slots__ = ()
+
+    def _absorbing(self, other: Any) -> _Unknown:
+        del other
+        return self
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = _absorbing
+
+    def __mod__(self, other: Any) -> int:
+        """Nothing is known to be left over."""
+        del other
+        return 0
+
+    def __neg__(self) -> _Unknown:
+        return self
+
+    def _undecided(self, *_: Any) -> NoReturn:
+        raise TypeError("a side is unknown here; ask told() before comparing it")
+
+    __bool__ = __lt__ = __le__ = __gt__ = __ge__ = _undecided
+
+    def __reduce__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN = _Unknown(-1)
+
+
+def told(*sides: int) -> bool:
+    """Whether every given side is known."""
+    return UNKNOWN not in sides
+
+
 def known(*shapes: MaybeShape) -> bool:
     """Whether every given shape is completely known."""
-    return all(shape is not None and 0 not in shape for shape in shapes)
+    return all(shape is not None and UNKNOWN not in shape for shape in shapes)
+
+
+def either(one: int, other: int) -> int:
+    """``one``, or ``other`` where that is unknown."""
+    return other if one == UNKNOWN else one
+
+
+def agree(one: int, other: int) -> bool:
+    """Whether two sides may be the same: they are equal, or one is unknown."""
+    return one == other or UNKNOWN in (one, other)
 
 
 def merge(clause: str, what: str, given: MaybeShape, wanted: MaybeShape) -> MaybeShape:
     """Combine two partial shapes of the same array; refuse with ``clause`` when they contradict."""
     if given is None:
         return wanted
-    if wanted is None:
+    if wanted is None or given == wanted:
         return given
-    if len(given) != len(wanted) or any(
-        a != b for a, b in zip(given, wanted, strict=True) if a and b
-    ):
+    if len(given) != len(wanted) or not all(map(agree, given, wanted)):
         raise refusal(
             clause,
             f"Shape inconsistent for {what}, Provided = {list(given)}, inferred shape={list(wanted)}",
         )
-    return tuple(a or b for a, b in zip(given, wanted, strict=True))
+    return tuple(map(either, given, wanted))
 
 
 def merge_all(clause: str, what: str, shapes: Sequence[MaybeShape]) -> MaybeShape:
@@ -104,3 +150,16 @@ def strides_of(shape: Shape) -> tuple[int, ...]:
         strides.append(step)
         step *= side
     return tuple(reversed(strides))
+
+
+def require_some(what: str, side: int, wanted: MaybeShape) -> None:
+    """[operator/nothing-to-choose] An axis of no elements has none to choose; results of shape ``wanted`` are refused.
+
+    Raises:
+        MXNetError: ``side`` is 0 and ``wanted``, which is known, holds elements.
+    """
+    if side == 0 and known(wanted) and 0 not in (wanted or ()):
+        raise refusal(
+            "operator/nothing-to-choose",
+            f"{what} has no elements, and a result of shape {list(wanted or ())} needs one for each of its own",
+        )

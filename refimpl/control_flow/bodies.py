@@ -147,7 +147,7 @@ class Body:
             if id(node) not in frame.own:
                 frame.own[id(node)] = op.own(node.params, context, reads)
             rng = random_streams(context) if op.random else None
-            runner.forward(op, frame.own[id(node)], reads, writes, is_train=is_train, rng=rng)
+            runner.fill(op, frame.own[id(node)], reads, writes, is_train=is_train, rng=rng)
         frame.heads = [values[key_of(entry)] for entry in self.heads]
         return frame.heads
 
@@ -192,15 +192,9 @@ def _compose(
     op = node.op
     assert op is not None
     reads = [values[key_of(entry)] for entry in node.inputs]
-    blank = [None] * node.output_count()
-    _, shapes = op.infer(node.params, [b.shape for b in reads], blank)
-    _, types = op.infer_type(node.params, [b.dtype for b in reads], blank)
-    writes = [
-        allocate(shape, np.dtype(np.float32 if kind is None else kind), context.memory)
-        for shape, kind in zip(shapes, types, strict=True)
-    ]
+    writes = [allocate(shape, kind, context.memory) for shape, kind in runner.plan(op, node.params, reads).results]
     rng = random_streams(context) if op.random else None
-    runner.forward(op, op.own(node.params, context, reads), reads, writes, is_train=is_train, rng=rng)
+    runner.fill(op, op.own(node.params, context, reads), reads, writes, is_train=is_train, rng=rng)
     values.update({(id(node), i): buffer for i, buffer in enumerate(writes)})
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base import require
-from ..kernels.foundation import Buffer, register
+from ..kernels.foundation import UNKNOWN, Buffer, agree, either, register
 from ..kernels.foundation.params import Shape
 from .bodies import SHAPES, Body, agreed, unchanged
 from .loops import Layout, Pair, back_in_time, row_of, run_step
@@ -65,15 +65,15 @@ def _stacked(length: int, row: Any, stated: Any) -> Any:
 
 
 def _length(shapes: Sequence[Any]) -> int:
-    """The number of rows of all these arrays, 0 where it is not known."""
-    found = 0
+    """The number of rows of all these arrays."""
+    found: int = UNKNOWN
     for shape in shapes:
-        rows = shape[0] if shape else 0
+        rows = shape[0] if shape else UNKNOWN
         require(
-            "control-flow/rows", not (found and rows) or found == rows,
+            "control-flow/rows", agree(found, rows),
             f"_foreach: all data and all stacked outputs need one number of rows, there are {found} and {rows}",
         )
-        found = found or rows
+        found = either(found, rows)
     return found
 
 
@@ -81,7 +81,7 @@ def through(p: Use, rule: str, ins: list, outs: list) -> tuple[list, list]:
     """Shapes or types of all inputs and outputs, by inference through the body."""
     layout, shapes = layout_of(p), rule == SHAPES
     data, stacks = [ins[pair.outer] for pair in layout.data], outs[: layout.rows]
-    length = _length([*data, *stacks]) if shapes else 0
+    length = _length([*data, *stacks]) if shapes else UNKNOWN
     inner: list[Any] = [None] * len(layout.body.variables)
     for pair in [*layout.data, *layout.rest]:
         inner[pair.inner] = ins[pair.outer]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
 from ..base import require
-from ..kernels.foundation import Buffer, register
+from ..kernels.foundation import Buffer, agree, register
 from ..kernels.foundation.params import AtLeast, Shape
 from .bodies import SHAPES, TYPES, Body, Frame, agreed, unchanged
 from .loops import Layout, Pair, back_in_time, row_of, run_step
@@ -97,7 +97,7 @@ def require_one(op_name: str, shape: Any) -> None:
         MXNetError: it has more.
     """
     require(
-        "control-flow/condition", not shape or all(side in (0, 1) for side in shape),
+        "control-flow/condition", shape is None or all(agree(side, 1) for side in shape),
         f"{op_name}: the condition must have one element, its shape is {shape}; reduce it, with sum or prod say",
     )
 

@@ -49,6 +49,11 @@ def fail(error: Exception, written: Iterable[Buffer]) -> None:
     _failures.add(error, written)
 
 
+def spoil(error: Exception, written: Iterable[Buffer]) -> None:
+    """Remember that ``written`` hold no values, because the call that was to write them did not finish."""
+    _failures.add(error, written)
+
+
 def overwrite(buffer: Buffer) -> None:
     """Make way for new values: work on this memory is finished, a failure forgotten."""
     if attention:
@@ -148,6 +153,17 @@ def attempt(work: Callable[[], None], reads: list[Buffer], writes: list[Buffer])
         if not _inside.task:
             raise
         fail(error, writes)
+    except BaseException:
+        if _inside.task:  # the task counts as done, and nobody will run it again
+            spoil(unfinished("operator"), writes)
+        raise
+
+
+def unfinished(what: str) -> MXNetError:
+    """What a reader of memory is told that a call left in the middle."""
+    return refusal(
+        "engine/unfinished", f"the last {what} did not finish, so that this array holds no values; run it again"
+    )
 
 
 _KINDS: dict[str, Callable[[int], Engine]] = {
@@ -223,5 +239,5 @@ if os.environ.get("MXNET_ENGINE_TYPE", "").startswith("ThreadedEngine"):
 
 __all__ = [
     "Engine", "Queue", "Task", "attempt", "bulk", "current", "fail", "goes_alone", "overwrite", "run",
-    "set_bulk_size", "set_engine", "settle", "use", "wait_all",
+    "set_bulk_size", "set_engine", "settle", "spoil", "unfinished", "use", "wait_all",
 ]

@@ -98,8 +98,8 @@ class Queue:
         return [follower for follower in task.followers if not follower.waits_for]
 
     def ready(self) -> list[Task]:
-        """Tasks that wait for nothing."""
-        return [task for task in self.pending if not task.waits_for]
+        """Tasks that wait for nothing which is still pending."""
+        return [task for task in self.pending if self.pending.keys().isdisjoint(task.waits_for)]
 
     def touching(self, spans: list[Span]) -> bool:
         """Whether a pending task reads or writes one of ``spans``."""
@@ -194,7 +194,10 @@ class Shuffled:
 
 
 class Threaded:
-    """One thread per context; a task goes to its context's thread as soon as it waits for nothing."""
+    """One thread per context; a task goes to its context's thread as soon as it waits for nothing.
+
+    When the system has no thread for a context, that of another one does its work, or, without any, the caller.
+    """
 
     name = "threaded"
 
@@ -202,6 +205,7 @@ class Threaded:
         self.queue = Queue()
         self._changed = threading.Condition()
         self._inboxes: dict[str, SimpleQueue] = {}
+        self._begun: set[Task] = set()
 
     @property
     def idle(self) -> bool:
@@ -209,26 +213,58 @@ class Threaded:
         return not self.queue.pending
 
     def push(self, task: Task) -> None:
-        """Hand the task over."""
-        with self._changed:
-            self.queue.add(task)
-            if not task.waits_for:
-                self._send(task)
+        """Hand the task over.
+
+        An interruption on the way leaves a task that is queued and will run, or none.
+        """
+        try:
+            with self._changed:
+                self.queue.add(task)
+                if not task.waits_for:
+                    self._send(task)
+        except BaseException:
+            with self._changed:
+                for one in self.queue.ready():  # one of them may never have been sent; a task runs once in any case
+                    self._send(one)
+            raise
 
     def _send(self, task: Task) -> None:
-        inbox = self._inboxes.get(task.context)
-        if inbox is None:
-            inbox = self._inboxes[task.context] = SimpleQueue()
-            threading.Thread(target=self._work, args=(inbox,), name=f"engine {task.context}", daemon=True).start()
-        inbox.put(task)
+        inbox = self._inboxes.get(task.context) or self._started(task.context)
+        if inbox is None:  # then every task before this one has run, here
+            if self._begins(task):
+                task.run()
+                self._begun.discard(task)
+                self.queue.done(task)
+        else:
+            inbox.put(task)
+
+    def _started(self, context: str) -> SimpleQueue | None:
+        """The inbox of a new thread; of any thread when the system has no more; None without any."""
+        inbox: SimpleQueue = SimpleQueue()
+        try:
+            threading.Thread(target=self._work, args=(inbox,), name=f"engine {context}", daemon=True).start()
+        except RuntimeError:
+            return next(iter(self._inboxes.values()), None)
+        self._inboxes[context] = inbox
+        return inbox
+
+    def _begins(self, task: Task) -> bool:
+        """Whether a task that was sent is still to be run."""
+        with self._changed:
+            if task not in self.queue.pending or task in self._begun:
+                return False
+            self._begun.add(task)
+            return True
 
     def _work(self, inbox: SimpleQueue) -> None:
         while (task := inbox.get()) is not None:
-            task.run()
-            with self._changed:
-                for follower in self.queue.done(task):
-                    self._send(follower)
-                self._changed.notify_all()
+            if self._begins(task):
+                task.run()
+                with self._changed:
+                    self._begun.discard(task)
+                    for follower in self.queue.done(task):
+                        self._send(follower)
+                    self._changed.notify_all()
             del task
 
     def finish(self, buffers: Sequence[Buffer]) -> None:

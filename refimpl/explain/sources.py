@@ -18,13 +18,13 @@ from ..context import Context, cpu
 from ..data import TRAINING
 from ..data import digits as packaged_digits
 from ..io import DataBatch
-from ..kernels.foundation import known
 from ..module import Module
 from ..module.life_cycle import demand
 from ..module.optimizing import OptimizingModule
 from ..name import NameManager
 from ..ndarray import array
 from ..symbol import Symbol
+from ..symbol.inference import is_shown_whole
 from .collect import Data, collect
 
 OPTIMIZER = {"learning_rate": 0.05, "momentum": 0.9, "wd": 0.0001}
@@ -223,7 +223,7 @@ def _input_shapes(
         found = _inferred(net, {**settled, **guess})
     except MXNetError:
         found = _inferred(net, settled)
-    unknown = [name for name in inputs if not (found[name] and known(found[name]))]
+    unknown = [name for name in inputs if not is_shown_whole(found[name])]
     if unknown:
         raise refusal(
             "Explain/input-shapes",

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..base import refusal, require
 from ..ndarray import NDArray, array
+from ..restoring import unchanged_on_failure
 from .desc import DataBatch, DataDesc
 from .idx import IMAGES, LABELS, read_idx
 from .iterator import MXDataIter
@@ -102,11 +103,12 @@ class MNISTIter(MXDataIter):
 
     def next(self) -> DataBatch:
         """Return the next batch; StopIteration at the end."""
-        if not self.iter_next():
-            raise StopIteration
-        return DataBatch(
-            data=[self.getdata()], label=[self.getlabel()], pad=self.getpad(), index=self.getindex()
-        )
+        with unchanged_on_failure(shallow=[vars(self)]):  # a batch that was not delivered comes again
+            if self.iter_next():
+                return DataBatch(
+                    data=[self.getdata()], label=[self.getlabel()], pad=self.getpad(), index=self.getindex()
+                )
+        raise StopIteration
 
     def getdata(self) -> NDArray:
         """Images of the current batch: float32 in 0 to 1, of the shape in ``provide_data``."""

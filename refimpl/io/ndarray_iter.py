@@ -10,6 +10,7 @@ import numpy as np
 from ..base import refusal, require
 from ..ndarray import NDArray, array, concatenate
 from ..quirks import declare
+from ..restoring import unchanged_on_failure
 from .desc import DataBatch, DataDesc
 from .iterator import DataIter
 
@@ -126,39 +127,40 @@ class NDArrayIter(DataIter):
 
     def reset(self) -> None:
         """Begin the next epoch: rows that roll over come first, and the rest is shuffled if wanted."""
-        if self._rolls_over():
-            self._left_over = (self.getdata(), self.getlabel())
-            self.cursor -= self.num_data + self.batch_size
-        else:
-            self._left_over = ([], [])
-            self.cursor = -self.batch_size
-        if self.shuffle:
-            self._shuffle()
+        self._begin(keeping=self._rolls_over())
 
     def hard_reset(self) -> None:
         """Begin an epoch without any row left over from the one before."""
-        self.cursor = -self.batch_size
-        self.reset()
+        self._begin(keeping=False)
+
+    def _begin(self, *, keeping: bool) -> None:
+        """Begin an epoch, with the rows of the current batch if they are kept; all at once, or not at all."""
+        begun: dict[str, Any] = {"_left_over": ([], []), "cursor": -self.batch_size}
+        if keeping:
+            begun["_left_over"] = (self.getdata(), self.getlabel())
+            begun["cursor"] = self.cursor - self.num_data - self.batch_size
+        if self.shuffle:
+            begun |= self._shuffled()
+        vars(self).update(begun)
 
     def _rolls_over(self) -> bool:
         """Whether the iterator stands on a last batch that is not full and is to be kept."""
         partial = self.num_data - self.batch_size < self.cursor < self.num_data
         return self.last_batch_handle == "roll_over" and partial
 
-    def _shuffle(self) -> None:
-        """Permute the rows as they now stand, so that permutations pile up from epoch to epoch."""
-        np.random.shuffle(self.idx)  # noqa: NPY002  # the global generator is the one that scripts seed
+    def _shuffled(self) -> dict[str, Any]:
+        """The rows as they now stand, permuted, so that permutations pile up from epoch to epoch."""
+        order = self.idx.copy()
+        np.random.shuffle(order)  # noqa: NPY002  # the global generator is the one that scripts seed
+        single = _SHUFFLE.active
 
         def permuted(source: NamedArrays) -> NamedArrays:
             return [
-                (name, array(values.take(self.idx, self._axis), dtype=None if single else values.dtype))
+                (name, array(values.take(order, self._axis), dtype=None if single else values.dtype))
                 for name, values in ((name, value.asnumpy()) for name, value in source)
             ]
 
-        single = _SHUFFLE.active
-
-        self.data = permuted(self.data)
-        self.label = permuted(self.label)
+        return {"idx": order, "data": permuted(self.data), "label": permuted(self.label)}
 
     def iter_next(self) -> bool:
         """Step on by one batch; False after the last row."""
@@ -171,12 +173,12 @@ class NDArrayIter(DataIter):
         Raises:
             StopIteration: no full batch is left in this epoch.
         """
-        if not self.iter_next():
-            raise StopIteration
-        data = self.getdata()
-        if data[0].shape[self._axis] != self.batch_size:
-            raise StopIteration
-        return DataBatch(data=data, label=self.getlabel(), pad=self.getpad(), index=None)
+        with unchanged_on_failure(shallow=[vars(self)]):  # a batch that was not delivered comes again
+            if self.iter_next():
+                data = self.getdata()
+                if data[0].shape[self._axis] == self.batch_size:
+                    return DataBatch(data=data, label=self.getlabel(), pad=self.getpad(), index=None)
+        raise StopIteration
 
     def getdata(self) -> list[NDArray]:
         """Data of the current batch. Changing it leaves the source alone."""

@@ -10,6 +10,7 @@ import numpy as np
 from ..base import require
 from ..kernels.foundation import reserving
 from ..ndarray import NDArray, array
+from ..restoring import unchanged_on_failure
 from .desc import DataBatch, DataDesc
 from .iterator import MXDataIter
 
@@ -57,6 +58,10 @@ class RoundIter(MXDataIter):
 
     def reset(self) -> None:
         """Begin the next epoch, behind the rows that the last batch of the one before has taken."""
+        with unchanged_on_failure(shallow=[vars(self)]):
+            self._begin()
+
+    def _begin(self) -> None:
         if self._taken:
             self._at = self._taken
         else:
@@ -67,8 +72,12 @@ class RoundIter(MXDataIter):
 
     def iter_next(self) -> bool:
         """Step to the next batch; False when the round is over."""
+        with unchanged_on_failure(shallow=[vars(self)]):  # a batch that was not delivered comes again
+            return self._step()
+
+    def _step(self) -> bool:
         if not self._began:
-            self.reset()
+            self._begin()
         if self._ended or self._at >= len(self._round):
             self._ended, self._current = True, None
             return False
@@ -119,9 +128,10 @@ class RoundIter(MXDataIter):
         Raises:
             StopIteration: the epoch is over; ``reset`` begins the next one.
         """
-        if not self.iter_next():
-            raise StopIteration
-        return self._here()
+        with unchanged_on_failure(shallow=[vars(self)]):
+            if self.iter_next():
+                return self._here()
+        raise StopIteration
 
     def _here(self) -> DataBatch:
         require(

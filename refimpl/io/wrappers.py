@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from threading import Lock
 from typing import Any
 
 from ..base import refusal
@@ -15,12 +17,19 @@ class _CurrentBatch(DataIter):
     """An iterator whose getters speak of a batch that ``iter_next`` has stored."""
 
     current_batch: DataBatch | None = None
+    _place: str
+    """The attribute that counts delivered batches."""
 
     def next(self) -> DataBatch:
-        """Return the next batch; StopIteration at the end."""
-        if not self.iter_next():
-            raise StopIteration
-        return self._current()
+        """Return the next batch; StopIteration at the end. A batch that was not delivered comes again."""
+        before = {name: getattr(self, name) for name in ("current_batch", self._place)}
+        try:
+            if self.iter_next():
+                return self._current()
+        except BaseException:
+            vars(self).update(before)
+            raise
+        raise StopIteration
 
     def _current(self) -> DataBatch:
         if self.current_batch is None:
@@ -50,32 +59,42 @@ class ResizeIter(_CurrentBatch):
     With ``reset_internal`` False, a reset goes on where the other iterator stands.
     """
 
+    _place = "cur"
+
     def __init__(self, data_iter: DataIter, size: int, reset_internal: bool = True) -> None:
         super().__init__(data_iter.batch_size)
         self.data_iter = data_iter
         self.size = size
         self.reset_internal = reset_internal
         self.cur = 0
+        self._taken: tuple[int, DataBatch] | None = None  # the last batch of the other iterator, and its number
         self.provide_data = data_iter.provide_data
         self.provide_label = data_iter.provide_label
 
     def reset(self) -> None:
         """Begin the next epoch of ``size`` batches."""
-        self.cur = 0
+        waits = self._taken is not None and self._taken[0] == self.cur
         if self.reset_internal:
             self.data_iter.reset()
+            waits = False
+        vars(self).update(cur=0, _taken=(0, self._taken[1]) if self._taken is not None and waits else None)
 
     def iter_next(self) -> bool:
         """Step to the next batch; False after ``size`` of them."""
         if self.cur == self.size:
             return False
+        if self._taken is None or self._taken[0] != self.cur:
+            self._taken = self.cur, self._from_inside()
+        vars(self).update(current_batch=self._taken[1], cur=self.cur + 1)
+        return True
+
+    def _from_inside(self) -> DataBatch:
+        """The next batch of the other iterator, which begins again when it has ended."""
         try:
-            self.current_batch = self.data_iter.next()
+            return self.data_iter.next()
         except StopIteration:
             self.data_iter.reset()
-            self.current_batch = self.data_iter.next()
-        self.cur += 1
-        return True
+            return self.data_iter.next()
 
 
 class PrefetchingIter(_CurrentBatch):
@@ -88,6 +107,8 @@ class PrefetchingIter(_CurrentBatch):
     Raises:
         AssertionError: there is no iterator, or the iterators do not end or fill up together.
     """
+
+    _place = "_number"
 
     def __init__(
         self, iters: DataIter | Sequence[DataIter],
@@ -102,7 +123,11 @@ class PrefetchingIter(_CurrentBatch):
         self.rename_label = rename_label
         super().__init__(self.provide_data[0].shape[0])
         self._threads = ThreadPoolExecutor(self.n_iter, "prefetch")
-        self._fetch()
+        self._to_reset: list[DataIter] = []
+        self._ahead = [_Ahead(iterator) for iterator in self.iters]
+        self._number = 0  # that of the batch to be delivered next
+        self._pending: tuple[int, list[Future]] | None = None  # what was last begun, and for which batch
+        self._fetch(0)
 
     @property
     def provide_data(self) -> list[DataDesc]:  # type: ignore[override]  # read-only here
@@ -114,24 +139,60 @@ class PrefetchingIter(_CurrentBatch):
         """Descriptions of the labels of all iterators, renamed."""
         return _renamed([i.provide_label for i in self.iters], self.rename_label)
 
-    def _fetch(self) -> None:
-        self._pending: list[Future] = [self._threads.submit(_next_or_none, i) for i in self.iters]
+    def _fetch(self, number: int) -> list[Future]:
+        """Have every iterator fetch a batch, unless it has begun; to begin twice does no harm."""
+        if self._pending is None or self._pending[0] != number:
+            self._pending = number, [self._begun(ahead, number) for ahead in self._ahead]
+        return self._pending[1]
+
+    def _begun(self, ahead: _Ahead, number: int) -> Future:
+        """The fetching of a batch, at some time; now, when the system has no thread for that."""
+        try:
+            return self._threads.submit(ahead.fetch, number)
+        except RuntimeError:
+            fetched: Future = Future()
+            try:
+                fetched.set_result(ahead.fetch(number))
+            except Exception as error:  # noqa: BLE001  # it is raised where the batch is asked for
+                fetched.set_exception(error)
+            return fetched
 
     def __del__(self) -> None:
         if hasattr(self, "_threads"):
             self._threads.shutdown(wait=False)
 
     def reset(self) -> None:
-        """Drop what was fetched and begin the next epoch."""
-        for pending in self._pending:
-            pending.exception()
-        for iterator in self.iters:
-            iterator.reset()
-        self._fetch()
+        """Drop what was fetched and begin the next epoch; if this is interrupted, the next call begins it."""
+        self._to_reset = list(self.iters)
+        self._finish_reset()
+        self._fetch(0)
+
+    def _finish_reset(self) -> None:
+        if not self._to_reset:
+            return
+        for ahead in self._ahead:
+            ahead.drop()
+        self._number, self._pending = 0, None
+        while self._to_reset:
+            self._to_reset[0].reset()
+            del self._to_reset[0]
+
+    def next(self) -> DataBatch:
+        """Return the next batch; StopIteration at the end. A batch that was not delivered comes again."""
+        self._finish_reset()
+        return super().next()
 
     def iter_next(self) -> bool:
         """Step to the next batch, and have the one after it fetched."""
-        batches = [pending.result() for pending in self._pending]
+        self._finish_reset()
+        number = self._number
+        try:
+            for pending in self._fetch(number):
+                pending.result()
+        except BaseException:
+            self._pending = None  # what failed is tried again
+            raise
+        batches = [ahead.batches[number] for ahead in self._ahead]
         ended = [batch is None for batch in batches]
         if any(ended):
             if not all(ended):
@@ -146,21 +207,41 @@ class PrefetchingIter(_CurrentBatch):
                 "PrefetchingIter/pads", f"the iterators fill up their batches differently: {pads}",
                 AssertionError,
             )
-        self.current_batch = DataBatch(
+        current = DataBatch(
             [value for batch in batches for value in batch.data],
             [value for batch in batches for value in batch.label or ()],
             pads[0], batches[0].index,
             provide_data=self.provide_data, provide_label=self.provide_label,
         )
-        self._fetch()
+        self._fetch(number + 1)
+        vars(self).update(current_batch=current, _number=number + 1)
         return True
 
 
-def _next_or_none(iterator: DataIter) -> DataBatch | None:
-    try:
-        return iterator.next()
-    except StopIteration:
-        return None
+class _Ahead:
+    """What an iterator has fetched ahead of time: ``batches`` by number, None for the end."""
+
+    def __init__(self, iterator: DataIter) -> None:
+        self.iterator = iterator
+        self.batches: dict[int, DataBatch | None] = {}
+        self._lock = Lock()
+
+    def fetch(self, number: int) -> None:
+        """Fetch batch ``number`` unless it is there; the one before may have to be delivered again."""
+        with self._lock:
+            if number in self.batches:
+                return
+            ended = number - 1 in self.batches and self.batches[number - 1] is None
+            batch = None
+            if not ended:
+                with suppress(StopIteration):
+                    batch = self.iterator.next()
+            self.batches = {n: one for n, one in self.batches.items() if n == number - 1} | {number: batch}
+
+    def drop(self) -> None:
+        """Forget all batches, once none is being fetched."""
+        with self._lock:
+            self.batches = {}
 
 
 def _renamed(

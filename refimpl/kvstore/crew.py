@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import refusal
 from ..name import NameManager
 from ..resource import exchange_streams, fresh_streams
 from .transport import Ticket
@@ -18,7 +19,11 @@ _HERE = threading.local()  # .worker is the worker whose thread this is
 
 
 class Worker:
-    """A function that runs as one worker, in a thread that sleeps whenever another one runs."""
+    """A function that runs as one worker, in a thread that sleeps whenever another one runs.
+
+    Raises:
+        MXNetError: the system has no thread for it.
+    """
 
     def __init__(self, cluster: Any, rank: int, function: Callable[..., Any], kind: str | None) -> None:
         self.cluster, self.rank, self.function, self.kind = cluster, rank, function, kind
@@ -31,7 +36,13 @@ class Worker:
         self._randomness = fresh_streams(), np.random.get_state(), random.getstate()  # noqa: NPY002  # programs draw there
         context = contextvars.copy_context()
         self.thread = threading.Thread(target=context.run, args=(self._work,), daemon=True)
-        self.thread.start()
+        try:
+            self.thread.start()
+        except RuntimeError as error:
+            raise refusal(
+                "Cluster/threads",
+                f"the system has no thread for worker {rank}: {error}; simulate fewer workers, or end other threads",
+            ) from error
 
     @property
     def ready(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,8 +22,8 @@ from . import messages as say
 from . import rows
 from .compression import TwoBit
 from .learning import as_array, as_value
-from .local import Key, KVStore, UpdateFunction
-from .pairs import require_shape
+from .local import KVStore, UpdateFunction
+from .pairs import Groups, Key, require_shape
 from .placement import Part, big_array_bound, parts_of
 from .transport import Ticket, Transport
 from .values import cut, joined
@@ -103,6 +104,10 @@ class DistributedKVStore(KVStore):
                     f" initialised; got {np.dtype(array.dtype).name} {array.shape}",
                 )
         self._hand_in(key, as_value(self._sum(key, arrays, known)))  # type: ignore[arg-type]  # shape and dtype will do
+
+    def _undone_on_failure(self, groups: Groups, targets: Groups = ()) -> AbstractContextManager[None]:
+        """A block of which nothing is undone: what was sent is with the servers."""
+        return nullcontext()
 
     def _hand_in(self, key: Key, whole: say.Value, replace: bool = False) -> None:
         tickets = self._sent.setdefault(key, [])

@@ -20,8 +20,6 @@ def updated(
     optimizer: Optimizer, state: Any, key: Key, weight: Value, gradient: Value
 ) -> tuple[Optimizer, Any, Value]:
     """(optimizer, state, weight) after one update of ``key``; the arguments stay what they were."""
-    if 0 in weight.shape:  # to an operator a 0 is a size that is not known, and there is nothing to do
-        return optimizer, state, weight
     optimizer, held = _copied(optimizer), as_array(weight)
     optimizer._set_current_context(0)
     if state is NOTHING:

@@ -7,19 +7,21 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from .. import optimizer as opt
-from ..atomic import write_atomically
 from ..base import refusal, require
 from ..context import cpu
 from ..ndarray import NDArray
+from ..optimizer import states as states_file
 from ..quirks import declare
+from ..restoring import unchanged_on_failure
 from . import rows, sums
 from .base import KVStoreBase
 from .compression import TwoBit, working_type
-from .pairs import Key, flatten, require_integer, require_shape
+from .pairs import Groups, Key, flatten, of_one_kind, require_integer, require_shape
 
 UpdateFunction = Callable[[Any, NDArray, NDArray], None]
 
@@ -61,12 +63,19 @@ class KVStore(KVStoreBase):
     def _push_one(self, key: Key, arrays: list[NDArray]) -> None:
         """Add up what was pushed; it replaces the stored array, or the updater is called with both."""
         stored = self._find(key)
+        unsent: dict[tuple[Key, int], NDArray] = {}
         if self._compression is not None:
-            arrays = self._compressed(key, arrays, stored)
+            arrays, unsent = self._compressed(key, arrays, stored)
         merged = self._sum(key, arrays, stored)
         if self._updater is None:
             self._stored[key] = merged
-            return
+        else:
+            self._update(key, merged, stored)
+        self._unsent |= unsent  # last, so that a push that failed can be pushed again
+
+    def _update(self, key: Key, merged: NDArray, stored: NDArray) -> None:
+        """Call the updater, which changes the stored array."""
+        assert self._updater is not None
         if stored.context.memory != merged.context.memory:
             # weights move to where their gradients are added up
             stored = self._stored[key] = stored.as_in_context(merged.context)
@@ -78,10 +87,9 @@ class KVStore(KVStoreBase):
             traceback.print_exc()
 
     def _pull_one(self, key: Key, targets: list[NDArray]) -> None:
-        """Copy the stored array into every target, cast to the target's dtype."""
+        """Copy the stored array into every target, cast to the target's dtype; the shapes are right."""
         stored = self._find(key)
         for target in targets:
-            require_shape(key, stored.shape, target)
             stored.copyto(target)
 
     def _sum(self, key: Key, arrays: list[NDArray], stored: NDArray) -> NDArray:
@@ -96,6 +104,8 @@ class KVStore(KVStoreBase):
             rows.require_rows(key, arrays, stored)
             return rows.summed(arrays, home)
         if len(arrays) == 1:
+            if self._updater is None:  # which would judge it
+                sums.require_alike(key, arrays, stored)
             if _ALIAS.active:
                 return arrays[0] if arrays[0].context.memory == home.memory else arrays[0].as_in_context(home)
             return arrays[0].copyto(home)  # type: ignore[return-value]  # a Context gives an NDArray
@@ -111,13 +121,15 @@ class KVStore(KVStoreBase):
             MXNetError: a key has an array already, or keys of both kinds are used.
             AssertionError: keys and values do not pair up, or a key is neither int nor str.
         """
+        made: dict[Key, NDArray] = {}
         for name, array in self._pairs(key, value):
             require(
-                "KVStore/duplicate-init", name not in self._stored,
+                "KVStore/duplicate-init", name not in self._stored and name not in made,
                 f"duplicate init of key {name!r}: a key is initialised once; push to change its array",
             )
             home = cpu() if self._mode == "local" else array.context
-            self._stored[name] = array.copyto(home)  # type: ignore[assignment]  # a Context gives an NDArray
+            made[name] = array.copyto(home)  # type: ignore[assignment]  # a Context gives an NDArray
+        self._stored |= made
 
     def push(self, key: Any, value: Any, priority: int = 0) -> None:
         """Add up arrays by key and store the sums, or hand them to the updater.
@@ -125,12 +137,26 @@ class KVStore(KVStoreBase):
         ``priority`` says which of several calls is urgent; it never changes a result.
 
         Raises:
-            MXNetError: a key was not initialised, or several arrays of one key do not have the stored shape.
+            MXNetError: a key was not initialised, or arrays of one key do not have the stored shape (a single one
+                may have another if there is an updater to judge it).
             AssertionError: keys and values do not pair up.
         """
         require_integer(priority)
-        for name, arrays in self._grouped(key, value):
+        groups = self._grouped(key, value)
+        with self._undone_on_failure(groups):
+            self._push_all(groups)
+
+    def _push_all(self, groups: Groups) -> None:
+        for name, arrays in groups:
             self._push_one(name, arrays)
+
+    def _undone_on_failure(self, groups: Groups, targets: Groups = ()) -> AbstractContextManager[None]:
+        """A block that pushes ``groups`` to their keys, and pulls into ``targets``, altogether or not at all."""
+        changed = [] if self._updater is None else [self._stored[name] for name, _ in groups]
+        pulled = [array for _, arrays in targets for array in arrays]
+        return unchanged_on_failure(
+            changed, pulled, self._updater, kinds=opt.REMEMBERING, shallow=(self._stored, self._unsent)
+        )
 
     def pull(self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True) -> None:
         """Copy stored arrays into ``out``; sparse arrays there are left alone unless ``ignore_sparse`` is False.
@@ -141,8 +167,20 @@ class KVStore(KVStoreBase):
         """
         require_integer(priority)
         require("KVStore/pull-out", out is not None, "pull needs out=, an array or a list", AssertionError)
-        for name, targets in self._grouped(key, out):
-            self._pull_one(name, self._dense(targets) if ignore_sparse else targets)
+        self._pull_all(self._targets(key, out, ignore_sparse))
+
+    def _targets(self, key: Any, out: Any, ignore_sparse: bool = True) -> Groups:
+        """The arrays to pull into, found to fit."""
+        groups = self._grouped(key, out)
+        groups = [(name, self._dense(targets)) for name, targets in groups] if ignore_sparse else groups
+        for name, targets in groups:
+            for target in targets:
+                require_shape(name, self._find(name).shape, target)
+        return groups
+
+    def _pull_all(self, groups: Groups) -> None:
+        for name, targets in groups:
+            self._pull_one(name, targets)
 
     def _dense(self, targets: list[NDArray]) -> list[NDArray]:
         """The dense arrays among ``targets``; that others are left alone is logged once for each store."""
@@ -204,17 +242,24 @@ class KVStore(KVStoreBase):
                     "KVStore/replace",
                     f"key {name!r} holds an array of shape {self._find(name).shape}, {array.shape} cannot replace it",
                 )
-        for name, array in pairs:
-            stored = self._stored[name]
-            made = array.astype(stored.dtype).as_in_context(stored.context)
-            self._stored[name] = made if made.stype == stored.stype else rows.stored_as(made, stored.stype)
-            if isinstance(self._updater, opt.Updater):
-                self._updater.adopt(name, self._stored[name])
+        with unchanged_on_failure(self._updater, kinds=opt.REMEMBERING, shallow=[self._stored]):
+            for name, array in pairs:
+                self._stored[name] = self._fitting(array, self._stored[name])
+                if isinstance(self._updater, opt.Updater):
+                    self._updater.adopt(name, self._stored[name])
+
+    def _fitting(self, array: NDArray, stored: NDArray) -> NDArray:
+        """A copy of ``array`` of the type, context and storage of what is stored."""
+        made = array.astype(stored.dtype).as_in_context(stored.context)
+        return made if made.stype == stored.stype else rows.stored_as(made, stored.stype)
 
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
-        """Push ``value``, then pull into ``out``, or back into ``value``."""
-        self.push(key, value, priority)
-        self.pull(key, value if out is None else out, priority)
+        """Push ``value``, then pull into ``out``, or back into ``value``; when one fails, nothing has changed."""
+        require_integer(priority)
+        groups, targets = self._grouped(key, value), self._targets(key, value if out is None else out)
+        with self._undone_on_failure(groups, targets):
+            self._push_all(groups)
+            self._pull_all(targets)
 
     def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
         """Initialise keys and pull them into ``out``."""
@@ -248,7 +293,7 @@ class KVStore(KVStoreBase):
             AssertionError: no optimizer was set.
             MXNetError: the file cannot be written.
         """
-        write_atomically(fname, self._require_updater("save").get_states(dump_optimizer))
+        states_file.save(fname, self._require_updater("save").get_states(dump_optimizer))
 
     def load_optimizer_states(self, fname: str) -> None:
         """Read what :meth:`save_optimizer_states` or MXNet 1.x wrote.
@@ -285,19 +330,21 @@ class KVStore(KVStoreBase):
         )
         self._compression = TwoBit.from_parameters(compression_params)
 
-    def _compressed(self, key: Key, arrays: Sequence[NDArray], stored: NDArray) -> list[NDArray]:
-        """What arrives of ``arrays``, each with a residual of its own."""
+    def _compressed(
+        self, key: Key, arrays: Sequence[NDArray], stored: NDArray
+    ) -> tuple[list[NDArray], dict[tuple[Key, int], NDArray]]:
+        """What arrives of ``arrays``, and the residual of each."""
         assert self._compression is not None
         rows.require_dense(key, arrays)
         if len(arrays) > 1:
             sums.require_alike(key, arrays, stored)
         for array in arrays:
             working_type(array.dtype)
-        arrived = []
+        arrived, unsent = [], {}
         for place, array in enumerate(arrays):
-            sent, self._unsent[key, place] = self._compression.sent(array, self._unsent.get((key, place)))
+            sent, unsent[key, place] = self._compression.sent(array, self._unsent.get((key, place)))
             arrived.append(sent)
-        return arrived
+        return arrived, unsent
 
     # --- one worker ------------------------------------------------------------------------------
 
@@ -346,21 +393,7 @@ class KVStore(KVStoreBase):
 
     def _pairs(self, keys: Any, values: Any) -> list[tuple[Key, NDArray]]:
         """Every (key, array) of one call; fixes the kind of the store's keys."""
-        pairs = list(flatten(keys, values))
-        kinds = {str if isinstance(key, str) else int for key, _ in pairs}
-        if len(kinds) > 1:
-            raise refusal(
-                "KVStore/one-kind-in-list",
-                "inconsistent types of keys detected: use int keys or str keys", AssertionError,
-            )
-        for kind in kinds:
-            self._key_kind = self._key_kind or kind
-            if kind is not self._key_kind:
-                raise refusal(
-                    "KVStore/one-kind",
-                    f"Mixed key types are not allowed: this store has {self._key_kind.__name__} keys, got"
-                    f" {kind.__name__}",
-                )
+        pairs, self._key_kind = of_one_kind(flatten(keys, values), self._key_kind)
         return pairs
 
     def _grouped(self, keys: Any, values: Any) -> list[tuple[Key, list[NDArray]]]:

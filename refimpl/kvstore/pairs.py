@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import index
 from typing import Any
 
 from ..base import refusal, require
 from ..ndarray import NDArray
 from .messages import Key
+
+Groups = Sequence[tuple[Key, list[NDArray]]]
+"""The arrays of one call by key."""
 
 
 def require_shape(key: Key, held: tuple[int, ...], target: NDArray) -> None:
@@ -55,6 +58,32 @@ def flatten(keys: Any, values: Any) -> Iterator[tuple[Key, NDArray]]:
         yield keys, value
 
 
+def of_one_kind(
+    pairs: Iterable[tuple[Key, NDArray]], kind: type | None
+) -> tuple[list[tuple[Key, NDArray]], type | None]:
+    """The pairs, and the kind of their keys, which is that of the store's if this is known.
+
+    Raises:
+        AssertionError: there are keys of both kinds.
+        MXNetError: the keys are of the other kind.
+    """
+    found = list(pairs)
+    kinds = {str if isinstance(key, str) else int for key, _ in found}
+    if len(kinds) > 1:
+        raise refusal(
+            "KVStore/one-kind-in-list",
+            "inconsistent types of keys detected: use int keys or str keys", AssertionError,
+        )
+    for one in kinds:
+        kind = kind or one
+        if one is not kind:
+            raise refusal(
+                "KVStore/one-kind",
+                f"Mixed key types are not allowed: this store has {kind.__name__} keys, got {one.__name__}",
+            )
+    return found, kind
+
+
 def require_integer(priority: Any) -> None:
     """Refuse a priority that is not a whole number (TypeError)."""
     try:
@@ -63,4 +92,4 @@ def require_integer(priority: Any) -> None:
         raise refusal("KVStore/priority", f"priority must be an int, got {priority!r}", TypeError) from None
 
 
-__all__ = ["Key", "flatten", "require_integer", "require_shape"]
+__all__ = ["Groups", "Key", "flatten", "of_one_kind", "require_integer", "require_shape"]

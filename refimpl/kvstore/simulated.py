@@ -149,14 +149,16 @@ class SimulatedCluster:
         Raises:
             Exception: the first that a worker did not catch. A worker that waits for one which ended or left gets an
                 MXNetError that says so.
-            MXNetError: the cluster is running already.
+            MXNetError: the cluster is running already, or the system has no thread for a worker.
         """
         require(
             "Cluster/run", not self._crew,
             "this cluster is running: a worker that needs another cluster makes one with mx.kv.simulate",
         )
-        crew = self._crew = [Worker(self, rank, function, kind) for rank in range(self.workers)]
+        crew = self._crew
         try:
+            for rank in range(self.workers):
+                crew.append(Worker(self, rank, function, kind))
             while not all(worker.ended for worker in crew):
                 if not self._move():
                     self._give_up([worker.ticket for worker in crew if worker.ticket and not worker.ended])

@@ -10,8 +10,8 @@ import numpy as np
 from .. import ndarray as nd
 from .. import symbol as sym
 from ..base import refusal
-from ..model import load_params
 from ..ndarray import NDArray
+from .state_files import ParamsFile, read_params
 
 _LIMITS = np.iinfo(np.int32)
 
@@ -40,9 +40,9 @@ def write_buckets(prefix: str, symbols: Mapping[int, Any], remove_amp_cast: bool
 
 
 def read_buckets(
-    prefix: str, epoch: int
-) -> tuple[dict[int, Any], dict[str, NDArray], dict[str, NDArray]]:
-    """Read (symbols by key, parameters, auxiliary states).
+    prefix: str, epoch: int, allow_other_params: bool
+) -> tuple[dict[int, Any], dict[str, NDArray], dict[str, NDArray], ParamsFile]:
+    """Read (symbols by key, parameters, auxiliary states, what to compare the states' file with).
 
     Raises:
         MXNetError: a file is missing or damaged, or the list of keys is not one.
@@ -54,4 +54,5 @@ def read_buckets(
             "Bucketing/key-file", f"{file} must hold one unnamed array of bucket keys, it holds {found!r}"
         )
     keys = [int(key) for key in found[0].asnumpy()]
-    return {key: sym.load(f"{prefix}-{key}-symbol.json") for key in keys}, *load_params(prefix, epoch)
+    symbols = {key: sym.load(f"{prefix}-{key}-symbol.json") for key in keys}
+    return symbols, *read_params(prefix, epoch, allow_other_params)

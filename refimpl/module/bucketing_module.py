@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..atomic import together
 from ..base import refusal
 from ..initializer import Initializer
 from ..ndarray import NDArray
+from ..restoring import unchanged_on_failure
 from .base_module import INITIALIZER
 from .bucket_files import read_buckets, require_whole_numbers, write_buckets
 from .buckets import Buckets
 from .life_cycle import demand
+from .module import Module
+from .undo import shapes_kept_on_failure
 
 
 class BucketingModule(Buckets):
@@ -59,15 +63,20 @@ class BucketingModule(Buckets):
             )
         if self.params_initialized:
             self.get_params()
-        self._owner.bind(
-            data_shapes, label_shapes, for_training, inputs_need_grad, force_rebind, grad_req=grad_req
-        )
-        if self.binded:
-            self._buckets = {self._default_bucket_key: self._owner}
-        self._grad_req, self._monitors = grad_req, []
-        self._largest = dict(self._owner.data_shapes)
-        self._curr_bucket_key, self._curr_module = self._default_bucket_key, self._owner
-        self._follow_owner()
+        with shapes_kept_on_failure([self]):
+            self._owner.bind(
+                data_shapes, label_shapes, for_training, inputs_need_grad, force_rebind, grad_req=grad_req
+            )
+            if self.binded:
+                self._buckets = {self._default_bucket_key: self._owner}
+            self._grad_req, self._monitors = grad_req, []
+            self._largest = dict(self._owner.data_shapes)
+            self._choose(self._default_bucket_key, self._owner)
+            self._follow_owner()
+
+    def _choose(self, key: Any, module: Module) -> None:
+        """Make a bucket the current one, in one step."""
+        vars(self).update(_curr_bucket_key=key, _curr_module=module)
 
     def switch_bucket(self, bucket_key: Any, data_shapes: Any, label_shapes: Any = None) -> None:
         """Make the bucket of ``bucket_key`` the current one; shapes only matter the first time.
@@ -78,8 +87,7 @@ class BucketingModule(Buckets):
             MXNetError: a new bucket has a parameter that the default one has not, or of another shape.
         """
         demand(self, "switch_bucket")
-        self._curr_module = self._bucket(bucket_key, data_shapes, label_shapes)
-        self._curr_bucket_key = bucket_key
+        self._choose(bucket_key, self._bucket(bucket_key, data_shapes, label_shapes))
 
     def prepare(self, data_batch: Any, sparse_row_id_fn: Callable | None = None) -> None:
         """Bind the bucket of ``data_batch`` if it is new; the current bucket stays."""
@@ -90,10 +98,15 @@ class BucketingModule(Buckets):
     def install_monitor(self, mon: Any) -> None:
         """Install a monitor on every bucket, those to come included."""
         demand(self, "install_monitor")
-        for module in self._buckets.values():
-            if module.binded:
+        bound = [module for module in self._buckets.values() if module.binded]
+        groups = [module._exec_group for module in bound]
+        watched = [vars(executor) for group in groups for executor in group.execs]
+        with unchanged_on_failure(
+            self._monitors, getattr(mon, "exes", None), [group.monitors for group in groups], shallow=watched
+        ):
+            for module in bound:
                 module.install_monitor(mon)
-        self._monitors.append(mon)
+            self._monitors.append(mon)
 
     # --- parameters -------------------------------------------------------------------
 
@@ -132,7 +145,7 @@ class BucketingModule(Buckets):
         demand(self, "forward")
         key, module = self._bucket_of(data_batch)
         module.forward(data_batch, is_train=is_train)
-        self._curr_bucket_key, self._curr_module = key, module
+        self._choose(key, module)
 
     # --- optimizer -------------------------------------------------------------------------------
 
@@ -145,11 +158,15 @@ class BucketingModule(Buckets):
         if self.optimizer_initialized and not force_init:
             self.logger.warning("optimizer already initialized, ignoring.")
             return
-        self._owner.init_optimizer(kvstore, optimizer, optimizer_params, force_init=force_init)
-        for module in self._buckets.values():
-            if module is not self._owner and module.binded:
+        others = [module for module in self._buckets.values() if module is not self._owner and module.binded]
+        with (
+            self._owner._optimizer_kept_on_failure(kvstore, optimizer),
+            unchanged_on_failure(shallow=[vars(self), *map(vars, others)]),
+        ):
+            self._owner.init_optimizer(kvstore, optimizer, optimizer_params, force_init=force_init)
+            for module in others:
                 module.borrow_optimizer(self._owner)
-        self._follow_owner()
+            self._follow_owner()
 
     def update(self) -> None:
         """Apply the gradients of the current bucket to the parameters that all share."""
@@ -161,10 +178,10 @@ class BucketingModule(Buckets):
         demand(self, "save_optimizer_states")
         self._owner.save_optimizer_states(fname)
 
-    def load_optimizer_states(self, fname: str) -> None:
-        """Read the optimizer's states from a file of :meth:`save_optimizer_states`."""
+    def load_optimizer_states(self, fname: str, *, allow_other_params: bool = False) -> None:
+        """Read the optimizer's states from a file, see :meth:`Module.load_optimizer_states`."""
         demand(self, "load_optimizer_states")
-        self._owner.load_optimizer_states(fname)
+        self._owner.load_optimizer_states(fname, allow_other_params=allow_other_params)
 
     # --- files -----------------------------------------------------------------------------------
 
@@ -181,19 +198,20 @@ class BucketingModule(Buckets):
             demand(self, "save_optimizer_states")
         require_whole_numbers(self._buckets)
         symbols = {key: module.symbol for key, module in self._buckets.items()}
-        write_buckets(prefix, symbols, remove_amp_cast)
-        self.save_params(f"{prefix}-{epoch:04d}.params")
-        if save_optimizer_states:
-            self.save_optimizer_states(f"{prefix}-{epoch:04d}.states")
+        with together():
+            write_buckets(prefix, symbols, remove_amp_cast)
+            self.save_params(f"{prefix}-{epoch:04d}.params")
+            if save_optimizer_states:
+                self.save_optimizer_states(f"{prefix}-{epoch:04d}.states")
 
     @staticmethod
     def load(
         prefix: str, epoch: int, sym_gen: Callable | None = None, default_bucket_key: Any = None,
-        load_optimizer_states: bool = False, **kwargs: Any,
+        load_optimizer_states: bool = False, *, allow_other_params: bool = False, **kwargs: Any,
     ) -> BucketingModule:
         """Make a module from a checkpoint; ``kwargs`` go to the constructor. Bind it to use it.
 
-        Optimizer states are read by ``init_optimizer``.
+        Optimizer states are read by ``init_optimizer``, see :meth:`Module.load`.
 
         Raises:
             AssertionError: ``sym_gen`` or ``default_bucket_key`` is missing.
@@ -201,12 +219,13 @@ class BucketingModule(Buckets):
         """
         _require(sym_gen, "sym_gen is required for loading BucketingModule")
         _require(default_bucket_key, "default_bucket_key is required for loading BucketingModule")
-        symbols, arg_params, aux_params = read_buckets(prefix, epoch)
+        symbols, arg_params, aux_params, params = read_buckets(prefix, epoch, allow_other_params)
         module = BucketingModule.load_dict(
             symbols, sym_gen, default_bucket_key, arg_params, aux_params, **kwargs
         )
         if load_optimizer_states:
             module._owner._preload_opt_states = f"{prefix}-{epoch:04d}.states"
+            module._owner._preload_params = params
         return module
 
     @staticmethod

@@ -12,6 +12,7 @@ from ..context import Context
 from ..io import DataDesc
 from ..name import NameManager
 from ..ndarray import NDArray
+from ..restoring import unchanged_on_failure
 from .base_module import BaseModule
 from .life_cycle import STEPS, demand
 from .module import DEVICE, Module
@@ -81,8 +82,7 @@ class Buckets(BaseModule):
         return self._buckets[self._default_bucket_key]
 
     def _follow_owner(self) -> None:
-        for flag in STEPS:
-            setattr(self, flag, getattr(self._owner, flag))
+        vars(self).update({flag: getattr(self._owner, flag) for flag in STEPS})
 
     def _bucket(self, key: Any, data_shapes: Any, label_shapes: Any) -> Module:
         """The module of a key, made and bound when it comes for the first time.
@@ -103,14 +103,16 @@ class Buckets(BaseModule):
                     TypeError,
                 )
             module = self._made(key) if module is None else module
-            module.bind(
-                data_shapes, label_shapes, self.for_training, self.inputs_need_grad,
-                shared_module=self._owner, grad_req=self._grad_req,
-            )
-            self._compare_sizes(module)
-            for monitor in self._monitors:
-                module.install_monitor(monitor)
-            self._buckets[key] = module
+            watching = [getattr(monitor, "exes", None) for monitor in self._monitors]
+            with unchanged_on_failure(watching, self._largest, shallow=[vars(module), self._buckets]):
+                module.bind(
+                    data_shapes, label_shapes, self.for_training, self.inputs_need_grad,
+                    shared_module=self._owner, grad_req=self._grad_req,
+                )
+                self._compare_sizes(module)
+                for monitor in self._monitors:
+                    module.install_monitor(monitor)
+                self._buckets[key] = module
         return module
 
     def _bucket_of(self, data_batch: Any) -> tuple[Any, Module]:

@@ -6,22 +6,15 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .. import unfinished
 from ..base import refusal
 from ..context import Context
 from ..executor_manager import _check_arguments, _split_input_slice
 from ..io import DataDesc
+from ..metric import EvalMetric
 from ..ndarray import NDArray
-from .arrays import (
-    Load,
-    along,
-    cut_heads,
-    inferred,
-    mean_of,
-    merged,
-    owned,
-    pooled,
-    sliced_shape,
-)
+from ..restoring import unchanged_on_failure
+from .arrays import Load, along, cut_heads, inferred, mean_of, merged, owned, pooled, sliced_shape
 from .crew import Crew
 from .descriptions import check_labels, resized
 from .parameters import check_states, check_values
@@ -225,7 +218,7 @@ class DataParallelExecutorGroup:
 
         def step(index: int) -> None:
             if isinstance(data_batch, list):
-                batch, data, labels = data_batch[index], self._own_data[index], self._own_labels[index]
+                batch, data, labels = data_batch[index], _own(self._data_loads[index]), _own(self._label_loads[index])
             else:
                 batch, data, labels = data_batch, self._data_loads[index], self._label_loads[index]
             for load in data:
@@ -234,18 +227,11 @@ class DataParallelExecutorGroup:
             if given:
                 for load in labels:
                     load.fill(given)
-            self.execs[index].forward(is_train=mode)
+            self.execs[index]._forward(mode)
 
-        self.crew.run(step)
-
-    @property
-    def _own_data(self) -> list[list[Load]]:
-        """The copies when each context brings a batch of its own."""
-        return [[load._replace(whole=True, part=Ellipsis) for load in loads] for loads in self._data_loads]
-
-    @property
-    def _own_labels(self) -> list[list[Load]]:
-        return [[load._replace(whole=True, part=Ellipsis) for load in loads] for loads in self._label_loads]
+        labels = (load.target for loads in self._label_loads for load in loads)  # a later batch may bring none
+        with unfinished.forward_of(self.execs, labels, self.crew.settle):
+            self.crew.run(step)
 
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
         """Run every executor backward; head gradients for the whole batch are cut as outputs are glued.
@@ -262,7 +248,11 @@ class DataParallelExecutorGroup:
             [None] * len(self.execs) if out_grads is None
             else cut_heads(out_grads, self.execs, self.contexts, self.output_layouts)
         )
-        self.crew.run(lambda index: self.execs[index].backward(out_grads=heads[index]))
+        unfinished.require_forward(self.execs)
+        for executor, gradients in zip(self.execs, heads, strict=True):
+            executor._begin_backward(gradients)
+        with unfinished.backward_of(self.execs, self.crew.settle):
+            self.crew.run(lambda index: self.execs[index]._backward())
 
     # --- results ---------------------------------------------------------------------------------
 
@@ -301,18 +291,19 @@ class DataParallelExecutorGroup:
         names = self.label_names or [str(position) for position in range(len(labels))]
         axes = self.label_layouts or [0] * len(labels)
         parts = self.slices or [slice(None)] * len(self.execs)
-        for index, (executor, part) in enumerate(zip(self.execs, parts, strict=True)):
-            if pre_sliced:
-                mine = labels[index]
-            else:
-                mine = [
-                    label[along(axis, part)] if self._is_cut(label, axis) else label
-                    for label, axis in zip(labels, axes, strict=False)
-                ]
-            eval_metric.update_dict(
-                dict(zip(names, mine, strict=False)),
-                dict(zip(self.output_names, executor.outputs, strict=True)),
-            )
+        with unchanged_on_failure(eval_metric, kinds=(EvalMetric,), listed=False):
+            for index, (executor, part) in enumerate(zip(self.execs, parts, strict=True)):
+                if pre_sliced:
+                    mine = labels[index]
+                else:
+                    mine = [
+                        label[along(axis, part)] if self._is_cut(label, axis) else label
+                        for label, axis in zip(labels, axes, strict=False)
+                    ]
+                eval_metric.update_dict(
+                    dict(zip(names, mine, strict=False)),
+                    dict(zip(self.output_names, executor.outputs, strict=True)),
+                )
 
     def _is_cut(self, label: NDArray, axis: int) -> bool:
         return axis != -1 and (len(self.execs) > 1 or label.shape[axis] != self.batch_size)
@@ -376,20 +367,23 @@ class DataParallelExecutorGroup:
             )
         if states is not None:
             check_states(self.state_names, self.state_arrays, states)
-        for position, arrays in enumerate(self.state_arrays):
-            for index, array in enumerate(arrays):
-                if states is None:
-                    array[:] = value
-                else:
-                    states[position][index].copyto(array)
+        with unchanged_on_failure(self.state_arrays):
+            for position, arrays in enumerate(self.state_arrays):
+                for index, array in enumerate(arrays):
+                    if states is None:
+                        array[:] = value
+                    else:
+                        states[position][index].copyto(array)
 
     # --- monitoring ------------------------------------------------------------------------------
 
     def install_monitor(self, mon: Any) -> None:
         """Install a monitor on every executor; it stays on when the group is reshaped."""
-        for executor in self.execs:
-            mon.install(executor)
-        self.monitors.append(mon)
+        watching = getattr(mon, "exes", None)  # a monitor of the user's own may have none
+        with unchanged_on_failure(self.monitors, watching, shallow=[vars(executor) for executor in self.execs]):
+            for executor in self.execs:
+                mon.install(executor)
+            self.monitors.append(mon)
 
     def _carry_monitors(self, execs: Sequence[Any]) -> None:
         """Move monitors from the executors of before to the new ones."""
@@ -397,3 +391,8 @@ class DataParallelExecutorGroup:
             monitor.exes = [executor for executor in monitor.exes if executor not in self.execs]
             for executor in execs:
                 monitor.install(executor)
+
+
+def _own(loads: Sequence[Load]) -> list[Load]:
+    """The copies when a context brings a batch of its own."""
+    return [load._replace(whole=True, part=Ellipsis) for load in loads]

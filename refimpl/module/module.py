@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
+from .. import symbol as sym
+from ..atomic import together
 from ..base import refusal
 from ..context import Context, cpu
 from ..initializer import InitDesc
 from ..io import DataDesc
-from ..model import load_checkpoint
 from ..ndarray import NDArray
 from ..quirks import declare
 from .base_module import INITIALIZER
@@ -22,6 +24,8 @@ from .following import differ, shapes_of_batch
 from .life_cycle import demand
 from .optimizing import Devices, OptimizingModule, group_to_share
 from .parameters import as_arrays, fitting, host_zeros, require_initializer
+from .state_files import read_params
+from .undo import shapes_kept_on_failure
 
 DEVICE = cpu()
 """Where a module runs unless told otherwise."""
@@ -102,34 +106,49 @@ class Module(Described, OptimizingModule):
     # --- files -----------------------------------------------------------------------------------
 
     @staticmethod
-    def load(prefix: str, epoch: int, load_optimizer_states: bool = False, **kwargs: Any) -> Module:
+    def load(
+        prefix: str, epoch: int, load_optimizer_states: bool = False, *, allow_other_params: bool = False,
+        **kwargs: Any,
+    ) -> Module:
         """Make a module from a checkpoint; ``kwargs`` go to the constructor.
 
-        Its parameters are set; bind it to use it. Optimizer states are read by ``init_optimizer``.
+        Its parameters are set; bind it to use it. Optimizer states are read by ``init_optimizer``, which refuses
+        those that were saved with another params file unless ``allow_other_params``.
+
+        Raises:
+            MXNetError: a file is missing or damaged.
         """
-        symbol, arg_params, aux_params = load_checkpoint(prefix, epoch)
+        symbol = sym.load(f"{prefix}-symbol.json")
+        arg_params, aux_params, params = read_params(prefix, epoch, allow_other_params)
         module = Module(symbol=symbol, **kwargs)
         module._arg_params = arg_params
         module._aux_params = aux_params
         module.params_initialized = True
         if load_optimizer_states:
-            module._preload_opt_states = f"{prefix}-{epoch:04d}.states"
+            module._preload_opt_states, module._preload_params = f"{prefix}-{epoch:04d}.states", params
         return module
 
     def save_checkpoint(
         self, prefix: str, epoch: int, save_optimizer_states: bool = False, remove_amp_cast: bool = True
     ) -> None:
-        """Write ``prefix-symbol.json``, ``prefix-%04d.params`` and, if asked, ``prefix-%04d.states``."""
+        """Write ``prefix-symbol.json``, ``prefix-%04d.params`` and, if asked, ``prefix-%04d.states``.
+
+        The states name the SHA-256 of the parameters' file. When one file cannot be written, none has changed.
+
+        Raises:
+            MXNetError: a file cannot be written.
+        """
         demand(self, "save_checkpoint")
         if save_optimizer_states:
             demand(self, "save_optimizer_states")
-        self._symbol.save(f"{prefix}-symbol.json", remove_amp_cast=remove_amp_cast)
-        param_name = f"{prefix}-{epoch:04d}.params"
-        self.save_params(param_name)
+        param_name, state_name = f"{prefix}-{epoch:04d}.params", f"{prefix}-{epoch:04d}.states"
+        with together():
+            self._symbol.save(f"{prefix}-symbol.json", remove_amp_cast=remove_amp_cast)
+            self.save_params(param_name)
+            if save_optimizer_states:
+                self.save_optimizer_states(state_name)
         self.logger.info('Saved checkpoint to "%s"', param_name)
         if save_optimizer_states:
-            state_name = f"{prefix}-{epoch:04d}.states"
-            self.save_optimizer_states(state_name)
             self.logger.info('Saved optimizer state to "%s"', state_name)
 
     # --- names and shapes ------------------------------------------------------------------------
@@ -168,6 +187,13 @@ class Module(Described, OptimizingModule):
                 "inputs_need_grad=True needs for_training=True: gradients come from backward",
                 AssertionError,
             )
+        with shapes_kept_on_failure([self]):
+            self._bind(data_shapes, label_shapes, for_training, inputs_need_grad, shared_module, grad_req)
+
+    def _bind(
+        self, data_shapes: Any, label_shapes: Any, for_training: bool, inputs_need_grad: bool, shared_module: Any,
+        grad_req: Any,
+    ) -> None:
         data, labels = _parse_data_desc(self._data_names, self._label_names, data_shapes, label_shapes)
         shared_group = None if shared_module is None else group_to_share(shared_module, len(self._context))
         group = DataParallelExecutorGroup(
@@ -211,8 +237,9 @@ class Module(Described, OptimizingModule):
         if labels is None and self._label_shapes:
             batch_size, _ = self._exec_group.decide_slices(data)
             labels = [with_batch_size(d, batch_size) for d in self._label_shapes]
-        self._exec_group.reshape(data, labels)
-        self._data_shapes, self._label_shapes = data, labels
+        with shapes_kept_on_failure([self]):
+            self._exec_group.reshape(data, labels)
+            self._data_shapes, self._label_shapes = data, labels
 
     # --- parameters ------------------------------------------------------------------------------
 
@@ -252,13 +279,14 @@ class Module(Described, OptimizingModule):
                 values.append((value, host))
 
         # only now, when every value is known, is anything written
-        for value, host in values:
-            if value is not host:
-                value.copyto(host)
-        self._exec_group.set_params(self._arg_params, self._aux_params)
-        self._tell_store()
-        self.params_initialized = True
-        self._params_dirty = False
+        with self._values_kept_on_failure():
+            for value, host in values:
+                if value is not host:
+                    value.copyto(host)
+            self._exec_group.set_params(self._arg_params, self._aux_params)
+            self._tell_store()
+            self._params_dirty = False
+            self.params_initialized = True
 
     def set_params(
         self, arg_params: Mapping[str, Any], aux_params: Mapping[str, Any] | None,
@@ -287,10 +315,11 @@ class Module(Described, OptimizingModule):
             )
             return
         demand(self, "set_params")
-        self._exec_group.set_params(as_arrays(arg_params), as_arrays(aux_params), allow_extra=allow_extra)
-        self._tell_store()
-        self._params_dirty = True
-        self.params_initialized = True
+        with self._values_kept_on_failure():
+            self._params_dirty = True
+            self._exec_group.set_params(as_arrays(arg_params), as_arrays(aux_params), allow_extra=allow_extra)
+            self._tell_store()
+            self.params_initialized = True
 
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
         """Return (parameters, auxiliary states): the module's own copies, means over the contexts."""
@@ -313,10 +342,12 @@ class Module(Described, OptimizingModule):
         """
         demand(self, "forward")
         first = data_batch[0] if isinstance(data_batch, list) else data_batch
-        if isinstance(data_batch, list) or differ(first.data, self._data_shapes):
-            self._follow(data_batch)
-        self._params_dirty |= bool(self._aux_names)
-        self._exec_group.forward(data_batch, is_train)
+        other = isinstance(data_batch, list) or differ(first.data, self._data_shapes)
+        with shapes_kept_on_failure([self]) if other else nullcontext():
+            if other:
+                self._follow(data_batch)
+            self._params_dirty |= bool(self._aux_names)
+            self._exec_group.forward(data_batch, is_train)
 
     def _follow(self, data_batch: Any) -> None:
         """Reshape to the shapes of ``data_batch`` unless they are bound already."""

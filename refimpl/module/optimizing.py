@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from contextlib import AbstractContextManager
 from typing import Any
 
 from .. import optimizer as opt
-from ..atomic import write_atomically
 from ..base import refusal
 from ..context import Context
+from ..kvstore import KVStore
 from ..model import (
     _create_kvstore,
     _initialize_kvstore,
     _update_params,
     _update_params_on_kvstore,
 )
+from ..optimizer import states
 from ..quirks import declare
+from ..restoring import unchanged_on_failure
 from .base_module import BaseModule
 from .executor_group import DataParallelExecutorGroup
 from .life_cycle import demand
+from .state_files import ParamsFile, read_states, set_states
+from .undo import store_kept_on_failure
 
 _KEEPS = declare(
     "store-keeps-weights", "Module/params-reach-store",
@@ -29,6 +33,10 @@ _KEEPS = declare(
 )
 _ROW_SPARSE = "1"
 """What the attribute ``__storage_type__`` of a row_sparse variable says."""
+
+_OF_THE_OPTIMIZER = (
+    "_optimizer", "_kvstore", "_update_on_kvstore", "_updater", "_indexed_names", "_indexed_contexts",
+)
 
 
 class Devices:
@@ -61,6 +69,7 @@ class OptimizingModule(BaseModule):
         self._update_on_kvstore: bool | None = None
         self._updater: Any = None
         self._preload_opt_states: str | None = None
+        self._preload_params: ParamsFile | None = None
         # the parameters behind the optimizer's indices and the contexts per index; borrowers share both
         self._indexed_names: list[str] = []
         self._indexed_contexts = 1
@@ -92,6 +101,21 @@ class OptimizingModule(BaseModule):
         if self.optimizer_initialized and not force_init:
             self.logger.warning("optimizer already initialized, ignoring...")
             return
+        with self._optimizer_kept_on_failure(kvstore, optimizer):
+            self._install_optimizer(kvstore, optimizer, optimizer_params)
+
+    def _optimizer_kept_on_failure(self, kvstore: Any, optimizer: Any) -> AbstractContextManager[None]:
+        """A block that installs an optimizer; when it fails, the store and the optimizer given are as before."""
+        given = [vars(one) for one in (kvstore, optimizer) if hasattr(one, "__dict__")]
+        stored = [kvstore._stored] if type(kvstore) is KVStore else []
+        return unchanged_on_failure(
+            self._exec_group.param_arrays, shallow=[vars(self), vars(self._devices), *given, *stored]
+        )
+
+    def _install_optimizer(self, kvstore: Any, optimizer: Any, optimizer_params: Any) -> None:
+        content = b""
+        if self._preload_opt_states is not None:
+            content = read_states(self._preload_opt_states, self._preload_params)
         arg_params, _ = self.get_params()
         group = self._exec_group
         store, on_store = _create_kvstore(kvstore, len(self._context), arg_params)
@@ -101,18 +125,19 @@ class OptimizingModule(BaseModule):
         optimizer = self._made_optimizer(optimizer, optimizer_params, 1.0 / rows, on_store)
 
         updater = None if on_store else opt.get_updater(optimizer)
-        if store:
-            if self._compression_params:
-                store.set_gradient_compression(self._compression_params)
-            if on_store:
-                store.set_optimizer(optimizer)
-            _initialize_kvstore(
-                kvstore=store, param_arrays=group.param_arrays, arg_params=arg_params,
-                param_names=group.param_names, update_on_kvstore=on_store,
-            )
-        if self._preload_opt_states is not None:
-            _load_states(self._preload_opt_states, store if on_store else None, updater)
-            self._preload_opt_states = None
+        with store_kept_on_failure(store):
+            if store:
+                if self._compression_params:
+                    store.set_gradient_compression(self._compression_params)
+                if on_store:
+                    store.set_optimizer(optimizer)
+                _initialize_kvstore(
+                    kvstore=store, param_arrays=group.param_arrays, arg_params=arg_params,
+                    param_names=group.param_names, update_on_kvstore=on_store,
+                )
+            if self._preload_opt_states is not None:
+                set_states(content, self._preload_opt_states, store, updater)
+                self._preload_opt_states = self._preload_params = None
         self._optimizer, self._kvstore = optimizer, store
         self._update_on_kvstore, self._updater = on_store, updater
         self._indexed_names, self._indexed_contexts = list(group.param_names), len(self._context)
@@ -153,13 +178,8 @@ class OptimizingModule(BaseModule):
         Parameters that both have meet in one state, whatever their order is here and there.
         """
         demand(shared_module, "borrow_optimizer")
-        self._optimizer = shared_module._optimizer
-        self._kvstore = shared_module._kvstore
-        self._update_on_kvstore = shared_module._update_on_kvstore
-        self._updater = shared_module._updater
-        self._indexed_names = shared_module._indexed_names
-        self._indexed_contexts = shared_module._indexed_contexts
-        self.optimizer_initialized = True
+        borrowed = {name: getattr(shared_module, name) for name in _OF_THE_OPTIMIZER}
+        vars(self).update(borrowed, optimizer_initialized=True)  # in one step, which nothing interrupts
 
     def update(self) -> None:
         """Apply the gradients of the last backward to the parameters of every context."""
@@ -176,6 +196,15 @@ class OptimizingModule(BaseModule):
                 weights, gradients, updater=self._updater, kvstore=self._kvstore,
                 num_device=max(self._indexed_contexts, len(self._context)), param_names=self._indexed_names,
             )
+
+    def _values_kept_on_failure(self) -> AbstractContextManager[None]:
+        """A block that sets parameters; they, and what updates them, are as before when it fails."""
+        group, store = self._exec_group, self._kvstore
+        owned = (store._stored, store._updater) if type(store) is KVStore else ({}, None)
+        return unchanged_on_failure(
+            self._arg_params, self._aux_params, group.param_arrays, group.aux_arrays, self._updater, owned[1],
+            kinds=opt.REMEMBERING, shallow=[vars(self), vars(self._devices), owned[0]],
+        )
 
     def _tell_store(self) -> None:
         """Let who updates the parameters know of those just set; states stay as they are."""
@@ -212,12 +241,19 @@ class OptimizingModule(BaseModule):
         if self._update_on_kvstore:
             self._kvstore.save_optimizer_states(fname)
         else:
-            write_atomically(fname, self._updater.get_states())
+            states.save(fname, self._updater.get_states())
 
-    def load_optimizer_states(self, fname: str) -> None:
-        """Read the optimizer's states from a file of :meth:`save_optimizer_states`."""
+    def load_optimizer_states(self, fname: str, *, allow_other_params: bool = False) -> None:
+        """Read the optimizer's states from a file of :meth:`save_optimizer_states` or :meth:`save_checkpoint`.
+
+        Raises:
+            MXNetError: the file is damaged, or was saved with another params file than lies beside it and
+                ``allow_other_params`` is off.
+            OSError: it cannot be read.
+        """
         demand(self, "load_optimizer_states")
-        _load_states(fname, self._kvstore if self._update_on_kvstore else None, self._updater)
+        content = read_states(fname, ParamsFile("", None) if allow_other_params else None)
+        set_states(content, fname, self._kvstore, self._updater)
 
     def prepare(self, data_batch: Any, sparse_row_id_fn: Callable | None = None) -> None:
         """Check which rows of row_sparse parameters ``data_batch`` will need.
@@ -255,14 +291,6 @@ class OptimizingModule(BaseModule):
                 )
             if declared.get(name, {}).get("__storage_type__") != _ROW_SPARSE:
                 warnings.warn(f"{name}.stype is not 'row_sparse'. No need to pull rows.", stacklevel=2)
-
-
-def _load_states(fname: str, store: Any, updater: Any) -> None:
-    """Read states into the store, or into the updater when there is no store."""
-    if store is not None:
-        store.load_optimizer_states(fname)
-    else:
-        updater.set_states(Path(fname).read_bytes(), str(fname))
 
 
 def group_to_share(shared_module: Any, contexts: int) -> DataParallelExecutorGroup:

@@ -23,7 +23,7 @@ def gradient_storages(symbol: Any, shapes: Mapping[str, Any], types: Mapping[str
         return {}
     arguments, auxiliary = symbol._variables()
     variables = storage.declared([*arguments, *auxiliary], None)
-    found = inference.shapes(order, {name: tuple(shape) for name, shape in shapes.items()})
+    found = inference.shapes(order, {name: inference.read_shape(shape) for name, shape in shapes.items()})
     dtypes = inference.types(
         order, {name: dtype_of(dtype) for name, dtype in types.items()}, np.dtype(np.float32)
     )

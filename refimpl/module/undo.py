@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..kvstore import KVStore
+
 
 @contextmanager
 def shapes_kept_on_failure(modules: Iterable[Any]) -> Iterator[None]:
@@ -20,6 +22,20 @@ def shapes_kept_on_failure(modules: Iterable[Any]) -> Iterator[None]:
         for part, attributes in held:
             vars(part).clear()
             vars(part).update(attributes)
+        raise
+
+
+@contextmanager
+def store_kept_on_failure(store: Any) -> Iterator[None]:
+    """Give a store of this process its keys, updater and compression back when the block fails."""
+    if type(store) is not KVStore:  # servers and stores of users' own keep what only they know
+        yield
+        return
+    held = {name: dict(value) if isinstance(value, dict) else value for name, value in vars(store).items()}
+    try:
+        yield
+    except BaseException:
+        vars(store).update(held)
         raise
 
 
@@ -52,8 +68,9 @@ def _values(module: Any) -> tuple[dict, dict] | None:
 def _parts(module: Any) -> Iterator[Any]:
     """A module, the modules inside it, their executor groups and the monitors of these."""
     yield module
-    for name in ("_modules", "_buckets"):
+    for name in ("_modules", "_buckets", "_mod_aux"):
         inside = getattr(module, name, None) or ()
+        inside = [inside] if name == "_mod_aux" and inside else inside
         for one in inside.values() if isinstance(inside, dict) else inside:
             yield from _parts(one)
     group = getattr(module, "_exec_group", None)

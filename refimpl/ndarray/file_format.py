@@ -220,13 +220,22 @@ def load(fname: str) -> Any:
         MXNetError: the file is missing, unreadable or damaged.
         TypeError: ``fname`` is not a string or path.
     """
+    return load_frombuffer(read_file(fname), str(fname))
+
+
+def read_file(fname: str) -> bytes:
+    """The bytes of a file for :func:`load_frombuffer`.
+
+    Raises:
+        MXNetError: the file is missing or unreadable.
+        TypeError: ``fname`` is not a string or path.
+    """
     if not isinstance(fname, (str, Path)):
         raise refusal("params-file/name", f"fname must be a string, got {type(fname).__name__}", TypeError)
     try:
-        data = Path(fname).read_bytes()
+        return Path(fname).read_bytes()
     except OSError as error:
         raise refusal("params-file/readable", f"cannot read {fname}: {error.strerror}") from None
-    return load_frombuffer(data, str(fname))
 
 
 def from_record(raw: bytes, name: str = "buffer") -> NDArray | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import MethodType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,11 +12,12 @@ from .. import engine, profiling_hook
 from ..base import MXNetError, dtype_of, numeric_types, refusal
 from ..context import Context, current_context
 from ..engine.tasks import overlap, owner_of, span_of
-from ..kernels.foundation import Buffer, Op, allocate, get, keeps, known
+from ..kernels.foundation import Buffer, Op, allocate, get, keeps
 from ..kernels.foundation import run as runner
+from ..kernels.foundation.run import Plan
 from ..operator_function import OperatorFunction
 from ..resource import random_streams
-from ..signatures import LIMIT, parsed, signature
+from ..signatures import parsed, signature
 from . import ndarray, tape  # ndarray is read when an operator runs: it imports this file
 
 if TYPE_CHECKING:
@@ -32,57 +33,15 @@ METHODS = frozenset(
     square squeeze sum swapaxes take tan tanh tile topk transpose trunc zeros_like""".split()
 )
 
-class Plan(NamedTuple):
-    """What a call works out once for its parameters and the shapes and types of its inputs."""
-
-    results: list[tuple[Any, np.dtype]]
-    """Shape and type of every output."""
-    plain: bool
-    """Whether the page's forward can be called as it is: no half precision, mode or random streams."""
-
-
-_PLANS: dict[Any, Plan] = {}
-
 
 def plan_of(op: Op, p: Any, inputs: Sequence[Buffer], targets: Sequence[NDArray] = ()) -> Plan:
     """The plan of a call; ``targets`` tell their shapes where there are no inputs."""
-    parts = [op, p]
-    for buffer in inputs:
-        parts.append(buffer.shape)
-        parts.append(buffer.flat.dtype)
-    key = tuple(parts)
-    found = _PLANS.get(key) if inputs else None
-    if found is None:
-        found = _worked_out(op, p, inputs, targets)
-        if len(_PLANS) >= LIMIT:
-            _PLANS.clear()
-        _PLANS[key] = found
-    return found
-
-
-def _worked_out(op: Op, p: Any, inputs: Sequence[Buffer], targets: Sequence[NDArray]) -> Plan:
     try:
-        return _inferred(op, p, inputs, targets)
+        return runner.plan(op, p, inputs, [target.shape for target in targets])
     except MXNetError as error:
         explained = MXNetError(f"Error in operator {op.name}: {error}")
         explained.clause = error.clause
         raise explained from error.__cause__
-
-
-def _inferred(op: Op, p: Any, inputs: Sequence[Buffer], targets: Sequence[NDArray]) -> Plan:
-    unknown = [None] * len(op.output_names(p))
-    wanted = [t.shape for t in targets] + unknown[len(targets) :]
-    _, shapes = op.infer(p, [b.shape for b in inputs], wanted if not inputs else unknown)
-    given = [b.flat.dtype for b in inputs]
-    _, types = op.infer_type(p, given, unknown)
-    if not known(*shapes):
-        raise refusal("nd/known-shape", f"{op.name}: the output shape is not known, give shape=")
-    results = [
-        (shape, np.dtype(kind) if kind is not None else np.dtype(np.float32))
-        for shape, kind in zip(shapes, types, strict=True)
-    ]
-    half = any(kind == np.float16 for kind in [*given, *[kind for _, kind in results]])
-    return Plan(results, not (half or op.mode or op.random))
 
 
 def _overlap(left: Buffer, right: Buffer) -> bool:
@@ -219,7 +178,7 @@ def _run(
     def work() -> None:
         begun = None if watch is None else watch.begin(op.name, ctx, [s.shape for s in sources])
         try:
-            runner.forward(op, p, sources, results, is_train=is_train, rng=rng)
+            runner.fill(op, p, sources, results, is_train=is_train, rng=rng)
         finally:
             if watch is not None:
                 watch.end(begun)

@@ -15,6 +15,7 @@ from ..context import Context, current_context
 from ..kernels.foundation import Buffer, Op, allocate, merge, register
 from ..kernels.foundation.params import is_hidden_key
 from ..ndarray import NDArray, tape
+from ..symbol.inference import read_shape
 from .custom import CustomOp, find
 
 
@@ -155,13 +156,13 @@ class Use:
 
 def _shape(p: Use, name: str, found: Any) -> tuple[int, ...] | None:
     with users_code(f"{p.op_type}.infer_shape, shape {found!r} of {name}"):
-        sides = tuple(max(operator.index(side), 0) for side in found)
-    return sides or None
+        sides = read_shape([operator.index(side) for side in found])
+    return sides
 
 
 def infer(p: Use, ins: list, outs: list) -> tuple[list, list]:
     """Shapes by the user's ``infer_shape``: unknown ones are [] there, unknown sides -1."""
-    given = [[side or -1 for side in shape or ()] for shape in ins[: len(p.arguments)]]
+    given = [[int(side) for side in shape or ()] for shape in ins[: len(p.arguments)]]
     found = p.lists("infer_shape", given)
     names = [*p.inputs, *p.outputs]
     merged = [

@@ -35,11 +35,13 @@ class SGLD(Optimizer):
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
         """One step; ``state`` is None."""
         lr, wd = self._counted_rates(index)
+        moved = weight.copy()  # the weight itself changes in one step: there may be no memory for the noise
         apply_update(
-            "sgd_update", weight, grad, lr=lr / 2, wd=wd, rescale_grad=self.rescale_grad,
+            "sgd_update", moved, grad, lr=lr / 2, wd=wd, rescale_grad=self.rescale_grad,
             clip_gradient=strict_clipping(self), lazy_update=False,
         )
-        weight += normal(0, math.sqrt(lr), weight.shape, weight.dtype, weight.context)
+        moved += normal(0, math.sqrt(lr), weight.shape, weight.dtype, weight.context)
+        moved.copyto(weight)
 
 
 __all__ = ["SGLD"]

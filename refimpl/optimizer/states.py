@@ -12,12 +12,16 @@ An optimizer alone is written and read in the same way: that is how a worker han
 
 from __future__ import annotations
 
+import os
 import pickle
+import re
 import struct
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..atomic import sha256_written, write_atomically
 from ..base import refusal
 from ..foreign import what_it_is
 from ..ndarray import NDArray
@@ -31,6 +35,8 @@ _ARRAYS = {
     "row_sparse": ("mxnet.ndarray.sparse", "RowSparseNDArray"),
     "csr": ("mxnet.ndarray.sparse", "CSRNDArray"),
 }
+_SAVED_WITH = b"saved with the params file of SHA-256 "
+_MARK = re.compile(b"\x80\x04X.{4}" + _SAVED_WITH + b"([0-9a-f]{64})0", re.DOTALL)
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -157,7 +163,36 @@ class _Writer:
         self.put(pickle.BUILD)
 
 
+def save(fname: str | os.PathLike[str], content: bytes) -> None:
+    """Write what :func:`dumps` made; among files saved together it names the SHA-256 of the params of that name.
+
+    Raises:
+        MXNetError: the file cannot be written.
+    """
+    params = params_beside(fname)
+    digest = None if params is None else sha256_written(params)
+    write_atomically(fname, content if digest is None else marked(content, digest))
+
+
+def marked(content: bytes, sha256: str) -> bytes:
+    """The same states with the params file that they belong to: as text that every reader of pickles drops again."""
+    raw = _SAVED_WITH + sha256.encode()
+    return content[:2] + pickle.BINUNICODE + struct.pack("<I", len(raw)) + raw + pickle.POP + content[2:]
+
+
 # --- reading --------------------------------------------------------------------------------------
+
+
+def saved_with(content: bytes) -> str | None:
+    """The SHA-256 of the params file that states were saved with; None in files that do not tell."""
+    found = _MARK.match(content)
+    return None if found is None else found[1].decode()
+
+
+def params_beside(fname: str | os.PathLike[str]) -> Path | None:
+    """The params file that is saved with a ``.states`` file: that of the same name."""
+    path = Path(fname)
+    return path.with_suffix(".params") if path.suffix == ".states" else None
 
 
 def loads(content: bytes, name: str = "the content") -> tuple[dict[Any, Any], Any]:
@@ -207,4 +242,6 @@ def _data(content: bytes, refused: Refused) -> Any:
     return revive(read(content, objection, refused), refused, len(content))
 
 
-__all__ = ["dumps", "dumps_optimizer", "loads", "loads_optimizer"]
+__all__ = [
+    "dumps", "dumps_optimizer", "loads", "loads_optimizer", "marked", "params_beside", "save", "saved_with",
+]

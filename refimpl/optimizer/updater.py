@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..context import Context
+from ..lr_scheduler import LRScheduler
 from ..ndarray import NDArray
 from . import states as states_file
 from .optimizer import Index, Optimizer
@@ -42,12 +43,28 @@ class Updater:
                 together.setdefault((each.dtype, each.context), []).append((name, each, gradient, state))
             else:
                 optimizer._set_current_context(each.context.device_id)
-                optimizer.update_multi_precision(name, each, gradient, state)
+                self._step(name, each, gradient, state)
         size = max(optimizer.aggregate_num, 1)
         for (_, context), group in together.items():
             optimizer._set_current_context(context.device_id)
             for start in range(0, len(group), size):
-                optimizer.update_multi_precision(*map(list, zip(*group[start : start + size], strict=True)))  # type: ignore[call-arg]
+                self._step(*map(list, zip(*group[start : start + size], strict=True)))  # type: ignore[arg-type]
+
+    def _step(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """One step of the rule; a step that fails is not counted, so that it can be taken again."""
+        optimizer = self.optimizer
+        counts, number = optimizer._index_update_count, optimizer.num_update
+        before = {name: counts.get(name) for name in (index if isinstance(index, list) else (index,))}
+        try:
+            optimizer.update_multi_precision(index, weight, grad, state)
+        except BaseException:
+            optimizer.num_update = number
+            for name, count in before.items():
+                if count is None:
+                    counts.pop(name, None)
+                else:
+                    counts[name] = count
+            raise
 
     def _state(self, index: Any, weight: NDArray) -> Any:
         """The state of a parameter, where its weight is."""
@@ -83,11 +100,11 @@ class Updater:
         Raises:
             MXNetError: the bytes are damaged or hold what no such file holds.
         """
-        self.states, optimizer = states_file.loads(states, name)
+        found, optimizer = states_file.loads(states, name)
+        changed: dict[str, Any] = {"states": found, "states_synced": dict.fromkeys(found, False)}
         if optimizer is not None:
-            self.optimizer = optimizer
-            self.aggregate_updates = optimizer.aggregate_num > 0
-        self.states_synced = dict.fromkeys(self.states, False)
+            changed |= {"optimizer": optimizer, "aggregate_updates": optimizer.aggregate_num > 0}
+        vars(self).update(changed)  # in one step, which nothing interrupts
 
 
 def get_updater(optimizer: Optimizer) -> Updater:
@@ -95,4 +112,7 @@ def get_updater(optimizer: Optimizer) -> Updater:
     return Updater(optimizer)
 
 
-__all__ = ["Updater", "get_updater"]
+REMEMBERING = (Updater, Optimizer, LRScheduler)
+"""What an update changes beside the weights."""
+
+__all__ = ["REMEMBERING", "Updater", "get_updater"]

@@ -15,6 +15,7 @@ import numpy as np
 from ..base import require
 from ..io import DataBatch, DataDesc, DataIter
 from ..ndarray import NDArray, array
+from ..restoring import unchanged_on_failure
 
 
 def encode_sentences(
@@ -148,16 +149,17 @@ class BucketSentenceIter(DataIter):
         return DataDesc(name, shape, layout=self.layout)
 
     def reset(self) -> None:
-        """Begin the next epoch in a new order."""
-        self.curr_idx = 0
-        random.shuffle(self.idx)
-        self.nddata, self.ndlabel = [], []
-        for rows in self.data:
+        """Begin the next epoch in a new order; all at once, or not at all."""
+        order, shuffled = list(self.idx), [rows.copy() for rows in self.data]
+        random.shuffle(order)
+        arrays: tuple[list[NDArray], list[NDArray]] = ([], [])
+        for rows in shuffled:
             np.random.shuffle(rows)  # noqa: NPY002  # the global generator is the one that scripts seed
             labels = np.full_like(rows, self.invalid_label)
             labels[:, :-1] = rows[:, 1:]
-            self.nddata.append(array(rows, dtype=self.dtype))
-            self.ndlabel.append(array(labels, dtype=self.dtype))
+            arrays[0].append(array(rows, dtype=self.dtype))
+            arrays[1].append(array(labels, dtype=self.dtype))
+        vars(self).update(curr_idx=0, idx=order, data=shuffled, nddata=arrays[0], ndlabel=arrays[1])
 
     def next(self) -> DataBatch:
         """Return the next batch, with the length of its bucket as ``bucket_key``.
@@ -167,8 +169,11 @@ class BucketSentenceIter(DataIter):
         """
         if self.curr_idx == len(self.idx):
             raise StopIteration
-        bucket, first = self.idx[self.curr_idx]
-        self.curr_idx += 1
+        with unchanged_on_failure(shallow=[vars(self)]):  # a batch that was not delivered comes again
+            self.curr_idx += 1
+            return self._batch(*self.idx[self.curr_idx - 1])
+
+    def _batch(self, bucket: int, first: int) -> DataBatch:
         data, label = (
             rows[bucket][first : first + self.batch_size] for rows in (self.nddata, self.ndlabel)
         )

@@ -42,13 +42,14 @@ def _details(graph: Graph, node: Node) -> tuple[Any, ...]:
         repr(node.params),  # text: 0.0 and -0.0 are equal numbers
         graph.contexts[id(node)], id(node) in graph.forward,
         # two gradients may differ in nothing but the shape that they give
-        [f"{graph.types[key]} {graph.shapes[key]}" for key in outputs],  # text: a type equals None
+        *[f"{graph.types[key]} {graph.shapes[key]}" for key in outputs],  # text: a type equals None
     )
 
 
 def eliminate(graph: Graph) -> Graph:
     """The graph with equal operators merged, the first of them staying; outputs keep memory of their own."""
-    kept: dict[tuple[Any, ...], list[Node]] = {}
+    first: dict[tuple[Any, ...], Node] = {}
+    kept: dict[tuple[Any, ...], dict[tuple[Any, ...], Node]] = {}  # by details, once there are two
 
     def visit(node: Node, inputs: list[Entry]) -> Node:
         made = graph.with_inputs(node, inputs)
@@ -56,12 +57,13 @@ def eliminate(graph: Graph) -> Graph:
             return made
         if not inputs and not all(known(graph.shapes[id(made), i]) for i in range(made.output_count())):
             return made  # zeros of unknown shape may take two shapes
-        earlier = kept.setdefault(_reading(made, inputs), [])
-        for other in earlier:
-            if _details(graph, other) == _details(graph, made):
-                return other
-        earlier.append(made)
-        return made
+        reading = _reading(made, inputs)
+        other = first.setdefault(reading, made)
+        if other is made:
+            return made
+        if reading not in kept:
+            kept[reading] = {_details(graph, other): other}
+        return kept[reading].setdefault(_details(graph, made), made)
 
     return separate(graph.rewritten(visit))
 

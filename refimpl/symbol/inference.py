@@ -1,5 +1,8 @@
 """Shape and type inference: every operator refines what is known, until nothing changes.
 
+Inside, an unknown side is -1 (``UNKNOWN``) and an unknown shape None, and 0 is an ordinary side. Users write and read
+shapes in the mode that ``mx.util.np_shape`` chooses; :func:`read_shape` and :func:`shown_shape` stand between.
+
 [infer/fixpoint] Knowledge flows in both directions: operators are visited inputs-first, then outputs-first,
 until a whole round adds nothing. One about which all is known has nothing more to say and is not visited again.
 """
@@ -12,9 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base import MXNetError, dtype_of, refusal
-from ..kernels.foundation import Shape
+from ..kernels.foundation import UNKNOWN, Shape, agree
 from ..kernels.foundation import known as shapes_known
 from ..kernels.foundation.params import parse
+from ..util import is_np_shape
 from .ir import Entry, Node, post_order
 
 Key = tuple[int, int]
@@ -24,6 +28,42 @@ MAX_ROUNDS = 1000
 def key_of(entry: Entry) -> Key:
     """A hashable name for an entry."""
     return (id(entry.node), entry.index)
+
+
+def read_shape(given: Sequence[int]) -> Shape | None:
+    """A shape that a user wrote, as inference has it.
+
+    [infer/unknown-sides] -1 is an unknown side; outside ``np_shape`` 0 is one too, and () an unknown shape.
+
+    Raises:
+        MXNetError: a side is below -1.
+    """
+    if min(given, default=0) < -1:
+        raise refusal("infer/unknown-sides", f"shape dim size must be >= -1, while received {tuple(given)}")
+    if is_np_shape():
+        return tuple(UNKNOWN if side == UNKNOWN else int(side) for side in given)
+    return tuple(int(side) if side > 0 else UNKNOWN for side in given) or None
+
+
+def shown_shape(found: Shape | None) -> Shape | None:
+    """A shape as users read it: what is unknown is -1 and None under ``np_shape``, 0 and () outside."""
+    if is_np_shape():
+        return None if found is None else tuple(map(int, found))
+    return tuple(0 if side == UNKNOWN else side for side in found or ())
+
+
+def is_shown_whole(found: Shape | None) -> bool:
+    """Whether a user finds nothing unknown in a shape: outside ``np_shape`` a side of 0 reads as unknown."""
+    return shapes_known(found) and (is_np_shape() or (0 not in found and found != ()))  # type: ignore[operator]
+
+
+def _asked(node: Node) -> Any:
+    """A node's parameters, with what they leave open of the output's shape."""
+    assert node.op is not None
+    name = node.op.states
+    if not name:
+        return node.params
+    return node.params._replace(**{name: read_shape(getattr(node.params, name)) or ()})
 
 
 def _explained(node: Node, error: MXNetError, ins: list, outs: list) -> MXNetError:
@@ -50,6 +90,14 @@ def _are_types(*found: Any) -> bool:
     return True not in [value is None for value in found]
 
 
+def _require_refined(node: Node, before: Any, value: Any, found: list, count: int) -> None:
+    """[operator/input-shape] What is known of an array stays as it is: loops index by the shapes that were inferred."""
+    if isinstance(before, tuple) and len(before) == len(value) and all(map(agree, before, value)):
+        return
+    error = refusal("operator/input-shape", f"{node.name}: {before} is given where {value} is expected")
+    raise _explained(node, error, found[:count], found[count:])  # type: ignore[arg-type]  # an MXNetError
+
+
 def _visit(node: Node, known: dict[Key, Any], rule: Callable, is_whole: Callable) -> tuple[bool, bool]:
     """Apply one operator's rule; whether it said anything new, and whether all is known about inputs and outputs."""
     number, count = id(node), len(node.inputs)
@@ -57,13 +105,15 @@ def _visit(node: Node, known: dict[Key, Any], rule: Callable, is_whole: Callable
     keys += [(number, index) for index in range(node.output_count())]
     found = [known.get(key) for key in keys]
     try:
-        new_ins, new_outs = rule(node.params, found[:count], found[count:])
+        new_ins, new_outs = rule(_asked(node), found[:count], found[count:])
     except MXNetError as error:
         raise _explained(node, error, found[:count], found[count:]) from error.__cause__
     learned = False
     for key, before, value in zip(keys, found, (*new_ins, *new_outs), strict=True):
         # np.dtype("float64") == None is True, so an absent value is asked for by identity
         if value is not before and value is not None and (before is None or value != before):
+            if before is not None:
+                _require_refined(node, before, value, found, count)
             known[key] = value
             learned = True
     return learned, is_whole(*new_ins, *new_outs)
@@ -123,7 +173,7 @@ class _Stated(NamedTuple):
 def _stated_shape(node: Node) -> Any:
     """What the variable's own ``__shape__`` says, None if nothing."""
     stated = node.attrs.get("__shape__")
-    return parse(f"variable {node.name}", _Stated, {"shape": stated}).shape if stated else None
+    return read_shape(parse(f"variable {node.name}", _Stated, {"shape": stated}).shape) if stated else None
 
 
 def _told(given: Mapping[Any, Any], node: Node) -> Any:
@@ -131,10 +181,10 @@ def _told(given: Mapping[Any, Any], node: Node) -> Any:
     return given.get(id(node), given.get(node.name))
 
 
-def shapes(order: Sequence[Node], given: Mapping[Any, tuple[int, ...]]) -> dict[Key, Any]:
+def shapes(order: Sequence[Node], given: Mapping[Any, Shape | None]) -> dict[Key, Any]:
     """Shapes of all entries that can be known; ``given`` tells variables by name or by id.
 
-    A negative side is unknown, as 0 is.
+    What is given are facts (those of arrays), or shapes that went through :func:`read_shape`.
 
     Raises:
         MXNetError: two operators or a given shape contradict each other.
@@ -148,7 +198,7 @@ def shapes(order: Sequence[Node], given: Mapping[Any, tuple[int, ...]]) -> dict[
         if told is None:
             told = _stated_shape(node)
         if told is not None:
-            known[id(node), 0] = tuple(max(int(side), 0) for side in told)
+            known[id(node), 0] = tuple(told)
     return fixpoint(order, known, "infer")
 
 

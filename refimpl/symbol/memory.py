@@ -5,17 +5,14 @@ of the forward pass that the backward pass reads are held for good, because back
 
 [memory/inplace] Where the page allows it, a step writes over an input that nobody reads afterwards.
 
-The values of one context lie in one arena. Two values whose lives overlap get disjoint places in it, each the
-smallest gap that holds it; whoever is large, or lives long, chooses first (Pisarchyk and Lee, 2020).
+The values of one context lie in one arena; ``arrangement.py`` says where in it.
 """
 
 from __future__ import annotations
 
 import os
-from bisect import insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +20,7 @@ import numpy as np
 from ..base import refusal
 from ..context import Context
 from ..kernels.foundation import size_of
+from .arrangement import Block, arrange, pile_of
 from .graph import Graph
 from .inference import Key, key_of
 from .ir import Node
@@ -36,8 +34,7 @@ MODES = {
 """What ``REFIMPL_MEMORY_PLAN`` may be, and what it means."""
 
 ALIGNMENT = 64
-LODGINGS = 8  # outputs whose memory values may use before they are written
-ROUNDS, MANY, WASTE = 20, 500, 0.005  # attempts; values beyond which there is one; what is good enough
+OUTPUTS_USED = 8  # outputs whose memory values may use before they are written
 
 
 def mode() -> str:
@@ -109,21 +106,6 @@ class Plan:
         return "\n".join(lines)
 
 
-@dataclass(eq=False)
-class _Tenant:
-    """Values that lie at one place, one after the other or as views of each other."""
-
-    context: Context
-    used: int
-    size: int
-    """``used`` bytes, rounded up."""
-    first: int
-    last: int
-    keys: list[Key]
-    offset: int = 0
-    home: Key | None = None
-
-
 def _inplace_pairs(node: Node) -> tuple[tuple[int, int], ...]:
     """(position of an input, index of an output) that may share memory."""
     return node.signature.inplace if node.primal is None else node.signature.inplace_backward
@@ -145,8 +127,8 @@ class _Planner:
         self.graph, self.pinned, self.how = graph, pinned, how
         self.forward, self.backward = graph.steps()
         self.end = len(self.forward) + len(self.backward)
-        self.tenants: list[_Tenant] = []
-        self.of: dict[Key, _Tenant] = {}
+        self.blocks: list[Block] = []
+        self.of: dict[Key, Block] = {}
         self.plan = Plan()
         self.last_use = self._last_uses(held)
         self.changed = _changed([*self.forward, *self.backward])
@@ -166,13 +148,13 @@ class _Planner:
         return size_of(self.graph.shapes[key], kind) * kind.itemsize
 
     def _alike(self, a: Key, b: Key, context: Context) -> bool:
-        types, tenant = self.graph.types, self.of[a]
-        return types[a] == types[b] and tenant.used == self._bytes(b) and tenant.context == context
+        types, block = self.graph.types, self.of[a]
+        return types[a] == types[b] and block.used == self._bytes(b) and block.context == context
 
-    def _join(self, key: Key, tenant: _Tenant, step: int) -> None:
-        tenant.last = max(tenant.last, self.last_use.get(key, step))
-        tenant.keys.append(key)
-        self.of[key] = tenant
+    def _join(self, key: Key, block: Block, step: int) -> None:
+        block.last = max(block.last, self.last_use.get(key, step))
+        block.keys.append(key)
+        self.of[key] = block
 
     def _view(self, step: int, node: Node, context: Context) -> None:
         """Let the output of a view be the memory of its input."""
@@ -195,41 +177,43 @@ class _Planner:
             target = (id(node), index)
             if target in self.of or target in self.pinned:
                 continue
-            for tenant in self._overwritable(step, node, index, context):
-                if id(tenant) not in taken:
-                    self._join(target, tenant, step)
-                    taken.add(id(tenant))
+            for block in self._overwritable(step, node, index, context):
+                if id(block) not in taken:
+                    self._join(target, block, step)
+                    taken.add(id(block))
                     break
 
-    def _overwritable(self, step: int, node: Node, index: int, context: Context) -> list[_Tenant]:
+    def _overwritable(self, step: int, node: Node, index: int, context: Context) -> list[Block]:
         """Whose memory the output may take over, because nobody reads it after this step."""
         pairs, found = _inplace_pairs(node), []
         for position in [i for i, o in pairs if o == index]:
             source = key_of(node.inputs[position])
-            tenant = self.of.get(source)
-            if tenant is None or tenant.last != step or not self._alike(source, (id(node), index), context):
+            block = self.of.get(source)
+            if block is None or block.last != step or not self._alike(source, (id(node), index), context):
                 continue
-            readers = [i for i, (other, at) in enumerate(node.inputs) if self.of.get((id(other), at)) is tenant]
+            readers = [i for i, (other, at) in enumerate(node.inputs) if self.of.get((id(other), at)) is block]
             if all([(reader, index) in pairs for reader in readers]):  # noqa: C419  # a list is faster
-                found.append(tenant)
+                found.append(block)
         return found
 
-    def _lodge(self) -> None:
+    def _use_outputs(self) -> None:
         """Let values that are gone when an output is written lie in the memory of that output."""
         births = {id(node): step for step, node in enumerate(self.forward)}
         outputs = {key_of(e): e.node for e in self.graph.outputs if not e.node.is_variable}
-        for key in sorted(outputs, key=self._bytes, reverse=True)[:LODGINGS]:
+        for key in sorted(outputs, key=self._bytes, reverse=True)[:OUTPUTS_USED]:
             node, context, space = outputs[key], self.graph.contexts[key[0]], self._bytes(key)
             birth = births[id(node)]
             over = self._overwritable(birth, node, key[1], context)[:1]
-            free = [t for t in self.tenants if t.context == context and t.last < birth and t not in over]
-            pile = _Pile()
-            for tenant in [*over, *sorted(free, key=lambda t: (-t.size, t.first))]:
-                if tenant.home is None and tenant.used <= space:
-                    offset = pile.gap(tenant)
-                    if offset + tenant.used <= space:
-                        pile.put(tenant, offset)
-                        tenant.home = key
+            free = [b for b in self.blocks if b.context == context and b.last < birth and b not in over]
+            pile = pile_of(free)
+            for block in [*over, *sorted(free, key=lambda b: (-b.size, b.first))]:
+                if pile.is_spent:
+                    break
+                if block.home is None and block.used <= space:
+                    offset = pile.gap(block)
+                    if offset + block.used <= space:
+                        pile.put(block, offset)
+                        block.home = key
 
     def run(self) -> Plan:
         """Decide who shares, then where everything lies."""
@@ -249,93 +233,17 @@ class _Planner:
                     last = self.last_use.get(key, step)
                     first, last = (0, self.end) if self.how == "off" else (step, last)
                     size = -(-used // ALIGNMENT) * ALIGNMENT
-                    self.of[key] = tenant = _Tenant(context, used, size, first, last, [key])
-                    self.tenants.append(tenant)
+                    self.of[key] = block = Block(context, used, size, first, last, [key])
+                    self.blocks.append(block)
         if self.how != "off":
-            self._lodge()
-        for context in {tenant.context: None for tenant in self.tenants}:
-            self.plan.arenas[context] = arrange([t for t in self.tenants if t.context == context and t.home is None])
-        for tenant in self.tenants:
-            place = Place(tenant.context, tenant.offset, tenant.size, tenant.home)
-            for key in tenant.keys:
-                self.plan.place[key], self.plan.lives[key] = place, (tenant.first, tenant.last)
+            self._use_outputs()
+        for context in {block.context: None for block in self.blocks}:
+            self.plan.arenas[context] = arrange([b for b in self.blocks if b.context == context and b.home is None])
+        for block in self.blocks:
+            place = Place(block.context, block.offset, block.size, block.home)
+            for key in block.keys:
+                self.plan.place[key], self.plan.lives[key] = place, (block.first, block.last)
         return self.plan
-
-
-def needed(tenants: Sequence[_Tenant]) -> int:
-    """Bytes below which no arrangement can go: the most that lives at one step."""
-    change = [0] * (max((t.last for t in tenants), default=0) + 2)
-    for tenant in tenants:
-        change[tenant.first] += tenant.size
-        change[tenant.last + 1] -= tenant.size
-    return max(accumulate(change))
-
-
-class _Pile:
-    """Tenants with an offset each; whose lives overlap, lie apart."""
-
-    def __init__(self) -> None:
-        self.placed: list[tuple[int, int, int, int]] = []
-        """(begin, end, first step, last step) of each, in the order of their places."""
-        self.height = 0
-        """Bytes that all need together."""
-
-    def gap(self, tenant: _Tenant) -> int:
-        """The offset of the smallest gap that holds one more, on top where there is none."""
-        first, last, size = tenant.first, tenant.last, tenant.size
-        found, least, top = -1, 0, 0
-        for begin, end, born, dead in self.placed:
-            if born <= last and dead >= first:
-                room = begin - top
-                if room >= size and (found < 0 or room < least):
-                    found, least = top, room
-                if end > top:  # noqa: PLR1730  # max() would cost as much as all the rest
-                    top = end
-        return top if found < 0 else found
-
-    def put(self, tenant: _Tenant, offset: int) -> None:
-        """Place one more."""
-        tenant.offset, end = offset, offset + tenant.size
-        insort(self.placed, (offset, end, tenant.first, tenant.last))
-        self.height = max(self.height, end)
-
-
-def fit(tenants: Sequence[_Tenant]) -> int:
-    """Place tenants in the given order; the bytes that all need together."""
-    pile = _Pile()
-    for tenant in tenants:
-        pile.put(tenant, pile.gap(tenant))
-    return pile.height
-
-
-ORDERS = (
-    lambda t: (-t.size, t.first),  # the largest first: nearly always enough
-    lambda t: (-t.last, -t.size, t.first),  # those that are kept for good first
-    lambda t: (-t.size, t.last),
-    lambda t: t.first,
-)
-
-
-def arrange(tenants: Sequence[_Tenant]) -> int:
-    """Give each tenant an offset; the bytes that all need together.
-
-    Every order is tried until hardly anything is wasted, ``ROUNDS`` times; after each round, whoever lies on top
-    moves to the front of that order.
-    """
-    enough = needed(tenants) * (1 + WASTE)
-    best, chosen = -1, list(tenants)
-    orders = [sorted(tenants, key=key) for key in ORDERS]
-    for _ in range(ROUNDS if len(tenants) <= MANY else 1):
-        for order in orders:
-            total = fit(order)
-            if best < 0 or total < best:
-                best, chosen = total, list(order)
-            if best <= enough:  # this order is the best: they lie as it says
-                return best
-            top = max(order, key=lambda t: t.offset + t.size)
-            order.remove(top)
-            order.insert(0, top)
-    return fit(chosen)
 
 
 def plan(graph: Graph, pinned: set[Key], held: set[Key], how: str = "keep") -> Plan:

@@ -222,7 +222,7 @@ class Symbol(Arithmetic, Execution, Transforms):
                     "infer/shape-type", f"Arguments need to be shapes (tuple), but {name!r} is {value!r}",
                     TypeError,
                 )
-            given[name] = value
+            given[name] = inference.read_shape(value) if kind == "shape" else value
         return given
 
     def _infer(self, kind: str, args: tuple, kwargs: dict[str, Any], partial: bool) -> tuple:
@@ -241,15 +241,14 @@ class Symbol(Arithmetic, Execution, Transforms):
                 [(id(n), 0) for n in auxiliary],
             )
         )
-        complete = all(v is not None and (kind == "type" or known(v)) for part in lists for v in part)
         if kind == "type":
-            if not (complete or partial):
+            if any(v is None for part in lists for v in part) and not partial:
                 return (None, None, None)
             return tuple([None if v is None else v.type for v in part] for part in lists)
-        if complete or partial:
-            return tuple([() if v is None else v for v in part] for part in lists)
+        if partial or all(inference.is_shown_whole(v) for part in lists for v in part):
+            return tuple([inference.shown_shape(v) for v in part] for part in lists)
         unknown = [
-            f"{n.name}: {v}" for n, v in zip(arguments, lists[0], strict=True) if not known(v)
+            f"{n.name}: {inference.shown_shape(v)}" for n, v in zip(arguments, lists[0], strict=True) if not known(v)
         ]
         warnings.warn(
             "Cannot decide shape for the following arguments (0s in shape means unknown dimensions)."
@@ -270,7 +269,7 @@ class Symbol(Arithmetic, Execution, Transforms):
         return self._infer("shape", args, kwargs, partial=False)
 
     def infer_shape_partial(self, *args: Any, **kwargs: Any) -> tuple:
-        """As :meth:`infer_shape`, with () and 0 where something stays unknown."""
+        """As :meth:`infer_shape`, with () and 0 (under ``np_shape`` None and -1) where something stays unknown."""
         return self._infer("shape", args, kwargs, partial=True)
 
     def infer_type(self, *args: Any, **kwargs: Any) -> tuple:

@@ -27,7 +27,7 @@ class Value:
     send: Callable | None = None
 
 
-def _add(a: Value, b: Value) -> Value:
+def added(a: Value, b: Value) -> Value:
     return Value(a.data + b.data, a.symbol + b.symbol, [a, b], lambda g: [g, g])
 
 
@@ -117,7 +117,7 @@ def _joined(a: Value, b: Value) -> Value:
 ONE = (
     _half, _negative, _relu, _blocked, _transposed, _identity, _folded, _twice, _rows_swapped, _first_row_twice,
 )
-TWO = (_add, _sub, _mul, _dot, _measured, _joined)
+TWO = (added, _sub, _mul, _dot, _measured, _joined)
 
 
 @dataclass
@@ -174,7 +174,7 @@ def graphs(draw: st.DrawFn, max_operators: int = 9) -> Graph:
     products = 0
     for _ in range(draw(st.integers(1, max_operators))):
         pick = st.sampled_from(values[-4:]) | st.just(favourite)
-        limited = (_add, _sub, _measured, _joined) if products >= 3 else TWO
+        limited = (added, _sub, _measured, _joined) if products >= 3 else TWO
         if draw(st.booleans()):
             made = draw(st.sampled_from(ONE))(draw(pick))
         else:
@@ -196,5 +196,5 @@ def fan_out(consumers: int) -> tuple[Graph, list[Graph]]:
     branches = [CONSUMERS[number % len(CONSUMERS)](shared) for number in range(consumers)]
     total = branches[0]
     for branch in branches[1:]:
-        total = _add(total, branch)
+        total = added(total, branch)
     return Graph({"a": a}, [total]), [Graph({"a": a}, [branch]) for branch in branches]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.kernels.foundation import MXNetError, Op, known, plain_kernels
+from refimpl.kernels.foundation import UNKNOWN, MXNetError, Op, known, plain_kernels
 from refimpl.kernels.foundation import run as runner
 from refimpl.kernels.foundation.buffer import allocate
 from refimpl.kernels.foundation.loop import python_loops
@@ -173,11 +173,12 @@ def infers_from_parts(op: Op, draw: Draw) -> None:
             assert given is None, f"{why}: forgot {given}"
             continue
         assert len(found) == len(full), f"{why}: {found} contradicts {full}"
-        assert all(a in (0, b) for a, b in zip(found, full, strict=True)), (
+        assert all(a in (UNKNOWN, b) for a, b in zip(found, full, strict=True)), (
             f"{why}: {found} contradicts {full}"
         )
         if given is not None:
-            assert all(a or not b for a, b in zip(found, given, strict=True)), f"{why}: forgot {given}"
+            kept = all(a != UNKNOWN or b == UNKNOWN for a, b in zip(found, given, strict=True))
+            assert kept, f"{why}: forgot {given}"
 
 
 def _forget(shape: tuple[int, ...], draw: Draw) -> tuple[int, ...] | None:
@@ -185,7 +186,7 @@ def _forget(shape: tuple[int, ...], draw: Draw) -> tuple[int, ...] | None:
     kept = draw.choice(("all", "none", "some"))
     if kept == "all":
         return tuple(shape)
-    return None if kept == "none" else tuple(0 if draw.boolean() else side for side in shape)
+    return None if kept == "none" else tuple(UNKNOWN if draw.boolean() else side for side in shape)
 
 
 def refuses(op: Op, clause: str) -> None:
@@ -198,6 +199,17 @@ def refuses(op: Op, clause: str) -> None:
         assert len(str(error)) > len(clause) + 3, f"{op.name}: the refusal of {clause} says nothing"
     else:
         raise AssertionError(f"{op.name} accepts what [{clause}] forbids: {call}")
+
+
+def accepts(op: Op, draw: Draw) -> None:
+    """Inference refuses no valid call."""
+    of = example(op, draw)
+    unknown = [None] * len(op.output_names(of.p))
+    try:
+        op.infer(of.p, [a.shape for a in of.arrays], list(unknown))
+        op.infer_type(of.p, [a.dtype for a in of.arrays], list(unknown))
+    except MXNetError as error:
+        raise AssertionError(f"{of} is refused: {error}") from error
 
 
 def _attempt(op: Op, call: dict[str, Any]) -> None:

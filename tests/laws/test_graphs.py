@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from unittest import mock
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 import refimpl as mx
 
-from .graphs import SHAPE, Graph, dyadic, fan_out, graphs
+from .graphs import ONE, SHAPE, TWO, Graph, Value, added, dyadic, fan_out, graphs
 
 
 def arrays_of(graph: Graph, names: list[str]) -> list[mx.nd.NDArray]:
@@ -47,6 +48,24 @@ def test_outputs_and_gradients_are_those_of_the_tape(graph: Graph, seed: int) ->
     expected = graph.gradients(heads)
     for name in names:
         np.testing.assert_array_equal(grads[name], expected[name])
+
+
+@pytest.mark.clause("gradient/chain")
+@pytest.mark.parametrize("rule", [*ONE, *TWO], ids=lambda rule: rule.__name__.strip("_"))
+def test_every_rule_alone_is_that_of_the_tape(rule: Callable) -> None:
+    """Also beside a second consumer of its input, and as one of two outputs of which one is an input."""
+    count = 1 if rule in ONE else 2
+    variables = {name: Value(dyadic(k + 1), mx.sym.Variable(name)) for k, name in enumerate("ab"[:count])}
+    made = rule(*variables.values())
+    for outputs in ([made], [made, variables["a"]], [added(made, made), made]):
+        graph = Graph(variables, outputs)
+        heads = [dyadic(20 + k) for k in range(len(outputs))]
+        names = graph.symbol().list_arguments()
+        found, grads, _ = run(graph, dict.fromkeys(names, "write"), np.nan, heads)
+        for out, value in zip(found, outputs, strict=True):
+            np.testing.assert_array_equal(out, value.data)
+        for name in names:
+            np.testing.assert_array_equal(grads[name], graph.gradients(heads)[name])
 
 
 @pytest.mark.clause("gradient/chain")

@@ -1,7 +1,7 @@
 """Training that is killed (SIGKILL) at any moment leaves whole files behind, and goes on from them bit for bit.
 
-    python -m pytest tests/machines/test_killed_training.py             3 seeds
-    python -m pytest -m long tests/machines/test_killed_training.py     100 seeds, five minutes
+    python -m pytest tests/machines/test_killed_training.py     3 kills
+    python -m pytest -m long -k resume                          300 kills, MINUTES; REFIMPL_RESUME_SEED draws others
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from pathlib import Path
 import pytest
 
 import refimpl as mx
+from refimpl.atomic import write_atomically
 
 from .training_to_kill import EPOCHS, KINDS, files, train
 
 ROOT = Path(__file__).resolve().parents[2]
-MOMENTS = {"do_checkpoint": 170, "module_checkpoint": 248, "one name": 252, "buckets": 328}
-SEEDS = 100
+MOMENTS = {"do_checkpoint": 537, "module_checkpoint": 714, "one name": 720, "buckets": 858}
+FIRST = int(os.environ.get("REFIMPL_RESUME_SEED", "0"))
 
 
 @functools.cache
@@ -71,27 +72,40 @@ def survives(seed: int, folder: Path) -> None:
     assert set(expected[made]) <= set(left) <= set(following)
     for name, content in left.items():
         assert content in (expected[made].get(name), following.get(name)), name
-    hidden = sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
+    hidden = unfinished(folder)
     assert len(hidden) <= 1
-    assert all(re.fullmatch(r"\.net[-.\w]*\.[0-9a-f]{16}\.part", name) for name in hidden), hidden
+    assert all(re.fullmatch(r"\.refimpl-[0-9a-f]{8}-[0-9a-f]{16}\.part", name) for name in hidden), hidden
 
-    train(prefix, kind, begin=made + (made < EPOCHS and left == following))
     if kind == "one name" and made and left not in expected:  # parameters of one epoch beside states of another
-        assert set(files(prefix)) == set(expected[-1])
         assert left["-0000.params"] == following["-0000.params"]
+        with pytest.raises(mx.MXNetError) as caught:
+            train(prefix, kind, begin=made)
+        assert caught.value.clause == "States/same-save"
+        assert all(name in str(caught.value) for name in ("net-0000.params", "net-0000.states", "allow_other_params"))
+        assert files(prefix) == left
+        train(prefix, kind, begin=made, allow_other_params=True)
+        assert set(files(prefix)) == set(expected[-1])
     else:
+        train(prefix, kind, begin=made + (made < EPOCHS and left == following))
         assert files(prefix) == expected[-1]
+    write_atomically(folder / "next", b"")  # the kill may have come after the last checkpoint
+    assert unfinished(folder) == []
 
 
-@pytest.mark.clause("Files/atomic", "Updater/resume")
+def unfinished(folder: Path) -> list[str]:
+    """The hidden folders of saves, which are gone when nothing is being saved."""
+    return sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
+
+
+@pytest.mark.clause("Files/atomic", "Files/leftovers", "Updater/resume")
 @pytest.mark.parametrize("seed", [2, 5, 11])
 def test_a_killed_training_goes_on(seed: int, tmp_path: Path) -> None:
     survives(seed, tmp_path)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(SEEDS))
-def test_a_killed_training_goes_on_whenever_it_was_killed(seed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + 300))
+def test_resume_whenever_it_was_killed(seed: int, tmp_path: Path) -> None:
     survives(seed, tmp_path)
 
 

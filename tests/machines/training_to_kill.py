@@ -2,12 +2,15 @@
 
     python -m tests.machines.training_to_kill PREFIX KIND MOMENT stay|run
 
+It runs in 4 GiB of memory.
+
 A moment is a batch, or a line of the code that writes files whole. At the given one the program prints "now"; then
 it either stays there until it is killed, or runs on into whatever moment the kill finds it in.
 """
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import warnings
 from collections.abc import Callable
@@ -17,9 +20,10 @@ from typing import Any
 import numpy as np
 
 import refimpl as mx
-from refimpl import atomic
+from refimpl import atomic, staging
 
 EPOCHS, BATCHES = 3, 4
+MEMORY = 4 * 2**30
 DATA = (np.random.RandomState(1).uniform(-1, 1, (8, 5)) * 8).round() / 8
 LABEL = np.arange(8) % 3
 # How checkpoints are made -> (optimizer, its own arguments, contexts)
@@ -63,7 +67,7 @@ def checkpoints(kind: str, module: Any, prefix: str) -> Callable[..., None]:
 
 def train(
     prefix: str, kind: str, *, begin: int = 0, batch_end: Callable[..., None] | None = None,
-    epoch_end: Callable[..., None] | None = None,
+    epoch_end: Callable[..., None] | None = None, allow_other_params: bool = False,
 ) -> None:
     """Train to the last epoch; from the checkpoint of epoch ``begin`` unless 0."""
     optimizer, own, count = KINDS[kind]
@@ -73,11 +77,14 @@ def train(
         module = mx.mod.BucketingModule(network, default_bucket_key=1, context=contexts)
         if begin:
             module = mx.mod.BucketingModule.load(
-                prefix, number, network, default_bucket_key=1, load_optimizer_states=True, context=contexts
+                prefix, number, network, default_bucket_key=1, load_optimizer_states=True, context=contexts,
+                allow_other_params=allow_other_params,
             )
     elif begin:
         states = kind != "do_checkpoint"
-        module = mx.mod.Module.load(prefix, number, load_optimizer_states=states, context=contexts)
+        module = mx.mod.Module.load(
+            prefix, number, load_optimizer_states=states, context=contexts, allow_other_params=allow_other_params
+        )
     else:
         module = mx.mod.Module(network()[0], context=contexts)
     mx.random.seed(2)
@@ -111,8 +118,9 @@ def main(prefix: str, kind: str, moment: str, then: str) -> None:
         return trace_line
 
     def trace_call(frame: Any, event: str, _: Any) -> Any:
-        return trace_line if frame.f_code.co_filename == atomic.__file__ else None
+        return trace_line if frame.f_code.co_filename in (atomic.__file__, staging.__file__) else None
 
+    limit_memory()
     sys.settrace(trace_call)
     train(
         prefix, kind, batch_end=pass_moment,
@@ -120,6 +128,14 @@ def main(prefix: str, kind: str, moment: str, then: str) -> None:
     )
     sys.settrace(None)
     print(f"moments {int(moment) - left}", flush=True)
+
+
+def limit_memory() -> None:
+    """Let this process have no more than 4 GiB, where the system can be told so."""
+    with contextlib.suppress(ImportError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
 def files(prefix: str) -> dict[str, bytes]:

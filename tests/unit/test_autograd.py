@@ -376,3 +376,22 @@ def test_head_gradients_are_cast() -> None:
         y = x * x
     y.backward(mx.nd.array([1, 10]))
     assert (x.grad.dtype, x.grad.asnumpy().tolist()) == (np.float64, [2, 40])
+
+
+@pytest.mark.clause("autograd/head-dtype")
+@pytest.mark.parametrize(("of_y", "of_head", "gradient"), [
+    # the head is the nearest number to 0.1 of its own type, then of y's
+    ("float64", "float64", 0.1),
+    ("float64", "float32", 0.100000001490116),
+    ("float32", "float64", 0.100000001490116),
+    ("float32", "float16", 0.0999755859375),
+    ("float16", "float32", 0.0999755859375),
+])
+def test_a_head_is_rounded_to_the_type_of_its_array_alone(of_y: str, of_head: str, gradient: float) -> None:
+    x = mx.nd.array([3], dtype=of_y)
+    x.attach_grad()
+    with mx.autograd.record():
+        y = x * 1
+    y.backward(mx.nd.array([0.1], dtype=of_head))
+    assert x.grad.dtype == np.dtype(of_y)
+    assert abs(float(x.grad.asnumpy()[0]) - gradient) < 1e-15

@@ -280,3 +280,14 @@ def test_a_barrier_that_is_called_again():
     assert [(reply.worker, reply.number) for reply in replies] == [(0, 2)]
     server, replies = ask(server, 1, 2, say.Barrier(0))
     assert sorted((reply.worker, reply.number) for reply in replies) == [(0, 3), (1, 2)]
+
+
+@pytest.mark.clause("Cluster/barrier", "Cluster/leave")
+def test_a_barrier_waits_for_certain_workers_not_for_a_number():
+    """Worker 1 left and calls nevertheless: it is one worker at the barrier, but not the one that is waited for."""
+    server = opened(2)
+    server, _ = ask(server, 1, 2, say.Leave())
+    server, replies = ask(server, 1, 3, say.Barrier(0))
+    assert replies == []
+    server, replies = ask(server, 0, 2, say.Barrier(0))
+    assert sorted((reply.worker, reply.number) for reply in replies) == [(0, 2), (1, 3)]

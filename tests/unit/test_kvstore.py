@@ -91,11 +91,27 @@ def test_nothing_is_shared_with_the_caller(kind, count) -> None:
 
 
 @pytest.mark.clause("KVStore/push-alike")
-def test_a_single_array_may_change_shape_and_dtype() -> None:
+def test_a_single_array_may_change_the_dtype() -> None:
     store = kv.create()
     store.init(0, a(1, 2))
-    store.push(0, a(1, 2, 3, dtype="float64"))
-    assert stored(store, 0, 3) == [1, 2, 3]
+    store.push(0, a(3, 4, dtype="float64"))
+    assert stored(store, 0, 2) == [3, 4]
+
+
+@pytest.mark.clause("KVStore/push-alike")
+@pytest.mark.parametrize("kind", ["local", "device"])
+def test_a_single_array_keeps_the_shape_unless_an_updater_judges_it(kind) -> None:
+    # MXNet 1.9.1: kv.init(0, ones(2)); kv.push(0, ones(3)) replaces the array; a pull into shape (2,) then fails
+    store = kv.create(kind)
+    store.init([0, 1], [a(1, 2), a(3, 4)])
+    with pytest.raises(mx.MXNetError) as caught:
+        store.push([0, 1], [a(5, 6), a(1, 2, 3)])
+    assert caught.value.clause == "KVStore/push-alike"
+    assert "(3,)" in str(caught.value)
+    assert stored(store, 0, 2) == [1, 2]
+    store.set_updater(lambda _key, merged, weight: weight.__iadd__(merged.sum()))
+    store.push(0, a(1, 2, 3))
+    assert stored(store, 0, 2) == [7, 8]
 
 
 @pytest.mark.clause("KVStore/push-alike")

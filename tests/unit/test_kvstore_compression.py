@@ -88,16 +88,23 @@ def test_residuals_outlive_a_new_threshold() -> None:
 
 @clause("KVStore/compression-residual")
 def test_other_arrays_begin_anew() -> None:
-    kv = store()
-    assert pushed(kv, [0.4] * 4) == [0] * 4
-    assert pushed(kv, [0.4] * 3, size=3) == [0] * 3
-    assert pushed(kv, [0.4] * 3, size=3) == [0.5] * 3
-    assert pushed(kv, [0.4] * 3, [0.5] * 3, size=3) == [1, 1, 1]
-    kv.push(0, a([0.4] * 3, dtype="float64"))  # nor is what is left of float32 added to float64
-    assert pushed(kv, [0.4] * 3, size=3) == [0] * 3
-    kv.push(0, a([0.4] * 3, dtype="float16"))  # but float16 gradients are float32 there
-    assert pushed(kv, [0.2] * 3, size=3) == [0] * 3
-    assert pushed(kv, [0.2] * 3, size=3) == [0.5] * 3
+    kv, merged = store(), []
+    kv.set_updater(lambda key, gradient, weight: merged.append(gradient.asnumpy().tolist()))  # takes any shape
+
+    def sent(*gradients, dtype="float32") -> list:
+        kv.push(0, [a(gradient, dtype=dtype) for gradient in gradients])
+        return merged[-1]
+
+    assert sent([0.4] * 4) == [0] * 4
+    assert sent([0.4] * 3) == [0] * 3
+    assert sent([0.4] * 3) == [0.5] * 3
+    assert sent([0.4] * 4, [0.5] * 4) == [0.5] * 4
+    assert sent([0.4] * 3) == [0] * 3
+    sent([0.4] * 3, dtype="float64")  # nor is what is left of float32 added to float64
+    assert sent([0.4] * 3) == [0] * 3
+    sent([0.4] * 3, dtype="float16")  # but float16 gradients are float32 there
+    assert sent([0.2] * 3) == [0] * 3
+    assert sent([0.2] * 3) == [0.5] * 3
 
 
 @clause("KVStore/compression")

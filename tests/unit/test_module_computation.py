@@ -28,6 +28,21 @@ def test_head_gradients_are_cut_and_input_gradients_glued(contexts):
     assert [len(apart), len(apart[0])] == [1, contexts]
 
 
+@pytest.mark.clause("ExecutorGroup/head-gradients")
+@pytest.mark.parametrize("contexts", [1, 2, 3])
+def test_each_output_has_head_gradients_of_its_own(contexts):
+    data = mx.sym.Variable("data")
+    module = mx.mod.Module(mx.sym.Group([data * 2, data * 100]), label_names=None, context=[
+        mx.cpu(i) for i in range(contexts)
+    ])
+    module.bind(DATA, inputs_need_grad=True)
+    module.init_params()
+    module.forward(batch(ROWS))
+    rows = np.arange(1, 9).reshape(4, 2)
+    module.backward([mx.nd.array(rows), mx.nd.array(rows * 10)])
+    assert module.get_input_grads()[0].asnumpy().tolist() == (rows * 2 + rows * 10 * 100).tolist()
+
+
 @pytest.mark.clause("ExecutorGroup/merge")
 def test_outputs_glued_or_apart():
     module = ready(2)

@@ -113,6 +113,21 @@ def test_metrics_see_each_context_by_name():
     assert seen == [({"softmax_label": (2,)}, {"softmax_output": (2, 3)})] * 4
 
 
+@pytest.mark.clause("ExecutorGroup/metric", "ExecutorGroup/label-covers")
+@pytest.mark.parametrize("contexts", [1, 2])
+def test_a_metric_sees_no_label_beyond_the_batch(contexts):
+    seen = []
+
+    class Recorder(mx.metric.EvalMetric):
+        def update_dict(self, label, pred):
+            seen.extend(label["softmax_label"].asnumpy().tolist())
+
+    module = ready(contexts)
+    module.forward(batch(ROWS, [0, 1, 2, 0]))
+    module.update_metric(Recorder("recorder"), [mx.nd.array([0, 1, 2, 0, 7, 8])])
+    assert seen == [0, 1, 2, 0]
+
+
 @pytest.mark.clause("ExecutorGroup/metric")
 def test_metrics_of_a_module_bound_without_labels_go_by_position():
     module = mx.mod.Module(network())
@@ -126,6 +141,19 @@ def test_metrics_of_a_module_bound_without_labels_go_by_position():
 
 
 # --- fit ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.clause("Module/fit")
+def test_every_context_restarts_from_the_mean():
+    # moving means start at 0 and move half-way to their context's batch, to 1 and to 3: their mean is 2
+    module = mx.mod.Module(
+        mx.sym.MakeLoss(mx.sym.BatchNorm(mx.sym.Variable("data"), name="bn", momentum=0.5)), label_names=None,
+        context=[mx.cpu(0), mx.cpu(1)],
+    )
+    rows = mx.io.NDArrayIter(np.array([[1.0], [3.0], [5.0], [7.0]]), batch_size=4)
+    module.fit(rows, num_epoch=1, eval_metric=mx.metric.Loss(), optimizer_params={"learning_rate": 0.0})
+    held = [executor.aux_dict["bn_moving_mean"].asnumpy().tolist() for executor in module._exec_group.execs]
+    assert held == [[2], [2]]
 
 
 @pytest.mark.clause("Module/fit")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from refimpl.kernels import MXNetError, get
+from refimpl.kernels.foundation import UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,6 @@ def test_a_contradicting_output_is_refused(
 def test_an_output_tells_the_batch() -> None:
     op = get("Convolution")
     p = op.parse({"num_filter": 4, "kernel": (3,)})
-    (data, *_), (out,) = op.infer(p, [(0, 3, 0), None, None], [(2, 0, 6)])
+    (data, *_), (out,) = op.infer(p, [(UNKNOWN, 3, UNKNOWN), None, None], [(2, UNKNOWN, 6)])
     assert data == (2, 3, 8)
     assert out == (2, 4, 6)

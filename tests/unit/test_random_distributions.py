@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refimpl.kernels.foundation import MXNetError, as_buffer
+from refimpl.kernels.foundation import UNKNOWN, MXNetError, as_buffer
 from refimpl.kernels.foundation.harness import Call
 from refimpl.kernels.random_numbers import NUMBERS, draw_numbers
 from refimpl.kernels.random_streams import new_streams, shares
@@ -327,5 +327,5 @@ def test_shapes_are_inferred_where_they_can_be() -> None:
     assert call.op.infer(call.op.parse({}), [], [None]) == ([], [None])
     sample = Call("_sample_gamma", [np.ones(2)] * 2, {"shape": (3,)})
     assert sample.op.infer(sample.p, [None, (2,)], [None]) == ([(2,), (2,)], [(2, 3)])
-    assert sample.op.infer(sample.p, [None, None], [(0, 3)]) == ([(0,), (0,)], [(0, 3)])
-    assert sample.op.infer(sample.p, [(0,), None], [(4, 0)]) == ([(4,), (4,)], [(4, 3)])
+    assert sample.op.infer(sample.p, [None, None], [(UNKNOWN, 3)]) == ([(UNKNOWN,), (UNKNOWN,)], [(UNKNOWN, 3)])
+    assert sample.op.infer(sample.p, [(UNKNOWN,), None], [(4, UNKNOWN)]) == ([(4,), (4,)], [(4, 3)])

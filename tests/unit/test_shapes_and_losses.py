@@ -13,6 +13,7 @@ import pytest
 
 import refimpl as mx
 from refimpl.kernels import MXNetError, get, grad, run
+from refimpl.kernels.foundation import UNKNOWN
 
 Shapes = list[Any]
 
@@ -39,7 +40,7 @@ RESHAPES = [
     ((2, 3, 4), (-1, -2), False, (2, 3, 4)),
     ((2, 3, 4), (-2, -1), True, (2, 3, 4)),
     ((2, 12, 5), (0, 3, -1, -4, 0), True, (2, 3, 4, 5)),
-    ((2, 0, 4), (0, -4, 1, -1, 0), False, (2, 1, 0, 4)),
+    ((2, UNKNOWN, 4), (0, -4, 1, -1, 0), False, (2, 1, UNKNOWN, 4)),
     # by definition of -1: MXNet fills a wrong side here, (2, 1, 4, 1)
     ((2, 3, 4), (-2, -1), False, (2, 3, 4, 1)),
 ]
@@ -52,15 +53,15 @@ def test_reshape_codes(data: Shapes, codes: Shapes, reverse: bool, expected: Sha
 
 
 PARTS = [
-    ("Reshape", {"shape": (-1, 12)}, [(0, 3, 4)], [(2, 12)], [(2, 3, 4)], [(2, 12)]),
-    ("Reshape", {"shape": (2, 12)}, [(0, 3, 4)], [None], [(2, 3, 4)], [(2, 12)]),
+    ("Reshape", {"shape": (-1, 12)}, [(UNKNOWN, 3, 4)], [(2, 12)], [(2, 3, 4)], [(2, 12)]),
+    ("Reshape", {"shape": (2, 12)}, [(UNKNOWN, 3, 4)], [None], [(2, 3, 4)], [(2, 12)]),
     ("expand_dims", {"axis": -2}, [None], [(2, 1, 3)], [(2, 3)], [(2, 1, 3)]),
     ("transpose", {"axes": (1, 2, 0)}, [None], [(2, 3, 4)], [(4, 2, 3)], [(2, 3, 4)]),
-    ("Concat", {"num_args": 2}, [(2, 3), (0, 4)], [None], [(2, 3), (2, 4)], [(2, 7)]),
-    ("SliceChannel", {"num_outputs": 2}, [(0, 4)], [(2, 2), None], [(2, 4)], [(2, 2)] * 2),
+    ("Concat", {"num_args": 2}, [(2, 3), (UNKNOWN, 4)], [None], [(2, 3), (2, 4)], [(2, 7)]),
+    ("SliceChannel", {"num_outputs": 2}, [(UNKNOWN, 4)], [(2, 2), None], [(2, 4)], [(2, 2)] * 2),
     ("pick", {"axis": -1}, [(2, 3, 4), None], [None], [(2, 3, 4), (2, 3)], [(2, 3)]),
     ("SoftmaxOutput", {}, [(2, 3, 4), None], [None], [(2, 3, 4), (2, 3)], [(2, 3, 4)]),
-    ("SoftmaxOutput", {}, [(2, 3), (0,)], [None], [(2, 3), (2,)], [(2, 3)]),
+    ("SoftmaxOutput", {}, [(2, 3), (UNKNOWN,)], [None], [(2, 3), (2,)], [(2, 3)]),
     ("SoftmaxOutput", {"multi_output": True}, [(2, 3, 4, 5), None], [None],
      [(2, 3, 4, 5), (2, 20)], [(2, 3, 4, 5)]),
     ("SoftmaxOutput", {"multi_output": True}, [(2, 3, 4, 5), (2, 1, 4, 5)], [None],
@@ -70,9 +71,9 @@ PARTS = [
     ("LinearRegressionOutput", {}, [(2, 3, 4), (2, 12)], [None], [(2, 3, 4), (2, 12)], [(2, 3, 4)]),
     ("SVMOutput", {}, [(2, 3, 4), None], [None], [(2, 3, 4), (2, 3)], [(2, 3, 4)]),
     # by hand, where MXNet leaves more unknown
-    ("Concat", {"num_args": 2}, [(2, 3), (2, 0)], [(2, 7)], [(2, 3), (2, 4)], [(2, 7)]),
+    ("Concat", {"num_args": 2}, [(2, 3), (2, UNKNOWN)], [(2, 7)], [(2, 3), (2, 4)], [(2, 7)]),
     ("stack", {"num_args": 2, "axis": 1}, [None, None], [(3, 2, 4)], [(3, 4)] * 2, [(3, 2, 4)]),
-    ("batch_dot", {}, [(5, 2, 0), (0, 3, 4)], [None], [(5, 2, 3), (5, 3, 4)], [(5, 2, 4)]),
+    ("batch_dot", {}, [(5, 2, UNKNOWN), (UNKNOWN, 3, 4)], [None], [(5, 2, 3), (5, 3, 4)], [(5, 2, 4)]),
 ]
 
 

@@ -10,12 +10,15 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ... import unfinished
 from ...base import refusal, require
 from ...context import Context
 from ...module import Module
 from ...module.life_cycle import demand
 from ...module.module import DEVICE
+from ...module.undo import shapes_kept_on_failure
 from ...ndarray import NDArray
+from ...restoring import unchanged_on_failure
 from . import corners, workers
 from .full_pass import Sums, Terms, dense, rows_of, summed_gradients
 from .svrg_optimizer import _SVRGOptimizer
@@ -81,12 +84,15 @@ class SVRGModule(Module):
 
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
         """Compute the outputs of a batch; in training mode the snapshot computes its own beside them."""
-        super().forward(data_batch, is_train)
-        mode = self.for_training if is_train is None else is_train
-        self._batch, self._shown = (data_batch, mode), False
-        show = bool(is_train) if corners.STALE_SNAPSHOT.active else mode
-        if show and self.for_training and self._param_dict is not None:
-            self._show_snapshot()
+        demand(self, "forward")
+        with shapes_kept_on_failure([self]), unchanged_on_failure(self._exec_group.aux_arrays):
+            super().forward(data_batch, is_train)
+            mode = self.for_training if is_train is None else is_train
+            self._batch, self._shown = (data_batch, mode), False
+            show = bool(is_train) if corners.STALE_SNAPSHOT.active else mode
+            if show and self.for_training and self._param_dict is not None:
+                with unfinished.forward_of(self._exec_group.execs):
+                    self._show_snapshot()
 
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
         """Compute the gradients: of the weights, less those of the snapshot, plus the snapshot's mean.
@@ -102,10 +108,11 @@ class SVRGModule(Module):
             )
         if not corners.STALE_SNAPSHOT.active:
             self._show_snapshot()
-        super().backward(out_grads)
-        self._mod_aux.backward(out_grads)
-        if not corners.UPDATE_CORRECTS.active:
-            self._update_svrg_gradients()
+        with unfinished.backward_of(self._exec_group.execs):
+            super().backward(out_grads)
+            self._mod_aux.backward(out_grads)
+            if not corners.UPDATE_CORRECTS.active:
+                self._update_svrg_gradients()
 
     def _update_svrg_gradients(self) -> None:
         """Correct the gradients of every context."""
@@ -194,15 +201,18 @@ class SVRGModule(Module):
         grad_req: Any = "write",
     ) -> None:
         """As :meth:`Module.bind`; for training the snapshot is bound as well, with memory of its own."""
-        stays = self.binded and not force_rebind
-        super().bind(
-            data_shapes, label_shapes, for_training, inputs_need_grad, force_rebind, shared_module, grad_req
-        )
-        if stays:
+        if self.binded and not force_rebind:
+            super().bind(data_shapes, label_shapes)  # which warns
             return
-        self._param_dict = self._batch = None
-        if not for_training:
-            return
+        with shapes_kept_on_failure([self]):
+            super().bind(
+                data_shapes, label_shapes, for_training, inputs_need_grad, force_rebind, shared_module, grad_req
+            )
+            self._param_dict = self._batch = None
+            if for_training:
+                self._bind_snapshot(data_shapes, label_shapes, grad_req)
+
+    def _bind_snapshot(self, data_shapes: Any, label_shapes: Any, grad_req: Any) -> None:
         trained = {
             name for name in self._exec_group.param_names if self._exec_group.grad_req[name] != "null"
         }
@@ -213,15 +223,19 @@ class SVRGModule(Module):
 
     def reshape(self, data_shapes: Any, label_shapes: Any = None) -> None:
         """As :meth:`Module.reshape`, the snapshot too."""
-        super().reshape(data_shapes, label_shapes)
-        if self.for_training:
-            self._mod_aux.reshape(data_shapes, label_shapes)
+        demand(self, "reshape")
+        with shapes_kept_on_failure([self]):
+            super().reshape(data_shapes, label_shapes)
+            if self.for_training:
+                self._mod_aux.reshape(data_shapes, label_shapes)
 
     def set_states(self, states: Any = None, value: float | None = None) -> None:
         """As :meth:`Module.set_states`, those of the snapshot too."""
-        super().set_states(states, value)
-        if self.for_training:
-            self._mod_aux._exec_group.set_states(states, value)
+        demand(self, "set_states")
+        with unchanged_on_failure(self._exec_group.state_arrays):
+            super().set_states(states, value)
+            if self.for_training:
+                self._mod_aux._exec_group.set_states(states, value)
 
     def init_optimizer(
         self, kvstore: Any = "local", optimizer: Any = "sgd",
@@ -232,15 +246,20 @@ class SVRGModule(Module):
         Raises:
             MXNetError: ``compression_params`` are set and the store is shared: full gradients must arrive whole.
         """
+        demand(self, "init_optimizer")
         stays = self.optimizer_initialized and not force_init
         if not stays:
             self._refuse_compression(kvstore)
-        super().init_optimizer(kvstore, optimizer, optimizer_params, force_init)
-        if stays and not corners.NO_RESET.active:
-            return
-        self._param_dict = None
-        if stays:
-            return
+        with self._optimizer_kept_on_failure(kvstore, optimizer):
+            super().init_optimizer(kvstore, optimizer, optimizer_params, force_init)
+            if stays and not corners.NO_RESET.active:
+                return
+            self._param_dict = None
+            if not stays:
+                self._begin_on_store()
+
+    def _begin_on_store(self) -> None:
+        """Put accumulators into a store that workers share."""
         group = self._exec_group
         if workers.is_shared(self._kvstore):
             weights = {name: arrays[0] for name, arrays in zip(group.param_names, group.param_arrays, strict=True)}
@@ -289,15 +308,19 @@ class SVRGModule(Module):
     # --- files -----------------------------------------------------------------------------------
 
     @staticmethod
-    def load(prefix: str, epoch: int, load_optimizer_states: bool = False, **kwargs: Any) -> Module:
+    def load(
+        prefix: str, epoch: int, load_optimizer_states: bool = False, *, allow_other_params: bool = False,
+        **kwargs: Any,
+    ) -> Module:
         """As :meth:`Module.load`: an SVRGModule from a checkpoint; ``update_freq`` is among ``kwargs``."""
         if corners.LOAD_MODULE.active:
-            return Module.load(prefix, epoch, load_optimizer_states, **kwargs)
+            return Module.load(prefix, epoch, load_optimizer_states, allow_other_params=allow_other_params, **kwargs)
         names = {name: kwargs[name] for name in ("data_names", "label_names", "state_names") if name in kwargs}
-        plain = Module.load(prefix, epoch, load_optimizer_states, **names)
+        plain = Module.load(prefix, epoch, load_optimizer_states, allow_other_params=allow_other_params, **names)
         module = SVRGModule(plain.symbol, **kwargs)
         module._arg_params, module._aux_params = plain._arg_params, plain._aux_params
-        module._preload_opt_states, module.params_initialized = plain._preload_opt_states, True
+        module._preload_opt_states, module._preload_params = plain._preload_opt_states, plain._preload_params
+        module.params_initialized = True
         return module
 
 

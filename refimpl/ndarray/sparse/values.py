@@ -47,9 +47,6 @@ def on_dense(op: Op | str, p: Any, arrays: Sequence[NDArray]) -> NDArray:
         p = op.parse({op.variadic: len(arrays), **p} if op.variadic else p)
     ctx = arrays[0].context
     memories = [array.as_in_context(ctx)._data for array in arrays]
-    if not memories[0].size:  # inference reads sides of 0 as unknown
-        _, types = op.infer_type(p, [m.dtype for m in memories], [None])
-        return NDArray(allocate(memories[0].shape, np.dtype(types[0]), ctx.memory), ctx)
     (shape, dtype), *_ = operators.plan_of(op, p, memories).results
     out = allocate(shape, dtype, ctx.memory)
     runner.forward(op, p, memories, [out])

@@ -1,0 +1,46 @@
+"""Ctrl-C waits until the kernel at hand is ready.
+
+An exception in the middle of Numba's compiler can leave its lock held, or a table half filled, and then later calls
+hang or fail. So the main thread, the only one that Python interrupts, takes note of the signal and acts on it later.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+
+@contextlib.contextmanager
+def held() -> Iterator[None]:
+    """Within this block Ctrl-C is only noted; at its end the program's own handler hears of it."""
+    noted: list[tuple[Any, ...]] = []
+    handler = signal.getsignal(signal.SIGINT)
+    replaced = False
+    if callable(handler):  # otherwise the program ignores Ctrl-C, or leaves it to the system
+        with contextlib.suppress(ValueError):  # so it is refused in other threads
+            signal.signal(signal.SIGINT, lambda *event: noted.append(event))
+            replaced = True
+    try:
+        yield
+    finally:
+        if replaced:
+            signal.signal(signal.SIGINT, handler)
+            if noted:
+                handler(*noted[0])  # type: ignore[operator]  # it is callable, see above
+
+
+def hold_while_compiling(dispatcher: Any) -> None:
+    """Make a call of ``dispatcher`` hold interrupts while it compiles; other calls are as fast as before."""
+    compile_for = getattr(dispatcher, "_compile_for_args", None)
+    if compile_for is None:  # Numba's simulator of CUDA compiles nothing
+        return
+
+    @functools.wraps(compile_for)
+    def compile_undisturbed(*args: Any, **kwargs: Any) -> Any:
+        with held():
+            return compile_for(*args, **kwargs)
+
+    dispatcher._compile_for_args = compile_undisturbed

@@ -1,0 +1,75 @@
+"""Files of optimizer states beside those of parameters: what was saved together is loaded together."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .. import kvstore as kvs
+from ..atomic import sha256_of
+from ..base import refusal
+from ..checkpoint import parse_params
+from ..ndarray import NDArray
+from ..ndarray.file_format import read_file
+from ..optimizer import states
+
+
+class ParamsFile(NamedTuple):
+    """The name and the SHA-256 of a params file; without a SHA-256, states that belong to another one are taken too."""
+
+    name: str
+    sha256: str | None
+
+
+def read_params(
+    prefix: str, epoch: int, allow_other_params: bool = False
+) -> tuple[dict[str, NDArray], dict[str, NDArray], ParamsFile]:
+    """Read ``PREFIX-EPOCH.params``: (arguments, auxiliary states, what to compare the states' file with).
+
+    Raises:
+        MXNetError: the file is missing or damaged.
+        ValueError: a name has no prefix, or the arrays have no names.
+    """
+    name = f"{prefix}-{epoch:04d}.params"
+    content = read_file(name)
+    digest = None if allow_other_params else hashlib.sha256(content).hexdigest()
+    return *parse_params(content, name), ParamsFile(name, digest)
+
+
+def read_states(fname: str, params: ParamsFile | None) -> bytes:
+    """Read the file of states that belongs to ``params``, which is the file beside it unless given.
+
+    States that do not tell their params are taken, and so are those that have no params file beside them.
+
+    Raises:
+        MXNetError: it was saved with other params.
+        OSError: it cannot be read.
+    """
+    content = Path(fname).read_bytes()
+    saved_with = states.saved_with(content)
+    if saved_with is None:
+        return content
+    if params is None:
+        beside = states.params_beside(fname)
+        if beside is None or not beside.exists():
+            return content
+        params = ParamsFile(str(beside), sha256_of(beside))
+    if params.sha256 not in (None, saved_with):
+        raise refusal(
+            "States/same-save",
+            f"{fname} was saved with params of SHA-256 {saved_with[:12]}..., those of {params.name} have"
+            f" {params.sha256[:12]}...: their save was interrupted, or one of the two files was replaced; load another"  # type: ignore[index]  # it is none of (None, ...)
+            " epoch, or give allow_other_params=True to go on from these two as they are",
+        )
+    return content
+
+
+def set_states(content: bytes, fname: str, store: Any, updater: Any) -> None:
+    """Hand what was read from a file to the updater, or to that of the store when it updates."""
+    if updater is None and isinstance(store, kvs.KVStore):
+        updater = store._require_updater("load")
+    if updater is None:  # a store of a user's own
+        store.load_optimizer_states(fname)
+    else:
+        updater.set_states(content, str(fname))

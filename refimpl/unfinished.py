@@ -1,0 +1,97 @@
+"""What is left of a forward or backward that does not finish: nothing that could be taken for its result.
+
+States and accumulated gradients are as they were before. Outputs, and gradients that were to be written, hold no
+values: reading them tells so until the call is repeated. What forward keeps for backward lies in memory that executors
+share; ``Pool.unfinished`` says that no backward may use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from . import engine
+from .base import refusal
+from .kernels.foundation import Buffer
+from .ndarray import NDArray
+from .restoring import Held
+
+if TYPE_CHECKING:
+    from .executor import Executor
+    from .program import Program
+
+
+def _nothing() -> None:
+    pass
+
+
+@contextmanager
+def forward_of(
+    executors: Sequence[Executor], inputs: Iterable[NDArray] = (), settle: Callable[[], None] = _nothing
+) -> Iterator[None]:
+    """If the block, a forward of ``executors``, fails: states and ``inputs`` are as before, outputs hold no values.
+
+    ``settle`` is called first, and waits for whoever is still at work.
+    """
+    held = Held(*inputs, *(array for executor in executors for array in executor.aux_arrays))
+    try:
+        yield
+    except BaseException:
+        settle()
+        for executor in executors:
+            executor.program.pool.unfinished = True
+        held.give_back()
+        _spoil("forward", (array for executor in executors for array in executor.outputs))
+        raise
+
+
+@contextmanager
+def backward_of(executors: Sequence[Executor], settle: Callable[[], None] = _nothing) -> Iterator[None]:
+    """If the block, a backward of ``executors``, fails: gradients that it adds to are as before, others hold no values."""
+    written: list[NDArray] = []
+    kept: list[NDArray] = []
+    for executor in executors:
+        for array, requirement in zip(executor.grad_arrays, executor._grad_req, strict=True):
+            if array is not None and requirement != "null":
+                (kept if requirement == "add" or array.is_sparse else written).append(array)
+    held = Held(*kept, *(array for executor in executors for array in executor.aux_arrays))
+    try:
+        yield
+    except BaseException:
+        settle()
+        held.give_back()
+        _spoil("backward", written)
+        raise
+
+
+def _spoil(what: str, arrays: Iterable[Any]) -> None:
+    """Let arrays hold no values."""
+    engine.spoil(engine.unfinished(what), (_memory(array) for array in arrays))
+
+
+def _memory(array: Any) -> Buffer:
+    return array._values._buffer if array.is_sparse else array._buffer
+
+
+def clear(program: Program) -> None:
+    """Put zeros in the place of everything that a forward would have left for backward."""
+    for key in program.plan.place:
+        engine.overwrite(program.buffers[key])
+        program.buffers[key].fill(0)
+
+
+def require_forward(executors: Iterable[Executor]) -> None:
+    """Refuse to go on from a forward that did not finish.
+
+    Raises:
+        MXNetError: so it is of one of ``executors``, or of one that shares its memory.
+    """
+    if any(executor.program.pool.unfinished for executor in executors):
+        raise refusal(
+            "Executor/unfinished", "the last forward did not finish, and there is nothing to compute gradients from;"
+            " run forward again",
+        )
+
+
+__all__ = ["backward_of", "clear", "forward_of", "require_forward"]
