@@ -75,10 +75,12 @@ def hostile(annotation: Any, usual: Any, draw: Draw) -> Any:
 
 def _other_shape(array: np.ndarray, draw: Draw) -> np.ndarray:
     sides = list(array.shape)
-    what = draw.choice(("longer", "shorter", "one", "more axes", "fewer axes", "turned", "any"))
+    what = draw.choice(("longer", "shorter", "one", "none", "more axes", "fewer axes", "no axes", "turned", "any"))
     at = draw.integer(0, len(sides) - 1) if sides else 0
     if what == "more axes":
         sides.insert(at, draw.choice((1, 1, 2, 3)))
+    elif what == "no axes":
+        sides = []
     elif what == "any" or not sides:
         sides = list(draw.shape(1, 5))
     elif what == "fewer axes":
@@ -86,8 +88,17 @@ def _other_shape(array: np.ndarray, draw: Draw) -> np.ndarray:
     elif what == "turned":
         sides.reverse()
     else:
-        sides[at] = {"longer": sides[at] + draw.integer(1, 3), "shorter": max(1, sides[at] - 1), "one": 1}[what]
-    return np.resize(array, tuple(sides) or (1,))
+        sides[at] = {"longer": sides[at] + draw.integer(1, 3), "shorter": sides[at] - 1, "one": 1, "none": 0}[what]
+    return np.resize(array, tuple(side for side in sides if side >= 0))
+
+
+def _without_elements(arrays: list[np.ndarray], draw: Draw) -> list[np.ndarray]:
+    """The same arrays with all sides of one length, wherever they stand, of 0."""
+    found = sorted({side for array in arrays for side in array.shape})
+    if not found:
+        return arrays
+    gone = draw.choice(found)
+    return [np.resize(array, tuple(side * (side != gone) for side in array.shape)) for array in arrays]
 
 
 def _other_values(array: np.ndarray, draw: Draw) -> np.ndarray:
@@ -111,6 +122,8 @@ def hostile_call(op: Op, draw: Draw) -> Call:
         attrs[name] = hostile(types[name], getattr(of.p, name), draw)
     if draw.boolean():
         attrs = {name: value if isinstance(value, str) else str(value) for name, value in attrs.items()}
+    if draw.integer(0, 7) == 0:
+        arrays = _without_elements(arrays, draw)
     if arrays and draw.integer(0, 3) == 0:
         at = draw.integer(0, len(arrays) - 1)
         arrays[at] = _other_shape(arrays[at], draw)
