@@ -63,7 +63,7 @@ def _asked(node: Node) -> Any:
     name = node.op.states
     if not name:
         return node.params
-    return node.params._replace(**{name: read_shape(getattr(node.params, name)) or ()})
+    return node.params._replace(**{name: read_shape(getattr(node.params, name) or ()) or ()})
 
 
 def _explained(node: Node, error: MXNetError, ins: list, outs: list) -> MXNetError:
