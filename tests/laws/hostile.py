@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from types import NoneType
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
@@ -15,7 +16,7 @@ from refimpl.ndarray import operators
 from refimpl.symbol import compose
 
 from .calls import NAN, OTHER, Trial, has_gradient
-from .checked import TooMuchError, checked_loops
+from .checked import TooMuchError, checked_loops, small_arrays
 from .draws import Draw, example
 from .laws import same
 
@@ -113,14 +114,14 @@ def _other_values(array: np.ndarray, draw: Draw) -> np.ndarray:
     return changed
 
 
-def hostile_call(op: Op, draw: Draw) -> Call:
-    """A valid call of which some of the parameters, shapes, element types and values are replaced."""
+def hostile_call(op: Op, draw: Draw, *, types: bool = True) -> Call:
+    """A valid call of which some of the parameters, shapes, values and (with ``types``) element types are replaced."""
     of = example(op, draw)
     attrs, arrays = dict(of.params), list(of.arrays)
-    types = field_types(op.params)
-    for _ in range(draw.choice((0, 0, 1, 1, 1, 2)) if types else 0):
-        name = draw.choice(sorted(types))
-        attrs[name] = hostile(types[name], getattr(of.p, name), draw)
+    fields = {name: kind for name, kind in field_types(op.params).items() if types or name != "dtype"}
+    for _ in range(draw.choice((0, 0, 1, 1, 1, 2)) if fields else 0):
+        name = draw.choice(sorted(fields))
+        attrs[name] = hostile(fields[name], getattr(of.p, name), draw)
     if draw.boolean():
         attrs = {name: value if isinstance(value, str) else str(value) for name, value in attrs.items()}
     if draw.integer(0, 7) == 0:
@@ -128,7 +129,7 @@ def hostile_call(op: Op, draw: Draw) -> Call:
     if arrays and draw.integer(0, 3) == 0:
         at = draw.integer(0, len(arrays) - 1)
         arrays[at] = _other_shape(arrays[at], draw)
-    if arrays and draw.integer(0, 5) == 0:
+    if types and arrays and draw.integer(0, 5) == 0:
         kind = draw.choice(DTYPES)
         which = [draw.integer(0, len(arrays) - 1)] if draw.boolean() else range(len(arrays))
         for at in which:
@@ -139,16 +140,32 @@ def hostile_call(op: Op, draw: Draw) -> Call:
     return Call(op, attrs, arrays)
 
 
-def stays_inside(op: Op, draw: Draw) -> None:
-    """A hostile call is refused with a clause, or its loops stay inside their buffers."""
-    call = hostile_call(op, draw)
+def outcome(op: Op, draw: Draw, *, types: bool = True) -> str:
+    """How a hostile call ended: "ran" or "refused".
+
+    Raises:
+        AssertionError: it was refused without a clause, or left its buffers.
+        TooMuchError: it is too large for the bounds that are set where this is called.
+    """
+    call = hostile_call(op, draw, types=types)
     try:
-        with checked_loops():
-            (attempt_bound if draw.integer(0, 2) == 0 else attempt)(call)
+        return (attempt_bound if draw.integer(0, 2) == 0 else attempt)(call)
     except TooMuchError:
-        return
+        raise
     except Exception as error:
         raise AssertionError(f"{call}: {type(error).__name__}: {error}") from error
+
+
+def stays_inside(op: Op, draw: Draw) -> None:
+    """A hostile call is refused with a clause, or its loops stay inside their buffers."""
+    with suppress(TooMuchError), checked_loops():
+        outcome(op, draw)
+
+
+def machine_code_stays_inside(op: Op, draw: Draw) -> None:
+    """The same of machine code, which must have been compiled with bounds checks."""
+    with suppress(TooMuchError), small_arrays():
+        outcome(op, draw, types=False)
 
 
 def takes_any_values(op: Op, draw: Draw) -> None:
@@ -192,7 +209,7 @@ def attempt(call: Call) -> str:
             mx.autograd.backward(results)
             for given in wanted:
                 given.grad.asnumpy()
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # what has no clause is raised again
         return _ended(error)
     return "ran"
 
@@ -214,7 +231,7 @@ def attempt_bound(call: Call) -> str:
             executor.backward([mx.nd.ones(o.shape, dtype=o.dtype) for o in executor.outputs])
             for gradient in gradients.values():
                 gradient.asnumpy()
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # what has no clause is raised again
         return _ended(error)
     return "ran"
 
