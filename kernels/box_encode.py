@@ -8,7 +8,8 @@
     >>> run("_contrib_box_encode", [[1, -1]], [[0, 0]], [boxes[0]], [boxes[1]], [0, 0, 0, 0], [1, .5, 1, 1])
     ([[[0.5, 2.0, 0.0, 0.693147], [0.0, 0.0, 0.0, 0.0]]], [[[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 0.0]]])
 
-[_contrib_box_encode/matches] the whole part of matches counts, kept inside 0 .. boxes - 1.
+[_contrib_box_encode/matches] the whole part of matches counts, kept inside 0 .. boxes - 1; without boxes
+    nothing is chosen.
     >>> run("_contrib_box_encode", [[1]], [[7]], [[[0, 0, 2, 2]]], [[[2, 0, 4, 2]]], [0, 0, 0, 0], [1, 1, 1, 1])[0]
     [[[1.0, 0.0, 0.0, 0.0]]]
 
@@ -92,17 +93,19 @@ def infer_decode(p, ins, outs):
 
 def encode(samples, matches, anchors, refs, means, stds, targets, masks, n, m, count):
     for i in items(n):
-        chosen = samples[i] > 0.5
-        at = (i // count * m + clipped(matches[i], m)) * 4
-        for k in range(2):
-            side = anchors[i * 4 + k + 2] - anchors[i * 4 + k]
-            length = refs[at + k + 2] - refs[at + k]
-            middle = np.float64(anchors[i * 4 + k]) + side * 0.5
-            shift = (np.float64(refs[at + k]) + length * 0.5 - middle) / side
-            targets[i * 4 + k] = (shift - means[k]) / stds[k] if chosen else 0
-            targets[i * 4 + k + 2] = (log_ratio(length, side) - means[k + 2]) / stds[k + 2] if chosen else 0
+        chosen = samples[i] > 0.5 and m > 0
+        for k in range(4):
+            targets[i * 4 + k] = 0
             masks[i * 4 + k] = chosen
-            masks[i * 4 + k + 2] = chosen
+        if chosen:
+            at = (i // count * m + clipped(matches[i], m)) * 4
+            for k in range(2):
+                side = anchors[i * 4 + k + 2] - anchors[i * 4 + k]
+                length = refs[at + k + 2] - refs[at + k]
+                middle = np.float64(anchors[i * 4 + k]) + side * 0.5
+                shift = (np.float64(refs[at + k]) + length * 0.5 - middle) / side
+                targets[i * 4 + k] = (shift - means[k]) / stds[k]
+                targets[i * 4 + k + 2] = (log_ratio(length, side) - means[k + 2]) / stds[k + 2]
 
 
 def decode(data, anchors, out, n, count, corner, std0, std1, std2, std3, clip):

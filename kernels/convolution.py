@@ -60,21 +60,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import (
-    UNKNOWN,
-    AtLeast,
-    Case,
-    Long,
-    Loop,
-    Op,
-    Shape,
-    items,
-    merge,
-    require,
-    same_type,
-    scalar,
-    told,
-)
+from .foundation import UNKNOWN, AtLeast, Case, Long, Loop, Op, Shape, items, merge, require, same_type, scalar, told
 from .multilinear import register_multilinear
 from .tuned import convolution as tuned
 from .tuned import convolution_back as tuned_back

@@ -54,8 +54,9 @@ class Params(NamedTuple):
 
 def infer(p, ins, outs):
     lhs, rhs = ins
-    if not lhs or not rhs:
+    if lhs is None or rhs is None:
         return ins, outs
+    require("dot/vectors", lhs and rhs, f"lhs {list(lhs)} and rhs {list(rhs)} must have an axis each; use lhs * rhs")
     require(
         "dot/vectors", len(lhs) + len(rhs) > 2 or not (p.transpose_a or p.transpose_b),
         "two vectors cannot be transposed; leave transpose_a and transpose_b out",

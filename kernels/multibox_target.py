@@ -200,18 +200,18 @@ def assign(
             if keys[one] > least:
                 kinds[one] = 0
         for i in range(b * n, b * n + n):
-            at = (b * m + max(match[i], 0)) * width + 1
+            for k in range(4):
+                target[i * 4 + k] = 0
+                mask[i * 4 + k] = match[i] >= 0
             if match[i] >= 0:
+                at = (b * m + match[i]) * width + 1
                 kinds[i] = label[at - 1] + 1
-            for k in range(2):
-                side = anchor[(i - b * n) * 4 + k + 2] - anchor[(i - b * n) * 4 + k]
-                length = label[at + k + 2] - label[at + k]
-                shift = label[at + k] + length * 0.5 - (anchor[(i - b * n) * 4 + k] + side * 0.5)
-                inside = match[i] >= 0
-                target[i * 4 + k] = shift / side / variances[k] if inside else 0
-                target[i * 4 + k + 2] = log_ratio(length, side) / variances[k + 2] if inside else 0
-                mask[i * 4 + k] = inside
-                mask[i * 4 + k + 2] = inside
+                for k in range(2):
+                    side = anchor[(i - b * n) * 4 + k + 2] - anchor[(i - b * n) * 4 + k]
+                    length = label[at + k + 2] - label[at + k]
+                    shift = label[at + k] + length * 0.5 - (anchor[(i - b * n) * 4 + k] + side * 0.5)
+                    target[i * 4 + k] = shift / side / variances[k]
+                    target[i * 4 + k + 2] = log_ratio(length, side) / variances[k + 2]
 
 
 COMPARE, MATCH, ASSIGN = Loop(compare), Loop(match_pairs), Loop(assign)

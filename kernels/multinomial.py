@@ -52,6 +52,7 @@ def outputs(p):
 
 def infer(p, ins, outs):
     (data,) = ins
+    require("multinomial/shape", data is None or len(data), "data has no axes; give (k,) or (..., k) probabilities")
     shape = None if data is None else (*data[:-1], *p.shape) or (1,)
     for out in outs:
         shape = merge("multinomial/shape", "output", out, shape)

@@ -11,7 +11,7 @@
     ([[2.0, 1.0, 0.0, 4.0]], [[0.5, 0.5, 0.5, 0.5]])
 
 [_contrib_quadratic/shape] here and in _contrib_div_sqrt_dim the output has the input's shape and type; either is
-    inferred from the other.
+    inferred from the other. _contrib_div_sqrt_dim needs an axis.
 """
 
 import math
@@ -82,7 +82,7 @@ register(Op(
     inplace_backward=(("head", "data"), ("data", "data")), cases=cases, refusals=REFUSED,
 ))
 register(Op(
-    name="_contrib_div_sqrt_dim", doc=__doc__, infer=same_shape("_contrib_quadratic/shape"),
+    name="_contrib_div_sqrt_dim", doc=__doc__, infer=same_shape("_contrib_quadratic/shape", axes=1),
     forward=forward_divide, gradient=gradient_divide, inplace=((0, 0),),
     cases=lambda draw: Case({}, {"data": draw.shape(1, 4)}), refusals=REFUSED,
 ))

@@ -37,7 +37,7 @@
     [10.0, 5.0, 4.0, 1.0, 12.0, 6.0]
 
 [random/whole] _random_randint draws whole numbers of low .. high - 1 from two draws each: low +
-    (first * 2^31 + second) mod (high - low); high lies above low.
+    (first * 2^31 + second) mod (high - low); high lies above low, by less than 2^63.
     >>> run("_random_randint", low=0, high=10, shape=(4,))
     [1.0, 4.0, 3.0, 9.0]
 
@@ -260,8 +260,8 @@ def generalized_negative_binomial(p, out, *, rng):
 
 def randint(p, out, *, rng):
     require(
-        "random/whole", p.high > p.low,
-        f"high must lie above low, got low={p.low}, high={p.high}",
+        "random/whole", 0 < p.high - p.low < 2**63,
+        f"high must lie above low, by less than 2**63, got low={p.low}, high={p.high}",
     )
     WHOLE_NUMBERS(out, draws(out, rng), out.size, p.low, p.high - p.low)
 

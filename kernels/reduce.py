@@ -162,7 +162,7 @@ def as_it_is(total, count):
 
 @scalar
 def divided(total, count):
-    return total / count
+    return total / np.float64(count)  # none of 0 elements, in Python too
 
 
 @scalar

@@ -34,12 +34,13 @@ class Params(NamedTuple):
 def infer(p, ins, outs):
     data, label = merge("RegressionOutput/table", "data", ins[0], outs[0]), ins[1]
     if known(data):
+        require("RegressionOutput/label-shape", len(data), "data has no axes; give (samples, ...)")
         default = data[:1] if len(data) == 2 and data[1] == 1 else data
         if label is None or (len(label) == len(default) and not known(label)):
             label = merge("RegressionOutput/label-shape", "label", label, default)
         require(
             "RegressionOutput/label-shape",
-            not known(label) or (label[0] == data[0] and prod(label) == prod(data)),
+            not known(label) or (label[:1] == data[:1] and prod(label) == prod(data)),
             f"label of shape {list(label)} does not belong to data of shape {list(data)},"
             f" expected {list(default)}",
         )

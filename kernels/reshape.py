@@ -206,6 +206,7 @@ def infer_reshape(p, ins, outs):
 
 def infer_flatten(p, ins, outs):
     data, out = ins[0], outs[0]
+    require("Flatten/rows", data is None or len(data), "an array without axes has no first one")
     if known(data):
         out = merge("Flatten/rows", "output", out, (data[0], prod(data[1:])))
     return [data], [out]

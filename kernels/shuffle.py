@@ -10,7 +10,8 @@
 [shuffle/draw] a whole number below k is draw // (2^32 // k), of the first draw for which that is below k
     (2^32 - 1 instead of 2^32); the draws are those of the single engine (random_streams.py).
 
-[shuffle/shape] the output has data's shape; either is inferred from the other. There is no gradient.
+[shuffle/shape] the output has data's shape, of an axis or more; either is inferred from the other. There is no
+    gradient.
 """
 
 from math import prod
@@ -71,7 +72,7 @@ def cases(draw):
 
 
 register(Op(
-    name="_shuffle", doc=__doc__, infer=same_shape("shuffle/shape"), forward=forward,
+    name="_shuffle", doc=__doc__, infer=same_shape("shuffle/shape", axes=1), forward=forward,
     random=True, aliases=("shuffle",), cases=cases,
     refusals={"shuffle/shape": {"shapes": {"data": (2, 3), "output": (2,)}}},
 ))

@@ -131,8 +131,8 @@ def infer_type(p, ins, outs):
 def infer_activation(p, ins, outs):
     (data,), (out,) = same_shape("SoftmaxActivation/mode")(p, ins, outs)
     require(
-        "SoftmaxActivation/mode", data is None or p.mode == "instance" or len(data) >= 3,
-        f"mode='channel' needs data of rank 3 or more, given {data and list(data)}",
+        "SoftmaxActivation/mode", data is None or len(data) >= (1 if p.mode == "instance" else 3),
+        f"mode='channel' needs data of rank 3 or more, 'instance' of 1 or more, given {data and list(data)}",
     )
     return [data], [out]
 

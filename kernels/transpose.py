@@ -114,7 +114,7 @@ TILES = Loop(tiles)
 def move(source, target, axes):
     """target = source with axis axes[i] as axis i."""
     strides, places = strides_of(source.shape), strides_of(target.shape)
-    last, first = len(axes) - 1, axes.index(len(axes) - 1)
+    last, first = len(axes) - 1, axes.index(len(axes) - 1) if axes else -1
     if last == first:  # runs of neighbours stay together
         steps = tuple(strides[axis] for axis in axes)
         GATHER(source, target, *walk(target.shape, steps, 0, source.device))

@@ -106,10 +106,11 @@ def size_of(shape: Shape, dtype: Any) -> int:
     """Number of elements of an array, worked out exactly.
 
     Raises:
-        MXNetError: a side is negative, or the array has more than 2**63 - 1 bytes.
+        MXNetError: a side is negative, or the array has more than 2**63 - 1 bytes, or would have them if it had
+            elements.
     """
     size = prod(shape)
-    if (shape and min(shape) < 0) or size > MOST_BYTES // np.dtype(dtype).itemsize:
+    if (shape and min(shape) < 0) or (size or prod(s or 1 for s in shape)) > MOST_BYTES // np.dtype(dtype).itemsize:
         raise refusal(
             "shapes/size",
             f"an array of shape {list(shape)} and {np.dtype(dtype)} cannot be made: no side may be negative, and"

@@ -92,12 +92,14 @@ def merge_all(clause: str, what: str, shapes: Sequence[MaybeShape]) -> MaybeShap
     return result
 
 
-def same_shape(clause: str) -> Any:
-    """Return an ``infer`` for operators whose inputs and outputs all have one shape."""
+def same_shape(clause: str, axes: int = 0) -> Any:
+    """Return an ``infer`` for operators whose inputs and outputs all have one shape, of that many ``axes`` or more."""
 
     def infer(p: Any, ins: list[MaybeShape], outs: list[MaybeShape]) -> tuple[list, list]:
         del p
         shape = merge_all(clause, "operands", [*ins, *outs])
+        if shape is not None and len(shape) < axes:
+            raise refusal(clause, f"an array of shape {list(shape)} has too few axes, expected {axes} or more")
         return [shape] * len(ins), [shape] * len(outs)
 
     return infer

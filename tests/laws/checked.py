@@ -72,14 +72,30 @@ def _wrapped(value: Any, kind: np.dtype) -> Any:
 
 
 @contextmanager
-def checked_loops(
-    device: str = "cpu", poison: float = math.nan, accesses: int = ACCESSES, elements: int = ELEMENTS
-) -> Iterator[None]:
-    """Within this block loops run in the text for ``device``, with checked indices and within bounds of work.
+def small_arrays(elements: int = 2**22, poison: float | None = None) -> Iterator[None]:
+    """Within this block there is no memory for more ``elements`` at a time, and working memory is new.
 
-    New memory and working memory hold ``poison``, or for NaN a whole number that is no index.
+    New memory holds ``poison``, if there is one, or for NaN a whole number that is no index.
     """
-    unwrapped, room, budget = loop._unwrapped, buffer.room, Budget(accesses)
+    room = buffer.room
+
+    def bounded(size: int, dtype: Any) -> np.ndarray:
+        if elements < size < 2**40:  # what is larger is refused before it is asked for
+            raise TooMuchError
+        memory, kind = room(size, dtype), np.dtype(dtype)
+        if poison is not None:
+            whole = kind.kind in "iu" and math.isnan(poison)
+            memory[...] = np.iinfo(kind).max if whole else poison
+        return memory
+
+    with mock.patch.object(buffer, "room", bounded), mock.patch.dict(buffer._ARENA.blocks, clear=True):
+        yield
+
+
+@contextmanager
+def checked_loops(device: str = "cpu", poison: float = math.nan) -> Iterator[None]:
+    """Within this block loops run in the text for ``device``, with checked indices and within bounds of work."""
+    unwrapped, budget = loop._unwrapped, Budget(ACCESSES)
 
     def checked(args: tuple[Any, ...], kind: np.dtype) -> list[Any]:
         given = unwrapped(args, kind)
@@ -88,15 +104,7 @@ def checked_loops(
                 raise OutsideError(f"a loop was handed {arg}, which has more than 64 bits")
         return [Checked(arg, budget) if isinstance(arg, np.ndarray) else arg for arg in given]
 
-    def bounded(size: int, dtype: Any) -> np.ndarray:
-        if elements < size < 2**40:
-            raise TooMuchError
-        memory, kind = room(size, dtype), np.dtype(dtype)
-        memory[...] = poison if kind.kind == "f" or poison == poison else np.iinfo(kind).max if kind.kind != "b" else 1
-        return memory
-
     with (
-        loop.python_loops(device), mock.patch.object(loop, "_unwrapped", checked),
-        mock.patch.object(buffer, "room", bounded), mock.patch.dict(buffer._ARENA.blocks, clear=True),
+        loop.python_loops(device), mock.patch.object(loop, "_unwrapped", checked), small_arrays(ELEMENTS, poison),
     ):
         yield

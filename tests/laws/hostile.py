@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from types import NoneType
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
@@ -12,14 +13,15 @@ import refimpl as mx
 from refimpl.kernels.foundation import Op
 from refimpl.kernels.foundation.params import field_types
 from refimpl.ndarray import operators
+from refimpl.symbol import compose
 
 from .calls import NAN, OTHER, Trial, has_gradient
-from .checked import TooMuchError, checked_loops
+from .checked import TooMuchError, checked_loops, small_arrays
 from .draws import Draw, example
 from .laws import same
 
 INTEGERS = (
-    0, -1, 1, 2, 3, 7, 100, 1000, 2**15, 2**16 + 1, 10**6, 2**31 - 1, 2**31, -(2**31), 2**32 + 1, 2**62,
+    0, -1, 1, 2, 3, 7, 100, 1000, 2**12, 2**16 + 1, 10**6, 2**31 - 1, 2**31, -(2**31), 2**32 + 1, 2**62,
     2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 10**30,
 )
 FLOATS = (
@@ -75,10 +77,12 @@ def hostile(annotation: Any, usual: Any, draw: Draw) -> Any:
 
 def _other_shape(array: np.ndarray, draw: Draw) -> np.ndarray:
     sides = list(array.shape)
-    what = draw.choice(("longer", "shorter", "one", "more axes", "fewer axes", "turned", "any"))
+    what = draw.choice(("longer", "shorter", "one", "none", "more axes", "fewer axes", "no axes", "turned", "any"))
     at = draw.integer(0, len(sides) - 1) if sides else 0
     if what == "more axes":
         sides.insert(at, draw.choice((1, 1, 2, 3)))
+    elif what == "no axes":
+        sides = []
     elif what == "any" or not sides:
         sides = list(draw.shape(1, 5))
     elif what == "fewer axes":
@@ -86,8 +90,17 @@ def _other_shape(array: np.ndarray, draw: Draw) -> np.ndarray:
     elif what == "turned":
         sides.reverse()
     else:
-        sides[at] = {"longer": sides[at] + draw.integer(1, 3), "shorter": max(1, sides[at] - 1), "one": 1}[what]
-    return np.resize(array, tuple(sides) or (1,))
+        sides[at] = {"longer": sides[at] + draw.integer(1, 3), "shorter": sides[at] - 1, "one": 1, "none": 0}[what]
+    return np.resize(array, tuple(side for side in sides if side >= 0))
+
+
+def _without_elements(arrays: list[np.ndarray], draw: Draw) -> list[np.ndarray]:
+    """The same arrays with all sides of one length, wherever they stand, of 0."""
+    found = sorted({side for array in arrays for side in array.shape})
+    if not found:
+        return arrays
+    gone = draw.choice(found)
+    return [np.resize(array, tuple(side * (side != gone) for side in array.shape)) for array in arrays]
 
 
 def _other_values(array: np.ndarray, draw: Draw) -> np.ndarray:
@@ -101,20 +114,22 @@ def _other_values(array: np.ndarray, draw: Draw) -> np.ndarray:
     return changed
 
 
-def hostile_call(op: Op, draw: Draw) -> Call:
-    """A valid call of which some of the parameters, shapes, element types and values are replaced."""
+def hostile_call(op: Op, draw: Draw, *, types: bool = True) -> Call:
+    """A valid call of which some of the parameters, shapes, values and (with ``types``) element types are replaced."""
     of = example(op, draw)
     attrs, arrays = dict(of.params), list(of.arrays)
-    types = field_types(op.params)
-    for _ in range(draw.choice((0, 0, 1, 1, 1, 2)) if types else 0):
-        name = draw.choice(sorted(types))
-        attrs[name] = hostile(types[name], getattr(of.p, name), draw)
+    fields = {name: kind for name, kind in field_types(op.params).items() if types or name != "dtype"}
+    for _ in range(draw.choice((0, 0, 1, 1, 1, 2)) if fields else 0):
+        name = draw.choice(sorted(fields))
+        attrs[name] = hostile(fields[name], getattr(of.p, name), draw)
     if draw.boolean():
         attrs = {name: value if isinstance(value, str) else str(value) for name, value in attrs.items()}
+    if draw.integer(0, 7) == 0:
+        arrays = _without_elements(arrays, draw)
     if arrays and draw.integer(0, 3) == 0:
         at = draw.integer(0, len(arrays) - 1)
         arrays[at] = _other_shape(arrays[at], draw)
-    if arrays and draw.integer(0, 5) == 0:
+    if types and arrays and draw.integer(0, 5) == 0:
         kind = draw.choice(DTYPES)
         which = [draw.integer(0, len(arrays) - 1)] if draw.boolean() else range(len(arrays))
         for at in which:
@@ -125,16 +140,32 @@ def hostile_call(op: Op, draw: Draw) -> Call:
     return Call(op, attrs, arrays)
 
 
-def stays_inside(op: Op, draw: Draw) -> None:
-    """A hostile call is refused with a clause, or its loops stay inside their buffers."""
-    call = hostile_call(op, draw)
+def outcome(op: Op, draw: Draw, *, types: bool = True) -> str:
+    """How a hostile call ended: "ran" or "refused".
+
+    Raises:
+        AssertionError: it was refused without a clause, or left its buffers.
+        TooMuchError: it is too large for the bounds that are set where this is called.
+    """
+    call = hostile_call(op, draw, types=types)
     try:
-        with checked_loops():
-            attempt(call)
+        return (attempt_bound if draw.integer(0, 2) == 0 else attempt)(call)
     except TooMuchError:
-        return
+        raise
     except Exception as error:
         raise AssertionError(f"{call}: {type(error).__name__}: {error}") from error
+
+
+def stays_inside(op: Op, draw: Draw) -> None:
+    """A hostile call is refused with a clause, or its loops stay inside their buffers."""
+    with suppress(TooMuchError), checked_loops():
+        outcome(op, draw)
+
+
+def machine_code_stays_inside(op: Op, draw: Draw) -> None:
+    """The same of machine code, which must have been compiled with bounds checks."""
+    with suppress(TooMuchError), small_arrays():
+        outcome(op, draw, types=False)
 
 
 def takes_any_values(op: Op, draw: Draw) -> None:
@@ -163,12 +194,10 @@ def takes_any_values(op: Op, draw: Draw) -> None:
 
 
 def attempt(call: Call) -> str:
-    """Run a call and its gradient: how it ended. Whatever carries a clause is a refusal; all else is raised."""
+    """Run a call and its gradient as arrays do: how it ended. A refusal carries a clause; all else is raised."""
     try:
         inputs = [mx.nd.array(array, dtype=array.dtype) for array in call.arrays]
-        known = dict(zip(call.op.all_inputs, inputs, strict=False))
-        refusing = [known.get(name) for name in call.op.refuses_gradient]
-        wanted = [given for given in inputs if not any(given is other for other in refusing)]
+        wanted = [given for given, may in zip(inputs, _may_want(call), strict=True) if may]
         for given in wanted:
             given.attach_grad()
         with mx.autograd.record():
@@ -180,8 +209,41 @@ def attempt(call: Call) -> str:
             mx.autograd.backward(results)
             for given in wanted:
                 given.grad.asnumpy()
-    except Exception as error:
-        if getattr(error, "clause", None) is None:
-            raise
-        return "refused"
+    except Exception as error:  # noqa: BLE001  # what has no clause is raised again
+        return _ended(error)
     return "ran"
+
+
+def attempt_bound(call: Call) -> str:
+    """The same in a graph that was written to a file and read again."""
+    try:
+        variables = [mx.sym.Variable(f"x{i}") for i in range(len(call.arrays))]
+        net = mx.sym.load_json(compose.call(call.op, call.op.name, variables, call.attrs, "net").tojson())
+        arrays = {f"x{i}": mx.nd.array(array, dtype=array.dtype) for i, array in enumerate(call.arrays)}
+        wanted = {f"x{i}": may for i, may in enumerate(_may_want(call))}
+        arguments = {name: arrays[name] for name in net.list_arguments() if name in arrays}
+        gradients = {name: mx.nd.zeros(a.shape, dtype=a.dtype) for name, a in arguments.items() if wanted[name]}
+        states = {name: arrays[name] for name in net.list_auxiliary_states() if name in arrays}
+        executor = net.bind(mx.cpu(), arguments, gradients, "write" if gradients else "null", states)
+        for output in executor.forward(is_train=True):
+            output.asnumpy()
+        if gradients:
+            executor.backward([mx.nd.ones(o.shape, dtype=o.dtype) for o in executor.outputs])
+            for gradient in gradients.values():
+                gradient.asnumpy()
+    except Exception as error:  # noqa: BLE001  # what has no clause is raised again
+        return _ended(error)
+    return "ran"
+
+
+def _may_want(call: Call) -> list[bool]:
+    """Which arrays may be asked for a gradient."""
+    names = [None] * len(call.arrays) if call.op.variadic else call.op.all_inputs
+    names = [*names, *[None] * len(call.arrays)]
+    return [name not in call.op.refuses_gradient for name, _ in zip(names, call.arrays, strict=False)]
+
+
+def _ended(error: Exception) -> str:
+    if getattr(error, "clause", None) is None:
+        raise error
+    return "refused"
