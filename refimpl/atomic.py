@@ -68,7 +68,7 @@ def together() -> Iterator[None]:
 def sha256_written(path: str | os.PathLike[str]) -> str | None:
     """The SHA-256, in hexadecimal, of a file written in this block of :func:`together`; None for other files."""
     save = _current.get()
-    staged = save and save.staged.get(Path(os.path.realpath(path)))
+    staged = None if save is None else save.staged.get(Path(os.path.realpath(path)))
     return None if staged is None else sha256_of(staged)
 
 

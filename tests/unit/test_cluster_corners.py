@@ -13,6 +13,7 @@ import refimpl as mx
 from refimpl import ndarray as nd
 from refimpl.kvstore import server as rules
 from refimpl.kvstore.placement import home, parts_of
+from tests.machines.failing import nth
 
 from .clusters import a, adding, held, pair, refused
 
@@ -221,6 +222,20 @@ def test_no_worker_goes_on_when_run_was_left(kind):
         thread.join(5)
         assert not thread.is_alive()
     assert (np.random.get_state()[1].tolist(), random.getstate()) == before[:2]
+    assert cluster.run(lambda store: store.rank) == [0, 1, 2]
+
+
+@pytest.mark.clause("Cluster/threads")
+@pytest.mark.parametrize("failing", [1, 2, 3])
+def test_a_worker_without_a_thread_is_refused(failing):
+    cluster, ran = mx.kv.simulate(workers=3, faults=False), []
+    before = set(threading.enumerate())
+    with nth("thread", failing):
+        refused("Cluster/threads", lambda: cluster.run(lambda store: ran.append(store.rank)))
+    for thread in set(threading.enumerate()) - before:
+        thread.join(5)
+        assert not thread.is_alive()
+    assert ran == []
     assert cluster.run(lambda store: store.rank) == [0, 1, 2]
 
 

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from refimpl.module.crew import Crew
+from tests.machines.failing import nth
 
 
 @pytest.mark.clause("ExecutorGroup/side-by-side")
@@ -59,3 +60,22 @@ def test_threads_go_home_with_their_crew():
     for thread in others:
         thread.join(timeout=20)
         assert not thread.is_alive()
+
+
+@pytest.mark.clause("ExecutorGroup/side-by-side")
+@pytest.mark.parametrize("failing", [1, 2, 3])
+def test_contexts_without_a_thread_take_turns(failing):
+    crew, done = Crew(4), {}
+
+    def work(context):
+        done[context] = threading.current_thread()
+        if context == 2:
+            raise ValueError(context)
+
+    with nth("thread", failing):
+        with pytest.raises(ValueError, match="2"):
+            crew.run(work)
+        assert sorted(done) == [0, 1, 2, 3]
+        assert [done[context] is done[0] for context in (1, 2, 3)] == [context >= failing for context in (1, 2, 3)]
+    crew.run(lambda context: done.update({context: threading.current_thread()}))
+    assert len(set(done.values())) == 4

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import refimpl as mx
+from tests.machines.failing import nth
 
 
 def _failing() -> mx.nd.NDArray:
@@ -171,6 +172,20 @@ def test_threaded_contexts_work_side_by_side() -> None:
             mx.engine.run("meet", str(array.context), met.wait, [], [array._buffer])
         mx.nd.waitall()
     assert not met.broken
+
+
+@pytest.mark.clause("engine/no-thread")
+@pytest.mark.parametrize("failing", [1, 2, 3])
+def test_threaded_does_without_a_thread(failing: int) -> None:
+    """Work on three contexts, each with a step that waits for the one on the context before."""
+    with mx.engine.use("threaded") as engine, nth("thread", failing) as counter:
+        total = mx.nd.ones((2,), mx.cpu(0))
+        for context in (mx.cpu(0), mx.cpu(1), mx.cpu(2), mx.cpu(0)):
+            total = (total.as_in_context(context) + 1) * 2
+        assert total.asnumpy().tolist() == [46, 46]
+        mx.nd.waitall()
+        assert engine.idle
+    assert counter.failed
 
 
 def test_setting_the_engine_finishes_the_work() -> None:

@@ -11,6 +11,7 @@ import pytest
 from refimpl import io
 from refimpl import ndarray as nd
 from refimpl.base import MXNetError
+from tests.machines.failing import nth
 
 DATA, LABEL = 10 * np.arange(5), np.arange(5)
 
@@ -324,3 +325,19 @@ class Broken(io.DataIter):
 def test_prefetch_passes_errors_on():
     with pytest.raises(OSError, match="the disk is gone"):
         io.PrefetchingIter(Broken()).next()
+
+
+@pytest.mark.clause("PrefetchingIter/errors")
+@pytest.mark.parametrize("failing", [1, 2, 3])
+def test_prefetch_without_a_thread(failing):
+    with nth("thread", failing):  # the third is that of the first iterator again, or none
+        iterator = io.PrefetchingIter([io.NDArrayIter(DATA, LABEL, 2), io.NDArrayIter(DATA + 1, LABEL, 2)])
+        for _ in range(2):
+            assert [[value.asnumpy().tolist() for value in batch.data] for batch in iterator] == [
+                [[0, 10], [1, 11]], [[20, 30], [21, 31]], [[40, 0], [41, 1]]
+            ]
+            iterator.reset()
+    with nth("thread", 1):
+        broken = io.PrefetchingIter(Broken())
+    with pytest.raises(OSError, match="the disk is gone"):
+        broken.next()
