@@ -122,15 +122,19 @@ def module(one: Any) -> dict[str, Any]:
     return seen
 
 
-def differences(seen: Any, wanted: Any, path: str = "", may: bool = False) -> list[str]:
-    """Where ``seen`` is not ``wanted``; outputs and gradients may refuse to be read after an unfinished call."""
+def differences(
+    seen: Any, wanted: Any, path: str = "", may: bool = False, clauses: tuple[str, ...] = UNFINISHED
+) -> list[str]:
+    """Where ``seen`` is not ``wanted``; outputs and gradients may refuse to be read, by one of ``clauses``."""
     may = may or path.lstrip("/").startswith(("outputs", "gradients"))
-    if may and isinstance(seen, tuple) and seen[:1] == ("refused",) and seen[1] in UNFINISHED:
+    if may and isinstance(seen, tuple) and seen[:1] == ("refused",) and seen[1] in clauses:
         return []
+    pairs: Any = None
     if isinstance(seen, dict) and isinstance(wanted, dict) and seen.keys() == wanted.keys():
-        return [line for key in seen for line in differences(seen[key], wanted[key], f"{path}/{key}", may)]
-    if isinstance(seen, list) and isinstance(wanted, list) and len(seen) == len(wanted):
-        pairs = enumerate(zip(seen, wanted, strict=True))
-        return [line for at, (one, other) in pairs for line in differences(one, other, f"{path}/{at}", may)]
-    same = seen == wanted or (seen != seen and wanted != wanted)
+        pairs = [(key, seen[key], wanted[key]) for key in seen]
+    elif isinstance(seen, list) and isinstance(wanted, list) and len(seen) == len(wanted):
+        pairs = [(at, one, other) for at, (one, other) in enumerate(zip(seen, wanted, strict=True))]
+    if pairs is not None:
+        return [line for key, *two in pairs for line in differences(*two, f"{path}/{key}", may, clauses)]
+    same = seen == wanted or (seen != seen and wanted != wanted)  # noqa: PLR0124  # NaN
     return [] if same else [f"{path}: {seen!r} is not {wanted!r}"]
