@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import linecache
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +18,20 @@ FOLDERS = tuple(str(Path(one).parent) for one in (mx.__file__, kernels.__file__)
 UNFINISHED = ("engine/unfinished", "Executor/unfinished")
 
 
+@cache
+def _is_with(file: str, number: int) -> bool:
+    """Whether a line is a ``with``. It comes again at the end of its block, where Python handles no Ctrl-C."""
+    return linecache.getline(file, number).lstrip().startswith("with ")
+
+
 class _Moments:
     """Counts the lines of the package that run in this thread, and raises KeyboardInterrupt before one of them."""
 
     def __init__(self, chosen: int | None) -> None:
         self.count, self.chosen = 0, chosen
 
-    def line(self, _frame: Any, event: str, _: Any) -> Any:
-        if event == "line":
+    def line(self, frame: Any, event: str, _: Any) -> Any:
+        if event == "line" and not _is_with(frame.f_code.co_filename, frame.f_lineno):
             self.count += 1
             if self.count == self.chosen:
                 raise KeyboardInterrupt

@@ -184,10 +184,10 @@ class Sequences(RuleBasedStateMachine):
     def fails(self, failure: Any, call: Any) -> bool:
         """Run ``call(0)``; whether the planted failure came, raised or noted in arrays."""
         seam, moment = failure or (None, 0)
-        if seam == "line":
-            return planted.interrupted(lambda: call(0), moment)
         FUSE.seam, FUSE.left, FUSE.burnt = seam, moment, False
         try:
+            if seam == "line":
+                return planted.interrupted(lambda: call(0), moment)
             call(0)
         except Planted:
             return True
