@@ -103,7 +103,7 @@ class OptimizingModule(BaseModule):
             self._install_optimizer(kvstore, optimizer, optimizer_params)
 
     def _optimizer_kept_on_failure(self, kvstore: Any, optimizer: Any) -> AbstractContextManager[None]:
-        """A block that installs an optimizer; the store and the optimizer that are given are as before when it fails."""
+        """A block that installs an optimizer; when it fails, the store and the optimizer given are as before."""
         given = [vars(one) for one in (kvstore, optimizer) if hasattr(one, "__dict__")]
         stored = [kvstore._stored] if type(kvstore) is KVStore else []
         return unchanged_on_failure(

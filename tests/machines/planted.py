@@ -144,5 +144,5 @@ def differences(
         pairs = [(at, one, other) for at, (one, other) in enumerate(zip(seen, wanted, strict=True))]
     if pairs is not None:
         return [line for key, *two in pairs for line in differences(*two, f"{path}/{key}", may, clauses)]
-    same = seen == wanted or (seen != seen and wanted != wanted)  # noqa: PLR0124  # NaN
+    same = seen == wanted or (seen != seen and wanted != wanted)  # NaN
     return [] if same else [f"{path}: {seen!r} is not {wanted!r}"]

@@ -20,7 +20,14 @@ import numpy as np
 import pytest
 from hypothesis import seed, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 import refimpl as mx
 
@@ -164,9 +171,8 @@ class Sequences(RuleBasedStateMachine):
     def optimize(self, module: mx.mod.Module, rate: float) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("MXNET_UPDATE_ON_KVSTORE", "0" if self.store == "summing" else "1")
-            steps = Steps(
-                learning_rate=rate, momentum=0.5, rescale_grad=0.25, lr_scheduler=mx.lr_scheduler.FactorScheduler(2, 0.5)
-            )
+            falling = mx.lr_scheduler.FactorScheduler(2, 0.5)
+            steps = Steps(learning_rate=rate, momentum=0.5, rescale_grad=0.25, lr_scheduler=falling)
             steps.aggregate_num = 0
             module.init_optimizer("device" if self.store == "summing" else self.store, steps, force_init=True)
 
@@ -192,7 +198,7 @@ class Sequences(RuleBasedStateMachine):
         except Planted:
             return True
         except mx.MXNetError as error:
-            assert error.clause in CLAUSES  # noqa: PT017  # it may also not be raised
+            assert error.clause in CLAUSES  # it may also not be raised
             return True
         finally:
             FUSE.seam = None
@@ -221,7 +227,7 @@ class Sequences(RuleBasedStateMachine):
 
     @rule(rows=ROWS, shift=SHIFTS, failure=FAILURES)
     def step(self, rows, shift, failure) -> None:
-        """Forward, backward and update: after a failure of the first two the third is refused, or goes on as it was."""
+        """Forward, which may fail; then what else a step is made of."""
 
         def call(which: int) -> None:
             self.both[which].forward(batch(rows, shift), is_train=True)
@@ -310,17 +316,17 @@ class Sequences(RuleBasedStateMachine):
             assert planted.differences(self.seen(0), self.seen(1), clauses=CLAUSES) == []
 
 
-CLAUSES_PROVEN = ("Module/atomic", "Module/unfinished", "Module/failed-fit")
-
-
-@pytest.mark.clause(*CLAUSES_PROVEN)
+@pytest.mark.clause("Module/atomic", "Module/unfinished", "Module/failed-fit")
 def test_failing_sequences() -> None:
     run_state_machine_as_test(Sequences, settings=settings(max_examples=5, stateful_step_count=12))
 
 
+SETTINGS = (("REFIMPL_SEQUENCES", "500"), ("REFIMPL_SEQUENCES_SEED", "1"))
+
+
 @pytest.mark.long
 def test_many_failing_sequences() -> None:
-    count, number = (int(os.environ.get(f"REFIMPL_SEQUENCES{what}", default)) for what, default in (("", 500), ("_SEED", 1)))
+    count, number = (int(os.environ.get(name, default)) for name, default in SETTINGS)
     machine = seed(number)(Sequences)
     run_state_machine_as_test(
         machine, settings=settings(max_examples=count, stateful_step_count=25, derandomize=False)
