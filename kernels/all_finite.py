@@ -8,7 +8,7 @@
     [0.0]
 
 [all_finite/init-output] with init_output=False a result of 1 leaves what is in the output: several calls with one
-    ``out`` tell whether all arrays were finite.
+    ``out`` tell whether all arrays were finite. An output that is new holds 0.
 
 [all_finite/gradient] a gradient cannot be asked for, here and below.
 
@@ -113,6 +113,10 @@ def forward_multi(p, arrays, out):
         FIND_INFINITE(data, out, data.size)
 
 
+def leaves_output(p):
+    return not p.init_output
+
+
 def forward_close(p, a, b, out):
     FILL(out, 1, 1)
     rtol, atol = (np.float64(np.float32(value)) for value in (p.rtol, p.atol))
@@ -139,12 +143,13 @@ def cases_close(draw):
 
 register(Op(
     name="all_finite", doc=__doc__, params=FiniteParams, infer=infer, infer_type=infer_type,
-    forward=forward, cases=cases,
+    forward=forward, partial=leaves_output, cases=cases,
     refusals={"all_finite/shape": {"shapes": {"data": (2,), "output": (2,)}}},
 ))
 register(Op(
     name="multi_all_finite", doc=__doc__, params=MultiParams, variadic="num_arrays",
-    all_inputs=("array_",), infer=infer, infer_type=infer_type, forward=forward_multi, cases=cases_multi,
+    all_inputs=("array_",), infer=infer, infer_type=infer_type, forward=forward_multi, partial=leaves_output,
+    cases=cases_multi,
 ))
 register(Op(
     name="_contrib_allclose", doc=__doc__, params=CloseParams, inputs=("a", "b"), infer=infer_close,

@@ -83,6 +83,7 @@ class Program:
         self._allocate_heads()
         later = self._place_gradients(wanted, {id(node) for node in backward})
         self._place_placeholders()
+        self._place_partial(forward)
         pinned = set(self.buffers) | self._unused([*forward, *backward])
         held = {key for key, _, _ in later if key is not None} | lasting(self.graph)
         how = memory.mode()
@@ -209,6 +210,14 @@ class Program:
                 device = self.graph.contexts[id(node)].memory
                 nothing = allocate((0,), np.dtype(np.float32), device).flat
                 self.buffers[id(node), 0] = Buffer(nothing, self.graph.shapes[id(node), 0], device)
+
+    def _place_partial(self, nodes: list[Node]) -> None:
+        """An output of which the operator may leave parts as they are has memory of its own, zeros at first."""
+        for node in nodes:
+            assert node.op is not None
+            if node.op.partial is not None and node.op.partial(node.params):
+                for index in range(node.output_count()):
+                    self.buffers.setdefault((id(node), index), self._array(Entry(node, index))._data)
 
     def _unused(self, nodes: list[Node]) -> set[Key]:
         """Gradient outputs that nobody reads: they are neither computed nor given memory."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -99,4 +99,20 @@ def unchanged_on_failure(*roots: Any, **how: Any) -> Iterator[None]:
         raise
 
 
-__all__ = ["Held", "unchanged_on_failure"]
+def delivered(iterator: Any, step: Callable[[], Any]) -> Any:
+    """What ``step()`` delivers; unless that is the end, an ``iterator`` whose step fails is as it was before.
+
+    There is no ``with`` here: nothing may come between the delivery and the return.
+    """
+    before = dict(vars(iterator))
+    try:
+        return step()
+    except StopIteration:
+        raise
+    except BaseException:
+        vars(iterator).clear()
+        vars(iterator).update(before)
+        raise
+
+
+__all__ = ["Held", "delivered", "unchanged_on_failure"]

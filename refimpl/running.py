@@ -74,7 +74,7 @@ def run_steps(steps: Sequence[Step], is_train: bool, context: Context) -> None:
 def run_monitored(
     steps: Sequence[Step], is_train: bool, context: Context, callback: MonitorCallback, monitor_all: bool
 ) -> None:
-    """Run ``steps``, and call ``callback(name, array)`` after every node; with ``monitor_all`` for its inputs before."""
+    """Run ``steps``; call ``callback(name, array)`` after every node, with ``monitor_all`` for its inputs before."""
     for step in steps:
         if not isinstance(step, (ForwardStep, BackwardStep)):
             run_one(step, is_train, context)

@@ -48,7 +48,7 @@ def forward_of(
 
 @contextmanager
 def backward_of(executors: Sequence[Executor], settle: Callable[[], None] = _nothing) -> Iterator[None]:
-    """If the block, a backward of ``executors``, fails: gradients that it adds to are as before, others hold no values."""
+    """If the block, a backward of ``executors``, fails: gradients it adds to are as before, others hold no values."""
     written: list[NDArray] = []
     kept: list[NDArray] = []
     for executor in executors:

@@ -96,8 +96,7 @@ def _update_params_on_kvstore(
         for index, (weights, grads) in enumerate(zip(param_arrays, grad_arrays, strict=False)) if grads[0] is not None
     ]
     if type(kvstore) is kvs.KVStore:
-        names, outs, all_grads = ([param_names[i] for i, _, _ in work], [w for _, w, _ in work], [g for _, _, g in work])
-        kvstore.pushpull(names, all_grads, out=outs)
+        kvstore.pushpull([param_names[i] for i, _, _ in work], [g for *_, g in work], out=[w for _, w, _ in work])
         return
     for index, weights, grads in work:
         kvstore.pushpull(param_names[index], grads, out=weights, priority=-index)

@@ -76,6 +76,8 @@ class Op:
     loss: bool | Callable[[Any], bool] = False
     """The gradient ignores head gradients; backward may start here without any. A function of the parameters
     where it depends on them."""
+    partial: Callable | None = None
+    """``partial(p)``: whether ``forward`` leaves in its outputs what it does not change. New ones begin as zeros."""
     mode: bool = False
     random: bool = False
     mutates: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..base import refusal, require
 from ..ndarray import NDArray, array
-from ..restoring import unchanged_on_failure
+from ..restoring import delivered
 from .desc import DataBatch, DataDesc
 from .idx import IMAGES, LABELS, read_idx
 from .iterator import MXDataIter
@@ -103,11 +103,13 @@ class MNISTIter(MXDataIter):
 
     def next(self) -> DataBatch:
         """Return the next batch; StopIteration at the end."""
-        with unchanged_on_failure(shallow=[vars(self)]):  # a batch that was not delivered comes again
-            if self.iter_next():
-                return DataBatch(
-                    data=[self.getdata()], label=[self.getlabel()], pad=self.getpad(), index=self.getindex()
-                )
+        return delivered(self, self._step)  # type: ignore[no-any-return]  # what the step returns
+
+    def _step(self) -> DataBatch:
+        if self.iter_next():
+            return DataBatch(
+                data=[self.getdata()], label=[self.getlabel()], pad=self.getpad(), index=self.getindex()
+            )
         raise StopIteration
 
     def getdata(self) -> NDArray:

@@ -10,7 +10,7 @@ import numpy as np
 from ..base import refusal, require
 from ..ndarray import NDArray, array, concatenate
 from ..quirks import declare
-from ..restoring import unchanged_on_failure
+from ..restoring import delivered
 from .desc import DataBatch, DataDesc
 from .iterator import DataIter
 
@@ -173,11 +173,13 @@ class NDArrayIter(DataIter):
         Raises:
             StopIteration: no full batch is left in this epoch.
         """
-        with unchanged_on_failure(shallow=[vars(self)]):  # a batch that was not delivered comes again
-            if self.iter_next():
-                data = self.getdata()
-                if data[0].shape[self._axis] == self.batch_size:
-                    return DataBatch(data=data, label=self.getlabel(), pad=self.getpad(), index=None)
+        return delivered(self, self._step)  # type: ignore[no-any-return]  # what the step returns
+
+    def _step(self) -> DataBatch:
+        if self.iter_next():
+            data = self.getdata()
+            if data[0].shape[self._axis] == self.batch_size:
+                return DataBatch(data=data, label=self.getlabel(), pad=self.getpad(), index=None)
         raise StopIteration
 
     def getdata(self) -> list[NDArray]:

@@ -10,7 +10,7 @@ import numpy as np
 from ..base import require
 from ..kernels.foundation import reserving
 from ..ndarray import NDArray, array
-from ..restoring import unchanged_on_failure
+from ..restoring import delivered
 from .desc import DataBatch, DataDesc
 from .iterator import MXDataIter
 
@@ -58,8 +58,7 @@ class RoundIter(MXDataIter):
 
     def reset(self) -> None:
         """Begin the next epoch, behind the rows that the last batch of the one before has taken."""
-        with unchanged_on_failure(shallow=[vars(self)]):
-            self._begin()
+        delivered(self, self._begin)
 
     def _begin(self) -> None:
         if self._taken:
@@ -72,8 +71,7 @@ class RoundIter(MXDataIter):
 
     def iter_next(self) -> bool:
         """Step to the next batch; False when the round is over."""
-        with unchanged_on_failure(shallow=[vars(self)]):  # a batch that was not delivered comes again
-            return self._step()
+        return delivered(self, self._step)  # type: ignore[no-any-return]  # what the step returns
 
     def _step(self) -> bool:
         if not self._began:
@@ -128,9 +126,11 @@ class RoundIter(MXDataIter):
         Raises:
             StopIteration: the epoch is over; ``reset`` begins the next one.
         """
-        with unchanged_on_failure(shallow=[vars(self)]):
-            if self.iter_next():
-                return self._here()
+        return delivered(self, self._next)  # type: ignore[no-any-return]  # what the step returns
+
+    def _next(self) -> DataBatch:
+        if self.iter_next():
+            return self._here()
         raise StopIteration
 
     def _here(self) -> DataBatch:

@@ -22,6 +22,7 @@ class _CurrentBatch(DataIter):
 
     def next(self) -> DataBatch:
         """Return the next batch; StopIteration at the end. A batch that was not delivered comes again."""
+        self._finish_reset()
         before = {name: getattr(self, name) for name in ("current_batch", self._place)}
         try:
             if self.iter_next():
@@ -30,6 +31,9 @@ class _CurrentBatch(DataIter):
             vars(self).update(before)
             raise
         raise StopIteration
+
+    def _finish_reset(self) -> None:
+        """Do what a reset that was interrupted has left to do."""
 
     def _current(self) -> DataBatch:
         if self.current_batch is None:
@@ -68,19 +72,27 @@ class ResizeIter(_CurrentBatch):
         self.reset_internal = reset_internal
         self.cur = 0
         self._taken: tuple[int, DataBatch] | None = None  # the last batch of the other iterator, and its number
+        self._to_reset = False
         self.provide_data = data_iter.provide_data
         self.provide_label = data_iter.provide_label
 
     def reset(self) -> None:
-        """Begin the next epoch of ``size`` batches."""
-        waits = self._taken is not None and self._taken[0] == self.cur
+        """Begin the next epoch of ``size`` batches; if this is interrupted, the next call begins it."""
+        self._to_reset = True
+        self._finish_reset()
+
+    def _finish_reset(self) -> None:
+        if not self._to_reset:
+            return
+        taken = self._taken if self._taken is not None and self._taken[0] == self.cur else None  # not delivered
         if self.reset_internal:
             self.data_iter.reset()
-            waits = False
-        vars(self).update(cur=0, _taken=(0, self._taken[1]) if self._taken is not None and waits else None)
+            taken = None
+        vars(self).update(cur=0, _taken=taken and (0, taken[1]), _to_reset=False)
 
     def iter_next(self) -> bool:
         """Step to the next batch; False after ``size`` of them."""
+        self._finish_reset()
         if self.cur == self.size:
             return False
         if self._taken is None or self._taken[0] != self.cur:
@@ -176,11 +188,6 @@ class PrefetchingIter(_CurrentBatch):
         while self._to_reset:
             self._to_reset[0].reset()
             del self._to_reset[0]
-
-    def next(self) -> DataBatch:
-        """Return the next batch; StopIteration at the end. A batch that was not delivered comes again."""
-        self._finish_reset()
-        return super().next()
 
     def iter_next(self) -> bool:
         """Step to the next batch, and have the one after it fetched."""

@@ -130,6 +130,8 @@ def execute(
     else:
         results = [allocate(shape, dtype, memory) for shape, dtype in plan.results]
     p = op.own(p, ctx, memories)
+    if op.partial is not None and op.partial(p):
+        _begin_partial(targets, results)
     _run(op, p, memories, results, ctx, plan.plain)
     if op.mutates:
         for given, used in zip(inputs, sources, strict=True):
@@ -147,6 +149,15 @@ def execute(
     if out is not None:
         return out
     return made[0] if visible == 1 else made
+
+
+def _begin_partial(targets: Sequence[NDArray], results: Sequence[Buffer]) -> None:
+    """Fill results of which an operator may leave parts as they are: with what the targets hold, else zeros."""
+    for result in results[len(targets) :]:
+        result.fill(0)
+    for target, result in zip(targets, results, strict=False):
+        if target._buffer is not result:
+            result.copy_from(target._data)
 
 
 def _fitting(op: Op, plan: Plan, targets: Sequence[NDArray], visible: int) -> Sequence[NDArray]:

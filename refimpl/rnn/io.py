@@ -15,7 +15,7 @@ import numpy as np
 from ..base import require
 from ..io import DataBatch, DataDesc, DataIter
 from ..ndarray import NDArray, array
-from ..restoring import unchanged_on_failure
+from ..restoring import delivered
 
 
 def encode_sentences(
@@ -167,13 +167,13 @@ class BucketSentenceIter(DataIter):
         Raises:
             StopIteration: there is none left in this epoch.
         """
+        return delivered(self, self._step)  # type: ignore[no-any-return]  # what the step returns
+
+    def _step(self) -> DataBatch:
         if self.curr_idx == len(self.idx):
             raise StopIteration
-        with unchanged_on_failure(shallow=[vars(self)]):  # a batch that was not delivered comes again
-            self.curr_idx += 1
-            return self._batch(*self.idx[self.curr_idx - 1])
-
-    def _batch(self, bucket: int, first: int) -> DataBatch:
+        bucket, first = self.idx[self.curr_idx]
+        self.curr_idx += 1
         data, label = (
             rows[bucket][first : first + self.batch_size] for rows in (self.nddata, self.ndlabel)
         )
