@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from .base import refusal
+from .reading import no_such_name
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes | Iterable[bytes | memoryview]) -> None:
@@ -22,9 +23,9 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | Iterable[byt
     Raises:
         MXNetError: the folder is missing, ``path`` is a folder, or the disk refuses.
     """
-    target = Path(os.path.realpath(path))
     pieces = [content] if isinstance(content, bytes) else content
     try:
+        target = _target(path)
         if target.exists() and not target.is_file() and not target.is_dir():
             with target.open("wb") as file:
                 file.writelines(pieces)
@@ -38,6 +39,14 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | Iterable[byt
             f"cannot write {os.fspath(path)}: {error.strerror}; give a file name in a folder that exists"
             " and can be written",
         ) from error
+
+
+def _target(path: str | os.PathLike[str]) -> Path:
+    """The file behind a name that may be a link."""
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError:
+        raise no_such_name() from None
 
 
 def _replace(target: Path, pieces: Iterable[bytes | memoryview]) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from .. import optimizer as opt
@@ -15,6 +14,7 @@ from ..atomic import write_atomically
 from ..base import refusal, require
 from ..context import cpu
 from ..ndarray import NDArray
+from ..optimizer import states
 from ..quirks import declare
 from . import rows, sums
 from .base import KVStoreBase
@@ -258,7 +258,7 @@ class KVStore(KVStoreBase):
             MXNetError: the file is damaged.
             OSError: it cannot be read.
         """
-        self._require_updater("load").set_states(Path(fname).read_bytes(), str(fname))
+        self._require_updater("load").set_states(states.read_file(fname), str(fname))
 
     def _require_updater(self, what: str) -> opt.Updater:
         if not isinstance(self._updater, opt.Updater):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from .. import optimizer as opt
@@ -17,6 +16,7 @@ from ..model import (
     _update_params,
     _update_params_on_kvstore,
 )
+from ..optimizer import states
 from ..quirks import declare
 from .base_module import BaseModule
 from .executor_group import DataParallelExecutorGroup
@@ -262,7 +262,7 @@ def _load_states(fname: str, store: Any, updater: Any) -> None:
     if store is not None:
         store.load_optimizer_states(fname)
     else:
-        updater.set_states(Path(fname).read_bytes(), str(fname))
+        updater.set_states(states.read_file(fname), str(fname))
 
 
 def group_to_share(shared_module: Any, contexts: int) -> DataParallelExecutorGroup:

@@ -12,12 +12,14 @@ An optimizer alone is written and read in the same way: that is how a worker han
 
 from __future__ import annotations
 
+import os
 import pickle
 import struct
 from typing import Any
 
 import numpy as np
 
+from .. import reading
 from ..base import refusal
 from ..foreign import what_it_is
 from ..ndarray import NDArray
@@ -160,6 +162,18 @@ class _Writer:
 # --- reading --------------------------------------------------------------------------------------
 
 
+def read_file(fname: str | os.PathLike[str]) -> bytes:
+    """The content of a ``.states`` file.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    try:
+        return reading.read_file(fname)
+    except OSError as error:
+        raise refusal("States/readable", f"cannot read {fname}: {error.strerror}", type(error)) from None
+
+
 def loads(content: bytes, name: str = "the content") -> tuple[dict[Any, Any], Any]:
     """Read a ``.states`` file: (states, optimizer or None).
 
@@ -207,4 +221,4 @@ def _data(content: bytes, refused: Refused) -> Any:
     return revive(read(content, objection, refused), refused, len(content))
 
 
-__all__ = ["dumps", "dumps_optimizer", "loads", "loads_optimizer"]
+__all__ = ["dumps", "dumps_optimizer", "loads", "loads_optimizer", "read_file"]

@@ -28,7 +28,14 @@ _NODE_FIELDS = {
 _ATTRIBUTE_FIELDS = {"param", "attr", "attrs"}
 _GRAPH_FIELDS = {"nodes", "arg_nodes", "node_row_ptr", "heads", "attrs"}
 _CASTS = ("amp_cast", "amp_multicast")
+_NO_CHARACTERS = re.compile("[\0\ud800-\udfff]")
+_UNWRITABLE = "holds a NUL or half a character, which no file of MXNet can"
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"})
+
+
+def _unwritable(text: str) -> bool:
+    """Whether text holds what no file of MXNet can."""
+    return not text.isprintable() and bool(_NO_CHARACTERS.search(text))
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -73,6 +80,8 @@ def _versions(order: Sequence[Node]) -> dict[tuple[int, int], int]:
 def _quoted(text: str) -> str:
     """Text as MXNet writes it: it knows these five escapes and no others, so the rest stands as it is."""
     if not text.isprintable() or '"' in text or "\\" in text:
+        if _unwritable(text):
+            raise refusal("symbol-file/characters", f"{text[:80]!r} {_UNWRITABLE}")
         text = text.translate(_ESCAPES)
     return f'"{text}"'
 
@@ -258,6 +267,8 @@ class _Graph:
             if not isinstance(fields[key], dict):
                 raise self.fail(f"{where}: {key} is not a map")
             for attribute, value in fields[key].items():
+                if _unwritable(attribute) or (isinstance(value, str) and _unwritable(value)):
+                    raise self.fail(f"{where}: attribute {reprlib.repr(attribute)} {_UNWRITABLE}")
                 if not isinstance(value, str):
                     raise self.fail(
                         f"{where}: attribute {reprlib.repr(attribute)} is {reprlib.repr(value)}, not a string"
@@ -273,6 +284,8 @@ class _Graph:
         name = fields.get("name")
         if not isinstance(name, str):
             raise self.fail(f"{where} has no name")
+        if _unwritable(name) or _unwritable(fields["op"]):
+            raise self.fail(f"{where}: {reprlib.repr(name)} or its operator's name {_UNWRITABLE}")
         where = f"{where} ({name[:80]})"
         if not _NODE_FIELDS.issuperset(fields):
             unknown = [key for key in fields if key not in _NODE_FIELDS]
