@@ -255,10 +255,10 @@ class KVStore(KVStoreBase):
 
         Raises:
             AssertionError: no optimizer was set.
-            MXNetError: the file is damaged.
+            MXNetError: the file is damaged, or a state does not fit the weight of its key.
             OSError: it cannot be read.
         """
-        self._require_updater("load").set_states(states.read_file(fname), str(fname))
+        self._require_updater("load").set_states(states.read_file(fname), str(fname), self._stored)
 
     def _require_updater(self, what: str) -> opt.Updater:
         if not isinstance(self._updater, opt.Updater):

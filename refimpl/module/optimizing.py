@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import optimizer as opt
@@ -111,7 +111,10 @@ class OptimizingModule(BaseModule):
                 param_names=group.param_names, update_on_kvstore=on_store,
             )
         if self._preload_opt_states is not None:
-            _load_states(self._preload_opt_states, store if on_store else None, updater)
+            _load_states(
+                self._preload_opt_states, store if on_store else None, updater,
+                _numbered(group.param_arrays, len(self._context)),
+            )
             self._preload_opt_states = None
         self._optimizer, self._kvstore = optimizer, store
         self._update_on_kvstore, self._updater = on_store, updater
@@ -182,17 +185,19 @@ class OptimizingModule(BaseModule):
         if not self.optimizer_initialized or _KEEPS.active:
             return
         if not self._update_on_kvstore:
-            weights, _ = self._by_index()
-            count = max(self._indexed_contexts, len(self._context))
-            for index, copies in enumerate(weights):
-                for context, weight in enumerate(copies):
-                    self._updater.adopt(index * count + context, weight)
+            for index, weight in self._numbered_weights().items():
+                self._updater.adopt(index, weight)
             return
         replace = getattr(self._kvstore, "replace", None)
         if replace is None or self._kvstore.num_workers > 1:
             return  # a store of the user's own, or weights that other workers train too
         for name, copies in zip(self._exec_group.param_names, self._exec_group.param_arrays, strict=True):
             replace(name, copies[0])
+
+    def _numbered_weights(self) -> dict[int, Any]:
+        """The weights of every context, by the number that an updater knows them by."""
+        weights, _ = self._by_index()
+        return _numbered(weights, max(self._indexed_contexts, len(self._context)))
 
     def _by_index(self) -> tuple[list[Any], list[Any]]:
         """Weights and gradients in the order of the optimizer's indices; what is not here has none."""
@@ -217,7 +222,8 @@ class OptimizingModule(BaseModule):
     def load_optimizer_states(self, fname: str) -> None:
         """Read the optimizer's states from a file of :meth:`save_optimizer_states`."""
         demand(self, "load_optimizer_states")
-        _load_states(fname, self._kvstore if self._update_on_kvstore else None, self._updater)
+        store = self._kvstore if self._update_on_kvstore else None
+        _load_states(fname, store, self._updater, {} if store else self._numbered_weights())
 
     def prepare(self, data_batch: Any, sparse_row_id_fn: Callable | None = None) -> None:
         """Check which rows of row_sparse parameters ``data_batch`` will need.
@@ -257,12 +263,20 @@ class OptimizingModule(BaseModule):
                 warnings.warn(f"{name}.stype is not 'row_sparse'. No need to pull rows.", stacklevel=2)
 
 
-def _load_states(fname: str, store: Any, updater: Any) -> None:
-    """Read states into the store, or into the updater when there is no store."""
+def _load_states(fname: str, store: Any, updater: Any, weights: Mapping[int, Any]) -> None:
+    """Read states into the store, or into the updater of these weights when there is no store."""
     if store is not None:
         store.load_optimizer_states(fname)
     else:
-        updater.set_states(states.read_file(fname), str(fname))
+        updater.set_states(states.read_file(fname), str(fname), weights)
+
+
+def _numbered(weights: Sequence[Sequence[Any]], contexts: int) -> dict[int, Any]:
+    """Weights, each on several contexts, by the numbers that an updater knows them by."""
+    return {
+        index * contexts + context: weight for index, copies in enumerate(weights)
+        for context, weight in enumerate(copies)
+    }
 
 
 def group_to_share(shared_module: Any, contexts: int) -> DataParallelExecutorGroup:

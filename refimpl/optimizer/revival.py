@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
 
 from ..base import DTYPE_FLAGS, MXNetError
-from ..lr_scheduler import LRScheduler
 from ..ndarray import NDArray
 from ..ndarray.file_format import from_record
-from . import class_names
+from . import class_names, soundness
 from .pickle_reader import Found, Named, Refused, shown
 
 _STORAGE_OF_CLASS = {"NDArray": "default", "RowSparseNDArray": "row_sparse", "CSRNDArray": "csr"}
@@ -28,11 +26,6 @@ DEEPEST = 100
 """Levels of nesting; what belongs here has less than ten."""
 UNFOLDED = 16
 """How many values, and bytes of arrays, a file may unfold to, per byte: sharing would make them countless."""
-
-# Attributes that every optimizer has: what they are.
-_NUMBERS = ("rescale_grad", "wd", "begin_num_update", "num_update", "aggregate_num")
-_NUMBERS_OR_NONE = ("lr", "clip_gradient")
-_DICTS = ("lr_mult", "wd_mult", "idx2name", "_index_update_count", "_all_index_update_counts")
 
 
 def objection(module: str, name: str) -> str | None:
@@ -127,11 +120,13 @@ class _Revival:
             state = self.attributes(known, raw.state)
             if class_names.is_optimizer(known):
                 made.__setstate__(state)
-                self.check(made)
-                self.weigh(len(made.idx2name))
             else:
                 vars(made).update(state)
-                self.check_schedule(made)
+            against = soundness.completed(made)
+            if against:
+                raise self.error(against)
+            if class_names.is_optimizer(known):
+                self.weigh(len(made.idx2name))
 
     def reconstructed(self, arguments: tuple) -> tuple[str, str]:
         """The class that Python's protocols 0 and 1 give as (class, object, None)."""
@@ -149,28 +144,6 @@ class _Revival:
             if callable(of_class) or isinstance(of_class, property):
                 raise self.error(f"an attribute that hides {known.__name__}.{shown(name)}")
         return self.value(state)
-
-    def check(self, optimizer: Any) -> None:
-        """Refuse an optimizer whose attributes are not what every optimizer's are."""
-        for names, kind in (
-            (_NUMBERS, numbers.Real), (_NUMBERS_OR_NONE, (numbers.Real, type(None))), (_DICTS, dict),
-            (("lr_scheduler",), (LRScheduler, type(None))),
-        ):
-            for name in names:
-                found = getattr(optimizer, name)
-                if not isinstance(found, kind):
-                    raise self.error(f"an optimizer whose {name} is {type(found).__name__}")
-        if not all(isinstance(counts, dict) for counts in optimizer._all_index_update_counts.values()):
-            raise self.error("an optimizer's counts that are no dicts")
-
-    def check_schedule(self, schedule: Any) -> None:
-        """Refuse a scheduler that would never answer: one whose steps do not go forward."""
-        for name, found in vars(schedule).items():
-            if name == "base_lr" and not isinstance(found, numbers.Real):
-                raise self.error(f"a scheduler whose base_lr is {type(found).__name__}")
-            for step in found if isinstance(found, (list, tuple)) else (found,):
-                if name == "step" and not (isinstance(step, (int, float)) and step > 0):
-                    raise self.error("a scheduler whose steps are not above 0")
 
     def dict_of(self, state: Any) -> dict[Any, Any]:
         if not isinstance(state, dict):
