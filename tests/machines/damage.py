@@ -267,8 +267,8 @@ def damaged_graph(draw: Draw, graph: dict[str, Any]) -> str:
     """The text of a graph after one to three accidents to its parts."""
     made = copy.deepcopy(graph)
     for _ in range(draw.randint(1, 3)):
-        place = draw.choice(_graphs_in(made))
         try:
+            place = draw.choice(_graphs_in(made))
             draw.choice(ACCIDENTS)(draw, place, draw.choice(place["nodes"]))
         except (TypeError, KeyError, AttributeError, IndexError, ValueError):
             break  # what is no graph any more is damaged enough

@@ -80,7 +80,7 @@ def run(kind: str, seed: str, number: int, folder: Path) -> dict[str, Any]:
         clause = getattr(error, "clause", None)
         if clause:
             return {"end": "refused", "clause": clause}
-        return {"end": "failed", "error": f"{type(error).__name__}: {error}"[:500], "trace": traceback.format_exc()[-3000:]}
+        return {"end": "failed", "error": repr(error)[:500], "trace": traceback.format_exc()[-3000:]}
     return {"end": "ran"}
 
 
