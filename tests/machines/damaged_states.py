@@ -128,7 +128,8 @@ def _seasoned(draw: Draw, kind: str) -> Any:
 
 def _with_odd_attribute(draw: Draw, made: Any) -> None:
     """Replace an attribute of an optimizer or its scheduler, or something inside one."""
-    holder = made.lr_scheduler if made.lr_scheduler is not None and draw.random() < 0.3 else made
+    schedule = made.lr_scheduler
+    holder = schedule if isinstance(schedule, mx.lr_scheduler.LRScheduler) and draw.random() < 0.3 else made
     name = draw.choice(sorted(vars(holder)))
     held = vars(holder)[name]
     if isinstance(held, dict) and held and draw.random() < 0.7:
