@@ -271,4 +271,4 @@ def _described(state: Any) -> str:
     return "None" if state is None else type(state).__name__
 
 
-__all__ = ["completed", "require_fitting"]
+__all__ = ["completed", "is_count", "require_fitting"]

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..base import MXNetError, refusal
 from ..foreign import what_it_is
+from ..kernels.foundation.params import Shape, field_types
 from ..known_operators import find
 from . import upgrades
 from .ir import Entry, Node, post_order
@@ -22,6 +23,7 @@ _MAX_DEPTH = 200
 _MAX_DIGITS = 18
 _MOST_INSIDE = 20
 _LONG_MESSAGE = 800
+_LONGEST_SHAPE = 2000
 _NODE_FIELDS = {
     "op", "name", "param", "attr", "attrs", "inputs", "control_deps", "subgraphs", "backward_source_id",
 }
@@ -302,10 +304,21 @@ class _Graph:
             row.op = self.at_node(row, find, fields["op"])
         elif row.inputs:
             raise self.fail(f"{where} is a variable and has inputs")
+        for key, text in row.attrs.items():
+            if len(text) > _LONGEST_SHAPE and self.is_shape(row, key):
+                raise self.fail(f"{where}: {key} has {len(text)} characters, a shape has at most {_LONGEST_SHAPE}")
         row.subgraphs = [self.inside(graph, where) for graph in fields.get("subgraphs", [])]
         if row.subgraphs and not hasattr(row.op, "graphs"):
             raise self.fail(f"{where}: {fields['op'][:80]} holds no graphs")
         return row
+
+    @staticmethod
+    def is_shape(row: Row, key: str) -> bool:
+        """Whether an attribute is read as some numbers, not as the many that say how things are cut or wired."""
+        if row.op is None or key == "__shape__":
+            return key == "__shape__"
+        kind = field_types(row.op.params).get(key)
+        return kind in (Shape, Shape | None) and key != "indices" and not hasattr(row.op, "graphs")
 
     def inside(self, graph: Any, where: str) -> list[Entry]:
         """The heads of a graph that a node holds."""
