@@ -140,6 +140,7 @@ _ATTRIBUTES: dict[str, dict[str, tuple[Any, Callable[[Any], bool]]]] = {
     },
     "MultiFactorScheduler": {
         "step": (_REQUIRED, _are_steps), "factor": (1, is_number), "cur_step_ind": (0, is_count),
+        "count": (0, is_count),
     },
     "_FallingScheduler": {
         "max_update": (_REQUIRED, lambda found: is_count(found) and found > 0), "final_lr": (0, is_number),

@@ -1,9 +1,9 @@
 """Load damaged files, bind and run what loads, in a process with little memory and a clock.
 
-    python -m tests.machines.damaged_runs KIND SEED FIRST COUNT
+    python -m tests.machines.damaged_runs SEED KIND:FIRST:COUNT ...
 
-Each file follows from its kind, the seed and its number. A line with the number is printed before each file, and after
-it what became of it, as JSON. A file that takes more than SECONDS of processor time ends the process by SIGPROF.
+Each file follows from its kind, the seed and its number. ``KIND:NUMBER`` is printed before each file, and after it what
+became of it, as JSON. A file that takes more than SECONDS of processor time ends the process by SIGPROF.
 """
 
 from __future__ import annotations
@@ -84,17 +84,18 @@ def run(kind: str, seed: str, number: int, folder: Path) -> dict[str, Any]:
     return {"end": "ran"}
 
 
-def main(kind: str, seed: str, first: int, count: int) -> None:
-    """Load and run files number ``first`` to ``first + count - 1``."""
+def main(seed: str, shares: list[str]) -> None:
+    """Load and run the files of each share, KIND:FIRST:COUNT."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(first, first + count):
-            print(number, flush=True)
-            signal.setitimer(signal.ITIMER_PROF, SECONDS)
-            found = run(kind, seed, number, Path(folder))
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            print(json.dumps(found), flush=True)
+        for kind, first, count in (share.split(":") for share in shares):
+            for number in range(int(first), int(first) + int(count)):
+                print(f"{kind}:{number}", flush=True)
+                signal.setitimer(signal.ITIMER_PROF, SECONDS)
+                found = run(kind, seed, number, Path(folder))
+                signal.setitimer(signal.ITIMER_PROF, 0)
+                print(json.dumps(found), flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    main(sys.argv[1], sys.argv[2:])
