@@ -41,9 +41,9 @@ HIDDEN = [
 def damaged_bytes(draw: Draw, content: bytes, others: list[bytes]) -> bytes:
     """A file after one to three accidents."""
     made = bytearray(content)
-    for _ in range(draw.randint(1, 3)):
+    for _ in range(draw.choice([1, 1, 1, 2, 3])):
         at = draw.randint(0, len(made))
-        accident = draw.choice(["flip", "cut", "splice", "number", "word", "repeat", "digit", "swap"])
+        accident = draw.choice(["flip", "flip", "cut", "splice", "number", "word", "repeat", "digit", "digit", "swap"])
         if accident == "flip" and at < len(made):
             made[at] ^= 1 << draw.randint(0, 7)
         elif accident == "cut":
