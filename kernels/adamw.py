@@ -43,16 +43,7 @@ I. Loshchilov, F. Hutter (2017): Decoupled weight decay regularization.
 import math
 from typing import NamedTuple
 
-from .foundation import (
-    Case,
-    Count,
-    Floats,
-    Loop,
-    items,
-    merge_all,
-    require,
-    same_type,
-)
+from .foundation import Case, Count, Floats, Loop, items, merge_all, require, same_type
 from .foundation.loops import COPY
 from .updates import all_single, averaging, bound, limited, master_types, numbers, register_many, register_update
 

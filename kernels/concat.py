@@ -23,18 +23,7 @@
 from math import prod
 from typing import NamedTuple
 
-from .foundation import (
-    UNKNOWN,
-    Case,
-    Count,
-    Op,
-    merge,
-    merge_all,
-    normal_axis,
-    register,
-    require,
-    told,
-)
+from .foundation import UNKNOWN, Case, Count, Op, merge, merge_all, normal_axis, register, require, told
 from .foundation.loops import BLOCKS
 
 

@@ -25,19 +25,7 @@
 
 from typing import NamedTuple
 
-from .foundation import (
-    UNKNOWN,
-    Case,
-    Count,
-    Loop,
-    Op,
-    Shape,
-    items,
-    merge,
-    register,
-    require,
-    told,
-)
+from .foundation import UNKNOWN, Case, Count, Loop, Op, Shape, items, merge, register, require, told
 from .foundation.loops import zero
 
 

@@ -68,18 +68,7 @@ from .convolution import (
     inputs,
     steps,
 )
-from .foundation import (
-    UNKNOWN,
-    AtLeast,
-    Case,
-    Long,
-    Op,
-    Shape,
-    merge,
-    require,
-    same_type,
-    told,
-)
+from .foundation import UNKNOWN, AtLeast, Case, Long, Op, Shape, merge, require, same_type, told
 from .multilinear import register_multilinear
 
 

@@ -70,19 +70,7 @@ from .deformable_sampling import (
     SAMPLE,
     SAMPLE_BACK,
 )
-from .foundation import (
-    UNKNOWN,
-    AtLeast,
-    Case,
-    Long,
-    Op,
-    Shape,
-    merge,
-    register,
-    require,
-    scratch,
-    told,
-)
+from .foundation import UNKNOWN, AtLeast, Case, Long, Op, Shape, merge, register, require, scratch, told
 
 SHAPES = "_contrib_DeformableConvolution/shapes"
 Layout = Literal["NCDHW", "NCHW", "NCW"]

@@ -35,20 +35,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import (
-    UNKNOWN,
-    Case,
-    Long,
-    Loop,
-    Op,
-    items,
-    merge,
-    normal_axis,
-    register,
-    require,
-    strides_of,
-    told,
-)
+from .foundation import UNKNOWN, Case, Long, Loop, Op, items, merge, normal_axis, register, require, strides_of, told
 from .foundation.loops import GATHER, SCATTER, walk, zero
 
 

@@ -15,17 +15,7 @@
 from math import prod
 from typing import NamedTuple
 
-from .foundation import (
-    UNKNOWN,
-    Case,
-    Count,
-    Loop,
-    Op,
-    items,
-    merge,
-    register,
-    scratch,
-)
+from .foundation import UNKNOWN, Case, Count, Loop, Op, items, merge, register, scratch
 from .foundation.loops import COPY
 
 

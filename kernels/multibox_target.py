@@ -86,9 +86,7 @@ from .foundation import (
     scratch,
     told,
 )
-from .foundation.loops import (
-    clipped,
-)
+from .foundation.loops import clipped
 
 CLAUSE = "_contrib_MultiBoxTarget/inputs"
 

@@ -40,23 +40,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .boxes import floating
-from .foundation import (
-    UNKNOWN,
-    Case,
-    Loop,
-    Op,
-    items,
-    merge,
-    register,
-    require,
-    scalar,
-    told,
-)
-from .foundation.loops import (
-    clipped,
-    clipped_up,
-    zero,
-)
+from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, scalar, told
+from .foundation.loops import clipped, clipped_up, zero
 from .regions import Fraction, checked_regions, image_of, rounded
 
 CLAUSE = "_contrib_PSROIPooling/shape"

@@ -4,18 +4,8 @@ from typing import Annotated
 
 import numpy as np
 
-from .foundation import (
-    AtLeast,
-    AtMost,
-    agree,
-    require,
-    require_some,
-    scalar,
-)
-from .foundation.loops import (
-    clipped,
-    truncated,
-)
+from .foundation import AtLeast, AtMost, agree, require, require_some, scalar
+from .foundation.loops import clipped, truncated
 
 Fraction = Annotated[float, AtLeast(0), AtMost(1)]
 MOST_POINTS = 2**10

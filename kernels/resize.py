@@ -72,10 +72,7 @@ from .foundation import (
     scalar,
     told,
 )
-from .foundation.loops import (
-    truncated,
-    zero,
-)
+from .foundation.loops import truncated, zero
 from .multilinear import register_multilinear
 
 

@@ -27,16 +27,7 @@
 from math import prod
 from typing import NamedTuple
 
-from .foundation import (
-    Case,
-    Count,
-    Op,
-    agree,
-    merge,
-    normal_axis,
-    register,
-    require,
-)
+from .foundation import Case, Count, Op, agree, merge, normal_axis, register, require
 from .foundation.loops import BLOCKS
 
 

@@ -31,20 +31,7 @@ from itertools import pairwise
 from math import prod
 from typing import Annotated, NamedTuple
 
-from .foundation import (
-    UNKNOWN,
-    AtLeast,
-    AtMost,
-    Case,
-    Op,
-    Shape,
-    agree,
-    merge,
-    normal_axis,
-    register,
-    require,
-    told,
-)
+from .foundation import UNKNOWN, AtLeast, AtMost, Case, Op, Shape, agree, merge, normal_axis, register, require, told
 from .foundation.loops import BLOCKS
 from .foundation.params import MOST_ARRAYS
 

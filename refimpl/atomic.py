@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from .base import refusal
+from .reading import no_such_name
 from .staging import Staging
 
 
@@ -28,9 +29,9 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | Iterable[byt
     Raises:
         MXNetError: the folder is missing, ``path`` is a folder, or the disk refuses.
     """
-    target = Path(os.path.realpath(path))
     pieces = [content] if isinstance(content, bytes) else content
     with together(), _named(path):
+        target = _target(path)
         if target.exists() and not target.is_file() and not target.is_dir():
             with target.open("wb") as file:
                 file.writelines(pieces)
@@ -165,6 +166,14 @@ def _named(path: str | os.PathLike[str]) -> Iterator[None]:
             f"cannot write {os.fspath(path)}: {error.strerror}; give a file name in a folder that exists"
             " and can be written",
         ) from error
+
+
+def _target(path: str | os.PathLike[str]) -> Path:
+    """The file behind a name that may be a link."""
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError:
+        raise no_such_name() from None
 
 
 def _flush_folder(folder: Path) -> None:

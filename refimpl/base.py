@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import reprlib
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,8 @@ DTYPE_FLAGS: dict[str, int] = {
     "float32": 0, "float64": 1, "float16": 2, "uint8": 3, "int32": 4, "int8": 5, "int64": 6, "bool": 7,
 }
 FLAG_DTYPES: dict[int, np.dtype] = {flag: np.dtype(name) for name, flag in DTYPE_FLAGS.items()}
+_FLAG_TEXTS = frozenset(map(str, FLAG_DTYPES))
+_ONE_TYPE = re.compile(r"[<>=|]?[A-Za-z0-9_?]{1,20}")
 _KNOWN = frozenset(FLAG_DTYPES.values())
 
 
@@ -44,18 +48,21 @@ def dtype_of(value: Any) -> np.dtype:
     Raises:
         TypeError: the type is not one of float16/32/64, uint8, int8/32/64 or bool.
     """
-    if isinstance(value, str) and value.isdigit():
+    if isinstance(value, str) and value in _FLAG_TEXTS:
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool) and value in FLAG_DTYPES:
         return FLAG_DTYPES[value]
     try:
-        found = np.dtype(value)
-    except TypeError:
+        # NumPy reads lists and shapes out of text, which MXNet has no types for
+        found = None if isinstance(value, str) and not _ONE_TYPE.fullmatch(value) else np.dtype(value)
+    except (TypeError, ValueError):
         found = None
     # a dtype makes its name anew each time it is asked, which takes longer than all the rest
-    if found is None or (found not in _KNOWN and found.name not in DTYPE_FLAGS):
+    if found is not None and found not in _KNOWN:
+        found = FLAG_DTYPES.get(DTYPE_FLAGS.get(found.name, -1))  # the other byte order names the same type
+    if found is None:
         raise refusal(
-            "types/known", f"dtype {value!r} is not supported; use one of {', '.join(DTYPE_FLAGS)}",
+            "types/known", f"dtype {reprlib.repr(value)} is not supported; use one of {', '.join(DTYPE_FLAGS)}",
             TypeError,
         )
     return found

@@ -11,10 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import (
-    collection,
-    unfinished,
-)
+from . import collection, unfinished
 from .base import refusal
 from .binding import Bound, resolve_requirements
 from .context import Context

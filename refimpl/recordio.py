@@ -15,12 +15,12 @@ import io
 import os
 import struct
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from .base import refusal
 from .foreign import what_it_is
 from .image_records import IRHeader, pack, pack_img, unpack, unpack_img
+from .reading import new_file, open_file, read_file
 
 _MAGIC = 0xCED7230A
 _MARK = struct.pack("<I", _MAGIC)
@@ -83,8 +83,7 @@ class MXRecordIO:
         self.writable = self.flag == "w"
         try:
             # unbuffered: each record goes to the system in one call
-            options: dict[str, Any] = {"mode": "wb", "buffering": 0} if self.writable else {"mode": "rb"}
-            self.handle = Path(self.uri).open(**options)  # noqa: SIM115  # it stays open
+            self.handle = new_file(self.uri) if self.writable else open_file(self.uri)
         except OSError as error:
             raise refusal("RecordIO/openable", f"cannot open {os.fspath(self.uri)}: {error.strerror}") from None
         self.pid = os.getpid()
@@ -243,9 +242,9 @@ class MXIndexedRecordIO(MXRecordIO):
         self.idx, self.keys = {}, []
         try:
             if self.writable:
-                self.fidx = Path(self.idx_path).open("wb", buffering=0)  # noqa: SIM115  # as above
+                self.fidx = new_file(self.idx_path)
                 return
-            content = Path(self.idx_path).read_bytes()
+            content = read_file(self.idx_path)
         except OSError as error:
             self.close()
             kind = {"kind": FileNotFoundError} if isinstance(error, FileNotFoundError) else {}

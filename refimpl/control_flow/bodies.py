@@ -74,6 +74,7 @@ class Body:
         self.operators = [node for node in self.order if not node.is_variable]
         self.keys: list[Key] = [(id(node), 0) for node in self.variables]
         self._sizes: dict[Any, Sizes] = {}
+        self._inferred: dict[Any, tuple[list, list]] = {}
         self._derived: dict[frozenset[int], Derived] = {}
 
     def changed(self) -> set[int]:
@@ -96,7 +97,17 @@ class Body:
     # --- inference ---------------------------------------------------------------------------------
 
     def infer(self, rule: str, ins: Sequence[Any], outs: Sequence[Any]) -> tuple[list, list]:
-        """Shapes (or types) of variables and heads, from what is known of both."""
+        """Shapes (or types) of variables and heads, from what is known of both.
+
+        Remembered, because a loop in a loop asks again and again: without that, each level would double the time.
+        """
+        asked = rule, tuple(ins), tuple(outs)
+        found = self._inferred.get(asked)
+        if found is None:
+            found = self._inferred[asked] = self._infer(*asked)
+        return list(found[0]), list(found[1])
+
+    def _infer(self, rule: str, ins: Sequence[Any], outs: Sequence[Any]) -> tuple[list, list]:
         told: dict[Key, Any] = {}
         names = [*(n.name for n in self.variables), *(e.node.entry_name(e.index) for e in self.heads)]
         keys = [*self.keys, *map(key_of, self.heads)]

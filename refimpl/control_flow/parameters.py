@@ -16,6 +16,7 @@ from ..ndarray import tape
 from ..symbol.ir import Entry
 from .bodies import Body, Frame
 
+MOST_INPUTS = 100_000
 SUBGRAPHS = "subgraphs"
 """Under this name the graphs (a list of heads each) come beside the attributes."""
 
@@ -118,6 +119,11 @@ class ControlFlow(Op):
             " or load it from a file",
         )
         values = parse(self.name, self.params, rest)
+        require(
+            "control-flow/locations", self.graphs <= values.num_args <= self.graphs + MOST_INPUTS,
+            f"{self.name}: num_args is {values.num_args}, which counts the {self.graphs} graphs and up to"
+            f" {MOST_INPUTS} inputs",
+        )
         bodies = [Body(heads) for heads in graphs]
         wires = self.wiring(values, bodies)
         for body, wire in zip(bodies, wires, strict=True):

@@ -21,6 +21,7 @@ from typing import IO
 import numpy as np
 
 from ..base import refusal
+from ..reading import open_file
 
 LARGEST = 2**31  # bytes; four times the largest file in use (EMNIST)
 MOST_COMPRESSED = 1032  # a deflate stream cannot hold more bytes than this for each of its own
@@ -43,7 +44,7 @@ def read_idx(path: str | os.PathLike, rank: int) -> np.ndarray:
     """
     path = Path(path)
     try:
-        with path.open("rb") as raw:
+        with open_file(path) as raw:
             length = os.fstat(raw.fileno()).st_size
             compressed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)

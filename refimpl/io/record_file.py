@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import struct
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..base import MXNetError, refusal, require
 from ..image_records import decoded, unpack
+from ..reading import read_file, size_of
 from ..recordio import _FIRST, _LAST, _MAGIC, _MIDDLE, _WHOLE, MXIndexedRecordIO, MXRecordIO
 
 
@@ -41,7 +41,7 @@ class RecordFile:
     def __init__(self, path: str | os.PathLike, index: str | os.PathLike, parts: int, part: int) -> None:
         self.path = path
         self._file = MXRecordIO(path, "r")
-        self._size = Path(path).stat().st_size
+        self._size = size_of(path)
         if index:
             places = self._indexed(index)
             step = -(-len(places) // parts)
@@ -133,7 +133,7 @@ def read_list(path: str | os.PathLike) -> dict[int, np.ndarray]:
     """
     labels: dict[int, np.ndarray] = {}
     try:
-        content = Path(path).read_bytes()
+        content = read_file(path)
     except OSError as error:
         raise refusal("ImageRecordIter/list", f'cannot open "{path}": {error.strerror}') from None
     for number, line in enumerate(content.splitlines(), start=1):

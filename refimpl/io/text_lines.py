@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base import refusal
+from ..reading import open_file, size_of
 
 _MARK = b"\xef\xbb\xbf"  # some editors begin a UTF-8 file with it
 
@@ -30,9 +31,9 @@ def files_of(iterator: str, name: str | os.PathLike) -> list[Path]:
         MXNetError: there is none.
     """
     found: list[Path] = []
-    for one in os.fspath(name).split(";"):
-        path = Path(one)
-        found += sorted(each for each in path.iterdir() if each.is_file()) if path.is_dir() else [path]
+    for path in map(Path, os.fspath(name).split(";")):
+        is_folder = os.path.isdir(path)  # noqa: PTH112  # a Path raises where a name is too long
+        found += sorted(each for each in path.iterdir() if each.is_file()) if is_folder else [path]
     if not found:
         raise refusal(f"{iterator}/open", f'the folder "{name}" has no file in it')
     return found
@@ -49,7 +50,7 @@ def lines_of(iterator: str, name: str | os.PathLike, parts: int = 1, part: int =
     """
     files = files_of(iterator, name)
     try:
-        sizes = [file.stat().st_size for file in files]
+        sizes = [size_of(file) for file in files]
         step = -(-sum(sizes) // parts)
         first, last = step * part, step * (part + 1)
         seen = False
@@ -71,7 +72,7 @@ def lines_of(iterator: str, name: str | os.PathLike, parts: int = 1, part: int =
 def _lines(file: Path) -> Iterator[tuple[int, int, bytes]]:
     """(number, first byte, text) of each line; lines end with LF, CR or both."""
     begin = number = 0
-    with file.open("rb") as stream:
+    with open_file(file) as stream:
         for block in stream:
             rest = begin
             for text in block.rstrip(b"\r\n").split(b"\r"):

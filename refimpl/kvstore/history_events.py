@@ -11,13 +11,13 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..atomic import write_atomically
 from ..base import MXNetError, refusal, require
+from ..reading import open_file
 from .messages import Key
 
 KINDS = ("init", "push", "pull", "wait", "barrier", "leave", "lost")
@@ -168,7 +168,11 @@ class History:
             OSError: it cannot be read.
         """
         history: History | None = None
-        with Path(path).open("rb") as file:
+        try:
+            file = open_file(path)
+        except OSError as error:
+            raise refusal("History/readable", f"cannot read {path}: {error.strerror}", type(error)) from None
+        with file:
             for number in range(1, MOST_EVENTS + 3):
                 line = file.readline(LONGEST_LINE + 1)
                 if not line:

@@ -8,14 +8,13 @@ import logging
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any
 
 from .. import optimizer as opt
 from ..base import refusal, require
 from ..context import cpu
 from ..ndarray import NDArray
-from ..optimizer import states as states_file
+from ..optimizer import states
 from ..quirks import declare
 from ..restoring import unchanged_on_failure
 from . import rows, sums
@@ -297,17 +296,17 @@ class KVStore(KVStoreBase):
             AssertionError: no optimizer was set.
             MXNetError: the file cannot be written.
         """
-        states_file.save(fname, self._require_updater("save").get_states(dump_optimizer))
+        states.save(fname, self._require_updater("save").get_states(dump_optimizer))
 
     def load_optimizer_states(self, fname: str) -> None:
         """Read what :meth:`save_optimizer_states` or MXNet 1.x wrote.
 
         Raises:
             AssertionError: no optimizer was set.
-            MXNetError: the file is damaged.
+            MXNetError: the file is damaged, or a state does not fit the weight of its key.
             OSError: it cannot be read.
         """
-        self._require_updater("load").set_states(Path(fname).read_bytes(), str(fname))
+        self._require_updater("load").set_states(states.read_file(fname), str(fname), self._stored)
 
     def _require_updater(self, what: str) -> opt.Updater:
         if not isinstance(self._updater, opt.Updater):

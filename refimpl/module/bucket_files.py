@@ -49,10 +49,11 @@ def read_buckets(
     """
     file = f"{prefix}.buckets"
     found = nd.load(file)
-    if not isinstance(found, list) or len(found) != 1 or found[0].ndim != 1:
+    keys = found[0] if isinstance(found, list) and len(found) == 1 else None
+    if keys is None or keys.ndim != 1 or keys.dtype != np.int32:
         raise refusal(
-            "Bucketing/key-file", f"{file} must hold one unnamed array of bucket keys, it holds {found!r}"
+            "Bucketing/key-file", f"{file} must hold one unnamed int32 array of bucket keys, it holds {found!r}"
         )
-    keys = [int(key) for key in found[0].asnumpy()]
+    keys = keys.asnumpy().tolist()
     symbols = {key: sym.load(f"{prefix}-{key}-symbol.json") for key in keys}
     return symbols, *read_params(prefix, epoch, allow_other_params)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -136,7 +136,8 @@ class OptimizingModule(BaseModule):
                     param_names=group.param_names, update_on_kvstore=on_store,
                 )
             if self._preload_opt_states is not None:
-                set_states(content, self._preload_opt_states, store, updater)
+                weights = _numbered(group.param_arrays, len(self._context))
+                set_states(content, self._preload_opt_states, store, updater, weights)
                 self._preload_opt_states = self._preload_params = None
         self._optimizer, self._kvstore = optimizer, store
         self._update_on_kvstore, self._updater = on_store, updater
@@ -211,17 +212,19 @@ class OptimizingModule(BaseModule):
         if not self.optimizer_initialized or _KEEPS.active:
             return
         if not self._update_on_kvstore:
-            weights, _ = self._by_index()
-            count = max(self._indexed_contexts, len(self._context))
-            for index, copies in enumerate(weights):
-                for context, weight in enumerate(copies):
-                    self._updater.adopt(index * count + context, weight)
+            for index, weight in self._numbered_weights().items():
+                self._updater.adopt(index, weight)
             return
         replace = getattr(self._kvstore, "replace", None)
         if replace is None or self._kvstore.num_workers > 1:
             return  # a store of the user's own, or weights that other workers train too
         for name, copies in zip(self._exec_group.param_names, self._exec_group.param_arrays, strict=True):
             replace(name, copies[0])
+
+    def _numbered_weights(self) -> dict[int, Any]:
+        """The weights of every context, by the number that an updater knows them by."""
+        weights, _ = self._by_index()
+        return _numbered(weights, max(self._indexed_contexts, len(self._context)))
 
     def _by_index(self) -> tuple[list[Any], list[Any]]:
         """Weights and gradients in the order of the optimizer's indices; what is not here has none."""
@@ -253,7 +256,7 @@ class OptimizingModule(BaseModule):
         """
         demand(self, "load_optimizer_states")
         content = read_states(fname, ParamsFile("", None) if allow_other_params else None)
-        set_states(content, fname, self._kvstore, self._updater)
+        set_states(content, fname, self._kvstore, self._updater, self._numbered_weights())
 
     def prepare(self, data_batch: Any, sparse_row_id_fn: Callable | None = None) -> None:
         """Check which rows of row_sparse parameters ``data_batch`` will need.
@@ -291,6 +294,14 @@ class OptimizingModule(BaseModule):
                 )
             if declared.get(name, {}).get("__storage_type__") != _ROW_SPARSE:
                 warnings.warn(f"{name}.stype is not 'row_sparse'. No need to pull rows.", stacklevel=2)
+
+
+def _numbered(weights: Sequence[Sequence[Any]], contexts: int) -> dict[int, Any]:
+    """Weights, each on several contexts, by the numbers that an updater knows them by."""
+    return {
+        index * contexts + context: weight for index, copies in enumerate(weights)
+        for context, weight in enumerate(copies)
+    }
 
 
 def group_to_share(shared_module: Any, contexts: int) -> DataParallelExecutorGroup:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from .. import kvstore as kvs
@@ -46,7 +46,7 @@ def read_states(fname: str, params: ParamsFile | None) -> bytes:
         MXNetError: it was saved with other params.
         OSError: it cannot be read.
     """
-    content = Path(fname).read_bytes()
+    content = states.read_file(fname)
     saved_with = states.saved_with(content)
     if saved_with is None:
         return content
@@ -65,11 +65,11 @@ def read_states(fname: str, params: ParamsFile | None) -> bytes:
     return content
 
 
-def set_states(content: bytes, fname: str, store: Any, updater: Any) -> None:
-    """Hand what was read from a file to the updater, or to that of the store when it updates."""
+def set_states(content: bytes, fname: str, store: Any, updater: Any, weights: Mapping[int, Any]) -> None:
+    """Hand what was read from a file to the updater of ``weights``, or to that of the store when it updates."""
     if updater is None and isinstance(store, kvs.KVStore):
-        updater = store._require_updater("load")
+        updater, weights = store._require_updater("load"), store._stored
     if updater is None:  # a store of a user's own
         store.load_optimizer_states(fname)
     else:
-        updater.set_states(content, str(fname))
+        updater.set_states(content, str(fname), weights)

@@ -14,6 +14,7 @@ reserved, and a refusal names the file and the byte.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
@@ -22,12 +23,14 @@ from typing import Any
 
 import numpy as np
 
+from .. import reading
 from ..atomic import write_atomically
-from ..base import DTYPE_FLAGS, FLAG_DTYPES, MXNetError, refusal
+from ..base import DTYPE_FLAGS, FLAG_DTYPES, MXNetError, refusal, require
 from ..context import Context, cpu, num_gpus
 from ..foreign import what_it_is
 from .ndarray import NDArray, array
 
+_NO_CHARACTERS = re.compile("[\0\ud800-\udfff]")
 _LIST_MAGIC = 0x112
 _V1, _V2, _V3 = 0xF993FAC8, 0xF993FAC9, 0xF993FACA
 _STORAGE = {"default": 0, "row_sparse": 1, "csr": 2}
@@ -207,6 +210,8 @@ def load_frombuffer(buf: bytes, name: str = "buffer") -> Any:
     for _ in range(names_count):
         raw = reader.take(reader.number("Q"))
         try:
+            if b"\0" in raw:
+                raise reader.fail("a name holds a NUL", reader.at - len(raw), "names")
             names.append(raw.decode("utf-8"))
         except UnicodeDecodeError:
             raise reader.fail("a name is not UTF-8 text", reader.at - len(raw)) from None
@@ -233,7 +238,7 @@ def read_file(fname: str) -> bytes:
     if not isinstance(fname, (str, Path)):
         raise refusal("params-file/name", f"fname must be a string, got {type(fname).__name__}", TypeError)
     try:
-        return Path(fname).read_bytes()
+        return reading.read_file(fname)
     except OSError as error:
         raise refusal("params-file/readable", f"cannot read {fname}: {error.strerror}") from None
 
@@ -311,6 +316,11 @@ def _named(data: Any) -> tuple[list[str], list[Any]]:
         raise refusal(
             "params-file/content",
             "save only accepts an NDArray, a list of NDArrays or a dict of str to NDArray", TypeError,
+        )
+    for name in names:
+        require(
+            "params-file/names", not _NO_CHARACTERS.search(name),
+            f"{name[:80]!r} holds a NUL or half a character; no name in a file can",
         )
     if any(a.shape == () for a in arrays) and not _np_shape():
         raise refusal(

@@ -99,7 +99,7 @@ class LARS(MomentumOptimizer, GroupedOptimizer):
 
     def _is_scaled(self, index: Index) -> bool:
         """Whether the rate of a parameter is measured by lengths."""
-        return not self.idx2name.get(index, str(index)).endswith(UNSCALED_SUFFIXES)
+        return not str(self.idx2name.get(index, index)).endswith(UNSCALED_SUFFIXES)
 
     def _scaled(
         self, weights: list[NDArray], grads: list[NDArray], lrs: list[float], wds: list[float]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -194,7 +195,7 @@ class Optimizer:
 
         Named parameters that end in neither ``_weight`` nor ``_gamma`` have 0 unless told otherwise.
         """
-        still = {n: 0.0 for n in self.idx2name.values() if not n.endswith(self.decaying_suffixes)}
+        still = {n: 0.0 for n in self.idx2name.values() if not str(n).endswith(self.decaying_suffixes)}
         self.wd_mult = {**still, **dict(self._from_variables("__wd_mult__")), **args_wd_mult}
 
     def set_lr_scale(self, args_lrscale: Any) -> None:
@@ -209,7 +210,7 @@ class Optimizer:
             attributes, names = self.sym_info
             for name in names:
                 if attribute in attributes.get(name, {}):
-                    yield name, float(attributes[name][attribute])
+                    yield name, _as_factor(name, attribute, attributes[name][attribute])
 
     def _multiplier(self, index: Index, given: dict[Any, float], kind: str) -> float:
         """Factor for a parameter: its object's, else that of its index, else that of its name, else 1."""
@@ -269,6 +270,16 @@ class Optimizer:
         if "_all_index_update_counts" not in state:
             self._all_index_update_counts = {0: self._index_update_count}
         self.param_dict = {}
+
+
+def _as_factor(name: str, attribute: str, given: Any) -> float:
+    """The number in an attribute of a variable."""
+    try:
+        return float(given)
+    except (TypeError, ValueError, OverflowError):
+        raise refusal(
+            "Optimizer/multipliers", f"{attribute} of variable {name} is {reprlib.repr(given)}, not a number"
+        ) from None
 
 
 def _tell_overwritten(old: float, new: float) -> None:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import numbers
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from ..base import DTYPE_FLAGS, MXNetError
-from ..lr_scheduler import LRScheduler
-from ..ndarray import NDArray
+from ..ndarray import NDArray, array
 from ..ndarray.file_format import from_record
-from . import class_names
+from . import class_names, soundness
 from .pickle_reader import Found, Named, Refused, shown
 
 _STORAGE_OF_CLASS = {"NDArray": "default", "RowSparseNDArray": "row_sparse", "CSRNDArray": "csr"}
 _HOMES = ("mxnet", __name__.partition(".")[0])
 _BYTES = {("builtins", "bytearray"), ("__builtin__", "bytearray"), ("_codecs", "encode")}
 _PYTHON_2_OBJECTS = {("copy_reg", "_reconstructor"), ("copyreg", "_reconstructor")}
+_ARRAY_MAKERS = {("numpy.core.multiarray", "_reconstruct"), ("numpy._core.multiarray", "_reconstruct")}
 _HELPERS = {
-    *_BYTES, *_PYTHON_2_OBJECTS, ("builtins", "object"), ("__builtin__", "object"), ("collections", "OrderedDict"),
-    ("numpy", "dtype"), ("numpy.core.multiarray", "scalar"), ("numpy._core.multiarray", "scalar"),
+    *_BYTES, *_PYTHON_2_OBJECTS, *_ARRAY_MAKERS, ("builtins", "object"), ("__builtin__", "object"),
+    ("collections", "OrderedDict"), ("numpy", "ndarray"), ("numpy", "dtype"), ("numpy.core.multiarray", "scalar"),
+    ("numpy._core.multiarray", "scalar"),
 }
 _LATIN = ("latin-1", "latin1")
 
@@ -28,11 +29,6 @@ DEEPEST = 100
 """Levels of nesting; what belongs here has less than ten."""
 UNFOLDED = 16
 """How many values, and bytes of arrays, a file may unfold to, per byte: sharing would make them countless."""
-
-# Attributes that every optimizer has: what they are.
-_NUMBERS = ("rescale_grad", "wd", "begin_num_update", "num_update", "aggregate_num")
-_NUMBERS_OR_NONE = ("lr", "clip_gradient")
-_DICTS = ("lr_mult", "wd_mult", "idx2name", "_index_update_count", "_all_index_update_counts")
 
 
 def objection(module: str, name: str) -> str | None:
@@ -114,6 +110,8 @@ class _Revival:
             self.made[key] = self.raw_bytes(raw.arguments)
         elif _is_array(module, name):
             self.made[key] = self.array(raw.state, _STORAGE_OF_CLASS[name])
+        elif (module, name) in _ARRAY_MAKERS:
+            self.made[key] = self.numpy_array(raw)
         elif (module, name) == ("numpy", "dtype"):
             self.made[key] = self.number_type(raw)
         elif name == "scalar":
@@ -127,11 +125,13 @@ class _Revival:
             state = self.attributes(known, raw.state)
             if class_names.is_optimizer(known):
                 made.__setstate__(state)
-                self.check(made)
-                self.weigh(len(made.idx2name))
             else:
                 vars(made).update(state)
-                self.check_schedule(made)
+            against = soundness.completed(made)
+            if against:
+                raise self.error(against)
+            if class_names.is_optimizer(known):
+                self.weigh(len(made.idx2name))
 
     def reconstructed(self, arguments: tuple) -> tuple[str, str]:
         """The class that Python's protocols 0 and 1 give as (class, object, None)."""
@@ -150,28 +150,6 @@ class _Revival:
                 raise self.error(f"an attribute that hides {known.__name__}.{shown(name)}")
         return self.value(state)
 
-    def check(self, optimizer: Any) -> None:
-        """Refuse an optimizer whose attributes are not what every optimizer's are."""
-        for names, kind in (
-            (_NUMBERS, numbers.Real), (_NUMBERS_OR_NONE, (numbers.Real, type(None))), (_DICTS, dict),
-            (("lr_scheduler",), (LRScheduler, type(None))),
-        ):
-            for name in names:
-                found = getattr(optimizer, name)
-                if not isinstance(found, kind):
-                    raise self.error(f"an optimizer whose {name} is {type(found).__name__}")
-        if not all(isinstance(counts, dict) for counts in optimizer._all_index_update_counts.values()):
-            raise self.error("an optimizer's counts that are no dicts")
-
-    def check_schedule(self, schedule: Any) -> None:
-        """Refuse a scheduler that would never answer: one whose steps do not go forward."""
-        for name, found in vars(schedule).items():
-            if name == "base_lr" and not isinstance(found, numbers.Real):
-                raise self.error(f"a scheduler whose base_lr is {type(found).__name__}")
-            for step in found if isinstance(found, (list, tuple)) else (found,):
-                if name == "step" and not (isinstance(step, (int, float)) and step > 0):
-                    raise self.error("a scheduler whose steps are not above 0")
-
     def dict_of(self, state: Any) -> dict[Any, Any]:
         if not isinstance(state, dict):
             raise self.error(f"an object's state must be a dict, found {type(state).__name__}")
@@ -186,21 +164,15 @@ class _Revival:
     def raw_bytes(self, arguments: tuple) -> bytes:
         source = self.value(arguments[0]) if arguments else b""
         self.weigh(len(source) if isinstance(source, (str, bytes)) else 0)
-        if isinstance(source, str) and (len(arguments) == 1 or arguments[1] in _LATIN):
-            try:
-                return source.encode("latin-1")
-            except UnicodeEncodeError:
-                raise self.error("bytes written as text hold a wide character") from None
-        if not isinstance(source, bytes):
-            raise self.error(f"bytes made from {type(source).__name__}")
-        return source
+        if isinstance(source, str) and len(arguments) > 1 and arguments[1] not in _LATIN:
+            raise self.error("bytes made from text by an unknown codec")
+        return self.plain_bytes(source, f"bytes made from {type(source).__name__}")
 
     def array(self, state: Any, storage: str) -> NDArray | None:
         raw = self.value(self.dict_of(state).get("handle"))
         if raw is None:
             return None
-        if not isinstance(raw, bytes):
-            raise self.error("an array without its bytes")
+        raw = self.plain_bytes(raw, "an array without its bytes")
         self.weigh(len(raw))
         try:
             found = from_record(raw, "its record")
@@ -209,6 +181,37 @@ class _Revival:
         if found is not None and found.stype != storage:
             raise self.error(f"an array of storage {found.stype} where {storage} was announced")
         return found
+
+    def numpy_array(self, raw: Found) -> NDArray:
+        """An array of NumPy, as some wrote with Python 2: an NDArray is made of it."""
+        maker = raw.arguments[0] if raw.arguments else None
+        if not isinstance(maker, Named) or maker.origin != ("numpy", "ndarray"):
+            raise self.error("a NumPy array of an unknown class")
+        state = self.value(raw.state)
+        if not isinstance(state, tuple) or len(state) not in (4, 5):
+            raise self.error("a NumPy array without shape, type and values")
+        shape, kind, by_columns, content = state[-4:]
+        content = self.plain_bytes(content, "a NumPy array without its bytes")
+        if not isinstance(shape, tuple) or len(shape) > 32 or not all(map(soundness.is_count, shape)):
+            raise self.error("a NumPy array whose shape is none")
+        if not isinstance(kind, np.dtype) or kind.kind != "f":
+            raise self.error("a NumPy array of no floating numbers, which no state is")
+        if prod(shape) * kind.itemsize != len(content):
+            raise self.error(f"a NumPy array of shape {shape} with {len(content)} bytes")
+        self.weigh(len(content))
+        values = np.frombuffer(content, kind).reshape(shape, order="F" if by_columns else "C")
+        return array(values, dtype=kind.newbyteorder("="))
+
+    def plain_bytes(self, value: Any, otherwise: str) -> bytes:
+        """Bytes; those of Python 2 are text to Python 3."""
+        if isinstance(value, str):
+            try:
+                return value.encode("latin-1")
+            except UnicodeEncodeError:
+                raise self.error("bytes written as text hold a wide character") from None
+        if not isinstance(value, bytes):
+            raise self.error(otherwise)
+        return value
 
     def number_type(self, raw: Found) -> np.dtype:
         code = raw.arguments[0] if raw.arguments else None

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..base import require
 from ..ndarray import NDArray
 from ..ndarray.random import normal
 from .apply import apply_update, strict_clipping
@@ -35,6 +36,7 @@ class SGLD(Optimizer):
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
         """One step; ``state`` is None."""
         lr, wd = self._counted_rates(index)
+        require("SGLD/rate", not lr < 0, f"the noise has the deviation sqrt(lr), and the learning rate is {lr}")
         moved = weight.copy()  # the weight itself changes in one step: there may be no memory for the noise
         apply_update(
             "sgd_update", moved, grad, lr=lr / 2, wd=wd, rescale_grad=self.rescale_grad,

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import reading
 from ..atomic import sha256_written, write_atomically
 from ..base import refusal
 from ..foreign import what_it_is
@@ -195,6 +196,18 @@ def params_beside(fname: str | os.PathLike[str]) -> Path | None:
     return path.with_suffix(".params") if path.suffix == ".states" else None
 
 
+def read_file(fname: str | os.PathLike[str]) -> bytes:
+    """The content of a ``.states`` file.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    try:
+        return reading.read_file(fname)
+    except OSError as error:
+        raise refusal("States/readable", f"cannot read {fname}: {error.strerror}", type(error)) from None
+
+
 def loads(content: bytes, name: str = "the content") -> tuple[dict[Any, Any], Any]:
     """Read a ``.states`` file: (states, optimizer or None).
 
@@ -243,5 +256,6 @@ def _data(content: bytes, refused: Refused) -> Any:
 
 
 __all__ = [
-    "dumps", "dumps_optimizer", "loads", "loads_optimizer", "marked", "params_beside", "save", "saved_with",
+    "dumps", "dumps_optimizer", "loads", "loads_optimizer", "marked", "params_beside", "read_file", "save",
+    "saved_with",
 ]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ..context import Context
 from ..lr_scheduler import LRScheduler
 from ..ndarray import NDArray
+from . import soundness
 from . import states as states_file
 from .optimizer import Index, Optimizer
 
@@ -24,6 +26,8 @@ class Updater:
         self.optimizer = optimizer
         self.states: dict[Any, Any] = {}
         self.states_synced: dict[Any, bool] = {}
+        self.loaded: set[Any] = set()
+        """Whose states come from a file and have not been compared with the weights yet."""
         self.aggregate_updates = optimizer.aggregate_num > 0
 
     def __call__(
@@ -34,10 +38,12 @@ class Updater:
         optimizer = self.optimizer
         work: Any = ((index, grad, weight),)
         if isinstance(index, (list, tuple)):
-            work = zip(index, grad, weight, strict=False)
+            work = [*zip(index, grad, weight, strict=False)]
+        if self.loaded:
+            self.require_fitting({_name(key): each for key, _, each in work})
         together: dict[Any, list[tuple[Any, NDArray, NDArray, Any]]] = {}
         for key, gradient, each in work:
-            name = key.decode() if isinstance(key, bytes) else key
+            name = _name(key)
             state = self._state(name, each)
             if self.aggregate_updates:
                 together.setdefault((each.dtype, each.context), []).append((name, each, gradient, state))
@@ -94,17 +100,39 @@ class Updater:
         """The states as a ``.states`` file holds them, beside the optimizer if ``dump_optimizer``."""
         return states_file.dumps((self.states, self.optimizer) if dump_optimizer else self.states)
 
-    def set_states(self, states: bytes, name: str = "the content") -> None:
+    def set_states(
+        self, states: bytes, name: str = "the content", weights: Mapping[Any, NDArray] = MappingProxyType({})
+    ) -> None:
         """Take over what :meth:`get_states` or MXNet 1.x returned; ``name`` is for error messages.
 
+        ``weights`` are those known by now, by index. The states of others are compared with their weights
+        before the first update that has one of them.
+
         Raises:
-            MXNetError: the bytes are damaged or hold what no such file holds.
+            MXNetError: the bytes are damaged or hold what no such file holds, or a state does not fit its weight.
         """
         found, optimizer = states_file.loads(states, name)
-        changed: dict[str, Any] = {"states": found, "states_synced": dict.fromkeys(found, False)}
-        if optimizer is not None:
-            changed |= {"optimizer": optimizer, "aggregate_updates": optimizer.aggregate_num > 0}
-        vars(self).update(changed)  # in one step, which nothing interrupts
+        made = Updater(self.optimizer if optimizer is None else optimizer)
+        made.states, made.loaded = found, set(found)
+        made.states_synced = dict.fromkeys(found, False)
+        made.require_fitting(weights)
+        vars(self).update(vars(made))
+
+    def require_fitting(self, weights: Mapping[Any, NDArray]) -> None:
+        """Demand that states of a file fit the weights by index; each is compared once.
+
+        Raises:
+            MXNetError: one does not; the message names it.
+        """
+        for index, weight in weights.items():
+            if index in self.loaded:
+                soundness.require_fitting(self.optimizer, index, weight, self.states[index])
+        self.loaded -= weights.keys()
+
+
+def _name(index: Any) -> Any:
+    """What states are kept under."""
+    return index.decode() if isinstance(index, bytes) else index
 
 
 def get_updater(optimizer: Optimizer) -> Updater:

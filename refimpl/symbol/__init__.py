@@ -14,6 +14,7 @@ from ..base import numeric_types as _numeric_types
 from ..base import refusal as _refusal
 from ..publishing import furnish as _furnish
 from ..publishing import publish as _publish
+from ..reading import read_file as _read_file
 from . import json_format as _json_format
 from . import operators
 from .compose import variable as Variable  # noqa: N812  # MXNet's name
@@ -56,9 +57,11 @@ def load(fname: str) -> Symbol:
     if not isinstance(fname, (str, _Path)):
         raise _refusal("Symbol/load-name", "fname need to be string", TypeError)
     try:
-        text = _Path(fname).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = _read_file(fname).decode("utf-8")
+    except UnicodeDecodeError as error:
         raise _refusal("symbol-file/readable", f"cannot read {fname}: {error}") from None
+    except OSError as error:
+        raise _refusal("symbol-file/readable", f"cannot read {fname}: {error.strerror}") from None
     return Symbol(_json_format.from_json(text, str(fname)))
 
 

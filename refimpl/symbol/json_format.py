@@ -7,21 +7,32 @@ import logging
 import re
 import reprlib
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..base import MXNetError, refusal
 from ..foreign import what_it_is
+from ..kernels.foundation.params import Shape, field_types
 from ..known_operators import find
 from . import upgrades
 from .ir import Entry, Node, post_order
+from .json_text import (
+    MAX_DIGITS,
+    UNWRITABLE,
+    first_beyond,
+    is_count,
+    no_constant,
+    parts_outside_text,
+    short_integer,
+    unwritable,
+)
 from .upgrades import Row
 
 MAX_NODES = 1_000_000
 _MAX_DEPTH = 200
-_MAX_DIGITS = 18
 _MOST_INSIDE = 20
 _LONG_MESSAGE = 800
+_LONGEST_SHAPE = 2000
 _NODE_FIELDS = {
     "op", "name", "param", "attr", "attrs", "inputs", "control_deps", "subgraphs", "backward_source_id",
 }
@@ -73,6 +84,8 @@ def _versions(order: Sequence[Node]) -> dict[tuple[int, int], int]:
 def _quoted(text: str) -> str:
     """Text as MXNet writes it: it knows these five escapes and no others, so the rest stands as it is."""
     if not text.isprintable() or '"' in text or "\\" in text:
+        if unwritable(text):
+            raise refusal("symbol-file/characters", f"{text[:80]!r} {UNWRITABLE}")
         text = text.translate(_ESCAPES)
     return f'"{text}"'
 
@@ -153,38 +166,6 @@ def _fields(heads: Sequence[Entry], order: Sequence[Node], indent: int) -> list[
 # --- reading --------------------------------------------------------------------------------------
 
 
-def _parts_outside_text(text: str) -> Iterator[re.Match[str]]:
-    """Brackets and bare words of JSON text, with their places."""
-    for match in re.finditer(r'"(?:[^"\\]|\\.)*(?:"|\Z)|[\[\]{}]|[A-Za-z]+', text, re.DOTALL):
-        if match[0][0] != '"':
-            yield match
-
-
-def _first_beyond(text: str, depth: int) -> int:
-    """Where the nesting first goes deeper than ``depth``; -1 when it does not."""
-    level = 0
-    for match in _parts_outside_text(text):
-        level += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
-        if level > depth:
-            return match.start()
-    return -1
-
-
-def _short_integer(digits: str) -> int:
-    """No number of a graph is longer; converting a very long one would take very long."""
-    if len(digits) > _MAX_DIGITS:
-        raise ValueError(f"the number {digits[:_MAX_DIGITS]}... is too long")
-    return int(digits)
-
-
-def _no_constant(word: str) -> float:
-    raise ValueError(f"{word} is not JSON")
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
-
-
 class _Graph:
     """A parsed file, or a graph inside one, whose every reference is checked before it is followed."""
 
@@ -203,22 +184,22 @@ class _Graph:
             raise self.fail(f"{len(self.graph['nodes'])} nodes, more than {MAX_NODES}")
         self.version: int = self.read_version() if around is None else around.version
 
-    def fail(self, reason: str) -> Exception:
-        return refusal("symbol-file/valid", f"Failed to load symbol from {self.source}: {reason}")
+    def fail(self, reason: str, slug: str = "valid") -> Exception:
+        return refusal(f"symbol-file/{slug}", f"Failed to load symbol from {self.source}: {reason}")
 
     def parsed(self, text: str) -> dict[str, Any]:
         """The text as JSON."""
         try:
-            graph = json.loads(text, strict=False, parse_int=_short_integer, parse_constant=_no_constant)
+            graph = json.loads(text, strict=False, parse_int=short_integer, parse_constant=no_constant)
         except json.JSONDecodeError as error:
             foreign = what_it_is(text[:200].encode(errors="replace"))
             raise self.fail(f"character {error.pos}: {foreign or f'not JSON ({error.msg})'}") from None
         except RecursionError:
-            place = _first_beyond(text, _MAX_DEPTH)
+            place = first_beyond(text, _MAX_DEPTH)
             raise self.fail(f"character {place}: nested deeper than any graph") from None
         except ValueError as error:  # from the two functions above, which are not told the place
-            words = (m.start() for m in _parts_outside_text(text) if m[0] in ("NaN", "Infinity"))
-            digits = re.search(rf"\d{{{_MAX_DIGITS + 1}}}", text)
+            words = (m.start() for m in parts_outside_text(text) if m[0] in ("NaN", "Infinity"))
+            digits = re.search(rf"\d{{{MAX_DIGITS + 1}}}", text)
             place = next(words, digits.start() if digits else 0)
             raise self.fail(f"character {place}: {error}") from None
         if not isinstance(graph, dict):
@@ -233,7 +214,7 @@ class _Graph:
         if "mxnet_version" not in attrs:
             return upgrades.BEFORE_VERSIONS
         found = attrs["mxnet_version"]
-        if not (isinstance(found, list) and len(found) == 2 and found[0] == "int" and _is_count(found[1])):
+        if not (isinstance(found, list) and len(found) == 2 and found[0] == "int" and is_count(found[1])):
             raise self.fail(f'mxnet_version is {reprlib.repr(found)}, not ["int", number]')
         if found[1] > upgrades.CURRENT:
             warnings.warn(
@@ -245,7 +226,7 @@ class _Graph:
 
     def reference(self, value: Any, where: str) -> tuple[int, int]:
         """(node, output) of [node, output] or [node, output, version]."""
-        if not (isinstance(value, list) and 2 <= len(value) <= 3 and all(map(_is_count, value))):
+        if not (isinstance(value, list) and 2 <= len(value) <= 3 and all(map(is_count, value))):
             raise self.fail(f"{where}: {reprlib.repr(value)} is not [node, output] or [node, output, version]")
         if value[0] >= len(self.graph["nodes"]):
             raise self.fail(f"{where} refers to node {value[0]}, there are {len(self.graph['nodes'])}")
@@ -258,6 +239,8 @@ class _Graph:
             if not isinstance(fields[key], dict):
                 raise self.fail(f"{where}: {key} is not a map")
             for attribute, value in fields[key].items():
+                if unwritable(attribute) or (isinstance(value, str) and unwritable(value)):
+                    raise self.fail(f"{where}: attribute {reprlib.repr(attribute)} {UNWRITABLE}", "characters")
                 if not isinstance(value, str):
                     raise self.fail(
                         f"{where}: attribute {reprlib.repr(attribute)} is {reprlib.repr(value)}, not a string"
@@ -273,6 +256,8 @@ class _Graph:
         name = fields.get("name")
         if not isinstance(name, str):
             raise self.fail(f"{where} has no name")
+        if unwritable(name) or unwritable(fields["op"]):
+            raise self.fail(f"{where}: {reprlib.repr(name)} or its operator's name {UNWRITABLE}", "characters")
         where = f"{where} ({name[:80]})"
         if not _NODE_FIELDS.issuperset(fields):
             unknown = [key for key in fields if key not in _NODE_FIELDS]
@@ -281,7 +266,7 @@ class _Graph:
             if not isinstance(fields.get(key, []), list):
                 raise self.fail(f"{where}: {key} is not a list")
         for other in fields.get("control_deps", []):
-            if not _is_count(other) or other >= len(self.graph["nodes"]):
+            if not is_count(other) or other >= len(self.graph["nodes"]):
                 raise self.fail(f"{where}: control_deps refers to node {reprlib.repr(other)}, which is not there")
         row = Row(number, None, name, self.attributes(fields, where))
         row.inputs = [self.reference(value, where) for value in fields.get("inputs", [])]
@@ -289,10 +274,21 @@ class _Graph:
             row.op = self.at_node(row, find, fields["op"])
         elif row.inputs:
             raise self.fail(f"{where} is a variable and has inputs")
+        for key, text in row.attrs.items():
+            if len(text) > _LONGEST_SHAPE and self.is_shape(row, key):
+                raise self.fail(f"{where}: {key} has {len(text)} characters, a shape has at most {_LONGEST_SHAPE}")
         row.subgraphs = [self.inside(graph, where) for graph in fields.get("subgraphs", [])]
         if row.subgraphs and not hasattr(row.op, "graphs"):
             raise self.fail(f"{where}: {fields['op'][:80]} holds no graphs")
         return row
+
+    @staticmethod
+    def is_shape(row: Row, key: str) -> bool:
+        """Whether an attribute is read as some numbers, not as the many that say how things are cut or wired."""
+        if row.op is None or key == "__shape__":
+            return key == "__shape__"
+        kind = field_types(row.op.params).get(key)
+        return kind in (Shape, Shape | None) and key != "indices" and not hasattr(row.op, "graphs")
 
     def inside(self, graph: Any, where: str) -> list[Entry]:
         """The heads of a graph that a node holds."""

@@ -1,0 +1,56 @@
+"""The text of symbol files: where its parts are, and what has no place in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+MAX_DIGITS = 18
+UNWRITABLE = "holds a NUL or half a character, which no file of MXNet can"
+_NO_CHARACTERS = re.compile("[\0\ud800-\udfff]")
+
+
+def unwritable(text: str) -> bool:
+    """Whether text holds what no file of MXNet can."""
+    return not text.isprintable() and bool(_NO_CHARACTERS.search(text))
+
+
+def parts_outside_text(text: str) -> Iterator[re.Match[str]]:
+    """Brackets and bare words of JSON text, with their places."""
+    for match in re.finditer(r'"(?:[^"\\]|\\.)*(?:"|\Z)|[\[\]{}]|[A-Za-z]+', text, re.DOTALL):
+        if match[0][0] != '"':
+            yield match
+
+
+def first_beyond(text: str, depth: int) -> int:
+    """Where the nesting first goes deeper than ``depth``; -1 when it does not."""
+    level = 0
+    for match in parts_outside_text(text):
+        level += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
+        if level > depth:
+            return match.start()
+    return -1
+
+
+def short_integer(digits: str) -> int:
+    """No number of a graph is longer; converting a very long one would take very long."""
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(f"the number {digits[:MAX_DIGITS]}... is too long")
+    return int(digits)
+
+
+def no_constant(word: str) -> float:
+    """Refuse NaN and Infinity, which JSON has not."""
+    raise ValueError(f"{word} is not JSON")
+
+
+def is_count(value: Any) -> bool:
+    """Whether a value is a whole number from 0 on."""
+    return type(value) is int and value >= 0
+
+
+__all__ = [
+    "MAX_DIGITS", "UNWRITABLE", "first_beyond", "is_count", "no_constant", "parts_outside_text", "short_integer",
+    "unwritable",
+]
