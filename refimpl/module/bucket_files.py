@@ -40,9 +40,9 @@ def write_buckets(prefix: str, symbols: Mapping[int, Any], remove_amp_cast: bool
 
 
 def read_buckets(
-    prefix: str, epoch: int, allow_other_params: bool
+    prefix: str, epoch: int, compared: bool
 ) -> tuple[dict[int, Any], dict[str, NDArray], dict[str, NDArray], ParamsFile]:
-    """Read (symbols by key, parameters, auxiliary states, what to compare the states' file with).
+    """Read (symbols by key, and what :func:`read_params` gives).
 
     Raises:
         MXNetError: a file is missing or damaged, or the list of keys is not one.
@@ -56,4 +56,4 @@ def read_buckets(
         )
     keys = keys.asnumpy().tolist()
     symbols = {key: sym.load(f"{prefix}-{key}-symbol.json") for key in keys}
-    return symbols, *read_params(prefix, epoch, allow_other_params)
+    return symbols, *read_params(prefix, epoch, compared)

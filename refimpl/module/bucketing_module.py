@@ -219,7 +219,9 @@ class BucketingModule(Buckets):
         """
         _require(sym_gen, "sym_gen is required for loading BucketingModule")
         _require(default_bucket_key, "default_bucket_key is required for loading BucketingModule")
-        symbols, arg_params, aux_params, params = read_buckets(prefix, epoch, allow_other_params)
+        symbols, arg_params, aux_params, params = read_buckets(
+            prefix, epoch, load_optimizer_states and not allow_other_params
+        )
         module = BucketingModule.load_dict(
             symbols, sym_gen, default_bucket_key, arg_params, aux_params, **kwargs
         )

@@ -119,7 +119,7 @@ class Module(Described, OptimizingModule):
             MXNetError: a file is missing or damaged.
         """
         symbol = sym.load(f"{prefix}-symbol.json")
-        arg_params, aux_params, params = read_params(prefix, epoch, allow_other_params)
+        arg_params, aux_params, params = read_params(prefix, epoch, load_optimizer_states and not allow_other_params)
         module = Module(symbol=symbol, **kwargs)
         module._arg_params = arg_params
         module._aux_params = aux_params

@@ -23,9 +23,9 @@ class ParamsFile(NamedTuple):
 
 
 def read_params(
-    prefix: str, epoch: int, allow_other_params: bool = False
+    prefix: str, epoch: int, compared: bool
 ) -> tuple[dict[str, NDArray], dict[str, NDArray], ParamsFile]:
-    """Read ``PREFIX-EPOCH.params``: (arguments, auxiliary states, what to compare the states' file with).
+    """Read ``PREFIX-EPOCH.params``: (arguments, auxiliary states, what states will be compared with, if ``compared``).
 
     Raises:
         MXNetError: the file is missing or damaged.
@@ -33,7 +33,7 @@ def read_params(
     """
     name = f"{prefix}-{epoch:04d}.params"
     content = read_file(name)
-    digest = None if allow_other_params else hashlib.sha256(content).hexdigest()
+    digest = hashlib.sha256(content).hexdigest() if compared else None
     return *parse_params(content, name), ParamsFile(name, digest)
 
 
@@ -67,9 +67,9 @@ def read_states(fname: str, params: ParamsFile | None) -> bytes:
 
 def set_states(content: bytes, fname: str, store: Any, updater: Any, weights: Mapping[int, Any]) -> None:
     """Hand what was read from a file to the updater of ``weights``, or to that of the store when it updates."""
-    if updater is None and isinstance(store, kvs.KVStore):
+    if updater is None and type(store).load_optimizer_states is kvs.KVStore.load_optimizer_states:
         updater, weights = store._require_updater("load"), store._stored
-    if updater is None:  # a store of a user's own
+    if updater is None:  # a store of a user's own, which reads its files itself
         store.load_optimizer_states(fname)
     else:
         updater.set_states(content, str(fname), weights)

@@ -37,7 +37,7 @@ _ARRAYS = {
     "csr": ("mxnet.ndarray.sparse", "CSRNDArray"),
 }
 _SAVED_WITH = b"saved with the params file of SHA-256 "
-_MARK = re.compile(b"\x80\x04X.{4}" + _SAVED_WITH + b"([0-9a-f]{64})0", re.DOTALL)
+_MARK = re.compile(b"\x80.X.{4}" + _SAVED_WITH + b"([0-9a-f]{64})0", re.DOTALL)
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -165,18 +165,20 @@ class _Writer:
 
 
 def save(fname: str | os.PathLike[str], content: bytes) -> None:
-    """Write what :func:`dumps` made; among files saved together it names the SHA-256 of the params of that name.
+    """Write a pickle of states; among files saved together it names the SHA-256 of the params of that name.
 
     Raises:
         MXNetError: the file cannot be written.
     """
     params = params_beside(fname)
     digest = None if params is None else sha256_written(params)
-    write_atomically(fname, content if digest is None else marked(content, digest))
+    if digest is not None and content.startswith(pickle.PROTO):  # older pickles begin with their first operation
+        content = marked(content, digest)
+    write_atomically(fname, content)
 
 
 def marked(content: bytes, sha256: str) -> bytes:
-    """The same states with the params file that they belong to: as text that every reader of pickles drops again."""
+    """A pickle that names a params file first: as text that every reader of pickles drops again."""
     raw = _SAVED_WITH + sha256.encode()
     return content[:2] + pickle.BINUNICODE + struct.pack("<I", len(raw)) + raw + pickle.POP + content[2:]
 

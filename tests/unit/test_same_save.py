@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import refimpl as mx
+from refimpl.atomic import together, write_atomically
 from refimpl.contrib.svrg_optimization.svrg_module import SVRGModule
 from refimpl.optimizer import states
 
@@ -150,6 +151,19 @@ def test_other_readers_of_pickles_pass_over_the_mark() -> None:
     """MXNet 1.9.1 under Python 3.8 reads it too: Module.load("net", 3, load_optimizer_states=True), init_optimizer and
     load_optimizer_states of a Module and of a KVStore, on such a file made of mxnet-0003.states, gave its states."""
     assert pickle.loads(states.marked(pickle.dumps({0: (1, 2.5)}, 4), "a" * 64)) == {0: (1, 2.5)}
+
+
+@pytest.mark.clause("States/mark")
+@pytest.mark.parametrize("protocol", [0, 1, 2, 3, 4, 5])
+def test_an_updater_may_write_its_states_as_any_pickle(protocol: int, tmp_path: Path) -> None:
+    with together():
+        write_atomically(tmp_path / "x.params", b"new")
+        states.save(tmp_path / "x.states", pickle.dumps({0: 2.5}, protocol))
+    content = (tmp_path / "x.states").read_bytes()
+    assert pickle.loads(content) == states.loads(content)[0] == {0: 2.5}
+    # printf new | sha256sum; protocols 0 and 1 have no place for a mark
+    digest = "11507a0e2f5e69d5dfa40a62a1bd7b6ee57e6bcd85c67c9b8431b36fff21c437"
+    assert states.saved_with(content) == (None if protocol < 2 else digest)
 
 
 @pytest.mark.clause("States/mark")
