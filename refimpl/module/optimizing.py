@@ -19,6 +19,7 @@ from ..model import (
     _update_params,
     _update_params_on_kvstore,
 )
+from ..ndarray import NDArray
 from ..quirks import declare
 from ..restoring import unchanged_on_failure
 from .base_module import BaseModule
@@ -58,6 +59,8 @@ class OptimizingModule(BaseModule):
     # Module sets these before any method here is called
     _exec_group: DataParallelExecutorGroup
     _context: list[Context]
+    _arg_params: dict[str, NDArray]
+    _aux_params: dict[str, NDArray]
     _compression_params: Mapping[str, Any] | None
 
     def __init__(self, logger: Any) -> None:
