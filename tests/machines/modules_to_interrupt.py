@@ -113,12 +113,16 @@ def with_metric() -> Any:
 
 
 class Case(NamedTuple):
-    """A call: what is made for it, the call, what can be seen, and how to go on."""
+    """A call: what is made for it, the call, what can be seen, and how to go on.
+
+    What a call that ``delivers`` has done must be undone when it raises: nobody got what it delivered.
+    """
 
     make: Callable[[], Any]
     call: Callable[[Any], object]
     see: Callable[[Any], Any] = planted.module
     go_on: Callable[[Any], Any] = go_on
+    delivers: bool = False
 
 
 VALUES = {

@@ -166,12 +166,12 @@ def nothing(_: Any) -> Any:
     return None
 
 
-def _iterator(make: Callable[[], Any], call: Callable[[Any], object]) -> Case:
-    return Case(make, call, nothing, see_iterator)
-
-
 def _next_or_not(one: Any) -> None:
     next(one, None)
+
+
+def _iterator(make: Callable[[], Any], call: Callable[[Any], object]) -> Case:
+    return Case(make, call, nothing, see_iterator, call is _next_or_not)
 
 
 def prefetching() -> Any:
