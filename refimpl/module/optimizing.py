@@ -197,10 +197,10 @@ class OptimizingModule(BaseModule):
     def _values_kept_on_failure(self) -> AbstractContextManager[None]:
         """A block that sets parameters; they, and what updates them, are as before when it fails."""
         group, store = self._exec_group, self._kvstore
-        owned = (store._stored, store._updater) if type(store) is KVStore else ({}, None)
+        owned = (store._stored, store._unsent, store._updater) if type(store) is KVStore else ()
         return unchanged_on_failure(
-            self._arg_params, self._aux_params, group.param_arrays, group.aux_arrays, self._updater, owned[1],
-            kinds=opt.REMEMBERING, shallow=[vars(self), vars(self._devices), owned[0]],
+            self._arg_params, self._aux_params, group.param_arrays, group.aux_arrays, self._updater, *owned,
+            kinds=opt.REMEMBERING, shallow=[vars(self), vars(self._devices)],
         )
 
     def _tell_store(self) -> None:

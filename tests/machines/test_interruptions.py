@@ -16,14 +16,14 @@ import warnings
 import pytest
 
 from . import planted
-from .modules_to_interrupt import BUCKETS, MODULE, SVRG
+from .modules_to_interrupt import BUCKETS, CHAINS, MODULE, SVRG
 from .others_to_interrupt import EXECUTORS, ITERATORS, STORES
 
 CASES = {
     f"{what}: {name}": case
     for what, cases in (
-        ("Module", MODULE), ("BucketingModule", BUCKETS), ("SVRGModule", SVRG), ("Executor", EXECUTORS),
-        ("store", STORES), ("iterator", ITERATORS),
+        ("Module", MODULE), ("BucketingModule", BUCKETS), ("SVRGModule", SVRG), ("SequentialModule", CHAINS),
+        ("Executor", EXECUTORS), ("store", STORES), ("iterator", ITERATORS),
     )
     for name, case in cases.items()
 }
