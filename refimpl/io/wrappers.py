@@ -199,10 +199,10 @@ class PrefetchingIter(_CurrentBatch):
         except BaseException:
             self._pending = None  # what failed is tried again
             raise
-        batches = [ahead.batches[number] for ahead in self._ahead]
-        ended = [batch is None for batch in batches]
-        if any(ended):
-            if not all(ended):
+        found = [ahead.batches[number] for ahead in self._ahead]
+        batches = [batch for batch in found if batch is not None]
+        if len(batches) < len(found):
+            if batches:
                 raise refusal(
                     "PrefetchingIter/lengths", "the iterators do not have the same number of batches",
                     AssertionError,

@@ -144,8 +144,13 @@ class BucketingModule(Buckets):
         """Compute the outputs of a batch in its bucket, which becomes the current one."""
         demand(self, "forward")
         key, module = self._bucket_of(data_batch)
-        module.forward(data_batch, is_train=is_train)
-        self._choose(key, module)
+        before = self._curr_bucket_key, self._curr_module
+        try:
+            self._choose(key, module)
+            module.forward(data_batch, is_train=is_train)
+        except BaseException:
+            self._choose(*before)
+            raise
 
     # --- optimizer -------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from ..model import (
     _update_params,
     _update_params_on_kvstore,
 )
+from ..ndarray import NDArray
 from ..optimizer import states
 from ..quirks import declare
 from ..restoring import unchanged_on_failure
@@ -59,6 +60,8 @@ class OptimizingModule(BaseModule):
     # Module sets these before any method here is called
     _exec_group: DataParallelExecutorGroup
     _context: list[Context]
+    _arg_params: dict[str, NDArray]
+    _aux_params: dict[str, NDArray]
     _compression_params: Mapping[str, Any] | None
 
     def __init__(self, logger: Any) -> None:
@@ -201,10 +204,10 @@ class OptimizingModule(BaseModule):
     def _values_kept_on_failure(self) -> AbstractContextManager[None]:
         """A block that sets parameters; they, and what updates them, are as before when it fails."""
         group, store = self._exec_group, self._kvstore
-        owned = (store._stored, store._updater) if type(store) is KVStore else ({}, None)
+        owned = (store._stored, store._unsent, store._updater) if type(store) is KVStore else ()
         return unchanged_on_failure(
-            self._arg_params, self._aux_params, group.param_arrays, group.aux_arrays, self._updater, owned[1],
-            kinds=opt.REMEMBERING, shallow=[vars(self), vars(self._devices), owned[0]],
+            self._arg_params, self._aux_params, group.param_arrays, group.aux_arrays, self._updater, *owned,
+            kinds=opt.REMEMBERING, shallow=[vars(self), vars(self._devices)],
         )
 
     def _tell_store(self) -> None:

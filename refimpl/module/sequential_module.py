@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import Any
 
+from .. import unfinished
 from ..base import refusal
 from ..io import DataBatch, DataDesc
 from ..ndarray import NDArray
+from ..restoring import unchanged_on_failure
 from .base_module import INITIALIZER, BaseModule
 from .descriptions import _as_descriptions
-from .following import differ
 from .life_cycle import STEPS, demand
 from .python_module import PythonModule
-from .undo import shapes_kept_on_failure, values_kept_on_failure
+from .undo import executors_of, shapes_kept_on_failure, updates_undone_on_failure, values_kept_on_failure
 
 
 class SequentialModule(BaseModule):
@@ -211,8 +211,7 @@ class SequentialModule(BaseModule):
                 "Sequential/one-batch", "a chain takes one batch for all contexts, not a list of batches",
                 TypeError,
             )
-        same = not differ(data_batch.data, self.data_shapes)
-        with nullcontext() if same else shapes_kept_on_failure(self._modules):
+        with shapes_kept_on_failure(self._modules), unfinished.forward_of(executors_of(self)):
             batch = data_batch
             for index, module in enumerate(self._modules):
                 if isinstance(module, PythonModule):
@@ -227,10 +226,13 @@ class SequentialModule(BaseModule):
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
         """Run the chain backwards; the input gradients of each module are the head gradients before it."""
         demand(self, "backward")
-        for index in range(len(self._modules) - 1, -1, -1):
-            self._modules[index].backward(out_grads=out_grads)
-            if index:
-                out_grads = self._modules[index].get_input_grads()
+        executors = executors_of(self)
+        unfinished.require_forward(executors)
+        with unfinished.backward_of(executors):
+            for index in range(len(self._modules) - 1, -1, -1):
+                self._modules[index].backward(out_grads=out_grads)
+                if index:
+                    out_grads = self._modules[index].get_input_grads()
 
     def get_outputs(self, merge_multi_context: bool = True) -> list:
         """Return the outputs of the last module."""
@@ -261,17 +263,20 @@ class SequentialModule(BaseModule):
         if self.optimizer_initialized and not force_init:
             self.logger.warning("optimizer already initialized, ignoring.")
             return
-        for module in self._modules:
-            module.init_optimizer(
-                kvstore=kvstore, optimizer=optimizer, optimizer_params=optimizer_params, force_init=force_init
-            )
-        self.optimizer_initialized = True
+        given = [vars(one) for one in (kvstore, optimizer) if hasattr(one, "__dict__")]
+        with unchanged_on_failure(shallow=[vars(self), *map(vars, self._modules), *given]):
+            for module in self._modules:
+                module.init_optimizer(
+                    kvstore=kvstore, optimizer=optimizer, optimizer_params=optimizer_params, force_init=force_init
+                )
+            self.optimizer_initialized = True
 
     def update(self) -> None:
         """Update every module."""
         demand(self, "update")
-        for module in self._modules:
-            module.update()
+        with updates_undone_on_failure(self):
+            for module in self._modules:
+                module.update()
 
 
 def _renamed(shapes: Sequence[DataDesc], module: Any) -> list[DataDesc]:

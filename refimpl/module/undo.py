@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from ..kvstore import KVStore
@@ -63,6 +63,21 @@ def _values(module: Any) -> tuple[dict, dict] | None:
         {name: value.copy() for name, value in arg_params.items()},
         {name: value.copy() for name, value in aux_params.items()},
     )
+
+
+def executors_of(module: Any) -> list[Any]:
+    """The executors of a module and of all modules inside it."""
+    return [executor for part in _parts(module) for executor in getattr(part, "execs", ())]
+
+
+@contextmanager
+def updates_undone_on_failure(module: Any) -> Iterator[None]:
+    """Give a module, and those inside it, parameters and what updates them back when the block fails."""
+    with ExitStack() as kept:
+        for part in _parts(module):
+            if getattr(part, "binded", False) and hasattr(part, "_values_kept_on_failure"):
+                kept.enter_context(part._values_kept_on_failure())
+        yield
 
 
 def _parts(module: Any) -> Iterator[Any]:

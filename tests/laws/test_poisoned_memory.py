@@ -67,7 +67,9 @@ def finite_flags_in_a_graph() -> list:
     x = mx.sym.Variable("x")
     flag = mx.sym.all_finite(x, init_output=False)
     bound = mx.sym.Group([flag, flag + 1]).simple_bind(mx.cpu(), grad_req="null", x=(2,))
-    results = [*bound.forward(), *(2 * mx.sym.all_finite(x, init_output=False)).eval(mx.cpu(), x=nd.ones(2))]
+    twice = (flag * 2 + flag * 3).simple_bind(mx.cpu(), grad_req="null", x=(2,))
+    alone = (2 * mx.sym.all_finite(x, init_output=False)).eval(mx.cpu(), x=nd.ones(2))
+    results = [*bound.forward(), *twice.forward(), *alone]
     new = (2 * flag)._simple_bind(mx.cpu(), "null", x=(2,))
     return [*results, *new.forward()]
 

@@ -100,6 +100,17 @@ class Sum(mx.metric.EvalMetric):
         self._add(preds[1].asnumpy().sum(), 1)
 
 
+def with_store() -> Any:
+    """A module that was handed a store of the user's, in which it has not put anything yet."""
+    one = initialised()
+    one.given = mx.kv.create("device")
+    return one
+
+
+def see_with_store(one: Any) -> Any:
+    return {**planted.module(one), "given": planted.stored(one.given)}
+
+
 def metric_of(one: Any) -> Any:
     return [one.metric.num_inst, one.metric.sum_metric, one.metric.array.tolist(), list(one.metric.list),
             one.metric.inside.num_inst, one.metric.inside.sum_metric]
@@ -113,12 +124,16 @@ def with_metric() -> Any:
 
 
 class Case(NamedTuple):
-    """A call: what is made for it, the call, what can be seen, and how to go on."""
+    """A call: what is made for it, the call, what can be seen, and how to go on.
+
+    What a call that ``delivers`` has done must be undone when it raises: nobody got what it delivered.
+    """
 
     make: Callable[[], Any]
     call: Callable[[Any], object]
     see: Callable[[Any], Any] = planted.module
     go_on: Callable[[Any], Any] = go_on
+    delivers: bool = False
 
 
 VALUES = {
@@ -149,6 +164,9 @@ MODULE = {
     "init_optimizer": Case(initialised, lambda m: m.init_optimizer("device", optimizer_params=settings())),
     "init_optimizer again": Case(
         trained, lambda m: m.init_optimizer("local", "adam", {"learning_rate": 0.5}, force_init=True)
+    ),
+    "init_optimizer with a store": Case(
+        with_store, lambda m: m.init_optimizer(m.given, optimizer_params=settings()), see_with_store
     ),
     "forward": Case(trained, lambda m: m.forward(batch(shift=3))),
     "forward of another size": Case(trained, lambda m: m.forward(batch(6))),
@@ -308,4 +326,48 @@ SVRG = {
     "reshape": _svrg(lambda m: m.reshape(**shapes(6))),
     "set_states": _svrg(lambda m: m.set_states(value=2.0)),
     "init_optimizer": _svrg(lambda m: m.init_optimizer("device", optimizer_params=settings(), force_init=True)),
+}
+
+
+# --- chains --------------------------------------------------------------------------------------
+
+
+def chain(grad_req: str = "write") -> Any:
+    first = mx.sym.BatchNorm(mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=2, name="a"), name="n")
+    second = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=3, name="b")
+    second = mx.sym.SoftmaxOutput(second, name="softmax")
+    made = mx.mod.SequentialModule()
+    made.add(mx.mod.Module(first, label_names=None, context=CONTEXTS))
+    made.add(mx.mod.Module(second, context=CONTEXTS), take_labels=True, auto_wiring=True)
+    made.bind(**shapes(), grad_req=grad_req)
+    mx.random.seed(5)
+    made.init_params(mx.init.Uniform(1.0))
+    made.init_optimizer("device", optimizer_params=OPTIMIZER)
+    for shift in (0, 1):
+        made.forward_backward(batch(shift=shift))
+        made.update()
+    return made
+
+
+def see_chain(one: Any) -> Any:
+    parts = [planted.module(each) for each in one._modules]
+    return {f"{name} in {number}": value for number, part in enumerate(parts) for name, value in part.items()}
+
+
+def go_on_with_chain(one: Any) -> Any:
+    one.forward_backward(batch(one.data_shapes[0].shape[0], 2))
+    one.update()
+    return see_chain(one)
+
+
+def _chain(call: Callable[[Any], object], grad_req: str = "write") -> Case:
+    return Case(lambda: chain(grad_req), call, see_chain, go_on_with_chain)
+
+
+CHAINS = {
+    "forward": _chain(lambda m: m.forward(batch(shift=3))),
+    "forward of another size": _chain(lambda m: m.forward(batch(6))),
+    "backward that adds": _chain(lambda m: m.backward(), "add"),
+    "update": _chain(lambda m: m.update()),
+    "init_optimizer": _chain(lambda m: m.init_optimizer("local", "adam", force_init=True)),
 }

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import refimpl as mx
+from refimpl.io.rounds import RoundIter
 
 from . import planted
 from .modules_to_interrupt import CONTEXTS, ROWS, Case, network, settings
@@ -166,12 +167,12 @@ def nothing(_: Any) -> Any:
     return None
 
 
-def _iterator(make: Callable[[], Any], call: Callable[[Any], object]) -> Case:
-    return Case(make, call, nothing, see_iterator)
-
-
 def _next_or_not(one: Any) -> None:
     next(one, None)
+
+
+def _iterator(make: Callable[[], Any], call: Callable[[Any], object]) -> Case:
+    return Case(make, call, nothing, see_iterator, call is _next_or_not)
 
 
 def prefetching() -> Any:
@@ -205,6 +206,23 @@ def shuffled_again(one: Any) -> Any:
     return aligned(one)
 
 
+class Counted(RoundIter):
+    """Row i holds i."""
+
+    def __init__(self) -> None:
+        super().__init__(3, 7, mx.io.DataDesc("data", (3,)), mx.io.DataDesc("label", (3,)))
+
+    def _rows(self, rows):
+        return np.array(rows), np.array(rows)
+
+
+def rounds(batches: int = 1) -> Any:
+    made = Counted()
+    for _ in range(batches):
+        made.next()
+    return made
+
+
 ITERATORS = {
     "next": _iterator(arrays, _next_or_not),
     "next into the last batch": _iterator(lambda: arrays(last_batch_handle="roll_over"), _next_or_not),
@@ -216,5 +234,8 @@ ITERATORS = {
     "reset of ResizeIter": _iterator(resized, lambda i: i.reset()),
     "next of PrefetchingIter": _iterator(prefetching, _next_or_not),
     "reset of PrefetchingIter": _iterator(prefetching, lambda i: i.reset()),
+    "next in rounds": _iterator(rounds, _next_or_not),
+    "next into the next round": _iterator(lambda: rounds(2), _next_or_not),
+    "reset of rounds": _iterator(lambda: rounds(3), lambda i: i.reset()),
     "next of BucketSentenceIter": _iterator(sentences, _next_or_not),
 }
