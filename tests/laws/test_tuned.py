@@ -417,7 +417,7 @@ def ends(touch):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-@pytest.mark.parametrize("size", [0, 1, 100, 1024, 5000])
+@pytest.mark.parametrize("size", [1, 100, 1024, 5000])
 def test_the_page_past_the_slack_cannot_be_touched(size):
     """What the children below would die of."""
     ahead, back = (protected.Protected(np.zeros(size, np.float32), place) for place in ("end", "start"))
