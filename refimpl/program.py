@@ -123,6 +123,14 @@ class Program:
             bound = {id(n): self.buffers[id(n), 0] for n in order if n.is_variable}
             shapes = inference.shapes(order, {number: b.shape for number, b in bound.items()})
             types = inference.types(order, {number: b.dtype for number, b in bound.items()})
+        for node in order:
+            for index in range(node.output_count()):
+                key = id(node), index
+                if not known(shapes.get(key)) or types.get(key) is None:
+                    raise refusal(
+                        "Executor/known-shapes",
+                        f"the shape or the type of {node.entry_name(index)} cannot be inferred from the arguments",
+                    )
         for head, entry in zip(self.gradients.heads, self.symbol.entries, strict=False):
             if head is not None:
                 shapes[id(head), 0] = shapes[key_of(entry)]
@@ -138,13 +146,6 @@ class Program:
                     ins = [table[key_of(e)] for e in node.inputs]
                     _, outs = rule(node.params, ins, [None] * node.output_count())
                     table.update({(id(node), i): value for i, value in enumerate(outs)})
-        for node in order:
-            for index in range(node.output_count()):
-                if not known(shapes.get((id(node), index))):
-                    raise refusal(
-                        "Executor/known-shapes",
-                        f"the shape of {node.entry_name(index)} cannot be inferred from the arguments",
-                    )
         return shapes, types
 
     def _whole(

@@ -121,6 +121,8 @@ def example(
             array + (random_values.choice((-LARGE, 0, LARGE), array.shape) if kind in ("any", "apart") else 0)
             for array, kind in zip(arrays, kinds, strict=True)
         ]
+    arrays = [array if kind.kind == "f" else np.nan_to_num(array, posinf=3, neginf=-3)
+              for array, kind in zip(arrays, types, strict=True)]
     return Example(op, p, params, [array.astype(kind) for array, kind in zip(arrays, types, strict=True)])
 
 
@@ -145,8 +147,7 @@ def _values(rng: np.random.Generator, kind: Any, shape: Shape, *, smooth: bool) 
         case "ones_and_zeros":
             return rng.integers(0, 2, shape)
         case "apart":
-            size = int(np.prod(shape))
-            return ((rng.permutation(size) - size // 2) / 4 + 3 / 32).reshape(shape)
+            return _apart(rng, shape) if smooth else _apart_or_tied(rng, shape)
         case "regular" | "definite":
             return _matrices(rng, shape, definite=kind == "definite", smooth=smooth)
         case "any":
@@ -161,6 +162,22 @@ def _values(rng: np.random.Generator, kind: Any, shape: Shape, *, smooth: bool) 
             raise AssertionError(f"no such kind of values: {kind!r}")
     # kinks lie at whole quarters, if anywhere: stay between them
     return quarters / 4 + (rng.uniform(0.06, 0.19, shape) if smooth else 0.0)
+
+
+def _apart(rng: np.random.Generator, shape: Shape) -> np.ndarray:
+    """No two equal, none at a whole quarter."""
+    size = int(np.prod(shape))
+    return ((rng.permutation(size) - size // 2) / 4 + 3 / 32).reshape(shape)
+
+
+def _apart_or_tied(rng: np.random.Generator, shape: Shape) -> np.ndarray:
+    """For laws that need no slope: often many equal values and zeros of either sign, some with NaN and infinities."""
+    what = rng.integers(3)
+    if what == 0:
+        return _apart(rng, shape)
+    tied = rng.choice((-0.25, -0.0, 0.0, 0.25, 0.5), shape)
+    special = rng.choice((np.nan, np.inf, -np.inf), shape)
+    return np.where(rng.random(shape) < 0.3, special, tied) if what == 1 else tied
 
 
 def _matrices(rng: np.random.Generator, shape: Shape, *, definite: bool, smooth: bool) -> np.ndarray:

@@ -18,7 +18,7 @@ from refimpl.symbol import compose
 from .calls import NAN, OTHER, Trial, has_gradient
 from .checked import TooMuchError, checked_loops, small_arrays
 from .draws import Draw, example
-from .laws import same
+from .laws import Results, same
 
 INTEGERS = (
     0, -1, 1, 2, 3, 7, 100, 1000, 2**12, 2**16 + 1, 10**6, 2**31 - 1, 2**31, -(2**31), 2**32 + 1, 2**62,
@@ -191,6 +191,38 @@ def takes_any_values(op: Op, draw: Draw) -> None:
                 return
             raise AssertionError(f"{of} of {of.arrays}, as Python for {device}: {error}") from error
         same(*results, f"{of} of {of.arrays}: a result depends on what the memory held")
+
+
+def takes_any_memory(op: Op, draw: Draw) -> None:
+    """A call gives the same numbers when ``out=`` overlaps an input, and when its inputs lie on several contexts."""
+    of = example(op, draw)
+    if op.random:  # other numbers each time
+        return
+
+    def run(inputs: list[Any], out: Any = None) -> Results:
+        made = operators.invoke(op, inputs, dict(of.params), out=out)
+        return [each.asnumpy() for each in (made if isinstance(made, list) else [made])]
+
+    def fresh(context: Any = None) -> list[Any]:
+        return [mx.nd.array(array, dtype=array.dtype, ctx=context) for array in of.arrays]
+
+    with suppress(TooMuchError), checked_loops():
+        expected = run(fresh())
+        contexts = [mx.nd.array(a, dtype=a.dtype, ctx=mx.cpu(i % 3)) for i, a in enumerate(of.arrays)]
+        same(run(contexts), expected, f"{of} on several contexts")
+        for at, array in enumerate(of.arrays):
+            for which, result in enumerate(expected):
+                if result.dtype != array.dtype or not array.size or not result.size or op.mutates:
+                    continue
+                memory = mx.nd.zeros((array.size + result.size,), dtype=array.dtype)
+                start = draw.integer(0, result.size)
+                inputs, out = fresh(), [mx.nd.zeros(r.shape, dtype=r.dtype) for r in expected]
+                inputs[at] = memory[start : start + array.size].reshape(array.shape)
+                inputs[at][:] = array
+                first = draw.integer(max(0, start - result.size + 1), min(start + array.size - 1, array.size))
+                out[which] = memory[first : first + result.size].reshape(result.shape)
+                found = run(inputs, out if len(out) > 1 else out[0])
+                same(found, expected, f"{of}: output {which} overlaps input {at}")
 
 
 def attempt(call: Call) -> str:

@@ -49,6 +49,11 @@ def test_takes_any_values(name: str) -> None:
     hostile.takes_any_values(get(name), SeededDraw(0))
 
 
+@each_operator
+def test_takes_any_memory(name: str) -> None:
+    hostile.takes_any_memory(get(name), SeededDraw(0))
+
+
 @pytest.mark.skipif(not numba.config.BOUNDSCHECK, reason="needs NUMBA_BOUNDSCHECK=1")
 @each_operator
 def test_machine_code_stays_inside(name: str) -> None:

@@ -8,7 +8,14 @@ outside its arrays.
 
 from __future__ import annotations
 
+import ctypes
+import faulthandler
+import os
+import signal
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -26,9 +33,11 @@ from refimpl.kernels import (
     rnn_products,
     softmax,
 )
-from refimpl.kernels.foundation import LOOPS, Buffer, plain_kernels
+from refimpl.kernels.foundation import LOOPS, SLACK, Buffer, buffer, plain_kernels
 from refimpl.kernels.foundation.loop import _CHOICE
 from refimpl.kernels.tuned import kernel
+
+from . import protected
 
 pytestmark = pytest.mark.skipif(
     bool(numba.config.DISABLE_JIT) or _CHOICE.plain, reason="twins exist in machine code only"
@@ -52,15 +61,27 @@ class Surrounded:
         return bool(np.isnan(self.memory[:MARGIN]).all() and np.isnan(self.memory[-MARGIN:]).all())
 
 
+Memory = protected.Protected if protected.PLACE else Surrounded
+
+
+@pytest.fixture(autouse=True)
+def _protected_working_memory(monkeypatch):
+    if protected.PLACE:
+        monkeypatch.setattr(buffer, "room", protected.room)
+
+
 def called(loop, inputs, shape, numbers, dtype=np.float32):
     """What ``loop(*inputs, out, *numbers)`` writes, by the twin."""
-    given_arrays = [Surrounded(a.astype(dtype)) for a in inputs]
-    out = Surrounded(np.full(shape, np.nan, dtype))
+    given_arrays = [Memory(a.astype(dtype)) for a in inputs]
+    out = Memory(np.full(shape, np.nan, dtype))
+    if protected.PLACE:
+        kernel._WORKSPACE.blocks.clear()  # what was made for larger arrays has more slack
     for block in kernel._WORKSPACE.blocks.values():
         block.fill(np.nan)
     loop(*(a.buffer for a in given_arrays), out.buffer, *numbers)
     assert out.intact()
     for array, values in zip(given_arrays, inputs, strict=True):
+        assert array.intact()
         np.testing.assert_array_equal(array.buffer.flat, values.astype(dtype).reshape(-1))
     return out.buffer.to_numpy()
 
@@ -111,7 +132,7 @@ def test_product(n, m, k, turn_a, turn_b, seed):
 
 def kept_product(a, b, out, n, m, k, a_row, a_step, b_row, b_step):
     """The same, with the right operand brought into order first."""
-    kept = Surrounded(np.full(rnn_products.room_for(k, m), np.nan, out.dtype))
+    kept = Memory(np.full(rnn_products.room_for(k, m), np.nan, out.dtype))
     rnn_products.KEEP(b, kept.buffer, k, m, b_row, b_step)
     rnn_products.BY_KEPT(a, kept.buffer, out, n, m, k, a_row, a_step)
     assert kept.intact()
@@ -262,19 +283,20 @@ def test_sums_of_channels(outer, channels, inner, seed):
     np.testing.assert_allclose(got, truth, rtol=EPS, atol=1e-12)
     mean = data.astype(np.float64).mean(axis=(0, 2))
     deviation = data.astype(np.float64).std(axis=(0, 2))
-    found = [np.full(channels, np.nan, np.float32) for _ in range(2)]
+    nothing = np.full(channels, np.nan, np.float32)
     numbers = (outer, channels, inner)
-    buffers = [Buffer(a.reshape(-1), a.shape) for a in (data, *found)]
+    memory = [Memory(a) for a in (data, nothing, nothing, head, np.full(2 * channels, np.nan))]
+    *buffers, heads, sums = [each.buffer for each in memory]
+    found = [each.flat for each in buffers[1:]]
     batch_norm.BATCH_STATISTICS(*buffers, *numbers, 0.5)
     np.testing.assert_allclose(found[0], mean, rtol=EPS, atol=1e-12)
     np.testing.assert_allclose(found[1], 1 / np.sqrt(deviation**2 + 0.5), rtol=EPS)
-    sums = Buffer(np.full(2 * channels, np.nan), (2 * channels,))
-    heads = Buffer(head.reshape(-1), head.shape)
     batch_norm.HEAD_SUMS(heads, *buffers, sums, *numbers)
     centred = data.astype(np.float64) - found[0][:, None]
     dots = (head.astype(np.float64) * centred).sum(axis=(0, 2)) * found[1]
     np.testing.assert_allclose(sums.flat[0::2], truth, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(sums.flat[1::2], dots, rtol=1e-12, atol=1e-12)
+    assert all(each.intact() for each in memory)
 
 
 @given(st.integers(1, 3), st.integers(2, 70), st.integers(2, 9), SEEDS)
@@ -299,8 +321,10 @@ def test_softmax(rows, side, scale, seed):
     power = data.astype(np.float64) * scale
     power = np.exp(power - power.max(axis=1, keepdims=True))
     out = np.full_like(data, np.nan)
-    buffers = [Buffer(a.reshape(-1), a.shape) for a in (data, out, data)]
-    softmax.SOFTMAX(*buffers, rows, side, 1, scale, 0)
+    memory = [Memory(a) for a in (data, out, data)]
+    softmax.SOFTMAX(*(each.buffer for each in memory), rows, side, 1, scale, 0)
+    assert all(each.intact() for each in memory)
+    out = memory[1].buffer.to_numpy()
     truth = power / power.sum(axis=1, keepdims=True)
     # the exponent is rounded, which counts as many times as it is large
     np.testing.assert_array_less(np.abs(out - truth), truth * EPS * (4 - np.log(power)) + 1e-37)
@@ -378,3 +402,48 @@ def test_every_twin_is_tested_here():
         "activation.map_one_tanh", "activation.map_one_sigmoid", "rnn_products.keep", "rnn_products.by_kept",
     }
     assert {loop.name for loop in LOOPS if loop._tuned is not None} == tested
+
+
+# --- memory that cannot be touched ----------------------------------------------------------------
+
+
+def ends(touch):
+    """How a forked process ends that touches something: 0, or minus the signal that killed it."""
+    child = os.fork()
+    if child == 0:
+        faulthandler.disable()
+        touch()
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@pytest.mark.parametrize("size", [1, 100, 1024, 5000])
+def test_the_page_past_the_slack_cannot_be_touched(size):
+    """What the children below would die of."""
+    ahead, back = (protected.Protected(np.zeros(size, np.float32), place) for place in ("end", "start"))
+    first = back.buffer.flat.ctypes.data
+    last = ahead.buffer.flat.ctypes.data + 4 * (size + SLACK) - 1
+    assert ends(lambda: ctypes.c_char.from_address(last).value) == 0
+    assert ends(lambda: ctypes.c_char.from_address(last + 1).value) == -signal.SIGSEGV
+    assert ends(lambda: ctypes.c_char.from_address(first).value) == 0
+    assert ends(lambda: ctypes.c_char.from_address(first - 1).value) == -signal.SIGSEGV
+
+
+PLACES = [("end", "nan"), *[pytest.param(*each, marks=pytest.mark.long) for each in (
+    ("start", "nan"), ("end", "77"), ("start", "-inf"), ("end", "inf"),
+)]]
+
+
+@pytest.mark.skipif(bool(protected.PLACE), reason="this is the child")
+@pytest.mark.parametrize(("place", "poison"), PLACES)
+def test_sizes_of_slack(place, poison):
+    """These tests again, in a child that dies when a twin reads past the slack; and no number depends on the slack."""
+    root = Path(__file__).parents[2]
+    environment = os.environ | {
+        "REFIMPL_PROTECTED": place, "REFIMPL_PROTECTED_POISON": poison, "PYTHONPATH": str(root),
+        "HYPOTHESIS_PROFILE": "few" if (place, poison) == PLACES[0] else "ci",
+    }
+    command = [sys.executable, "-m", "pytest", "-qp", "no:cacheprovider", __file__, "-k", "not threads and not page"]
+    child = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=False)
+    assert child.returncode == 0, f"ended with {child.returncode}: {child.stdout[-3000:]}{child.stderr[-3000:]}"
+    assert " passed" in child.stdout

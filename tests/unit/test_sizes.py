@@ -258,3 +258,10 @@ def test_nothing_is_allocated_for_what_has_no_size(shape: tuple[int, ...]) -> No
     with mock.patch.object(buffer, "room", side_effect=AssertionError), pytest.raises(mx.MXNetError) as caught:
         buffer.allocate(shape, np.dtype(np.float32))
     assert caught.value.clause == "shapes/size"
+
+
+@pytest.mark.clause("Executor/known-shapes")
+def test_a_type_that_nobody_tells() -> None:
+    # MXNet 1.9.1: InferType pass cannot decide dtypes for the following arguments (-1 means unknown dtype)
+    text = mx.sym.zeros((2,)).tojson().replace('"_zeros"', '"_zeros_without_dtype"').replace("float32", "-1")
+    assert refused(lambda: mx.sym.load_json(text).bind(mx.cpu(), {}).forward()).clause == "Executor/known-shapes"
