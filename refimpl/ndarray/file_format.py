@@ -211,7 +211,7 @@ def load_frombuffer(buf: bytes, name: str = "buffer") -> Any:
         raw = reader.take(reader.number("Q"))
         try:
             if b"\0" in raw:
-                raise reader.fail("a name holds a NUL", reader.at - len(raw), "names")
+                raise reader.fail("a name holds a NUL", reader.at - len(raw))
             names.append(raw.decode("utf-8"))
         except UnicodeDecodeError:
             raise reader.fail("a name is not UTF-8 text", reader.at - len(raw)) from None
