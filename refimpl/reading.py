@@ -18,7 +18,7 @@ def open_file(name: Name) -> BufferedReader:
             have that name. ``strerror`` says which.
     """
     try:
-        return open(name, "rb", opener=_descriptor)  # a Path takes no opener
+        return open(os.fspath(name), "rb", opener=_descriptor)  # a Path takes no opener, and a number is no name
     except ValueError:
         raise no_such_name() from None
 
@@ -43,7 +43,7 @@ def new_file(name: Name) -> FileIO:
         OSError: it cannot be made, or no file can have that name.
     """
     try:
-        return open(name, "wb", buffering=0)  # noqa: PTH123  # it stays open
+        return open(os.fspath(name), "wb", buffering=0)  # noqa: PTH123  # it stays open
     except ValueError:
         raise no_such_name() from None
 

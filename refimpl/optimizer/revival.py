@@ -199,7 +199,10 @@ class _Revival:
         if prod(shape) * kind.itemsize != len(content):
             raise self.error(f"a NumPy array of shape {shape} with {len(content)} bytes")
         self.weigh(len(content))
-        values = np.frombuffer(content, kind).reshape(shape, order="F" if by_columns else "C")
+        try:
+            values = np.frombuffer(content, kind).reshape(shape, order="F" if by_columns else "C")
+        except ValueError:  # it has no elements, and sides that NumPy cannot hold
+            raise self.error("a NumPy array whose shape is none") from None
         return array(values, dtype=kind.newbyteorder("="))
 
     def plain_bytes(self, value: Any, otherwise: str) -> bytes:

@@ -200,6 +200,8 @@ def _optimizer_objection(made: Any) -> str | None:
     counts = [made.num_update, *(n for each in made._all_index_update_counts.values() for n in each.values())]
     if isinstance(schedule, FactorScheduler) and (max(counts) - schedule.count) / schedule.step > MOST_STEPS:
         return f"a scheduler that is more than {MOST_STEPS} steps behind its optimizer"
+    if hasattr(made, "schedule_decay") and max(counts) > MOST_STEPS and made.beta1 > 0.9999:
+        return f"Nadam whose product of {max(counts)} momenta near {made.beta1} would have to be multiplied out"
     alone = any(each.__name__ in ("NAG", "_SVRGOptimizer") for each in _own_classes(type(made)))
     if alone and made.aggregate_num:
         return f"an optimizer that takes one parameter at a time, and whose aggregate_num is {made.aggregate_num}"

@@ -128,7 +128,7 @@ def _seasoned(draw: Draw, kind: str) -> Any:
 
 def _with_odd_attribute(draw: Draw, made: Any) -> None:
     """Replace an attribute of an optimizer or its scheduler, or something inside one."""
-    schedule = made.lr_scheduler
+    schedule = getattr(made, "lr_scheduler", None)
     holder = schedule if isinstance(schedule, mx.lr_scheduler.LRScheduler) and draw.random() < 0.3 else made
     name = draw.choice(sorted(vars(holder)))
     held = vars(holder)[name]

@@ -99,6 +99,16 @@ def test_a_link_to_a_file_and_a_redirected_input_are_files(tmp_path: Path) -> No
             assert mx.nd.load(str(name))[0].asnumpy().tolist() == [1.0]
 
 
+@pytest.mark.clause("Files/only-files")
+def test_a_number_is_no_name(tmp_path: Path) -> None:
+    """Python's open would take it for a file that is open already."""
+    with (tmp_path / "x").open("wb") as file:
+        for flag in ("r", "w"):
+            with pytest.raises(TypeError):
+                MXRecordIO(file.fileno(), flag)  # type: ignore[arg-type]
+        file.write(b"still open")
+
+
 @pytest.mark.clause("params-file/names")
 @pytest.mark.parametrize("name", ["a\0b", "\0", "a\ud800", "\udfffb"])
 def test_names_of_arrays_that_no_file_holds_are_not_written(name: str, tmp_path: Path) -> None:

@@ -102,6 +102,7 @@ UNSOUND: dict[str, Callable[[], Any]] = {
     "Adam's beta2 not a number": lambda: changed("adam", beta2=NAN),
     "Adamax's beta1 of 1": lambda: changed("adamax", beta1=1.0),
     "Nadam's beta1 of 1": lambda: changed("nadam", beta1=1.0),
+    "Nadam's product that takes hours": lambda: changed("nadam", beta1=1 - 1e-12, num_update=2**50),
     "Nadam's decay below 0": lambda: changed("nadam", schedule_decay=-1e6),
     "RMSProp's bound of a list": lambda: changed("rmsprop", clip_weights=[1]),
     "LBSGD's steps of nothing": lambda: changed("lbsgd", batch_scale=0),

@@ -156,6 +156,8 @@ DAMAGED = {
     "a shape of text": FLOATS.replace(b"(K\x02K\x03t", b"U\x01x"),
     "a negative side": FLOATS.replace(b"(K\x02K\x03t", b"(J\xfe\xff\xff\xffJ\xfd\xff\xff\xfft"),
     "a shape of 33 sides": FLOATS.replace(b"(K\x02K\x03t", b"(" + b"K\x01" * 33 + b"t"),
+    "no elements of many sides": FLOATS[: FLOATS.index(b"(K\x02")] + b"(K\x00" + b"J\xff\xff\xff\x7f" * 3 + b"t"
+    + FLOATS[FLOATS.index(b"cnumpy\ndtype") : FLOATS.rindex(b"\x89")] + b"\x89U\x00tb",
     "bytes that are too few": FLOATS.replace(b"(K\x02K\x03t", b"(K\x02K\x04t"),
     "no type": FLOATS[: FLOATS.index(b"cnumpy\ndtype")] + b"N\x89" + text(VALUES.tobytes()) + b"tb",
     "whole numbers": numpy_array(VALUES.astype("<i8"), 2),

@@ -167,7 +167,7 @@ def loop() -> dict[str, Any]:
 
 
 @pytest.mark.clause("control-flow/locations")
-@pytest.mark.parametrize("count", ["-5", "0", "200000", "1000000000000"])
+@pytest.mark.parametrize("count", ["-5", "0", "200000", "2000000000"])
 def test_the_inputs_of_a_loop_are_counted_before_they_are_named(count: str) -> None:
     graph = loop()
     node = next(node for node in graph["nodes"] if node["op"] == "_foreach")
