@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import hashlib
 import itertools
 import os
 import pickle
@@ -41,6 +42,7 @@ WATCHDOG = 30.0  # seconds
 BASELINE = 10.0  # a test that takes longer, as Python and traced, is left out
 TRIES = 12  # faults that are made at most, where some are other clauses' business
 SUM_ORDER = "/sum-order"
+SIDE_LAW = "test_fills_outputs"  # proves shapes by running loops, which do not decide them
 SUM_ORDERS = 0.1  # part of the draw
 
 
@@ -182,7 +184,7 @@ class Book:
                 if how == "done":
                     reached, seconds = answer
                     good.append((seconds, proof))
-                    for file, numbers in reached.items():
+                    for file, numbers in reached.items() if SIDE_LAW not in proof.name else ():
                         lines[file] |= numbers
                 else:
                     out.append(f"{proof.name}: {how} {answer or ''}")
@@ -280,6 +282,12 @@ def killed(fault: mutants.Mutant, learnt: Learnt) -> bool | None:
     return None if how == "done" and answer[0] == "unmade" else how != "done"
 
 
+def is_equivalent(clause: str, fault: mutants.Mutant) -> bool:
+    """Whether a fault is listed, for every clause or for this one."""
+    text = fault.file.as_posix(), fault.function, fault.before, fault.after
+    return ("", *text) in EQUIVALENT or (clause, *text) in EQUIVALENT
+
+
 def judge(book: Book, clause: trace.Clause, draw: random.Random, out: Callable[[str], None]) -> Outcome:
     """Make a clause's faults one after another and run its tests."""
     learnt = book.learn(clause.name)
@@ -290,7 +298,7 @@ def judge(book: Book, clause: trace.Clause, draw: random.Random, out: Callable[[
     for fault in itertools.islice(chosen(candidates(book, clause), draw), TRIES):
         if len(outcome.killed) + len(outcome.survived) + len(outcome.equivalent) == PER_CLAUSE:
             break
-        if (fault.file.as_posix(), fault.function, fault.before, fault.after) in EQUIVALENT:
+        if is_equivalent(clause.name, fault):
             outcome.equivalent.append(fault)
             continue
         dies = killed(fault, learnt)
@@ -317,8 +325,8 @@ def on_page(clause: trace.Clause) -> bool:
 
 def drawn(book: Book, seed: int) -> tuple[list[trace.Clause], list[trace.Clause]]:
     """Clauses that state the order of a sum, and the others, in the order of the draw."""
-    names = sorted(n for n, c in book.clauses.items() if on_page(c) or regions.named_places(n))
-    random.Random(seed).shuffle(names)
+    names = [n for n, c in book.clauses.items() if on_page(c) or regions.named_places(n)]
+    names.sort(key=lambda name: hashlib.sha256(f"{seed} {name}".encode()).digest())  # whatever else is written
     sums = [book.clauses[n] for n in names if n.endswith(SUM_ORDER)]
     return sums, [book.clauses[n] for n in names if not n.endswith(SUM_ORDER)]
 

@@ -95,6 +95,14 @@ RESULTS: list[tuple[str, str, dict[str, Any], Shapes, tuple[int, ...]]] = [
 INFERRED: list[tuple[tuple[str, ...], str, dict[str, Any], tuple[list, list], tuple[list, list]]] = [
     (("Reshape/size",), "Reshape", {"shape": (-1,)}, ([(0, 3)], [(12,)]), ([(4, 3)], [(12,)])),
     *(
+        (("UpSampling/multi-input-mode",), "UpSampling", {"scale": 2, "num_args": 2, "sample_type": "nearest"}, *row)
+        for row in (
+            (([(1, 2, 3, 3), (1, 3, 3, 3)], [None]), ([(1, 2, 3, 3), (1, 3, 3, 3)], [(1, 5, 6, 6)])),
+            (([(1, 2, 3, 3), (1, 0, 3, 3)], [(1, 5, 6, 6)]), ([(1, 2, 3, 3), (1, 3, 3, 3)], [(1, 5, 6, 6)])),
+            (([(1, 2, 3, 3), (1, 0, 3, 3)], [None]), ([(1, 2, 3, 3), (1, 0, 3, 3)], [(1, 0, 6, 6)])),
+        )
+    ),
+    *(
         (("linalg_sumlogdiag/sum", "linalg/shape"), "_linalg_sumlogdiag", {}, known, found)
         for known, found in (
             (([(0, 2, 2)], [(3,)]), ([(3, 2, 2)], [(3,)])),
@@ -192,3 +200,25 @@ def test_scales_are_taken_in_order() -> None:
     options = {"scales": (1, 2), "ratios": (1,), "rpn_min_size": 0, "rpn_post_nms_top_n": 3}
     found = run("_contrib_Proposal", scores, deltas, [[30, 30, 1]], **options)
     assert found == [[0, 0, 0, 15, 15], [0, 0, 0, 23, 23], [0, 0, 0, 15, 15]]
+
+
+@pytest.mark.clause("rmsprop/centred", "rmsprop/step")
+def test_averages_of_rmsprop_change_in_place() -> None:
+    arrays = [np.array(a, np.float64) for a in ([1], [2], [16], [3], [5])]
+    call = Call("rmspropalex_update", arrays, {"lr": 1, "gamma1": 0.5, "gamma2": 0.5, "epsilon": 0})
+    # n' = 8 + 2, g' = 1.5 + 1, delta' = 2.5 - 2 / sqrt(10 - 6.25)
+    moved = 2.5 - 2 / math.sqrt(3.75)
+    np.testing.assert_allclose(call.forward()[0], [1 + moved], rtol=1e-6)
+    for given, wanted in zip(call.ins[2:], (10, 2.5, moved), strict=True):
+        np.testing.assert_allclose(given.to_numpy(), [wanted], rtol=1e-6)
+    call = Call("rmsprop_update", arrays[:3], {"lr": 1, "gamma1": 0.5, "epsilon": 0})
+    np.testing.assert_allclose(call.forward()[0], [1 - 2 / math.sqrt(10)], rtol=1e-6)
+    np.testing.assert_allclose(call.ins[2].to_numpy(), [10], rtol=1e-6)
+
+
+@pytest.mark.clause("adadelta/step")
+def test_averages_of_adadelta_change_in_place() -> None:
+    # squares 7 + 2 = 9, delta = sqrt(9) / sqrt(9) * 2 = 2, deltas 4.5 + 2
+    call = Call("_adadelta_step", [np.array(a, np.float64) for a in ([5], [2], [14], [9])], {"rho": 0.5, "epsilon": 0})
+    assert call.forward()[0].tolist() == [3]
+    assert [given.to_numpy().tolist() for given in call.ins[2:]] == [[9], [6.5]]
