@@ -9,6 +9,8 @@ EQUIVALENT: dict[tuple[str, str, str, str, str], str] = {
     ("", "kernels/adagrad.py", "by_row", "1 in max(rows, 1)", "0"): "no operator gets an array without rows",
     ("", "refimpl/visualization.py", "by_name", "1 in found[1]", "0"): "all three parts are lists, or all are None",
     ("", "kernels/softmax_output.py", "count_valid", "1 in items(1)", "2"): "it counts the same numbers once more",
+    ("", "kernels/multibox_target.py", "match_pairs", "1 in range(1, objects)", "0"): "nothing exceeds itself",
+    ("", "kernels/linalg_eigen.py", "rotate", "break", "pass"): "a sweep over a diagonal matrix turns nothing visibly",
     (
         "Pooling_v1/sum-order", "kernels/pooling.py", "sum_rows", "for d in range(begin[a], end[a])",
         "for d in reversed(list(range(begin[a], end[a])))",
