@@ -222,3 +222,11 @@ def test_averages_of_adadelta_change_in_place() -> None:
     call = Call("_adadelta_step", [np.array(a, np.float64) for a in ([5], [2], [14], [9])], {"rho": 0.5, "epsilon": 0})
     assert call.forward()[0].tolist() == [3]
     assert [given.to_numpy().tolist() for given in call.ins[2:]] == [[9], [6.5]]
+
+
+@pytest.mark.clause("_zeros_without_dtype/shape", "_zeros_without_dtype/dtype")
+def test_zeros_have_the_type_that_is_given() -> None:
+    op = get("_zeros_without_dtype")
+    for number, found in ((0, np.float32), (1, np.float64), (-1, None)):
+        assert op.infer_type(op.parse({"shape": (2,), "dtype": number}), [], [None]) == ([], [found])
+    assert op.infer_type(op.parse({"shape": (2,)}), [], [np.dtype(np.int8)]) == ([], [np.dtype(np.int8)])
