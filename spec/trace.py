@@ -46,6 +46,7 @@ REFUSING = {
 LAWS = {
     "shape": ("test_infers_fixed_point", "test_infers_from_parts", "test_fills_outputs"),
     "gradient": ("test_gradient_is_slope",),
+    "momentum": ("test_changes_states",),
     "step": ("test_changes_states",),
 }
 SAYS_NOTHING = {  # operators for which a law holds whatever they do

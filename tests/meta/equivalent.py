@@ -11,6 +11,7 @@ EQUIVALENT: dict[tuple[str, str, str, str, str], str] = {
     ("", "kernels/softmax_output.py", "count_valid", "1 in items(1)", "2"): "it counts the same numbers once more",
     ("", "kernels/multibox_target.py", "match_pairs", "1 in range(1, objects)", "0"): "nothing exceeds itself",
     ("", "kernels/linalg_eigen.py", "rotate", "break", "pass"): "a sweep over a diagonal matrix turns nothing visibly",
+    ("", "kernels/softmax.py", "softmax_slope", "0 in max(np.int64(length[r]), 0)", "1"): "out, a factor, is 0 there",
     (
         "Pooling_v1/sum-order", "kernels/pooling.py", "sum_rows", "for d in range(begin[a], end[a])",
         "for d in reversed(list(range(begin[a], end[a])))",

@@ -230,3 +230,22 @@ def test_zeros_have_the_type_that_is_given() -> None:
     for number, found in ((0, np.float32), (1, np.float64), (-1, None)):
         assert op.infer_type(op.parse({"shape": (2,), "dtype": number}), [], [None]) == ([], [found])
     assert op.infer_type(op.parse({"shape": (2,)}), [], [np.dtype(np.int8)]) == ([], [np.dtype(np.int8)])
+
+
+@pytest.mark.clause("softmax/type")
+def test_types_of_softmax() -> None:
+    op = get("softmax")
+    half, single, double = (np.dtype(t) for t in ("float16", "float32", "float64"))
+    plain, wide = op.parse({}), op.parse({"dtype": "float64"})
+    assert op.infer_type(plain, [single], [None]) == ([single], [single])
+    assert op.infer_type(plain, [None], [half]) == ([half], [half])
+    assert op.infer_type(wide, [single], [None]) == ([single], [double])
+    assert op.infer_type(wide, [None], [None]) == ([double], [double])
+    assert op.infer_type(plain, [None], [None]) == ([None], [None])
+
+
+@pytest.mark.clause("_contrib_box_nms/gradient", "_contrib_box_nms/order")
+def test_the_head_of_a_removed_row_goes_nowhere() -> None:
+    boxes = [[0, 0.5, 0, 0, 4, 4], [1, 0.25, 0, 0, 4, 4]]
+    assert run("_contrib_box_nms", boxes) == [boxes[0], [-1.0] * 6]
+    assert grad("_contrib_box_nms", boxes, head=[[1] * 6, [10] * 6]) == [[1.0] * 6, [0.0] * 6]
