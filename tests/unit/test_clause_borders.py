@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from refimpl import io
-from refimpl.kernels import get, run
+from refimpl.kernels import get, grad, run
 from refimpl.kernels.foundation import MXNetError
 from refimpl.kernels.foundation.harness import Call
 
