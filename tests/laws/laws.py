@@ -100,6 +100,20 @@ def keeps_inputs(op: Op, draw: Draw) -> None:
     assert not changed, f"{of} changed its inputs {changed}"
 
 
+def changes_states(op: Op, draws: Sequence[Draw]) -> None:
+    """Whatever is declared in ``mutates`` changes in some call: no state is forgotten."""
+    declared, changed = set(), set()
+    for draw in draws:
+        of = example(op, draw)
+        trial = Trial(of, is_train=True)
+        trial.forward()
+        if has_gradient(of):
+            trial.backward()
+        declared |= {name for name in of.names if name in op.mutates}
+        changed |= set(trial.changed())
+    assert declared <= changed, f"{op.name} never changes {sorted(declared - changed)}"
+
+
 def repeats(op: Op, draw: Draw) -> None:
     """The same call gives the same bits."""
     of, train = example(op, draw), _training(op, draw)

@@ -43,6 +43,11 @@ def test_keeps_inputs(name: str, data: st.DataObject) -> None:
     laws.keeps_inputs(get(name), HypothesisDraw(data))
 
 
+@pytest.mark.parametrize("name", [name for name in OPERATORS if get(name).mutates])
+def test_changes_states(name: str) -> None:
+    laws.changes_states(get(name), [SeededDraw(seed) for seed in range(8)])
+
+
 @each_operator
 @calls
 def test_repeats(name: str, data: st.DataObject) -> None:

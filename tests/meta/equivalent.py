@@ -1,7 +1,19 @@
-"""Faults that change nothing a test could see, each with the reason: (file, function, before, after)."""
+"""Faults that change nothing a test could see, each with the reason.
 
-EQUIVALENT: dict[tuple[str, str, str, str], str] = {
-    ("kernels/all_finite.py", "find_apart", "x - y", "y - x"): "only the size of the difference is read",
-    ("kernels/sort.py", "chosen", "0 in getattr(p, 'k', 0)", "-1"): "every k below 1 means all elements",
-    ("kernels/adagrad.py", "by_row", "1 in max(rows, 1)", "0"): "no operator gets an array without rows",
+A fault is (clause, file, function, before, after); "" stands for every clause.
+"""
+
+EQUIVALENT: dict[tuple[str, str, str, str, str], str] = {
+    ("", "kernels/all_finite.py", "find_apart", "x - y", "y - x"): "only the size of the difference is read",
+    ("", "kernels/sort.py", "chosen", "0 in getattr(p, 'k', 0)", "-1"): "every k below 1 means all elements",
+    ("", "kernels/adagrad.py", "by_row", "1 in max(rows, 1)", "0"): "no operator gets an array without rows",
+    ("", "refimpl/visualization.py", "by_name", "1 in found[1]", "0"): "all three parts are lists, or all are None",
+    ("", "kernels/softmax_output.py", "count_valid", "1 in items(1)", "2"): "it counts the same numbers once more",
+    ("", "kernels/multibox_target.py", "match_pairs", "1 in range(1, objects)", "0"): "nothing exceeds itself",
+    ("", "kernels/linalg_eigen.py", "rotate", "break", "pass"): "a sweep over a diagonal matrix turns nothing visibly",
+    ("", "kernels/softmax.py", "softmax_slope", "0 in max(np.int64(length[r]), 0)", "1"): "out, a factor, is 0 there",
+    (
+        "Pooling_v1/sum-order", "kernels/pooling.py", "sum_rows", "for d in range(begin[a], end[a])",
+        "for d in reversed(list(range(begin[a], end[a])))",
+    ): "Pooling_v1 has no depth, so this loop has one round",
 }

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from refimpl import io
-from refimpl.kernels import get, run
+from refimpl.kernels import get, grad, run
 from refimpl.kernels.foundation import MXNetError
 from refimpl.kernels.foundation.harness import Call
 
@@ -94,6 +94,14 @@ RESULTS: list[tuple[str, str, dict[str, Any], Shapes, tuple[int, ...]]] = [
 # (clauses, operator, parameters, known inputs and outputs, what follows)
 INFERRED: list[tuple[tuple[str, ...], str, dict[str, Any], tuple[list, list], tuple[list, list]]] = [
     (("Reshape/size",), "Reshape", {"shape": (-1,)}, ([(0, 3)], [(12,)]), ([(4, 3)], [(12,)])),
+    *(
+        (("UpSampling/multi-input-mode",), "UpSampling", {"scale": 2, "num_args": 2, "sample_type": "nearest"}, *row)
+        for row in (
+            (([(1, 2, 3, 3), (1, 3, 3, 3)], [None]), ([(1, 2, 3, 3), (1, 3, 3, 3)], [(1, 5, 6, 6)])),
+            (([(1, 2, 3, 3), (1, 0, 3, 3)], [(1, 5, 6, 6)]), ([(1, 2, 3, 3), (1, 3, 3, 3)], [(1, 5, 6, 6)])),
+            (([(1, 2, 3, 3), (1, 0, 3, 3)], [None]), ([(1, 2, 3, 3), (1, 0, 3, 3)], [(1, 0, 6, 6)])),
+        )
+    ),
     *(
         (("linalg_sumlogdiag/sum", "linalg/shape"), "_linalg_sumlogdiag", {}, known, found)
         for known, found in (
@@ -192,3 +200,52 @@ def test_scales_are_taken_in_order() -> None:
     options = {"scales": (1, 2), "ratios": (1,), "rpn_min_size": 0, "rpn_post_nms_top_n": 3}
     found = run("_contrib_Proposal", scores, deltas, [[30, 30, 1]], **options)
     assert found == [[0, 0, 0, 15, 15], [0, 0, 0, 23, 23], [0, 0, 0, 15, 15]]
+
+
+@pytest.mark.clause("rmsprop/centred", "rmsprop/step")
+def test_averages_of_rmsprop_change_in_place() -> None:
+    arrays = [np.array(a, np.float64) for a in ([1], [2], [16], [3], [5])]
+    call = Call("rmspropalex_update", arrays, {"lr": 1, "gamma1": 0.5, "gamma2": 0.5, "epsilon": 0})
+    # n' = 8 + 2, g' = 1.5 + 1, delta' = 2.5 - 2 / sqrt(10 - 6.25)
+    moved = 2.5 - 2 / math.sqrt(3.75)
+    np.testing.assert_allclose(call.forward()[0], [1 + moved], rtol=1e-6)
+    for given, wanted in zip(call.ins[2:], (10, 2.5, moved), strict=True):
+        np.testing.assert_allclose(given.to_numpy(), [wanted], rtol=1e-6)
+    call = Call("rmsprop_update", arrays[:3], {"lr": 1, "gamma1": 0.5, "epsilon": 0})
+    np.testing.assert_allclose(call.forward()[0], [1 - 2 / math.sqrt(10)], rtol=1e-6)
+    np.testing.assert_allclose(call.ins[2].to_numpy(), [10], rtol=1e-6)
+
+
+@pytest.mark.clause("adadelta/step")
+def test_averages_of_adadelta_change_in_place() -> None:
+    # squares 7 + 2 = 9, delta = sqrt(9) / sqrt(9) * 2 = 2, deltas 4.5 + 2
+    call = Call("_adadelta_step", [np.array(a, np.float64) for a in ([5], [2], [14], [9])], {"rho": 0.5, "epsilon": 0})
+    assert call.forward()[0].tolist() == [3]
+    assert [given.to_numpy().tolist() for given in call.ins[2:]] == [[9], [6.5]]
+
+
+@pytest.mark.clause("_zeros_without_dtype/shape", "_zeros_without_dtype/dtype")
+def test_zeros_have_the_type_that_is_given() -> None:
+    op = get("_zeros_without_dtype")
+    for number, found in ((0, np.float32), (1, np.float64), (-1, None)):
+        assert op.infer_type(op.parse({"shape": (2,), "dtype": number}), [], [None]) == ([], [found])
+    assert op.infer_type(op.parse({"shape": (2,)}), [], [np.dtype(np.int8)]) == ([], [np.dtype(np.int8)])
+
+
+@pytest.mark.clause("softmax/type")
+def test_types_of_softmax() -> None:
+    op = get("softmax")
+    half, single, double = (np.dtype(t) for t in ("float16", "float32", "float64"))
+    plain, wide = op.parse({}), op.parse({"dtype": "float64"})
+    assert op.infer_type(plain, [single], [None]) == ([single], [single])
+    assert op.infer_type(plain, [None], [half]) == ([half], [half])
+    assert op.infer_type(wide, [single], [None]) == ([single], [double])
+    assert op.infer_type(wide, [None], [None]) == ([double], [double])
+    assert op.infer_type(plain, [None], [None]) == ([None], [None])
+
+
+@pytest.mark.clause("_contrib_box_nms/gradient", "_contrib_box_nms/order")
+def test_the_head_of_a_removed_row_goes_nowhere() -> None:
+    boxes = [[0, 0.5, 0, 0, 4, 4], [1, 0.25, 0, 0, 4, 4]]
+    assert run("_contrib_box_nms", boxes) == [boxes[0], [-1.0] * 6]
+    assert grad("_contrib_box_nms", boxes, head=[[1] * 6, [10] * 6]) == [[1.0] * 6, [0.0] * 6]

@@ -171,7 +171,8 @@ def test_refused_options(write):
 )
 def test_other_refusals(write, tmp_path):
     path = write(FIVE)
-    refused("counts", path, label_libsvm=write("0 0:1\n", "short.svm"), label_shape=(2,))
+    for labels in (1, 4):
+        refused("counts", path, label_libsvm=write("0 0:1\n" * labels, "short.svm"), label_shape=(2,))
     refused("open", tmp_path / "nowhere")
     refused("empty", write("1 0:1\n", "one.svm"), num_parts=3, part_index=2)
     for missing in ("data_libsvm", "data_shape", "batch_size"):

@@ -103,6 +103,8 @@ ROWS: list[tuple[str, type[Exception], str, Callable[[], object]]] = [
     ("Symbol/index", IndexError, "past", lambda: _net()[1]),
     ("Symbol/save-name", TypeError, "string", lambda: _net().save(3)),
     ("Symbol/operand", TypeError, "not supported", lambda: _net() + "x"),
+    ("Symbol/operand", TypeError, "not supported", lambda: mx.sym.maximum("a", 2)),
+    ("Symbol/operand", TypeError, "not supported", lambda: mx.sym.maximum(2, "a")),
     ("Symbol/group", TypeError, "symbols", lambda: sym.Group([_net(), 3])),
     ("Symbol/load-json", TypeError, "string", lambda: sym.load_json(3)),
     ("Symbol/load-name", TypeError, "string", lambda: sym.load(3)),
