@@ -243,7 +243,7 @@ class _Cache(NullCache):
         except FileNotFoundError:
             return None
         except Exception as error:  # noqa: BLE001  # unpickling can raise anything
-            _warn("kernel-cache/damaged", f"{str(path)!r} is not used, because {error or type(error).__name__};"
+            _warn("kernel-cache/damaged", f"{str(path)!r} is not used, because {str(error) or type(error).__name__};"
                   " the kernel is compiled again")
             return None
         return result

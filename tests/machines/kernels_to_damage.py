@@ -51,6 +51,7 @@ class Interruption(event.Listener):
 
 def interrupted_values() -> list[list[float]]:
     """What is computed after a Ctrl-C in the middle of compiling."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's jobs in the background ignore it
     try:
         with event.install_listener("numba:compile", Interruption()):
             values()

@@ -1,7 +1,7 @@
 """Damage to folders of compiled kernels: every run ends right, says one line for each file, and repairs what it can.
 
     python -m pytest tests/machines/test_cache_damage.py             2 kinds of damage
-    python -m pytest -m long -k cache_damage                         200 kinds, four minutes
+    python -m pytest -m long -k cache_damage                         200 kinds, two minutes
 
 REFIMPL_DAMAGE_SEED chooses others. Each run has 4 GiB of memory and 30 seconds.
 """

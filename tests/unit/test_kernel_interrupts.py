@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
@@ -21,6 +22,14 @@ from .cached_kernels import double, kept, loaded, root, run
 __all__ = ["kept", "root"]  # fixtures
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled with the JIT disabled")
+
+
+@pytest.fixture(autouse=True)
+def heard() -> Iterator[None]:
+    """Ctrl-C raises KeyboardInterrupt, also where a shell runs the tests in the background and so ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def watched(kernel: Loop, moment: int = 0) -> int:
