@@ -1,7 +1,9 @@
 """Training that is killed (SIGKILL) at any moment leaves whole files behind, and goes on from them bit for bit.
 
     python -m pytest tests/machines/test_killed_training.py     3 kills
-    python -m pytest -m long -k resume                          300 kills, MINUTES; REFIMPL_RESUME_SEED draws others
+    python -m pytest -m long -k resume                          300 kills, eleven minutes
+
+REFIMPL_RESUME_SEED=1000 draws other kills.
 """
 
 from __future__ import annotations

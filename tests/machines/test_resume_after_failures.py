@@ -1,7 +1,7 @@
 """The n-th reservation of memory, write, flush, new name or start of a thread fails: what was there stays whole.
 
     python -m pytest tests/machines/test_resume_after_failures.py     some n
-    python -m pytest -m long -k resume                                every n, beside 300 kills
+    python -m pytest -m long -k resume                                every n (two minutes), beside 300 kills
 
 After each failure the same is tried again, and must give the numbers of a run in which nothing failed.
 """
@@ -18,10 +18,11 @@ from typing import Any
 import pytest
 
 import refimpl as mx
+from refimpl.contrib.svrg_optimization.svrg_module import SVRGModule
 
 from .failing import KINDS, nth
 from .test_killed_training import unbroken, unfinished
-from .training_to_kill import DATA, EPOCHS, LABEL, files, network, train
+from .training_to_kill import DATA, EPOCHS, LABEL, Batches, files, network, train
 from .training_to_kill import KINDS as CHECKPOINTS
 
 FILES = ("write", "flush", "rename")
@@ -257,6 +258,48 @@ class Fitting(Scenario):
         assert files(self.prefix) == expected[-1]
 
 
+class FittingAgain(Scenario):
+    """``fit`` from the beginning, and with the same module once more."""
+
+    def __init__(self, kind: str, engine: str) -> None:
+        self.kind, self.engine, self.module = kind, engine, OF_TWO_CONTEXTS[kind]()
+
+    def act(self) -> None:
+        with mx.engine.use(self.engine):
+            if self.module.optimizer_initialized:
+                self.module.init_optimizer(optimizer_params=OPTIMIZER, force_init=True)
+            mx.random.seed(3)
+            self.module.fit(
+                Batches(DATA, LABEL, batch_size=4), num_epoch=2, force_init=True, force_rebind=True,
+                optimizer_params=OPTIMIZER, initializer=mx.init.Uniform(0.5),
+            )
+
+    def content(self) -> dict[str, bytes]:
+        arguments, states = self.module.get_params()
+        return {name: array.asnumpy().tobytes() for name, array in (arguments | states).items()}
+
+    def check(self, error: mx.MXNetError | None) -> None:
+        if error is None:  # without a thread, contexts take turns
+            assert self.content() == fitted(self.kind)
+        self.act()
+        assert self.content() == fitted(self.kind)
+
+
+@functools.cache
+def fitted(kind: str) -> dict[str, bytes]:
+    """What ``fit`` ends with undisturbed."""
+    fitting = FittingAgain(kind, "naive")
+    fitting.act()
+    return fitting.content()
+
+
+OF_TWO_CONTEXTS: dict[str, Callable[[], Any]] = {
+    "Module": lambda: unbound(2),
+    "BucketingModule": lambda: mx.mod.BucketingModule(network, default_bucket_key=1, context=[mx.cpu(0), mx.cpu(1)]),
+    "SVRGModule": lambda: SVRGModule(network()[0], update_freq=1, context=[mx.cpu(0), mx.cpu(1)]),
+}
+
+
 # --- stores ------------------------------------------------------------------------------------------
 
 
@@ -346,6 +389,11 @@ SCENARIOS: dict[str, tuple[Callable[[], Scenario], tuple[str, ...]]] = {
         ("memory", *FILES, "thread") if "checkpoint" in kind else ("memory", *FILES),
     )
     for kind in CHECKPOINTS
+} | {
+    f"fit {kind} again, {engine}": (functools.partial(FittingAgain, kind, engine), ("memory", "thread"))
+    for kind, engine in (
+        ("Module", "naive"), ("Module", "threaded"), ("BucketingModule", "naive"), ("SVRGModule", "threaded"),
+    )
 } | {
     f"push to {store}, {optimizer}, {compressed}": (
         functools.partial(Pushing, store, optimizer, compressed == "compressed"), ("memory",)
