@@ -159,7 +159,7 @@ def attempt(work: Callable[[], None], reads: list[Buffer], writes: list[Buffer])
         raise
 
 
-def unfinished(what: str) -> MXNetError:
+def unfinished(what: str) -> Exception:
     """What a reader of memory is told that a call left in the middle."""
     return refusal(
         "engine/unfinished", f"the last {what} did not finish, so that this array holds no values; run it again"

@@ -134,7 +134,7 @@ class PrefetchingIter(_CurrentBatch):
         self.rename_data = rename_data
         self.rename_label = rename_label
         super().__init__(self.provide_data[0].shape[0])
-        self._threads = ThreadPoolExecutor(self.n_iter, "prefetch")
+        self._threads = [ThreadPoolExecutor(1, "prefetch") for _ in self.iters]
         self._to_reset: list[DataIter] = []
         self._ahead = [_Ahead(iterator) for iterator in self.iters]
         self._number = 0  # that of the batch to be delivered next
@@ -154,24 +154,29 @@ class PrefetchingIter(_CurrentBatch):
     def _fetch(self, number: int) -> list[Future]:
         """Have every iterator fetch a batch, unless it has begun; to begin twice does no harm."""
         if self._pending is None or self._pending[0] != number:
-            self._pending = number, [self._begun(ahead, number) for ahead in self._ahead]
+            self._pending = number, [self._begun(index, number) for index in range(self.n_iter)]
         return self._pending[1]
 
-    def _begun(self, ahead: _Ahead, number: int) -> Future:
+    def _begun(self, index: int, number: int) -> Future:
         """The fetching of a batch, at some time; now, when the system has no thread for that."""
+        ahead = self._ahead[index]
         try:
-            return self._threads.submit(ahead.fetch, number)
+            return self._threads[index].submit(ahead.fetch, number)
         except RuntimeError:
+            # it keeps what it could not start, so that it must not start later
+            self._threads[index] = ThreadPoolExecutor(1, "prefetch")
             fetched: Future = Future()
             try:
-                fetched.set_result(ahead.fetch(number))
+                ahead.fetch(number)
             except Exception as error:  # noqa: BLE001  # it is raised where the batch is asked for
                 fetched.set_exception(error)
+            else:
+                fetched.set_result(None)
             return fetched
 
     def __del__(self) -> None:
-        if hasattr(self, "_threads"):
-            self._threads.shutdown(wait=False)
+        for threads in getattr(self, "_threads", ()):
+            threads.shutdown(wait=False)
 
     def reset(self) -> None:
         """Drop what was fetched and begin the next epoch; if this is interrupted, the next call begins it."""

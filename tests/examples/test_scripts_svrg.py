@@ -23,6 +23,7 @@ def script(monkeypatch):
     return importlib.import_module("svrg_digits")
 
 
+@pytest.mark.heavy
 @pytest.mark.clause("SVRG/linear")
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.long)])
 def test_svrg_is_below_1e_8_where_sgd_is_above_1e_3(script, seed, capsys) -> None:

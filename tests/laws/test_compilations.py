@@ -29,6 +29,7 @@ def _some_calls(first_seed: int, count: int) -> None:
             trial.backward()
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled with the JIT disabled")
 def test_random_calls_compile_nothing_after_warm_up() -> None:
     """The warm-up is long enough to meet every parameter that chooses a loop of its own."""

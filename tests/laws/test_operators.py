@@ -1,4 +1,7 @@
-"""Every law over every operator; the laws themselves are in ``laws.py``."""
+"""Every law over every operator; the laws themselves are in ``laws.py``.
+
+Those marked heavy work in float64 as well, for which every kernel is compiled once more.
+"""
 
 from __future__ import annotations
 
@@ -67,12 +70,13 @@ def test_infers_fixed_point(name: str, data: st.DataObject) -> None:
 
 
 @each_operator
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples * 8 // 3)  # partial knowledge takes many forms
 @calls
 def test_infers_from_parts(name: str, data: st.DataObject) -> None:
     laws.infers_from_parts(get(name), HypothesisDraw(data))
 
 
+@pytest.mark.heavy
 @each_operator
 @calls
 def test_gradient_is_slope(name: str, data: st.DataObject) -> None:
@@ -85,6 +89,7 @@ def test_gradients_are_independent(name: str, data: st.DataObject) -> None:
     laws.gradients_are_independent(get(name), HypothesisDraw(data))
 
 
+@pytest.mark.heavy
 @each_operator
 def test_python_agrees(name: str) -> None:
     for seed in range(4):
@@ -97,6 +102,7 @@ def test_python_keeps_doubles(name: str) -> None:
         laws.python_keeps_doubles(get(name), SeededDraw(seed))
 
 
+@pytest.mark.heavy
 @each_operator
 @calls
 def test_tuned_agrees(name: str, data: st.DataObject) -> None:

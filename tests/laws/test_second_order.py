@@ -53,6 +53,7 @@ def says_the_same(op: Op, draw: Draw, dtype: str) -> None:
     near(by_operators, by_loops, 64 * float(np.finfo(dtype).eps), of)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", TWICE)
 @given(data=st.data())
 def test_composition_is_backward(name: str, data: st.DataObject) -> None:
@@ -139,6 +140,7 @@ def weighed_gradients(of: Example, weights: Results) -> float:
     )
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", COMPOSED)
 def test_second_gradient_is_slope(name: str) -> None:
     for seed in range(6):

@@ -34,7 +34,8 @@ from .cluster_programs import (
 )
 from .cluster_rounds import draw_rounds, on_one_machine, run_rounds, same
 
-MANY = min(settings.default.max_examples, 100)  # 15, unless another profile is asked for
+MANY = min(settings.default.max_examples, 100)  # 4, in CI's lane of heavy tests 15
+pytestmark = pytest.mark.drawn
 KINDS = ("dist_sync", "dist_async")
 schedules = st.lists(st.integers(0, 40), min_size=60, max_size=160)
 """Decisions: where a list ends the run goes on with zeros, which are calm."""
@@ -230,6 +231,7 @@ def test_a_schedule_repeats_everything(kind):
 # --- broken ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("broken", "kind"), [(broken, kind) for broken in BROKEN for kind in broken.kinds])
 def test_a_broken_server_is_caught_each_time(broken, kind):
     triggered = 0
@@ -244,6 +246,7 @@ def test_a_broken_server_is_caught_each_time(broken, kind):
     assert triggered >= MANY // 5
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", KINDS)
 def test_forgotten_residuals_are_caught_each_time(kind):
     triggered = 0
@@ -261,6 +264,7 @@ def test_forgotten_residuals_are_caught_each_time(kind):
 SHRUNK = settings(max_examples=2000, database=None, derandomize=True, deadline=None)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("broken", "script"), [
     (Again, [("push", "w"), ("pull", "w")]),
     (Unordered, [("push", "w"), ("push", "w")]),
