@@ -69,6 +69,17 @@ SHAPES: list[tuple[str, str, dict[str, Any], list[Shapes], list[Shapes]]] = [
     ("reduce/axis", "sum", {"axis": (-2, 1)}, [{"data": (2, 3)}], [{"data": (2,)}]),
     ("reduce/axis", "sum", {"axis": -3}, [{"data": (2, 3, 4)}], [{"data": (2, 3)}]),
     ("reduce/axis", "sum", {"axis": (0, -2)}, [{"data": (2, 3, 4)}], [{"data": (2, 3)}]),
+    *(
+        ("Pooling_v1/sides", "Pooling_v1", params, taken, refused)
+        for params, taken, refused in (
+            ({"kernel": (2, 2)}, [{}, {"data": (1, 1, 4, 4)}], [{"data": (1, 4, 4)}, {"data": (1, 1, 4, 4, 4)}]),
+            ({"kernel": (2,)}, [], [{}]),
+            ({"kernel": (2, 2), "stride": (1,)}, [], [{}]),
+            ({"kernel": (2, 2), "pad": (1,)}, [], [{}]),
+            ({"kernel": (2,), "global_pool": True}, [{"data": (1, 1, 4, 4)}], []),
+        )
+    ),
+    ("sparse_retain/shape", "_sparse_retain", {}, [{"data": (2,)}, {"data": (2, 3)}], [{"data": ()}]),
     ("pick/axis", "pick", {"axis": None}, [], [{"data": (2, 3), "index": (2,)}]),
     *(
         ("ROIPooling/shapes", "ROIPooling", {"pooled_size": size, "spatial_scale": 1}, [], [{"data": (1, 2, 5, 5)}])
