@@ -80,6 +80,22 @@ SHAPES: list[tuple[str, str, dict[str, Any], list[Shapes], list[Shapes]]] = [
         )
     ),
     ("sparse_retain/shape", "_sparse_retain", {}, [{"data": (2,)}, {"data": (2, 3)}], [{"data": ()}]),
+    *(
+        (
+            f"{name}/shape", name, {**params, "spatial_scale": 1},
+            [{"data": (1, 4, 5, 5), "rois": (3, width)}, {"data": (1, 0, 5, 5)}, {"rois": (3, width)}],
+            [{"data": (4, 5, 5), "rois": (3, width)}, {"data": (1, 4, 5, 5), "rois": (3, 4)}, *few],
+        )
+        for name, width, params, few in (
+            ("_contrib_ROIAlign", 5, {"pooled_size": (2, 2)}, []),
+            ("_contrib_RROIAlign", 6, {"pooled_size": (2, 2)}, []),
+            ("_contrib_PSROIPooling", 5, {"output_dim": 1, "pooled_size": 2}, [{"data": (1, 3, 5, 5)}]),
+            (
+                "_contrib_DeformablePSROIPooling", 5,
+                {"output_dim": 1, "pooled_size": 2, "group_size": 2, "no_trans": True}, [{"data": (1, 3, 5, 5)}],
+            ),
+        )
+    ),
     ("pick/axis", "pick", {"axis": None}, [], [{"data": (2, 3), "index": (2,)}]),
     *(
         ("ROIPooling/shapes", "ROIPooling", {"pooled_size": size, "spatial_scale": 1}, [], [{"data": (1, 2, 5, 5)}])
@@ -105,6 +121,17 @@ RESULTS: list[tuple[str, str, dict[str, Any], Shapes, tuple[int, ...]]] = [
 # (clauses, operator, parameters, known inputs and outputs, what follows)
 INFERRED: list[tuple[tuple[str, ...], str, dict[str, Any], tuple[list, list], tuple[list, list]]] = [
     (("Reshape/size",), "Reshape", {"shape": (-1,)}, ([(0, 3)], [(12,)]), ([(4, 3)], [(12,)])),
+    *(
+        (("FullyConnected/weight-shape",), "FullyConnected", {"num_hidden": 4, "no_bias": True}, *row)
+        for row in (
+            (([(2, 3), (0, 0)], [None]), ([(2, 3), (4, 3)], [(2, 4)])),
+            (([(2, 0), (4, 3)], [None]), ([(2, 3), (4, 3)], [(2, 4)])),
+            (([(0, 0), (4, 3)], [(2, 4)]), ([(2, 3), (4, 3)], [(2, 4)])),
+            (([(2, 0), (0, 0)], [None]), ([(2, 0), (4, 0)], [(2, 4)])),
+            (([None, (4, 3)], [None]), ([None, (4, 3)], [None])),
+            (([None, None], [(2, 4)]), ([None, (4, 0)], [(2, 4)])),
+        )
+    ),
     *(
         (("UpSampling/multi-input-mode",), "UpSampling", {"scale": 2, "num_args": 2, "sample_type": "nearest"}, *row)
         for row in (
@@ -157,7 +184,7 @@ def test_what_follows_from_parts(row: tuple) -> None:
     _, name, params, (ins, outs), (found_ins, found_outs) = row
     op = get(name)
     made = op.infer(op.parse(params), list(ins), list(outs))
-    assert [[tuple(shape) for shape in part] for part in made] == [found_ins, found_outs]
+    assert [[shape and tuple(shape) for shape in part] for part in made] == [found_ins, found_outs]
 
 
 # --- values --------------------------------------------------------------------------------------

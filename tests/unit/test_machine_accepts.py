@@ -35,6 +35,18 @@ def _backward(*heads: object) -> list:
     return executor.grad_dict["fc_bias"].asnumpy().tolist()
 
 
+def _key(store: mx.kvstore.KVStore, key: int) -> list:
+    store.init(key, nd.array([3]))
+    out = nd.zeros((1,))
+    store.pull(key, out=out)
+    return out.asnumpy().tolist()
+
+
+def _taken(numbers: list[int]) -> list:
+    rows = nd.sparse.csr_matrix(np.array([[1, 0], [0, 2], [3, 0]]))
+    return nd.take(rows, nd.array(numbers), mode="raise").asnumpy().tolist()
+
+
 A, B = sym.Variable("a"), sym.Variable("b")
 
 TAKEN: list[tuple[str, Callable[[], object], object]] = [
@@ -105,6 +117,8 @@ TAKEN: list[tuple[str, Callable[[], object], object]] = [
     ("Executor/copy-name", lambda: _bound().copy_params_from({"no": nd.ones((2,))}, allow_extra_params=True), None),
     ("Executor/reshape-grow", lambda: _bound().reshape(allow_up_sizing=True, data=(9, 4)).outputs[0].shape, (9, 2)),
     ("Executor/reshape-grow", lambda: _bound().reshape(data=(2, 4)).outputs[0].shape, (2, 2)),
+    ("KVStore/key-range", lambda: [_key(mx.kv.create("local"), k) for k in (-(2**31), 2**31 - 1)], [[3], [3]]),
+    ("take/raise", lambda: _taken([2, 0]), [[3, 0], [1, 0]]),
     ("types/one-dtype", lambda: nd.broadcast_add(nd.ones((2,), dtype="int32"), nd.ones((2,), dtype="int32")), [2, 2]),
 ]
 
