@@ -321,10 +321,9 @@ def loaded() -> dict[str, list[FunctionType]]:
 
 def _swap(file: str, pairs: Iterable[tuple[CodeType, CodeType]]) -> int:
     changed = dict(pairs)
-    count = 0
-    for function in loaded().get(file, ()):
-        new = changed.get(function.__code__)
-        if new is not None:
-            function.__code__ = new
-            count += 1
-    return count
+    found = [(one, changed[one.__code__]) for one in loaded().get(file, ()) if one.__code__ in changed]
+    if any(len(new.co_freevars) != len(function.__code__.co_freevars) for function, new in found):
+        return 0  # a variable of an outer function is no longer read: Python cannot swap such code
+    for function, new in found:
+        function.__code__ = new
+    return len(found)

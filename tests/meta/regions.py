@@ -122,7 +122,8 @@ def _with_feeding(file: Path, nodes: list[ast.AST]) -> set[ast.AST]:
     function = mutants.function_of(file, nodes[0])
     inside = [n for top in nodes for n in ast.walk(top)]
     objects = {id(n.value) for n in inside if isinstance(n, ast.Attribute)}
-    names = {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in objects}
+    deciding = [n for top in nodes if not isinstance(top, ast.Raise) for n in ast.walk(top)]  # not what a message shows
+    names = {n.id for n in deciding if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in objects}
     last = max(mutants.line_of(file, n) for n in nodes)
     feeding = [
         n for n in (ast.walk(function) if function is not None else ())

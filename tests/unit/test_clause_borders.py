@@ -69,6 +69,33 @@ SHAPES: list[tuple[str, str, dict[str, Any], list[Shapes], list[Shapes]]] = [
     ("reduce/axis", "sum", {"axis": (-2, 1)}, [{"data": (2, 3)}], [{"data": (2,)}]),
     ("reduce/axis", "sum", {"axis": -3}, [{"data": (2, 3, 4)}], [{"data": (2, 3)}]),
     ("reduce/axis", "sum", {"axis": (0, -2)}, [{"data": (2, 3, 4)}], [{"data": (2, 3)}]),
+    *(
+        ("Pooling_v1/sides", "Pooling_v1", params, taken, refused)
+        for params, taken, refused in (
+            ({"kernel": (2, 2)}, [{}, {"data": (1, 1, 4, 4)}], [{"data": (1, 4, 4)}, {"data": (1, 1, 4, 4, 4)}]),
+            ({"kernel": (2,)}, [], [{}]),
+            ({"kernel": (2, 2), "stride": (1,)}, [], [{}]),
+            ({"kernel": (2, 2), "pad": (1,)}, [], [{}]),
+            ({"kernel": (2,), "global_pool": True}, [{"data": (1, 1, 4, 4)}], []),
+        )
+    ),
+    ("sparse_retain/shape", "_sparse_retain", {}, [{"data": (2,)}, {"data": (2, 3)}], [{"data": ()}]),
+    *(
+        (
+            f"{name}/shape", name, {**params, "spatial_scale": 1},
+            [{"data": (1, 4, 5, 5), "rois": (3, width)}, {"data": (1, 0, 5, 5)}, {"rois": (3, width)}],
+            [{"data": (4, 5, 5), "rois": (3, width)}, {"data": (1, 4, 5, 5), "rois": (3, 4)}, *few],
+        )
+        for name, width, params, few in (
+            ("_contrib_ROIAlign", 5, {"pooled_size": (2, 2)}, []),
+            ("_contrib_RROIAlign", 6, {"pooled_size": (2, 2)}, []),
+            ("_contrib_PSROIPooling", 5, {"output_dim": 1, "pooled_size": 2}, [{"data": (1, 3, 5, 5)}]),
+            (
+                "_contrib_DeformablePSROIPooling", 5,
+                {"output_dim": 1, "pooled_size": 2, "group_size": 2, "no_trans": True}, [{"data": (1, 3, 5, 5)}],
+            ),
+        )
+    ),
     ("pick/axis", "pick", {"axis": None}, [], [{"data": (2, 3), "index": (2,)}]),
     *(
         ("ROIPooling/shapes", "ROIPooling", {"pooled_size": size, "spatial_scale": 1}, [], [{"data": (1, 2, 5, 5)}])
@@ -94,6 +121,17 @@ RESULTS: list[tuple[str, str, dict[str, Any], Shapes, tuple[int, ...]]] = [
 # (clauses, operator, parameters, known inputs and outputs, what follows)
 INFERRED: list[tuple[tuple[str, ...], str, dict[str, Any], tuple[list, list], tuple[list, list]]] = [
     (("Reshape/size",), "Reshape", {"shape": (-1,)}, ([(0, 3)], [(12,)]), ([(4, 3)], [(12,)])),
+    *(
+        (("FullyConnected/weight-shape",), "FullyConnected", {"num_hidden": 4, "no_bias": True}, *row)
+        for row in (
+            (([(2, 3), (0, 0)], [None]), ([(2, 3), (4, 3)], [(2, 4)])),
+            (([(2, 0), (4, 3)], [None]), ([(2, 3), (4, 3)], [(2, 4)])),
+            (([(0, 0), (4, 3)], [(2, 4)]), ([(2, 3), (4, 3)], [(2, 4)])),
+            (([(2, 0), (0, 0)], [None]), ([(2, 0), (4, 0)], [(2, 4)])),
+            (([None, (4, 3)], [None]), ([None, (4, 3)], [None])),
+            (([None, None], [(2, 4)]), ([None, (4, 0)], [(2, 4)])),
+        )
+    ),
     *(
         (("UpSampling/multi-input-mode",), "UpSampling", {"scale": 2, "num_args": 2, "sample_type": "nearest"}, *row)
         for row in (
@@ -146,7 +184,7 @@ def test_what_follows_from_parts(row: tuple) -> None:
     _, name, params, (ins, outs), (found_ins, found_outs) = row
     op = get(name)
     made = op.infer(op.parse(params), list(ins), list(outs))
-    assert [[tuple(shape) for shape in part] for part in made] == [found_ins, found_outs]
+    assert [[shape and tuple(shape) for shape in part] for part in made] == [found_ins, found_outs]
 
 
 # --- values --------------------------------------------------------------------------------------
@@ -249,3 +287,10 @@ def test_the_head_of_a_removed_row_goes_nowhere() -> None:
     boxes = [[0, 0.5, 0, 0, 4, 4], [1, 0.25, 0, 0, 4, 4]]
     assert run("_contrib_box_nms", boxes) == [boxes[0], [-1.0] * 6]
     assert grad("_contrib_box_nms", boxes, head=[[1] * 6, [10] * 6]) == [[1.0] * 6, [0.0] * 6]
+
+
+@pytest.mark.clause("_contrib_box_iou/value")
+def test_every_pair_of_centers() -> None:
+    # corners (0, 0, 2, 2), (4, 3, 6, 7) and (1, 1, 3, 3), (3, 5, 7, 7): 1 of 7 and 4 of 12
+    left, right = [[1, 1, 2, 2], [5, 5, 2, 4]], [[2, 2, 2, 2], [5, 6, 4, 2]]
+    assert run("_contrib_box_iou", left, right, format="center") == [[0.142857, 0.0], [0.0, 0.333333]]

@@ -158,6 +158,15 @@ def test_wrong_arguments(files, clause, arguments):
     refused(clause, MNISTIter, **{**files, "batch_size": 2, **arguments})
 
 
+@pytest.mark.clause("MNISTIter/argument", "MNISTIter/batch-size")
+@pytest.mark.parametrize("arguments", [
+    {"batch_size": "2"}, {"silent": "True"}, {"silent": 0}, {"num_parts": 3, "part_index": 2}, {"batch_size": 10},
+    {"batch_size": 5, "num_parts": 2},
+])
+def test_arguments_on_the_border(files, arguments):
+    assert next(MNISTIter(**{**files, "batch_size": 2, **arguments})).data
+
+
 # --- damaged files -------------------------------------------------------------------------------
 
 
