@@ -14,7 +14,6 @@ from .base_module import INITIALIZER
 from .bucket_files import read_buckets, require_whole_numbers, write_buckets
 from .buckets import Buckets
 from .life_cycle import demand
-from .module import Module
 from .undo import shapes_kept_on_failure
 
 
@@ -74,10 +73,6 @@ class BucketingModule(Buckets):
             self._choose(self._default_bucket_key, self._owner)
             self._follow_owner()
 
-    def _choose(self, key: Any, module: Module) -> None:
-        """Make a bucket the current one, in one step."""
-        vars(self).update(_curr_bucket_key=key, _curr_module=module)
-
     def switch_bucket(self, bucket_key: Any, data_shapes: Any, label_shapes: Any = None) -> None:
         """Make the bucket of ``bucket_key`` the current one; shapes only matter the first time.
 
@@ -87,7 +82,7 @@ class BucketingModule(Buckets):
             MXNetError: a new bucket has a parameter that the default one has not, or of another shape.
         """
         demand(self, "switch_bucket")
-        self._choose(bucket_key, self._bucket(bucket_key, data_shapes, label_shapes))
+        self._bucket(bucket_key, data_shapes, label_shapes, choose=True)
 
     def prepare(self, data_batch: Any, sparse_row_id_fn: Callable | None = None) -> None:
         """Bind the bucket of ``data_batch`` if it is new; the current bucket stays."""

@@ -84,8 +84,12 @@ class Buckets(BaseModule):
     def _follow_owner(self) -> None:
         vars(self).update({flag: getattr(self._owner, flag) for flag in STEPS})
 
-    def _bucket(self, key: Any, data_shapes: Any, label_shapes: Any) -> Module:
-        """The module of a key, made and bound when it comes for the first time.
+    def _choose(self, key: Any, module: Module) -> None:
+        """Make a bucket the current one, in one step."""
+        vars(self).update(_curr_bucket_key=key, _curr_module=module)
+
+    def _bucket(self, key: Any, data_shapes: Any, label_shapes: Any, *, choose: bool = False) -> Module:
+        """The module of a key, made and bound when it comes for the first time; the current one if asked for.
 
         Raises:
             TypeError: the key is None or cannot be looked up, or it is new and nothing says its shapes.
@@ -104,7 +108,7 @@ class Buckets(BaseModule):
                 )
             module = self._made(key) if module is None else module
             watching = [getattr(monitor, "exes", None) for monitor in self._monitors]
-            with unchanged_on_failure(watching, self._largest, shallow=[vars(module), self._buckets]):
+            with unchanged_on_failure(watching, self._largest, shallow=[vars(self), vars(module), self._buckets]):
                 module.bind(
                     data_shapes, label_shapes, self.for_training, self.inputs_need_grad,
                     shared_module=self._owner, grad_req=self._grad_req,
@@ -113,6 +117,10 @@ class Buckets(BaseModule):
                 for monitor in self._monitors:
                     module.install_monitor(monitor)
                 self._buckets[key] = module
+                if choose:
+                    self._choose(key, module)
+        elif choose:
+            self._choose(key, module)
         return module
 
     def _bucket_of(self, data_batch: Any) -> tuple[Any, Module]:

@@ -318,7 +318,7 @@ class Sequences(RuleBasedStateMachine):
 
 @pytest.mark.clause("Module/atomic", "Module/unfinished", "Module/failed-fit")
 def test_failing_sequences() -> None:
-    run_state_machine_as_test(Sequences, settings=settings(max_examples=5, stateful_step_count=12))
+    run_state_machine_as_test(Sequences, settings=settings(max_examples=4, stateful_step_count=10))
 
 
 SETTINGS = (("REFIMPL_SEQUENCES", "500"), ("REFIMPL_SEQUENCES_SEED", "1"))

@@ -32,19 +32,20 @@ CASES = {
 def tried(name: str, count: int, seed: int) -> None:
     """Interrupt a call at ``count`` moments drawn from ``seed``, a quarter of them among its last lines."""
     case = CASES[name]
+    case.call(case.make())  # what is done once in a process is done now
     before, done = case.make(), case.make()
     wanted = [case.see(before)]
     last = planted.moments(lambda: case.call(done))
     wanted.append(case.see(done))
     afterwards = [case.go_on(before), case.go_on(done)]
     draw = random.Random(f"{name} {seed}")  # nobody is to be kept from guessing
-    late = max(1, count // 4)
+    late = count // 4 if count > 1 else draw.randint(0, 1)
     chosen = {draw.randint(1, last) for _ in range(count - late)}
     chosen |= {draw.randint(max(1, last - 30), last) for _ in range(late)}
     for moment in sorted(chosen):
         one = case.make()
         if not planted.interrupted(lambda one=one: case.call(one), moment):
-            continue  # fewer lines this time: what was there once is remembered
+            continue  # threads that came earlier this time leave fewer lines
         seen = case.see(one)
         faults = [planted.differences(seen, each) for each in wanted]
         fitting = [number for number in ((0,) if case.delivers else (0, 1)) if not faults[number]]
@@ -65,7 +66,7 @@ def _quiet():
 @pytest.mark.clause("SVRG/atomic", "DataIter/undelivered", "DataIter/interrupted-reset", "Executor2/atomic")
 @pytest.mark.parametrize("name", CASES)
 def test_interrupted_calls(name):
-    tried(name, 2, 1)
+    tried(name, 1, 1)
 
 
 @pytest.mark.long
