@@ -204,8 +204,8 @@ def takes_any_memory(op: Op, draw: Draw) -> None:
         made = operators.invoke(op, inputs, dict(of.params), out=out)
         return [each.asnumpy() for each in (made if isinstance(made, list) else [made])]
 
-    def fresh(context: Any = None) -> list[Any]:
-        return [mx.nd.array(array, dtype=array.dtype, ctx=context) for array in of.arrays]
+    def fresh() -> list[Any]:
+        return [mx.nd.array(array, dtype=array.dtype) for array in of.arrays]
 
     with suppress(TooMuchError), checked_loops():
         expected = run(fresh())
