@@ -7,6 +7,7 @@ A name is a lower-case class name or an alias. ``create`` functions take a name,
 from __future__ import annotations
 
 import json
+import reprlib
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -100,12 +101,15 @@ def _require_no_more(nickname: str, args: tuple, kwargs: dict) -> None:
 
 def _from_json(nickname: str, text: str) -> tuple[str, dict[str, Any]]:
     """Name and arguments out of ``["name", {...}]`` or ``{"nickname": "name", ...}``."""
-    found = json.loads(text)
-    if isinstance(found, dict):
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = []
+    if isinstance(found, dict) and isinstance(found.get(nickname), str):
         return found.pop(nickname), found
-    if len(found) != 2 or not isinstance(found[0], str) or not isinstance(found[1], dict):
+    if not isinstance(found, list) or [type(part) for part in found] != [str, dict]:
         raise refusal(
-            "registry/json", f'{nickname} text must be ["name", {{"argument": value}}], got {text}',
+            "registry/json", f'{nickname} text must be ["name", {{"argument": value}}], got {reprlib.repr(text)}',
             ValueError,
         )
     return found[0], found[1]

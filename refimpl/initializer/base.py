@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import reprlib
 import warnings
 from collections.abc import Callable, Sequence
 from math import ceil
@@ -113,7 +114,7 @@ class Initializer:
             desc.global_init = self
         own = desc.attrs.get("__init__", "")
         if own:
-            create(own)._init_weight(desc, arr)
+            _own_initializer(desc, own)._init_weight(desc, arr)
             self._log(desc, own, arr)
             return
         for suffix, method in SUFFIXES:
@@ -197,6 +198,19 @@ def bilinear_kernel(shape: Sequence[int]) -> np.ndarray:
     row = 1 - np.abs(np.arange(height) / factor - centre)
     column = 1 - np.abs(np.arange(width) / factor - centre)
     return np.broadcast_to(np.outer(row, column).astype(np.float32), shape)
+
+
+def _own_initializer(name: str, text: str) -> Initializer:
+    """The initializer that a variable's attribute describes."""
+    try:
+        return create(text)
+    except (TypeError, ValueError, OverflowError) as error:
+        if hasattr(error, "clause"):
+            raise
+        raise refusal(
+            "Initializer/own-attribute", f"the __init__ of {name}, {reprlib.repr(text)}, makes no initializer: {error}",
+            ValueError,
+        ) from None
 
 
 __all__ = ["InitDesc", "Initializer", "alias", "bilinear_kernel", "create", "register"]

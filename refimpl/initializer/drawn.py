@@ -46,7 +46,7 @@ class Orthogonal(Initializer):
 
     def __init__(self, scale: float = 1.414, rand_type: str = "uniform") -> None:
         super().__init__(scale=scale, rand_type=rand_type)
-        self.scale = scale
+        self.scale = float(scale)
         self.rand_type = rand_type
 
     def _init_weight(self, name: str, arr: NDArray) -> None:

@@ -27,6 +27,7 @@ WORDS = [
     "(1073741824, 1073741824)", "(1.5, 2)", "((1, 2), 3)", "(" * 200, "[" * 200, "(1" + ", 1" * 50 + ")", "1" * 400,
     "float16", "float32", "float64", "int8", "int32", "uint8", "int64", "bool", "bfloat16", "object", "(-3,)", "f4,f4",
     "max", "avg", "sum", "lp", "relu", "lstm", "same", "full", "valid", "add", "null", "row_sparse", "csr", "default",
+    '["xavier", {"magnitude": "x"}]', '["zero", {}]', "{}", "[1]", '["bilinear", {}]', '["constant", {"value": [1]}]',
     "\0", "\ud800", "\u00e9", "\\", '"',
 ]
 HIDDEN = [

@@ -33,7 +33,7 @@ SECONDS = 30
 
 
 def bind_and_run(symbol: Any, shapes: dict[str, tuple[int, ...]], draw: Draw) -> None:
-    """Infer, bind, and run forward and backward."""
+    """Infer, bind, run forward and backward, and do what the variables say of initializers and multipliers."""
     symbol.infer_shape_partial(**shapes)
     symbol.infer_type_partial()
     symbol.tojson()
@@ -47,6 +47,11 @@ def bind_and_run(symbol: Any, shapes: dict[str, tuple[int, ...]], draw: Draw) ->
             output.wait_to_read()
     executor.backward([mx.nd.ones(o.shape, dtype=o.dtype) for o in executor.outputs])
     mx.nd.waitall()
+    mx.optimizer.SGD(sym=symbol)
+    said = symbol.attr_dict()
+    for name, array in executor.arg_dict.items():
+        if "__init__" in said.get(name, {}):
+            mx.init.Uniform()(mx.init.InitDesc(name, said[name]), array)
 
 
 def graphs(draw: Draw, folder: Path) -> None:

@@ -196,3 +196,25 @@ def test_keys_of_buckets_are_whole_numbers(keys: Any, tmp_path: Any) -> None:
     with pytest.raises(mx.MXNetError) as caught:
         mx.mod.BucketingModule.load(str(tmp_path / "x"), 1, lambda key: None, 1)
     assert caught.value.clause == "Bucketing/key-file"
+
+
+@pytest.mark.clause("registry/json", "Initializer/own-attribute", "registry/known-name")
+@pytest.mark.parametrize(
+    ("text", "clause"),
+    [
+        ("{}", "registry/json"), ('{"initializer": 1}', "registry/json"), ("[1]", "registry/json"),
+        ('["zero"', "registry/json"), ("[" * 5000, "registry/json"), ('{"a":' * 5000, "registry/json"),
+        ('["xavier", {"magnitude": "x"}]', "Initializer/own-attribute"),
+        ('["xavier", {"bogus": 1}]', "Initializer/own-attribute"), ('["fusedrnn", {}]', "Initializer/own-attribute"),
+        ('["orthogonal", {"scale": "q"}]', "Initializer/own-attribute"), ("nothing", "registry/known-name"),
+    ],
+)
+def test_an_initializer_in_a_file_is_refused_when_it_makes_none(text: str, clause: str) -> None:
+    weight = mx.sym.Variable("w", attr={"__init__": text})
+    net = mx.sym.load_json(mx.sym.FullyConnected(mx.sym.Variable("data"), weight, num_hidden=2, name="fc").tojson())
+    module = mx.mod.Module(net, label_names=[])
+    module.bind([("data", (2, 3))])
+    with soon(), pytest.raises((ValueError, AssertionError)) as caught:
+        module.init_params()
+    assert caught.value.clause == clause
+    assert len(str(caught.value)) < 500
