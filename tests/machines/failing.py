@@ -98,3 +98,29 @@ def nth(kind: str, n: int) -> Iterator[Counter]:
         for patch in KINDS[kind](counter):
             patches.enter_context(patch)
         yield counter
+
+
+class Scenario:
+    """What is there (made anew for each n), what is done to it, and what must hold when that failed."""
+
+    def act(self) -> None:
+        raise NotImplementedError
+
+    def check(self, error: mx.MXNetError | None) -> None:
+        raise NotImplementedError
+
+
+def fail_each(make: Callable[[], Scenario], kind: str, stride: int) -> int:
+    """Let the first use of ``kind`` fail, and every ``stride``-th after it, one run for each; how many there were."""
+    n = 1
+    while True:
+        scenario, error = make(), None
+        with nth(kind, n) as counter:
+            try:
+                scenario.act()
+            except mx.MXNetError as caught:
+                error = caught
+        if not counter.failed:
+            return (n - 1) // stride
+        scenario.check(error)
+        n += stride

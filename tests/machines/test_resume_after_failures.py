@@ -20,7 +20,7 @@ import pytest
 import refimpl as mx
 from refimpl.contrib.svrg_optimization.svrg_module import SVRGModule
 
-from .failing import KINDS, nth
+from .failing import KINDS, Scenario, fail_each
 from .test_killed_training import unbroken, unfinished
 from .training_to_kill import DATA, EPOCHS, LABEL, Batches, files, network, train
 from .training_to_kill import KINDS as CHECKPOINTS
@@ -34,32 +34,6 @@ LARGER = [("data", (6, 5))], [("softmax_label", (6,))]
 def _quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     caplog.set_level(logging.CRITICAL)
     yield
-
-
-class Scenario:
-    """What is there (made anew for each n), what is done to it, and what must hold when that failed."""
-
-    def act(self) -> None:
-        raise NotImplementedError
-
-    def check(self, error: mx.MXNetError | None) -> None:
-        raise NotImplementedError
-
-
-def fail_each(make: Callable[[], Scenario], kind: str, stride: int) -> int:
-    """Let the first use of ``kind`` fail, and every ``stride``-th after it, one run for each; how many there were."""
-    n = 1
-    while True:
-        scenario, error = make(), None
-        with nth(kind, n) as counter:
-            try:
-                scenario.act()
-            except mx.MXNetError as caught:
-                error = caught
-        if not counter.failed:
-            return (n - 1) // stride
-        scenario.check(error)
-        n += stride
 
 
 # --- modules -----------------------------------------------------------------------------------------
