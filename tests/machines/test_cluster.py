@@ -198,6 +198,7 @@ def _double_oldest(cluster) -> None:
     cluster._flying += cluster._flying[:1]
 
 
+@pytest.mark.heavy
 @pytest.mark.clause("Cluster/crash", "Cluster/durable")
 @pytest.mark.parametrize("fault", [_crash_first, _crash_second, _drop_oldest, _drop_newest, _double_oldest])
 @pytest.mark.parametrize("kind", KINDS)

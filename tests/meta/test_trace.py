@@ -47,6 +47,7 @@ def problems(root: Path) -> list[str]:
     return trace.collect(root, ()).problems
 
 
+@pytest.mark.heavy
 def test_this_tree_is_whole() -> None:
     assert trace.collect(trace.ROOT, distinct()).problems == []
 
