@@ -133,6 +133,13 @@ INFERRED: list[tuple[tuple[str, ...], str, dict[str, Any], tuple[list, list], tu
         )
     ),
     *(
+        (("LayerNorm/axis",), "LayerNorm", {"axis": axis}, *row)
+        for axis, row in (
+            (1, (([(0, 3), (0,), (0,)], [None, (2, 1), None]), ([(2, 3), (3,), (3,)], [(2, 3), (2, 1), (2, 1)]))),
+            (-2, (([(3, 0), (0,), (0,)], [None, None, (1, 2)]), ([(3, 2), (3,), (3,)], [(3, 2), (1, 2), (1, 2)]))),
+        )
+    ),
+    *(
         (("UpSampling/multi-input-mode",), "UpSampling", {"scale": 2, "num_args": 2, "sample_type": "nearest"}, *row)
         for row in (
             (([(1, 2, 3, 3), (1, 3, 3, 3)], [None]), ([(1, 2, 3, 3), (1, 3, 3, 3)], [(1, 5, 6, 6)])),
