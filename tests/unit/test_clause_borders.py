@@ -133,6 +133,13 @@ INFERRED: list[tuple[tuple[str, ...], str, dict[str, Any], tuple[list, list], tu
         )
     ),
     *(
+        (("LayerNorm/axis",), "LayerNorm", {"axis": axis}, *row)
+        for axis, row in (
+            (1, (([(0, 3), (0,), (0,)], [None, (2, 1), None]), ([(2, 3), (3,), (3,)], [(2, 3), (2, 1), (2, 1)]))),
+            (-2, (([(3, 0), (0,), (0,)], [None, None, (1, 2)]), ([(3, 2), (3,), (3,)], [(3, 2), (1, 2), (1, 2)]))),
+        )
+    ),
+    *(
         (("UpSampling/multi-input-mode",), "UpSampling", {"scale": 2, "num_args": 2, "sample_type": "nearest"}, *row)
         for row in (
             (([(1, 2, 3, 3), (1, 3, 3, 3)], [None]), ([(1, 2, 3, 3), (1, 3, 3, 3)], [(1, 5, 6, 6)])),
@@ -291,6 +298,6 @@ def test_the_head_of_a_removed_row_goes_nowhere() -> None:
 
 @pytest.mark.clause("_contrib_box_iou/value")
 def test_every_pair_of_centers() -> None:
-    # corners (0, 0, 2, 2), (4, 3, 6, 7) and (1, 1, 3, 3), (3, 5, 7, 7): 1 of 7 and 4 of 12
-    left, right = [[1, 1, 2, 2], [5, 5, 2, 4]], [[2, 2, 2, 2], [5, 6, 4, 2]]
-    assert run("_contrib_box_iou", left, right, format="center") == [[0.142857, 0.0], [0.0, 0.333333]]
+    # corners (0, 0, 2, 2), (4, 2, 6, 6) and (1, 1, 3, 3), (3, 5.5, 7, 6.5): 1 of 7 and 1 of 11
+    left, right = [[1, 1, 2, 2], [5, 4, 2, 4]], [[2, 2, 2, 2], [5, 6, 4, 1]]
+    assert run("_contrib_box_iou", left, right, format="center") == [[0.142857, 0.0], [0.0, 0.090909]]

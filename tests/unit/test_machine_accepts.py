@@ -119,6 +119,9 @@ TAKEN: list[tuple[str, Callable[[], object], object]] = [
     ("Executor/reshape-grow", lambda: _bound().reshape(data=(2, 4)).outputs[0].shape, (2, 2)),
     ("KVStore/key-range", lambda: [_key(mx.kv.create("local"), k) for k in (-(2**31), 2**31 - 1)], [[3], [3]]),
     ("take/raise", lambda: _taken([2, 0]), [[3, 0], [1, 0]]),
+    ("Executor2/empty-slot",
+     lambda: (A + B)._bind(mx.cpu(), {"a": nd.ones((1,)), "b": nd.ones((1,))}).forward()[0], [2]),
+    ("Cluster/weather", lambda: mx.kv.Faults(drops=1) == mx.kv.Faults(1, 0, 0), True),
     ("types/one-dtype", lambda: nd.broadcast_add(nd.ones((2,), dtype="int32"), nd.ones((2,), dtype="int32")), [2, 2]),
 ]
 
