@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .ndarray import NDArray, empty, operators
+from .ndarray import NDArray, empty, operators, tape
 
 _NEVER_CHANGED = frozenset({"sym_info"})
 """Attributes that are not followed: what an optimizer knows of the network is large."""
@@ -29,6 +29,7 @@ class Held:
         self._containers: list[tuple[Any, Any]] = [(one, dict(one)) for one in shallow]
         self._seen: dict[int, Any] = {}  # the things themselves, so that no other one gets their number
         self._kinds, self._listed = kinds, listed
+        self._switches = tape.STATE.recording, tape.STATE.training
         for root in roots:
             self._take(root, root=True)
 
@@ -59,7 +60,8 @@ class Held:
             self._take(thing)
 
     def give_back(self) -> None:
-        """Put everything back, into the same arrays and containers."""
+        """Put everything back, into the same arrays and containers; autograd records, or not, as then."""
+        tape.STATE.recording, tape.STATE.training = self._switches
         for container, before in self._containers:
             if isinstance(container, list):
                 container[:] = before

@@ -36,12 +36,11 @@ class Scope:
         self._wanted = (recording, training)
 
     def __enter__(self) -> None:
-        self._before = (STATE.recording, STATE.training)
-        recording, training = self._wanted
-        if recording is not None:
-            STATE.recording = recording
-        if training is not None:
-            STATE.training = training
+        self._before = before = (STATE.recording, STATE.training)
+        # in one step: nobody puts back what an interruption has left here
+        STATE.recording, STATE.training = (
+            old if new is None else new for old, new in zip(before, self._wanted, strict=True)
+        )
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

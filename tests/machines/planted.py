@@ -40,7 +40,7 @@ class _Moments:
     def call(self, frame: Any, _event: str, _: Any) -> Any:
         code = frame.f_code
         # an import is made once in a process, and what runs when memory is freed cannot raise
-        if code.co_name in ("<module>", "_ended", "__del__") or not code.co_filename.startswith(FOLDERS):
+        if code.co_name in ("<module>", "_ended", "_send_home", "__del__") or not code.co_filename.startswith(FOLDERS):
             return None
         return self.line
 

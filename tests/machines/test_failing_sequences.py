@@ -34,6 +34,7 @@ import refimpl as mx
 from . import planted
 
 SEAMS = ("optimizer", "metric", "callback", "monitor", "initializer", "iterator", "forward", "backward")
+OPERATOR = ("forward", "backward")
 CLAUSES = (*planted.UNFINISHED, "Custom/user-error")
 
 
@@ -208,12 +209,26 @@ class Sequences(RuleBasedStateMachine):
         """Let the first make a call that may fail, and the twin the same, unless it left the first as it was."""
         before = self.seen(0)
         if self.fails(failure, call):
+            if FUSE.burnt and failure[0] in OPERATOR:
+                self.told_later(before, call)
+                return False
             now = self.seen(0)
             if not planted.differences(now, before, clauses=CLAUSES):
                 return False
         call(1)
         assert planted.differences(self.seen(0), self.seen(1), clauses=CLAUSES) == []
         return True
+
+    def told_later(self, before: dict[str, Any], call: Any) -> None:
+        """An operator that fails on one context does not raise: the states of each context are old or new ones."""
+        call(1)
+        now, whole = self.seen(0), self.seen(1)
+        for name in now:
+            if not name.startswith(("params", "outputs", "gradients")):
+                assert [] in [planted.differences(now[name], one[name], name) for one in (before, whole)], name
+        values = [{name: array.copy() for name, array in part.items()} for part in self.both[1].get_params()]
+        for module in self.both:
+            module.set_params(*values)
 
     # --- calls -----------------------------------------------------------------------------------
 
@@ -287,6 +302,8 @@ class Sequences(RuleBasedStateMachine):
     @rule(failure=FAILURES, rows=st.sampled_from([4, 6]))
     def fit(self, failure, rows) -> None:
         """One epoch of two or three batches: a failure leaves whole batches, and what remains of the epoch."""
+        if failure and failure[0] in OPERATOR and len(self.both[0]._context) > 1:
+            return  # contexts have trained on different batches then
         data = [Batches(np.arange(24).reshape(12, 2) % 5, np.arange(12) % 3, rows) for _ in range(2)]
         done = 12 // rows
 

@@ -15,6 +15,8 @@ import warnings
 
 import pytest
 
+from refimpl import autograd
+
 from . import planted
 from .modules_to_interrupt import BUCKETS, CHAINS, MODULE, SVRG
 from .others_to_interrupt import EXECUTORS, ITERATORS, STORES
@@ -46,6 +48,7 @@ def tried(name: str, count: int, seed: int) -> None:
         one = case.make()
         if not planted.interrupted(lambda one=one: case.call(one), moment):
             continue  # threads that came earlier this time leave fewer lines
+        assert not (autograd.is_recording() or autograd.is_training()), f"moment {moment} leaves autograd on"
         seen = case.see(one)
         faults = [planted.differences(seen, each) for each in wanted]
         fitting = [number for number in ((0,) if case.delivers else (0, 1)) if not faults[number]]
