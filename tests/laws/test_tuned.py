@@ -8,14 +8,7 @@ outside its arrays.
 
 from __future__ import annotations
 
-import ctypes
-import faulthandler
-import os
-import signal
-import subprocess
-import sys
 import threading
-from pathlib import Path
 
 import numba
 import numpy as np
@@ -33,7 +26,7 @@ from refimpl.kernels import (
     rnn_products,
     softmax,
 )
-from refimpl.kernels.foundation import LOOPS, SLACK, Buffer, buffer, plain_kernels
+from refimpl.kernels.foundation import LOOPS, Buffer, buffer, plain_kernels
 from refimpl.kernels.foundation.loop import _CHOICE
 from refimpl.kernels.tuned import kernel
 
@@ -402,48 +395,3 @@ def test_every_twin_is_tested_here():
         "activation.map_one_tanh", "activation.map_one_sigmoid", "rnn_products.keep", "rnn_products.by_kept",
     }
     assert {loop.name for loop in LOOPS if loop._tuned is not None} == tested
-
-
-# --- memory that cannot be touched ----------------------------------------------------------------
-
-
-def ends(touch):
-    """How a forked process ends that touches something: 0, or minus the signal that killed it."""
-    child = os.fork()
-    if child == 0:
-        faulthandler.disable()
-        touch()
-        os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-@pytest.mark.parametrize("size", [1, 100, 1024, 5000])
-def test_the_page_past_the_slack_cannot_be_touched(size):
-    """What the children below would die of."""
-    ahead, back = (protected.Protected(np.zeros(size, np.float32), place) for place in ("end", "start"))
-    first = back.buffer.flat.ctypes.data
-    last = ahead.buffer.flat.ctypes.data + 4 * (size + SLACK) - 1
-    assert ends(lambda: ctypes.c_char.from_address(last).value) == 0
-    assert ends(lambda: ctypes.c_char.from_address(last + 1).value) == -signal.SIGSEGV
-    assert ends(lambda: ctypes.c_char.from_address(first).value) == 0
-    assert ends(lambda: ctypes.c_char.from_address(first - 1).value) == -signal.SIGSEGV
-
-
-PLACES = [("end", "nan"), *[pytest.param(*each, marks=pytest.mark.long) for each in (
-    ("start", "nan"), ("end", "77"), ("start", "-inf"), ("end", "inf"),
-)]]
-
-
-@pytest.mark.skipif(bool(protected.PLACE), reason="this is the child")
-@pytest.mark.parametrize(("place", "poison"), PLACES)
-def test_sizes_of_slack(place, poison):
-    """These tests again, in a child that dies when a twin reads past the slack; and no number depends on the slack."""
-    root = Path(__file__).parents[2]
-    environment = os.environ | {
-        "REFIMPL_PROTECTED": place, "REFIMPL_PROTECTED_POISON": poison, "PYTHONPATH": str(root),
-        "HYPOTHESIS_PROFILE": "few" if (place, poison) == PLACES[0] else "ci",
-    }
-    command = [sys.executable, "-m", "pytest", "-qp", "no:cacheprovider", __file__, "-k", "not threads and not page"]
-    child = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=False)
-    assert child.returncode == 0, f"ended with {child.returncode}: {child.stdout[-3000:]}{child.stderr[-3000:]}"
-    assert " passed" in child.stdout
