@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from .base import refusal
-from .reading import no_such_name
+from .reading import no_such_name, open_file
 from .staging import Staging
 
 
@@ -80,7 +80,7 @@ def sha256_of(path: str | os.PathLike[str]) -> str:
         OSError: it cannot be read.
     """
     digest = hashlib.sha256()
-    with Path(path).open("rb") as file:
+    with open_file(path) as file:
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()

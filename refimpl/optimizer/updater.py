@@ -116,7 +116,7 @@ class Updater:
         made.states, made.loaded = found, set(found)
         made.states_synced = dict.fromkeys(found, False)
         made.require_fitting(weights)
-        vars(self).update(vars(made))
+        vars(self).update(vars(made))  # in one step, which nothing interrupts
 
     def require_fitting(self, weights: Mapping[Any, NDArray]) -> None:
         """Demand that states of a file fit the weights by index; each is compared once.
