@@ -121,6 +121,7 @@ TAKEN: list[tuple[str, Callable[[], object], object]] = [
     ("take/raise", lambda: _taken([2, 0]), [[3, 0], [1, 0]]),
     ("Executor2/empty-slot",
      lambda: (A + B)._bind(mx.cpu(), {"a": nd.ones((1,)), "b": nd.ones((1,))}).forward()[0], [2]),
+    ("Cluster/weather", lambda: [any(mx.kv.simulate(faults=f)._left.values()) for f in (True, False)], [True, False]),
     ("Cluster/weather", lambda: mx.kv.Faults(drops=1) == mx.kv.Faults(1, 0, 0), True),
     ("types/one-dtype", lambda: nd.broadcast_add(nd.ones((2,), dtype="int32"), nd.ones((2,), dtype="int32")), [2, 2]),
 ]
