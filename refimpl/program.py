@@ -199,9 +199,9 @@ class Program:
             entry = entries.get(node_id)
             key = None if entry is None else key_of(entry)
             if key is not None and req == "write" and key[0] in made and key not in self.buffers:
-                self.buffers[key] = array._data
+                self.buffers[key] = array._buffer  # which may hold no values: it will be written
             elif key is not None or req == "write":
-                later.append((key, array._data, req))
+                later.append((key, array._buffer, req))
         return later
 
     def _place_placeholders(self) -> None:
