@@ -48,7 +48,7 @@
     [[0.0, 0.0, 0.0, 15.0, 15.0], [0.0, 0.0, 0.0, 15.0, 15.0]]
 
 [_contrib_Proposal/parameters] scales and ratios are not empty, rpn_post_nms_top_n and feature_stride
-    positive.
+    positive. Ratios lie between 2^-31 and 2^31, scales between -2^31 and 2^31.
 
 [_contrib_Proposal/floating-point] all inputs have one floating-point type.
 

@@ -131,8 +131,8 @@ def infer_type(p, ins, outs):
 def infer_activation(p, ins, outs):
     (data,), (out,) = same_shape("SoftmaxActivation/mode")(p, ins, outs)
     require(
-        "SoftmaxActivation/mode", data is None or len(data) >= (1 if p.mode == "instance" else 3),
-        f"mode='channel' needs data of rank 3 or more, 'instance' of 1 or more, given {data and list(data)}",
+        "SoftmaxActivation/mode", data is None or p.mode == "instance" or len(data) >= 3,
+        f"mode='channel' needs data of rank 3 or more, given {data and list(data)}",
     )
     return [data], [out]
 
@@ -285,6 +285,7 @@ gradient_activation = composed(lambda p, h, y: softmax_rule(h, y, 1 if p.mode ==
 
 
 def activation_sides(p, shape):
+    shape = shape or (1,)  # a number alone is a row of one
     return outer_side_inner(shape, 1 if p.mode == "channel" else len(shape) - 1)
 
 

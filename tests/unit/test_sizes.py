@@ -265,3 +265,86 @@ def test_a_type_that_nobody_tells() -> None:
     # MXNet 1.9.1: InferType pass cannot decide dtypes for the following arguments (-1 means unknown dtype)
     text = mx.sym.zeros((2,)).tojson().replace('"_zeros"', '"_zeros_without_dtype"').replace("float32", "-1")
     assert refused(lambda: mx.sym.load_json(text).bind(mx.cpu(), {}).forward()).clause == "Executor/known-shapes"
+
+
+# --- what has no axes, or no elements ---------------------------------------------------------------
+
+WITHOUT_AXES = {
+    "Flatten/rows": lambda x: mx.nd.Flatten(x),
+    "RegressionOutput/label-shape": lambda x: mx.nd.LinearRegressionOutput(x, x),
+    "_contrib_quadratic/shape": lambda x: mx.nd.contrib.div_sqrt_dim(x),
+    "multinomial/shape": lambda x: mx.nd.sample_multinomial(x),
+    "shuffle/shape": lambda x: mx.nd.shuffle(x),
+    "dot/vectors": lambda x: mx.nd.dot(x, x),
+}
+
+
+@pytest.mark.clause(
+    "Flatten/rows", "RegressionOutput/label-shape", "_contrib_quadratic/shape", "multinomial/shape", "shuffle/shape",
+    "dot/vectors",
+)
+@pytest.mark.parametrize("clause", WITHOUT_AXES)
+def test_an_axis_is_needed(clause: str) -> None:
+    # MXNet 1.9.1 under np_shape, of mx.nd.ones(()): each is an MXNetError
+    scalar = mx.nd.array(np.array(2.0))
+    assert scalar.shape == ()
+    assert refused(lambda: WITHOUT_AXES[clause](scalar)).clause == clause
+
+
+def test_no_axis_is_needed() -> None:
+    # MXNet 1.9.1 under np_shape, of mx.nd.ones(()): 1.0 and 1.0
+    scalar = mx.nd.array(np.array(2.0))
+    assert mx.nd.transpose(scalar).asnumpy() == 2
+    assert mx.nd.SoftmaxActivation(scalar).asnumpy() == 1
+
+
+@pytest.mark.clause("RegressionOutput/label-shape")
+def test_a_label_without_axes_is_no_table() -> None:
+    error = refused(lambda: mx.nd.LinearRegressionOutput(mx.nd.ones((4, 1)), mx.nd.array(np.array(2.0))))
+    assert error.clause == "RegressionOutput/label-shape"
+
+
+@pytest.mark.clause("_contrib_box_encode/matches")
+def test_no_box_is_encoded_where_there_is_none() -> None:
+    anchors, four = mx.nd.array([[[0, 0, 2, 2]]]), mx.nd.ones((4,))
+    arrays = mx.nd.ones((1, 1)), mx.nd.zeros((1, 1)), anchors, mx.nd.zeros((1, 0, 4)), four, four
+    targets, masks = mx.nd.contrib.box_encode(*arrays)
+    assert targets.asnumpy().tolist() == masks.asnumpy().tolist() == [[[0, 0, 0, 0]]]
+
+
+def test_no_object_is_found_where_there_is_no_label() -> None:
+    arrays = mx.nd.array([[[0, 0, 1, 1], [1, 1, 2, 2]]]), mx.nd.zeros((1, 0, 5)), mx.nd.zeros((1, 2, 2))
+    offsets, mask, kinds = mx.nd.contrib.MultiBoxTarget(*arrays)
+    assert offsets.asnumpy().tolist() == mask.asnumpy().tolist() == [[0] * 8]
+    assert kinds.asnumpy().tolist() == [[-1, -1]]  # ignored, as in images whose labels are all -1
+
+
+@pytest.mark.clause("params/bad-value")
+def test_points_of_a_bin() -> None:
+    x, regions = mx.nd.ones((1, 1, 4, 4)), mx.nd.array([[0, 0, 0, 3, 3]])
+    call = mx.nd.contrib.ROIAlign
+    found = call(x, regions, pooled_size=(1, 1), spatial_scale=1, sample_ratio=1024).asnumpy()
+    assert found.tolist() == [[[[1]]]]
+    error = refused(lambda: call(x, regions, pooled_size=(1, 1), spatial_scale=1, sample_ratio=1025))
+    assert error.clause == "params/bad-value"
+
+
+@pytest.mark.parametrize("region", [[0, 0, 0, 9e8, 9e8], [0, -9e8, -9e8, 9e8, 9e8], [0, 9e8, 9e8, 3, 3]])
+def test_regions_far_larger_than_the_map_take_no_time(region: list[float]) -> None:
+    """Of 10^17 points those in the map count, and the mean of a bin of zeros and few ones is next to nothing."""
+    x = mx.nd.ones((1, 1, 4, 4))
+    for ratio in (-1, 2):
+        align = mx.nd.contrib.ROIAlign(
+            x, mx.nd.array([region]), pooled_size=(1, 1), spatial_scale=1, sample_ratio=ratio
+        )
+        assert abs(align.asnumpy().item()) < 1e-6
+        turned = mx.nd.contrib.RROIAlign(
+            x, mx.nd.array([[*region, 30]]), pooled_size=(1, 1), spatial_scale=1, sampling_ratio=ratio
+        )
+        assert abs(turned.asnumpy().item()) < 1e-6
+
+
+@pytest.mark.clause("random/whole")
+def test_ranges_of_more_than_64_bits() -> None:
+    error = refused(lambda: mx.nd.random.randint(-(2**63), 2**63 - 1, shape=(2,), dtype="int64"))
+    assert error.clause == "random/whole"
