@@ -74,21 +74,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import (
-    UNKNOWN,
-    Case,
-    Floats,
-    Loop,
-    Op,
-    either,
-    items,
-    merge,
-    register,
-    require,
-    same_type,
-    scratch,
-    told,
-)
+from .foundation import UNKNOWN, Case, Floats, Loop, Op, either, items, merge, register, require, same_type, scratch
 from .foundation.loops import GATHER, SCATTER, outer_side_inner, zero
 from .random_streams import TAKE, single_engine, unit_double
 from .slice import places
@@ -156,7 +142,7 @@ def infer_crop(p, ins, outs):
     if data is None:
         return ins, outs
     for name, first, size, side in (("column", p.x, p.width, data[-2]), ("row", p.y, p.height, data[-3])):
-        inside = not told(side) or first + size <= side
+        inside = side == UNKNOWN or first + size <= side
         require("_image_crop/inside", inside, f"{name}s {first} to {first + size} of {side}")
     return [data], [merge("image/shape", "output", out, (*data[:-3], p.height, p.width, data[-1]))]
 

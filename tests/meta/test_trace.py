@@ -98,11 +98,19 @@ def test_whole_tree(tmp_path: Path) -> None:
             {"refimpl/house.py": "pass\n" * 401},
             "refimpl/house.py: 401 lines, more than 400",
         ),
+        (
+            {"refimpl/house.py": "class House:\n" + "    a = 1\n" * 500},
+            "refimpl/house.py: 501 lines, more than 500",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_finds(tmp_path: Path, files: dict[str, str], problem: str) -> None:
     assert problem in problems(tree(tmp_path, files))
+
+
+def test_a_long_class_may_make_a_file_longer(tmp_path: Path) -> None:
+    assert problems(tree(tmp_path, {"refimpl/house.py": "class House:\n" + "    a = 1\n" * 450})) == []
 
 
 def test_a_clause_built_from_parts_may_name_several(tmp_path: Path) -> None:
