@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from . import engine
 from .ndarray import NDArray, empty, operators, tape
 
 _NEVER_CHANGED = frozenset({"sym_info"})
@@ -76,9 +77,16 @@ def _copy(array: Any) -> Any:
     """The values of an array in memory of its own, off the tape; one that failed stays failed."""
     if not isinstance(array, NDArray) or array.is_sparse:
         return array.copy()
+    if _is_at_rest(array):
+        return array._buffer.flat.copy()  # every update copies weights, so it has to be quick
     made = empty(array.shape, array.context, array.dtype)
     operators.hand_over(array._buffer, made._buffer, array.context)
     return made
+
+
+def _is_at_rest(array: NDArray) -> bool:
+    """Whether plain memory holds the values: no task of the engine, no failure and no GPU is about."""
+    return array._buffer.device == "cpu" and not engine.attention
 
 
 def _overwrite(array: Any, before: Any) -> None:
@@ -86,6 +94,8 @@ def _overwrite(array: Any, before: Any) -> None:
         array[...] = before
     elif array.is_sparse:
         before.copyto(array)
+    elif isinstance(before, np.ndarray):
+        array._buffer.flat[:] = before
     else:
         operators.hand_over(before._buffer, array._buffer, array.context)
 
