@@ -11,6 +11,7 @@ import numpy as np
 from . import engine
 from .ndarray import NDArray, empty, operators, tape
 
+_VALUES = frozenset({int, float, bool, str, type(None)})
 _NEVER_CHANGED = frozenset({"sym_info"})
 """Attributes that are not followed: what an optimizer knows of the network is large."""
 
@@ -58,7 +59,8 @@ class Held:
 
     def _take_all(self, things: Any) -> None:
         for thing in things:
-            self._take(thing)
+            if type(thing) not in _VALUES:  # every update comes here, and most of what an optimizer has are numbers
+                self._take(thing)
 
     def give_back(self) -> None:
         """Put everything back, into the same arrays and containers; autograd records, or not, as then."""
