@@ -25,7 +25,6 @@ from .base_module import BaseModule
 from .executor_group import DataParallelExecutorGroup
 from .life_cycle import demand
 from .state_files import ParamsFile, read_states, set_states
-from .undo import store_kept_on_failure
 
 _KEEPS = declare(
     "store-keeps-weights", "Module/params-reach-store",
@@ -128,20 +127,19 @@ class OptimizingModule(BaseModule):
         optimizer = self._made_optimizer(optimizer, optimizer_params, 1.0 / rows, on_store)
 
         updater = None if on_store else opt.get_updater(optimizer)
-        with store_kept_on_failure(store):
-            if store:
-                if self._compression_params:
-                    store.set_gradient_compression(self._compression_params)
-                if on_store:
-                    store.set_optimizer(optimizer)
-                _initialize_kvstore(
-                    kvstore=store, param_arrays=group.param_arrays, arg_params=arg_params,
-                    param_names=group.param_names, update_on_kvstore=on_store,
-                )
-            if self._preload_opt_states is not None:
-                weights = _numbered(group.param_arrays, len(self._context))
-                set_states(content, self._preload_opt_states, store, updater, weights)
-                self._preload_opt_states = self._preload_params = None
+        if store:
+            if self._compression_params:
+                store.set_gradient_compression(self._compression_params)
+            if on_store:
+                store.set_optimizer(optimizer)
+            _initialize_kvstore(
+                kvstore=store, param_arrays=group.param_arrays, arg_params=arg_params,
+                param_names=group.param_names, update_on_kvstore=on_store,
+            )
+        if self._preload_opt_states is not None:
+            weights = _numbered(group.param_arrays, len(self._context))
+            set_states(content, self._preload_opt_states, store, updater, weights)
+            self._preload_opt_states = self._preload_params = None
         self._optimizer, self._kvstore = optimizer, store
         self._update_on_kvstore, self._updater = on_store, updater
         self._indexed_names, self._indexed_contexts = list(group.param_names), len(self._context)

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from ..kvstore import KVStore
-
 
 @contextmanager
 def shapes_kept_on_failure(modules: Iterable[Any]) -> Iterator[None]:
@@ -22,20 +20,6 @@ def shapes_kept_on_failure(modules: Iterable[Any]) -> Iterator[None]:
         for part, attributes in held:
             vars(part).clear()
             vars(part).update(attributes)
-        raise
-
-
-@contextmanager
-def store_kept_on_failure(store: Any) -> Iterator[None]:
-    """Give a store of this process its keys, updater and compression back when the block fails."""
-    if type(store) is not KVStore:  # servers and stores of users' own keep what only they know
-        yield
-        return
-    held = {name: dict(value) if isinstance(value, dict) else value for name, value in vars(store).items()}
-    try:
-        yield
-    except BaseException:
-        vars(store).update(held)
         raise
 
 

@@ -105,7 +105,7 @@ def invoke(op: Op, inputs: list[NDArray], attrs: dict[str, Any], out: Any = None
     names = signature(op, p).inputs
     if len(names) != len(inputs):
         raise refusal(
-            "nd/input-count", f"{op.name} takes {len(names)} inputs ({', '.join(names)}), got {len(inputs)}"
+            "nd/input-count", f"{op.name} takes {len(names)} inputs ({', '.join(names[:9])}), got {len(inputs)}"
         )
     return execute(op, p, attrs, inputs, _context_of(inputs, targets, asked), targets, out)
 
