@@ -13,7 +13,7 @@
 [_split_v2/axis] axis is an axis of data, 1 unless named; it may count from the end.
 
 [_split_v2/parts] indices ascend and lie inside the axis; between equal ones lies a part without elements.
-    >>> run("_split_v2", [1, 2, 3], indices=(0, 0, 2))
+    >>> run("_split_v2", [1, 2, 3], indices=(0, 0, 2), axis=0)
     ([], [1.0, 2.0], [3.0])
 
 [_split_v2/squeeze-axis] with squeeze_axis each part has one index, and loses the axis.
