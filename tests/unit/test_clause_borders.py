@@ -59,6 +59,14 @@ SHAPES: list[tuple[str, str, dict[str, Any], list[Shapes], list[Shapes]]] = [
             ({"kernel": (2, 2), "stride": (1,)}, [], [{"data": (1, 1, 4, 4)}]),
         )
     ),
+    *(
+        ("Pooling/p-value", "Pooling", {"kernel": (2,), "pool_type": kind, "p_value": number}, taken, refused)
+        for kind, number, taken, refused in (
+            *(("lp", number, [{"data": (1, 1, 4)}], []) for number in (1, 2, 3)),
+            *(("lp", number, [], [{"data": (1, 1, 4)}]) for number in (None, 0, 4)),
+            *(("sum", number, [{"data": (1, 1, 4)}], []) for number in (None, 4)),
+        )
+    ),
     ("Dropout/axis-range", "Dropout", {"axes": (0, 1)}, [{"data": (2, 3)}], [{"data": (2,)}]),
     ("Dropout/axis-range", "Dropout", {"axes": (-1,)}, [], [{"data": (2, 3)}]),
     (
@@ -211,6 +219,15 @@ def test_what_follows_from_parts(row: tuple) -> None:
             ("take/mode", "operator/nothing-to-choose"), "take", {"axis": 1},
             [{"a": (2, 1), "indices": (3,)}, {"a": (2, 0), "indices": (0,)}, {"a": (0, 0), "indices": (3,)}],
             [{"a": (2, 0), "indices": (3,)}],
+        ),
+        (
+            ("argmax/type", "operator/nothing-to-choose"), "argmax", {"axis": 1}, [{"data": (2, 1)}, {"data": (0, 0)}],
+            [{"data": (2, 0)}],
+        ),
+        (
+            ("_contrib_index_copy/rows", "operator/nothing-to-choose"), "_contrib_index_copy", {},
+            [{"old_tensor": (0, 2), "index_vector": (0,)}, {"old_tensor": (1, 2), "index_vector": (1,)}],
+            [{"old_tensor": (0, 2), "index_vector": (1,)}],
         ),
     )
 ])
