@@ -312,6 +312,7 @@ def apply(root: Path, fault: Mutant) -> int:
 def loaded() -> dict[str, list[FunctionType]]:
     """Every function that is loaded now, by its file. Called once, before children share this process's memory."""
     found: dict[str, list[FunctionType]] = {}
+    gc.unfreeze()  # what the collection of tests froze is not listed otherwise
     for function in gc.get_objects():
         if type(function) is FunctionType:
             found.setdefault(function.__code__.co_filename, []).append(function)

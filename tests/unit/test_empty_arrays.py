@@ -237,6 +237,19 @@ def test_an_input_that_a_page_lets_pass_is_refused() -> None:
     assert caught.value.clause == "operator/input-shape"
 
 
+@pytest.mark.clause("operator/input-shape")
+def test_a_plan_is_kept_until_the_memory_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: dict = {}
+    monkeypatch.setattr(runner, "_PLANS", kept)
+    monkeypatch.setattr(runner, "_LIMIT", 2)
+    op = get("dot")
+    sizes = []
+    for shapes in ((2, 3), (3, 4)), ((2, 3), (3, 5)), ((2, 3), (3, 5)), ((3, 2), (2, 3)):
+        assert runner.plan(op, op.params(), buffers(*shapes)).results[0][0] == (shapes[0][0], shapes[1][1])
+        sizes.append(len(kept))
+    assert sizes == [1, 2, 2, 1]
+
+
 @pytest.mark.clause("operator/gradient-shape")
 def test_a_gradient_has_the_shape_of_what_it_belongs_to() -> None:
     op = get("dot")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import refimpl as mx
 from refimpl import kvstore as kv
 from refimpl import ndarray as nd
+from refimpl.kvstore.pairs import of_one_kind
 
 TYPES = ("local", "device")
 
@@ -353,6 +354,15 @@ REFUSALS = [
     ("KVStore/replace", mx.MXNetError, with_key(lambda s: s.replace(3, a(1)))),
     ("KVStore/initialised", mx.MXNetError, with_key(lambda s: s.replace(4, a(1)))),
 ]
+
+
+@pytest.mark.clause("KVStore/one-kind-in-list")
+def test_the_kind_of_keys() -> None:
+    array = nd.zeros(1)
+    assert of_one_kind([(1, array), (2, array)], None) == ([(1, array), (2, array)], int)
+    assert of_one_kind([("x", array)], None) == ([("x", array)], str)
+    assert of_one_kind([("x", array)], str) == ([("x", array)], str)
+    assert of_one_kind([], None) == ([], None)
 
 
 @pytest.mark.clause("KVStore/name-type")

@@ -47,6 +47,18 @@ def _taken(numbers: list[int]) -> list:
     return nd.take(rows, nd.array(numbers), mode="raise").asnumpy().tolist()
 
 
+def _stepped(**options: object) -> list:
+    weight = nd.ones((1, 2))
+    mx.optimizer.get_updater(mx.optimizer.create("groupadagrad", **options))(0, nd.array([[2, 2]]), weight)
+    return weight.asnumpy().tolist()
+
+
+def _chained(**options: object) -> list:
+    chain = mx.mod.SequentialModule().add(mx.mod.Module(_net(), label_names=None))
+    chain.bind([("data", (3, 4))], **options)
+    return [tuple(shape) for _, shape in chain.output_shapes]
+
+
 A, B = sym.Variable("a"), sym.Variable("b")
 
 TAKEN: list[tuple[str, Callable[[], object], object]] = [
@@ -123,6 +135,9 @@ TAKEN: list[tuple[str, Callable[[], object], object]] = [
      lambda: (A + B)._bind(mx.cpu(), {"a": nd.ones((1,)), "b": nd.ones((1,))}).forward()[0], [2]),
     ("Cluster/weather", lambda: [any(mx.kv.simulate(faults=f)._left.values()) for f in (True, False)], [True, False]),
     ("Cluster/weather", lambda: mx.kv.Faults(drops=1) == mx.kv.Faults(1, 0, 0), True),
+    ("GroupAdaGrad/no-decay", lambda: _stepped(learning_rate=0.5, eps=0.0), [[0.5, 0.5]]),
+    ("GroupAdaGrad/no-decay", lambda: _stepped(learning_rate=0.5, eps=0.0, wd=0.0), [[0.5, 0.5]]),
+    ("Sequential/shared", lambda: [_chained(), _chained(shared_module=None)], [[(3, 2)]] * 2),
     ("types/one-dtype", lambda: nd.broadcast_add(nd.ones((2,), dtype="int32"), nd.ones((2,), dtype="int32")), [2, 2]),
 ]
 
