@@ -40,17 +40,13 @@ class Crew:
         try:
             for inbox, job in zip(self._inboxes, jobs, strict=True):
                 inbox.put((work, job))
-            try:
-                for context in (0, *range(len(self._inboxes) + 1, self.size)):
-                    work(context)
-            except Exception:
-                wait(jobs)
-                raise
+            here = [_failure(work, context) for context in (0, *range(len(self._inboxes) + 1, self.size))]
             wait(jobs)
         finally:
             self.settle()
-        for job in jobs:
-            job.result()
+        for failure in [*here, *(job.exception() for job in jobs)]:
+            if failure is not None:
+                raise failure
 
     def settle(self) -> None:
         """Return when no context is at work any more; what has not begun does not begin."""
@@ -70,6 +66,15 @@ class Crew:
             except RuntimeError:  # the system has no more of them; the next run asks again
                 break
             self._inboxes.append(inbox)
+
+
+def _failure(work: Callable[[int], object], context: int) -> Exception | None:
+    """Do the work of one context on this thread: what went wrong, if anything."""
+    try:
+        work(context)
+    except Exception as failure:  # noqa: BLE001  # it is raised again, once every context has stopped
+        return failure
+    return None
 
 
 def _work(context: int, inbox: SimpleQueue) -> None:

@@ -92,7 +92,7 @@ def _are_types(*found: Any) -> bool:
 
 def _require_refined(node: Node, before: Any, value: Any, found: list, count: int) -> None:
     """[operator/input-shape] What is known of an array stays as it is: loops index by the shapes that were inferred."""
-    if isinstance(before, tuple) and len(before) == len(value) and all(map(agree, before, value)):
+    if not isinstance(before, tuple) or (len(before) == len(value) and all(map(agree, before, value))):
         return
     error = refusal("operator/input-shape", f"{node.name}: {before} is given where {value} is expected")
     raise _explained(node, error, found[:count], found[count:])  # type: ignore[arg-type]  # an MXNetError

@@ -174,7 +174,7 @@ cloudpickle.loads joblib.load marshal.loads shelve.open socket.socket urllib.req
 http.client.HTTPConnection ftplib.FTP smtplib.SMTP asyncio.run threading.Thread multiprocessing.Process signal.signal
 sys.exit sys.setrecursionlimit sys.settrace sys.modules atexit.register gc.collect logging.config.listen unittest.main
 doctest.testmod site.main venv.create ensurepip.bootstrap sqlite3.connect numpy.load numpy.fromfile numpy.memmap
-numpy.ndarray numpy.array numpy.float64 numpy.core.multiarray._reconstruct numpy._core.multiarray._reconstruct
+numpy.array numpy.float64
 numpy.core.numeric._frombuffer numpy.core.multiarray.scalar.__reduce__ numpy.testing.rundocs
 numpy.testing._private.utils.runstring numpy.f2py.compile numpy.random._pickle.__randomstate_ctor numpy.dtype.__new__
 numpy.scalar mxnet.nd.load mxnet.ndarray.ndarray.load mxnet.ndarray.ndarray.array mxnet.kvstore.KVStore
@@ -187,6 +187,8 @@ refimpl.optimizer.optimizer.Optimizer.register refimpl.library.load refimpl.opti
 refimpl.recordio.MXRecordIO refimpl.optimizer.optimizer.pickle tests.unit.hostile.Unregistered antigravity.geohash
 this.d
 """.split()
+# What NumPy arrays of Python 2 are made by: read there, refused everywhere else.
+MAKERS = ["numpy.ndarray", "numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct"]
 SPELLINGS = {
     "GLOBAL": lambda module, name: f"c{module}\n{name}\n(tR".encode(),
     "INST": lambda module, name: f"(i{module}\n{name}\n".encode(),
@@ -208,6 +210,15 @@ def test_names_are_refused(spelling: str, reader: str) -> None:
         message = refused(reader, b"(I0\n" + SPELLINGS[spelling](module, name) + b"d.")
         assert each in message, each
         assert "not an optimizer or learning rate scheduler" in message
+
+
+@pytest.mark.clause("States/valid", "Command/optimizer")
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_makers_of_arrays_make_nothing_else(spelling: str, reader: str) -> None:
+    for each in MAKERS:
+        module, _, name = each.rpartition(".")
+        refused(reader, b"(I0\n" + SPELLINGS[spelling](module, name) + b"d.")
 
 
 @pytest.mark.clause("States/own-classes", "Command/optimizer")
