@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.kernels.foundation import Buffer, Op, known, refusal
+from refimpl.kernels.foundation import Buffer, Op, either, known, refusal
 
 Mutation = Callable[[Op], Op]
 
@@ -163,7 +163,7 @@ def inference_needs_everything(op: Op) -> Op:
 def inference_guesses(op: Op) -> Op:
     def infer(p: Any, ins: list, outs: list) -> tuple[list, list]:
         ins, outs = op.infer(p, ins, outs)
-        return [s if s is None else tuple(side or 7 for side in s) for s in ins], outs
+        return [s if s is None else tuple(either(side, 7) for side in s) for s in ins], outs
 
     return replace(op, infer=infer)
 

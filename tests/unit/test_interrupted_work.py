@@ -86,7 +86,7 @@ def test_what_an_interrupted_task_was_to_write_holds_no_values(monkeypatch):
     with engine.use("shuffled"):
         y = nd.square(x)
         with monkeypatch.context() as patch:
-            patch.setattr("refimpl.kernels.foundation.run.forward", interrupted)
+            patch.setattr("refimpl.kernels.foundation.run.fill", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 y.asnumpy()
         with pytest.raises(mx.MXNetError) as caught:
