@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from refimpl.kernels.foundation import UNKNOWN
 from refimpl.kernels.foundation.harness import Call
 
 X = [[1.0, 2, 0, 3.5]]
@@ -125,6 +126,6 @@ def test_dirichlet_of_several_samples() -> None:
 def test_shapes_are_inferred_from_each_other() -> None:
     call = Call("_random_pdf_normal", [np.ones((2, 3)), np.ones(2), np.ones(2)], {})
     infer, p = call.op.infer, call.p
-    assert infer(p, [(0, 3), (2,), None], [None]) == ([(2, 3), (2,), (2,)], [(2, 3)])
-    assert infer(p, [(2, 3), (0,), None], [None]) == ([(2, 3), (2,), (2,)], [(2, 3)])
+    assert infer(p, [(UNKNOWN, 3), (2,), None], [None]) == ([(2, 3), (2,), (2,)], [(2, 3)])
+    assert infer(p, [(2, 3), (UNKNOWN,), None], [None]) == ([(2, 3), (2,), (2,)], [(2, 3)])
     assert infer(p, [None, None, None], [(4,)]) == ([(4,), None, None], [(4,)])
