@@ -121,6 +121,10 @@ RESULTS: list[tuple[str, str, dict[str, Any], Shapes, tuple[int, ...]]] = [
     ("Correlation/shapes", "Correlation", {"stride1": 3, "pad_size": 2}, {"data2": (2, 5, 9, 3)}, (2, 9, 4, 2)),
     ("Pooling/sides", "Pooling", {"kernel": (2, 2)}, {"data": (1, 1, 4, 5)}, (1, 1, 3, 4)),  # stride 1 and pad 0
     ("Pooling/sides", "Pooling", {"kernel": (2, 2), "pad": (1, 0)}, {"data": (1, 1, 4, 5)}, (1, 1, 5, 4)),
+    (
+        "_contrib_PSROIPooling/shape", "_contrib_PSROIPooling", {"spatial_scale": 1, "output_dim": 1, "pooled_size": 2},
+        {"data": (1, 4, 5, 5), "rois": (3, 5)}, (3, 1, 2, 2),
+    ),
     ("argmax/shape", "argmin", {"axis": 1, "keepdims": True}, {"data": (2, 3, 4)}, (2, 1, 4)),
 ]
 
@@ -138,6 +142,13 @@ INFERRED: list[tuple[tuple[str, ...], str, dict[str, Any], tuple[list, list], tu
             (([None, (4, 3)], [None]), ([None, (4, 3)], [None])),
             (([None, None], [(2, 4)]), ([None, (4, UNKNOWN)], [(2, 4)])),
         )
+    ),
+    *(
+        (
+            ("FullyConnected/weight-shape",), "FullyConnected", {"num_hidden": 5, "no_bias": True, "flatten": flatten},
+            ([(2, 3, 4), None], [None]), ([(2, 3, 4), weight], [out]),
+        )
+        for flatten, weight, out in ((True, (5, 12), (2, 5)), (False, (5, 4), (2, 3, 5)))
     ),
     *(
         (("LayerNorm/axis",), "LayerNorm", {"axis": axis}, *row)

@@ -140,8 +140,8 @@ def test_three_layers_of_a_network() -> None:
 
 
 @pytest.mark.clause("_split_v2/gradient")
-def test_heads_of_two_rows_are_laid_side_by_side() -> None:
-    call = Call("_split_v2", [np.zeros((2, 3), np.float32)], {"indices": (0, 2)})
+def test_heads_of_three_rows_are_laid_side_by_side() -> None:
+    call = Call("_split_v2", [np.zeros((3, 3), np.float32)], {"indices": (0, 2)})
     call.forward()
-    found = call.backward([np.array([[1, 2], [3, 4]]), np.array([[5], [6]])])[0]
-    assert found is not None and found.tolist() == [[1, 2, 5], [3, 4, 6]]
+    found = call.backward([np.array([[1, 2], [3, 4], [7, 8]]), np.array([[5], [6], [9]])])[0]
+    assert found is not None and found.tolist() == [[1, 2, 5], [3, 4, 6], [7, 8, 9]]
