@@ -242,6 +242,12 @@ SUMS = [
     Sum("_contrib_DeformableConvolution/sum-order", (2, 3), lambda v, t: slope(
         "_contrib_DeformableConvolution", np.ones((1, 1, 2, 3)), np.zeros((1, 2, 2, 3)), [[[[1]]]], dtype=t,
         head=v[None, None], index=2, kernel=(1, 1), num_filter=1, no_bias=True).item()),
+    Sum("_contrib_DeformableConvolution/sum-order", (6,), lambda v, t: slope(
+        "_contrib_DeformableConvolution", np.stack([0 * v, v], 1)[None, ..., None], np.zeros((1, 2, 2, 1)), ONES, dtype=t,
+        head=[[[[1], [0]]]], index=1, kernel=(1, 1), num_filter=1, no_bias=True)[0, 0, 0, 0]),
+    Sum("_contrib_DeformableConvolution/sum-order", (6,), lambda v, t: slope(
+        "_contrib_DeformableConvolution", [[[[1]]]], np.zeros((1, 2, 1, 1)), v[:, None, None, None], dtype=t,
+        head=ONES, kernel=(1, 1), num_filter=6, no_bias=True).item(), typed=True),
     Sum("linalg_triangular/sum-order", (6,), lambda v, t: out(
         "_linalg_trmm", np.vstack([np.zeros((5, 6)), v]), np.ones((6, 1)), dtype=t)[-1, 0], dtypes=(np.float64,)),
     Sum("linalg_triangular/sum-order", (6,), lambda v, t: slope(
