@@ -92,10 +92,8 @@ def layers(v: np.ndarray, dtype: type) -> Any:
     n = v.size
     rest = np.zeros((n - 1, n))
     vector = np.concatenate([v, rest.ravel(), v, rest.ravel(), np.full(n, 3), np.full(n, 5)])
-    return out(
-        "RNN", np.ones((1, 1, n)), vector, np.ones((1, 1, n)), dtype=dtype, mode="rnn_relu", state_size=n,
-        num_layers=1,
-    )[0, 0, 0]
+    return out("RNN", np.ones((1, 1, n)), vector, np.ones((1, 1, n)), dtype=dtype, mode="rnn_relu", state_size=n,
+        num_layers=1)[0, 0, 0]
 
 
 def solved(v: np.ndarray, dtype: type) -> Any:
@@ -161,6 +159,7 @@ def dense_by_csr(v: np.ndarray, dtype: type, turned: bool) -> Any:
 WINDOW = {"pool_type": "sum", "kernel": (2, 3)}
 BIN = {"output_dim": 1, "pooled_size": 1, "group_size": 1, "spatial_scale": 1}
 KERNEL = {"kernel": (2, 3), "num_filter": 1}
+ONES = np.ones((1, 6, 1, 1))
 
 
 def then(*more: float) -> Callable[[Sequence[Any], Added], Any]:
