@@ -114,6 +114,8 @@ SHAPES: list[tuple[str, str, dict[str, Any], list[Shapes], list[Shapes]]] = [
             (False, {"output_dim": 1, "pooled_size": 1, "group_size": -1}),
         )
     ),
+    ("Reshape/size", "Reshape", {"shape": (-3, -1)}, [{"data": (2, 3, 4)}], [{"data": (0, 3, 4)}]),
+    ("linalg/rank", "_linalg_makediag", {}, [{"A": (2,)}, {"A": (2, 3)}], [{"A": ()}]),
     ("Reshape/size", "Reshape", {"shape": (0, -1, 0)}, [{"data": (2, 3, 0)}], []),
     ("Reshape/size", "Reshape", {"shape": (-1, 0)}, [{"data": (4, 0)}], []),
     ("Pooling/kernel-fits", "Pooling", {"kernel": (4,)}, [{"data": (1, 1, 4)}], [{"data": (1, 1, 3)}]),
@@ -180,6 +182,13 @@ INFERRED: list[tuple[tuple[str, ...], str, dict[str, Any], tuple[list, list], tu
             ([(2, 3, 4), None], [None]), ([(2, 3, 4), (batch,)], [(2, 3, 4)]),
         )
         for axis, batch in ((0, 3), (1, 2))
+    ),
+    *(
+        (
+            ("SliceChannel/squeeze-axis",), "SliceChannel", {"num_outputs": 2, "squeeze_axis": squeeze},
+            ([None], [part, None]), ([data], [part, part]),
+        )
+        for squeeze, part, data in ((True, (3,), (3, 2)), (False, (3, 4), (3, 8)), (False, (3, 1), (3, 2)))
     ),
     *(
         (("LayerNorm/axis",), "LayerNorm", {"axis": axis}, *row)

@@ -159,6 +159,13 @@ def test_a_diagonal_below_the_main_one() -> None:
     assert run("_linalg_extractdiag", [[0, 1, 2], [3, 4, 5], [6, 7, 8]], offset=-1) == [3.0, 7.0]
 
 
+@pytest.mark.clause("diag/gradient")
+def test_the_diagonal_of_a_matrix_that_was_made() -> None:
+    # axis1 and axis2 are for arrays of more axes: what was made of one axis has its diagonal k above the main one
+    head = [[0, 3, 0], [7, 0, 5], [0, 8, 0]]
+    assert grad("diag", [1, 2], k=1, axis1=1, axis2=0, head=head) == [3.0, 5.0]
+
+
 @pytest.mark.clause("_contrib_ROIAlign/image")
 def test_a_region_of_the_image_beside_one_of_none() -> None:
     # points at -6, -2, 2 and 6 each way, of which only (2, 2) lies on the map: 11 of 16 points

@@ -242,8 +242,8 @@ SUMS = [
         "_contrib_DeformableConvolution", np.ones((1, 1, 2, 3)), np.zeros((1, 2, 2, 3)), [[[[1]]]], dtype=t,
         head=v[None, None], index=2, kernel=(1, 1), num_filter=1, no_bias=True).item()),
     Sum("_contrib_DeformableConvolution/sum-order", (6,), lambda v, t: slope(
-        "_contrib_DeformableConvolution", np.stack([0 * v, v], 1)[None, ..., None], np.zeros((1, 2, 2, 1)), ONES, dtype=t,
-        head=[[[[1], [0]]]], index=1, kernel=(1, 1), num_filter=1, no_bias=True)[0, 0, 0, 0]),
+        "_contrib_DeformableConvolution", np.stack([0 * v, v], 1)[None, ..., None], np.zeros((1, 2, 2, 1)), ONES,
+        dtype=t, head=[[[[1], [0]]]], index=1, kernel=(1, 1), num_filter=1, no_bias=True)[0, 0, 0, 0]),
     Sum("_contrib_DeformableConvolution/sum-order", (6,), lambda v, t: slope(
         "_contrib_DeformableConvolution", [[[[1]]]], np.zeros((1, 2, 1, 1)), v[:, None, None, None], dtype=t,
         head=ONES, kernel=(1, 1), num_filter=6, no_bias=True).item(), typed=True),
