@@ -115,6 +115,10 @@ SHAPES: list[tuple[str, str, dict[str, Any], list[Shapes], list[Shapes]]] = [
         )
     ),
     ("Reshape/size", "Reshape", {"shape": (-3, -1)}, [{"data": (2, 3, 4)}], [{"data": (0, 3, 4)}]),
+    ("slice_like/axes", "slice_like", {}, [{"data": (2, 3), "shape_like": (2, 1)}], [
+        {"data": (2, 3), "shape_like": (2, 1, 4)}, {"data": (2, 3), "shape_like": (2,)},
+    ]),
+    ("slice_like/axes", "slice_like", {"axes": (0,)}, [{"data": (2, 3), "shape_like": (2, 1, 4)}], []),
     ("linalg/rank", "_linalg_makediag", {}, [{"A": (2,)}, {"A": (2, 3)}], [{"A": ()}]),
     ("Reshape/size", "Reshape", {"shape": (0, -1, 0)}, [{"data": (2, 3, 0)}], []),
     ("Reshape/size", "Reshape", {"shape": (-1, 0)}, [{"data": (4, 0)}], []),
@@ -189,6 +193,13 @@ INFERRED: list[tuple[tuple[str, ...], str, dict[str, Any], tuple[list, list], tu
             ([None], [part, None]), ([data], [part, part]),
         )
         for squeeze, part, data in ((True, (3,), (3, 2)), (False, (3, 4), (3, 8)), (False, (3, 1), (3, 2)))
+    ),
+    *(
+        (
+            ("LeakyReLU/shape", "LeakyReLU/gamma-shape"), "LeakyReLU", {"act_type": "prelu"},
+            ([(2, 3, 4), given], [None]), ([(2, 3, 4), gamma], [(2, 3, 4)]),
+        )
+        for given, gamma in ((None, (3,)), ((3,), (3,)), ((1,), (1,)), ((1, 1), (1, 1)))
     ),
     *(
         (("LayerNorm/axis",), "LayerNorm", {"axis": axis}, *row)

@@ -147,6 +147,22 @@ def test_heads_of_three_rows_are_laid_side_by_side() -> None:
     assert found is not None and found.tolist() == [[1, 2, 5], [3, 4, 6], [7, 8, 9]]
 
 
+@pytest.mark.clause("SliceChannel/gradient")
+def test_heads_of_two_channels_are_laid_side_by_side() -> None:
+    call = Call("SliceChannel", [np.zeros((2, 4), np.float32)], {"num_outputs": 2})
+    call.forward()
+    found = call.backward([np.array([[1, 2], [5, 6]]), np.array([[3, 4], [7, 8]])])[0]
+    assert found is not None and found.tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
+
+
+@pytest.mark.clause("sgd/step", "sgd/master")
+def test_a_step_on_a_float32_copy() -> None:
+    arrays = [np.array([1], np.float16), np.array([2], np.float16), np.array([1.25], np.float32)]
+    call = Call("mp_sgd_update", arrays, {"lr": 0.5})
+    assert call.forward()[0].tolist() == [0.25]
+    assert call.ins[2].to_numpy().tolist() == [0.25]
+
+
 @pytest.mark.clause("softmax/gradient")
 def test_the_slope_of_log_softmax_of_two_rows() -> None:
     # equal numbers have probability 1/2: head less half of its row's sum
@@ -168,11 +184,11 @@ def test_the_diagonal_of_a_matrix_that_was_made() -> None:
 
 @pytest.mark.clause("_contrib_ROIAlign/image")
 def test_a_region_of_the_image_beside_one_of_none() -> None:
-    # points at -6, -2, 2 and 6 each way, of which only (2, 2) lies on the map: 11 of 16 points
+    # points at -4.5, -1.5, 1.5, 4.5 and -6, -2, 2, 6, of which only (1.5, 2) lies on the map: 9 of 16 points
     image = np.arange(1, 17).reshape(1, 1, 4, 4).tolist()
-    rois = [[0, -8, -8, 8, 8], [1, -8, -8, 8, 8]]
+    rois = [[0, -8, -6, 8, 6], [1, -8, -6, 8, 6]]
     assert run("_contrib_ROIAlign", image, rois, pooled_size=(1, 1), spatial_scale=1, sample_ratio=4) == [
-        [[[0.6875]]], [[[0.0]]]
+        [[[0.5625]]], [[[0.0]]]
     ]
 
 
