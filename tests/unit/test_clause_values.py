@@ -147,6 +147,13 @@ def test_heads_of_three_rows_are_laid_side_by_side() -> None:
     assert found is not None and found.tolist() == [[1, 2, 5], [3, 4, 6], [7, 8, 9]]
 
 
+@pytest.mark.clause("Correlation/formula")
+def test_pixels_of_two_images() -> None:
+    # one pixel each, which meets the other image's pixel where neither is moved, and zeros elsewhere
+    found = run("Correlation", [[[[2]]], [[[3]]]], [[[[5]]], [[[7]]]], max_displacement=1, pad_size=1)
+    assert np.array(found).reshape(2, 9).tolist() == [[0] * 4 + [10] + [0] * 4, [0] * 4 + [21] + [0] * 4]
+
+
 @pytest.mark.clause("SliceChannel/gradient")
 def test_heads_of_two_channels_are_laid_side_by_side() -> None:
     call = Call("SliceChannel", [np.zeros((2, 4), np.float32)], {"num_outputs": 2})
