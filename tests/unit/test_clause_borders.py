@@ -146,6 +146,10 @@ RESULTS: list[tuple[str, str, dict[str, Any], Shapes, tuple[int, ...]]] = [
         "_contrib_PSROIPooling/shape", "_contrib_PSROIPooling", {"spatial_scale": 1, "output_dim": 1, "pooled_size": 2},
         {"data": (1, 4, 5, 5), "rois": (3, 5)}, (3, 1, 2, 2),
     ),
+    (
+        "_contrib_RROIAlign/shape", "_contrib_RROIAlign", {"spatial_scale": 1, "pooled_size": (2, 3)},
+        {"data": (1, 4, 5, 5), "rois": (5, 6)}, (5, 4, 2, 3),
+    ),
     ("slice/empty", "slice", {"begin": (2,), "end": (1,)}, {"data": (2, 3)}, (0, 3)),
     ("argmax/shape", "argmin", {"axis": 1, "keepdims": True}, {"data": (2, 3, 4)}, (2, 1, 4)),
 ]

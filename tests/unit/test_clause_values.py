@@ -177,6 +177,25 @@ def test_the_slope_of_log_softmax_of_two_rows() -> None:
     assert found == [[-1.0, 1.0], [4.0, -4.0]]
 
 
+@pytest.mark.clause("SoftmaxActivation/gradient")
+def test_the_slope_of_softmax_of_two_rows() -> None:
+    # equal numbers have probability 1/2: half of head less the mean of its row
+    found = grad("SoftmaxActivation", [[0, 0], [7, 7]], head=[[1, 3], [10, 2]])
+    assert found == [[-0.5, 0.5], [2.0, -2.0]]
+
+
+@pytest.mark.clause("softmax/formula")
+def test_the_last_number_may_be_the_largest() -> None:
+    assert run("log_softmax", [0, 1000]) == [-1000.0, 0.0]
+    assert run("softmax", [0, 1000]) == [0.0, 1.0]
+
+
+@pytest.mark.clause("LeakyReLU/functions")
+def test_elu_on_both_sides_of_zero() -> None:
+    # exp(-0.5) - 1
+    assert run("LeakyReLU", [-0.5, 0, 0.5], act_type="elu", slope=1) == [-0.393469, 0.0, 0.5]
+
+
 @pytest.mark.clause("linalg_parts/diagonal")
 def test_a_diagonal_below_the_main_one() -> None:
     assert run("_linalg_extractdiag", [[0, 1, 2], [3, 4, 5], [6, 7, 8]], offset=-1) == [3.0, 7.0]
