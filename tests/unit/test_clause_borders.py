@@ -103,6 +103,27 @@ SHAPES: list[tuple[str, str, dict[str, Any], list[Shapes], list[Shapes]]] = [
             ),
         )
     ),
+    *(
+        (
+            "_contrib_PSROIPooling/sizes", "_contrib_PSROIPooling", {"spatial_scale": 1, **sizes},
+            [{"data": (1, 4, 5, 5), "rois": (3, 5)}] * taken, [{"data": (1, 4, 5, 5), "rois": (3, 5)}] * (not taken),
+        )
+        for taken, sizes in (
+            (True, {"output_dim": 1, "pooled_size": 1}), (True, {"output_dim": 1, "pooled_size": 2, "group_size": 1}),
+            (False, {"output_dim": 0, "pooled_size": 1}), (False, {"output_dim": 1, "pooled_size": 0}),
+            (False, {"output_dim": 1, "pooled_size": 1, "group_size": -1}),
+        )
+    ),
+    ("Reshape/size", "Reshape", {"shape": (-3, -1)}, [{"data": (2, 3, 4)}], [{"data": (0, 3, 4)}]),
+    ("slice_like/axes", "slice_like", {}, [{"data": (2, 3), "shape_like": (2, 1)}], [
+        {"data": (2, 3), "shape_like": (2, 1, 4)}, {"data": (2, 3), "shape_like": (2,)},
+    ]),
+    ("slice_like/axes", "slice_like", {"axes": (0,)}, [{"data": (2, 3), "shape_like": (2, 1, 4)}], []),
+    ("linalg/rank", "_linalg_makediag", {}, [{"A": (2,)}, {"A": (2, 3)}], [{"A": ()}]),
+    ("Reshape/size", "Reshape", {"shape": (0, -1, 0)}, [{"data": (2, 3, 0)}], []),
+    ("Reshape/size", "Reshape", {"shape": (-1, 0)}, [{"data": (4, 0)}], []),
+    ("Pooling/kernel-fits", "Pooling", {"kernel": (4,)}, [{"data": (1, 1, 4)}], [{"data": (1, 1, 3)}]),
+    ("Pooling/kernel-fits", "Pooling", {"kernel": (4,), "pad": (1,)}, [{"data": (1, 1, 2)}], [{"data": (1, 1, 1)}]),
     ("pick/axis", "pick", {"axis": None}, [], [{"data": (2, 3), "index": (2,)}]),
     *(
         ("ROIPooling/shapes", "ROIPooling", {"pooled_size": size, "spatial_scale": 1}, [], [{"data": (1, 2, 5, 5)}])
@@ -125,6 +146,11 @@ RESULTS: list[tuple[str, str, dict[str, Any], Shapes, tuple[int, ...]]] = [
         "_contrib_PSROIPooling/shape", "_contrib_PSROIPooling", {"spatial_scale": 1, "output_dim": 1, "pooled_size": 2},
         {"data": (1, 4, 5, 5), "rois": (3, 5)}, (3, 1, 2, 2),
     ),
+    (
+        "_contrib_RROIAlign/shape", "_contrib_RROIAlign", {"spatial_scale": 1, "pooled_size": (2, 3)},
+        {"data": (1, 4, 5, 5), "rois": (5, 6)}, (5, 4, 2, 3),
+    ),
+    ("slice/empty", "slice", {"begin": (2,), "end": (1,)}, {"data": (2, 3)}, (0, 3)),
     ("argmax/shape", "argmin", {"axis": 1, "keepdims": True}, {"data": (2, 3, 4)}, (2, 1, 4)),
 ]
 
@@ -149,6 +175,35 @@ INFERRED: list[tuple[tuple[str, ...], str, dict[str, Any], tuple[list, list], tu
             ([(2, 3, 4), None], [None]), ([(2, 3, 4), weight], [out]),
         )
         for flatten, weight, out in ((True, (5, 12), (2, 5)), (False, (5, 4), (2, 3, 5)))
+    ),
+    *(
+        (("linalg_triangular/triangle",), "_linalg_trmm", params, *row)
+        for params, row in (
+            ({}, (([(2, 2), (UNKNOWN, 3)], [None]), ([(2, 2), (2, 3)], [(2, 3)]))),
+            ({"rightside": True}, (([(3, 3), (2, UNKNOWN)], [None]), ([(3, 3), (2, 3)], [(2, 3)]))),
+            ({}, (([None, None], [None]), ([None, None], [None]))),
+        )
+    ),
+    *(
+        (
+            ("sequence/length",), "SequenceMask", {"use_sequence_length": True, "axis": axis},
+            ([(2, 3, 4), None], [None]), ([(2, 3, 4), (batch,)], [(2, 3, 4)]),
+        )
+        for axis, batch in ((0, 3), (1, 2))
+    ),
+    *(
+        (
+            ("SliceChannel/squeeze-axis",), "SliceChannel", {"num_outputs": 2, "squeeze_axis": squeeze},
+            ([None], [part, None]), ([data], [part, part]),
+        )
+        for squeeze, part, data in ((True, (3,), (3, 2)), (False, (3, 4), (3, 8)), (False, (3, 1), (3, 2)))
+    ),
+    *(
+        (
+            ("LeakyReLU/shape", "LeakyReLU/gamma-shape"), "LeakyReLU", {"act_type": "prelu"},
+            ([(2, 3, 4), given], [None]), ([(2, 3, 4), gamma], [(2, 3, 4)]),
+        )
+        for given, gamma in ((None, (3,)), ((3,), (3,)), ((1,), (1,)), ((1, 1), (1, 1)))
     ),
     *(
         (("LayerNorm/axis",), "LayerNorm", {"axis": axis}, *row)
@@ -234,6 +289,17 @@ def test_what_follows_from_parts(row: tuple) -> None:
         (
             ("argmax/type", "operator/nothing-to-choose"), "argmax", {"axis": 1}, [{"data": (2, 1)}, {"data": (0, 0)}],
             [{"data": (2, 0)}],
+        ),
+        *(
+            (
+                (clause, "operator/nothing-to-choose"), "softmax_cross_entropy", {},
+                [{"data": (2, 1), "label": (2,)}, {"data": (0, 0), "label": (0,)}], [{"data": (2, 0), "label": (2,)}],
+            )
+            for clause in ("softmax_cross_entropy/sum", "softmax_cross_entropy/label-gradient")
+        ),
+        (
+            ("linalg_triangular/triangle", "linalg/rank"), "_linalg_trmm", {},
+            [{"A": (2, 2), "B": (2, 3)}, {"B": (2, 3)}], [{"B": (2,)}],
         ),
         (
             ("_contrib_index_copy/rows", "operator/nothing-to-choose"), "_contrib_index_copy", {},

@@ -145,3 +145,124 @@ def test_heads_of_three_rows_are_laid_side_by_side() -> None:
     call.forward()
     found = call.backward([np.array([[1, 2], [3, 4], [7, 8]]), np.array([[5], [6], [9]])])[0]
     assert found is not None and found.tolist() == [[1, 2, 5], [3, 4, 6], [7, 8, 9]]
+
+
+@pytest.mark.clause("Correlation/formula")
+def test_pixels_of_two_images() -> None:
+    # one pixel each, which meets the other image's pixel where neither is moved, and zeros elsewhere
+    found = run("Correlation", [[[[2]]], [[[3]]]], [[[[5]]], [[[7]]]], max_displacement=1, pad_size=1)
+    assert np.array(found).reshape(2, 9).tolist() == [[0] * 4 + [10] + [0] * 4, [0] * 4 + [21] + [0] * 4]
+
+
+@pytest.mark.clause("SliceChannel/gradient")
+def test_heads_of_two_channels_are_laid_side_by_side() -> None:
+    call = Call("SliceChannel", [np.zeros((2, 4), np.float32)], {"num_outputs": 2})
+    call.forward()
+    found = call.backward([np.array([[1, 2], [5, 6]]), np.array([[3, 4], [7, 8]])])[0]
+    assert found is not None and found.tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
+
+
+@pytest.mark.clause("sgd/step", "sgd/master")
+def test_a_step_on_a_float32_copy() -> None:
+    arrays = [np.array([1], np.float16), np.array([2], np.float16), np.array([1.25], np.float32)]
+    call = Call("mp_sgd_update", arrays, {"lr": 0.5})
+    assert call.forward()[0].tolist() == [0.25]
+    assert call.ins[2].to_numpy().tolist() == [0.25]
+
+
+@pytest.mark.clause("softmax/gradient")
+def test_the_slope_of_log_softmax_of_two_rows() -> None:
+    # equal numbers have probability 1/2: head less half of its row's sum
+    found = grad("log_softmax", [[0, 0], [7, 7]], head=[[1, 3], [10, 2]])
+    assert found == [[-1.0, 1.0], [4.0, -4.0]]
+
+
+@pytest.mark.clause("SoftmaxActivation/gradient")
+def test_the_slope_of_softmax_of_two_rows() -> None:
+    # equal numbers have probability 1/2: half of head less the mean of its row
+    found = grad("SoftmaxActivation", [[0, 0], [7, 7]], head=[[1, 3], [10, 2]])
+    assert found == [[-0.5, 0.5], [2.0, -2.0]]
+
+
+@pytest.mark.clause("softmax/formula")
+def test_the_last_number_may_be_the_largest() -> None:
+    assert run("log_softmax", [0, 1000]) == [-1000.0, 0.0]
+    assert run("softmax", [0, 1000]) == [0.0, 1.0]
+
+
+@pytest.mark.clause("LeakyReLU/functions")
+def test_elu_on_both_sides_of_zero() -> None:
+    # exp(-0.5) - 1
+    assert run("LeakyReLU", [-0.5, 0, 0.5], act_type="elu", slope=1) == [-0.393469, 0.0, 0.5]
+
+
+@pytest.mark.clause("linalg_parts/diagonal")
+def test_a_diagonal_below_the_main_one() -> None:
+    assert run("_linalg_extractdiag", [[0, 1, 2], [3, 4, 5], [6, 7, 8]], offset=-1) == [3.0, 7.0]
+
+
+@pytest.mark.clause("diag/gradient")
+def test_the_diagonal_of_a_matrix_that_was_made() -> None:
+    # axis1 and axis2 are for arrays of more axes: what was made of one axis has its diagonal k above the main one
+    head = [[0, 3, 0], [7, 0, 5], [0, 8, 0]]
+    assert grad("diag", [1, 2], k=1, axis1=1, axis2=0, head=head) == [3.0, 5.0]
+
+
+@pytest.mark.clause("_contrib_ROIAlign/image")
+def test_a_region_of_the_image_beside_one_of_none() -> None:
+    # points at -4.5, -1.5, 1.5, 4.5 and -6, -2, 2, 6, of which only (1.5, 2) lies on the map: 9 of 16 points
+    image = np.arange(1, 17).reshape(1, 1, 4, 4).tolist()
+    rois = [[0, -8, -6, 8, 6], [1, -8, -6, 8, 6]]
+    assert run("_contrib_ROIAlign", image, rois, pooled_size=(1, 1), spatial_scale=1, sample_ratio=4) == [
+        [[[0.5625]]], [[[0.0]]]
+    ]
+
+
+@pytest.mark.clause("sequence/length")
+def test_types_of_sequences() -> None:
+    op = get("SequenceMask")
+    single, double = np.dtype(np.float32), np.dtype(np.float64)
+    p = op.parse({"use_sequence_length": True})
+    for given, out in ((single, None), (None, single), (single, single)):
+        assert op.infer_type(p, [given, None], [out]) == ([single, single], [single])
+    with pytest.raises(MXNetError) as caught:
+        op.infer_type(p, [single, None], [double])
+    assert caught.value.clause == "sequence/length"
+
+
+def attention(parts: int, times: int) -> np.ndarray:
+    """Whole numbers (times, batch, heads, parts, size), for a batch of 3 and 2 heads of size 4."""
+    return np.random.default_rng(parts).integers(-4, 5, (times, 3, 2, parts, 4)).astype(float)
+
+
+@pytest.mark.clause("interleaved_matmul/gradient")
+@pytest.mark.parametrize("alone", [True, False], ids=["selfatt", "encdec"])
+def test_gradients_of_attention_with_two_heads(alone: bool) -> None:
+    # the products by NumPy's einsum, where n is the batch, h the head, i and j the times of queries and keys
+    name, shape = f"_contrib_interleaved_matmul_{'selfatt' if alone else 'encdec'}", (6, 5, 5 if alone else 7)
+    keyed = attention(3 if alone else 2, shape[2])
+    queries = keyed[..., 0, :] if alone else attention(1, 5)[..., 0, :]
+    keys, values = keyed[..., -2, :], keyed[..., -1, :]
+    head = np.random.default_rng(9).integers(-4, 5, shape).astype(float)
+    split = head.reshape(3, 2, *shape[1:])
+    flat = [a.reshape(len(a), 3, -1) for a in ((keyed,) if alone else (queries, keyed))]
+
+    call = Call(f"{name}_qk", flat, {"heads": 2})
+    call.forward()
+    slopes = np.zeros_like(keyed)
+    slopes[..., -2, :] = np.einsum("nhij,inhd->jnhd", split, queries) / 2
+    of_queries = np.einsum("nhij,jnhd->inhd", split, keys) / 2
+    if alone:
+        slopes[..., 0, :] = of_queries
+    wanted = [slopes] if alone else [of_queries, slopes]
+    for found, right in zip(call.backward([head]), wanted, strict=True):
+        np.testing.assert_array_equal(found, right.reshape(len(right), 3, -1))
+
+    call = Call(f"{name}_valatt", [flat[-1], head], {"heads": 2})
+    out = np.random.default_rng(8).integers(-4, 5, call.forward()[0].shape).astype(float)
+    parts = out.reshape(5, 3, 2, 4)
+    slopes = np.zeros_like(keyed)
+    slopes[..., -1, :] = np.einsum("nhij,inhd->jnhd", split, parts)
+    of_weights = np.einsum("inhd,jnhd->nhij", parts, values).reshape(shape)
+    for found, right in zip(call.backward([out]), (slopes.reshape(flat[-1].shape), of_weights), strict=True):
+        np.testing.assert_array_equal(found, right)

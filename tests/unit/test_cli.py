@@ -91,6 +91,17 @@ def test_mnist_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "held-out accuracy 1.0000 (20 of 20)" in capsys.readouterr().out
 
 
+@pytest.mark.clause("Cli/epochs-left")
+def test_epochs_are_counted_from_the_loaded_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_mnist(tmp_path / "bars", side=4)
+    words = [*QUICK, "--data", str(tmp_path / "bars"), "--batch-size", "20"]
+    for resumed, counted in (["--num-epochs", "2"], "01"), (["--num-epochs", "3", "--load-epoch", "2"], "2"):
+        assert cli.run([*words, *resumed]) == 0
+        out = capsys.readouterr().out
+        found = {piece.split("]")[0] for piece in out.split("Epoch[")[1:]}
+        assert sorted(found) == list(counted)
+
+
 @pytest.mark.clause("Cli/held-out-once")
 def test_every_held_out_image_counts_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_mnist(tmp_path / "bars", held=23)  # a prime: some batch must be padded

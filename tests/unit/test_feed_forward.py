@@ -315,6 +315,7 @@ def test_create():
 LABELS = [
     (None, ValueError, "labels-needed"), ([1] * 12, TypeError, "labels-type"), (np.ones(5), ValueError, "labels-count"),
     (np.ones((12, 2)), ValueError, "labels-shape"), (np.ones((12, 1, 1)), ValueError, "labels-shape"),
+    (np.ones((12, 0)), ValueError, "labels-shape"),
 ]
 
 
@@ -326,7 +327,7 @@ def test_labels_of_arrays(labels, kind, clause):
     refused(kind, f"FeedForward/{clause}", made(num_epoch=1).fit, ROWS, labels)
 
 
-@pytest.mark.clause("FeedForward/arrays")
+@pytest.mark.clause("FeedForward/arrays", "FeedForward/labels-shape")
 def test_a_column_of_labels():
     made(num_epoch=1).fit(ROWS, CLASSES.reshape(12, 1))
 

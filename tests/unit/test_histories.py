@@ -240,6 +240,25 @@ def test_one_shape_for_a_key_and_no_push_too_many():
         history.push(0, "w")
 
 
+@pytest.mark.clause("History/line")
+def test_lines_of_a_file(tmp_path):
+    file = tmp_path / "history.jsonl"
+    file.write_text("")
+    with pytest.raises(mx.MXNetError, match="is empty") as caught:
+        History.load(file)
+    assert caught.value.clause == "History/line"
+    line = '{"workers": 1, "pushes": 2}\n{"worker": 0, "kind": "pull", "key": "w", "value": [[%s]]}\n'
+    file.write_text(line % "10000000000000000000")  # 20 digits
+    assert History.load(file).events[0].value.tolist() == [[np.float32(1e19)]]
+    file.write_text(line % "100000000000000000000")
+    with pytest.raises(mx.MXNetError, match="line 2: a number has more than 20 digits") as caught:
+        History.load(file)
+    assert caught.value.clause == "History/line"
+    with pytest.raises(mx.MXNetError, match="too large") as caught:
+        history_events._event({"value": [[10**400]]})
+    assert caught.value.clause == "History/line"
+
+
 # --- files ----------------------------------------------------------------------------------------
 
 

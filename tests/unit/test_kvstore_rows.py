@@ -186,6 +186,7 @@ def test_lazy_optimizer_on_the_store() -> None:
      lambda kv: kv.row_sparse_pull(["a", "b"], [zeros(), zeros()], row_ids=nd.array([1]))),
 ])
 @pytest.mark.clause("KVStore/push-csr")
+@pytest.mark.clause("KVStore/push-rows")
 @pytest.mark.clause("KVStore/row-storage")
 @pytest.mark.clause("KVStore/row-range")
 @pytest.mark.clause("KVStore/row-ids")

@@ -59,6 +59,15 @@ def _chained(**options: object) -> list:
     return [tuple(shape) for _, shape in chain.output_shapes]
 
 
+def _biases() -> list:
+    module, found = mx.mod.Module(_net(), label_names=None), []
+    module.bind([("data", (3, 4))])
+    module.init_params(arg_params={"fc_weight": nd.ones((2, 4)), "fc_bias": nd.array([1, 2])})
+    found.append(module.get_params()[0]["fc_bias"].asnumpy().tolist())
+    module.set_params({"fc_weight": nd.ones((2, 4)), "fc_bias": nd.array([3, 4])}, {})
+    return [*found, module.get_params()[0]["fc_bias"].asnumpy().tolist()]
+
+
 A, B = sym.Variable("a"), sym.Variable("b")
 
 TAKEN: list[tuple[str, Callable[[], object], object]] = [
@@ -129,6 +138,10 @@ TAKEN: list[tuple[str, Callable[[], object], object]] = [
     ("Executor/copy-name", lambda: _bound().copy_params_from({"no": nd.ones((2,))}, allow_extra_params=True), None),
     ("Executor/reshape-grow", lambda: _bound().reshape(allow_up_sizing=True, data=(9, 4)).outputs[0].shape, (9, 2)),
     ("Executor/reshape-grow", lambda: _bound().reshape(data=(2, 4)).outputs[0].shape, (2, 2)),
+    ("Executor/reshape-partial", lambda: _bound().reshape(data=(2, 4)).outputs[0].shape, (2, 2)),
+    ("Executor/reshape-partial",
+     lambda: _bound().reshape(partial_shaping=True, data=(3, 2)).arg_dict["fc_weight"].shape, (2, 2)),
+    ("Module/parameter-shape", _biases, [[1, 2], [3, 4]]),
     ("KVStore/key-range", lambda: [_key(mx.kv.create("local"), k) for k in (-(2**31), 2**31 - 1)], [[3], [3]]),
     ("take/raise", lambda: _taken([2, 0]), [[3, 0], [1, 0]]),
     ("Executor2/empty-slot",

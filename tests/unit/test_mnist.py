@@ -223,6 +223,14 @@ def test_damaged_gzip(tmp_path, content):
     assert str(path) in refused("MNISTIter/truncated", read_idx, path, IMAGES)
 
 
+@pytest.mark.clause("MNISTIter/truncated")
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_whole_file_is_read(tmp_path, pack):
+    path = tmp_path / "images"
+    path.write_bytes(pack(IMAGE_FILE))
+    assert read_idx(path, IMAGES).tobytes() == IMAGE_FILE[16:]
+
+
 @pytest.mark.clause("MNISTIter/sizes", "MNISTIter/truncated")
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 @pytest.mark.parametrize("count", [LARGEST, 2**29])

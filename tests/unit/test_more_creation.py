@@ -97,6 +97,9 @@ def test_split_v2() -> None:
             nd.split_v2(a, wrong)
     with pytest.raises(mx.MXNetError, match="_split_v2/parts"):
         nd.split_v2(a, (2, 1))
+    for axis in (1, -2):
+        with pytest.raises(mx.MXNetError, match="_split_v2/axis"):
+            nd.split_v2(a, 2, axis=axis)
 
 
 def test_symbol_of_one_part() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import refimpl as mx
 from refimpl.kernels.foundation import buffer
-from refimpl.kernels.foundation.params import MOST_ARRAYS
+from refimpl.kernels.foundation.params import MOST_ARRAYS, whole_part
 
 
 def refused(call) -> mx.MXNetError:
@@ -128,6 +128,14 @@ def test_infinite_bounds_of_whole_numbers() -> None:
     assert mx.nd.clip(x, -float("inf"), 9).asnumpy().tolist() == [-300, 7, 9]
     assert mx.nd.clip(x, -1e30, 1e30).asnumpy().tolist() == [-300, 7, 300]
     assert refused(lambda: mx.nd.clip(x, float("nan"), 9)).clause == "params/whole"
+
+
+@pytest.mark.clause("params/whole")
+def test_the_least_and_largest_of_whole_numbers() -> None:
+    largest = 2.0**63 - 1024  # the float64 before 2.0**63
+    assert [whole_part("scalar", value) for value in (-(2.0**63), largest, -1.5)] == [-(2**63), 2**63 - 1024, -1]
+    for value in (-(2.0**63) - 2048, 2.0**63):
+        assert refused(lambda value=value: whole_part("scalar", value)).clause == "params/whole"
 
 
 @pytest.mark.clause("_arange/range")

@@ -92,10 +92,8 @@ def layers(v: np.ndarray, dtype: type) -> Any:
     n = v.size
     rest = np.zeros((n - 1, n))
     vector = np.concatenate([v, rest.ravel(), v, rest.ravel(), np.full(n, 3), np.full(n, 5)])
-    return out(
-        "RNN", np.ones((1, 1, n)), vector, np.ones((1, 1, n)), dtype=dtype, mode="rnn_relu", state_size=n,
-        num_layers=1,
-    )[0, 0, 0]
+    return out("RNN", np.ones((1, 1, n)), vector, np.ones((1, 1, n)), dtype=dtype, mode="rnn_relu", state_size=n,
+        num_layers=1)[0, 0, 0]
 
 
 def solved(v: np.ndarray, dtype: type) -> Any:
@@ -161,6 +159,7 @@ def dense_by_csr(v: np.ndarray, dtype: type, turned: bool) -> Any:
 WINDOW = {"pool_type": "sum", "kernel": (2, 3)}
 BIN = {"output_dim": 1, "pooled_size": 1, "group_size": 1, "spatial_scale": 1}
 KERNEL = {"kernel": (2, 3), "num_filter": 1}
+ONES = np.ones((1, 6, 1, 1))
 
 
 def then(*more: float) -> Callable[[Sequence[Any], Added], Any]:
@@ -242,6 +241,12 @@ SUMS = [
     Sum("_contrib_DeformableConvolution/sum-order", (2, 3), lambda v, t: slope(
         "_contrib_DeformableConvolution", np.ones((1, 1, 2, 3)), np.zeros((1, 2, 2, 3)), [[[[1]]]], dtype=t,
         head=v[None, None], index=2, kernel=(1, 1), num_filter=1, no_bias=True).item()),
+    Sum("_contrib_DeformableConvolution/sum-order", (6,), lambda v, t: slope(
+        "_contrib_DeformableConvolution", np.stack([0 * v, v], 1)[None, ..., None], np.zeros((1, 2, 2, 1)), ONES,
+        dtype=t, head=[[[[1], [0]]]], index=1, kernel=(1, 1), num_filter=1, no_bias=True)[0, 0, 0, 0]),
+    Sum("_contrib_DeformableConvolution/sum-order", (6,), lambda v, t: slope(
+        "_contrib_DeformableConvolution", [[[[1]]]], np.zeros((1, 2, 1, 1)), v[:, None, None, None], dtype=t,
+        head=ONES, kernel=(1, 1), num_filter=6, no_bias=True).item(), typed=True),
     Sum("linalg_triangular/sum-order", (6,), lambda v, t: out(
         "_linalg_trmm", np.vstack([np.zeros((5, 6)), v]), np.ones((6, 1)), dtype=t)[-1, 0], dtypes=(np.float64,)),
     Sum("linalg_triangular/sum-order", (6,), lambda v, t: slope(

@@ -174,6 +174,8 @@ def test_shapes(rank, largest, zero) -> None:
 def test_refusals_of_drawing() -> None:
     refused(ValueError, "test_utils/shape-range", lambda: tu.rand_shape_nd(3, 0))
     refused(AssertionError, "test_utils/sample-size", lambda: tu.random_sample(range(4), 9))
+    refused(AssertionError, "test_utils/sample-size", lambda: tu.random_sample(range(4), -1))
+    assert [sorted(tu.random_sample(range(4), count)) for count in (0, 4)] == [[], [0, 1, 2, 3]]
     refused(AssertionError, "test_utils/collapse", lambda: tu.collapse_sum_like(np.ones((2, 3)), (5,)))
 
 
