@@ -53,6 +53,7 @@ PLACES = [("end", "nan"), *[pytest.param(*each, marks=pytest.mark.long) for each
 )]]
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT) or _CHOICE.plain, reason="twins exist in machine code only")
 @pytest.mark.parametrize(("place", "poison"), PLACES)
 def test_sizes_of_slack(place, poison):

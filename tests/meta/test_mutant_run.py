@@ -123,6 +123,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=regions.ROOT, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.heavy
 def test_one_clause() -> None:
     done = run("--only", "dot/sum-order", "tests/unit/test_sum_orders.py")
     assert "1 of 1 clauses lose every mutant (1 of them sum orders)" in done.stdout, done.stdout + done.stderr
