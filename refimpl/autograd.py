@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from . import gradient_arrays
+from . import gradient_arrays, profiling_hook
 from .base import refusal
 from .function import Function
 from .kernels.foundation import Op, allocate
@@ -224,8 +224,11 @@ def _run_gradient(node: Node, values: _Values, read: set[Key], is_train: bool) -
         for index, place in enumerate(record.inputs)
     ]
     step = BackwardStep(node, local, buffers, ctx)
-    with watched(node.kind, ctx, local):
+    if profiling_hook.imperative is None:
         step.run(is_train)
+    else:
+        with watched(node.kind, ctx, local):
+            step.run(is_train)
     made = []
     for index, buffer in enumerate(buffers):
         if buffer is not None:

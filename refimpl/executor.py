@@ -68,7 +68,7 @@ class Executor:
             ValueError: a value's shape is not the argument's, or it is not an array.
         """
         arguments = self._assigned(kwargs) if kwargs else {}
-        with unfinished.forward_of([self], arguments.values()):
+        with unfinished.ForwardOf([self], arguments.values()):
             for name, argument in arguments.items():
                 argument[:] = kwargs[name]
             self._forward(is_train)

@@ -26,24 +26,34 @@ def _nothing() -> None:
     pass
 
 
-@contextmanager
-def forward_of(
-    executors: Sequence[Executor], inputs: Iterable[NDArray] = (), settle: Callable[[], None] = _nothing
-) -> Iterator[None]:
+class ForwardOf:
     """If the block, a forward of ``executors``, fails: states and ``inputs`` are as before, outputs hold no values.
 
-    ``settle`` is called first, and waits for whoever is still at work.
+    ``settle`` is called first, and waits for whoever is still at work. (A class, because every forward passes here, and
+    a generator would take as long as a small graph.)
     """
-    held = Held(*inputs, *(array for executor in executors for array in executor.aux_arrays))
-    try:
-        yield
-    except BaseException:
-        settle()
-        for executor in executors:
+
+    __slots__ = ("_executors", "_held", "_settle")
+
+    def __init__(
+        self, executors: Sequence[Executor], inputs: Iterable[NDArray] = (), settle: Callable[[], None] = _nothing
+    ) -> None:
+        self._executors, self._settle = executors, settle
+        arrays = [*inputs, *[array for executor in executors for array in executor.aux_arrays]]
+        self._held = Held(*arrays) if arrays else None
+
+    def __enter__(self) -> None:
+        """Nothing more is to be remembered."""
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            return
+        self._settle()
+        for executor in self._executors:
             executor.program.pool.unfinished = True
-        held.give_back()
-        _spoil("forward", (array for executor in executors for array in executor.outputs))
-        raise
+        if self._held is not None:
+            self._held.give_back()
+        _spoil("forward", (array for executor in self._executors for array in executor.outputs))
 
 
 @contextmanager
@@ -94,4 +104,4 @@ def require_forward(executors: Iterable[Executor]) -> None:
         )
 
 
-__all__ = ["backward_of", "clear", "forward_of", "require_forward"]
+__all__ = ["ForwardOf", "backward_of", "clear", "require_forward"]

@@ -230,7 +230,7 @@ class DataParallelExecutorGroup:
             self.execs[index]._forward(mode)
 
         labels = (load.target for loads in self._label_loads for load in loads)  # a later batch may bring none
-        with unfinished.forward_of(self.execs, labels, self.crew.settle):
+        with unfinished.ForwardOf(self.execs, labels, self.crew.settle):
             self.crew.run(step)
 
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:

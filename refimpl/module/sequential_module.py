@@ -211,7 +211,7 @@ class SequentialModule(BaseModule):
                 "Sequential/one-batch", "a chain takes one batch for all contexts, not a list of batches",
                 TypeError,
             )
-        with shapes_kept_on_failure(self._modules), unfinished.forward_of(executors_of(self)):
+        with shapes_kept_on_failure(self._modules), unfinished.ForwardOf(executors_of(self)):
             batch = data_batch
             for index, module in enumerate(self._modules):
                 if isinstance(module, PythonModule):

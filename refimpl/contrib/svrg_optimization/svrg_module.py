@@ -91,7 +91,7 @@ class SVRGModule(Module):
             self._batch, self._shown = (data_batch, mode), False
             show = bool(is_train) if corners.STALE_SNAPSHOT.active else mode
             if show and self.for_training and self._param_dict is not None:
-                with unfinished.forward_of(self._exec_group.execs):
+                with unfinished.ForwardOf(self._exec_group.execs):
                     self._show_snapshot()
 
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
