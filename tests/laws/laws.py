@@ -340,6 +340,8 @@ def tuned_agrees(op: Op, draw: Draw) -> None:
     tuned = both_ways(of, is_train=train)
     with plain_kernels():
         plain = both_ways(of, is_train=train)
+    if all(t is p or np.array_equal(t, p, equal_nan=True) for t, p in zip(tuned, plain, strict=True)):
+        return  # no twin, or one that is as near as the plain loop
     doubled = Example(op, of.p, of.params, [
         a.astype(np.float64) if a.dtype == np.float32 else a for a in of.arrays
     ])
