@@ -113,7 +113,8 @@ def cbrt_slope(y):
 
 @scalar
 def rcbrt(x):
-    return 1 / cbrt(x)
+    root = cbrt(x)
+    return 1 / root if root != 0 else math.copysign(math.inf, x)
 
 
 @scalar
