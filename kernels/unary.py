@@ -113,8 +113,7 @@ def cbrt_slope(y):
 
 @scalar
 def rcbrt(x):
-    root = cbrt(x)
-    return 1 / root if root != 0 else math.copysign(math.inf, x)
+    return 1 / cbrt(x) if x != 0 else math.copysign(math.inf, x)
 
 
 @scalar

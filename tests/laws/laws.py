@@ -191,8 +191,7 @@ def infers_from_parts(op: Op, draw: Draw) -> None:
             f"{why}: {found} contradicts {full}"
         )
         if given is not None:
-            kept = all(a != UNKNOWN or b == UNKNOWN for a, b in zip(found, given, strict=True))
-            assert kept, f"{why}: forgot {given}"
+            assert all(b in (a, UNKNOWN) for a, b in zip(found, given, strict=True)), f"{why}: forgot {given}"
 
 
 def _forget(shape: tuple[int, ...], draw: Draw) -> tuple[int, ...] | None:
