@@ -60,19 +60,24 @@ def check_interrupts(kept: Path, share: int, *, warm: bool) -> None:
         if not warm:
             kept.unlink()
         last = watched(Loop(double))
-    handler = signal.getsignal(signal.SIGINT)
+    handler, heard = signal.getsignal(signal.SIGINT), 0
     for turn in range(share):
         if not warm:
             kept.unlink()
-        kernel = Loop(double)
-        with pytest.raises(KeyboardInterrupt):
-            watched(kernel, 1 + turn * (last - 1) // share)
+        kernel, moment = Loop(double), 1 + turn * (last - 1) // share
+        try:
+            calls = watched(kernel, moment)
+        except KeyboardInterrupt:
+            heard += 1
+        else:  # Numba remembers more from call to call, so that a later one may end before the moment comes
+            assert calls < moment
         assert signal.getsignal(signal.SIGINT) is handler
         assert not global_compiler_lock.is_locked()
         assert not kernel._lock.locked()
         run(kernel)
         assert not kernel.cpu.is_compiling
         assert loaded(run())
+    assert heard > share // 2
 
 
 @pytest.mark.clause("kernel-cache/interrupted")
