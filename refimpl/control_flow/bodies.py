@@ -16,6 +16,7 @@ from ..steps import BackwardStep
 from ..symbol import gradient, inference
 from ..symbol.inference import Key, key_of
 from ..symbol.ir import Entry, Node, post_order
+from ..util import is_np_shape
 
 Sizes = dict[Key, tuple[tuple[int, ...], np.dtype]]
 SHAPES, TYPES = "infer", "infer_type"
@@ -102,9 +103,10 @@ class Body:
         Remembered, because a loop in a loop asks again and again: without that, each level would double the time.
         """
         asked = rule, tuple(ins), tuple(outs)
-        found = self._inferred.get(asked)
+        key = is_np_shape(), *asked  # which says what a 0 in the shape of zeros means
+        found = self._inferred.get(key)
         if found is None:
-            found = self._inferred[asked] = self._infer(*asked)
+            found = self._inferred[key] = self._infer(*asked)
         return list(found[0]), list(found[1])
 
     def _infer(self, rule: str, ins: Sequence[Any], outs: Sequence[Any]) -> tuple[list, list]:
