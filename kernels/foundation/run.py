@@ -18,7 +18,8 @@ from .shapes import MaybeShape, Shape, known
 
 _HALF = np.dtype(np.float16)
 _SINGLE = np.dtype(np.float32)
-_PLANS: dict[Any, Any] = {}
+_PLANS: dict[Any, Plan] = {}
+_CHECKED: set[Any] = set()  # keys of backward calls whose shapes fit
 _LIMIT = 4096  # a memory that holds as many answers is emptied
 
 
@@ -165,7 +166,7 @@ def check_backward(
         MXNetError: two of them contradict each other, or what the operator infers.
     """
     key = (op, p, *[b and b.shape for b in (*heads, *needs, *grads)], len(heads))
-    if key in _PLANS:
+    if key in _CHECKED:
         return
     names = (*op.input_names(p), *op.output_names(p))
     inputs = len(grads)
@@ -180,9 +181,9 @@ def check_backward(
             )
     given = [told.get(name) for name in names]
     inferred(op, p, given[:inputs], given[inputs:])
-    if len(_PLANS) >= _LIMIT:
-        _PLANS.clear()
-    _PLANS[key] = True
+    if len(_CHECKED) >= _LIMIT:
+        _CHECKED.clear()
+    _CHECKED.add(key)
 
 
 def backward(
