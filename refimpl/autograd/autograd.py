@@ -29,7 +29,7 @@ from ..ndarray.recording import (
 from ..ndarray.run_operator import watched
 from ..ndarray.tape import STATE, Place, Record
 from ..symbol import Symbol, gradient
-from ..symbol.compose import attribute_text
+from ..symbol.calls import attribute_text
 from ..symbol.inference import Key, key_of
 from ..symbol.ir import Entry, Node
 from . import gradient_arrays

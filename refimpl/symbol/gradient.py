@@ -207,3 +207,23 @@ def build(
         MXNetError: a path to a wanted variable goes through an operator without a gradient.
     """
     return _Pass(outputs, wanted, differentiable, taped, order).run()
+
+
+def of_arguments(entries: Sequence[Entry], names: Sequence[str]) -> list[Entry]:
+    """The gradients of a graph with respect to its arguments of these names; zeros where nothing depends on one.
+
+    Raises:
+        MXNetError: a name is no argument, or a path to it goes through an operator without a gradient.
+    """
+    arguments = {node.name: node for node in post_order(entries) if node.is_variable}
+    for name in names:
+        if name not in arguments:
+            raise refusal("Symbol/gradient-name", f"{name!r} is no argument; there are {', '.join(arguments)}")
+    found = build(entries, {id(arguments[name]) for name in names}, differentiable=True)
+    if found.refused is not None:
+        raise found.refused
+
+    def zero(node: Node) -> Entry:
+        return Entry(Node(get("zeros_like"), f"{node.name}_grad", {}, [Entry(node, 0)]), 0)
+
+    return [found.of.get(id(arguments[name])) or zero(arguments[name]) for name in names]

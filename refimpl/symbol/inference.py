@@ -4,7 +4,7 @@ Inside, an unknown side is -1 (``UNKNOWN``) and an unknown shape None, and 0 is 
 shapes in the mode that ``mx.util.np_shape`` chooses; :func:`read_shape` and :func:`shown_shape` stand between.
 
 [infer/fixpoint] Knowledge flows in both directions: operators are visited inputs-first, then outputs-first,
-until a whole round adds nothing. One about which all is known has nothing more to say and is not visited again.
+until a whole round adds nothing. An operator about which all is known is not visited again.
 """
 
 from __future__ import annotations
