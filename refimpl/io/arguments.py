@@ -32,7 +32,8 @@ class Arguments:
     def required(self, **given: Any) -> None:
         """Refuse an argument that is None."""
         for name, value in given.items():
-            require(f"{self.subject}/required", value is not None, f"Required parameter {name} is not presented; give it")
+            missing = f"Required parameter {name} is not presented; give it"
+            require(f"{self.subject}/required", value is not None, missing)
 
     def integer(self, name: str, value: Any, least: int | None = None) -> int:
         """A whole number, of ``least`` or more."""
