@@ -26,6 +26,8 @@ import math
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Loop, items
 from .updates import MEMORY, bound, limited, register_update
 
@@ -44,15 +46,15 @@ class Params(NamedTuple):
 class Hyperparameters(NamedTuple):
     """The numbers of a step, in the type of the weight; ``rest`` is 1 - rho."""
 
-    rho: float
-    rest: float
-    epsilon: float
-    wd: float
-    rescale: float
-    clip: float
+    rho: np.floating
+    rest: np.floating
+    epsilon: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
 
 
-def step(weight, grad, acc_g, acc_delta, out, n, h):
+def step(weight, grad, acc_g, acc_delta, out, n, h: Hyperparameters):
     for i in items(n):
         g = limited(h.rescale * grad[i], h.clip)
         squares = h.rho * acc_g[i] + h.rest * g * g

@@ -29,6 +29,8 @@ import math
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Loop, items
 from .updates import MEMORY, averaging, bound, limited, numbers, register_update
 
@@ -50,18 +52,18 @@ class Params(NamedTuple):
 class Hyperparameters(NamedTuple):
     """The numbers of a step, in the type of the weight; ``rest1`` is 1 - beta1, ``rest2`` is 1 - beta2."""
 
-    lr: float
-    beta1: float
-    rest1: float
-    beta2: float
-    rest2: float
-    epsilon: float
-    wd: float
-    rescale: float
-    clip: float
+    lr: np.floating
+    beta1: np.floating
+    rest1: np.floating
+    beta2: np.floating
+    rest2: np.floating
+    epsilon: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
 
 
-def step(weight, grad, mean, var, out, n, h):
+def step(weight, grad, mean, var, out, n, h: Hyperparameters):
     for i in items(n):
         g = limited(h.rescale * grad[i] + h.wd * weight[i], h.clip)
         m = h.beta1 * mean[i] + h.rest1 * g

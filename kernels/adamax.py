@@ -30,6 +30,8 @@ D. P. Kingma, J. Ba (2014): Adam: a method for stochastic optimization, section 
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Loop, items
 from .updates import MEMORY, bound, limited, register_update
 
@@ -49,16 +51,16 @@ class Params(NamedTuple):
 class Hyperparameters(NamedTuple):
     """The numbers of a step, in the type of the weight; ``rest1`` is 1 - beta1."""
 
-    lr: float
-    beta1: float
-    rest1: float
-    beta2: float
-    wd: float
-    rescale: float
-    clip: float
+    lr: np.floating
+    beta1: np.floating
+    rest1: np.floating
+    beta2: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
 
 
-def step(weight, grad, mean, largest, out, n, h):
+def step(weight, grad, mean, largest, out, n, h: Hyperparameters):
     for i in items(n):
         g = limited(h.rescale * grad[i] + h.wd * weight[i], h.clip)
         m = h.beta1 * mean[i] + h.rest1 * g

@@ -44,6 +44,8 @@ import math
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Count, Floats, Loop, items, merge_all, require, same_type
 from .foundation.loops import COPY
 from .updates import (
@@ -98,18 +100,18 @@ def infer_type(p, ins, outs):
 class Hyperparameters(NamedTuple):
     """The numbers of a step, in the type of the weight; ``rest1`` is 1 - beta1, ``rest2`` is 1 - beta2."""
 
-    lr: float
-    wd: float
-    eta: float
-    beta1: float
-    rest1: float
-    beta2: float
-    rest2: float
-    epsilon: float
-    clip: float
+    lr: np.floating
+    wd: np.floating
+    eta: np.floating
+    beta1: np.floating
+    rest1: np.floating
+    beta2: np.floating
+    rest2: np.floating
+    epsilon: np.floating
+    clip: np.floating
 
 
-def step(weight, grad, mean, var, rescale, out, n, h):
+def step(weight, grad, mean, var, rescale, out, n, h: Hyperparameters):
     scale = rescale[0]
     still = scale == 0 or scale - scale != 0  # NaN and infinities: no number minus itself
     for i in items(n):

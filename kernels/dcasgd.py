@@ -29,6 +29,8 @@ S. Zheng and others (2017): Asynchronous stochastic gradient descent with delay 
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Loop, items, scalar
 from .updates import MEMORY, bound, limited, register_update
 
@@ -62,15 +64,15 @@ def compensated(g, weight, previous, lamda, wd):
 class Hyperparameters(NamedTuple):
     """The numbers of a step, in the type of the weight; ``momentum`` is 0 where there is none."""
 
-    lr: float
-    momentum: float
-    lamda: float
-    wd: float
-    rescale: float
-    clip: float
+    lr: np.floating
+    momentum: np.floating
+    lamda: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
 
 
-def step(weight, grad, previous, out, n, h):
+def step(weight, grad, previous, out, n, h: Hyperparameters):
     for i in items(n):
         w = weight[i]
         g = limited(h.rescale * grad[i], h.clip)
@@ -79,7 +81,7 @@ def step(weight, grad, previous, out, n, h):
         out[i] = w - moved
 
 
-def step_momentum(weight, grad, mom, previous, out, n, h):
+def step_momentum(weight, grad, mom, previous, out, n, h: Hyperparameters):
     for i in items(n):
         w = weight[i]
         g = limited(h.rescale * grad[i], h.clip)

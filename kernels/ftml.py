@@ -29,6 +29,8 @@ import math
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Loop, items
 from .updates import MEMORY, averaging, bound, correction, limited, numbers, register_update
 
@@ -53,20 +55,20 @@ class Hyperparameters(NamedTuple):
     ``rest1`` is 1 - beta1 and ``correction1`` is 1 - beta1 ** t; the same for beta2.
     """
 
-    lr: float
-    beta1: float
-    rest1: float
-    beta2: float
-    rest2: float
-    correction1: float
-    correction2: float
-    epsilon: float
-    wd: float
-    rescale: float
-    clip: float
+    lr: np.floating
+    beta1: np.floating
+    rest1: np.floating
+    beta2: np.floating
+    rest2: np.floating
+    correction1: np.floating
+    correction2: np.floating
+    epsilon: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
 
 
-def step(weight, grad, d, v, z, out, n, h):
+def step(weight, grad, d, v, z, out, n, h: Hyperparameters):
     for i in items(n):
         g = limited(h.rescale * grad[i] + h.wd * weight[i], h.clip)
         square = h.beta2 * v[i] + h.rest2 * g * g

@@ -29,6 +29,8 @@ import math
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Loop, items
 from .updates import MEMORY, bound, limited, numbers, register_update
 
@@ -48,15 +50,15 @@ class Params(NamedTuple):
 class Hyperparameters(NamedTuple):
     """The numbers of a step, in the type of the weight."""
 
-    lr: float
-    lamda1: float
-    beta: float
-    wd: float
-    rescale: float
-    clip: float
+    lr: np.floating
+    lamda1: np.floating
+    beta: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
 
 
-def step(weight, grad, z, n, out, size, h):
+def step(weight, grad, z, n, out, size, h: Hyperparameters):
     for i in items(size):
         g = limited(h.rescale * grad[i], h.clip)
         before = n[i]

@@ -43,6 +43,8 @@ import math
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Loop, items, merge, merge_all, same_type, scalar
 from .foundation.loops import COPY
 from .updates import MEMORY, all_single, averaging, bound, correction, limited, numbers, register_update
@@ -98,19 +100,19 @@ class Hyperparameters(NamedTuple):
     ``rest1`` is 1 - beta1; ``correction1`` is 1 - beta1 ** t, or 1 without bias_correction; the same for beta2.
     """
 
-    beta1: float
-    rest1: float
-    beta2: float
-    rest2: float
-    correction1: float
-    correction2: float
-    epsilon: float
-    wd: float
-    rescale: float
-    clip: float
+    beta1: np.floating
+    rest1: np.floating
+    beta2: np.floating
+    rest2: np.floating
+    correction1: np.floating
+    correction2: np.floating
+    epsilon: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
 
 
-def direct(weight, grad, mean, var, out, n, h):
+def direct(weight, grad, mean, var, out, n, h: Hyperparameters):
     for i in items(n):
         g = limited(h.rescale * grad[i], h.clip)
         mean[i] = h.beta1 * mean[i] + h.rest1 * g

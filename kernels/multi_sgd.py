@@ -39,6 +39,8 @@
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Count, Floats, Loop, items
 from .foundation.loops import COPY
 from .sgd import STEP, STEP_MOMENTUM, rates
@@ -84,20 +86,20 @@ class Hyperparameters(NamedTuple):
     ``one`` is 1; a rate, which is float32, is multiplied by it to have that type too.
     """
 
-    one: float
-    momentum: float
-    rescale: float
-    clip: float
+    one: np.floating
+    momentum: np.floating
+    rescale: np.floating
+    clip: np.floating
 
 
-def preloaded_step(weight, grad, lrs, wds, out, n, k, h):
+def preloaded_step(weight, grad, lrs, wds, out, n, k, h: Hyperparameters):
     lr = lrs[k] * h.one
     keep = h.one - lr * wds[k]
     for i in items(n):
         out[i] = keep * weight[i] - lr * limited(h.rescale * grad[i], h.clip)
 
 
-def preloaded_step_momentum(weight, grad, mom, lrs, wds, out, n, k, h):
+def preloaded_step_momentum(weight, grad, mom, lrs, wds, out, n, k, h: Hyperparameters):
     lr = lrs[k] * h.one
     decay = lr * wds[k]
     for i in items(n):

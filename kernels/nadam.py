@@ -65,21 +65,21 @@ class Hyperparameters(NamedTuple):
     which the mean is; ``rest1`` is 1 - beta1, ``rest2`` is 1 - beta2 and ``correction2`` is 1 - beta2 ** t.
     """
 
-    lr: float
-    share: float
-    next_share: float
-    beta1: float
-    rest1: float
-    beta2: float
-    rest2: float
-    correction2: float
-    epsilon: float
-    wd: float
-    rescale: float
-    clip: float
+    lr: np.floating
+    share: np.floating
+    next_share: np.floating
+    beta1: np.floating
+    rest1: np.floating
+    beta2: np.floating
+    rest2: np.floating
+    correction2: np.floating
+    epsilon: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
 
 
-def step(weight, grad, mean, var, out, n, h):
+def step(weight, grad, mean, var, out, n, h: Hyperparameters):
     for i in items(n):
         g = limited(h.rescale * grad[i] + h.wd * weight[i], h.clip)
         m = h.beta1 * mean[i] + h.rest1 * g

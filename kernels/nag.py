@@ -33,6 +33,8 @@ momentum in deep learning.
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Loop, items
 from .foundation.loops import COPY
 from .updates import MEMORY, bound, limited, numbers, register_update
@@ -52,15 +54,15 @@ class Params(NamedTuple):
 class Hyperparameters(NamedTuple):
     """The numbers of a step, in the type of the weight; ``ahead`` is momentum + 1."""
 
-    lr: float
-    momentum: float
-    ahead: float
-    wd: float
-    rescale: float
-    clip: float
+    lr: np.floating
+    momentum: np.floating
+    ahead: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
 
 
-def step(weight, grad, mom, out, n, in_place, h):
+def step(weight, grad, mom, out, n, in_place, h: Hyperparameters):
     for i in items(n):
         g = limited(h.rescale * grad[i], h.clip)
         old = weight[i]

@@ -36,6 +36,8 @@ import math
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Loop, items
 from .updates import MEMORY, averaging, bound, limited, numbers, register_update
 
@@ -67,18 +69,18 @@ class CentredParams(NamedTuple):
 class Hyperparameters(NamedTuple):
     """The numbers of a step, in the type of the weight; ``rest1`` is 1 - gamma1, ``gamma2`` 0 without momentum."""
 
-    lr: float
-    gamma1: float
-    rest1: float
-    gamma2: float
-    epsilon: float
-    wd: float
-    rescale: float
-    clip: float
-    clip_weights: float
+    lr: np.floating
+    gamma1: np.floating
+    rest1: np.floating
+    gamma2: np.floating
+    epsilon: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
+    clip_weights: np.floating
 
 
-def step(weight, grad, n, out, size, h):
+def step(weight, grad, n, out, size, h: Hyperparameters):
     for i in items(size):
         g = limited(h.rescale * grad[i] + h.wd * weight[i], h.clip)
         square = h.gamma1 * n[i] + h.rest1 * g * g
@@ -86,7 +88,7 @@ def step(weight, grad, n, out, size, h):
         out[i] = limited(weight[i] - h.lr * g / math.sqrt(square + h.epsilon), h.clip_weights)
 
 
-def step_centred(weight, grad, n, mean, delta, out, size, h):
+def step_centred(weight, grad, n, mean, delta, out, size, h: Hyperparameters):
     for i in items(size):
         g = limited(h.rescale * grad[i] + h.wd * weight[i], h.clip)
         square = h.gamma1 * n[i] + h.rest1 * g * g

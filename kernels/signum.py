@@ -35,6 +35,8 @@ problems.
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Loop, items, scalar
 from .updates import MEMORY, averaging, bound, limited, numbers, register_update
 
@@ -75,16 +77,16 @@ class Hyperparameters(NamedTuple):
     ``keep`` is 1 - lr * wd_lh, ``rest`` is 1 - momentum.
     """
 
-    keep: float
-    lr: float
-    momentum: float
-    rest: float
-    wd: float
-    rescale: float
-    clip: float
+    keep: np.floating
+    lr: np.floating
+    momentum: np.floating
+    rest: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
 
 
-def step_momentum(weight, grad, mom, out, n, h):
+def step_momentum(weight, grad, mom, out, n, h: Hyperparameters):
     for i in items(n):
         g = limited(h.rescale * grad[i], h.clip)
         m = h.momentum * mom[i] - h.rest * (h.wd * weight[i] + g)
