@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .foundation import Case, Loop, items
-from .updates import MEMORY, averaging, bound, limited, numbers, register_update
+from .shared.updates import MEMORY, averaging, bound, limited, numbers, register_update
 
 
 class Params(NamedTuple):

@@ -48,7 +48,7 @@ import numpy as np
 
 from .foundation import Case, Count, Floats, Loop, items, merge_all, require, same_type
 from .foundation.loops import COPY
-from .updates import (
+from .shared.updates import (
     MEMORY,
     all_single,
     averaging,

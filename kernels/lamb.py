@@ -47,7 +47,7 @@ import numpy as np
 
 from .foundation import Case, Loop, items, merge, merge_all, same_type, scalar
 from .foundation.loops import COPY
-from .updates import MEMORY, all_single, averaging, bound, correction, limited, numbers, register_update
+from .shared.updates import MEMORY, all_single, averaging, bound, correction, limited, numbers, register_update
 
 
 class DirectionParams(NamedTuple):

@@ -26,7 +26,7 @@ from math import prod, sqrt
 import numpy as np
 
 from .foundation import UNKNOWN, Case, Loop, Op, either, items, merge, register, require, scratch, told
-from .linalg import (
+from .shared.linalg import (
     ADD_SCALED,
     MIRROR,
     TRIANGLE_SOLVE,

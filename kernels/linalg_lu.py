@@ -37,7 +37,7 @@ from math import log
 import numpy as np
 
 from .foundation import Case, Loop, Op, allocate, items, merge, register, require_some, scratch
-from .linalg import (
+from .shared.linalg import (
     Layout,
     batch,
     complain,

@@ -44,7 +44,7 @@ import numpy as np
 from .foundation import Case, Count, Floats, Loop, items
 from .foundation.loops import COPY
 from .sgd import STEP, STEP_MOMENTUM, rates
-from .updates import MEMORY, bound, limited, numbers, register_many
+from .shared.updates import MEMORY, bound, limited, numbers, register_many
 
 
 class Params(NamedTuple):

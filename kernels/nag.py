@@ -37,7 +37,7 @@ import numpy as np
 
 from .foundation import Case, Loop, items
 from .foundation.loops import COPY
-from .updates import MEMORY, bound, limited, numbers, register_update
+from .shared.updates import MEMORY, bound, limited, numbers, register_update
 
 
 class Params(NamedTuple):
