@@ -19,6 +19,13 @@ def refusal(clause: str, message: str, kind: type[Exception] = MXNetError) -> Ex
 def require(
     clause: str, holds: object, message: str, kind: type[Exception] = MXNetError
 ) -> None:
-    """Refuse with ``clause`` unless ``holds``."""
+    """Refuse with ``clause`` unless ``holds``.
+
+    Args:
+        clause: the name of the rule.
+        holds: whether it is kept.
+        message: what was given, what was expected and what to do.
+        kind: the type of the exception.
+    """
     if not holds:
         raise refusal(clause, message, kind)

@@ -152,7 +152,7 @@ class Perplexity(EvalMetric):
     """exp of the mean of -log(probability of the label), probabilities below 1e-10 taken for 1e-10.
 
     Labels equal to ``ignore_label`` (unless None) count neither as loss nor as sample. A label outside
-    the classes is taken for the nearest one.
+    the classes is taken for the nearest one. ``axis`` is the axis of classes.
     """
 
     def __init__(

@@ -226,6 +226,11 @@ def check_label_shapes(
 ) -> tuple[Any, Any]:
     """Return both, each wrapped in a list if ``wrap`` and it is an array.
 
+    Args:
+        labels, preds: arrays, or lists of them.
+        wrap: whether an array becomes a list of one.
+        shape: whether shapes are compared, not lengths.
+
     Raises:
         ValueError: their lengths differ, or with ``shape`` their shapes.
     """

@@ -125,7 +125,14 @@ class Optimizer:
         return None
 
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
-        """Change ``weight`` (and ``state``) in place by one step along ``grad``."""
+        """Change ``weight`` (and ``state``) in place by one step along ``grad``.
+
+        Args:
+            index: the parameter's index, under which its updates are counted and its multipliers found.
+            weight: the parameter.
+            grad: its gradient, before ``rescale_grad`` and clipping.
+            state: what ``create_state`` made for it.
+        """
         raise NotImplementedError(f"{type(self).__name__} must override update")
 
     def create_state_multi_precision(self, index: Index, weight: NDArray) -> Any:
@@ -139,6 +146,9 @@ class Optimizer:
 
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         """As :meth:`update`, on the float32 copy if there is one.
+
+        ``index``, ``weight`` and ``grad`` are those of :meth:`update`; ``state`` is what
+        :meth:`create_state_multi_precision` made.
 
         A rule with ``aggregate_num`` is given lists of so many parameters at once, of one type.
         """

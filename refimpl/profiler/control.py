@@ -147,6 +147,12 @@ _SORTS = ("total", "avg", "min", "max", "count")
 def dumps(reset: bool = False, format: str = "table", sort_by: str = "total", ascending: bool = False) -> str:  # noqa: A002  # MXNet's name
     """Sums over all runs since the last ``reset``, as a "table" or as "json"; milliseconds.
 
+    Args:
+        reset: whether the sums begin anew afterwards.
+        format: "table" or "json".
+        sort_by: "total", "avg", "min", "max" or "count".
+        ascending: whether the smallest comes first.
+
     Empty unless ``aggregate_stats`` was set.
 
     Raises:

@@ -20,7 +20,16 @@ def rnn_unroll(
     cell: BaseRNNCell, length: int, inputs: Steps | None = None, begin_state: States | None = None,
     input_prefix: str = "", layout: str = "NTC",
 ) -> tuple[Steps, States]:
-    """``cell.unroll``, under its old name; without inputs, variables ``PREFIXt0_data`` ... are made."""
+    """``cell.unroll``, under its old name; without inputs, variables ``PREFIXt0_data`` ... are made.
+
+    Args:
+        cell: the cell.
+        length: the number of times.
+        inputs: the sequence, as ``cell.unroll`` takes it, or None.
+        begin_state: the states before the first time; None for those of the cell.
+        input_prefix: what the names of the variables begin with.
+        layout: "NTC" or "TNC", for inputs that are one symbol.
+    """
     warnings.warn("rnn_unroll is deprecated. Please call cell.unroll directly.", stacklevel=2)
     if inputs is None:
         inputs = [symbol.Variable(f"{input_prefix}t{time}_data") for time in range(length)]
@@ -36,6 +45,12 @@ def save_rnn_checkpoint(
     aux_params: Mapping[str, NDArray],
 ) -> None:
     """:func:`mx.model.save_checkpoint`, with the weights of one or several cells unpacked first.
+
+    Args:
+        cells: a cell, or a list of cells.
+        prefix, epoch: the files are ``PREFIX-symbol.json`` and ``PREFIX-EPOCH.params``, with four digits.
+        symbol: the network; None to write parameters alone.
+        arg_params, aux_params: arrays by name.
 
     Raises:
         KeyError: an array of a cell is missing.
