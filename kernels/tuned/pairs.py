@@ -7,6 +7,8 @@ Comparisons find the corner with the maximum, and a second shuffle stores all fo
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from llvmlite import ir
 from numba.core import types
@@ -57,28 +59,25 @@ def route(typing, head, place, data, upper, lower, d_data, count, least):
 
 
 @kernel
-def fill_pairs(head, data, d_data, height, width, high, wide, planes, least):
+def fill_pairs(head, data, d_data, least, planes, height, width, out_height, out_width):
     for plane in range(planes):
-        for i in range(high):
-            upper = (plane * height + 2 * i) * width
-            for j in range(0, wide, 16):
+        for y in range(out_height):
+            upper = (plane * height + 2 * y) * width
+            for x in range(0, out_width, 16):
                 route(
-                    head, (plane * high + i) * wide + j, data, upper + 2 * j, upper + width + 2 * j,
-                    d_data, wide - j, least,
+                    head, (plane * out_height + y) * out_width + x, data, upper + 2 * x, upper + width + 2 * x,
+                    d_data, out_width - x, least,
                 )
-            for w in range(2 * wide, width):
+            for w in range(2 * out_width, width):
                 d_data[upper + w] = 0
                 d_data[upper + width + w] = 0
-        for at in range((plane * height + 2 * high) * width, (plane + 1) * height * width):
+        for at in range((plane * height + 2 * out_height) * width, (plane + 1) * height * width):
             d_data[at] = 0
 
 
 @twin
-def max_pairs_back(
-    head: Buffer, data: Buffer, d_data: Buffer, height: int, width: int, high: int, wide: int,
-    planes: int, least: float,
-) -> None:  # fmt: skip
-    """Gradient of maxima over windows of 2 x 2 side by side."""
+def max_pairs_back(head: Buffer, data: Buffer, d_data: Buffer, least: float, g: Any) -> None:
+    """Gradient of maxima over windows of 2 x 2 side by side; ``g`` is the page's geometry."""
     fill_pairs(
-        head.flat, data.flat, d_data.flat, height, width, high, wide, planes, np.float32(least)
+        head.flat, data.flat, d_data.flat, np.float32(least), g.planes, g.height, g.width, g.out_height, g.out_width
     )
