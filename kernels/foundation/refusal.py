@@ -1,4 +1,4 @@
-"""How this project says no: one exception type, one clause, one sentence that mends."""
+"""Refusals: errors of MXNet's types that name the broken clause and say what to do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class MXNetError(RuntimeError):
 
 
 def refusal(clause: str, message: str, kind: type[Exception] = MXNetError) -> Exception:
-    """Build (not raise) an error of MXNet's type ``kind`` that names its clause."""
+    """Build, without raising it, an error of MXNet's type ``kind`` that names its clause."""
     error = kind(f"{message} [{clause}]")
     error.clause = clause  # type: ignore[attr-defined]  # every refusal carries its clause, whatever its type
     return error
@@ -19,7 +19,7 @@ def refusal(clause: str, message: str, kind: type[Exception] = MXNetError) -> Ex
 def require(
     clause: str, holds: object, message: str, kind: type[Exception] = MXNetError
 ) -> None:
-    """Refuse with ``clause`` unless ``holds``.
+    """Raise a refusal with ``clause`` unless ``holds``.
 
     Args:
         clause: the name of the rule.
