@@ -30,7 +30,7 @@ D. P. Kingma, J. Ba (2014): Adam: a method for stochastic optimization, section 
 from typing import NamedTuple
 
 from .foundation import Case, Loop, items
-from .updates import bound, limited, register_update
+from .shared.updates import bound, limited, register_update
 
 
 class Params(NamedTuple):

@@ -45,7 +45,16 @@ from typing import NamedTuple
 
 from .foundation import Case, Count, Floats, Loop, items, merge_all, require, same_type
 from .foundation.loops import COPY
-from .updates import all_single, averaging, bound, limited, master_types, numbers, register_many, register_update
+from .shared.updates import (
+    all_single,
+    averaging,
+    bound,
+    limited,
+    master_types,
+    numbers,
+    register_many,
+    register_update,
+)
 
 
 class Params(NamedTuple):

@@ -29,7 +29,7 @@ S. Zheng and others (2017): Asynchronous stochastic gradient descent with delay 
 from typing import NamedTuple
 
 from .foundation import Case, Loop, items, scalar
-from .updates import bound, limited, register_update
+from .shared.updates import bound, limited, register_update
 
 
 class Params(NamedTuple):

@@ -29,7 +29,7 @@ import math
 from typing import NamedTuple
 
 from .foundation import Case, Loop, items
-from .updates import averaging, bound, correction, limited, numbers, register_update
+from .shared.updates import averaging, bound, correction, limited, numbers, register_update
 
 
 class Params(NamedTuple):

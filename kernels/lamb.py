@@ -44,7 +44,7 @@ from typing import NamedTuple
 
 from .foundation import Case, Loop, items, merge, merge_all, same_type, scalar
 from .foundation.loops import COPY
-from .updates import all_single, averaging, bound, correction, limited, numbers, register_update
+from .shared.updates import all_single, averaging, bound, correction, limited, numbers, register_update
 
 
 class DirectionParams(NamedTuple):

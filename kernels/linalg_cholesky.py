@@ -48,7 +48,7 @@ from math import log, prod, sqrt
 import numpy as np
 
 from .foundation import Case, Loop, Op, items, merge, register, scratch
-from .linalg import (
+from .shared.linalg import (
     ADD_TURNED,
     IDENTITY,
     KEEP_TRIANGLE,

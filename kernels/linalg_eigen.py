@@ -27,7 +27,7 @@ from math import nan, prod, sqrt
 import numpy as np
 
 from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, scratch
-from .linalg import infer_type, matrices_of, multiply, square
+from .shared.linalg import infer_type, matrices_of, multiply, square
 
 
 def infer(p, ins, outs):

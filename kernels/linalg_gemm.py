@@ -43,7 +43,7 @@ from typing import NamedTuple
 
 from .foundation import UNKNOWN, Case, Op, either, merge, register, require, scratch
 from .foundation.loops import COPY
-from .linalg import ADD_SCALED, ADD_TURNED, SCALE, infer_type, matrices, matrices_of, multiply
+from .shared.linalg import ADD_SCALED, ADD_TURNED, SCALE, infer_type, matrices, matrices_of, multiply
 
 
 class Params(NamedTuple):

@@ -26,15 +26,7 @@ from math import prod, sqrt
 import numpy as np
 
 from .foundation import UNKNOWN, Case, Loop, Op, either, items, merge, register, require, scratch, told
-from .linalg import (
-    ADD_SCALED,
-    MIRROR,
-    TRIANGLE_SOLVE,
-    infer_type,
-    matrices,
-    matrices_of,
-    multiply,
-)
+from .shared.linalg import ADD_SCALED, MIRROR, TRIANGLE_SOLVE, infer_type, matrices, matrices_of, multiply
 
 
 def infer(p, ins, outs):

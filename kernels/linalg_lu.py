@@ -37,7 +37,16 @@ from math import log, prod
 import numpy as np
 
 from .foundation import Case, Loop, Op, allocate, items, merge, register, require_some, scratch
-from .linalg import complain, infer_alike, infer_type, matrices_of, multiply, per_matrix, scalars, square
+from .shared.linalg import (
+    complain,
+    infer_alike,
+    infer_type,
+    matrices_of,
+    multiply,
+    per_matrix,
+    scalars,
+    square,
+)
 
 
 def infer_numbers(p, ins, outs):

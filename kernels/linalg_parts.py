@@ -33,7 +33,7 @@ from math import isqrt, prod
 from typing import NamedTuple
 
 from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, scalar, told
-from .linalg import infer_type, square
+from .shared.linalg import infer_type, square
 
 
 class Diagonal(NamedTuple):

@@ -43,7 +43,7 @@ from typing import NamedTuple
 
 from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, scratch
 from .foundation.loops import zero
-from .linalg import TRIANGLE_SOLVE, TRIANGLE_TIMES, infer_type, matrices, square
+from .shared.linalg import TRIANGLE_SOLVE, TRIANGLE_TIMES, infer_type, matrices, square
 
 
 class Params(NamedTuple):

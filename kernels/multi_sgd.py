@@ -41,7 +41,7 @@ from typing import NamedTuple
 from .foundation import Case, Count, Floats, Loop, items
 from .foundation.loops import COPY
 from .sgd import STEP, STEP_MOMENTUM, rates
-from .updates import bound, limited, numbers, register_many
+from .shared.updates import bound, limited, numbers, register_many
 
 
 class Params(NamedTuple):

@@ -37,7 +37,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .foundation import Case, Loop, items
-from .updates import bound, limited, power, register_update
+from .shared.updates import bound, limited, power, register_update
 
 
 class Params(NamedTuple):

@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 from .foundation import Case, Loop, items
 from .foundation.loops import COPY
-from .updates import bound, limited, numbers, register_update
+from .shared.updates import bound, limited, numbers, register_update
 
 
 class Params(NamedTuple):

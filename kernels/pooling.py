@@ -84,7 +84,7 @@ from .foundation import (
     same_type,
     scalar,
 )
-from .pooling_windows import channel_last, checked, count, image_of, in_planes, pairs, windows
+from .shared.pooling_windows import channel_last, checked, count, image_of, in_planes, pairs, windows
 from .tuned import pairs as tuned_pairs
 
 

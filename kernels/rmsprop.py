@@ -36,7 +36,7 @@ import math
 from typing import NamedTuple
 
 from .foundation import Case, Loop, items
-from .updates import averaging, bound, limited, numbers, register_update
+from .shared.updates import averaging, bound, limited, numbers, register_update
 
 
 class Params(NamedTuple):

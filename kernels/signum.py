@@ -35,7 +35,7 @@ problems.
 from typing import NamedTuple
 
 from .foundation import Case, Loop, items, scalar
-from .updates import averaging, bound, limited, numbers, register_update
+from .shared.updates import averaging, bound, limited, numbers, register_update
 
 
 class Params(NamedTuple):

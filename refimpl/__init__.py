@@ -11,8 +11,8 @@ if not (_Path(__file__).parent / "kernels").is_dir():
 # Ground floor first: each line may import from the lines above it, never from those below.
 from . import base, error, context, util, engine, name, attribute, registry, runtime  # noqa: I001
 from . import ndarray, random, symbol
-from . import control_flow as _control_flow  # noqa: F401  # registers loops and branches; no name of MXNet's
-from . import executor, autograd, cached_op, executor_v2
+from . import executor, autograd, executor_v2
+from .executor import cached_op
 from . import operator, profiler, recordio
 from . import io, initializer, lr_scheduler, optimizer, metric, kvstore
 from . import callback, monitor, executor_manager, model

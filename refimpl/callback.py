@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .base import refusal
-from .checkpoint import save_checkpoint
+from .symbol.checkpoint import save_checkpoint
 
 EpochCallback = Callable[..., None]
 BatchCallback = Callable[[Any], None]

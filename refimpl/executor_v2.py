@@ -1,7 +1,7 @@
 """The Executor of MXNet 2.0: a CachedOp, private copies of the arguments, and autograd.
 
-It answers to the same names as the 1.x executor (``refimpl/executor.py``) and keeps another contract; the table
-in spec/executor.md puts them side by side. Reached through ``Symbol._bind`` and ``Symbol._simple_bind``.
+It answers to the same names as the 1.x executor (``refimpl/executor/executor.py``) and keeps another contract; the
+table in spec/executor.md puts them side by side. Reached through ``Symbol._bind`` and ``Symbol._simple_bind``.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import numpy as np
 
 from . import autograd
 from .base import dtype_of, refusal
-from .cached_op import CachedOp
 from .context import Context
+from .executor.cached_op import CachedOp
 from .ndarray import NDArray, array, zeros
-from .restoring import unchanged_on_failure
+from .ndarray.restoring import unchanged_on_failure
 from .symbol import Symbol
 
 Given = dict[str, NDArray] | list[NDArray] | tuple[NDArray, ...] | None

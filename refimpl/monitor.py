@@ -12,7 +12,7 @@ import numpy as np
 
 from .base import refusal
 from .ndarray import NDArray, array
-from .restoring import unchanged_on_failure
+from .ndarray.restoring import unchanged_on_failure
 
 Entry = tuple[int, str, str]
 

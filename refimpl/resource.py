@@ -9,7 +9,7 @@ import numpy as np
 from . import engine
 from .context import Context
 from .kernels.foundation import Buffer, allocate
-from .kernels.random_streams import STATE_SIZE, seed_streams
+from .kernels.shared.random_streams import STATE_SIZE, seed_streams
 
 _LOCK = threading.Lock()
 _STREAMS: dict[Context, Buffer] = {}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Network(str, Enum):
-    """The networks of refimpl/networks.py."""
+    """The networks of refimpl/model/networks.py."""
 
     mlp = "mlp"
     lenet = "lenet"
@@ -199,8 +199,8 @@ def _step_epochs(text: str) -> list[int]:
 
 def _network(name: str, split: Dataset) -> Symbol:
     """The network, named as in a fresh process, so that equal networks have equal JSON."""
+    from ..model.networks import NETWORKS
     from ..name import NameManager
-    from ..networks import NETWORKS
 
     with NameManager():
         return NETWORKS[name](split.classes, split.image_shape)

@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .. import operator_pages
 from ..kernels.foundation import REGISTRY, Op
+from ..op_registry import pages as operator_pages
 
 FILE = Path(__file__).with_name("rules.json")
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from .. import initializer, random
 from ..base import MXNetError, refusal
-from ..checkpoint import load_checkpoint
 from ..context import Context, cpu
 from ..data import TRAINING
 from ..data import digits as packaged_digits
@@ -24,6 +23,7 @@ from ..module.optimizing import OptimizingModule
 from ..name import NameManager
 from ..ndarray import array
 from ..symbol import Symbol
+from ..symbol.checkpoint import load_checkpoint
 from ..symbol.inference import is_shown_whole
 from .collect import Data, collect
 
@@ -131,7 +131,7 @@ def digits(contexts: Sequence[Context] = (cpu(0), cpu(1)), batch_size: int = 64,
             "Cli/batch-within-data", f"a batch of {batch_size} rows is more than the {TRAINING} training images",
             ValueError,
         )
-    from ..networks import lenet
+    from ..model.networks import lenet
 
     random.seed(0)
     with NameManager():

@@ -11,9 +11,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from .. import profiling_hook
+from ..engine import profiling_hook
+from ..executor.step_runner import touched
 from ..profiler.recorder import Recorder
-from ..running import touched
 
 Row = dict[str, Any]
 

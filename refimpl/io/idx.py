@@ -21,7 +21,7 @@ from typing import IO
 import numpy as np
 
 from ..base import refusal
-from ..reading import open_file
+from ..files.reading import open_file
 
 LARGEST = 2**31  # bytes; four times the largest file in use (EMNIST)
 MOST_COMPRESSED = 1032  # a deflate stream cannot hold more bytes than this for each of its own

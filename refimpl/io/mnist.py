@@ -11,7 +11,7 @@ import numpy as np
 
 from ..base import refusal, require
 from ..ndarray import NDArray, array
-from ..restoring import delivered
+from ..ndarray.restoring import delivered
 from .desc import DataBatch, DataDesc
 from .idx import IMAGES, LABELS, read_idx
 from .iterator import MXDataIter

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..base import refusal, require
 from ..ndarray import NDArray, array, concatenate
+from ..ndarray.restoring import delivered
 from ..quirks import declare
-from ..restoring import delivered
 from .desc import DataBatch, DataDesc
 from .iterator import DataIter
 

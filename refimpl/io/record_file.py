@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base import MXNetError, refusal, require
-from ..image_records import decoded, unpack
-from ..reading import read_file, size_of
-from ..recordio import _FIRST, _LAST, _MAGIC, _MIDDLE, _WHOLE, MXIndexedRecordIO, MXRecordIO
+from ..files.reading import read_file, size_of
+from ..recordio.image_records import decoded, unpack
+from ..recordio.recordio import _FIRST, _LAST, _MAGIC, _MIDDLE, _WHOLE, MXIndexedRecordIO, MXRecordIO
 
 
 class Sample(NamedTuple):

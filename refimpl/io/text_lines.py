@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base import refusal
-from ..reading import open_file, size_of
+from ..files.reading import open_file, size_of
 
 _MARK = b"\xef\xbb\xbf"  # some editors begin a UTF-8 file with it
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..base import refusal, require
-from ..kernels import two_bit
 from ..kernels.foundation import allocate, as_buffer
+from ..kernels.shared import two_bit
 from ..ndarray import NDArray
 
 TYPE = "2bit"

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from ..atomic import write_atomically
 from ..base import MXNetError, refusal, require
-from ..reading import open_file
+from ..files.atomic import write_atomically
+from ..files.reading import open_file
 from .messages import Key
 
 KINDS = ("init", "push", "pull", "wait", "barrier", "leave", "lost")

@@ -14,9 +14,9 @@ from .. import optimizer as opt
 from ..base import refusal, require
 from ..context import cpu
 from ..ndarray import NDArray
+from ..ndarray.restoring import unchanged_on_failure
 from ..optimizer import states
 from ..quirks import declare
-from ..restoring import unchanged_on_failure
 from . import rows, sums
 from .base import KVStoreBase
 from .compression import TwoBit, working_type

@@ -6,14 +6,14 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .. import unfinished
 from ..base import refusal
 from ..context import Context
+from ..executor import unfinished
 from ..executor_manager import _check_arguments, _split_input_slice
 from ..io import DataDesc
 from ..metric import EvalMetric
 from ..ndarray import NDArray
-from ..restoring import unchanged_on_failure
+from ..ndarray.restoring import unchanged_on_failure
 from .arrays import Load, along, cut_heads, inferred, mean_of, merged, owned, pooled, sliced_shape
 from .crew import Crew
 from .descriptions import check_labels, resized

@@ -9,9 +9,9 @@ from contextlib import nullcontext
 from typing import Any
 
 from .. import symbol as sym
-from ..atomic import together
 from ..base import refusal
 from ..context import Context, cpu
+from ..files.atomic import together
 from ..initializer import InitDesc
 from ..io import DataDesc
 from ..ndarray import NDArray

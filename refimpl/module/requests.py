@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from ..base import refusal
-from ..binding import REQUIREMENTS
 from ..context import Context
+from ..executor.binding import REQUIREMENTS
 
 
 def gradient_requests(

@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import reading
-from ..atomic import sha256_written, write_atomically
 from ..base import refusal
-from ..foreign import what_it_is
+from ..files import reading
+from ..files.atomic import sha256_written, write_atomically
+from ..files.mistaken import what_it_is
 from ..ndarray import NDArray
 from ..ndarray.file_format import record
 from . import class_names

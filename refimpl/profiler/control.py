@@ -7,9 +7,10 @@ import json
 import warnings
 from typing import Any, Literal, NamedTuple
 
-from .. import engine, profiling_hook
-from ..atomic import write_atomically
+from .. import engine
 from ..base import refusal, require
+from ..engine import profiling_hook
+from ..files.atomic import write_atomically
 from ..kernels.foundation.params import parse
 from .recorder import RECORDER
 from .tables import as_json, as_table

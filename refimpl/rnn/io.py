@@ -15,7 +15,7 @@ import numpy as np
 from ..base import require
 from ..io import DataBatch, DataDesc, DataIter
 from ..ndarray import NDArray, array
-from ..restoring import delivered
+from ..ndarray.restoring import delivered
 
 
 def encode_sentences(

@@ -12,9 +12,9 @@ from typing import Any as _Any
 
 from ..base import numeric_types as _numeric_types
 from ..base import refusal as _refusal
-from ..publishing import furnish as _furnish
-from ..publishing import publish as _publish
-from ..reading import read_file as _read_file
+from ..files.reading import read_file as _read_file
+from ..op_registry.publishing import furnish as _furnish
+from ..op_registry.publishing import publish as _publish
 from . import json_format as _json_format
 from . import operators
 from .compose import variable as Variable  # noqa: N812  # MXNet's name

@@ -21,7 +21,7 @@ class Execution:
         self, ctx: Context, args: Any, args_grad: Any = None, grad_req: Any = "write",
         aux_states: Any = None, group2ctx: Any = None, shared_exec: Executor | None = None,
     ) -> Executor:
-        """Give every argument an array and return an Executor; see ``refimpl/executor.py``."""
+        """Give every argument an array and return an Executor; see ``refimpl/executor/executor.py``."""
         from ..executor import bind
 
         return bind(self, ctx, args, args_grad, grad_req, aux_states, group2ctx, shared_exec)  # type: ignore[arg-type]  # a Symbol
@@ -32,7 +32,7 @@ class Execution:
         shared_exec: Executor | None = None, shared_buffer: dict[str, NDArray] | None = None, **kwargs: Any,
     ) -> Executor:
         """Infer all shapes from the given ones, allocate arrays of zeros and bind them."""
-        from ..binding import simple_bind
+        from ..executor.binding import simple_bind
 
         return simple_bind(
             self,  # type: ignore[arg-type]  # a Symbol

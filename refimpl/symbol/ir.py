@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..kernels.foundation import Op
-from ..signatures import Signature, parsed, signature
+from ..op_registry.signatures import Signature, parsed, signature
 
 
 class Entry(NamedTuple):

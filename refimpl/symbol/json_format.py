@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..base import MXNetError, refusal
-from ..foreign import what_it_is
+from ..files.mistaken import what_it_is
 from ..kernels.foundation.params import Shape, field_types
-from ..known_operators import find
+from ..op_registry.known import find
 from . import upgrades
 from .ir import Entry, Node, post_order
 from .json_text import (

@@ -293,7 +293,7 @@ class Symbol(Arithmetic, Execution, Transforms):
 
     def save(self, fname: str, remove_amp_cast: bool = True) -> None:
         """Write the JSON text; a crash leaves the old file or the new one, whole."""
-        from ..atomic import write_atomically
+        from ..files.atomic import write_atomically
 
         if not isinstance(fname, (str, Path)):
             raise refusal("Symbol/save-name", "fname need to be string", TypeError)

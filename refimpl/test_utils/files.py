@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..atomic import write_atomically
 from ..base import refusal
+from ..files.atomic import write_atomically
 from ..io import MNISTIter
 from ..io.idx import IMAGES, LABELS, read_idx
 

@@ -162,7 +162,7 @@ def has_gradient(of: Example) -> bool:
 
 def random_stream(device: str) -> Buffer:
     """Fresh generator states, as operators with ``random`` get them, always from the same seed."""
-    streams = importlib.import_module("refimpl.kernels.random_streams")
+    streams = importlib.import_module("refimpl.kernels.shared.random_streams")
     state = allocate((streams.STATE_SIZE,), np.dtype(np.uint32), device)
     streams.seed_streams(state, 7)
     return state

@@ -11,9 +11,12 @@ import types
 import pytest
 
 import refimpl as mx
-from refimpl import cli, known_operators, operator_docs, operator_facts
+from refimpl import cli
 from refimpl.kernels import distinct, get
 from refimpl.kernels.foundation import REGISTRY
+from refimpl.op_registry import docs as operator_docs
+from refimpl.op_registry import facts as operator_facts
+from refimpl.op_registry import known as known_operators
 
 ABSENT = next((name for name in known_operators.tiers() if name not in REGISTRY and name[0] != "_"), "")
 ABSENT_INTERNAL = "_split_v2_backward"
@@ -120,7 +123,7 @@ def test_a_function_in_a_class_is_a_method() -> None:
 def test_nothing_is_made_from_pages_at_import() -> None:
     code = (
         "import sys, refimpl; "
-        "print([m for m in ('refimpl.operator_docs', 'refimpl.operator_facts') if m in sys.modules])"
+        "print([m for m in ('refimpl.op_registry.docs', 'refimpl.op_registry.facts') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "[]"

@@ -10,15 +10,15 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ... import unfinished
 from ...base import refusal, require
 from ...context import Context
+from ...executor import unfinished
 from ...module import Module
 from ...module.life_cycle import demand
 from ...module.module import DEVICE
 from ...module.undo import shapes_kept_on_failure
 from ...ndarray import NDArray
-from ...restoring import unchanged_on_failure
+from ...ndarray.restoring import unchanged_on_failure
 from . import corners, workers
 from .full_pass import Sums, Terms, dense, rows_of, summed_gradients
 from .svrg_optimizer import _SVRGOptimizer

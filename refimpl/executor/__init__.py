@@ -1,0 +1,9 @@
+"""mx.executor: a symbol bound to arrays, run forward and backward.
+
+Binding (``binding``) makes a program (``program``) of steps (``steps``) over shared memory (``memory_pool``);
+``step_runner`` runs them, ``executor`` holds what users call.
+"""
+
+from .executor import Executor, bind
+
+__all__ = ["Executor", "bind"]
