@@ -25,6 +25,8 @@ COMMENT = re.compile(rf"^ *# decides: ({NAME}(?:, {NAME})*)$", re.MULTILINE)
 
 Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
+_SCOPES = {ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda}
+_LEAVES = {ast.Name, ast.Load, ast.Store, ast.arg, ast.alias}
 
 
 class Decision(NamedTuple):
@@ -97,22 +99,26 @@ class Source:
         self.refusers: dict[str, Refuser] = {}
 
     def _read(self, node: ast.AST, scopes: tuple[Scope, ...], parent: ast.AST) -> None:
-        if isinstance(node, ast.Constant):
-            if isinstance(node.value, str) and "/" in node.value and re.fullmatch(NAME, node.value):
-                self.constants.append((node, scopes, parent))
+        kind = type(node)
+        if kind in _LEAVES:
             return
-        if isinstance(node, ast.Call):
-            self.calls.append(Call(called(node), node, scopes))
-        elif isinstance(node, Scope):
-            self.definitions.append((node, scopes))
-            scopes = (*scopes, node)
-        elif isinstance(node, ast.Attribute):
-            if node.attr == "active":
-                self.quirks.append((node, scopes))
-        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-            self.statements[node.lineno] = node
+        if kind is ast.Constant:
+            value = node.value  # type: ignore[attr-defined]  # of its kind, here and below
+            if type(value) is str and "/" in value and re.fullmatch(NAME, value):
+                self.constants.append((node, scopes, parent))  # type: ignore[arg-type]
+            return
+        if kind is ast.Call:
+            self.calls.append(Call(called(node), node, scopes))  # type: ignore[arg-type]
+        elif kind in _SCOPES:
+            self.definitions.append((node, scopes))  # type: ignore[arg-type]
+            scopes = (*scopes, node)  # type: ignore[assignment]
+        elif kind is ast.Attribute:
+            if node.attr == "active":  # type: ignore[attr-defined]
+                self.quirks.append((node, scopes))  # type: ignore[arg-type]
+        elif kind is ast.Assign or kind is ast.AnnAssign:
+            self.statements[node.lineno] = node  # type: ignore[attr-defined,assignment]
         for value in vars(node).values():
-            if isinstance(value, list):
+            if type(value) is list:
                 for item in value:
                     if isinstance(item, ast.AST):
                         self._read(item, scopes, node)
@@ -376,46 +382,3 @@ def _others(source: Source, used: set[int]) -> Iterator[Decision]:
         if id(node) not in used and call != "decides":
             first = call not in ("", "declare") and parent.args[:1] == [node]  # type: ignore[attr-defined]
             yield source.decision(re.escape(node.value), node, scopes, decides=first, must_exist=False)
-
-
-# --- pages -------------------------------------------------------------------------------------------
-
-SHAPES = re.compile(r"(^|-)(shapes?|types?|dtype|inputs|outputs|count|parameters|lengths)$")
-
-
-def roles(slug: str) -> tuple[str, ...]:
-    """Which functions of an operator decide a clause of its page that no code names."""
-    if "gradient" in slug:
-        return ("backward", "gradient")
-    return ("infer", "infer_type") if SHAPES.search(slug) else ("forward",)
-
-
-def concerned(clauses: Iterable[Any], operators: Iterable[Any]) -> dict[str, list[Any]]:
-    """Clause of a page -> the operators of that page that it is about."""
-    from refimpl import operator_pages
-
-    written = {clause.name for clause in clauses if clause.file.parts[0] == "kernels"}
-    found: dict[str, list[Any]] = {name: [] for name in written}
-    for op in operators:
-        for clause in operator_pages.clauses(op):
-            found[clause.name].append(op)
-    return found
-
-
-def of_page(clause: str, operators: Iterable[Any], root: Path) -> list[Decision]:
-    """Where operators define the functions that decide a clause of their page."""
-    found = {}
-    for op in operators:
-        for role in roles(clause.partition("/")[2]):
-            code = getattr(getattr(op, role), "__code__", None)
-            if code is not None:
-                file = Path(code.co_filename).resolve()
-                line = code.co_firstlineno
-                found[file, line] = Decision(
-                    re.escape(clause), file.relative_to(root), line, code.co_name, line, _end(code)
-                )
-    return list(found.values())
-
-
-def _end(code: Any) -> int:
-    return max((line for _, _, line in code.co_lines() if line), default=code.co_firstlineno)

@@ -5,7 +5,7 @@
     python spec/trace.py --check --static    the same without running the chapters' Python
 
 Wrong is: a clause that no code decides (``spec/deciding.py`` says how code names clauses; a definition needs none), that
-nothing proves, that is written twice or like another but for its case; a clause that code or a test names and nobody
+nothing proves, that is written twice, or like another but for its case; a clause that code or a test names and nobody
 wrote; a file of more than 400 lines (500 if most of it is one class, which only a base class of its own could split);
 a chapter whose Python does not run.
 """
@@ -16,6 +16,7 @@ import argparse
 import ast
 import contextlib
 import doctest
+import gc
 import io
 import itertools
 import os
@@ -32,13 +33,15 @@ ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from spec import deciding  # noqa: E402
+from spec import deciding, deciding_pages  # noqa: E402
 from spec.deciding import NAME, Decision, called  # noqa: E402
 
 LINES_AT_MOST, WITH_ONE_CLASS = 400, 500
 ON_PAGE = re.compile(rf"^\[({NAME})\]", re.MULTILINE)
 IN_TABLE = re.compile(rf"^\| ({NAME}) \|", re.MULTILINE)  # rows of deviations.md
 IN_CHAPTER = re.compile(rf"^\*\*\[({NAME})\]\*\*(?P<definition> \(definition\))?", re.MULTILINE)
+ANY_MARK = re.compile(r"\bclause\(")
+PLAIN_MARK = re.compile(rf'^ *@pytest\.mark\.clause\(((?:\s*"{NAME}",?)+)\s*\)$', re.MULTILINE)
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 # A clause on an operator's page that ends so is proven by laws over every operator with cases.
@@ -56,7 +59,7 @@ LAW_FILE = Path("tests/laws/test_operators.py")
 
 
 class Clause(NamedTuple):
-    """Where a clause is written, whether a worked example stands beneath it, and whether it only says what a word means."""
+    """Where a clause is written, whether a worked example stands beneath it, and whether it only defines a term."""
 
     name: str
     file: Path
@@ -152,6 +155,14 @@ def marks(root: Path, rooms: set[str]) -> list[Mention]:
     """
     found = []
     for file, text in _sources(root, "tests"):
+        plain = list(PLAIN_MARK.finditer(text))
+        if len(plain) == len(ANY_MARK.findall(text)):  # most files need no parser
+            for mark in plain:
+                found += [
+                    Mention(re.escape(m[1]), f"{file}:{_line(text, mark.start(1) + m.start())}", must_exist=True)
+                    for m in re.finditer(rf'"({NAME})"', mark[1])
+                ]
+            continue
         nodes = list(ast.walk(ast.parse(text)))
         arguments = [
             argument for node in nodes if isinstance(node, ast.Call) and called(node) == "clause"
@@ -268,9 +279,9 @@ def _collect_decisions(
             found[name].append(decision)
         if not named and (decision.must_exist or decision.pattern.partition("/")[0].replace("\\", "") in rooms):
             problems.append(_written_nowhere(f"{decision.file}:{decision.line}", decision.pattern))
-    for name, ops in deciding.concerned(clauses.values(), operators).items():
+    for name, ops in deciding_pages.concerned(clauses.values(), operators).items():
         if not any(not decision.table for decision in found[name]):
-            found[name] += deciding.of_page(name, ops, root)
+            found[name] += deciding_pages.of_page(name, ops, root)
     problems += [
         f"{clause.place}: no code decides {name}" for name, clause in clauses.items()
         if not found[name] and not clause.definition
@@ -278,6 +289,19 @@ def _collect_decisions(
     return found
 
 
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """No garbage collection: half the time of parsing goes into looking for garbage among nodes."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
+
+
+@_no_collection()
 def collect(root: Path, operators: Iterable[Any]) -> Table:
     """Read a tree: clauses, the code that decides them, what proves them, and what is wrong."""
     everything, operators = written(root), list(operators)
