@@ -42,7 +42,7 @@ CITED: dict[str, tuple[str, ...]] = {
         "Optimizer/gradient", "Module/rescale", "Optimizer/learning-rate", "Optimizer/multipliers",
         "Optimizer/no-decay", "Optimizer/counts", "Updater/states",
     ),
-    "update by SGD": ("SGD/plain", "SGD/momentum"),
+    "update by SGD": ("SGD/plain", "SGD/with-momentum"),
 }
 """Part of a step -> the rules of the chapters that decide it."""
 

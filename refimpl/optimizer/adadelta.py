@@ -25,7 +25,7 @@ from .apply import apply_update, strict_clipping, zeros_like
 from .optimizer import Index, Optimizer, register
 
 _SCALED = declare(
-    "adadelta-gradient", "AdaDelta/gradient",
+    "adadelta-gradient", "AdaDelta/gradient-kept",
     "multiplies the caller's gradient array by rescale_grad, in place",
     "an update reads gradients; with grad_req add the next backward would add to scaled ones",
 )

@@ -44,7 +44,7 @@ class Adamax(Optimizer):
         """(average of gradients, largest gradient), zeros like the weight."""
         return zeros_like(weight), zeros_like(weight)
 
-    @decides("AdaMax/rule", "AdaMax/still")
+    @decides("AdaMax/rule", "AdaMax/weight-stays")
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
         """One step; ``state`` is (average of gradients, largest gradient)."""
         lr, wd = self._counted_rates(index)

@@ -44,7 +44,7 @@ class DCASGD(Optimizer):
         """(momentum or None, a copy of the weight)."""
         return (None if self.momentum == 0.0 else zeros_like(weight)), weight.copy()
 
-    @decides("DCASGD/rule", "DCASGD/momentum")
+    @decides("DCASGD/rule", "DCASGD/with-momentum")
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
         """One step; ``state`` is (momentum or None, weight before the last update)."""
         lr, wd = self._counted_rates(index)

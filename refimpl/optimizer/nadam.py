@@ -25,7 +25,7 @@ from .apply import apply_update, strict_clipping, zeros_like
 from .optimizer import Index, Optimizer, register
 
 _SHARED = declare(
-    "nadam-shared-schedule", "Nadam/schedule",
+    "nadam-shared-schedule", "Nadam/own-schedule",
     "the product of momenta is one number for all parameters, multiplied by a momentum for each of them",
     "so the numbers depend on how many other parameters there are; the paper's product is over the steps of one",
 )

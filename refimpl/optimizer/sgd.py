@@ -51,7 +51,7 @@ class SGD(MomentumOptimizer, GroupedOptimizer):
             sgd_step(self, weight, grad, state if mixed else (state,), self.momentum, lr, wd)
 
 
-@decides("SGD/plain", "SGD/momentum")
+@decides("SGD/plain", "SGD/with-momentum")
 def sgd_step(
     optimizer: Optimizer, weight: NDArray, grad: NDArray, state: Any, momentum: float, lr: float, wd: float,
 ) -> None:

@@ -25,7 +25,7 @@ from .apply import apply_update, clipping, zeros_like
 from .optimizer import Index, Optimizer, register
 
 _UNSCALED = declare(
-    "signum-unscaled", "Signum/plain",
+    "signum-unscaled", "Signum/without-momentum",
     "without momentum rescale_grad is ignored, also where it is 0 or negative",
     "the sign is that of the rescaled gradient, as it is with momentum",
 )

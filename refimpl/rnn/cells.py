@@ -66,7 +66,7 @@ class RNNCell(_DenseCell):
     def _gate_names(self) -> tuple[str, ...]:
         return GATES["rnn_tanh"]
 
-    @decides("rnn/simple")
+    @decides("rnn/simple-cell")
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
         """One time: (output, [state])."""
         self._counter += 1
@@ -76,7 +76,7 @@ class RNNCell(_DenseCell):
         return output, [output]
 
 
-@decides("rnn/lstm")
+@decides("rnn/lstm-cell")
 def lstm_step(
     sums: Symbol, cell: Symbol, activate: Callable[..., Symbol], name: str, **axis: int
 ) -> tuple[Symbol, States]:
@@ -131,7 +131,7 @@ class LSTMCell(_DenseCell):
         return lstm_step(i2h + h2h, states[1], activate, name)
 
 
-@decides("rnn/gru")
+@decides("rnn/gru-cell")
 def gru_step(
     i2h: Symbol, h2h: Symbol, state: Symbol, activate: Callable[..., Symbol], name: str, output_name: str
 ) -> tuple[Symbol, States]:

@@ -158,7 +158,7 @@ class BidirectionalCell(_Cells):
         """Refuse: the second direction begins at the end (NotImplementedError)."""
         raise refusal("rnn/step", "Bidirectional cannot be stepped. Please use unroll", NotImplementedError)
 
-    @decides("rnn/bidirectional")
+    @decides("rnn/bidirectional-cell")
     def unroll(
         self, length: int, inputs: Steps, begin_state: States | None = None, layout: str = "NTC",
         merge_outputs: bool | None = None,

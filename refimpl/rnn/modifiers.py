@@ -28,7 +28,7 @@ class DropoutCell(BaseRNNCell):
     def __init__(self, dropout: float, prefix: str = "dropout_", params: RNNParams | None = None) -> None:
         super().__init__(prefix, params)
         require(
-            "rnn/dropout", isinstance(dropout, numeric_types),
+            "rnn/dropout-cell", isinstance(dropout, numeric_types),
             f"dropout probability must be a number, got {dropout!r}", AssertionError,
         )
         self.dropout = dropout
