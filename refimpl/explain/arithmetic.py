@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ..base import decides
+
 
 class Formula(NamedTuple):
     """``what = formula = value``."""
@@ -25,6 +27,7 @@ def _signed(value: float) -> str:
     return f"({number(value)})" if value < 0 else number(value)
 
 
+@decides("Explain/weights")
 def sgd(
     gradient: float, weight: float, momentum: float | None, lr: float, wd: float, settings: dict[str, Any]
 ) -> list[Formula]:

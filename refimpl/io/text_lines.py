@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..files.reading import open_file, size_of
 
 _MARK = b"\xef\xbb\xbf"  # some editors begin a UTF-8 file with it
@@ -24,6 +24,7 @@ class TextLine(NamedTuple):
     inside: bool  # whether it belongs to the part that was asked for
 
 
+@decides("CSVIter/open", "LibSVMIter/open")
 def files_of(iterator: str, name: str | os.PathLike) -> list[Path]:
     """The files that a name stands for: a file, the files of a folder by name, or several between ``;``.
 
@@ -39,6 +40,7 @@ def files_of(iterator: str, name: str | os.PathLike) -> list[Path]:
     return found
 
 
+@decides("CSVIter/empty", "CSVIter/open", "LibSVMIter/empty", "LibSVMIter/open", "LibSVMIter/parts")
 def lines_of(iterator: str, name: str | os.PathLike, parts: int = 1, part: int = 0) -> Iterator[TextLine]:
     """The lines that are not empty, and whether each is in the part.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, ClassVar, TypeVar
 
-from ..base import refusal, require
+from ..base import decides, refusal, require
 
 AnyStore = TypeVar("AnyStore", bound=type)
 
@@ -61,6 +61,7 @@ class KVStoreBase:
         raise NotImplementedError(f"{self.__class__.__name__} must override num_workers")
 
     @staticmethod
+    @decides("KVStore/register")
     def register(klass: AnyStore) -> AnyStore:
         """Let :func:`create` make a ``klass()`` when asked for its name in lower case."""
         name = klass.__name__.lower()
@@ -112,6 +113,7 @@ class TestStore(KVStoreBase):
     num_workers = property(lambda self: 1)  # noqa: ARG005
 
 
+@decides("KVStore/types")
 def create(name: str = "local") -> Any:
     """Make a store.
 

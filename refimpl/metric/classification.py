@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import refusal
+from ..base import decides, refusal
 from .metric import EvalMetric, Result, alias, as_numpy, check_label_shapes, classes, register
 
 Names = Sequence[str] | None
@@ -16,6 +16,7 @@ Names = Sequence[str] | None
 
 @register
 @alias("acc")
+@decides("Metric/accuracy")
 class Accuracy(EvalMetric):
     """Share of samples whose predicted class is the label.
 
@@ -90,6 +91,7 @@ class TopKAccuracy(EvalMetric):
             self._add((best == wanted[:, None]).sum(), wanted.size)
 
 
+@decides("Metric/cross-entropy")
 class _LogLoss(EvalMetric):
     """Mean of -log(probability of the label + eps); predictions have shape (samples, classes)."""
 
@@ -148,6 +150,7 @@ class NegativeLogLikelihood(_LogLoss):
 
 
 @register
+@decides("Metric/perplexity")
 class Perplexity(EvalMetric):
     """exp of the mean of -log(probability of the label), probabilities below 1e-10 taken for 1e-10.
 

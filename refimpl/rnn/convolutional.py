@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from .. import symbol
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..initializer.fused import GATES
 from ..symbol import Symbol
 from .cells import Activation, gru_step, lstm_step
@@ -17,6 +17,7 @@ Sides = tuple[int, ...]
 _LEAKY: Any = partial(getattr(symbol, "LeakyReLU"), act_type="leaky", slope=0.2)  # noqa: B009  # mypy cannot see operators
 
 
+@decides("rnn/convolutional")
 class BaseConvRNNCell(BaseRNNCell):
     """Base class of convolutional cells.
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import symbol
+from ..base import decides
 from ..model import load_checkpoint, save_checkpoint
 from ..ndarray import NDArray
 from ..symbol import Symbol
@@ -16,6 +17,7 @@ from .sequences import States, Steps
 Cells = BaseRNNCell | Sequence[BaseRNNCell]
 
 
+@decides("rnn/rnn-unroll")
 def rnn_unroll(
     cell: BaseRNNCell, length: int, inputs: Steps | None = None, begin_state: States | None = None,
     input_prefix: str = "", layout: str = "NTC",
@@ -40,6 +42,7 @@ def _listed(cells: Cells) -> Sequence[BaseRNNCell]:
     return [cells] if isinstance(cells, BaseRNNCell) else cells
 
 
+@decides("rnn/checkpoint")
 def save_rnn_checkpoint(
     cells: Cells, prefix: str, epoch: int, symbol: Symbol | None, arg_params: Mapping[str, NDArray],
     aux_params: Mapping[str, NDArray],
@@ -61,6 +64,7 @@ def save_rnn_checkpoint(
     save_checkpoint(prefix, epoch, symbol, arg_params, aux_params)
 
 
+@decides("rnn/checkpoint")
 def load_rnn_checkpoint(
     cells: Cells, prefix: str, epoch: int
 ) -> tuple[Symbol, dict[str, NDArray], dict[str, NDArray]]:
@@ -76,6 +80,7 @@ def load_rnn_checkpoint(
     return network, arguments, auxiliary
 
 
+@decides("rnn/checkpoint")
 def do_rnn_checkpoint(cells: Cells, prefix: str, period: int = 1) -> Callable[[int, Any, Any, Any], None]:
     """Return an epoch callback: :func:`save_rnn_checkpoint` after every ``period`` epochs.
 
