@@ -1,4 +1,4 @@
-"""Ground floor: errors, number types and small helpers that every room uses."""
+"""Errors, number types and small helpers that every module uses."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """``mx.quirks``: MXNet 1.9.1's own results, brought back by name where a port needs them.
 
-The room that has a quirk declares it beside the code (``declare``) and asks ``QUIRK.active`` there; so do operator
+The module that has a quirk declares it beside the code (``declare``) and asks ``QUIRK.active`` there; so do operator
 pages (``kernels/foundation/quirk.py``). Whoever needs the old result says so: ``with mx.quirks("kvstore-alias"): ...``.
 """
 

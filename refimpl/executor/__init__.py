@@ -4,6 +4,7 @@ Binding (``binding``) makes a program (``program``) of steps (``steps``) over sh
 ``step_runner`` runs them, ``executor`` holds what users call.
 """
 
+from ..ndarray import NDArray
 from .executor import Executor, bind
 
-__all__ = ["Executor", "bind"]
+__all__ = ["Executor", "NDArray", "bind"]

@@ -19,7 +19,7 @@ _STARTS = (
 
 
 def what_it_is(start: bytes) -> str | None:
-    """What a file is that begins so, in a sentence that mends; None when nothing tells.
+    """What a file is that begins so, in a sentence that says what to do; None when nothing tells.
 
     >>> what_it_is(b"<!DOCTYPE html><title>404</title>")
     'it is an HTML page, not the file; look at what was downloaded'

@@ -9,7 +9,7 @@ import numpy as np
 from .. import random
 from ..base import require
 from ..ndarray import NDArray
-from .base import Initializer, register
+from .initializer import Initializer, register
 
 
 @register

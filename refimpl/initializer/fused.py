@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..base import refusal, require
 from ..ndarray import NDArray, zeros
-from .base import InitDesc, Initializer, create, register
+from .initializer import InitDesc, Initializer, create, register
 
 # Mode of a recurrent network -> the names of its gates, in the order of their rows in a matrix.
 GATES: dict[str, tuple[str, ...]] = {

@@ -12,7 +12,7 @@ from ..ndarray import NDArray, sparse
 from .arguments import Arguments
 from .desc import DataDesc
 from .rounds import RoundIter
-from .text_lines import Line, lines_of, numbers
+from .text_lines import TextLine, lines_of, numbers
 
 # Accepted for old scripts, without effect: they steer threads and devices that do not exist here.
 WITHOUT_EFFECT = {"prefetch_buffer", "ctx"}
@@ -63,7 +63,7 @@ class Table:
         )
 
 
-def _sample(line: Line, cells: list[bytes], width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _sample(line: TextLine, cells: list[bytes], width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(label, columns in ascending order, values) of one line ``label column:value column:value ...``."""
     def refused(clause: str, reason: str) -> Exception:
         return refusal(f"LibSVMIter/{clause}", f'"{line.file}", line {line.number}: {reason}')

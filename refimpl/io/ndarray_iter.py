@@ -149,7 +149,7 @@ class NDArrayIter(DataIter):
         return self.last_batch_handle == "roll_over" and partial
 
     def _shuffled(self) -> dict[str, Any]:
-        """The rows as they now stand, permuted, so that permutations pile up from epoch to epoch."""
+        """The rows as they now stand, permuted again: an epoch permutes what the last one left."""
         order = self.idx.copy()
         np.random.shuffle(order)  # noqa: NPY002  # the global generator is the one that scripts seed
         single = _SHUFFLE.active

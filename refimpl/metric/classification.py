@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base import refusal
-from .base import EvalMetric, Result, alias, as_numpy, check_label_shapes, classes, register
+from .metric import EvalMetric, Result, alias, as_numpy, check_label_shapes, classes, register
 
 Names = Sequence[str] | None
 

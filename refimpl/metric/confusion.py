@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..base import refusal
-from .base import EvalMetric, as_numpy, check_label_shapes, classes, register
+from .metric import EvalMetric, as_numpy, check_label_shapes, classes, register
 
 Names = Sequence[str] | None
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy  # noqa: ICN001  # `np` is a function of this module
 
 from ..base import refusal
-from .base import EvalMetric, as_numpy, check_label_shapes, register
+from .metric import EvalMetric, as_numpy, check_label_shapes, register
 
 Function = Callable[[numpy.ndarray, numpy.ndarray], Any]
 

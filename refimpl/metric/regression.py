@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base import refusal
 from ..quirks import declare
-from .base import EvalMetric, alias, as_numpy, check_label_shapes, register
+from .metric import EvalMetric, alias, as_numpy, check_label_shapes, register
 
 Names = Sequence[str] | None
 _PEARSON = declare(

@@ -9,7 +9,7 @@ from .. import symbol
 from ..initializer import LSTMBias
 from ..initializer.fused import GATES
 from ..symbol import Symbol
-from .base import BaseRNNCell, RNNParams, StateInfo
+from .recurrent_cell import BaseRNNCell, RNNParams, StateInfo
 from .sequences import States
 
 Activation = str | Callable[..., Symbol]

@@ -8,7 +8,7 @@ from typing import Any
 from .. import symbol
 from ..base import refusal, require
 from ..symbol import Symbol
-from .base import Arrays, BaseRNNCell, RNNParams, StateInfo
+from .recurrent_cell import Arrays, BaseRNNCell, RNNParams, StateInfo
 from .sequences import States, Steps, as_list, time_axis
 
 

@@ -9,8 +9,8 @@ from .. import symbol
 from ..base import refusal, require
 from ..initializer.fused import GATES
 from ..symbol import Symbol
-from .base import BaseRNNCell, RNNParams, StateInfo
 from .cells import Activation, gru_step, lstm_step
+from .recurrent_cell import BaseRNNCell, RNNParams, StateInfo
 from .sequences import States
 
 Sides = tuple[int, ...]

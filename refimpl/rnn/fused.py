@@ -11,9 +11,9 @@ from ..base import refusal, require
 from ..initializer import FusedRNN
 from ..initializer.fused import GATES, PackedWeights, require_mode
 from ..symbol import Symbol
-from .base import Arrays, BaseRNNCell, RNNParams, StateInfo
 from .cells import GRUCell, LSTMCell, RNNCell
 from .combined import BidirectionalCell, SequentialRNNCell
+from .recurrent_cell import Arrays, BaseRNNCell, RNNParams, StateInfo
 from .sequences import States, Steps, as_asked, as_one, time_axis
 
 

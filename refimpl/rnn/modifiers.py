@@ -8,9 +8,9 @@ from typing import Any
 from .. import symbol
 from ..base import numeric_types, require
 from ..symbol import Symbol
-from .base import Arrays, BaseRNNCell, RNNParams, StateInfo
 from .combined import BidirectionalCell, SequentialRNNCell
 from .fused import FusedRNNCell
+from .recurrent_cell import Arrays, BaseRNNCell, RNNParams, StateInfo
 from .sequences import States, Steps, as_asked
 
 

@@ -10,7 +10,7 @@ from .. import symbol
 from ..model import load_checkpoint, save_checkpoint
 from ..ndarray import NDArray
 from ..symbol import Symbol
-from .base import BaseRNNCell
+from .recurrent_cell import BaseRNNCell
 from .sequences import States, Steps
 
 Cells = BaseRNNCell | Sequence[BaseRNNCell]

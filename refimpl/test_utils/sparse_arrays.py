@@ -41,7 +41,7 @@ def rand_sparse_ndarray(
 
     Raises:
         AssertionError: the storage type or the distribution is unknown, or csr has not two sides.
-        ValueError: a power law has no room for this density.
+        ValueError: a power law cannot have this density.
     """
     density = np.random.rand() if density is None else density
     kind = np.dtype(default_dtype() if dtype is None else dtype)

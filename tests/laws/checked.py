@@ -100,8 +100,9 @@ def checked_loops(device: str = "cpu", poison: float = math.nan) -> Iterator[Non
     def checked(args: tuple[Any, ...], kind: np.dtype) -> list[Any]:
         given = unwrapped(args, kind)
         for arg in given:
-            if isinstance(arg, int) and not -(2**63) <= arg < 2**63:
-                raise OutsideError(f"a loop was handed {arg}, which has more than 64 bits")
+            for number in arg if isinstance(arg, tuple) else (arg,):
+                if isinstance(number, int) and not -(2**63) <= number < 2**63:
+                    raise OutsideError(f"a loop was handed {number}, which has more than 64 bits")
         return [Checked(arg, budget) if isinstance(arg, np.ndarray) else arg for arg in given]
 
     with (
