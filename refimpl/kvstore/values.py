@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .learning import frozen
 from .messages import Rows, Value
+from .optimizer_step import frozen
 
 
 def add_up(values: Sequence[Value], in_float32: bool = False) -> Value:
