@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import autograd
-from .base import dtype_of, refusal
+from .base import decides, dtype_of, refusal
 from .context import Context
 from .executor.cached_op import CachedOp
 from .ndarray import NDArray, array, zeros
@@ -94,6 +94,7 @@ class Executor:
         require_known("Executor2/grad-req", [req])
         return req
 
+    @decides("Executor2/gradients")
     def _attach(self, args_grad: Given) -> None:
         for name, gradient in self._named(self._arg_names, args_grad, "args_grad").items():
             if gradient is None:
@@ -139,6 +140,7 @@ class Executor:
         self.outputs = results if isinstance(results, list) else [results]
         return self.outputs
 
+    @decides("Executor2/forward-keywords")
     def _assign(self, name: str, value: Any) -> None:
         if not hasattr(value, "dtype"):
             raise refusal(
@@ -153,6 +155,7 @@ class Executor:
         else:
             slot[:] = array(value, self._device, value.dtype)
 
+    @decides("Executor2/once", "Executor2/nothing-wanted")
     def backward(self, out_grads: Any = None) -> None:
         """Gradients of the outputs, with ones as head gradients unless ``out_grads`` says otherwise.
 
@@ -178,6 +181,7 @@ class Executor:
                 if slot is not None and slot.grad is not None:
                     gradient[:] = slot.grad
 
+    @decides("Executor2/heads")
     def _listed(self, out_grads: Any) -> list[NDArray]:
         """Head gradients given as one array, a list by output, or a dict by output name."""
         if isinstance(out_grads, NDArray):
@@ -268,6 +272,7 @@ class Executor:
                     value.copyto(slot)
 
 
+@decides("Executor2/copies")
 def bind(
     symbol: Symbol, device: Context, args: Given, args_grad: Given = None, grad_req: Any = "write",
     aux_states: Given = None, static_alloc: bool = False,
@@ -276,6 +281,7 @@ def bind(
     return Executor(symbol, device, args, args_grad, grad_req, aux_states, static_alloc)
 
 
+@decides("Executor2/simple-bind")
 def simple_bind(
     symbol: Symbol, device: Context, grad_req: Any = "write", type_dict: dict[str, Any] | None = None,
     stype_dict: dict[str, str] | None = None, **shapes: Any,

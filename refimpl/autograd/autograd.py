@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..engine import profiling_hook
 from ..executor.steps import BackwardStep, gradient_buffers
 from ..kernels.foundation import Op, allocate
@@ -36,6 +36,8 @@ from ..symbol.ir import Entry, Node
 from . import gradient_arrays
 from .function import Function
 
+
+@decides("autograd/attach")
 def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> None:
     """Make arrays variables: ``backward`` writes their gradients into ``gradients``.
 
@@ -165,6 +167,7 @@ class _Values(dict[Key, NDArray]):
         return made
 
 
+@decides("autograd/heads")
 def _run_gradients(
     graph: TapeGraph, heads: Sequence[Place], head_grads: Sequence[NDArray | None], wanted: Sequence[Place],
     create_graph: bool, is_train: bool,
@@ -233,6 +236,7 @@ def _run_gradient(node: Node, values: _Values, read: set[Key], is_train: bool) -
         tape.note(last, node.params, {}, inputs, [m._buffer for m in made], made, ctx)
 
 
+@decides("autograd/second-order")
 def _last_gradient(op: Op, inputs: int, outputs: int) -> Op:
     """What stands on the tape for a gradient that has no gradient itself: asking for one is refused by name."""
     names = tuple(f"input{i}" for i in range(inputs))
@@ -272,12 +276,14 @@ def _heads_of(heads: Any, head_grads: Any) -> tuple[list[Place], list[NDArray | 
     ]
 
 
+@decides("autograd/head-dtype")
 def _fitting(given: NDArray, head: NDArray) -> NDArray:
     """A head gradient as the kernels need it: dense, and of its head's type."""
     dense = given.tostype("default") if given.is_sparse else given
     return dense.astype(head.dtype, copy=False)
 
 
+@decides("autograd/once")
 def _spend(graph: TapeGraph) -> None:
     """Free what the tape holds: [autograd/once]."""
     for _, noted in graph.records:
@@ -316,6 +322,7 @@ def backward(
         _spend(graph)
 
 
+@decides("autograd/grad")
 def grad(
     heads: Any, variables: Any, head_grads: Any = None, retain_graph: bool | None = None,
     create_graph: bool = False, train_mode: bool = True,
@@ -361,6 +368,7 @@ def grad(
     return made
 
 
+@decides("autograd/symbol")
 def get_symbol(x: NDArray) -> Symbol:
     """The recorded computation of ``x`` as a symbol; its variables are called var0, var1 ...
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base import refusal, require
+from ...base import decides, refusal, require
 from ...context import Context
 from ...executor.steps import BackwardStep, gradient_buffers
 from ...kernels.foundation import Buffer, allocate, known, merge
@@ -78,6 +78,7 @@ class Body:
         self._inferred: dict[Any, tuple[list, list]] = {}
         self._derived: dict[frozenset[int], Derived] = {}
 
+    @decides("control-flow/state-of-the-body")
     def changed(self) -> set[int]:
         """Positions of the variables that an operator changes in place, as BatchNorm does."""
         found = set()
@@ -145,6 +146,7 @@ class Body:
 
     # --- running -----------------------------------------------------------------------------------
 
+    @decides("control-flow/random")
     def forward(self, frame: Frame, inputs: Sequence[Buffer], context: Context, is_train: bool) -> list[Buffer]:
         """Run every operator; the values of the heads, which are the frame's memory or inputs."""
         sizes = self.sizes(inputs)
