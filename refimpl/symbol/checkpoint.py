@@ -24,6 +24,14 @@ def save_checkpoint(
 
     The epoch is written with at least four digits. When one file cannot be written, none has changed.
 
+    Args:
+        prefix: the path that both names begin with.
+        epoch: the number in the name of the second file.
+        symbol: the network; None writes no first file.
+        arg_params: the arguments by name.
+        aux_params: the auxiliary states by name.
+        remove_amp_cast: as for ``Symbol.save``.
+
     Raises:
         MXNetError: a file cannot be written.
     """

@@ -72,7 +72,14 @@ def declared(nodes: Sequence[Node], given: Mapping[str, str] | None) -> dict[int
 def values(
     order: Sequence[Node], variables: Mapping[int, str], shapes: Mapping[Key, Any], types: Mapping[Key, Any]
 ) -> dict[Key, str]:
-    """The storage of every value of a graph."""
+    """The storage of every value of a graph.
+
+    Args:
+        order: the nodes, inputs first.
+        variables: the storage of variables by id; default where there is none.
+        shapes: the shape of every value.
+        types: the type of every value.
+    """
     found: dict[Key, str] = {}
     for node in order:
         if node.op is None:
@@ -169,7 +176,7 @@ class Gradients:
 
 
 def joined(rows: Rows, stored: NDArray) -> Rows:
-    """``rows`` and those that an array stores."""
+    """``rows`` together with the rows that an array stores."""
     if rows is None or not isinstance(stored, BaseSparseNDArray):
         return None
     return np.union1d(rows, stored._indices[-1].asnumpy())
