@@ -4,7 +4,7 @@
     python spec/trace.py --check             only what is wrong; exit code 1 when anything is
     python spec/trace.py --check --static    the same without running the chapters' Python
 
-Wrong is: a clause that no code decides (``spec/deciding.py`` says how code names clauses; a definition needs none), that
+Wrong is: a clause that no code decides (``spec/deciding.py`` says how code names them; a definition needs none), that
 nothing proves, that is written twice, or like another but for its case; a clause that code or a test names and nobody
 wrote; a file of more than 400 lines (500 if most of it is one class, which only a base class of its own could split);
 a chapter whose Python does not run.
@@ -281,7 +281,7 @@ def _collect_decisions(
             problems.append(_written_nowhere(f"{decision.file}:{decision.line}", decision.pattern))
     for name, ops in deciding_pages.concerned(clauses.values(), operators).items():
         if not any(not decision.table for decision in found[name]):
-            found[name] += deciding_pages.of_page(name, ops, root)
+            found[name] += deciding_pages.of_page(clauses[name], ops, root)
     problems += [
         f"{clause.place}: no code decides {name}" for name, clause in clauses.items()
         if not found[name] and not clause.definition
