@@ -148,8 +148,8 @@ def _pattern(node: ast.expr) -> str | None:
     return None
 
 
-def marks(root: Path, rooms: set[str]) -> list[Mention]:
-    """Clauses that tests are marked with: ``@pytest.mark.clause("Room/slug")``.
+def marks(root: Path, subjects: set[str]) -> list[Mention]:
+    """Clauses that tests are marked with: ``@pytest.mark.clause("Subject/slug")``.
 
     Where a mark is built from a table (``clause(row[0])``), every clause named in that file counts.
     """
@@ -171,8 +171,8 @@ def marks(root: Path, rooms: set[str]) -> list[Mention]:
         from_table = any(_pattern(argument) is None for argument in arguments)
         for node in nodes if from_table else arguments:
             if isinstance(node, ast.expr) and (pattern := _pattern(node)):
-                room = pattern.partition("/")[0].replace("\\", "")
-                must_exist = not from_table or room in rooms
+                subject = pattern.partition("/")[0].replace("\\", "")
+                must_exist = not from_table or subject in subjects
                 found.append(Mention(pattern, f"{file}:{node.lineno}", must_exist))
     return found
 
@@ -271,13 +271,13 @@ def _collect_decisions(
     root: Path, clauses: Mapping[str, Clause], operators: Iterable[Any], problems: list[str]
 ) -> dict[str, list[Decision]]:
     """The code that decides each clause; what names a clause that is not written becomes a problem."""
-    rooms = {name.partition("/")[0] for name in clauses}
+    subjects = {name.partition("/")[0] for name in clauses}
     found: dict[str, list[Decision]] = defaultdict(list)
     for decision in deciding.decisions(_sources(root, "kernels", "refimpl")):
         named = _matching(decision.pattern, clauses)
         for name in named if decision.decides else ():
             found[name].append(decision)
-        if not named and (decision.must_exist or decision.pattern.partition("/")[0].replace("\\", "") in rooms):
+        if not named and (decision.must_exist or decision.pattern.partition("/")[0].replace("\\", "") in subjects):
             problems.append(_written_nowhere(f"{decision.file}:{decision.line}", decision.pattern))
     for name, ops in deciding_pages.concerned(clauses.values(), operators).items():
         if not any(not decision.table for decision in found[name]):
@@ -317,10 +317,10 @@ def collect(root: Path, operators: Iterable[Any]) -> Table:
             problems.append(f"{clause.place}: {clause.name} differs from {other.name} only in case")
         clauses[clause.name] = clause
     decisions = _collect_decisions(root, clauses, operators, problems)
-    rooms = {name.partition("/")[0] for name in clauses}
+    subjects = {name.partition("/")[0] for name in clauses}
     proofs = by_operators(operators, everything)
     aside: dict[str, list[str]] = defaultdict(list)
-    for found, into in ((marks(root, rooms), proofs), (deviations(root), aside)):
+    for found, into in ((marks(root, subjects), proofs), (deviations(root), aside)):
         for mention in found:
             named = _matching(mention.pattern, clauses)
             for name in named:
