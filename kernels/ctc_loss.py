@@ -68,6 +68,7 @@ from .foundation import (
     Case,
     Loop,
     Op,
+    decides,
     items,
     merge,
     register,
@@ -247,6 +248,7 @@ LIKELIHOOD, SCALE = Loop(likelihood), Loop(scale)
 # --- the operator -------------------------------------------------------------------------------
 
 
+@decides("CTCLoss/data-lengths", "CTCLoss/label-lengths")
 def forward(p, data, label, data_lengths, label_lengths, loss, slope):
     (times, batch, classes), labels = data.shape, label.shape[1]
     most = 2 * labels + 1

@@ -48,6 +48,7 @@ import numpy as np
 from .foundation import Case, Loop, Op, Shape, items, merge, register, require, require_some, scalar, scratch
 from .foundation.loops import COPY, GATHER, walk
 from .foundation.quirk import declare
+from .foundation.refusal import decides
 from .foundation.walks import GroupSizes, RowSizes, offset_of, reduction_of, rows_of, stretched
 from .multilinear import register_multilinear
 from .shared.terms import Term
@@ -171,6 +172,7 @@ def if_number(x, y):
 
 
 @scalar
+@decides("reduce/ties")
 def if_result(x, y):
     return 1 if x == y else 0
 

@@ -64,7 +64,20 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import AtLeast, AtMost, Case, Loop, Op, agree, items, merge, register, require, scratch
+from .foundation import (
+    AtLeast,
+    AtMost,
+    Case,
+    Loop,
+    Op,
+    agree,
+    decides,
+    items,
+    merge,
+    register,
+    require,
+    scratch,
+)
 from .foundation.loops import outer_side_inner, truncated, zero
 from .softmax import SOFTMAX, no_length
 
@@ -192,6 +205,10 @@ def forward(p, data, label, out):
     SOFTMAX(data, out, no_length(data), *sides(p, data.shape), 1.0, False)
 
 
+@decides(
+    "SoftmaxOutput/label-order", "SoftmaxOutput/normalization", "SoftmaxOutput/ignore",
+    "SoftmaxOutput/smooth-alpha", "SoftmaxOutput/probabilities",
+)
 def backward(p, *buffers):
     *heads, label, out, d_data, d_label = buffers
     head = heads[0] if heads else out
