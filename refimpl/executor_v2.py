@@ -15,11 +15,11 @@ from .base import decides, dtype_of, refusal
 from .context import Context
 from .executor.cached_op import CachedOp
 from .ndarray import NDArray, array, zeros
+from .ndarray.requirements import require_known
 from .ndarray.restoring import unchanged_on_failure
 from .symbol import Symbol
 
 Given = dict[str, NDArray] | list[NDArray] | tuple[NDArray, ...] | None
-_REQUIREMENTS = ("write", "add", "null")
 
 
 class Executor:
@@ -91,8 +91,7 @@ class Executor:
 
     def _requirement(self, name: str) -> str:
         req = self._grad_req[name] if isinstance(self._grad_req, dict) else self._grad_req
-        if req not in _REQUIREMENTS:
-            raise refusal("Executor2/grad-req", f"{req!r} is not one of {', '.join(_REQUIREMENTS)}", KeyError)
+        require_known("Executor2/grad-req", [req])
         return req
 
     @decides("Executor2/gradients")

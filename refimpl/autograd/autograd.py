@@ -12,7 +12,7 @@ from typing import Any
 
 from ..base import decides, refusal
 from ..engine import profiling_hook
-from ..executor.steps import BackwardStep
+from ..executor.steps import BackwardStep, gradient_buffers
 from ..kernels.foundation import Op, allocate
 from ..ndarray import NDArray, array, operators, sparse, tape, zeros
 from ..ndarray.recording import (
@@ -26,16 +26,15 @@ from ..ndarray.recording import (
     set_training,
     train_mode,
 )
+from ..ndarray.requirements import require_known
 from ..ndarray.run_operator import watched
 from ..ndarray.tape import STATE, Place, Record
 from ..symbol import Symbol, gradient
-from ..symbol.compose import attribute_text
+from ..symbol.calls import attribute_text
 from ..symbol.inference import Key, key_of
 from ..symbol.ir import Entry, Node
 from . import gradient_arrays
 from .function import Function
-
-REQUIREMENTS = ("write", "add", "null")
 
 
 @decides("autograd/attach")
@@ -56,9 +55,7 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> 
             "autograd/mark-lengths",
             f"{len(marked)} variables, {len(given)} gradients and {len(reqs)} requirements", ValueError,
         )
-    for req in reqs:
-        if req not in REQUIREMENTS:
-            raise refusal("autograd/grad-req", f"{req!r} is not one of {', '.join(REQUIREMENTS)}", KeyError)
+    require_known("autograd/grad-req", reqs)
     for variable, made, req in zip(marked, given, reqs, strict=True):
         # the dense copy of a sparse variable is made when it is read
         value: Any = None if variable.is_sparse else variable._buffer
@@ -222,10 +219,7 @@ def _run_gradient(node: Node, values: _Values, read: set[Key], is_train: bool) -
     memory = ctx.memory
     inputs = [values[id(source), index] for source, index in node.inputs]
     local = [(a if a._ctx is ctx or a._ctx.memory == memory else a.as_in_context(ctx))._data for a in inputs]
-    buffers = [
-        allocate(place.value.shape, place.value.flat.dtype, memory) if (number, index) in read else None
-        for index, place in enumerate(record.inputs)
-    ]
+    buffers = gradient_buffers(node, [place.value for place in record.inputs], read, memory)
     step = BackwardStep(node, local, buffers, ctx)
     if profiling_hook.imperative is None:
         step.run(is_train)

@@ -5,6 +5,7 @@ Binding (``binding``) makes a program (``program``) of steps (``steps``) over sh
 """
 
 from ..ndarray import NDArray
-from .executor import Executor, bind
+from .binding import bind
+from .executor import Executor
 
 __all__ = ["Executor", "NDArray", "bind"]

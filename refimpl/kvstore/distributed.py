@@ -21,8 +21,8 @@ from ..optimizer.states import dumps_optimizer
 from . import messages as say
 from . import rows
 from .compression import TwoBit
-from .learning import as_array, as_value
 from .local import KVStore, UpdateFunction
+from .optimizer_step import as_array, as_value
 from .pairs import Groups, Key, require_shape
 from .placement import Part, big_array_bound, parts_of
 from .transport import Ticket, Transport
@@ -87,7 +87,7 @@ class DistributedKVStore(KVStore):
             whole = as_value(array) if self._rank == 0 else None
             for number, part in enumerate(known.parts):
                 piece = None if whole is None else cut(whole, part.begin, part.end)
-                body = say.Init(self._place(name, number), _shape_of(known, part), piece)
+                body = say.Init(self._part_id(name, number), _shape_of(known, part), piece)
                 tickets.append(self._send(part.server, body))
         for ticket in tickets:
             ticket.wait()
@@ -117,7 +117,7 @@ class DistributedKVStore(KVStore):
             piece: Any = cut(whole, part.begin, part.end)
             if self._compression is not None and not replace:
                 piece = self._packed(key, number, piece)
-            tickets.append(self._send(part.server, say.Push(self._place(key, number), piece, replace)))
+            tickets.append(self._send(part.server, say.Push(self._part_id(key, number), piece, replace)))
 
     def _pull_one(self, key: Key, targets: list[NDArray]) -> None:
         """Ask for all parts of one key at once, and copy what comes into every target."""
@@ -127,7 +127,7 @@ class DistributedKVStore(KVStore):
         if not targets:
             return
         asked = [
-            (part.begin, self._send(part.server, say.Pull(self._place(key, number))))
+            (part.begin, self._send(part.server, say.Pull(self._part_id(key, number))))
             for number, part in enumerate(known.parts)
         ]
         held = as_array(self._received(key, asked))
@@ -142,7 +142,7 @@ class DistributedKVStore(KVStore):
         asked = []
         for number, part in enumerate(known.parts):
             there = wanted[(wanted >= part.begin) & (wanted < part.end)] - part.begin
-            body = say.PullRows(self._place(key, number), there)
+            body = say.PullRows(self._part_id(key, number), there)
             asked.append((part.begin, self._send(part.server, body)))
         return as_array(self._received(key, asked))
 
@@ -268,8 +268,8 @@ class DistributedKVStore(KVStore):
         for ticket in [self._send(server, body) for server in range(self._transport.servers)]:
             ticket.wait()
 
-    def _place(self, key: Key, number: int) -> say.Place:
-        return say.Place(self._table, key, number)
+    def _part_id(self, key: Key, number: int) -> say.PartId:
+        return say.PartId(self._table, key, number)
 
 
 def _shape_of(known: Known, part: Part) -> tuple[int, ...]:

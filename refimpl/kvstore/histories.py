@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from ..base import decides, require
-from .history_events import Event, History, Key, tag
+from .history_events import History, HistoryEvent, Key, tag
 
 NAMES = (
     "garbage", "wrong key", "duplicated", "torn", "lost", "out of order", "read your writes", "backwards", "early",
@@ -318,4 +318,4 @@ def _residuals(findings: Findings, key: Key, reads: list[Read], threshold: float
             )
 
 
-__all__ = ["NAMES", "Event", "History", "Violation", "check", "tag"]
+__all__ = ["NAMES", "History", "HistoryEvent", "Violation", "check", "tag"]

@@ -18,8 +18,8 @@ from ..ndarray.restoring import unchanged_on_failure
 from ..optimizer import states
 from ..quirks import declare
 from . import rows, sums
-from .base import KVStoreBase
 from .compression import TwoBit, working_type
+from .interface import KVStoreBase
 from .pairs import Groups, Key, flatten, of_one_kind, require_integer, require_shape
 
 UpdateFunction = Callable[[Any, NDArray, NDArray], None]
@@ -101,18 +101,18 @@ class KVStore(KVStoreBase):
         device: total = a0 + a1 + a2 + ..., from the left.
         Several arrays are cast to the stored type first.
         """
-        home = cpu() if self._mode == "local" else arrays[0].context
+        context = cpu() if self._mode == "local" else arrays[0].context
         if any(array.is_sparse for array in arrays):
             rows.require_rows(key, arrays, stored)
-            return rows.summed(arrays, home)
+            return rows.summed(arrays, context)
         if len(arrays) == 1:
             if self._updater is None:  # which would judge it
                 sums.require_alike(key, arrays, stored)
             if _ALIAS.active:
-                return arrays[0] if arrays[0].context.memory == home.memory else arrays[0].as_in_context(home)
-            return arrays[0].copyto(home)  # type: ignore[return-value]  # a Context gives an NDArray
+                return arrays[0] if arrays[0].context.memory == context.memory else arrays[0].as_in_context(context)
+            return arrays[0].copyto(context)  # type: ignore[return-value]  # a Context gives an NDArray
         sums.require_alike(key, arrays, stored)
-        return sums.added_up(arrays, home, stored.dtype, GROUP[self._mode])
+        return sums.added_up(arrays, context, stored.dtype, GROUP[self._mode])
 
     # --- calls -----------------------------------------------------------------------------------
 
@@ -130,8 +130,8 @@ class KVStore(KVStoreBase):
             if name in self._stored or name in made:
                 twice = name
                 break
-            home = cpu() if self._mode == "local" else array.context
-            made[name] = array.copyto(home)  # type: ignore[assignment]  # a Context gives an NDArray
+            context = cpu() if self._mode == "local" else array.context
+            made[name] = array.copyto(context)  # type: ignore[assignment]  # a Context gives an NDArray
         self._stored |= made  # none, when there was no memory for one of them
         require(
             "KVStore/duplicate-init", twice is None,

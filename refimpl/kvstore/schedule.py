@@ -60,7 +60,7 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class Event:
+class NetworkEvent:
     """Something that happened: ``action`` to what passes between a worker and a server."""
 
     action: str
@@ -74,4 +74,4 @@ class Event:
         return f"{self.action:<10}{who:<10}{which:<10}{self.what}".rstrip()
 
 
-__all__ = ["NONE", "RARITY", "SOME", "Choices", "Event", "Faults"]
+__all__ = ["NONE", "RARITY", "SOME", "Choices", "Faults", "NetworkEvent"]

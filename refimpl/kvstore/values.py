@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..base import decides
-from .learning import frozen
 from .messages import Rows, Value
+from .optimizer_step import frozen
 
 
 @decides("Cluster/rows", "Cluster/rank-order")

@@ -285,12 +285,12 @@ class FeedForward(BASE_ESTIMATOR):
             self._pred_exec.forward(is_train=False)
             real = X.batch_size - (batch.pad or 0)
             kept = (self._pred_exec.outputs, batch.data, batch.label) if return_data else (self._pred_exec.outputs,)
-            for pile, arrays in zip(rows, kept, strict=False):
-                pile.append([array[:real].asnumpy() for array in arrays or ()])
+            for batches, arrays in zip(rows, kept, strict=False):
+                batches.append([array[:real].asnumpy() for array in arrays or ()])
             if count == num_batch:
                 break
         require("FeedForward/nothing", rows[0], "the data have no batch left to predict; reset them", ValueError)
-        outputs, data, labels = (_joined(pile) for pile in rows)
+        outputs, data, labels = (_joined(batches) for batches in rows)
         return (outputs, data, labels) if return_data else outputs
 
     @decides("FeedForward/score")

@@ -12,6 +12,7 @@ import numpy as np
 from ..base import refusal
 from ..context import Context
 from ..ndarray import NDArray, array
+from ..ndarray.requirements import ASSIGNMENTS
 
 
 class CustomOp:
@@ -57,7 +58,7 @@ class CustomOp:
         elif req == "add":
             dst[:] = dst + (array(src, dst.context, dst.dtype) if isinstance(src, (np.ndarray, list)) else src)
         else:
-            raise refusal("Custom/req", f"req must be null, write, inplace or add, got {req!r}", ValueError)
+            raise refusal("Custom/req", f"req must be one of {', '.join(ASSIGNMENTS)}, got {req!r}", ValueError)
 
 
 class CustomOpProp:

@@ -16,11 +16,11 @@ from ...executor import unfinished
 from ...module import Module
 from ...module.life_cycle import demand
 from ...module.module import DEVICE
-from ...module.undo import shapes_kept_on_failure
+from ...module.rollback import shapes_kept_on_failure
 from ...ndarray import NDArray
 from ...ndarray.restoring import unchanged_on_failure
 from . import corners, workers
-from .full_pass import Sums, Terms, dense, rows_of, summed_gradients
+from .full_pass import GradientSums, Terms, dense, rows_of, summed_gradients
 from .svrg_optimizer import _SVRGOptimizer
 
 
@@ -155,7 +155,7 @@ class SVRGModule(Module):
                 for weight, copy in zip(weights, copies, strict=True):
                     weight.copyto(copy)
 
-    def _means(self, sums: Sums) -> Terms:
+    def _means(self, sums: GradientSums) -> Terms:
         """What each context adds to its gradients, such that the contexts together add the mean once."""
         group = self._exec_group
         self._rows = rows_of(group)
