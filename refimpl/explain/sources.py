@@ -19,7 +19,6 @@ from ..data import digits as packaged_digits
 from ..io import DataBatch
 from ..module import Module
 from ..module.life_cycle import demand
-from ..module.optimizing import OptimizingModule
 from ..name import NameManager
 from ..ndarray import array
 from ..symbol import Symbol
@@ -66,7 +65,7 @@ class _Seen(BaseException):
 @contextmanager
 def _watching(number: int, source: str) -> Iterator[None]:
     """Explain update ``number`` of whatever modules train within the block, and leave the block with it."""
-    original = OptimizingModule.update
+    original = Module.update
     count = 0
 
     def update(self: Any) -> None:
@@ -78,11 +77,11 @@ def _watching(number: int, source: str) -> Iterator[None]:
             return
         raise _Seen(collect(self, lambda: original(self), _title(self), source, count))
 
-    OptimizingModule.update = update  # type: ignore[method-assign]  # put back below
+    Module.update = update  # type: ignore[method-assign]  # put back below
     try:
         yield
     finally:
-        OptimizingModule.update = original  # type: ignore[method-assign]
+        Module.update = original  # type: ignore[method-assign]
 
 
 def script(path: str | Path, arguments: Sequence[str] = (), number: int = 1) -> Data:

@@ -12,6 +12,7 @@ from ..io import DataBatch, DataDesc
 from ..ndarray import NDArray
 from ..ndarray.restoring import unchanged_on_failure
 from .base_module import INITIALIZER, BaseModule
+from .bind_options import require_training
 from .descriptions import _as_descriptions
 from .life_cycle import STEPS, demand
 from .python_module import PythonModule
@@ -117,12 +118,7 @@ class SequentialModule(BaseModule):
         if self.binded and not force_rebind:
             self.logger.warning("Already bound, ignoring bind()")
             return
-        if inputs_need_grad and not for_training:
-            raise refusal(
-                "Module/input-gradients-train",
-                "inputs_need_grad=True needs for_training=True: gradients come from backward",
-                AssertionError,
-            )
+        require_training(inputs_need_grad, for_training)
         if shared_module is not None:
             raise refusal("Sequential/shared", "Shared module is not supported", AssertionError)
         if not self._modules:
