@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import ndarray as nd
@@ -151,8 +151,8 @@ class PythonModule(BaseModule):
         return {}, {}
 
     def init_params(
-        self, initializer: Any = INITIALIZER, arg_params: dict | None = None,
-        aux_params: dict | None = None, allow_missing: bool = False, force_init: bool = False,
+        self, initializer: Any = INITIALIZER, arg_params: Mapping[str, Any] | None = None,
+        aux_params: Mapping[str, Any] | None = None, allow_missing: bool = False, force_init: bool = False,
         allow_extra: bool = False,
     ) -> None:
         """Nothing to do."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..base import refusal
@@ -146,8 +146,8 @@ class SequentialModule(BaseModule):
     # --- parameters ------------------------------------------------------------------------------
 
     def init_params(
-        self, initializer: Any = INITIALIZER, arg_params: dict | None = None,
-        aux_params: dict | None = None, allow_missing: bool = False, force_init: bool = False,
+        self, initializer: Any = INITIALIZER, arg_params: Mapping[str, Any] | None = None,
+        aux_params: Mapping[str, Any] | None = None, allow_missing: bool = False, force_init: bool = False,
         allow_extra: bool = False,
     ) -> None:
         """Initialise every module; each finds its own names in the dicts. Once, unless ``force_init``.
