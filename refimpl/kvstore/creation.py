@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from .interface import KVStoreBase
 from .local import KVStore
 from .simulated import store_here
 
 
+@decides("KVStore/types")
 def create(name: str = "local") -> Any:
     """Make a store.
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import optimizer as opt
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..ndarray import NDArray
 from ..optimizer.states import dumps_optimizer
 from . import messages as say
@@ -47,6 +47,7 @@ class DistributedKVStore(KVStore):
     optimizer as it comes. With ``device`` in the name a worker's own arrays are added up left to right.
     """
 
+    @decides("Cluster/sync-names")
     def __init__(self, name: str, transport: Transport, rank: int, table: int) -> None:
         super().__init__(name)
         self._transport, self._rank, self._table = transport, rank, table
@@ -59,6 +60,7 @@ class DistributedKVStore(KVStore):
 
     # --- the verbs -------------------------------------------------------------------------------
 
+    @decides("Cluster/init")
     def init(self, key: Any, value: Any) -> None:
         """Give keys their first arrays: those of worker 0. Returns when they are there.
 
@@ -132,6 +134,7 @@ class DistributedKVStore(KVStore):
         for target in targets:
             held.copyto(target)
 
+    @decides("Cluster/rows")
     def _holding(self, key: Key, ids: NDArray) -> NDArray:
         """The rows ``ids`` of a key, from the servers that have them."""
         known = self._known[key]
@@ -150,6 +153,7 @@ class DistributedKVStore(KVStore):
         answers = [(begin, ticket.wait()) for begin, ticket in asked]
         return joined([(begin, answer.value) for begin, answer in answers if isinstance(answer, say.Held)])
 
+    @decides("Cluster/replace")
     def replace(self, key: Any, value: Any) -> None:
         """Put arrays in the place of what is stored, past the optimizer: worker 0's arrays, when all have called.
 
@@ -186,6 +190,7 @@ class DistributedKVStore(KVStore):
         self._compression = TwoBit.from_parameters(compression_params)
         self._send_command_to_servers(say.COMPRESSION, str(sorted(compression_params.items())))
 
+    @decides("Cluster/compression")
     def _packed(self, key: Key, number: int, piece: say.Value) -> say.Packed:
         assert self._compression is not None
         assert not isinstance(piece, say.Rows)
@@ -203,6 +208,7 @@ class DistributedKVStore(KVStore):
 
     _set_updater = set_updater
 
+    @decides("Cluster/optimizer")
     def set_optimizer(self, optimizer: opt.Optimizer) -> None:
         """Update stored weights on the servers with worker 0's optimizer; states start afresh.
 
@@ -240,6 +246,7 @@ class DistributedKVStore(KVStore):
                 ticket.wait()
         self._transport.barrier(self._rank, self._table)
 
+    @decides("Cluster/leave")
     def leave(self) -> None:
         """Take no further part: the other workers go on without this one."""
         self._transport.stop(self._rank)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import MXNetError, refusal, require
+from ..base import MXNetError, decides, refusal, require
 from ..files.atomic import write_atomically
 from ..files.reading import open_file
 from .messages import Key
@@ -96,10 +96,12 @@ class History:
         """A worker passed a barrier."""
         self.add(HistoryEvent(worker, "barrier"))
 
+    @decides("History/gone")
     def leave(self, worker: int) -> None:
         """A worker left."""
         self.add(HistoryEvent(worker, "leave"))
 
+    @decides("History/gone")
     def lost(self, worker: int) -> None:
         """A worker was lost; it may come back."""
         self.add(HistoryEvent(worker, "lost"))
@@ -145,6 +147,7 @@ class History:
 
     # --- files -----------------------------------------------------------------------------------
 
+    @decides("History/file")
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write JSON lines.
 
@@ -160,6 +163,7 @@ class History:
         write_atomically(str(path), "".join(line + "\n" for line in lines).encode())
 
     @classmethod
+    @decides("History/file")
     def load(cls, path: str | os.PathLike[str]) -> History:
         """Read JSON lines, from anybody: nothing is believed, and no more is read than the limits of this page.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, ClassVar, TypeVar
 
-from ..base import require
+from ..base import decides, require
 
 AnyStore = TypeVar("AnyStore", bound=type)
 
@@ -61,6 +61,7 @@ class KVStoreBase:
         raise NotImplementedError(f"{self.__class__.__name__} must override num_workers")
 
     @staticmethod
+    @decides("KVStore/register")
     def register(klass: AnyStore) -> AnyStore:
         """Let :func:`mx.kv.create` make a ``klass()`` when it is asked for the lower-case name of the class."""
         name = klass.__name__.lower()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from ..base import refusal
+from ..base import decides, refusal
 from .messages import Key
 
 # An array of so many elements is split among the servers.
@@ -40,12 +40,14 @@ def big_array_bound() -> int:
         ) from None
 
 
+@decides("Cluster/placement")
 def server_of(key: Key, servers: int) -> int:
     """The server of a small array: (key * 9973) mod servers; a string counts as the CRC-32 of its UTF-8 bytes."""
     number = zlib.crc32(key.encode("utf-8", "surrogatepass")) if isinstance(key, str) else key
     return number * SPREAD % servers
 
 
+@decides("Cluster/split")
 def parts_of(key: Key, shape: Sequence[int], servers: int, bound: int) -> tuple[Part, ...]:
     """The parts of an array: one, or from ``bound`` elements on one for each of n servers (a scalar stays whole).
 

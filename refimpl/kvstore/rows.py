@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..context import Context
 from ..kernels.foundation import as_buffer
 from ..ndarray import NDArray
@@ -91,6 +91,7 @@ def paired(outs: Sequence[NDArray], row_ids: Any) -> list[NDArray]:
     return given if len(given) == len(outs) else given * len(outs)
 
 
+@decides("KVStore/row-sparse-pull")
 def pull(key: Any, stored: NDArray, out: NDArray, ids: NDArray) -> None:
     """Give ``out`` the rows of ``stored`` that ``ids`` list, ascending and once each; a missing one is zeros.
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..base import refusal
+from ..base import decides, refusal
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ SOME = Faults(drops=8, duplicates=8, crashes=2)
 RARITY = 12
 
 
+@decides("Cluster/replay")
 class Choices:
     """Decides between what is possible, and remembers its decisions.
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import MXNetError
+from ..base import MXNetError, decides
 from ..optimizer import Optimizer
 from ..optimizer.states import loads_optimizer
 from .compression import TwoBit
@@ -112,6 +112,7 @@ def start(workers: int) -> Server:
 # --- once, and in order ---------------------------------------------------------------------------
 
 
+@decides("Cluster/pure", "Cluster/once")
 def step(server: Server, request: Request) -> tuple[Server, list[Reply]]:
     """The server after a message, and its replies.
 
@@ -145,6 +146,7 @@ def step(server: Server, request: Request) -> tuple[Server, list[Reply]]:
     return _with_connection(server, worker, connection), replies
 
 
+@decides("Cluster/leave")
 def _act(server: Server, worker: int, number: int, body: Any) -> tuple[Server, list[Sent]]:
     """Do what one request asks."""
     if isinstance(body, Join):
@@ -210,6 +212,7 @@ def _init(table: Table, worker: int, number: int, body: Init) -> tuple[Table, li
     return table, answers
 
 
+@decides("Cluster/async")
 def _push(
     table: Table, members: frozenset[int], worker: int, number: int, body: Push
 ) -> tuple[Table, list[Sent]]:
@@ -237,6 +240,7 @@ def _push(
     return _applied(table, part, held, _unpacked(body.value), body.replace), [(worker, number, Done())]
 
 
+@decides("Cluster/sync-round", "Cluster/ahead")
 def _settle(table: Table, members: frozenset[int], part: PartId) -> tuple[Table, list[Sent]]:
     """Apply every full round of a part, then answer the pulls that waited for one.
 
@@ -262,6 +266,7 @@ def _settle(table: Table, members: frozenset[int], part: PartId) -> tuple[Table,
     return _with_part(table, part, held), [(worker, number, _answer_to(held, body)) for worker, number, body in ready]
 
 
+@decides("Cluster/rank-order")
 def _applied(table: Table, part: PartId, held: Stored, total: Value, replaces: bool) -> Table:
     """The table after one round or push: the optimizer makes the new value, or without one ``total`` is it."""
     optimizer, state, failure = table.optimizer, held.state, None if replaces else held.failure
@@ -289,6 +294,7 @@ def _pull(table: Table, worker: int, number: int, body: Pull | PullRows) -> tupl
     return table, [(worker, number, _answer_to(held, body))]
 
 
+@decides("Cluster/pull-own")
 def _answer_to(held: Stored, body: Pull | PullRows) -> Answer:
     value = held.value
     if held.failure:
@@ -305,6 +311,7 @@ def _barrier(table: Table, members: frozenset[int], worker: int, number: int) ->
     return table, [*given_up, *answers]
 
 
+@decides("Cluster/barrier")
 def _open_barrier(table: Table, members: frozenset[int]) -> tuple[Table, list[Sent]]:
     """Answer those that wait at the barrier when every member is there."""
     if not table.barrier or not members <= table.barrier.keys():
@@ -312,6 +319,7 @@ def _open_barrier(table: Table, members: frozenset[int]) -> tuple[Table, list[Se
     return replace(table, barrier={}), [(who, number, Done()) for who, number in sorted(table.barrier.items())]
 
 
+@decides("Cluster/commands")
 def _command(table: Table, worker: int, number: int, body: Command) -> tuple[Table, list[Sent]]:
     """Obey a command; the optimizer is the one that worker 0 sends."""
     answer: Answer = Done()

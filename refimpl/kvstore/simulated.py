@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from . import messages as say
 from . import server as rules
 from .distributed import DistributedKVStore
@@ -76,6 +76,7 @@ class SimulatedCluster:
         """Bring up the servers, which know nothing yet."""
         self.states = [rules.start(self.workers) for _ in range(self.servers)]
 
+    @decides("Cluster/return")
     def connect(self, rank: int) -> None:
         """Let a worker talk to every server, in a new incarnation if it was lost or had left."""
         self._require("worker", rank, self.workers)
@@ -120,6 +121,7 @@ class SimulatedCluster:
         """A store for each worker, for calling them in turn from one place."""
         return [self.store(rank, kind) for rank in range(self.workers)]
 
+    @decides("Cluster/pairing")
     def store(self, rank: int, kind: str = "dist_sync") -> DistributedKVStore:
         """A store for one worker. The n-th store of one worker and the n-th of another are the same store."""
         self._require("worker", rank, self.workers)
@@ -130,6 +132,7 @@ class SimulatedCluster:
         return DistributedKVStore(name, self, rank, table)
 
     @contextmanager
+    @decides("Cluster/by-hand")
     def worker(self, rank: int) -> Iterator[None]:
         """Run code as worker ``rank``: ``mx.kv.create("dist_sync")`` makes its store."""
         self._require("worker", rank, self.workers)
@@ -140,6 +143,7 @@ class SimulatedCluster:
         finally:
             _HERE.member = before
 
+    @decides("Cluster/worker-error")
     def run(self, function: Callable[..., Any], kind: str | None = "dist_sync") -> list[Any]:
         """Call ``function(store)`` as each worker, all at a time; return what they returned, by rank.
 
@@ -174,6 +178,7 @@ class SimulatedCluster:
             raise failed[0].failure
         return [worker.result for worker in running]
 
+    @decides("Cluster/crash")
     def crash(self, server: int, for_good: bool = False) -> None:
         """Bring a server down: what is on its way to and from it is lost. It comes back, unless ``for_good``."""
         self._require("server", server, self.servers)
@@ -188,6 +193,7 @@ class SimulatedCluster:
         self._down.pop(server, None)
         self._tell("restart", None, server)
 
+    @decides("Cluster/lose")
     def lose(self, rank: int) -> None:
         """Let a worker vanish: nobody waits for it any longer, and its waiting calls fail."""
         self._require("worker", rank, self.workers)
@@ -243,6 +249,7 @@ class SimulatedCluster:
             act(what)
         return True
 
+    @decides("Cluster/durable")
     def _deliver(self, packet: Packet) -> None:
         self._tell("arrives", packet.worker, packet.server, str(packet))
         if isinstance(packet.message, say.Reply):
@@ -274,6 +281,7 @@ class SimulatedCluster:
         self._in_flight.remove(packet)
         self._lost[packet.worker, packet.server, packet.message.number] = None
 
+    @decides("Cluster/durable")
     def _resend(self, which: tuple[int, int, int]) -> None:
         """Send a request again that may have been lost, if it is still unanswered."""
         del self._lost[which]
@@ -365,6 +373,7 @@ def simulate(
     return SimulatedCluster(workers, servers, Choices(seed, schedule), faults, step)
 
 
+@decides("Cluster/create")
 def store_here(kind: str) -> DistributedKVStore:
     """The store that ``mx.kv.create`` makes for code that runs as a worker.
 

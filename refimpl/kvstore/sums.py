@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..context import Context
 from ..kernels.foundation import NoParams, allocate, get
 from ..kernels.foundation import run as runner
@@ -22,6 +22,7 @@ def require_alike(key: Any, arrays: Sequence[NDArray], stored: NDArray) -> None:
             )
 
 
+@decides("KVStore/sum-order-local", "KVStore/sum-order-device", "ExecutorGroup/same-result")
 def added_up(arrays: Sequence[NDArray], context: Context, dtype: Any, size: int) -> NDArray:
     """Two or more arrays of one shape, cast to ``dtype``: the first, plus the sum of each ``size`` of the others."""
     total, *rest = [_beside(_cast(array, dtype), context) for array in arrays]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...base import decides
 from ...executor_manager import _split_input_slice
 from ...io import DataBatch
 from ...module import Module
@@ -44,6 +45,7 @@ def summing_type(dtype: Any) -> Any:
     return np.float32 if dtype == np.float16 else dtype
 
 
+@decides("SVRG/loss-sums")
 def summed_gradients(snapshot: Module, batches: Iterable[Any], start: Terms | None = None) -> GradientSums:
     """Add the gradients of every row of ``batches``, without padding, to ``start`` or else to zeros.
 
@@ -118,6 +120,7 @@ def _for_batch(snapshot: Module, batch: Any) -> Module:
     return first
 
 
+@decides("SVRG/few-rows")
 def _can_be_cut(rows: int, workload: Any) -> bool:
     try:
         _split_input_slice(rows, workload)
