@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .. import metric
@@ -145,8 +145,8 @@ class BaseModule:
         epoch_end_callback: Any = None, batch_end_callback: Any = None, kvstore: Any = "local",
         optimizer: Any = "sgd", optimizer_params: Any = (("learning_rate", 0.01),),
         eval_end_callback: Any = None, eval_batch_end_callback: Any = None,
-        initializer: Any = INITIALIZER, arg_params: dict | None = None,
-        aux_params: dict | None = None, allow_missing: bool = False, force_rebind: bool = False,
+        initializer: Any = INITIALIZER, arg_params: Mapping[str, Any] | None = None,
+        aux_params: Mapping[str, Any] | None = None, allow_missing: bool = False, force_rebind: bool = False,
         force_init: bool = False, begin_epoch: int = 0, num_epoch: int | None = None,
         validation_metric: Any = None, monitor: Any = None, sparse_row_id_fn: Callable | None = None,
     ) -> None:
@@ -280,7 +280,7 @@ class BaseModule:
         self.set_params(found["arg"], found["aux"])
 
     def set_params(
-        self, arg_params: dict, aux_params: dict, allow_missing: bool = False,
+        self, arg_params: Mapping[str, Any], aux_params: Mapping[str, Any] | None, allow_missing: bool = False,
         force_init: bool = True, allow_extra: bool = False,
     ) -> None:
         """Set parameters by name, as ``init_params`` without an initializer."""
@@ -347,8 +347,8 @@ class BaseModule:
         raise NotImplementedError
 
     def init_params(
-        self, initializer: Any = INITIALIZER, arg_params: dict | None = None,
-        aux_params: dict | None = None, allow_missing: bool = False, force_init: bool = False,
+        self, initializer: Any = INITIALIZER, arg_params: Mapping[str, Any] | None = None,
+        aux_params: Mapping[str, Any] | None = None, allow_missing: bool = False, force_init: bool = False,
         allow_extra: bool = False,
     ) -> None:
         """Give every parameter and auxiliary state a value."""

@@ -285,12 +285,11 @@ class SVRGModule(Module):
                 f"full gradients pass through the store {name!r} and must arrive whole: leave compression_params out",
             )
 
-    def _made_optimizer(self, optimizer: Any, params: Any, rescale_grad: float, on_store: bool) -> Any:
+    def _wrapped(self, optimizer: Any) -> Any:
         """The optimizer that was asked for, beside the accumulators."""
-        made = super()._made_optimizer(optimizer, params, rescale_grad, on_store)
-        if isinstance(made, _SVRGOptimizer):  # that of another SVRGModule
-            made = made.default_opt
-        return _SVRGOptimizer(made, accumulators=self._keys.listed())
+        if isinstance(optimizer, _SVRGOptimizer):  # that of another SVRGModule
+            optimizer = optimizer.default_opt
+        return _SVRGOptimizer(optimizer, accumulators=self._keys.listed())
 
     def update(self) -> None:
         """Apply the gradients of the last backward."""
