@@ -64,4 +64,5 @@ def cases(draw):
 register(Op(
     name="_contrib_getnnz", doc=__doc__, params=Params, infer=infer, infer_type=infer_type, forward=forward,
     cases=cases, refusals={"_contrib_getnnz/shape": {"shapes": {"data": (4,)}}},
+    no_gradient_clause="_contrib_getnnz/gradient",
 ))

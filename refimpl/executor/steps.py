@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Container, Sequence
 from typing import Any
 
 from ..base import decides, refusal
@@ -98,7 +98,7 @@ class BackwardStep:
 
 
 def gradient_buffers(
-    node: Node, inputs: Sequence[Buffer], read: Set[Key], device: str
+    node: Node, inputs: Sequence[Buffer], read: Container[Key], device: str
 ) -> list[Buffer | None]:
     """Memory for the outputs of a gradient node, each like the input that it is the gradient of.
 

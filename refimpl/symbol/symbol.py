@@ -254,7 +254,7 @@ class Symbol:
         raise refusal("Symbol/numpy-symbol", "there is no mx.np here; this symbol is used as it is")
 
     def split_v2(self, indices_or_sections: Any, axis: int = 0, squeeze_axis: bool = False) -> Symbol:
-        """This symbol cut along ``axis``: as ``mx.sym.split_v2``."""
+        """Cut this symbol along ``axis``: as ``mx.sym.split_v2``."""
         return self._apply("_split_v2", **calls.split_parameters(indices_or_sections, axis, squeeze_axis))
 
     @decides("Symbol/gradient")
