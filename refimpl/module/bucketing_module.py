@@ -121,8 +121,7 @@ class BucketingModule(BaseModule):
     ) -> None:
         """Bind the default bucket; the others are bound like it when their first batch comes.
 
-        Bound already, it only warns, unless ``force_rebind``: then parameters and optimizer stay, and the
-        other buckets are forgotten.
+        :meth:`BaseModule.bind` explains the arguments. ``force_rebind`` also forgets all other buckets.
 
         Raises:
             AssertionError: ``shared_module`` is given, or what :meth:`Module.bind` refuses.
@@ -184,7 +183,10 @@ class BucketingModule(BaseModule):
         arg_params: Mapping[str, Any] | None = None, aux_params: Mapping[str, Any] | None = None,
         allow_missing: bool = False, force_init: bool = False, allow_extra: bool = False,
     ) -> None:
-        """Give every parameter of the default bucket, and so of all, a value; once, unless ``force_init``."""
+        """Give every parameter of the default bucket, and so of all buckets, a value, as :meth:`Module.init_params`.
+
+        A second call does nothing, unless ``force_init``.
+        """
         if self.params_initialized and not force_init:
             return
         demand(self, "init_params")
@@ -296,7 +298,12 @@ class BucketingModule(BaseModule):
     def save_checkpoint(
         self, prefix: str, epoch: int, remove_amp_cast: bool = False, save_optimizer_states: bool = False
     ) -> None:
-        """Write ``prefix-KEY-symbol.json`` per bucket, ``prefix.buckets``, and what a Module writes.
+        """Write the symbol of every bucket, the list of keys, the parameters and, if asked, the optimizer states.
+
+        Args:
+            prefix, epoch: writes ``prefix-KEY-symbol.json``, ``prefix.buckets`` and ``prefix-%04d.params``.
+            remove_amp_cast: bool, whether to leave the casts of mixed precision out of the symbols.
+            save_optimizer_states: bool, whether to write ``prefix-%04d.states``, which needs an optimizer.
 
         Raises:
             TypeError: a key is not a whole number, which is all that ``prefix.buckets`` can hold.
@@ -317,9 +324,14 @@ class BucketingModule(BaseModule):
         prefix: str, epoch: int, sym_gen: Callable | None = None, default_bucket_key: Any = None,
         load_optimizer_states: bool = False, *, allow_other_params: bool = False, **kwargs: Any,
     ) -> BucketingModule:
-        """Make a module from a checkpoint; ``kwargs`` go to the constructor. Bind it to use it.
+        """Make a module from a checkpoint. Its parameters are set; bind it to use it.
 
-        Optimizer states are read by ``init_optimizer``, see :meth:`Module.load`.
+        Args:
+            prefix, epoch: reads the files that :meth:`save_checkpoint` wrote.
+            sym_gen, default_bucket_key: as for the constructor; both are needed.
+            load_optimizer_states: bool, whether ``init_optimizer`` reads ``prefix-%04d.states`` too.
+            allow_other_params: bool, whether it takes states that were saved with another params file.
+            kwargs: other arguments of the constructor.
 
         Raises:
             AssertionError: ``sym_gen`` or ``default_bucket_key`` is missing.
@@ -344,9 +356,13 @@ class BucketingModule(BaseModule):
         default_bucket_key: Any = None, arg_params: dict[str, NDArray] | None = None,
         aux_params: dict[str, NDArray] | None = None, **kwargs: Any,
     ) -> BucketingModule:
-        """Make a module from symbols by bucket key and parameters by name.
+        """Make a module from symbols and parameters.
 
-        A bucket without a symbol here gets that of ``sym_gen``.
+        Args:
+            sym_dict: symbols by bucket key; a bucket without one gets that of ``sym_gen``.
+            sym_gen, default_bucket_key: as for the constructor.
+            arg_params, aux_params: parameters and auxiliary states by name.
+            kwargs: other arguments of the constructor.
 
         Raises:
             AssertionError: one of the five is missing.

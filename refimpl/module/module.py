@@ -205,15 +205,7 @@ class Module(BaseModule):
     ) -> None:
         """Make an executor per context for inputs of these shapes. A second call only warns.
 
-        Args:
-            data_shapes: a DataDesc, or a (name, shape) pair, for each of ``data_names``.
-            label_shapes: the same for ``label_names``; None when batches bring no labels.
-            for_training: False for inference only, without gradients.
-            inputs_need_grad: whether ``backward`` computes gradients of the data too.
-            force_rebind: whether to bind again what is bound; parameters and optimizer stay.
-            shared_module: a bound, initialised Module whose parameters, gradients, auxiliary states, memory and
-                optimizer this one uses.
-            grad_req: "write", "add" or "null" for all parameters, or a list or dict of these by argument.
+        :meth:`BaseModule.bind` explains the arguments. A ``shared_module`` is a Module; its optimizer is shared too.
 
         Raises:
             ValueError: data names differ from the declared ones.
@@ -283,12 +275,7 @@ class Module(BaseModule):
     ) -> None:
         """Give every parameter and auxiliary state a value, in the order of their names. A second call only warns.
 
-        Args:
-            initializer: an Initializer for the names that are not given, or None if there are none.
-            arg_params, aux_params: values by name, NDArrays or NumPy arrays; other names than the symbol's are ignored.
-            allow_missing: whether ``initializer`` may fill what a given dict lacks.
-            force_init: whether to give new values to parameters that have some.
-            allow_extra: without effect, as in MXNet.
+        :meth:`BaseModule.init_params` explains the arguments.
 
         Raises:
             RuntimeError: a dict is given, lacks a name, and ``allow_missing`` is off.
@@ -320,11 +307,8 @@ class Module(BaseModule):
     ) -> None:
         """Set parameters by name.
 
-        Args:
-            arg_params, aux_params: values by name, NDArrays or NumPy arrays.
-            allow_missing: whether names that are not given keep their values; otherwise every name must be given.
-            force_init: False to change nothing, with a warning, when parameters have values.
-            allow_extra: whether names that the symbol does not have are ignored; without ``allow_missing`` they are.
+        :meth:`BaseModule.set_params` explains the arguments. Without ``allow_missing`` names that the symbol does not
+        have are always ignored.
 
         Raises:
             RuntimeError: a name is missing and ``allow_missing`` is off.
@@ -425,12 +409,8 @@ class Module(BaseModule):
     ) -> None:
         """Install an optimizer and the store that contexts meet in. A second call only warns.
 
-        Args:
-            kvstore: a store, the name of one for :func:`mx.kv.create`, or None.
-            optimizer: a name for :func:`mx.optimizer.create`, or an Optimizer.
-            optimizer_params: settings by name, or pairs, of an optimizer that is made by its name. ``rescale_grad`` is
-                1 / batch size, of the whole batch, unless given, and stays what it is when the batch changes.
-            force_init: whether to install another optimizer in the place of one.
+        :meth:`BaseModule.init_optimizer` explains the arguments. Unless ``optimizer_params`` has ``rescale_grad``, that
+        is 1 / batch size, of the whole batch, and stays what it is when the batch changes.
 
         Raises:
             ValueError: an unknown optimizer name.

@@ -89,7 +89,7 @@ class PythonModule(BaseModule):
         inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
         grad_req: Any = "write",
     ) -> None:
-        """Note the shapes. ``shared_module`` is ignored: there is nothing to share.
+        """Note the shapes. :meth:`BaseModule.bind` explains the arguments; ``shared_module`` is ignored.
 
         Raises:
             AssertionError: the names are not those of the constructor, in their order; ``grad_req`` is not
@@ -164,7 +164,7 @@ class PythonModule(BaseModule):
         self, kvstore: Any = "local", optimizer: Any = "sgd",
         optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False,
     ) -> None:
-        """Nothing to do but to raise the flag."""
+        """Set ``optimizer_initialized``; there is nothing else to do."""
         self.optimizer_initialized = True
 
     def update(self) -> None:

@@ -113,7 +113,8 @@ class SequentialModule(BaseModule):
     ) -> None:
         """Bind every module, each to the output shapes of the one before.
 
-        Modules that were bound before they were added are bound again; their parameters stay.
+        :meth:`BaseModule.bind` explains the arguments. Modules that were bound before they were added are bound
+        again; their parameters stay.
 
         Raises:
             AssertionError: the chain is empty, ``shared_module`` is given, ``inputs_need_grad`` without
@@ -156,7 +157,9 @@ class SequentialModule(BaseModule):
         aux_params: Mapping[str, Any] | None = None, allow_missing: bool = False, force_init: bool = False,
         allow_extra: bool = False,
     ) -> None:
-        """Initialise every module; each finds its own names in the dicts. Once, unless ``force_init``.
+        """Initialise every module; each finds its own names in the dicts.
+
+        :meth:`BaseModule.init_params` explains the arguments. A second call does nothing, unless ``force_init``.
 
         Raises:
             AssertionError: two modules have a parameter of one name.
@@ -264,7 +267,10 @@ class SequentialModule(BaseModule):
         self, kvstore: Any = "local", optimizer: Any = "sgd",
         optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False,
     ) -> None:
-        """Give every module an optimizer; an Optimizer object, unlike a name, is the same for all."""
+        """Give every module an optimizer; an Optimizer object, unlike a name, is the same for all.
+
+        :meth:`BaseModule.init_optimizer` explains the arguments.
+        """
         demand(self, "init_optimizer")
         if self.optimizer_initialized and not force_init:
             self.logger.warning("optimizer already initialized, ignoring.")

@@ -319,7 +319,12 @@ class SVRGModule(Module):
         prefix: str, epoch: int, load_optimizer_states: bool = False, *, allow_other_params: bool = False,
         **kwargs: Any,
     ) -> Module:
-        """As :meth:`Module.load`: an SVRGModule from a checkpoint; ``update_freq`` is among ``kwargs``."""
+        """Make an SVRGModule from a checkpoint. Its parameters are set; bind it to use it.
+
+        Args:
+            prefix, epoch, load_optimizer_states, allow_other_params: as for :meth:`Module.load`.
+            kwargs: arguments of the constructor, ``update_freq`` among them.
+        """
         if corners.LOAD_MODULE.active:
             return Module.load(prefix, epoch, load_optimizer_states, allow_other_params=allow_other_params, **kwargs)
         names = {name: kwargs[name] for name in ("data_names", "label_names", "state_names") if name in kwargs}
