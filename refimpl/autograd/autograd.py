@@ -35,8 +35,6 @@ from ..symbol.ir import Entry, Node
 from . import gradient_arrays
 from .function import Function
 
-REQUIREMENTS = ("write", "add", "null")
-
 
 def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> None:
     """Make arrays variables: ``backward`` writes their gradients into ``gradients``.
@@ -55,13 +53,7 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> 
             "autograd/mark-lengths",
             f"{len(marked)} variables, {len(given)} gradients and {len(reqs)} requirements", ValueError,
         )
-    for req in reqs:
-        if req not in REQUIREMENTS:
-            raise refusal("autograd/grad-req", f"{req!r} is not one of {', '.join(REQUIREMENTS)}", KeyError)
-    for variable, made, req in zip(marked, given, reqs, strict=True):
-        # the dense copy of a sparse variable is made when it is read
-        value: Any = None if variable.is_sparse else variable._buffer
-        variable._place = Place(value, variable._ctx, gradient=made, requirement=req)
+    tape.mark(marked, given, reqs)
 
 
 # --- the tape as a graph -----------------------------------------------------------------------------

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from ..ndarray import NDArray, zeros
+from ..ndarray.dispatch import report
 from ..ndarray.sparse import copy_into, put
-from ..ndarray.sparse.dispatch import report
 from ..symbol import Symbol, storage
 from ..symbol.graph import Graph
 from ..symbol.inference import Key, key_of

@@ -27,6 +27,8 @@ class _State(threading.local):
 
 
 STATE = _State()
+REQUIREMENTS = ("write", "add", "null")
+"""How a gradient is written into the array of a variable."""
 
 
 class Record:
@@ -81,6 +83,29 @@ def refuse_overwriting(array: NDArray) -> None:
             "Inplace operations (+=, -=, x[:]=, out=) are not supported on an array that is on the tape:"
             " its old value may be needed for gradients; make a new array, or leave autograd.record() first",
         )
+
+
+def mark(variables: Sequence[NDArray], gradients: Sequence[NDArray], requirements: Sequence[str]) -> None:
+    """Make arrays variables: ``backward`` writes their gradients into ``gradients``, as ``requirements`` say.
+
+    Raises:
+        KeyError: a requirement is none of write, add and null.
+    """
+    for requirement in requirements:
+        if requirement not in REQUIREMENTS:
+            raise refusal("autograd/grad-req", f"{requirement!r} is not one of {', '.join(REQUIREMENTS)}", KeyError)
+    for variable, made, requirement in zip(variables, gradients, requirements, strict=True):
+        # the dense copy of a sparse variable is made when it is read
+        value: Any = None if variable.is_sparse else variable._buffer
+        variable._place = Place(value, variable._ctx, gradient=made, requirement=requirement)
+
+
+def require_writable(target: NDArray) -> None:
+    """Refuse to write into a read-only array, or into one on the tape while recording."""
+    if not target.writable:
+        raise refusal("NDArray/writable", "trying to assign to a readonly NDArray", ValueError)
+    if STATE.recording:
+        refuse_overwriting(target)
 
 
 def note(

@@ -10,7 +10,9 @@ from typing import Any
 
 from ..base import refusal
 from ..ndarray.contrib import expected_count
+from ..op_registry import known
 from . import random
+from .contrib_operators import *  # noqa: F403  # the operators ``_contrib_...``
 from .symbol import Symbol
 
 
@@ -40,5 +42,7 @@ def boolean_mask(*args: Any, **kwargs: Any) -> Symbol:
         " mx.nd.contrib.boolean_mask on arrays, or multiply by the mask",
     )
 
+
+globals()["__getattr__"] = known.attributes(__name__, "_contrib_")
 
 __all__ = ["boolean_mask", "rand_zipfian"]

@@ -8,12 +8,12 @@ from typing import Any
 
 from ..base import refusal
 from ..kernels.foundation import Op, get, keeps
-from ..ndarray.operators import METHODS as _ARRAY_METHODS
+from ..op_registry import methods
 from ..op_registry.function import OperatorFunction
 from .compose import call
 from .symbol import Symbol
 
-METHODS = _ARRAY_METHODS | {"reshape"}
+METHODS = frozenset(methods.NAMES)
 
 # Methods of arrays that exist on symbols only to say no, as in MXNet.
 ARRAY_ONLY = frozenset(
@@ -83,7 +83,14 @@ class _Reshape(SymbolFunction):
         return super().__call__(symbol, *rest, **kwargs)
 
 
+def _method(op: Op, name: str) -> SymbolFunction:
+    return (_Reshape if name == "reshape" else SymbolFunction)(op, name)
+
+
 def bound_method(name: str, symbol: Symbol) -> Callable:
     """``symbol.name`` for an operator method."""
     kind = _Reshape if name == "reshape" else SymbolFunction
     return MethodType(kind(get(name), name), symbol)
+
+
+methods.install(Symbol, _method)

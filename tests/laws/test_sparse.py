@@ -26,7 +26,7 @@ data = st.data()
 
 
 def call(name: str, *arrays, **attrs):
-    return sparse.dispatch.call(name, *arrays, **attrs)
+    return sparse.operators.call(name, *arrays, **attrs)
 
 
 def equal(made, wanted: np.ndarray) -> None:
