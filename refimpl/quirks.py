@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .base import decides
 from .kernels.foundation.quirk import (
     DECLARED,
     EVERY,
@@ -43,6 +44,7 @@ class Quirks:
 
     @staticmethod
     @contextlib.contextmanager
+    @decides("Quirks/scope")
     def _scope(names: tuple[str, ...]) -> Iterator[None]:
         token = SCOPE.set(extended(current(), names))
         try:
@@ -63,6 +65,7 @@ class Quirks:
         return DECLARED[name].active
 
     @staticmethod
+    @decides("Quirks/threads")
     def carried(function: Callable) -> Callable:
         """``function`` for another thread: it runs with the quirks that are active now, in this one."""
         held = current()

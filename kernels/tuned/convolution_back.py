@@ -16,7 +16,7 @@ from __future__ import annotations
 from ..foundation import Buffer
 from .image import BackView, View, back_view, gather, settle, spread, triples, view
 from .kernel import kernel, plain, twin, wide_tile, workspace
-from .simd import blank, carry_some, grow, join, lay, lift, offsets, ramp
+from .simd import add_tiles, copy_masked, fma_tile, load_offsets, load_tile, ramp, store_tile, zero_tile
 
 
 @kernel
@@ -73,13 +73,13 @@ def send_back_tiles(
                         base + row * plane, plane, base + (first + share - 1) * plane, rows
                     )
                     for q in range(0, len(starts), len(blocks)):
-                        right = offsets(starts, q, blocks)
-                        tile = blank(rows, blocks)
+                        right = load_offsets(starts, q, blocks)
+                        tile = zero_tile(rows, blocks)
                         at = weights
                         for t in range(begin, ends[part]):
-                            tile = grow(tile, packed, ones, at, image, right, source + taps[t])
+                            tile = fma_tile(tile, packed, ones, at, image, right, source + taps[t])
                             at += height
-                        lay(tile, result, target, offsets(places, q, blocks), 0)
+                        store_tile(tile, result, target, load_offsets(places, q, blocks), 0)
                     weights += (ends[part] - begin) * height
             begin = ends[part]
             if not direct:
@@ -123,7 +123,7 @@ def scatter_tiles(
             for x in range(0, pitch, 16):
                 for z in range(max(x, run), min(x + 16, pitch)):
                     padded[line * pitch + z] = 0
-                carry_some(
+                copy_masked(
                     head, item * f * final + line * run + x, padded, line * pitch + x, run - x
                 )
         weights = 0
@@ -133,18 +133,18 @@ def scatter_tiles(
                 for row in range(first, first + share, height):
                     target = ramp(row * channel, channel, (first + share - 1) * channel, rows)
                     for q in range(0, len(starts), len(blocks)):
-                        right = offsets(places, q, blocks)
-                        tile = blank(rows, blocks)
+                        right = load_offsets(places, q, blocks)
+                        tile = zero_tile(rows, blocks)
                         for one in range(each):
-                            tile = grow(
+                            tile = fma_tile(
                                 tile, packed, ones, weights + one * height,
                                 padded, right, source + one * plane,
                             )
                         # Surplus lanes add 0 to what follows their run. Stores go upwards in memory,
                         # so the block that owns those pixels writes them last.
-                        to = offsets(starts, q, blocks)
-                        tile = join(lift(image, target, to, moves[tap]), tile)
-                        lay(tile, image, target, to, moves[tap])
+                        to = load_offsets(starts, q, blocks)
+                        tile = add_tiles(load_tile(image, target, to, moves[tap]), tile)
+                        store_tile(tile, image, target, to, moves[tap])
                     weights += each * height
         gather(image, c, sizes, d_data, item * c * sizes[0] * sizes[1] * sizes[2])
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import refusal, require
+from ..base import decides, refusal, require
 
 _WORDS = {"true": True, "1": True, "false": False, "0": False}
 
@@ -25,14 +25,17 @@ class Arguments:
     def __init__(self, subject: str, iterator: str | None = None) -> None:
         self.subject, self.iterator = subject, iterator or subject
 
+    @decides("CSVIter/argument", "LibSVMIter/argument", "ImageRecordIter/argument")
     def refused(self, name: str, wanted: str, value: Any) -> Exception:
         """The refusal of one argument."""
         return refusal(f"{self.subject}/argument", f"{self.iterator}: {name} must be {wanted}, got {value!r}")
 
+    @decides("CSVIter/required", "LibSVMIter/required", "ImageRecordIter/required")
     def required(self, **given: Any) -> None:
         """Refuse an argument that is None."""
         for name, value in given.items():
-            require(f"{self.subject}/required", value is not None, f"Required parameter {name} is not presented; give it")
+            missing = f"Required parameter {name} is not presented; give it"
+            require(f"{self.subject}/required", value is not None, missing)
 
     def integer(self, name: str, value: Any, least: int | None = None) -> int:
         """A whole number, of ``least`` or more."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..base import refusal
 from ..context import Context
 from ..kernels.foundation import Buffer, Op
+from .requirements import require_known
 
 if TYPE_CHECKING:
     from .ndarray import NDArray
@@ -27,8 +28,6 @@ class _State(threading.local):
 
 
 STATE = _State()
-REQUIREMENTS = ("write", "add", "null")
-"""How a gradient is written into the array of a variable."""
 
 
 class Record:
@@ -91,9 +90,7 @@ def mark(variables: Sequence[NDArray], gradients: Sequence[NDArray], requirement
     Raises:
         KeyError: a requirement is none of write, add and null.
     """
-    for requirement in requirements:
-        if requirement not in REQUIREMENTS:
-            raise refusal("autograd/grad-req", f"{requirement!r} is not one of {', '.join(REQUIREMENTS)}", KeyError)
+    require_known("autograd/grad-req", requirements)
     for variable, made, requirement in zip(variables, gradients, requirements, strict=True):
         # the dense copy of a sparse variable is made when it is read
         value: Any = None if variable.is_sparse else variable._buffer

@@ -77,18 +77,18 @@ def small_arrays(elements: int = 2**22, poison: float | None = None) -> Iterator
 
     New memory holds ``poison``, if there is one, or for NaN a whole number that is no index.
     """
-    room = buffer.room
+    reserve = buffer.aligned_empty
 
     def bounded(size: int, dtype: Any) -> np.ndarray:
         if elements < size < 2**40:  # what is larger is refused before it is asked for
             raise TooMuchError
-        memory, kind = room(size, dtype), np.dtype(dtype)
+        memory, kind = reserve(size, dtype), np.dtype(dtype)
         if poison is not None:
             whole = kind.kind in "iu" and math.isnan(poison)
             memory[...] = np.iinfo(kind).max if whole else poison
         return memory
 
-    with mock.patch.object(buffer, "room", bounded), mock.patch.dict(buffer._ARENA.blocks, clear=True):
+    with mock.patch.object(buffer, "aligned_empty", bounded), mock.patch.dict(buffer._ARENA.blocks, clear=True):
         yield
 
 
@@ -100,8 +100,9 @@ def checked_loops(device: str = "cpu", poison: float = math.nan) -> Iterator[Non
     def checked(args: tuple[Any, ...], kind: np.dtype) -> list[Any]:
         given = unwrapped(args, kind)
         for arg in given:
-            if isinstance(arg, int) and not -(2**63) <= arg < 2**63:
-                raise OutsideError(f"a loop was handed {arg}, which has more than 64 bits")
+            for number in arg if isinstance(arg, tuple) else (arg,):
+                if isinstance(number, int) and not -(2**63) <= number < 2**63:
+                    raise OutsideError(f"a loop was handed {number}, which has more than 64 bits")
         return [Checked(arg, budget) if isinstance(arg, np.ndarray) else arg for arg in given]
 
     with (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import refimpl as mx
-from refimpl.module.requests import group_contexts
+from refimpl.module.bind_options import group_contexts
 
 from .module_nets import DATA, LABEL, batch, network, ready
 
