@@ -14,7 +14,7 @@ from ..base import decides, refusal
 from ..engine import profiling_hook
 from ..executor.steps import BackwardStep, gradient_buffers
 from ..kernels.foundation import Op, allocate
-from ..ndarray import NDArray, array, operators, sparse, tape, zeros
+from ..ndarray import NDArray, array, dense, sparse, tape, zeros
 from ..ndarray.recording import (
     Scope,
     is_recording,
@@ -200,7 +200,7 @@ def _run_operator(node: Node, values: _Values) -> None:
     assert node.op is not None
     inputs = [values[id(source), index] for source, index in node.inputs]
     ctx = inputs[0]._ctx if inputs else next(iter(values.values()))._ctx
-    results = operators.execute(node.op, node.params, dict(node.attrs), inputs, ctx)
+    results = dense.execute(node.op, node.params, dict(node.attrs), inputs, ctx)
     listed = results if isinstance(results, list) else [results]
     values.update({(id(node), i): result for i, result in enumerate(listed)})
 

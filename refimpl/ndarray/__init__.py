@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from ..op_registry import known as _known
@@ -29,6 +30,9 @@ def arange(
         ctx=ctx, dtype=operators.dtype_of(dtype).name,
     )
 
+
+if _TYPE_CHECKING:
+    from ..executor.cached_op import CachedOp  # noqa: F401  # refimpl/__init__.py puts it here
 
 globals()["__getattr__"] = _known.attributes(__name__)  # not a def: a type checker would then take any name
 

@@ -467,7 +467,7 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
     dtype defaults to that of an NDArray and to float32 for everything else.
     """
     if type(source_array).__module__.startswith("scipy."):
-        return classes.sparse_class("csr")._of_scipy(source_array, ctx, dtype)
+        return classes.SPARSE["csr"]._of_scipy(source_array, ctx, dtype)
     if isinstance(source_array, NDArray):
         if source_array.is_sparse:
             cast = source_array.astype(source_array.dtype if dtype is None else dtype)

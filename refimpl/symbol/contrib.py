@@ -6,7 +6,7 @@ Loops and branches (``foreach``, ``while_loop``, ``cond``) are put here by ``ref
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..base import refusal
 from ..ndarray.contrib import expected_count
@@ -42,6 +42,9 @@ def boolean_mask(*args: Any, **kwargs: Any) -> Symbol:
         " mx.nd.contrib.boolean_mask on arrays, or multiply by the mask",
     )
 
+
+if TYPE_CHECKING:
+    from ..contrib.control_flow.symbols import cond, foreach, while_loop  # noqa: F401  # put here by that module
 
 globals()["__getattr__"] = known.attributes(__name__, "_contrib_")
 

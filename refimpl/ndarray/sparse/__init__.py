@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from ...kernels.foundation import REGISTRY, get
+from ...op_registry.namespaces import SPARSE as _SPARSE
 from ...op_registry.storage_rules import Rule, rules
-from .. import dispatch, operators
+from .. import dispatch
 from ..convert import copy_into
 from ..dispatch import invoke
 from ..recorded import cast as tostype
@@ -17,45 +14,13 @@ from .arithmetic import add, divide, multiply, subtract
 from .base import BaseSparseNDArray, NotSupportedForSparseNDArray, from_parts
 from .creation import array, csr_matrix, empty, row_sparse_array, zeros
 from .csr import CSRNDArray, is_scipy
+from .op import *  # noqa: F403  # the operators that sparse arrays have a form of
 from .row_sparse import RowSparseNDArray, put
 
-OPERATORS = (
-    "ElementWiseSum", "Embedding", "FullyConnected", "LinearRegressionOutput", "LogisticRegressionOutput",
-    "MAERegressionOutput", "abs", "adagrad_update", "adam_update", "add_n", "arccos", "arccosh", "arcsin", "arcsinh",
-    "arctan", "arctanh", "broadcast_add", "broadcast_div", "broadcast_minus", "broadcast_mul", "broadcast_plus",
-    "broadcast_sub", "cast_storage", "cbrt", "ceil", "clip", "concat", "cos", "cosh", "degrees", "dot", "elemwise_add",
-    "elemwise_div", "elemwise_mul", "elemwise_sub", "exp", "expm1", "fix", "floor", "ftrl_update", "gamma", "gammaln",
-    "log", "log10", "log1p", "log2", "make_loss", "mean", "negative", "norm", "radians", "relu", "retain", "rint",
-    "round", "rsqrt", "sgd_mom_update", "sgd_update", "sigmoid", "sign", "sin", "sinh", "slice", "sqrt", "square",
-    "stop_gradient", "sum", "tan", "tanh", "trunc", "where", "zeros_like",
-)
-"""Operators of this namespace; each is the operator ``_sparse_NAME``, or NAME."""
-
-
-def _function(name: str) -> Callable:
-    """The operator ``name`` as a function; one whose page is missing says so when it is called."""
-    known = f"_sparse_{name}" if f"_sparse_{name}" in REGISTRY else name
-    if known in REGISTRY:
-        return operators.make_function(REGISTRY[known], name)
-
-    def missing(*_: Any, **__: Any) -> Any:
-        get(known)  # raises: not implemented
-
-    missing.__name__ = missing.__qualname__ = name
-    return missing
-
-
-for _name in OPERATORS:
-    globals()[_name] = _function(_name)
-
-
-def __getattr__(name: str) -> Any:
-    raise AttributeError(f"mx.nd.sparse has no {name!r}")
-
-
-__all__ = [  # noqa: PLE0604  # the operators' names are strings too
+__all__ = [
     "BaseSparseNDArray", "CSRNDArray", "NotSupportedForSparseNDArray", "RowSparseNDArray", "Rule",
     "add", "array", "copy_into", "csr_matrix", "dispatch", "divide", "empty", "from_parts", "invoke", "is_scipy",
     "multiply", "put", "row_sparse_array", "rules", "rules_elementwise", "rules_products", "rules_rows", "stand_in",
-    "subtract", "tostype", "zeros", *OPERATORS,
+    "subtract", "tostype", "zeros",
 ]
+__all__ += _SPARSE  # noqa: PLE0605  # names of operators

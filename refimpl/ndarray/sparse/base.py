@@ -132,6 +132,11 @@ class BaseSparseNDArray(NDArray):
         """An array that stores nothing."""
         raise NotImplementedError
 
+    @classmethod
+    def _of_scipy(cls, source: Any, ctx: Context | None, dtype: Any) -> BaseSparseNDArray:
+        """The values of a sparse matrix of scipy; csr takes them."""
+        raise NotImplementedError
+
     def _dense(self) -> NDArray:
         """The values in dense storage."""
         raise NotImplementedError
