@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import engine
-from ..base import MXNetError, integer_types, refusal
+from ..base import MXNetError, decides, integer_types, refusal
 from ..context import Context, current_context
 from ..engine import profiling_hook
 from ..engine.tasks import overlap, owner_of, span_of
@@ -66,6 +66,7 @@ def _may_write(op: Op, target: NDArray, index: int, sources: list[NDArray], dtyp
     return True
 
 
+@decides("NDArray/out")
 def listed_targets(op: Op, out: Any) -> list[NDArray]:
     """What ``out=`` names, as a list."""
     targets = list(out) if isinstance(out, (list, tuple)) else [out]
@@ -139,6 +140,7 @@ def execute(
     return made[0] if visible == 1 else made
 
 
+@decides("NDArray/no-uninitialised")
 def _begin_partial(targets: Sequence[NDArray], results: Sequence[Buffer]) -> None:
     """Fill results of which an operator may leave parts as they are: with what the targets hold, else zeros."""
     for result in results[len(targets) :]:

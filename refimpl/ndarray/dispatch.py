@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..kernels.foundation import Op
 from ..op_registry.signatures import parsed
 from ..op_registry.signatures import signature as signature_of
@@ -149,6 +149,7 @@ def _report(op: Op, inputs: Sequence[NDArray], targets: Sequence[NDArray]) -> No
     )
 
 
+@decides("Sparse/fallback")
 def _on_dense_copies(
     op: Op, inputs: Sequence[NDArray], arrays: Sequence[NDArray], attrs: dict[str, Any], targets: Sequence[NDArray],
     out: Any, storage: Callable[[Any, Storages], str] | None = None, p: Any = None,
@@ -171,6 +172,7 @@ def _on_dense_copies(
     return made if not targets else out
 
 
+@decides("Sparse/out")
 def _give_back(op: Op, inputs: Sequence[NDArray], copies: Sequence[NDArray]) -> None:
     """States that the operator changed, in their own storage."""
     for name, given, used in zip(op.all_inputs, inputs, copies, strict=False):

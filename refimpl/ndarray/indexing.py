@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import engine
-from ..base import refusal
+from ..base import decides, refusal
 from ..context import Context
 from ..kernels.foundation import as_buffer
 from ..kernels.foundation.shapes import strides_of
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .ndarray import NDArray, Shape
 
 
+@decides("NDArray/view", "NDArray/index")
 def get_item(array: NDArray, key: Any) -> NDArray:
     """``array[key]``."""
     key = _plain_key(key)
@@ -78,6 +79,7 @@ def _follow(array: NDArray, value: NDArray) -> None:
         value._noted("Cast", array, dtype=np.dtype(array.dtype).name)
 
 
+@decides("autograd/parts")
 def _recorded(array: NDArray, key: Any, place: tuple[Shape, int] | None) -> NDArray:
     """A part of an array that is on the tape: a view by Reshape and slice, or elements by take."""
     flat = array.reshape((-1,))

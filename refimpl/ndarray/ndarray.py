@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import engine
-from ..base import MXNetError, dtype_of, refusal
+from ..base import MXNetError, decides, dtype_of, refusal
 from ..context import Context, current_context
 from ..kernels.foundation import Buffer, allocate, get, size_of
 from ..op_registry import methods
@@ -156,6 +156,7 @@ class NDArray(ArrayMethods):
             tape.note(op, parsed(op, attrs), attrs, [self], [made._buffer], [made], made._ctx)
         return made
 
+    @decides("NDArray/copy-self")
     def copyto(self, other: NDArray | Context) -> NDArray | bool:
         """Copy into an array (cast to its dtype) or onto a context; returns the target.
 
@@ -187,6 +188,7 @@ class NDArray(ArrayMethods):
         """Copy on the same context."""
         return self.copyto(self._ctx)  # type: ignore[return-value]  # a Context gives an NDArray
 
+    @decides("NDArray/context")
     def as_in_context(self, context: Context) -> NDArray:
         """Return ``self`` when it is on ``context``, else a copy there."""
         return self if context == self._ctx else self.copyto(context)  # type: ignore[return-value]  # as above
@@ -195,6 +197,7 @@ class NDArray(ArrayMethods):
 
     # --- indexing --------------------------------------------------------------------------------
 
+    @decides("NDArray/view")
     def _shared(self, shape: Shape, start: int) -> NDArray:
         """A view of ``prod(shape)`` elements from element ``start``."""
         memory = self._buffer  # a view holds values when the bytes do: nobody needs to wait for it
@@ -272,6 +275,7 @@ class NDArray(ArrayMethods):
 
     # --- gradients -------------------------------------------------------------------------------
 
+    @decides("autograd/attach")
     def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
         """Make this array a variable whose gradient ``backward`` writes into ``self.grad``.
 
@@ -344,6 +348,7 @@ class NDArray(ArrayMethods):
         """A DLPack capsule over this memory; writes through it are seen here."""
         return self.__dlpack__()
 
+    @decides("NDArray/pickle")
     def __reduce__(self) -> tuple:
         place = (self._ctx.device_type, self._ctx.device_id)
         return (_unpickled, (self.asnumpy(), place))
@@ -399,6 +404,7 @@ class NDArray(ArrayMethods):
     def __rpow__(self, other: Any) -> NDArray:
         return operators.binary(self, other, "", "_rpower_scalar")
 
+    @decides("NDArray/in-place")
     def __iadd__(self, other: Any) -> NDArray:
         return operators.binary(self, other, "broadcast_add", "_plus_scalar", out=self)
 
@@ -461,6 +467,7 @@ def empty(
     return NDArray(allocate(sides, kind, place.memory), place)
 
 
+@decides("NDArray/default-type")
 def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
     """Copy ``source_array`` (NDArray, NumPy array, nested lists, number) to a context.
 
@@ -492,5 +499,6 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
     return made
 
 
+@decides("NDArray/pickle")
 def _unpickled(values: np.ndarray, place: tuple[str, int]) -> NDArray:
     return array(values, Context(*place), values.dtype)

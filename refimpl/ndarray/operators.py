@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import dtype_of, numeric_types, refusal
+from ..base import decides, dtype_of, numeric_types, refusal
 from ..kernels.foundation import Op, get, keeps
 from ..op_registry.function import OperatorFunction
 from . import classes, dense, dispatch
@@ -44,6 +44,7 @@ def call(name: str, *inputs: Any, out: Any = None, **attrs: Any) -> Any:
     return invoke(get(name), list(inputs), attrs, out)
 
 
+@decides("NDArray/arithmetic")
 def binary(left: Any, right: Any, array_op: str, scalar_op: str, out: Any = None) -> Any:
     """An arithmetic operator between an array and an array or a number.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..ndarray.contrib import expected_count
 from ..op_registry import known
 from . import random
@@ -16,6 +16,7 @@ from .contrib_operators import *  # noqa: F403  # the operators ``_contrib_...``
 from .symbol import Symbol
 
 
+@decides("random/zipfian")
 def rand_zipfian(true_classes: Symbol, num_sampled: int, range_max: int) -> tuple[Symbol, Symbol, Symbol]:
     """``mx.nd.contrib.rand_zipfian`` as a graph: classes drawn, expected counts of the true ones and of these.
 

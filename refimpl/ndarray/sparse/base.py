@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...base import MXNetError, dtype_of, numeric_types, refusal
+from ...base import MXNetError, decides, dtype_of, numeric_types, refusal
 from ...context import Context, current_context
 from ...kernels.foundation import Buffer, as_buffer, get
 from .. import classes, recorded, tape
@@ -85,6 +85,7 @@ class BaseSparseNDArray(NDArray):
         return self._values.dtype
 
     @property
+    @decides("Sparse/parts")
     def data(self) -> NDArray:
         """A copy of the stored values."""
         return self._values.copy()
@@ -205,6 +206,7 @@ class BaseSparseNDArray(NDArray):
         """A copy outside any computation: no gradient flows through it."""
         return self._like(self._values.copy())
 
+    @decides("Sparse/gradient")
     def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
         """Make this array a variable; its gradient has storage ``stype``, its own by default.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base import dtype_of, integer_types, refusal, require
+from ...base import decides, dtype_of, integer_types, refusal, require
 from ...context import Context, current_context
 from .. import classes
 from ..convert import tostype
@@ -24,6 +24,7 @@ from .row_sparse import RowSparseNDArray
 _INDEX = np.dtype(np.int64)
 
 
+@decides("Sparse/types")
 def _type_of(source: Any, dtype: Any) -> np.dtype:
     """The type asked for, that of an array, or float32."""
     if dtype is not None:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...base import dtype_of, refusal, require
+from ...base import decides, dtype_of, refusal, require
 from ...context import Context
 from ...kernels.cast_storage import INDEX, SPREAD_CSR, csr_of
 from ...kernels.foundation import allocate, as_buffer, reserving
@@ -22,6 +22,7 @@ def is_scipy(source: Any) -> bool:
     return type(source).__module__.startswith("scipy.sparse") and hasattr(source, "tocsr")
 
 
+@decides("Sparse/layouts")
 class CSRNDArray(BaseSparseNDArray):
     """A matrix whose row ``i`` holds ``data[indptr[i]:indptr[i + 1]]`` in columns ``indices[...]``, else zeros.
 
@@ -33,6 +34,7 @@ class CSRNDArray(BaseSparseNDArray):
     _STYPE: ClassVar[str] = "csr"
 
     @property
+    @decides("Sparse/parts")
     def indptr(self) -> NDArray:
         """A copy of where each row begins among the values, int64."""
         return self._indices[0].copy()
@@ -106,6 +108,7 @@ class CSRNDArray(BaseSparseNDArray):
             return "indices should be in ascending order in each row, each once"
         return ""
 
+    @decides("Sparse/order")
     def _sorted(self) -> CSRNDArray:
         starts, columns = (part.asnumpy() for part in self._indices)
         values, lengths = self._values.asnumpy(), np.diff(starts)
@@ -135,6 +138,7 @@ class CSRNDArray(BaseSparseNDArray):
         starts, columns = (part.asnumpy() for part in self._indices)
         return scipy_sparse.csr_matrix((self._values.asnumpy(), columns, starts), shape=self._sides)
 
+    @decides("Sparse/rows")
     def __getitem__(self, key: Any) -> NDArray:
         """``x[i]`` (one row) and ``x[i:j]`` are csr matrices; ``x[:]`` is the array itself.
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...base import refusal, require
+from ...base import decides, refusal, require
 from ...context import Context
 from ...kernels.cast_storage import GATHER_ROWS, INDEX, SCATTER_ROWS, rows_of
 from ...kernels.foundation import Buffer, allocate, reserving
@@ -18,6 +18,7 @@ from .base import BaseSparseNDArray, dense_of, from_parts
 from .values import narrowed, widened
 
 
+@decides("Sparse/layouts")
 class RowSparseNDArray(BaseSparseNDArray):
     """An array of which some rows are stored: row ``indices[i]`` is ``data[i]``, all others are zero.
 
@@ -59,6 +60,7 @@ class RowSparseNDArray(BaseSparseNDArray):
             return "indices should be in ascending order, each once"
         return ""
 
+    @decides("Sparse/order")
     def _sorted(self) -> RowSparseNDArray:
         rows = self._indices[0].asnumpy()
         order = np.argsort(rows, kind="stable")
@@ -71,6 +73,7 @@ class RowSparseNDArray(BaseSparseNDArray):
             values = dense_of(np.full(self._sides, value, self.dtype), self._ctx)
         self._become(RowSparseNDArray(values, (dense_of(np.arange(rows), self._ctx),), self._sides, ordered=True))
 
+    @decides("Sparse/retain-method")
     def retain(self, indices: Any) -> RowSparseNDArray:
         """Keep the rows that ``indices`` (an array, or whole numbers) list; see ``mx.nd.sparse.retain``."""
         if not isinstance(indices, NDArray):
