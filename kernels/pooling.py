@@ -67,7 +67,7 @@
 [Pooling/floating] data is float16, float32 or float64.
 """
 
-from math import prod, sqrt
+from math import sqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -84,7 +84,16 @@ from .foundation import (
     same_type,
     scalar,
 )
-from .shared.pooling_windows import channel_last, checked, count, image_of, in_planes, pairs, windows
+from .shared.pooling_windows import (
+    Geometry,
+    channel_last,
+    checked,
+    count,
+    image_of,
+    in_planes,
+    pairs,
+    windows,
+)
 from .tuned import pairs as tuned_pairs
 
 
@@ -178,66 +187,64 @@ def slope_3(x, y):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (planes, depth, height, width), out (planes, deep, high, wide). begin, end and size hold the
-# windows along depth, then those along height, then those along width.
+# data is (planes, depth, height, width), out (planes, out_depth, out_height, out_width). begin, end and size hold the
+# windows along depth, then those along height, then those along width (``windows``).
 
 
-def max_rows(data, out, begin, end, size, depth, height, width, deep, high, wide, planes, least):
-    for row in items(planes * deep * high):
-        i = row % high + deep
-        a = row // high % deep
-        plane = row // (high * deep)
-        for j in range(wide):
+def max_rows(data, out, begin, end, least, g: Geometry):
+    for row in items(g.planes * g.out_depth * g.out_height):
+        plane, z = row // (g.out_height * g.out_depth), row // g.out_height % g.out_depth
+        y = g.out_depth + row % g.out_height
+        for j in range(g.out_width):
+            x = g.out_depth + g.out_height + j
             best = least
-            for d in range(begin[a], end[a]):
-                for h in range(begin[i], end[i]):
-                    line = ((plane * depth + d) * height + h) * width
-                    for w in range(begin[deep + high + j], end[deep + high + j]):
+            for d in range(begin[z], end[z]):
+                for h in range(begin[y], end[y]):
+                    line = ((plane * g.depth + d) * g.height + h) * g.width
+                    for w in range(begin[x], end[x]):
                         best = data[line + w] if data[line + w] > best else best
-            out[row * wide + j] = best
+            out[row * g.out_width + j] = best
 
 
-def max_back(
-    head, data, d_data, begin, end, size, depth, height, width, deep, high, wide, planes, least
-):
-    for plane in items(planes):
-        for at in range(plane * depth * height * width, (plane + 1) * depth * height * width):
+def max_back(head, data, d_data, begin, end, least, g: Geometry):
+    for plane in items(g.planes):
+        for at in range(plane * g.depth * g.height * g.width, (plane + 1) * g.depth * g.height * g.width):
             d_data[at] = 0
-        for row in range(plane * deep * high, (plane + 1) * deep * high):
-            i = row % high + deep
-            a = row // high % deep
-            for j in range(wide):
+        for row in range(plane * g.out_depth * g.out_height, (plane + 1) * g.out_depth * g.out_height):
+            z, y = row // g.out_height % g.out_depth, g.out_depth + row % g.out_height
+            for j in range(g.out_width):
+                x = g.out_depth + g.out_height + j
                 best = least
                 first = -1
-                for d in range(begin[a], end[a]):
-                    for h in range(begin[i], end[i]):
-                        line = ((plane * depth + d) * height + h) * width
-                        for w in range(begin[deep + high + j], end[deep + high + j]):
+                for d in range(begin[z], end[z]):
+                    for h in range(begin[y], end[y]):
+                        line = ((plane * g.depth + d) * g.height + h) * g.width
+                        for w in range(begin[x], end[x]):
                             first = line + w if data[line + w] > best else first
                             best = data[line + w] if data[line + w] > best else best
                 if first >= 0:
-                    d_data[first] += head[row * wide + j]
+                    d_data[first] += head[row * g.out_width + j]
 
 
-def max_pairs(data, out, height, width, high, wide, planes, least):
+def max_pairs(data, out, least, g: Geometry):
     """max_rows for windows of 2 x 2 side by side, the commonest."""
-    for row in items(planes * high):
-        upper = (row // high * height + row % high * 2) * width
-        lower = upper + width
-        for j in range(wide):
+    for row in items(g.planes * g.out_height):
+        upper = (row // g.out_height * g.height + row % g.out_height * 2) * g.width
+        lower = upper + g.width
+        for j in range(g.out_width):
             best = data[upper + 2 * j] if data[upper + 2 * j] > least else least
             best = data[upper + 2 * j + 1] if data[upper + 2 * j + 1] > best else best
             best = data[lower + 2 * j] if data[lower + 2 * j] > best else best
-            out[row * wide + j] = data[lower + 2 * j + 1] if data[lower + 2 * j + 1] > best else best
+            out[row * g.out_width + j] = data[lower + 2 * j + 1] if data[lower + 2 * j + 1] > best else best
 
 
-def max_pairs_back(head, data, d_data, height, width, high, wide, planes, least):
+def max_pairs_back(head, data, d_data, least, g: Geometry):
     """max_back for windows of 2 x 2 side by side."""
-    for row in items(planes * high):
-        plane = row // high
-        upper = (plane * height + row % high * 2) * width
-        lower = upper + width
-        for j in range(wide):
+    for row in items(g.planes * g.out_height):
+        plane = row // g.out_height
+        upper = (plane * g.height + row % g.out_height * 2) * g.width
+        lower = upper + g.width
+        for j in range(g.out_width):
             best = least
             first = upper + 2 * j
             for at in (first, first + 1, lower + 2 * j, lower + 2 * j + 1):
@@ -245,49 +252,47 @@ def max_pairs_back(head, data, d_data, height, width, high, wide, planes, least)
                 first = at if data[at] > best else first
                 best = data[at] if data[at] > best else best
             if best > least:
-                d_data[first] = head[row * wide + j]
-        for w in range(2 * wide, width):
+                d_data[first] = head[row * g.out_width + j]
+        for w in range(2 * g.out_width, g.width):
             d_data[upper + w] = 0
             d_data[lower + w] = 0
-        if row % high == high - 1:
-            for at in range(lower + width, (plane + 1) * height * width):
+        if row % g.out_height == g.out_height - 1:
+            for at in range(lower + g.width, (plane + 1) * g.height * g.width):
                 d_data[at] = 0
 
 
-def sum_rows(data, out, begin, end, size, depth, height, width, deep, high, wide, planes, mean):
-    for row in items(planes * deep * high):
-        i = row % high + deep
-        a = row // high % deep
-        plane = row // (high * deep)
-        for j in range(wide):
+def sum_rows(data, out, begin, end, size, g: Geometry):
+    for row in items(g.planes * g.out_depth * g.out_height):
+        plane, z = row // (g.out_height * g.out_depth), row // g.out_height % g.out_depth
+        y = g.out_depth + row % g.out_height
+        for j in range(g.out_width):
+            x = g.out_depth + g.out_height + j
             total = np.float64(0)
-            for d in range(begin[a], end[a]):
-                for h in range(begin[i], end[i]):
-                    line = ((plane * depth + d) * height + h) * width
-                    for w in range(begin[deep + high + j], end[deep + high + j]):
+            for d in range(begin[z], end[z]):
+                for h in range(begin[y], end[y]):
+                    line = ((plane * g.depth + d) * g.height + h) * g.width
+                    for w in range(begin[x], end[x]):
                         total += term(data[line + w])  # noqa: F821  # bound by Loop
-            count = max(size[a] * size[i] * size[deep + high + j], 1) if mean else 1
-            out[row * wide + j] = root(total) / count  # noqa: F821  # bound by Loop
+            count = max(size[z] * size[y] * size[x], 1) if g.average else 1
+            out[row * g.out_width + j] = root(total) / count  # noqa: F821  # bound by Loop
 
 
-def sum_back(
-    head, data, out, d_data, begin, end, size, depth, height, width, deep, high, wide, planes, mean
-):
-    for plane in items(planes):
-        for at in range(plane * depth * height * width, (plane + 1) * depth * height * width):
+def sum_back(head, data, out, d_data, begin, end, size, g: Geometry):
+    for plane in items(g.planes):
+        for at in range(plane * g.depth * g.height * g.width, (plane + 1) * g.depth * g.height * g.width):
             d_data[at] = 0
-        for row in range(plane * deep * high, (plane + 1) * deep * high):
-            i = row % high + deep
-            a = row // high % deep
-            for j in range(wide):
-                count = max(size[a] * size[i] * size[deep + high + j], 1) if mean else 1
-                share = head[row * wide + j] / count
-                y = out[row * wide + j]
-                for d in range(begin[a], end[a]):
-                    for h in range(begin[i], end[i]):
-                        line = ((plane * depth + d) * height + h) * width
-                        for w in range(begin[deep + high + j], end[deep + high + j]):
-                            d_data[line + w] += share * slope(data[line + w], y)  # noqa: F821
+        for row in range(plane * g.out_depth * g.out_height, (plane + 1) * g.out_depth * g.out_height):
+            z, y = row // g.out_height % g.out_depth, g.out_depth + row % g.out_height
+            for j in range(g.out_width):
+                x = g.out_depth + g.out_height + j
+                count = max(size[z] * size[y] * size[x], 1) if g.average else 1
+                share = head[row * g.out_width + j] / count
+                result = out[row * g.out_width + j]
+                for d in range(begin[z], end[z]):
+                    for h in range(begin[y], end[y]):
+                        line = ((plane * g.depth + d) * g.height + h) * g.width
+                        for w in range(begin[x], end[x]):
+                            d_data[line + w] += share * slope(data[line + w], result)  # noqa: F821  # bound by Loop
 
 
 MAX, MAX_BACK = Loop(max_rows), Loop(max_back)
@@ -307,16 +312,15 @@ SUM = {
 def forward(p, data, out):
     def work(reads, writes):
         (x,), (y,) = reads, writes
-        image, counts, planes = x.shape[2:], y.shape[2:], prod(x.shape[:2])
+        begin, end, size, g = windows(p, x.shape, y.shape, x.device)
         least = float(np.finfo(x.dtype).min)
         if p.pool_type != "max":
             power = p.p_value if p.pool_type == "lp" else 1
-            where = windows(p, image, counts, x.device)
-            SUM[power][0](x, y, *where, planes, p.pool_type == "avg")
-        elif pairs(p, image):
-            MAX_PAIRS(x, y, *image, *counts, planes, least)
+            SUM[power][0](x, y, begin, end, size, g)
+        elif pairs(p, x.shape[2:]):
+            MAX_PAIRS(x, y, least, g)
         else:
-            MAX(x, y, *windows(p, image, counts, x.device), planes, least)
+            MAX(x, y, begin, end, least, g)
 
     in_planes(p, [data], [out], work)
 
@@ -331,19 +335,18 @@ def backward(p, head, *others):
         return
 
     def work(reads, writes):
-        g, *seen = reads
+        h, *seen = reads
         (d_x,) = writes
-        image, counts, planes = d_x.shape[2:], g.shape[2:], prod(d_x.shape[:2])
-        least = float(np.finfo(g.dtype).min)
+        begin, end, size, g = windows(p, d_x.shape, h.shape, h.device)
+        least = float(np.finfo(h.dtype).min)
         if p.pool_type != "max":
             power = p.p_value if p.pool_type == "lp" else 1
-            x, y = seen or (d_x, g)  # sums do not look at them
-            where = windows(p, image, counts, g.device)
-            SUM[power][1](g, x, y, d_x, *where, planes, p.pool_type == "avg")
-        elif pairs(p, image):
-            MAX_PAIRS_BACK(g, *seen, d_x, *image, *counts, planes, least)
+            x, y = seen or (d_x, h)  # sums do not look at them
+            SUM[power][1](h, x, y, d_x, begin, end, size, g)
+        elif pairs(p, d_x.shape[2:]):
+            MAX_PAIRS_BACK(h, *seen, d_x, least, g)
         else:
-            MAX_BACK(g, *seen, d_x, *windows(p, image, counts, g.device), planes, least)
+            MAX_BACK(h, *seen, d_x, begin, end, least, g)
 
     in_planes(p, [head, *seen], [d_data], work)
 

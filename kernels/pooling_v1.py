@@ -33,13 +33,13 @@
 [Pooling_v1/floating] data is of a floating-point type.
 """
 
-from math import inf, prod
+from math import inf
 from typing import Literal, NamedTuple
 
 from . import pooling
 from .foundation import Case, Loop, Op, Shape, items, merge, register, require, same_type
 from .foundation.walks import integers
-from .shared.pooling_windows import checked, count, windows
+from .shared.pooling_windows import Geometry, checked, count, windows
 
 
 class Params(NamedTuple):
@@ -53,9 +53,7 @@ class Params(NamedTuple):
 
 def plain(p):
     """The parameters as Pooling has them."""
-    return pooling.Params(
-        kernel=p.kernel, global_pool=p.global_pool, pooling_convention=p.pooling_convention, stride=p.stride, pad=p.pad
-    )
+    return pooling.Params(**p._asdict())
 
 
 def infer(p, ins, outs):
@@ -83,37 +81,37 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (planes, height, width), out (planes, high, wide). begin, end and size hold one number in front, then the
-# windows along height, then those along width; size counts padding too.
+# data is (planes, height, width), out (planes, out_height, out_width). begin, end and size hold one window along depth,
+# then those along height, then those along width; size counts padding too.
 
 
-def largest(data, out, begin, end, size, height, width, high, wide, planes, least):
-    for row in items(planes * high):
-        a, plane = row % high + 1, row // high
-        for j in range(wide):
-            b = high + 1 + j
-            rows, columns = end[a] - begin[a], end[b] - begin[b]
-            best = 0.0 if size[a] * size[b] > max(rows, 0) * max(columns, 0) else least
-            for y in range(begin[a], end[a]):
-                line = (plane * height + y) * width
-                for at in range(line + begin[b], line + end[b]):
+def largest(data, out, begin, end, size, least, g: Geometry):
+    for row in items(g.planes * g.out_height):
+        plane, y = row // g.out_height, 1 + row % g.out_height
+        for j in range(g.out_width):
+            x = 1 + g.out_height + j
+            seen = max(end[y] - begin[y], 0) * max(end[x] - begin[x], 0)
+            best = 0.0 if size[y] * size[x] > seen else least
+            for h in range(begin[y], end[y]):
+                line = (plane * g.height + h) * g.width
+                for at in range(line + begin[x], line + end[x]):
                     best = best if best >= data[at] or best != best else data[at]
-            out[row * wide + j] = best
+            out[row * g.out_width + j] = best
 
 
-def largest_back(head, data, out, d_data, begin, end, height, width, high, wide, planes):
-    for plane in items(planes):
-        for at in range(plane * height * width, (plane + 1) * height * width):
+def largest_back(head, data, out, d_data, begin, end, g: Geometry):
+    for plane in items(g.planes):
+        for at in range(plane * g.height * g.width, (plane + 1) * g.height * g.width):
             d_data[at] = 0
-        for row in range(plane * high, (plane + 1) * high):
-            a = row % high + 1
-            for j in range(wide):
-                b = high + 1 + j
-                for y in range(begin[a], end[a]):
-                    line = (plane * height + y) * width
-                    for at in range(line + begin[b], line + end[b]):
-                        if data[at] == out[row * wide + j]:
-                            d_data[at] += head[row * wide + j]
+        for row in range(plane * g.out_height, (plane + 1) * g.out_height):
+            y = 1 + row % g.out_height
+            for j in range(g.out_width):
+                x = 1 + g.out_height + j
+                for h in range(begin[y], end[y]):
+                    line = (plane * g.height + h) * g.width
+                    for at in range(line + begin[x], line + end[x]):
+                        if data[at] == out[row * g.out_width + j]:
+                            d_data[at] += head[row * g.out_width + j]
 
 
 LARGEST, LARGEST_BACK = Loop(largest), Loop(largest_back)
@@ -123,22 +121,21 @@ SUM, SUM_BACK = pooling.SUM[1]
 # --- the operator -------------------------------------------------------------------------------
 
 
-def table(p, image, counts, device):
-    """begin, end, size and the sides, as ``windows`` gives them, and the number of planes is left to the caller."""
-    begin, end, size, *numbers = windows(plain(p), image, counts, device)
+def table(p, data, out, device):
+    """What Pooling's ``windows`` gives, but an average divides by the size of the kernel."""
+    begin, end, size, g = windows(plain(p), data, out, device)
     if p.pool_type == "avg":
-        kernel = image if p.global_pool else p.kernel
-        size = integers((1, *(side for side, n in zip(kernel, counts, strict=True) for _ in range(n))), device)
-    return begin, end, size, *numbers
+        kernel = data[2:] if p.global_pool else p.kernel
+        size = integers((1, *(side for side, n in zip(kernel, out[2:], strict=True) for _ in range(n))), device)
+    return begin, end, size, g
 
 
 def forward(p, data, out):
-    begin, end, size, *numbers = table(p, data.shape[2:], out.shape[2:], data.device)
-    planes = prod(data.shape[:2])
+    begin, end, size, g = table(p, data.shape, out.shape, data.device)
     if p.pool_type == "max":
-        LARGEST(data, out, begin, end, size, *data.shape[2:], *out.shape[2:], planes, -inf)
+        LARGEST(data, out, begin, end, size, -inf, g)
     else:
-        SUM(data, out, begin, end, size, *numbers, planes, p.pool_type == "avg")
+        SUM(data, out, begin, end, size, g)
 
 
 def needs(p):
@@ -149,12 +146,11 @@ def backward(p, head, *others):
     *seen, d_data = others
     if d_data is None:
         return
-    begin, end, size, *numbers = table(p, d_data.shape[2:], head.shape[2:], head.device)
-    planes = prod(d_data.shape[:2])
+    begin, end, size, g = table(p, d_data.shape, head.shape, head.device)
     if p.pool_type == "max":
-        LARGEST_BACK(head, *seen, d_data, begin, end, *d_data.shape[2:], *head.shape[2:], planes)
+        LARGEST_BACK(head, *seen, d_data, begin, end, g)
     else:
-        SUM_BACK(head, d_data, head, d_data, begin, end, size, *numbers, planes, p.pool_type == "avg")
+        SUM_BACK(head, d_data, head, d_data, begin, end, size, g)
 
 
 def cases(draw):

@@ -4,7 +4,7 @@ from pathlib import Path as _Path
 
 __version__ = "0.1.0"
 
-# In a checkout the operators lie beside this package, in kernels/; an installed package holds them.
+# refimpl/kernels is a link to ../kernels. A checkout without links (Windows, zip) has a text file in its place.
 if not (_Path(__file__).parent / "kernels").is_dir():
     __path__.append(str(_Path(__file__).parent.parent))
 

@@ -1,4 +1,4 @@
-"""What a kernel sees of an array: flat memory, a shape, a device. Nothing else crosses the border."""
+"""Buffers: the flat memory, shape and device of an array. Loops and pages get nothing else of it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Shape = tuple[int, ...]
 # Vector kernels may read (never write) this many elements past an array's end.
 SLACK = 64
 
-# Arrays of LONG elements and more begin at a multiple of LINE bytes: a vector in one line of the cache
-# is read faster than one that lies across two.
+# Arrays of LONG elements and more begin at a multiple of LINE bytes, a cache line: a vector inside one line
+# loads faster than one that lies across two.
 LINE = 64
 LONG = 1024
 
 MOST_BYTES = 2**63 - 1
-"""The size in bytes of the largest array that has one."""
+"""The size in bytes of the largest array."""
 
 
 class Buffer:
@@ -156,13 +156,13 @@ def allocate(shape: Shape, dtype: np.dtype, device: str = "cpu") -> Buffer:
         except (MemoryError, CudaAPIError) as error:
             raise no_memory(shape, dtype, device) from error
     try:
-        return Buffer(room(size, dtype), shape, device)
+        return Buffer(aligned_empty(size, dtype), shape, device)
     except (MemoryError, ValueError) as error:  # ValueError: with the slack it has more bytes than NumPy counts
         raise no_memory(shape, dtype, device) from error
 
 
-def room(size: int, dtype: Any) -> np.ndarray:
-    """Reserve ``size`` elements of the CPU's memory, readable ``SLACK`` elements past the end."""
+def aligned_empty(size: int, dtype: Any) -> np.ndarray:
+    """Reserve ``size`` elements of the CPU's memory, readable ``SLACK`` elements past the end; see ``LINE``."""
     if size < LONG:
         return np.empty(size + SLACK, dtype)[:size]
     memory = np.empty(size + SLACK + LINE, dtype)

@@ -1,4 +1,4 @@
-"""The contract of an operator page: one record that every other part of the project reads.
+"""The contract of an operator page: the record :class:`Op`, which every other part of the project reads.
 
 A page registers an :class:`Op`. From it come the imperative and symbolic functions, shape and type
 inference, the gradient pass, documentation, the clause table, and the tests' valid calls.

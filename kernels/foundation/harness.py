@@ -1,4 +1,4 @@
-"""Run an operator from nested lists: for worked examples on pages, for readers at a prompt, for the laws.
+"""Run an operator on nested lists, as the worked examples on pages, interactive readers and the laws do.
 
     >>> from refimpl.kernels import run, grad
     >>> run("broadcast_add", [[1, 2]], [[10], [20]])

@@ -1,7 +1,7 @@
-"""Ctrl-C waits until the kernel at hand is ready.
+"""Ctrl-C is delayed until the kernel that is being compiled is ready.
 
 An exception in the middle of Numba's compiler can leave its lock held, or a table half filled, and then later calls
-hang or fail. So the main thread, the only one that Python interrupts, takes note of the signal and acts on it later.
+hang or fail. So the main thread, the only one that Python interrupts, records the signal and handles it afterwards.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ import signal
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .refusal import decides
+
 
 @contextlib.contextmanager
 def held() -> Iterator[None]:
-    """Within this block Ctrl-C is only noted; at its end the program's own handler hears of it."""
+    """Within this block Ctrl-C is only recorded; at its end the program's own handler is called."""
     noted: list[tuple[Any, ...]] = []
     handler = signal.getsignal(signal.SIGINT)
     replaced: Callable[..., Any] | None = None
     if callable(handler):  # otherwise the program ignores Ctrl-C, or leaves it to the system
-        with contextlib.suppress(ValueError):  # so it is refused in other threads
+        with contextlib.suppress(ValueError):  # raised in every thread but the main one
             signal.signal(signal.SIGINT, lambda *event: noted.append(event))
             replaced = handler
     try:
@@ -32,8 +34,9 @@ def held() -> Iterator[None]:
                 replaced(*noted[0])
 
 
+@decides("kernel-cache/interrupted")
 def hold_while_compiling(dispatcher: Any) -> None:
-    """Make a call of ``dispatcher`` hold interrupts while it compiles; other calls are as fast as before."""
+    """Make a call of ``dispatcher`` delay interrupts while it compiles; calls that do not compile cost nothing more."""
     compile_for = getattr(dispatcher, "_compile_for_args", None)
     if compile_for is None:  # Numba's simulator of CUDA compiles nothing
         return

@@ -1,8 +1,8 @@
 """Loops that several pages share: copying, filling, and reading whole numbers from any type.
 
-``BLOCKS`` moves runs of neighbouring elements (concatenation, splitting, slicing along one axis).
-``GATHER`` reads an array of any rank through strides, ``SCATTER`` writes through them; both walk rows
-of the last axis, so that an index is taken apart once per row and not once per element.
+``BLOCKS`` copies runs of contiguous elements (concatenation, splitting, slicing along one axis).
+``GATHER`` reads an array of any rank through strides, ``SCATTER`` writes through them. Both go row by row
+along the last axis, so that an index is unravelled once per row and not once per element.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .walks import integers, joined, offset_of
 
 @scalar
 def truncated(value):
-    """Return the whole part as an int64; NaN, infinities and the huge become a number no index has."""
+    """Return the whole part as an int64; NaN and values beyond 4e18 become a number that is never an index."""
     if value > -4e18 and value < 4e18:
         return np.int64(value)
     return np.int64(-4000000000000000000)
@@ -80,7 +80,7 @@ def blocks_cuda(source, target, count, length, source_start, source_step, target
 
 
 def gather(source, target, sides, steps, outer, start, rows, length, step):
-    """target (rows, length), dense, is read from source; ``outer`` axes of ``sides`` number the rows."""
+    """Read dense target (rows, length) from source; the rows are numbered along ``outer`` axes of ``sides``."""
     for r in items(rows):
         read = start + offset_of(r, sides, steps, outer)
         for i in range(length):
@@ -88,7 +88,7 @@ def gather(source, target, sides, steps, outer, start, rows, length, step):
 
 
 def scatter(source, target, sides, steps, outer, start, rows, length, step):
-    """source (rows, length), dense, is written into target at the places that gather would read."""
+    """Write dense source (rows, length) into target, to the places that gather would read."""
     for r in items(rows):
         write = start + offset_of(r, sides, steps, outer)
         for i in range(length):
@@ -106,9 +106,9 @@ GATHER, SCATTER = Loop(gather), Loop(scatter)
 def walk(
     shape: tuple[int, ...], steps: tuple[int, ...], start: int, device: str
 ) -> tuple[Buffer, Buffer, int, int, int, int, int]:
-    """The last seven arguments of GATHER and SCATTER: dense ``shape``, ``steps`` per axis elsewhere.
+    """Return the last seven arguments of GATHER and SCATTER: dense ``shape``, ``steps`` per axis of the other array.
 
-    Neighbouring axes that continue each other are joined first, and axes of one element left out.
+    Adjacent axes that are contiguous with each other are joined first, and axes of one element are left out.
     """
     sides, (strides,) = joined(shape, steps)
     if not sides:

@@ -1,6 +1,6 @@
-"""Quirks: results of MXNet 1.9.1 that this project mends, and which of them are wanted here and now.
+"""Quirks: results of MXNet 1.9.1 that this project corrects, and which of them are active in this thread.
 
-A page, or a room above, declares its quirk beside the code (:func:`declare`) and asks ``QUIRK.active`` there, when it
+A page or a module declares its quirk beside the code (:func:`declare`), and that code asks ``QUIRK.active`` when it
 runs. The scopes that users open are in ``refimpl/quirks.py``.
 """
 
@@ -12,7 +12,7 @@ import os
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from .refusal import refusal
+from .refusal import decides, refusal
 
 VARIABLE = "REFIMPL_QUIRKS"
 EVERY = "mxnet-1.9.1"
@@ -28,7 +28,7 @@ SCOPE: ContextVar[frozenset[str] | None] = ContextVar("quirks", default=None)
 
 @dataclass(frozen=True)
 class Quirk:
-    """One result of MXNet's that is not ours.
+    """One result of MXNet's that differs from ours.
 
     Attributes:
         name: how users call it.
@@ -44,16 +44,16 @@ class Quirk:
 
     @property
     def active(self) -> bool:
-        """Whether MXNet's result is wanted, here and now."""
+        """Whether MXNet's result is wanted in this thread, now."""
         names = current()
         return bool(names) and (self.name in names or EVERY in names)
 
 
 def declare(name: str, clause: str, upstream: str, reason: str) -> Quirk:
-    """Make a quirk known; the room that has it does so when it is imported.
+    """Make a quirk known; the module that implements it calls this when it is imported.
 
     Raises:
-        ValueError: another room has a quirk of this name.
+        ValueError: another module has a quirk of this name.
     """
     quirk = Quirk(name, clause, upstream, reason)
     if name in (EVERY, NONE) or DECLARED.setdefault(name, quirk) != quirk:
@@ -62,20 +62,22 @@ def declare(name: str, clause: str, upstream: str, reason: str) -> Quirk:
 
 
 def current() -> frozenset[str]:
-    """The names that are active, profiles as they were given."""
+    """The names of active quirks; profiles are not expanded."""
     scope = SCOPE.get()
     return from_environment() if scope is None else scope
 
 
 @functools.cache
+@decides("Quirks/environment")
 def from_environment() -> frozenset[str]:
     """The names in the environment variable, read when a quirk is first asked for."""
     names = [name.strip() for name in os.environ.get(VARIABLE, "").split(",")]
     return extended(frozenset(), [name for name in names if name])
 
 
+@decides("Quirks/profile")
 def extended(outer: frozenset[str], names: tuple[str, ...] | list[str]) -> frozenset[str]:
-    """What is active inside a scope of ``names``, from left to right."""
+    """Return the names active inside a scope that adds ``names``, from left to right, to those of ``outer``."""
     for name in names:
         require_known(name)
         outer = frozenset() if name == NONE else outer | {name}
@@ -83,10 +85,10 @@ def extended(outer: frozenset[str], names: tuple[str, ...] | list[str]) -> froze
 
 
 def require_known(name: str) -> None:
-    """Refuse what is neither a quirk nor a profile.
+    """Refuse a name that is neither a quirk nor a profile.
 
     Raises:
-        ValueError: the message lists names that are near.
+        ValueError: there is no such name; the message lists similar ones.
     """
     known = [EVERY, NONE, *sorted(DECLARED)]
     if name in known:

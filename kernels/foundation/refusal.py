@@ -1,6 +1,11 @@
-"""How this project says no: one exception type, one clause, one sentence that mends."""
+"""Refusals: errors of MXNet's types that name the broken clause and say what to do."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+Decided = TypeVar("Decided", bound=Callable)
 
 
 class MXNetError(RuntimeError):
@@ -10,7 +15,7 @@ class MXNetError(RuntimeError):
 
 
 def refusal(clause: str, message: str, kind: type[Exception] = MXNetError) -> Exception:
-    """Build (not raise) an error of MXNet's type ``kind`` that names its clause."""
+    """Build, without raising it, an error of MXNet's type ``kind`` that names its clause."""
     error = kind(f"{message} [{clause}]")
     error.clause = clause  # type: ignore[attr-defined]  # every refusal carries its clause, whatever its type
     return error
@@ -19,6 +24,26 @@ def refusal(clause: str, message: str, kind: type[Exception] = MXNetError) -> Ex
 def require(
     clause: str, holds: object, message: str, kind: type[Exception] = MXNetError
 ) -> None:
-    """Refuse with ``clause`` unless ``holds``."""
+    """Raise a refusal with ``clause`` unless ``holds``.
+
+    Args:
+        clause: the name of the rule.
+        holds: whether it is kept.
+        message: what was given, what was expected and what to do.
+        kind: the type of the exception.
+    """
     if not holds:
         raise refusal(clause, message, kind)
+
+
+def decides(*clauses: str) -> Callable[[Decided], Decided]:
+    """Name the clauses that the function or class beneath decides, and leave it as it is.
+
+    ``spec/trace.py`` reads the names: a clause leads to the code that makes it true. A refusal names its clause itself.
+    """
+    del clauses
+    return _unchanged
+
+
+def _unchanged(decided: Decided) -> Decided:
+    return decided

@@ -1,7 +1,8 @@
-"""Run one operator's forward or backward over buffers: shapes that fit, optional inputs, modes, half precision.
+"""Run one operator's forward or backward over buffers, after checking their shapes.
 
-Everything that runs an operator on real arrays comes through here (or, for whole graphs, through inference, which
-refuses the same): loops index by the shapes that inference promised, so no other shape may reach them.
+It also fills in optional inputs, passes modes, and runs float16 through float32. Every operator that runs on real
+arrays is run from here, except in whole graphs, where inference refuses the same shapes. Loops index by the shapes
+that were inferred, so buffers of other shapes must never reach them.
 """
 
 from __future__ import annotations
@@ -13,18 +14,18 @@ import numpy as np
 
 from .buffer import Buffer, allocate
 from .contract import Op
-from .refusal import refusal
+from .refusal import decides, refusal
 from .shapes import MaybeShape, Shape, known
 
 _HALF = np.dtype(np.float16)
 _SINGLE = np.dtype(np.float32)
 _PLANS: dict[Any, Plan] = {}
 _CHECKED: set[Any] = set()  # keys of backward calls whose shapes fit
-_LIMIT = 4096  # a memory that holds as many answers is emptied
+_LIMIT = 4096  # a cache with that many entries is emptied
 
 
 class Plan(NamedTuple):
-    """What a call works out once for its parameters and the shapes and types of its inputs."""
+    """What depends only on the parameters of a call and on the shapes and types of its inputs; computed once."""
 
     results: list[tuple[Shape, np.dtype]]
     """Shape and type of every output."""
@@ -33,7 +34,7 @@ class Plan(NamedTuple):
 
 
 def plan(op: Op, p: Any, ins: Sequence[Buffer], wanted: Sequence[MaybeShape] = ()) -> Plan:
-    """The plan of a call on ``ins``; ``wanted`` tells shapes of outputs where there are no inputs.
+    """Return the plan of a call on ``ins``; ``wanted`` gives the shapes of outputs where there are no inputs.
 
     Raises:
         MXNetError: [operator/input-shape] an input has another shape than the operator infers for it, or the page
@@ -69,7 +70,7 @@ def _worked_out(op: Op, p: Any, ins: Sequence[Buffer], wanted: Sequence[MaybeSha
 
 
 def inferred(op: Op, p: Any, ins: Sequence[MaybeShape], outs: Sequence[MaybeShape]) -> tuple[list, list]:
-    """Shapes of inputs and outputs by the page's ``infer``, of which the given ones must stay as they are."""
+    """Return shapes of inputs and outputs by the page's ``infer``, and refuse where a given one would change."""
     found = op.infer(p, list(ins), list(outs))
     for names, given, made in ((op.input_names, ins, found[0]), (op.output_names, outs, found[1])):
         for position, (shape, wanted) in enumerate(zip(given, made, strict=True)):
@@ -86,6 +87,7 @@ def is_plain(op: Op, types: Sequence[np.dtype], written: Sequence[Shape]) -> boo
     return not (_HALF in types or op.mode or op.random or _is_empty(op, written))
 
 
+@decides("operator/empty")
 def _is_empty(op: Op, shapes: Sequence[Shape]) -> bool:
     """Whether there is nothing to compute: no output has an element, and no input is updated in place."""
     return bool(shapes) and all(0 in shape for shape in shapes) and not op.mutates
@@ -100,6 +102,7 @@ def _widened(buffer: Buffer | None) -> Buffer | None:
     return wide
 
 
+@decides("types/half")
 def _through_single(call: Any, lists: Sequence[Sequence[Buffer | None]], written: Sequence[int]) -> None:
     """Run ``call`` on float32 copies of float16 buffers, then copy back the lists that it writes."""
     wide = [[_widened(buffer) for buffer in group] for group in lists]
@@ -126,7 +129,7 @@ def forward(
     """Fill ``outs`` (all outputs, hidden ones too) from active inputs ``ins``.
 
     Raises:
-        MXNetError: as :func:`plan`; or an output has not the shape that the operator gives it.
+        MXNetError: as :func:`plan`; or an output does not have the inferred shape.
     """
     made = [out.shape for out in outs]
     for name, given, (shape, _) in zip(op.output_names(p), made, plan(op, p, ins, made).results, strict=True):
@@ -140,7 +143,7 @@ def forward(
 def fill(
     op: Op, p: Any, ins: Sequence[Buffer], outs: Sequence[Buffer], *, is_train: bool = False, rng: Any = None
 ) -> None:
-    """:func:`forward` over buffers whose shapes were found to fit before."""
+    """:func:`forward` over buffers whose shapes have been checked before."""
     if _is_empty(op, [out.shape for out in outs]):
         return
     extra: dict[str, Any] = {}
@@ -160,10 +163,10 @@ def fill(
 def check_backward(
     op: Op, p: Any, heads: Sequence[Buffer], needs: Sequence[Buffer | None], grads: Sequence[Buffer | None]
 ) -> None:
-    """Refuse a backward whose arrays are not shaped as one forward call has them.
+    """Refuse a backward call whose arrays cannot come from one forward call.
 
     Raises:
-        MXNetError: two of them contradict each other, or what the operator infers.
+        MXNetError: the shapes of two arrays, or a shape and inference, contradict each other.
     """
     key = (op, p, *[b and b.shape for b in (*heads, *needs, *grads)], len(heads))
     if key in _CHECKED:

@@ -20,7 +20,7 @@ MaybeDtype = np.dtype | None
 
 
 class _Unknown(int):
-    """-1 as a side: what is computed from it is unknown too, and no decision may rest on it."""
+    """-1 as a side: arithmetic with it gives unknown, and a comparison with it raises TypeError."""
 
     __slots__ = ()
 
@@ -31,7 +31,7 @@ class _Unknown(int):
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = _absorbing
 
     def __mod__(self, other: Any) -> int:
-        """Nothing is known to be left over."""
+        """Return 0: an unknown side counts as divisible."""
         del other
         return 0
 
@@ -71,7 +71,7 @@ def agree(one: int, other: int) -> bool:
 
 
 def merge(clause: str, what: str, given: MaybeShape, wanted: MaybeShape) -> MaybeShape:
-    """Combine two partial shapes of the same array; refuse with ``clause`` when they contradict."""
+    """Combine two partial shapes of the same array; refuse with ``clause`` where they contradict each other."""
     if given is None:
         return wanted
     if wanted is None or given == wanted:

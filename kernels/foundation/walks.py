@@ -1,8 +1,9 @@
-"""Walking arrays of any rank side by side: which axes can be joined, and where an element lies.
+"""Iterating over arrays of any rank together: which axes can be joined, and where an element lies.
 
 A walk goes over the elements of one *dense* array in C order while others are read through steps of their
-own (0 along an axis where they are stretched or summed). Axes that every array continues are joined, so
-that most walks are one or two axes long; what is left is taken apart once per row of the last axis.
+own (0 along an axis where they are broadcast or summed). Adjacent axes that are contiguous in every array are
+joined, so that most walks have one or two axes. An index over the other axes is unravelled once per row of the
+last axis.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Shape = tuple[int, ...]
 
 @lru_cache(maxsize=4096)
 def integers(values: Shape, device: str) -> Buffer:
-    """A read-only int64 buffer of ``values`` for a loop that walks any rank."""
+    """Return a read-only int64 buffer of ``values``, for loops over any rank."""
     return as_buffer(np.array(values or (0,), np.int64), device)
 
 
@@ -38,7 +39,7 @@ def offset_of(index, sides, steps, rank):
 
 
 def joined(shape: Shape, *steps: Shape) -> tuple[Shape, tuple[Shape, ...]]:
-    """Leave out axes of one element and join neighbours that continue each other in every array."""
+    """Leave out axes of one element and join adjacent axes that are contiguous in every array."""
     sides: list[int] = []
     kept: list[list[int]] = [[] for _ in steps]
     for axis, side in enumerate(shape):

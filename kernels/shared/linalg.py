@@ -15,12 +15,13 @@ Formulas of gradients are those of Seeger, Hetzel, Dai, Meissner and Lawrence, A
 (2008).
 """
 
+from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from ..foundation import Buffer, Loop, agree, allocate, either, items, merge, refusal, require, same_type
+from ..foundation import Buffer, Loop, agree, allocate, either, items, merge, refusal, require, same_type, scalar
 from ..fully_connected import PRODUCT
 
 LARGE = 32**3
@@ -68,23 +69,73 @@ def scalars(shape):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def products(
-    a, b, out, count, n, m, k, middle, a_size, a_shift, a_row, a_step, b_size, b_shift, b_row, b_step, out_size,
-    out_shift, out_row, alpha,
-):  # fmt: skip
-    """out = alpha a . b for ``count`` matrices (n, k) and (k, m), products added in increasing index."""
+class Layout(NamedTuple):
+    """Where the matrices of an array lie.
+
+    Matrix g begins at (g // middle) * size + (g % middle) * shift; its element (i, j) lies i * row_step +
+    j * column_step behind. ``middle`` counts the matrices that interleave: those that are numbered by the axes between
+    that of the rows and that of the columns. It is 1 where there are no such axes.
+    """
+
+    rows: int
+    columns: int
+    middle: int
+    size: int
+    shift: int
+    row_step: int
+    column_step: int
+
+    @property
+    def transposed(self):
+        return self._replace(
+            rows=self.columns, columns=self.rows, row_step=self.column_step, column_step=self.row_step
+        )
+
+
+class Triangles(NamedTuple):
+    """E X for ``count`` triangular matrices E, (n, n), and as many matrices X, (n, m).
+
+    Only one triangle of E is read: the lower one where ``lower`` is 1, else the upper one.
+    """
+
+    count: int
+    n: int
+    m: int
+    e_row: int
+    e_column: int
+    x_row: int
+    x_column: int
+    lower: int
+
+    @property
+    def transposed(self):
+        """E^T X, for the same memory."""
+        return self._replace(e_row=self.e_column, e_column=self.e_row, lower=1 - self.lower)
+
+
+@scalar
+def start_of(g, layout):
+    """Where matrix number ``g`` begins."""
+    return (g // layout.middle) * layout.size + (g % layout.middle) * layout.shift
+
+
+def products(a, b, out, count, of_a: Layout, of_b: Layout, of_out: Layout, alpha):
+    """out = alpha a . b for ``count`` pairs of matrices, products added in increasing index.
+
+    The columns of ``out`` are neighbours.
+    """
+    n, k, m = of_a.rows, of_a.columns, of_b.columns
     for item in items(count * n):
         g, i = item // n, item % n
-        outer, inner = g // middle, g % middle
-        left = outer * a_size + inner * a_shift + i * a_row
-        right = outer * b_size + inner * b_shift
-        to = outer * out_size + inner * out_shift + i * out_row
+        left = start_of(g, of_a) + i * of_a.row_step
+        right = start_of(g, of_b)
+        to = start_of(g, of_out) + i * of_out.row_step
         for j in range(m):
             out[to + j] = 0
         for t in range(k):
-            factor = a[left + t * a_step]
+            factor = a[left + t * of_a.column_step]
             for j in range(m):
-                out[to + j] += factor * b[right + t * b_row + j * b_step]
+                out[to + j] += factor * b[right + t * of_b.row_step + j * of_b.column_step]
         for j in range(m):
             out[to + j] *= alpha
 
@@ -99,37 +150,37 @@ def add_scaled(c, out, n, beta):
         out[i] += c[i] * beta
 
 
-def triangle_times(a, x, out, count, n, m, a_row, a_step, x_row, x_step, low, alpha):
-    """out = alpha E x: E, (n, n) in a, is read in one triangle; x and out are (n, m) with strides."""
-    for item in items(count * m):
-        g, j = item // m, item % m
-        e, base = g * n * n, g * n * m + j * x_step
-        for i in range(n):
-            total = a[e] * 0
-            for t in range(0 if low else i, i + 1 if low else n):
-                total += a[e + i * a_row + t * a_step] * x[base + t * x_row]
-            out[base + i * x_row] = alpha * total
+def triangle_times(e, x, out, g: Triangles, alpha):
+    """out = alpha E X; out is laid out as X is."""
+    for item in items(g.count * g.m):
+        number, j = item // g.m, item % g.m
+        base, column = number * g.n * g.n, number * g.n * g.m + j * g.x_column
+        for i in range(g.n):
+            total = e[base] * 0
+            for t in range(0 if g.lower else i, i + 1 if g.lower else g.n):
+                total += e[base + i * g.e_row + t * g.e_column] * x[column + t * g.x_row]
+            out[column + i * g.x_row] = alpha * total
 
 
-def triangle_solve(a, x, out, count, n, m, a_row, a_step, x_row, x_step, low, alpha):
-    """E out = alpha x, by substitution."""
-    for item in items(count * m):
-        g, j = item // m, item % m
-        e, base = g * n * n, g * n * m + j * x_step
-        for back in range(n):
-            i = back if low else n - 1 - back
-            total = alpha * x[base + i * x_row]
-            for t in range(0 if low else i + 1, i if low else n):
-                total -= a[e + i * a_row + t * a_step] * out[base + t * x_row]
-            out[base + i * x_row] = total / a[e + i * a_row + i * a_step]
+def triangle_solve(e, x, out, g: Triangles, alpha):
+    """E out = alpha X, by substitution; out is laid out as X is."""
+    for item in items(g.count * g.m):
+        number, j = item // g.m, item % g.m
+        base, column = number * g.n * g.n, number * g.n * g.m + j * g.x_column
+        for step in range(g.n):
+            i = step if g.lower else g.n - 1 - step
+            total = alpha * x[column + i * g.x_row]
+            for t in range(0 if g.lower else i + 1, i if g.lower else g.n):
+                total -= e[base + i * g.e_row + t * g.e_column] * out[column + t * g.x_row]
+            out[column + i * g.x_row] = total / e[base + i * g.e_row + i * g.e_column]
 
 
-def keep_triangle(x, count, n, low, alpha):
-    """x = alpha x in the triangle, 0 elsewhere."""
+def keep_lower(x, count, n, alpha):
+    """x = alpha x in the lower triangle, 0 above it."""
     for item in items(count * n):
         i = item % n
         for j in range(n):
-            if (low and j <= i) or (not low and j >= i):
+            if j <= i:
                 x[item * n + j] *= alpha
             else:
                 x[item * n + j] = 0
@@ -159,61 +210,80 @@ def identity(out, count, n):
 
 PRODUCTS, SCALE, ADD_SCALED = Loop(products), Loop(scale), Loop(add_scaled)
 TRIANGLE_TIMES, TRIANGLE_SOLVE = Loop(triangle_times), Loop(triangle_solve)
-KEEP_TRIANGLE, ADD_TURNED, MIRROR, IDENTITY = Loop(keep_triangle), Loop(add_turned), Loop(mirror), Loop(identity)
+KEEP_LOWER, ADD_TURNED, MIRROR, IDENTITY = Loop(keep_lower), Loop(add_turned), Loop(mirror), Loop(identity)
 
 
 # --- calling them -------------------------------------------------------------------------------
 
 
 class Matrices(NamedTuple):
-    """Matrices in an array: element (i, t) of number g lies at
-    (g // middle) size + (g % middle) shift + i row + t step.
-    """
+    """Matrices in a buffer."""
 
     buffer: Buffer
-    rows: int
-    columns: int
-    middle: int
-    size: int
-    shift: int
-    row: int
-    step: int
+    layout: Layout
 
     @property
-    def turned(self):
-        return self._replace(rows=self.columns, columns=self.rows, row=self.step, step=self.row)
+    def transposed(self):
+        return self._replace(layout=self.layout.transposed)
 
-    def turned_if(self, wanted):
-        return self.turned if wanted else self
+    def transposed_if(self, wanted):
+        return self.transposed if wanted else self
 
 
 def matrices_of(buffer, shape=None, axis=-2):
     """The matrices whose rows are numbered by ``axis`` and whose columns by the last."""
-    shape = buffer.shape if shape is None else shape
+    return Matrices(buffer, layout_of(buffer.shape if shape is None else shape, axis))
+
+
+@lru_cache(maxsize=4096)
+def layout_of(shape, axis=-2):
     rows, columns, middle = shape[axis], shape[-1], prod(shape[axis % len(shape) + 1 : -1])
-    return Matrices(buffer, rows, columns, middle, rows * middle * columns, columns, middle * columns, 1)
+    return Layout(
+        rows=rows, columns=columns, middle=middle, size=rows * middle * columns, shift=columns,
+        row_step=middle * columns, column_step=1,
+    )
 
 
 def multiply(left, right, out, alpha=1.0):
     """out = alpha left . right, each of them :class:`Matrices`, out with neighbouring columns."""
-    n, k, m = left.rows, left.columns, right.columns
+    a, b, c = left.layout, right.layout, out.layout
+    n, k, m = a.rows, a.columns, b.columns
     count = out.buffer.size // max(n * m, 1)
-    if n * m * k >= LARGE and out.middle == 1 and out.buffer.dtype == np.float32:
+    if n * m * k >= LARGE and c.middle == 1 and out.buffer.dtype == np.float32:
         for g in range(count):
-            a, b, c = (piece(each.buffer, g * each.size) for each in (left, right, out))
-            PRODUCT(a, b, c, n, m, k, left.row, left.step, right.row, right.step)
+            pieces = (piece(each.buffer, g * each.layout.size) for each in (left, right, out))
+            PRODUCT(*pieces, n, m, k, a.row_step, a.column_step, b.row_step, b.column_step)
         if alpha != 1:
             SCALE(out.buffer, out.buffer.size, float(alpha))
         return
-    PRODUCTS(
-        left.buffer, right.buffer, out.buffer, count, n, m, k, out.middle, left.size, left.shift, left.row, left.step,
-        right.size, right.shift, right.row, right.step, out.size, out.shift, out.row, float(alpha),
+    PRODUCTS(left.buffer, right.buffer, out.buffer, count, a, b, c, float(alpha))
+
+
+def on_the_left(shape, lower=True):
+    """E X, for matrices X in an array of this shape and as many triangular E."""
+    *leading, rows, columns = shape
+    return Triangles(
+        count=prod(leading), n=rows, m=columns, e_row=rows, e_column=1, x_row=columns, x_column=1, lower=int(lower)
+    )
+
+
+def on_the_right(shape, lower=True):
+    """X E, for matrices X in an array of this shape, which is read as E^T X^T."""
+    *leading, rows, columns = shape
+    return Triangles(
+        count=prod(leading), n=columns, m=rows, e_row=1, e_column=columns, x_row=1, x_column=columns,
+        lower=int(not lower),
     )
 
 
 def piece(buffer, start):
     """Memory from ``start`` on."""
     return Buffer(buffer.flat[start:], (buffer.size - start,), buffer.device)
+
+
+def batch(a):
+    """How many square matrices ``a`` holds, and their side."""
+    return prod(a.shape[:-2]), a.shape[-1]
 
 
 def per_matrix(like, kind=np.int64):

@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
@@ -54,13 +55,29 @@ def count(p, side, kernel, stride, pad):
     return (-(-rest // stride) if p.pooling_convention == "full" else rest // stride) + 1
 
 
-@lru_cache(maxsize=1024)
-def windows(p, image, counts, device):
-    """What the loops read: where every window begins and ends in data and its size, axis after axis.
+class Geometry(NamedTuple):
+    """The numbers that the loops of Pooling read; sides that an image lacks are 1."""
 
-    Returns three int64 buffers, of depth + height + width windows each, and six numbers: the sides
-    of the image and the counts of windows (depth, height, width; absent sides are 1).
+    planes: int
+    """Images of one channel: batch times channels."""
+    depth: int
+    height: int
+    width: int
+    out_depth: int
+    out_height: int
+    out_width: int
+    average: int
+    """1 where a sum is divided by the size of its window, else 0."""
+
+
+@lru_cache(maxsize=1024)
+def windows(p, data, out, device):
+    """What the loops read, for shapes of data and output whose channels come second.
+
+    Returns where every window begins and ends in data and its size, as three int64 buffers of out_depth + out_height +
+    out_width windows each, and the geometry.
     """
+    image, counts = data[2:], out[2:]
     kernel, stride, pad = checked(p, len(image))
     if p.global_pool:
         kernel = image
@@ -73,8 +90,8 @@ def windows(p, image, counts, device):
             padded = p.count_include_pad is not False
             table.append((*inside, end - begin if padded else inside[1] - inside[0]))
     buffers = [as_buffer(np.array(column, np.int64), device) for column in zip(*table, strict=True)]
-    more = (1,) * (3 - len(image))
-    return (*buffers, *more, *image, *more, *counts)
+    ones = (1,) * (3 - len(image))
+    return *buffers, Geometry(prod(data[:2]), *ones, *image, *ones, *counts, int(p.pool_type == "avg"))
 
 
 def pairs(p, image):

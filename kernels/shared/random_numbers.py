@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ..foundation import Buffer, Loop, as_buffer, items, scalar, scratch
+from ..foundation import Buffer, Loop, as_buffer, decides, items, scalar, scratch
 from .random_streams import ROW, double, draw, new_streams, normal_double, normal_single, shares, single
 
 FEW = 12  # from this mean on, a Poisson number is found by rejection
@@ -213,6 +213,7 @@ NUMBERS = {
 }
 
 
+@decides("random/streams")
 def draw_numbers(name: str, out: Buffer, parameters: list[Buffer], rng: Buffer | None) -> None:
     """Fill ``out``; ``parameters`` are one or two arrays, each element for as many neighbours in ``out``.
 

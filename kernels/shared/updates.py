@@ -15,6 +15,7 @@ from ..foundation import Op, merge, merge_all, register, require, same_shape, sa
 
 SINGLE = np.dtype(np.float32)
 IN_PLACE = 64  # so many weights of one call may be its outputs too without a copy
+MEMORY = 4096  # so many sets of hyperparameters a page remembers in the type of its loop
 
 
 # --- numbers ------------------------------------------------------------------------------------
@@ -26,7 +27,7 @@ def limited(g, clip):
     return clip if g > clip else -clip if g < -clip else g
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=MEMORY)
 def numbers(kind, *values):
     """Parameters as MXNet keeps them, in single precision, in the type of the loop."""
     return tuple(kind(np.float32(value)) for value in values)

@@ -2,8 +2,8 @@
 
 A page gives a twin to its loop, ``Loop(multiply, tuned=gemm.product)``. The twin takes the same buffers
 and numbers and must agree with the loop: exactly where sums and products are exact, elsewhere within the
-rounding of a fused multiply-add. ``REFIMPL_PLAIN_KERNELS=1`` or ``with plain_kernels():`` sets all twins
-aside, and so does ``NUMBA_DISABLE_JIT=1``, because vectors exist only in machine code.
+rounding of a fused multiply-add. ``REFIMPL_PLAIN_KERNELS=1`` or ``with plain_kernels():`` turns all twins
+off, and so does ``NUMBA_DISABLE_JIT=1``, because SIMD vectors exist only in machine code.
 
 To read: ``simd`` (vectors and tiles), then ``gemm`` (the matrix product), then ``convolution``.
 """

@@ -21,7 +21,7 @@ from ..shared.convolution_geometry import Geometry
 from .convolution_rows import convolve_rows, gather_weight_rows
 from .image import View, settle, spread, view
 from .kernel import kernel, tile_for, twin, wide_tile, workspace
-from .simd import blank, grow, join, lay, lift, offsets, ramp, turn
+from .simd import add_tiles, fma_tile, load_offsets, load_tile, ramp, store_tile, transpose_16x16, zero_tile
 
 CHUNK = 256
 
@@ -47,11 +47,11 @@ def convolve_tiles(data, weight, out, g: Geometry, v: View, image, narrow, rows,
                 left = ramp(row * depth, depth, last * depth, rows)
                 target = ramp(base + row * plane, plane, base + last * plane, rows)
                 for q in range(0, len(v.blocks), len(blocks)):
-                    right = offsets(v.blocks, q, blocks)
-                    tile = blank(rows, blocks)
+                    right = load_offsets(v.blocks, q, blocks)
+                    tile = zero_tile(rows, blocks)
                     for t in range(depth):
-                        tile = grow(tile, weight, left, t, image, right, source + taps[t])
-                    lay(tile, result, target, offsets(v.places, q, blocks), 0)
+                        tile = fma_tile(tile, weight, left, t, image, right, source + taps[t])
+                    store_tile(tile, result, target, load_offsets(v.places, q, blocks), 0)
         if v.pitch > v.run:
             settle(
                 narrow, g.num_filter, plane, v.run, v.pitch, (g.out_h, g.out_w), out,
@@ -64,7 +64,7 @@ def transpose(source, start, pitch, n, m, out, out_pitch):
     """out[j, i] = source[i, j] for n rows and m columns."""
     for i in range(0, n - 15, 16):
         for j in range(0, m - 15, 16):
-            turn(source, start + i * pitch + j, pitch, out, j * out_pitch + i, out_pitch)
+            transpose_16x16(source, start + i * pitch + j, pitch, out, j * out_pitch + i, out_pitch)
         for j in range(m // 16 * 16, m):
             for r in range(i, i + 16):
                 out[j * out_pitch + r] = source[start + r * pitch + j]
@@ -98,16 +98,16 @@ def gather_weight_tiles(head, data, d_weight, g: Geometry, v: View, image, turne
                 )
                 for column in range(0, pitch, width):
                     for tap in range(0, depth, len(rows)):
-                        left = offsets(taps, tap, rows)
+                        left = load_offsets(taps, tap, rows)
                         target = ramp((group * height + tap) * pitch, pitch, g.num_group * height * pitch, rows)
-                        tile = blank(rows, blocks)
+                        tile = zero_tile(rows, blocks)
                         for q in range(begin, end):
-                            tile = grow(
+                            tile = fma_tile(
                                 tile, image, left, source + pixels[q],
                                 turned, blocks, (q - begin) * pitch + column,
                             )
-                        tile = join(lift(sums, target, blocks, column), tile)
-                        lay(tile, sums, target, blocks, column)
+                        tile = add_tiles(load_tile(sums, target, blocks, column), tile)
+                        store_tile(tile, sums, target, blocks, column)
     for one in range(g.num_filter):
         for tap in range(depth):
             at = (one // each * height + tap) * pitch + one % each

@@ -20,7 +20,7 @@ from ..shared.convolution_geometry import Geometry
 from .convolution_rows import send_back_rows
 from .image import BackView, View, back_view, gather, settle, spread, view
 from .kernel import kernel, twin, wide_tile, workspace
-from .simd import blank, carry_some, grow, join, lay, lift, offsets, ramp
+from .simd import add_tiles, copy_masked, fma_tile, load_offsets, load_tile, ramp, store_tile, zero_tile
 
 
 @kernel
@@ -75,13 +75,13 @@ def send_back_tiles(head, packed, d_data, g: Geometry, v: BackView, image, narro
                         base + row * plane, plane, base + (first + share - 1) * plane, rows
                     )
                     for q in range(0, len(v.blocks), len(blocks)):
-                        right = offsets(v.blocks, q, blocks)
-                        tile = blank(rows, blocks)
+                        right = load_offsets(v.blocks, q, blocks)
+                        tile = zero_tile(rows, blocks)
                         at = weights
                         for t in range(begin, v.ends[part]):
-                            tile = grow(tile, packed, ones, at, image, right, source + taps[t])
+                            tile = fma_tile(tile, packed, ones, at, image, right, source + taps[t])
                             at += height
-                        lay(tile, result, target, offsets(v.places, q, blocks), 0)
+                        store_tile(tile, result, target, load_offsets(v.places, q, blocks), 0)
                     weights += (v.ends[part] - begin) * height
             begin = v.ends[part]
             if not direct:
@@ -124,7 +124,7 @@ def scatter_tiles(head, packed, d_data, g: Geometry, v: View, padded, image, row
             for x in range(0, v.pitch, 16):
                 for z in range(max(x, v.run), min(x + 16, v.pitch)):
                     padded[line * v.pitch + z] = 0
-                carry_some(
+                copy_masked(
                     head, item * g.num_filter * final + line * v.run + x, padded, line * v.pitch + x, v.run - x
                 )
         weights = 0
@@ -134,18 +134,18 @@ def scatter_tiles(head, packed, d_data, g: Geometry, v: View, padded, image, row
                 for row in range(first, first + share, height):
                     target = ramp(row * v.channel, v.channel, (first + share - 1) * v.channel, rows)
                     for q in range(0, len(v.blocks), len(blocks)):
-                        right = offsets(v.places, q, blocks)
-                        tile = blank(rows, blocks)
+                        right = load_offsets(v.places, q, blocks)
+                        tile = zero_tile(rows, blocks)
                         for one in range(each):
-                            tile = grow(
+                            tile = fma_tile(
                                 tile, packed, ones, weights + one * height,
                                 padded, right, source + one * plane,
                             )
                         # Surplus lanes add 0 to what follows their run. Stores go upwards in memory,
                         # so the block that owns those pixels writes them last.
-                        to = offsets(v.blocks, q, blocks)
-                        tile = join(lift(image, target, to, v.taps[tap]), tile)
-                        lay(tile, image, target, to, v.taps[tap])
+                        to = load_offsets(v.blocks, q, blocks)
+                        tile = add_tiles(load_tile(image, target, to, v.taps[tap]), tile)
+                        store_tile(tile, image, target, to, v.taps[tap])
                     weights += each * height
         gather(image, g.channels, v.sizes, d_data, item * g.channels * size)
 

@@ -1,9 +1,9 @@
 """The matrix product, tile by tile.
 
-The right operand is copied, ``DEPTH`` rows and one tile's width of columns at a time, into a panel in
-which a tile's blocks lie side by side. The panel stays in the cache while all rows of the left operand pass by it,
-and the copying pays for itself as soon as there are a few rows. Where ``k`` exceeds ``DEPTH``, a tile is read back
-and goes on growing, so that every sum still adds its products in increasing k.
+The right operand is packed, ``DEPTH`` rows and one tile's width of columns at a time, into a panel in
+which a tile's blocks are contiguous. The panel stays in the cache while all rows of the left operand are multiplied
+with it, so packing pays off from a few rows on. Where ``k`` exceeds ``DEPTH``, the tile is loaded again for the next
+panel and accumulation continues, so that every sum still adds its products in increasing k.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..foundation import Buffer
 from .kernel import kernel, tile_for, twin, workspace
-from .simd import blank, carry, grow, lay, lift, ramp, turn
+from .simd import copy_16, fma_tile, load_tile, ramp, store_tile, transpose_16x16, zero_tile
 
 DEPTH = 384  # a panel of 32 columns then fills 48 KiB
 
@@ -37,11 +37,11 @@ def fill_panel(b, start, b_row, b_step, depth, columns, width, panel):
         done = columns // 16 * 16
         for j in range(0, done, 16):
             for t in range(depth):
-                carry(b, start + t * b_row + j, panel, t * width + j)
+                copy_16(b, start + t * b_row + j, panel, t * width + j)
     elif b_row == 1:
         for j in range(0, columns - 15, 16):
             for t in range(0, depth - 15, 16):
-                turn(b, start + t + j * b_step, b_step, panel, t * width + j, width)
+                transpose_16x16(b, start + t + j * b_step, b_step, panel, t * width + j, width)
             for t in range(depth // 16 * 16, depth):
                 for i in range(j, j + 16):
                     panel[t * width + i] = b[start + t + i * b_step]
@@ -54,8 +54,8 @@ def fill_panel(b, start, b_row, b_step, depth, columns, width, panel):
 
 
 @kernel
-def lay_inside(edge, width, out, start, m, height, columns):
-    """The part of a tile that lies in ``out``, whose rows are ``m`` long; it begins at ``start``."""
+def store_inside(edge, width, out, start, m, height, columns):
+    """Store the part of a tile that lies inside ``out``, from ``start`` on; rows of ``out`` are ``m`` long."""
     for i in range(height):
         for j in range(columns):
             out[start + i * m + j] = edge[i * width + j]
@@ -63,7 +63,7 @@ def lay_inside(edge, width, out, start, m, height, columns):
 
 @kernel
 def multiply_tiles(a, b, out, g: Product, panel, edge, rows, blocks):
-    """out = a . b; ``edge`` takes tiles that stick out on the right, ``rows`` tells their height."""
+    """out = a . b; ``edge`` holds a tile wider than the columns that are left, ``rows`` its height."""
     width, height = 8 * len(blocks), len(rows)
     lines = ramp(0, width, height * width, rows)
     blocks = ramp(0, 8, 8 * len(blocks), blocks)  # the same numbers, now known to the compiler
@@ -73,25 +73,25 @@ def multiply_tiles(a, b, out, g: Product, panel, edge, rows, blocks):
             columns = min(width, g.m - column)
             fill_panel(b, first * g.b_row + column * g.b_step, g.b_row, g.b_step, depth, columns, width, panel)
             for row in range(0, g.n, height):
-                # Rows beyond the last repeat it: they write the same numbers to the same place.
+                # Rows beyond the last repeat it, and store the same values to the same place.
                 left = ramp(row * g.a_row, g.a_row, (g.n - 1) * g.a_row, rows)
                 target = ramp(row * g.m, g.m, (g.n - 1) * g.m, rows)
-                tile = blank(rows, blocks)
+                tile = zero_tile(rows, blocks)
                 if first > 0:
                     if columns == width:
-                        tile = lift(out, target, blocks, column)
+                        tile = load_tile(out, target, blocks, column)
                     else:
                         for i in range(min(height, g.n - row)):
                             for j in range(columns):
                                 edge[i * width + j] = out[(row + i) * g.m + column + j]
-                        tile = lift(edge, lines, blocks, 0)
+                        tile = load_tile(edge, lines, blocks, 0)
                 for t in range(depth):
-                    tile = grow(tile, a, left, (first + t) * g.a_step, panel, blocks, t * width)
+                    tile = fma_tile(tile, a, left, (first + t) * g.a_step, panel, blocks, t * width)
                 if columns == width:
-                    lay(tile, out, target, blocks, column)
+                    store_tile(tile, out, target, blocks, column)
                 else:
-                    lay(tile, edge, lines, blocks, 0)
-                    lay_inside(edge, width, out, row * g.m + column, g.m, min(height, g.n - row), columns)
+                    store_tile(tile, edge, lines, blocks, 0)
+                    store_inside(edge, width, out, row * g.m + column, g.m, min(height, g.n - row), columns)
 
 
 @twin

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..shared.convolution_geometry import Geometry, Triple
 from .kernel import LONGEST, kernel
-from .simd import carry_apart, carry_even, carry_some
+from .simd import copy_from_stride_2, copy_masked, copy_to_stride_2
 
 
 class View(NamedTuple):
@@ -180,11 +180,11 @@ def copy_row(source, start, stride, target, to, apart, count):
     """target[to + i apart] = source[start + i stride]; one of the strides is 1."""
     for i in range(0, count, 16):
         if stride == 1 and apart == 1:
-            carry_some(source, start + i, target, to + i, count - i)
+            copy_masked(source, start + i, target, to + i, count - i)
         elif stride == 2:
-            carry_even(source, start + 2 * i, target, to + i, count - i)
+            copy_from_stride_2(source, start + 2 * i, target, to + i, count - i)
         elif apart == 2:
-            carry_apart(source, start + i, target, to + 2 * i, count - i)
+            copy_to_stride_2(source, start + i, target, to + 2 * i, count - i)
         else:
             for j in range(i, min(i + 16, count)):
                 target[to + j * apart] = source[start + j * stride]
@@ -208,10 +208,10 @@ def spread(data, start, channels, sizes, image):
                         source = start + ((channel * d + depth) * h + line) * w + e - pw
                         if sw == 1:
                             for x in range(first, end, 16):
-                                carry_some(data, source + x, image, to + x, end - x)
+                                copy_masked(data, source + x, image, to + x, end - x)
                         elif sw == 2:
                             for x in range(first, end, 16):
-                                carry_even(data, source + 2 * x, image, to + x, end - x)
+                                copy_from_stride_2(data, source + 2 * x, image, to + x, end - x)
                         else:
                             for x in range(first, end):
                                 image[to + x] = data[source + x * sw]

@@ -1,4 +1,4 @@
-"""How a tuned twin is compiled, where it finds working memory, and when it stands aside."""
+"""How a tuned twin is compiled, where it gets working memory, and how it calls the plain loop instead."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Tuples = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def kernel(function: FunctionType) -> Any:
-    """Compile a function as a loop is compiled: cached, without the GIL, with unsigned subscripts.
+    """Compile a function like a ``Loop``: cached, without the GIL, with unsigned subscripts.
 
     A geometry is a parameter whose annotation is a NamedTuple (see ``foundation.loop``); it is handed over as
     ``tuple(g)``. It may hold arrays. One that an inner loop reads gets a name of its own before that loop, because each
@@ -37,12 +37,12 @@ def kernel(function: FunctionType) -> Any:
 
 
 def twin(function: Callable) -> Callable | None:
-    """Mark what a loop may use as ``tuned=``; None when nothing is compiled."""
+    """Mark a function that a ``Loop`` may take as ``tuned=``; None when Numba's JIT is disabled."""
     return None if numba.config.DISABLE_JIT else function
 
 
 def plain(page: str, name: str, *args: Any) -> None:
-    """Run the loop ``name`` of a page as the page spells it, for calls that its twin declines."""
+    """Run the loop ``name`` of a page itself, for calls that its twin does not handle."""
     loop = getattr(importlib.import_module(f"..{page}", __package__), name)
     loop.cpu(*_unwrapped(args, np.dtype(np.float32)))
 
@@ -61,13 +61,13 @@ def wide_tile(rows: int) -> Tuples:
 
 
 def tile_for(columns: int) -> Tuples:
-    """A tile for an output of that many columns; few are better served by a narrow one."""
+    """A tile for an output of that many columns: a narrow one where there are few."""
     narrow = _SIZES["narrow"][0]
     return narrow if columns <= 8 * len(narrow[1]) else _SIZES["wide"][0]
 
 
 class _Workspace(threading.local):
-    """Memory of one thread, reused from call to call; pages' own scratch memory is another."""
+    """Memory of one thread, reused from call to call, and separate from the pages' ``scratch`` memory."""
 
     def __init__(self) -> None:
         self.blocks: dict[str, np.ndarray] = {}
@@ -77,9 +77,9 @@ _WORKSPACE = _Workspace()
 
 
 def workspace(name: str, size: int) -> np.ndarray:
-    """At least ``size`` float32 of this thread's memory called ``name``, and ``SLACK`` more to read past.
+    """Return this thread's buffer called ``name``, of at least ``size`` float32, readable ``SLACK`` elements further.
 
-    The content is unspecified; the memory is valid until the next call with the same name.
+    The content is unspecified. The buffer is valid until the next call with the same name.
     """
     block = _WORKSPACE.blocks.get(name)
     if block is None or block.size < size:

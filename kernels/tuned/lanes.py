@@ -1,8 +1,8 @@
-"""Sixteen numbers in double precision side by side, for long sums and maxima.
+"""A vector of sixteen doubles, for long sums and maxima.
 
-A sum in one variable waits for every addition before the next can start. Sixteen partial sums, one for
-each index modulo 16, do not wait for each other. Their order is fixed, so the result is the same on every
-machine and for any number of threads; being double, it is as good as rounding the exact sum.
+A sum in one variable must finish every addition before it starts the next. Sixteen partial sums, one for
+each index modulo 16, are independent of each other. Their order is fixed, so the result is the same on every
+machine and for any number of threads. They are doubles, so the result is as good as rounding the exact sum.
 
 All functions exist in compiled code only.
 """
@@ -40,8 +40,8 @@ class _LanesModel(PrimitiveModel):
 
 
 @intrinsic
-def same(typing, number):
-    """Sixteen times one number."""
+def broadcast(typing, number):
+    """Copy one number to all lanes."""
 
     def build(context, builder, signature, args):
         nothing = ir.Constant(_DOUBLE, ir.Undefined)
@@ -53,22 +53,22 @@ def same(typing, number):
 
 
 @intrinsic
-def read(typing, array, index):
-    """``array[index : index + 16]`` of a float32 array; the offset is not checked."""
+def load(typing, array, index):
+    """Load ``array[index : index + 16]`` of a float32 array as doubles; the index is not checked."""
     if array.dtype != types.float32:
-        raise TypingError(f"lanes are read from float32, not {array.dtype}")
+        raise TypingError(f"lanes are loaded from float32, not {array.dtype}")
 
     def build(context, builder, signature, args):
         start = context.make_array(signature.args[0])(context, builder, args[0]).data
-        place = builder.bitcast(builder.gep(start, [args[1]]), _SINGLE.as_pointer())
-        return builder.fpext(builder.load(place, align=4), _DOUBLE)
+        pointer = builder.bitcast(builder.gep(start, [args[1]]), _SINGLE.as_pointer())
+        return builder.fpext(builder.load(pointer, align=4), _DOUBLE)
 
     return LANES(array, types.intp), build
 
 
 @intrinsic
-def minus(typing, left, right):
-    """left - right."""
+def subtract(typing, left, right):
+    """Return left - right."""
 
     def build(context, builder, signature, args):
         return builder.fsub(*args)
@@ -77,8 +77,8 @@ def minus(typing, left, right):
 
 
 @intrinsic
-def plus(typing, left, right):
-    """left + right."""
+def add(typing, left, right):
+    """Return left + right."""
 
     def build(context, builder, signature, args):
         return builder.fadd(*args)
@@ -87,8 +87,8 @@ def plus(typing, left, right):
 
 
 @intrinsic
-def plus_product(typing, total, left, right):
-    """total + left . right, fused where the CPU can."""
+def fma(typing, total, left, right):
+    """Return total + left . right, with one rounding where the CPU has a fused multiply-add."""
 
     def build(context, builder, signature, args):
         fuse = cgutils.get_or_insert_function(
@@ -100,21 +100,21 @@ def plus_product(typing, total, left, right):
 
 
 @intrinsic
-def larger(typing, left, right):
-    """The larger of each pair; ``left`` where either is NaN."""
+def maximum(typing, left, right):
+    """Return the larger of each pair of lanes; ``left`` where either is NaN."""
 
     def build(context, builder, signature, args):
-        return _larger(builder, *args)
+        return _maximum(builder, *args)
 
     return LANES(LANES, LANES), build
 
 
-def _larger(builder: Any, left: Any, right: Any) -> Any:
+def _maximum(builder: Any, left: Any, right: Any) -> Any:
     return builder.select(builder.fcmp_ordered(">", right, left), right, left)
 
 
-def _folded(builder: Any, value: Any, combine: Any) -> Any:
-    """All lanes combined: first those 8 apart, then 4, 2 and 1."""
+def _reduced(builder: Any, value: Any, combine: Any) -> Any:
+    """All lanes combined into one number: first those 8 apart, then 4, 2 and 1."""
     for apart in (8, 4, 2, 1):
         moved = [(i + apart) % COUNT for i in range(COUNT)]
         moved = ir.Constant(ir.VectorType(_INDEX, COUNT), moved)
@@ -123,20 +123,20 @@ def _folded(builder: Any, value: Any, combine: Any) -> Any:
 
 
 @intrinsic
-def total(typing, lanes):
-    """The sum of the lanes: first of those 8 apart, then 4, 2 and 1."""
+def reduce_sum(typing, lanes):
+    """Return the sum of the lanes: first of those 8 apart, then 4, 2 and 1."""
 
     def build(context, builder, signature, args):
-        return _folded(builder, args[0], builder.fadd)
+        return _reduced(builder, args[0], builder.fadd)
 
     return types.float64(LANES), build
 
 
 @intrinsic
-def largest(typing, lanes):
-    """The largest lane."""
+def reduce_max(typing, lanes):
+    """Return the largest lane."""
 
     def build(context, builder, signature, args):
-        return _folded(builder, args[0], lambda left, right: _larger(builder, left, right))
+        return _reduced(builder, args[0], lambda left, right: _maximum(builder, left, right))
 
     return types.float64(LANES), build

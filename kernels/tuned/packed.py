@@ -1,46 +1,47 @@
-"""The matrix product whose right operand is packed once for many products, as a recurrent layer's is.
+"""Matrix products with one right operand, which is packed once: a recurrent layer multiplies it at every step.
 
-All panels of the operand (see ``gemm``) lie one after another, each as deep as the matrix; no tile is read back.
+The packed form holds all panels of the operand (see ``gemm``) one after another, each as deep as the matrix, so that
+every tile is stored once.
 """
 
 from __future__ import annotations
 
 from ..foundation import Buffer
-from .gemm import fill_panel, lay_inside
+from .gemm import fill_panel, store_inside
 from .kernel import kernel, tile_for, twin, workspace
-from .simd import blank, grow, lay, ramp
+from .simd import fma_tile, ramp, store_tile, zero_tile
 
 
 def size(depth: int, columns: int) -> int:
-    """How many numbers the packed form of a (depth, columns) matrix has: whole tiles."""
+    """Return the size of the packed form of a (depth, columns) matrix, in elements: whole tiles."""
     width = 8 * len(tile_for(columns)[1])
     return depth * width * -(-columns // width)
 
 
 @kernel
 def multiply_packed(a, packed, out, n, m, k, a_row, a_step, edge, rows, blocks):
-    """out (n, m) = a . b; ``edge`` takes tiles that stick out on the right, ``rows`` tells their height."""
+    """out (n, m) = a . b; ``edge`` holds a tile wider than the columns that are left, ``rows`` its height."""
     width, height = 8 * len(blocks), len(rows)
     lines = ramp(0, width, height * width, rows)
     blocks = ramp(0, 8, 8 * len(blocks), blocks)  # the same numbers, now known to the compiler
     for column in range(0, m, width):
         columns = min(width, m - column)
         for row in range(0, n, height):
-            # Rows beyond the last repeat it: they write the same numbers to the same place.
+            # Rows beyond the last repeat it, and store the same values to the same place.
             left = ramp(row * a_row, a_row, (n - 1) * a_row, rows)
-            tile = blank(rows, blocks)
+            tile = zero_tile(rows, blocks)
             for t in range(k):
-                tile = grow(tile, a, left, t * a_step, packed, blocks, column * k + t * width)
+                tile = fma_tile(tile, a, left, t * a_step, packed, blocks, column * k + t * width)
             if columns == width:
-                lay(tile, out, ramp(row * m, m, (n - 1) * m, rows), blocks, column)
+                store_tile(tile, out, ramp(row * m, m, (n - 1) * m, rows), blocks, column)
             else:
-                lay(tile, edge, lines, blocks, 0)
-                lay_inside(edge, width, out, row * m + column, m, min(height, n - row), columns)
+                store_tile(tile, edge, lines, blocks, 0)
+                store_inside(edge, width, out, row * m + column, m, min(height, n - row), columns)
 
 
 @twin
 def pack(b: Buffer, packed: Buffer, k: int, m: int, b_row: int, b_step: int) -> None:
-    """The panels of b (k, m), with b[t, j] at ``t b_row + j b_step``."""
+    """Pack b (k, m), with b[t, j] at ``t b_row + j b_step``, into panels."""
     width = 8 * len(tile_for(m)[1])
     for column in range(0, m, width):
         panel = packed.flat[column * k :]

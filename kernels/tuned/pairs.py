@@ -1,11 +1,13 @@
-"""The way back through maxima of 2 x 2: sixteen windows at a time, without a branch.
+"""The gradient of maxima over 2 x 2 windows: sixteen windows at a time, without a branch.
 
-A window gives its head to the first of its largest numbers, and 0 to the other three. Reading two rows
-of the image and sorting even from odd columns puts the corners of sixteen windows into four vectors; three
-comparisons then say which corner wins, and shuffling once more writes all four results as two rows.
+A window gives its head to the first of its largest elements, and 0 to the other three. Two rows of the image are
+loaded and their even and odd columns separated, so that four vectors hold the four corners of sixteen windows.
+Comparisons find the corner with the maximum, and a second shuffle stores all four results as two rows.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -14,42 +16,42 @@ from numba.core.extending import intrinsic
 
 from ..foundation import Buffer
 from .kernel import kernel, twin
-from .simd import _WHOLE, _below, _mask, _Memory
+from .simd import _VECTOR, _mask_below, _Memory, _shuffle
 
 
 @intrinsic
 def route(typing, head, place, data, upper, lower, d_data, count, least):
-    """d_data of at most sixteen windows whose rows begin at ``upper`` and ``lower``, heads at ``place``."""
+    """Store d_data of at most sixteen windows: rows begin at ``upper`` and ``lower``, their heads at ``place``."""
 
     def build(context, builder, signature, args):
         kinds = signature.args
         heads, image, result = (
             _Memory(context, builder, kinds[i], args[i]) for i in (0, 2, 5)
         )
-        first = builder.insert_element(ir.Constant(_WHOLE, ir.Undefined), args[7], ir.Constant(ir.IntType(32), 0))
-        lowest = builder.shuffle_vector(first, ir.Constant(_WHOLE, ir.Undefined), _mask([0] * 16))
-        zeros = ir.Constant(_WHOLE, None)
-        halves = [_below(builder, args[6], [(s + j) // 2 for j in range(16)]) for s in (0, 16)]
+        first = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), args[7], ir.Constant(ir.IntType(32), 0))
+        lowest = builder.shuffle_vector(first, ir.Constant(_VECTOR, ir.Undefined), _shuffle([0] * 16))
+        zeros = ir.Constant(_VECTOR, None)
+        halves = [_mask_below(builder, args[6], [(s + j) // 2 for j in range(16)]) for s in (0, 16)]
         more = ir.Constant(args[3].type, 16)
 
         corners, best, wins = [], lowest, []
         for row in (args[3], args[4]):
-            left, right = image.row(row, halves[0]), image.row(builder.add(row, more), halves[1])
+            left, right = image.load_row(row, halves[0]), image.load_row(builder.add(row, more), halves[1])
             for odd in (0, 1):
-                corners.append(builder.shuffle_vector(left, right, _mask(range(odd, 32, 2))))
+                corners.append(builder.shuffle_vector(left, right, _shuffle(range(odd, 32, 2))))
         for corner in corners:
             larger = builder.fcmp_ordered(">", corner, best)
             best = builder.select(larger, corner, best)
             wins = [builder.and_(w, builder.not_(larger)) for w in wins] + [larger]
-        given = heads.row(args[1], _below(builder, args[6], range(16)))
+        given = heads.load_row(args[1], _mask_below(builder, args[6], range(16)))
         shares = [builder.select(win, given, zeros) for win in wins]
         for row, (even, odd) in ((args[3], shares[:2]), (args[4], shares[2:])):
             for s, lanes in zip((0, 8), halves, strict=True):
                 woven = builder.shuffle_vector(
-                    even, odd, _mask(s + j // 2 + 16 * (j % 2) for j in range(16))
+                    even, odd, _shuffle(s + j // 2 + 16 * (j % 2) for j in range(16))
                 )
                 where = row if s == 0 else builder.add(row, more)
-                result.put_row(where, woven, lanes)
+                result.store_row(where, woven, lanes)
         return context.get_dummy_value()
 
     n = types.intp
@@ -57,28 +59,25 @@ def route(typing, head, place, data, upper, lower, d_data, count, least):
 
 
 @kernel
-def fill_pairs(head, data, d_data, height, width, high, wide, planes, least):
+def fill_pairs(head, data, d_data, least, planes, height, width, out_height, out_width):
     for plane in range(planes):
-        for i in range(high):
-            upper = (plane * height + 2 * i) * width
-            for j in range(0, wide, 16):
+        for y in range(out_height):
+            upper = (plane * height + 2 * y) * width
+            for x in range(0, out_width, 16):
                 route(
-                    head, (plane * high + i) * wide + j, data, upper + 2 * j, upper + width + 2 * j,
-                    d_data, wide - j, least,
+                    head, (plane * out_height + y) * out_width + x, data, upper + 2 * x, upper + width + 2 * x,
+                    d_data, out_width - x, least,
                 )
-            for w in range(2 * wide, width):
+            for w in range(2 * out_width, width):
                 d_data[upper + w] = 0
                 d_data[upper + width + w] = 0
-        for at in range((plane * height + 2 * high) * width, (plane + 1) * height * width):
+        for at in range((plane * height + 2 * out_height) * width, (plane + 1) * height * width):
             d_data[at] = 0
 
 
 @twin
-def max_pairs_back(
-    head: Buffer, data: Buffer, d_data: Buffer, height: int, width: int, high: int, wide: int,
-    planes: int, least: float,
-) -> None:  # fmt: skip
-    """Gradient of maxima over windows of 2 x 2 side by side."""
+def max_pairs_back(head: Buffer, data: Buffer, d_data: Buffer, least: float, g: Any) -> None:
+    """Gradient of maxima over windows of 2 x 2 side by side; ``g`` is the page's geometry."""
     fill_pairs(
-        head.flat, data.flat, d_data.flat, height, width, high, wide, planes, np.float32(least)
+        head.flat, data.flat, d_data.flat, np.float32(least), g.planes, g.height, g.width, g.out_height, g.out_width
     )

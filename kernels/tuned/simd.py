@@ -1,15 +1,15 @@
-"""Tiles: a small block of an output matrix, kept in vector registers while its sums grow.
+"""SIMD vectors and register tiles, for kernels in which Numba's own vectoriser is too slow.
 
+A tile is a small block of an output matrix that stays in vector registers while its sums are accumulated.
 A matrix product spends its time in ``out[i, j] += a[i, t] * b[t, j]``. Done one element at a time, every
-multiplication waits for loads and a store. A tile turns this round: it holds R rows times B blocks of
-8 lanes of ``out`` in registers and, for each t, multiplies R single numbers of ``a`` (each copied to all
-lanes) with B blocks of ``b``: R + B loads feed R * B * 8 multiplications and nothing is stored until
-the end. Such a loop runs at nearly the speed of the multipliers, and each output still adds its
-products in increasing t.
+multiplication waits for two loads and a store. A tile holds R rows times B blocks of 8 lanes of ``out`` in
+registers. For each t it multiplies R single elements of ``a``, each broadcast to all lanes, with B blocks of ``b``:
+R + B loads feed R * B * 8 multiplications, and nothing is stored before the last t. Such a loop runs at nearly the
+peak of the CPU, and each output still adds its products in increasing t.
 
-``rows`` and ``blocks`` below are tuples of offsets, one per row and one per block of 8 lanes. Their lengths
-tell the compiler the size of the tile. The lanes of a block are neighbours in memory; rows and blocks
-may lie anywhere. All functions here exist in compiled code only and trust their offsets.
+``rows`` and ``blocks`` below are tuples of offsets, one per row and one per block of 8 lanes. The compiler knows
+the lengths of tuples, and so the size of the tile. The lanes of a block are contiguous in memory; rows and blocks
+may begin anywhere. All functions here exist in compiled code only and do not check their offsets.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from numba.core.extending import intrinsic
 
 _INDEX = ir.IntType(32)
 _FLOAT = ir.FloatType()
-_HALF = ir.VectorType(_FLOAT, 8)  # one block
-_WHOLE = ir.VectorType(_FLOAT, 16)  # two blocks; LLVM splits it where registers are narrower
-_NUMBERS = ir.VectorType(_INDEX, 16)
-_LANES = ir.VectorType(ir.IntType(1), 16)
+_BLOCK = ir.VectorType(_FLOAT, 8)
+_VECTOR = ir.VectorType(_FLOAT, 16)  # two blocks; LLVM splits it where registers are narrower
+_INDICES = ir.VectorType(_INDEX, 16)
+_MASK = ir.VectorType(ir.IntType(1), 16)
 
 
 def tile_sizes() -> dict[str, list[tuple[int, int]]]:
@@ -54,22 +54,23 @@ class Tile(types.Type):
 @register_default(Tile)
 class _TileModel(PrimitiveModel):
     def __init__(self, manager: Any, kind: Tile) -> None:
-        super().__init__(manager, kind, ir.ArrayType(_WHOLE, kind.rows * kind.pairs))
+        super().__init__(manager, kind, ir.ArrayType(_VECTOR, kind.rows * kind.pairs))
 
 
-def _mask(lanes: Any) -> ir.Constant:
+def _shuffle(lanes: Any) -> ir.Constant:
+    """The lanes that a shuffle takes, as LLVM wants them."""
     lanes = list(lanes)
     return ir.Constant(ir.VectorType(_INDEX, len(lanes)), lanes)
 
 
-def _even(builder: Any, count: Any, first: int) -> Any:
+def _mask_even(builder: Any, count: Any, first: int) -> Any:
     """A mask of the even lanes 2 i with ``first + i`` below ``count``."""
     never = 1 << 20
-    return _below(builder, count, [never if j % 2 else first + j // 2 for j in range(16)])
+    return _mask_below(builder, count, [never if j % 2 else first + j // 2 for j in range(16)])
 
 
 class _Memory:
-    """Loads and stores of numbers and blocks of one array, at offsets that are not checked."""
+    """Loads from and stores to one array, at offsets that are not checked."""
 
     def __init__(self, context: Any, builder: Any, kind: Any, array: Any) -> None:
         if kind.dtype != types.float32:
@@ -78,57 +79,57 @@ class _Memory:
         self.start = context.make_array(kind)(context, builder, array).data
 
     def _pointer(self, base: Any, offset: Any, kind: Any) -> Any:
-        place = self.builder.gep(self.start, [self.builder.add(base, offset)], inbounds=True)
-        return self.builder.bitcast(place, kind.as_pointer())
+        pointer = self.builder.gep(self.start, [self.builder.add(base, offset)], inbounds=True)
+        return self.builder.bitcast(pointer, kind.as_pointer())
 
-    def number(self, base: Any, offset: Any) -> Any:
-        """One number, copied to all lanes."""
+    def broadcast(self, base: Any, offset: Any) -> Any:
+        """Load one element and copy it to all lanes."""
         b = self.builder
         value = b.load(self._pointer(base, offset, _FLOAT), align=4)
-        first = b.insert_element(ir.Constant(_WHOLE, ir.Undefined), value, ir.Constant(_INDEX, 0))
-        return b.shuffle_vector(first, ir.Constant(_WHOLE, ir.Undefined), _mask([0] * 16))
+        first = b.insert_element(ir.Constant(_VECTOR, ir.Undefined), value, ir.Constant(_INDEX, 0))
+        return b.shuffle_vector(first, ir.Constant(_VECTOR, ir.Undefined), _shuffle([0] * 16))
 
-    def pair(self, base: Any, low: Any, high: Any) -> Any:
-        """Two blocks as one vector."""
+    def load_pair(self, base: Any, low: Any, high: Any) -> Any:
+        """Load two blocks as one vector."""
         b = self.builder
-        halves = [b.load(self._pointer(base, o, _HALF), align=4) for o in (low, high)]
-        return b.shuffle_vector(*halves, _mask(range(16)))
+        halves = [b.load(self._pointer(base, o, _BLOCK), align=4) for o in (low, high)]
+        return b.shuffle_vector(*halves, _shuffle(range(16)))
 
-    def put_pair(self, base: Any, low: Any, high: Any, value: Any) -> None:
+    def store_pair(self, base: Any, low: Any, high: Any, value: Any) -> None:
         b = self.builder
         for offset, lanes in ((low, range(8)), (high, range(8, 16))):
-            half = b.shuffle_vector(value, ir.Constant(_WHOLE, ir.Undefined), _mask(lanes))
-            b.store(half, self._pointer(base, offset, _HALF), align=4)
+            half = b.shuffle_vector(value, ir.Constant(_VECTOR, ir.Undefined), _shuffle(lanes))
+            b.store(half, self._pointer(base, offset, _BLOCK), align=4)
 
-    def row(self, offset: Any, lanes: Any = None) -> Any:
-        """Sixteen neighbours, or those of them that the mask ``lanes`` names."""
-        place = self._pointer(ir.Constant(offset.type, 0), offset, _WHOLE)
+    def load_row(self, offset: Any, lanes: Any = None) -> Any:
+        """Load sixteen contiguous elements, or those of them that the mask ``lanes`` selects (the others are 0)."""
+        pointer = self._pointer(ir.Constant(offset.type, 0), offset, _VECTOR)
         if lanes is None:
-            return self.builder.load(place, align=4)
-        kind = ir.FunctionType(_WHOLE, [place.type, _INDEX, _LANES, _WHOLE])
+            return self.builder.load(pointer, align=4)
+        kind = ir.FunctionType(_VECTOR, [pointer.type, _INDEX, _MASK, _VECTOR])
         load = cgutils.get_or_insert_function(self.builder.module, kind, "llvm.masked.load.v16f32.p0")
-        zeros = ir.Constant(_WHOLE, None)
-        return self.builder.call(load, [place, ir.Constant(_INDEX, 4), lanes, zeros])
+        zeros = ir.Constant(_VECTOR, None)
+        return self.builder.call(load, [pointer, ir.Constant(_INDEX, 4), lanes, zeros])
 
-    def put_row(self, offset: Any, value: Any, lanes: Any = None) -> None:
-        place = self._pointer(ir.Constant(offset.type, 0), offset, _WHOLE)
+    def store_row(self, offset: Any, value: Any, lanes: Any = None) -> None:
+        pointer = self._pointer(ir.Constant(offset.type, 0), offset, _VECTOR)
         if lanes is None:
-            self.builder.store(value, place, align=4)
+            self.builder.store(value, pointer, align=4)
             return
-        kind = ir.FunctionType(ir.VoidType(), [_WHOLE, place.type, _INDEX, _LANES])
+        kind = ir.FunctionType(ir.VoidType(), [_VECTOR, pointer.type, _INDEX, _MASK])
         store = cgutils.get_or_insert_function(self.builder.module, kind, "llvm.masked.store.v16f32.p0")
-        self.builder.call(store, [value, place, ir.Constant(_INDEX, 4), lanes])
+        self.builder.call(store, [value, pointer, ir.Constant(_INDEX, 4), lanes])
 
 
-def _below(builder: Any, count: Any, numbers: Any) -> Any:
-    """A mask of the lanes whose number is below ``count``."""
+def _mask_below(builder: Any, count: Any, numbers: Any) -> Any:
+    """A mask of the lanes whose entry in ``numbers`` is below ``count``."""
     count = builder.trunc(count, _INDEX)
-    first = builder.insert_element(ir.Constant(_NUMBERS, ir.Undefined), count, ir.Constant(_INDEX, 0))
-    every = builder.shuffle_vector(first, ir.Constant(_NUMBERS, ir.Undefined), _mask([0] * 16))
-    return builder.icmp_signed("<", _mask(numbers), every)
+    first = builder.insert_element(ir.Constant(_INDICES, ir.Undefined), count, ir.Constant(_INDEX, 0))
+    every = builder.shuffle_vector(first, ir.Constant(_INDICES, ir.Undefined), _shuffle([0] * 16))
+    return builder.icmp_signed("<", _shuffle(numbers), every)
 
 
-def _parts(builder: Any, tuple_value: Any) -> list[Any]:
+def _unpack(builder: Any, tuple_value: Any) -> list[Any]:
     count = tuple_value.type.count
     return [builder.extract_value(tuple_value, i) for i in range(count)]
 
@@ -141,8 +142,8 @@ def _pack(builder: Any, kind: Any, values: list[Any]) -> Any:
 
 
 @intrinsic
-def offsets(typing, table, index, like):
-    """``(table[index], table[index + 1], ...)``, as many as ``like`` has."""
+def load_offsets(typing, table, index, like):
+    """Load ``(table[index], table[index + 1], ...)``, as many as ``like`` has."""
     signature = like(table, types.intp, like)
 
     def build(context, builder, signature, args):
@@ -158,7 +159,7 @@ def offsets(typing, table, index, like):
 
 @intrinsic
 def ramp(typing, first, step, last, like):
-    """``(first, first + step, first + 2 step, ...)``, nothing beyond ``last``, as many as ``like`` has."""
+    """Return ``(first, first + step, first + 2 step, ...)``, each at most ``last``, as many as ``like`` has."""
     signature = like(types.intp, types.intp, types.intp, like)
 
     def build(context, builder, signature, args):
@@ -173,8 +174,8 @@ def ramp(typing, first, step, last, like):
 
 
 @intrinsic
-def blank(typing, rows, blocks):
-    """A tile of zeros."""
+def zero_tile(typing, rows, blocks):
+    """Return a tile of zeros."""
     tile = Tile(rows.count, blocks.count)
 
     def build(context, builder, signature, args):
@@ -184,15 +185,15 @@ def blank(typing, rows, blocks):
 
 
 @intrinsic
-def lift(typing, array, rows, blocks, base):
-    """A tile read from ``array[base + row + block]``."""
+def load_tile(typing, array, rows, blocks, base):
+    """Load a tile from ``array[base + row + block]``."""
     tile = Tile(rows.count, blocks.count)
 
     def build(context, builder, signature, args):
         memory = _Memory(context, builder, signature.args[0], args[0])
-        r, b = _parts(builder, args[1]), _parts(builder, args[2])
+        r, b = _unpack(builder, args[1]), _unpack(builder, args[2])
         values = [
-            memory.pair(builder.add(args[3], row), b[i], b[i + 1])
+            memory.load_pair(builder.add(args[3], row), b[i], b[i + 1])
             for row in r for i in range(0, len(b), 2)
         ]
         return _pack(builder, context.get_value_type(tile), values)
@@ -201,28 +202,28 @@ def lift(typing, array, rows, blocks, base):
 
 
 @intrinsic
-def lay(typing, tile, array, rows, blocks, base):
-    """Write a tile to ``array[base + row + block]``."""
+def store_tile(typing, tile, array, rows, blocks, base):
+    """Store a tile to ``array[base + row + block]``."""
 
     def build(context, builder, signature, args):
         memory = _Memory(context, builder, signature.args[1], args[1])
-        values = iter(_parts(builder, args[0]))
-        b = _parts(builder, args[3])
-        for row in _parts(builder, args[2]):
+        values = iter(_unpack(builder, args[0]))
+        b = _unpack(builder, args[3])
+        for row in _unpack(builder, args[2]):
             start = builder.add(args[4], row)
             for i in range(0, len(b), 2):
-                memory.put_pair(start, b[i], b[i + 1], next(values))
+                memory.store_pair(start, b[i], b[i + 1], next(values))
         return context.get_dummy_value()
 
     return types.void(tile, array, rows, blocks, types.intp), build
 
 
 @intrinsic
-def join(typing, left, right):
-    """The sum of two tiles."""
+def add_tiles(typing, left, right):
+    """Return the sum of two tiles."""
 
     def build(context, builder, signature, args):
-        pairs = zip(_parts(builder, args[0]), _parts(builder, args[1]), strict=True)
+        pairs = zip(_unpack(builder, args[0]), _unpack(builder, args[1]), strict=True)
         values = [builder.fadd(x, y) for x, y in pairs]
         return _pack(builder, context.get_value_type(left), values)
 
@@ -230,10 +231,10 @@ def join(typing, left, right):
 
 
 @intrinsic
-def grow(typing, tile, a, rows, a_base, b, blocks, b_base):
-    """``tile[r, q] + a[a_base + rows[r]] * b[b_base + blocks[q]]``: one more product for every sum.
+def fma_tile(typing, tile, a, rows, a_base, b, blocks, b_base):
+    """Return ``tile[r, q] + a[a_base + rows[r]] * b[b_base + blocks[q]]`` for every r and q.
 
-    Fused where the CPU can (one rounding), else a product and a sum.
+    It is a fused multiply-add (one rounding) where the CPU has one, otherwise a product and a sum.
     """
 
     def build(context, builder, signature, args):
@@ -241,13 +242,13 @@ def grow(typing, tile, a, rows, a_base, b, blocks, b_base):
         left = _Memory(context, builder, signature.args[1], a_array)
         right = _Memory(context, builder, signature.args[4], b_array)
         fuse = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(_WHOLE, [_WHOLE] * 3), "llvm.fmuladd.v16f32"
+            builder.module, ir.FunctionType(_VECTOR, [_VECTOR] * 3), "llvm.fmuladd.v16f32"
         )
-        q = _parts(builder, q)
-        vectors = [right.pair(b_from, q[i], q[i + 1]) for i in range(0, len(q), 2)]
-        old, new = iter(_parts(builder, sums)), []
-        for row in _parts(builder, r):
-            number = left.number(a_from, row)
+        q = _unpack(builder, q)
+        vectors = [right.load_pair(b_from, q[i], q[i + 1]) for i in range(0, len(q), 2)]
+        old, new = iter(_unpack(builder, sums)), []
+        for row in _unpack(builder, r):
+            number = left.broadcast(a_from, row)
             new += [builder.call(fuse, [number, vector, next(old)]) for vector in vectors]
         return _pack(builder, context.get_value_type(tile), new)
 
@@ -256,68 +257,68 @@ def grow(typing, tile, a, rows, a_base, b, blocks, b_base):
 
 
 @intrinsic
-def carry(typing, source, start, target, to):
-    """Copy sixteen neighbours."""
+def copy_16(typing, source, start, target, to):
+    """Copy sixteen contiguous elements."""
 
     def build(context, builder, signature, args):
         read = _Memory(context, builder, signature.args[0], args[0])
         write = _Memory(context, builder, signature.args[2], args[2])
-        write.put_row(args[3], read.row(args[1]))
+        write.store_row(args[3], read.load_row(args[1]))
         return context.get_dummy_value()
 
     return types.void(source, types.intp, target, types.intp), build
 
 
 @intrinsic
-def carry_some(typing, source, start, target, to, count):
-    """Copy at most sixteen neighbours, touching no others: ``target[to + i] = source[start + i]``."""
+def copy_masked(typing, source, start, target, to, count):
+    """Copy ``count`` elements, at most sixteen, and touch no others: ``target[to + i] = source[start + i]``."""
 
     def build(context, builder, signature, args):
         read = _Memory(context, builder, signature.args[0], args[0])
         write = _Memory(context, builder, signature.args[2], args[2])
-        lanes = _below(builder, args[4], range(16))
-        write.put_row(args[3], read.row(args[1], lanes), lanes)
+        lanes = _mask_below(builder, args[4], range(16))
+        write.store_row(args[3], read.load_row(args[1], lanes), lanes)
         return context.get_dummy_value()
 
     return types.void(source, types.intp, target, types.intp, types.intp), build
 
 
 @intrinsic
-def carry_even(typing, source, start, target, to, count):
-    """Copy at most sixteen numbers that lie two apart: ``target[to + i] = source[start + 2 i]``."""
+def copy_from_stride_2(typing, source, start, target, to, count):
+    """Copy ``count`` elements, at most sixteen, from every second place: ``target[to + i] = source[start + 2 i]``."""
 
     def build(context, builder, signature, args):
         read = _Memory(context, builder, signature.args[0], args[0])
         write = _Memory(context, builder, signature.args[2], args[2])
         more = ir.Constant(args[1].type, 16)
-        low = read.row(args[1], _even(builder, args[4], 0))
-        high = read.row(builder.add(args[1], more), _even(builder, args[4], 8))
-        lanes = _below(builder, args[4], range(16))
-        write.put_row(args[3], builder.shuffle_vector(low, high, _mask(range(0, 32, 2))), lanes)
+        low = read.load_row(args[1], _mask_even(builder, args[4], 0))
+        high = read.load_row(builder.add(args[1], more), _mask_even(builder, args[4], 8))
+        lanes = _mask_below(builder, args[4], range(16))
+        write.store_row(args[3], builder.shuffle_vector(low, high, _shuffle(range(0, 32, 2))), lanes)
         return context.get_dummy_value()
 
     return types.void(source, types.intp, target, types.intp, types.intp), build
 
 
 @intrinsic
-def carry_apart(typing, source, start, target, to, count):
-    """Copy at most sixteen neighbours to places two apart: ``target[to + 2 i] = source[start + i]``."""
+def copy_to_stride_2(typing, source, start, target, to, count):
+    """Copy ``count`` elements, at most sixteen, to every second place: ``target[to + 2 i] = source[start + i]``."""
 
     def build(context, builder, signature, args):
         read = _Memory(context, builder, signature.args[0], args[0])
         write = _Memory(context, builder, signature.args[2], args[2])
-        row = read.row(args[1], _below(builder, args[4], range(16)))
+        row = read.load_row(args[1], _mask_below(builder, args[4], range(16)))
         for first in (0, 8):
             place = builder.add(args[3], ir.Constant(args[3].type, 2 * first))
-            spaced = builder.shuffle_vector(row, row, _mask(first + j // 2 for j in range(16)))
-            write.put_row(place, spaced, _even(builder, args[4], first))
+            spaced = builder.shuffle_vector(row, row, _shuffle(first + j // 2 for j in range(16)))
+            write.store_row(place, spaced, _mask_even(builder, args[4], first))
         return context.get_dummy_value()
 
     return types.void(source, types.intp, target, types.intp, types.intp), build
 
 
 @intrinsic
-def turn(typing, source, start, pitch, target, to, to_pitch):
+def transpose_16x16(typing, source, start, pitch, target, to, to_pitch):
     """Transpose 16 x 16: ``target[to + j to_pitch + i] = source[start + i pitch + j]``.
 
     Four rounds of shuffles: round d swaps the off-diagonal squares of side d in every square of side 2 d.
@@ -328,11 +329,11 @@ def turn(typing, source, start, pitch, target, to, to_pitch):
         write = _Memory(context, builder, signature.args[3], args[3])
         rows, place = [], args[1]
         for _ in range(16):
-            rows.append(read.row(place))
+            rows.append(read.load_row(place))
             place = builder.add(place, args[2])
         for d in (1, 2, 4, 8):
-            upper = _mask(j if not j & d else 16 + j - d for j in range(16))
-            lower = _mask(j + d if not j & d else 16 + j for j in range(16))
+            upper = _shuffle(j if not j & d else 16 + j - d for j in range(16))
+            lower = _shuffle(j + d if not j & d else 16 + j for j in range(16))
             for i in range(16):
                 if not i & d:
                     first, second = rows[i], rows[i + d]
@@ -340,7 +341,7 @@ def turn(typing, source, start, pitch, target, to, to_pitch):
                     rows[i + d] = builder.shuffle_vector(first, second, lower)
         place = args[4]
         for row in rows:
-            write.put_row(place, row)
+            write.store_row(place, row)
             place = builder.add(place, args[5])
         return context.get_dummy_value()
 

@@ -1,7 +1,7 @@
 """Sums over the channels of (outer, channels, inner): what BatchNorm and the bias of a convolution need.
 
-A channel is ``outer`` stretches of ``inner`` neighbours. Each stretch adds its whole sixteens to sixteen partial
-sums (``lanes``), and what is left over at its end to a single one.
+A channel is ``outer`` runs of ``inner`` contiguous elements. Each run adds its elements, sixteen at a time, to sixteen
+partial sums (``lanes``), and the remainder at its end to a single sum.
 """
 
 from __future__ import annotations
@@ -10,31 +10,31 @@ from math import sqrt
 
 from ..foundation import Buffer
 from .kernel import kernel, twin
-from .lanes import minus, plus, plus_product, read, same, total
+from .lanes import add, broadcast, fma, load, reduce_sum, subtract
 
 
 @kernel
 def fill_statistics(data, mean, inverse, outer, channels, inner, eps):
     whole, count = inner // 16 * 16, outer * inner
     for c in range(channels):
-        many, rest = same(0.0), 0.0
+        partial, rest = broadcast(0.0), 0.0
         for o in range(outer):
             start = (o * channels + c) * inner
             for j in range(start, start + whole, 16):
-                many = plus(many, read(data, j))
+                partial = add(partial, load(data, j))
             for j in range(start + whole, start + inner):
                 rest += data[j]
-        centre = (total(many) + rest) / count
-        centres, many, rest = same(centre), same(0.0), 0.0
+        centre = (reduce_sum(partial) + rest) / count
+        centres, partial, rest = broadcast(centre), broadcast(0.0), 0.0
         for o in range(outer):
             start = (o * channels + c) * inner
             for j in range(start, start + whole, 16):
-                off = minus(read(data, j), centres)
-                many = plus_product(many, off, off)
+                off = subtract(load(data, j), centres)
+                partial = fma(partial, off, off)
             for j in range(start + whole, start + inner):
                 rest += (data[j] - centre) * (data[j] - centre)
         mean[c] = centre
-        inverse[c] = 1.0 / sqrt((total(many) + rest) / count + eps)
+        inverse[c] = 1.0 / sqrt((reduce_sum(partial) + rest) / count + eps)
 
 
 @kernel
@@ -42,33 +42,33 @@ def fill_head_sums(head, data, mean, inverse, sums, outer, channels, inner):
     whole = inner // 16 * 16
     for c in range(channels):
         centre = mean[c] * 1.0
-        centres, heads, products = same(centre), same(0.0), same(0.0)
+        centres, heads, products = broadcast(centre), broadcast(0.0), broadcast(0.0)
         rest, product = 0.0, 0.0
         for o in range(outer):
             start = (o * channels + c) * inner
             for j in range(start, start + whole, 16):
-                lanes = read(head, j)
-                heads = plus(heads, lanes)
-                products = plus_product(products, lanes, minus(read(data, j), centres))
+                lanes = load(head, j)
+                heads = add(heads, lanes)
+                products = fma(products, lanes, subtract(load(data, j), centres))
             for j in range(start + whole, start + inner):
                 rest += head[j]
                 product += head[j] * (data[j] - centre)
-        sums[2 * c] = total(heads) + rest
-        sums[2 * c + 1] = (total(products) + product) * inverse[c]
+        sums[2 * c] = reduce_sum(heads) + rest
+        sums[2 * c + 1] = (reduce_sum(products) + product) * inverse[c]
 
 
 @kernel
 def fill_sums(head, out, outer, channels, inner):
     whole = inner // 16 * 16
     for c in range(channels):
-        many, rest = same(0.0), 0.0
+        partial, rest = broadcast(0.0), 0.0
         for o in range(outer):
             start = (o * channels + c) * inner
             for j in range(start, start + whole, 16):
-                many = plus(many, read(head, j))
+                partial = add(partial, load(head, j))
             for j in range(start + whole, start + inner):
                 rest += head[j]
-        out[c] = total(many) + rest
+        out[c] = reduce_sum(partial) + rest
 
 
 @twin

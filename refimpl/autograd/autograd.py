@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..engine import profiling_hook
-from ..executor.steps import BackwardStep
+from ..executor.steps import BackwardStep, gradient_buffers
 from ..kernels.foundation import Op, allocate
 from ..ndarray import NDArray, array, operators, sparse, tape, zeros
 from ..ndarray.recording import (
@@ -26,18 +26,18 @@ from ..ndarray.recording import (
     set_training,
     train_mode,
 )
+from ..ndarray.requirements import require_known
 from ..ndarray.run_operator import watched
 from ..ndarray.tape import STATE, Place, Record
 from ..symbol import Symbol, gradient
-from ..symbol.compose import attribute_text
+from ..symbol.calls import attribute_text
 from ..symbol.inference import Key, key_of
 from ..symbol.ir import Entry, Node
 from . import gradient_arrays
 from .function import Function
 
-REQUIREMENTS = ("write", "add", "null")
 
-
+@decides("autograd/attach")
 def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> None:
     """Make arrays variables: ``backward`` writes their gradients into ``gradients``.
 
@@ -55,9 +55,7 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> 
             "autograd/mark-lengths",
             f"{len(marked)} variables, {len(given)} gradients and {len(reqs)} requirements", ValueError,
         )
-    for req in reqs:
-        if req not in REQUIREMENTS:
-            raise refusal("autograd/grad-req", f"{req!r} is not one of {', '.join(REQUIREMENTS)}", KeyError)
+    require_known("autograd/grad-req", reqs)
     for variable, made, req in zip(marked, given, reqs, strict=True):
         # the dense copy of a sparse variable is made when it is read
         value: Any = None if variable.is_sparse else variable._buffer
@@ -169,6 +167,7 @@ class _Values(dict[Key, NDArray]):
         return made
 
 
+@decides("autograd/heads")
 def _run_gradients(
     graph: TapeGraph, heads: Sequence[Place], head_grads: Sequence[NDArray | None], wanted: Sequence[Place],
     create_graph: bool, is_train: bool,
@@ -220,10 +219,7 @@ def _run_gradient(node: Node, values: _Values, read: set[Key], is_train: bool) -
     memory = ctx.memory
     inputs = [values[id(source), index] for source, index in node.inputs]
     local = [(a if a._ctx is ctx or a._ctx.memory == memory else a.as_in_context(ctx))._data for a in inputs]
-    buffers = [
-        allocate(place.value.shape, place.value.flat.dtype, memory) if (number, index) in read else None
-        for index, place in enumerate(record.inputs)
-    ]
+    buffers = gradient_buffers(node, [place.value for place in record.inputs], read, memory)
     step = BackwardStep(node, local, buffers, ctx)
     if profiling_hook.imperative is None:
         step.run(is_train)
@@ -240,6 +236,7 @@ def _run_gradient(node: Node, values: _Values, read: set[Key], is_train: bool) -
         tape.note(last, node.params, {}, inputs, [m._buffer for m in made], made, ctx)
 
 
+@decides("autograd/second-order")
 def _last_gradient(op: Op, inputs: int, outputs: int) -> Op:
     """What stands on the tape for a gradient that has no gradient itself: asking for one is refused by name."""
     names = tuple(f"input{i}" for i in range(inputs))
@@ -279,12 +276,14 @@ def _heads_of(heads: Any, head_grads: Any) -> tuple[list[Place], list[NDArray | 
     ]
 
 
+@decides("autograd/head-dtype")
 def _fitting(given: NDArray, head: NDArray) -> NDArray:
     """A head gradient as the kernels need it: dense, and of its head's type."""
     dense = given.tostype("default") if given.is_sparse else given
     return dense.astype(head.dtype, copy=False)
 
 
+@decides("autograd/once")
 def _spend(graph: TapeGraph) -> None:
     """Free what the tape holds: [autograd/once]."""
     for _, noted in graph.records:
@@ -323,6 +322,7 @@ def backward(
         _spend(graph)
 
 
+@decides("autograd/grad")
 def grad(
     heads: Any, variables: Any, head_grads: Any = None, retain_graph: bool | None = None,
     create_graph: bool = False, train_mode: bool = True,
@@ -368,6 +368,7 @@ def grad(
     return made
 
 
+@decides("autograd/symbol")
 def get_symbol(x: NDArray) -> Symbol:
     """The recorded computation of ``x`` as a symbol; its variables are called var0, var1 ...
 

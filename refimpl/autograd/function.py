@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..kernels.foundation import Op
 from ..ndarray import NDArray, tape
 from ..ndarray.recording import is_recording, is_training, pause
@@ -46,6 +46,7 @@ class Function:
             )
         return outputs[0] if isinstance(results, NDArray) else type(results)(outputs)
 
+    @decides("autograd/function")
     def _as_operator(self, input_count: int, outputs: Sequence[NDArray]) -> Op:
         contexts = [output._ctx for output in outputs]
         names = tuple(f"input{i}" for i in range(input_count))

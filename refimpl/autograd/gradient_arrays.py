@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..base import decides
 from ..ndarray import NDArray, operators, sparse, zeros
 from ..ndarray.tape import Place
 from ..symbol import storage
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .autograd import TapeGraph
 
 
+@decides("autograd/zero", "Sparse/gradient")
 def write(place: Place, result: NDArray | None, graph: TapeGraph) -> None:
     """Put the gradient of a variable where its requirement says; None is zero."""
     target = place.gradient

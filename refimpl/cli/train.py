@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..base import decides
 from .errors import refuse
 from .options import (
     BatchOption,
@@ -206,6 +207,7 @@ def _network(name: str, split: Dataset) -> Symbol:
         return NETWORKS[name](split.classes, split.image_shape)
 
 
+@decides("Cli/whole-checkpoint")
 def _save(module: Module, prefix: str, epoch: int) -> list[Path]:
     """Write a checkpoint: both files are complete before either takes its name."""
     target = Path(prefix)

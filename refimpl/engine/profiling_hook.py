@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
+from ..base import decides
 from ..context import Context
 
 
@@ -44,6 +45,7 @@ def _described(step: Any) -> tuple[str, list[tuple[int, ...]], str]:
     return (_PLAIN.get(type(step).__name__, "_copy") if op is None else op.name), shapes, ""
 
 
+@decides("Profiler/operators")
 def run_steps(watch: Watch, steps: Iterable[Any], is_train: bool, context: Context) -> None:
     """Run an executor's steps while ``watch`` looks on."""
     for step in steps:

@@ -4,6 +4,8 @@ Binding (``binding``) makes a program (``program``) of steps (``steps``) over sh
 ``step_runner`` runs them, ``executor`` holds what users call.
 """
 
-from .executor import Executor, bind
+from ..ndarray import NDArray
+from .binding import bind
+from .executor import Executor
 
-__all__ = ["Executor", "bind"]
+__all__ = ["Executor", "NDArray", "bind"]

@@ -1,4 +1,4 @@
-"""What is given to an executor: requirements, and the arrays that ``simple_bind`` makes by itself."""
+"""Binding: the arrays and requirements of an executor, those that a caller gives and those made for it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,20 +14,12 @@ from ..base import MXNetError, dtype_of, refusal
 from ..context import Context
 from ..kernels.foundation import known
 from ..ndarray import NDArray, zeros
+from ..ndarray.requirements import REQUIREMENTS, require_known
 from ..symbol import devices, inference, storage
-from ..symbol.ir import Node
+from ..symbol.ir import Node, variables
 from ..symbol.symbol import Symbol
 from . import collector_pause as collection
-
-if TYPE_CHECKING:
-    from .executor import Executor
-
-REQUIREMENTS = {
-    "null": "no gradient is computed",
-    "write": "the gradient replaces what the array held",
-    "add": "the gradient is added to what the array held",
-}
-"""What ``grad_req`` may be for one argument, and what it means."""
+from .executor import Executor
 
 
 @dataclass
@@ -75,10 +67,89 @@ def resolve_requirements(grad_req: Any, names: list[str]) -> list[str]:
         raise refusal(
             "Executor/grad-req-type", f"grad_req must be a string, list or dict, got {type(grad_req)}", TypeError
         )
-    for req in found:
-        if req not in REQUIREMENTS:
-            raise refusal("Executor/grad-req", f"{req!r} is not one of {sorted(REQUIREMENTS)}", KeyError)
+    require_known("Executor/grad-req", found)
     return found
+
+
+def bind(
+    symbol: Symbol, ctx: Context, args: Any, args_grad: Any, grad_req: Any, aux_states: Any,
+    group2ctx: Any, shared_exec: Executor | None,
+) -> Executor:
+    """``Symbol.bind``, which explains the arguments: check what the caller gives, then build.
+
+    Raises:
+        TypeError: ``ctx`` is not a Context, or something else than NDArrays is given.
+        ValueError: an argument is missing, or a list has the wrong length.
+        KeyError: a list or dict holds a requirement that is none of write, add and null.
+        MXNetError: shapes or types contradict each other, a gradient array is not like its argument, or
+            an array is on another context.
+    """
+    if not isinstance(ctx, Context):
+        raise refusal("Executor/context", "Context type error", TypeError)
+    names = symbol.list_arguments()
+    arguments = _listed("args", args, names, missing=False)
+    gradients = [None] * len(names) if args_grad is None else _listed("args_grad", args_grad, names, missing=True)
+    auxiliary = _listed("aux_states", aux_states or [], symbol.list_auxiliary_states(), missing=False)
+    requirements = resolve_requirements(grad_req, names)
+    states = symbol.list_auxiliary_states()
+    if not group2ctx:
+        _require_context(ctx, [*names, *names, *states], [*arguments, *gradients, *auxiliary])
+    _require_alike(names, arguments, gradients, requirements)
+    return Executor(symbol, ctx, Bound(arguments, gradients, auxiliary, requirements, group2ctx), shared_exec)
+
+
+def _require_context(ctx: Context, names: list[str], arrays: list[NDArray | None]) -> None:
+    for name, array in zip(names, arrays, strict=True):
+        if array is not None and array.context != ctx:
+            raise refusal(
+                "Executor/one-context",
+                f"an array of {name} is in {array.context} while binding with ctx={ctx};"
+                " give array.as_in_context(ctx)",
+            )
+
+
+def _require_alike(
+    names: list[str], arguments: list[NDArray], gradients: list[NDArray | None], requirements: list[str]
+) -> None:
+    """A step writes its gradient without looking at the size of what it writes into."""
+    for name, argument, gradient, req in zip(names, arguments, gradients, requirements, strict=True):
+        if gradient is None or req == "null":
+            continue
+        if (gradient.shape, gradient.dtype) != (argument.shape, argument.dtype):
+            raise refusal(
+                "Executor/gradient-alike",
+                f"the gradient array of {name} is {np.dtype(gradient.dtype)} {gradient.shape}, the argument"
+                f" {np.dtype(argument.dtype)} {argument.shape}",
+            )
+        if gradient.context != argument.context:
+            raise refusal(
+                "Executor/gradient-context",
+                f"Trying to save the gradient of {name} to {gradient.context} while the argument is in"
+                f" {argument.context}; give array.as_in_context({argument.context})",
+            )
+
+
+def _listed(what: str, given: Any, names: list[str], missing: bool) -> list[Any]:
+    """Arrays in the order of ``names`` from a list or a dict."""
+    if isinstance(given, (list, tuple)):
+        if len(given) != len(names):
+            raise refusal(
+                "Executor/bind-length",
+                f"Length of {what} does not match the number of arguments: {len(given)} for {names}", ValueError,
+            )
+        arrays = list(given)
+    elif isinstance(given, dict):
+        absent = [name for name in names if name not in given]
+        if absent and not missing:
+            raise refusal("Executor/bind-missing", f"key `{absent[0]}` is missing in `{what}`", ValueError)
+        arrays = [given.get(name) for name in names]
+    else:
+        arrays = [given]
+    if any(not isinstance(a, NDArray) and not (missing and a is None) for a in arrays):
+        raise refusal(
+            "Executor/bind-type", "Only accept list of NDArrays or dict of str to NDArray", TypeError
+        )
+    return arrays
 
 
 class _Allocator:
@@ -149,10 +220,10 @@ def _infer(order: list[Node], type_dict: dict[str, Any], shapes: dict[str, Any])
 def _resolve(
     symbol: Symbol, order: list[Node], inferred: tuple[dict, dict], stype_dict: Any, ctx: Context, places: Any
 ) -> tuple[list, list, list[str]]:
-    """(name, shape, dtype, context, storage) of every argument and auxiliary state; storages of the gradients."""
+    """(name, shape, dtype, context, storage) of every argument and auxiliary state; the storage of every gradient."""
     contexts = devices.contexts(order, ctx, places)
     found, types = inferred
-    arguments, auxiliary = symbol._variables(order)
+    arguments, auxiliary = variables(order)
     stypes = storage.declared([*arguments, *auxiliary], stype_dict)
     specs = [
         [(n.name, found[id(n), 0], np.dtype(types[id(n), 0]), contexts[id(n)], stypes[id(n)]) for n in nodes]
@@ -169,14 +240,12 @@ def simple_bind(
     group2ctx: Any, shared_arg_names: list[str] | None, shared_exec: Executor | None,
     shared_buffer: dict[str, NDArray] | None, shapes: dict[str, Any],
 ) -> Executor:
-    """``Symbol.simple_bind``: allocate zeros for everything and bind.
+    """``Symbol.simple_bind``, which explains the arguments: allocate zeros for everything and bind.
 
     Raises:
         RuntimeError: inference fails; the message begins "simple_bind error. Arguments:".
         ValueError: ``shared_buffer`` is not a dict or ``shared_arg_names`` not a list.
     """
-    from .executor import Executor
-
     if shared_buffer is not None and not isinstance(shared_buffer, dict):
         raise refusal("binding/shared-buffer-type", "shared_buffer must be dict or None", ValueError)
     if shared_arg_names is not None and not isinstance(shared_arg_names, list):
@@ -184,7 +253,7 @@ def simple_bind(
     if grad_req is not None and not isinstance(grad_req, str) and not grad_req:
         raise refusal("binding/empty-grad-req", "grad_req must not be empty", RuntimeError)
     order = symbol.order()
-    requirements = resolve_requirements(grad_req, [node.name for node in symbol._variables(order)[0]])
+    requirements = resolve_requirements(grad_req, [node.name for node in variables(order)[0]])
     given_types = {k: dtype_of(v) for k, v in (type_dict or {}).items()}
     try:
         with collection.paused():
@@ -205,3 +274,5 @@ def simple_bind(
         raised.clause = getattr(error, "clause", None)  # type: ignore[attr-defined]  # refusals carry one
         raise raised from error.__cause__
 
+
+__all__ = ["REQUIREMENTS", "Bound", "bind", "resolve_requirements", "simple_bind"]

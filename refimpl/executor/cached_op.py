@@ -10,7 +10,7 @@ from typing import Any
 
 from ..base import refusal
 from ..ndarray import NDArray, operators
-from ..symbol import Symbol
+from ..symbol import Symbol, passes
 from ..symbol.inference import Key, key_of, shapes
 from ..symbol.ir import Node
 
@@ -132,8 +132,6 @@ class CachedOp:
 
     def get_optimized_symbol(self) -> Symbol:
         """The graph after the passes that an Executor applies."""
-        from ..symbol import passes
-
         return Symbol(passes.optimized(self.symbol.entries))
 
     def _register_op_hook(self, callback: Callable, monitor_all: bool = False) -> None:

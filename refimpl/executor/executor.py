@@ -6,8 +6,9 @@ from call to call, and gradients are written, added or left alone as ``grad_req`
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,16 +17,19 @@ from ..context import Context
 from ..ndarray import NDArray, zeros
 from ..ndarray.restoring import unchanged_on_failure
 from ..symbol import Symbol
+from ..symbol.describe import debug_text
 from ..symbol.inference import is_shown_whole
 from ..symbol.memory import Plan
 from . import collector_pause as collection
 from . import unfinished
-from .binding import Bound, resolve_requirements
 from .memory_pool import Pool
 from .program import Program
 from .sparse_borders import borders
 from .step_runner import MonitorCallback, run_monitored, run_steps
 from .steps import Step
+
+if TYPE_CHECKING:
+    from .binding import Bound
 
 TEMPORARY_SPACES = 11
 """What MXNet reports whatever the graph is; working memory here belongs to threads (``scratch``)."""
@@ -214,8 +218,6 @@ class Executor:
 
     def debug_str(self) -> str:
         """The graph, then what the memory plan costs."""
-        from ..symbol.describe import debug_text
-
         text = debug_text(self.program.results(), self.program.graph.order())
         megabytes = self.program.allocated >> 20
         return f"{text}Total {megabytes} MB allocated\nTotal {TEMPORARY_SPACES} TempSpace resource requested\n"
@@ -309,89 +311,10 @@ class Executor:
         ]
         aux_names = self._symbol.list_auxiliary_states()
         auxiliary = [resized(n, a, s) for n, a, s in zip(aux_names, self.aux_arrays, aux_shapes, strict=True)]
-        bound = Bound(arguments, gradients, auxiliary, list(self._grad_req), self._bound.places)
+        bound = replace(
+            self._bound, arguments=arguments, gradients=gradients, auxiliary=auxiliary,
+            requirements=list(self._grad_req), inferred=None, order=None,
+        )
         made = Executor(self._symbol, self._ctx, bound, shared_exec=self)
         made._monitor = self._monitor
         return made
-
-
-def bind(
-    symbol: Symbol, ctx: Context, args: Any, args_grad: Any, grad_req: Any, aux_states: Any,
-    group2ctx: Any, shared_exec: Executor | None,
-) -> Executor:
-    """``Symbol.bind``: check what the caller gives, then build.
-
-    Raises:
-        TypeError: ``ctx`` is not a Context, or something else than NDArrays is given.
-        ValueError: an argument is missing, or a list has the wrong length.
-        KeyError: a list or dict holds a requirement that is none of write, add and null.
-        MXNetError: shapes or types contradict each other, a gradient array is not like its argument, or
-            an array is on another context.
-    """
-    if not isinstance(ctx, Context):
-        raise refusal("Executor/context", "Context type error", TypeError)
-    names = symbol.list_arguments()
-    arguments = _listed("args", args, names, missing=False)
-    gradients = [None] * len(names) if args_grad is None else _listed("args_grad", args_grad, names, missing=True)
-    auxiliary = _listed("aux_states", aux_states or [], symbol.list_auxiliary_states(), missing=False)
-    requirements = resolve_requirements(grad_req, names)
-    states = symbol.list_auxiliary_states()
-    if not group2ctx:
-        _require_context(ctx, [*names, *names, *states], [*arguments, *gradients, *auxiliary])
-    _require_alike(names, arguments, gradients, requirements)
-    return Executor(symbol, ctx, Bound(arguments, gradients, auxiliary, requirements, group2ctx), shared_exec)
-
-
-def _require_context(ctx: Context, names: list[str], arrays: list[NDArray | None]) -> None:
-    for name, array in zip(names, arrays, strict=True):
-        if array is not None and array.context != ctx:
-            raise refusal(
-                "Executor/one-context",
-                f"an array of {name} is in {array.context} while binding with ctx={ctx};"
-                " give array.as_in_context(ctx)",
-            )
-
-
-def _require_alike(
-    names: list[str], arguments: list[NDArray], gradients: list[NDArray | None], requirements: list[str]
-) -> None:
-    """A step writes its gradient without looking at the size of what it writes into."""
-    for name, argument, gradient, req in zip(names, arguments, gradients, requirements, strict=True):
-        if gradient is None or req == "null":
-            continue
-        if (gradient.shape, gradient.dtype) != (argument.shape, argument.dtype):
-            raise refusal(
-                "Executor/gradient-alike",
-                f"the gradient array of {name} is {np.dtype(gradient.dtype)} {gradient.shape}, the argument"
-                f" {np.dtype(argument.dtype)} {argument.shape}",
-            )
-        if gradient.context != argument.context:
-            raise refusal(
-                "Executor/gradient-context",
-                f"Trying to save the gradient of {name} to {gradient.context} while the argument is in"
-                f" {argument.context}; give array.as_in_context({argument.context})",
-            )
-
-
-def _listed(what: str, given: Any, names: list[str], missing: bool) -> list[Any]:
-    """Arrays in the order of ``names`` from a list or a dict."""
-    if isinstance(given, (list, tuple)):
-        if len(given) != len(names):
-            raise refusal(
-                "Executor/bind-length",
-                f"Length of {what} does not match the number of arguments: {len(given)} for {names}", ValueError,
-            )
-        arrays = list(given)
-    elif isinstance(given, dict):
-        absent = [name for name in names if name not in given]
-        if absent and not missing:
-            raise refusal("Executor/bind-missing", f"key `{absent[0]}` is missing in `{what}`", ValueError)
-        arrays = [given.get(name) for name in names]
-    else:
-        arrays = [given]
-    if any(not isinstance(a, NDArray) and not (missing and a is None) for a in arrays):
-        raise refusal(
-            "Executor/bind-type", "Only accept list of NDArrays or dict of str to NDArray", TypeError
-        )
-    return arrays
-

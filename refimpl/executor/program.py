@@ -1,7 +1,7 @@
 """Program: what binding makes of a graph, in six steps that a reader can follow one by one.
 
-1. infer     shapes and types of every value, from the bound arrays
-2. derive    the gradient graph of the wanted arguments
+1. derive    the gradient graph of the wanted arguments
+2. infer     shapes and types of every value, from the bound arrays
 3. simplify  common expressions, dead branches; copies between contexts
 4. place     outputs, head gradients and final gradients in arrays that others see
 5. plan      memory for everything in between
@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ from ..ndarray import NDArray, zeros
 from ..symbol import Symbol, dead_branches, devices, gradient, inference, memory, passes
 from ..symbol.graph import Graph
 from ..symbol.inference import Key, key_of
-from ..symbol.ir import Entry, Node
-from .binding import Bound
+from ..symbol.ir import Entry, Node, variables
 from .memory_pool import Pool, part
 from .steps import (
     AddStep,
@@ -38,6 +37,21 @@ from .steps import (
     ViewStep,
     ZeroStep,
 )
+
+if TYPE_CHECKING:
+    from .binding import Bound
+
+
+class _Wanted(NamedTuple):
+    """A gradient that is wanted: of which argument, in which array, and how it is written there."""
+
+    argument: NDArray
+    array: NDArray
+    requirement: str
+
+
+_Later = tuple[Key | None, _Wanted]
+"""The value of a gradient (None for zero) that does not lie in its array, and the array."""
 
 
 class Program:
@@ -56,53 +70,13 @@ class Program:
         self.symbol, self.ctx, self.bound, self.pool = symbol, ctx, bound, pool
         self.buffers: dict[Key, Buffer] = {}
         order = bound.order or symbol.order()
-        contexts = devices.contexts(order, ctx, bound.places)
-        arguments, auxiliary = symbol._variables(order)
-        for node, array in zip(
-            [*arguments, *auxiliary], [*bound.arguments, *bound.auxiliary], strict=True
-        ):
-            self.buffers[id(node), 0] = array._data
-            contexts[id(node)] = array.context
-        _require_states_near(order, contexts)
-        wanted = {
-            id(node): (number, req)
-            for number, (node, req) in enumerate(zip(arguments, bound.requirements, strict=True))
-            if req != "null" and bound.gradients[number] is not None
-        }
-        self.gradients = (
-            gradient.build(symbol.entries, set(wanted), order=order) if wanted else gradient.Gradients()
-        )
+        contexts, wanted = self._take_bound(order)
+        self.gradients = self._derive(order, wanted)
         shapes, types = self._infer(order)
-        self.derived = self._whole(order, contexts, shapes, types)
-        targets = [bound.arguments[wanted[number][0]].context for number in self.gradients.of]
-        self.graph = passes.simplified(self.derived, targets)
-        forward, backward = self.graph.steps()
-        self._read = {(id(source), index) for node in [*forward, *backward] for source, index in node.inputs}
-        self._read |= {key_of(e) for e in self.graph.entries()}
-        self._allocate_outputs()
-        self._allocate_heads()
-        later = self._place_gradients(wanted, {id(node) for node in backward})
-        self._place_placeholders()
-        self._place_partial(forward)
-        pinned = set(self.buffers) | self._unused([*forward, *backward])
-        held = {key for key, _, _ in later if key is not None} | lasting(self.graph)
-        how = memory.mode()
-        self.plan = memory.plan(self.graph, pinned, held, how)
-        self._place_values()
-        self._own: dict[int, Any] = {}
-        self.forward_steps: list[Step] = [self._step(node) for node in forward]
-        self.forward_steps += self._output_copies
-        self.backward_steps: list[Step] = [self._step(node) for node in backward]
-        self.backward_steps += [
-            ZeroStep(target) if key is None
-            else (AddStep if req == "add" else CopyStep)(self.buffers[key], target)
-            for key, target, req in later
-        ]
-        if how == "once":
-            kept = KeptValues()
-            self.forward_steps.append(kept)
-            self.backward_steps.insert(0, SpendStep(kept))
-        self.head_needed = [head is not None for head in self.heads]
+        self.derived, self.graph = self._simplify(order, contexts, shapes, types, wanted)
+        later = self._place(wanted)
+        self.plan = self._plan({key for key, _ in later if key is not None} | lasting(self.graph))
+        self.forward_steps, self.backward_steps = self._list(later)
 
     @property
     def allocated(self) -> int:
@@ -112,11 +86,34 @@ class Program:
     def results(self) -> list[Entry]:
         """What is computed: outputs, then gradients in the order of the arguments."""
         made = dict(zip(self.gradients.of, self.graph.gradients, strict=True))
-        arguments, _ = self.symbol._variables()
+        arguments, _ = variables(self.symbol.order())
         return [*self.graph.outputs, *(made[id(node)] for node in arguments if id(node) in made)]
 
+    # --- what is bound, and the six steps ----------------------------------------------------------
+
+    def _take_bound(self, order: list[Node]) -> tuple[dict[int, Context], dict[int, _Wanted]]:
+        """Take the bound arrays; the context of every node, and the wanted gradients by the id of the argument."""
+        bound = self.bound
+        contexts = devices.contexts(order, self.ctx, bound.places)
+        arguments, auxiliary = variables(order)
+        for node, array in zip([*arguments, *auxiliary], [*bound.arguments, *bound.auxiliary], strict=True):
+            self.buffers[id(node), 0] = array._data
+            contexts[id(node)] = array.context
+        _require_states_near(order, contexts)
+        given = zip(arguments, bound.arguments, bound.gradients, bound.requirements, strict=True)
+        return contexts, {
+            id(node): _Wanted(argument, array, req)
+            for node, argument, array, req in given if req != "null" and array is not None
+        }
+
+    def _derive(self, order: list[Node], wanted: dict[int, _Wanted]) -> gradient.Gradients:
+        """Step 1: the graph of the wanted gradients."""
+        if not wanted:
+            return gradient.Gradients()
+        return gradient.build(self.symbol.entries, set(wanted), order=order)
+
     def _infer(self, order: list[Node]) -> tuple[dict[Key, Any], dict[Key, Any]]:
-        """Shapes and types of every value, the gradient graph included."""
+        """Step 2: shapes and types of every value, the gradient graph included."""
         if self.bound.inferred is not None:
             shapes, types = map(dict, self.bound.inferred)
         else:
@@ -131,36 +128,63 @@ class Program:
                         "Executor/known-shapes",
                         f"the shape or the type of {node.entry_name(index)} cannot be inferred from the arguments",
                     )
+        self._infer_gradients(shapes, types)
+        return shapes, types
+
+    def _infer_gradients(self, shapes: dict[Key, Any], types: dict[Key, Any]) -> None:
+        """Add the shapes and types of the nodes that step 1 made."""
         for head, entry in zip(self.gradients.heads, self.symbol.entries, strict=False):
             if head is not None:
                 shapes[id(head), 0] = shapes[key_of(entry)]
                 types[id(head), 0] = types[key_of(entry)]
         for node in self.gradients.nodes:
             if node.primal is not None:
-                for index, (source, at) in enumerate(node.primal.inputs):
-                    shapes[id(node), index] = shapes[id(source), at]
-                    types[id(node), index] = types[id(source), at]
+                for key, like in inference.gradients_alike(node):
+                    shapes[key], types[key] = shapes[like], types[like]
             elif not node.is_variable:
                 assert node.op is not None
                 for table, rule in ((shapes, node.op.infer), (types, node.op.infer_type)):
                     ins = [table[key_of(e)] for e in node.inputs]
                     _, outs = rule(node.params, ins, [None] * node.output_count())
                     table.update({(id(node), i): value for i, value in enumerate(outs)})
-        return shapes, types
 
-    def _whole(
-        self, order: list[Node], contexts: dict[int, Context], shapes: dict[Key, Any], types: dict[Key, Any]
-    ) -> Graph:
-        """Forward and backward as one graph; a gradient runs where the operator runs that it belongs to."""
+    def _simplify(
+        self, order: list[Node], contexts: dict[int, Context], shapes: dict[Key, Any], types: dict[Key, Any],
+        wanted: dict[int, _Wanted],
+    ) -> tuple[Graph, Graph]:
+        """Step 3: forward and backward as one graph, before and after the passes.
+
+        A gradient runs where the operator runs that it belongs to.
+        """
         for head, entry in zip(self.gradients.heads, self.symbol.entries, strict=False):
             if head is not None:
                 contexts[id(head)] = contexts[id(entry.node)]
         for number, node in self.gradients.serves.items():
             contexts[number] = contexts[id(node)]
-        wanted = list(self.gradients.of.values())
-        return Graph(list(self.symbol.entries), wanted, shapes, types, contexts, {id(node) for node in order})
+        found = list(self.gradients.of.values())
+        derived = Graph(list(self.symbol.entries), found, shapes, types, contexts, {id(node) for node in order})
+        targets = [wanted[number].argument.context for number in self.gradients.of]
+        return derived, passes.simplified(derived, targets)
 
-    def _allocate_outputs(self) -> None:
+    def _place(self, wanted: dict[int, _Wanted]) -> list[_Later]:
+        """Step 4: memory of its own for whatever is seen from outside, or needs it for another reason.
+
+        What is returned has to be done for the wanted gradients after all other steps.
+        """
+        self._forward, self._backward = self.graph.steps()
+        self._read = {(id(source), index) for node in self._nodes() for source, index in node.inputs}
+        self._read |= {key_of(e) for e in self.graph.entries()}
+        self._place_outputs()
+        self._place_heads()
+        later = self._place_gradients(wanted)
+        self._place_placeholders()
+        self._place_partial()
+        return later
+
+    def _nodes(self) -> list[Node]:
+        return [*self._forward, *self._backward]
+
+    def _place_outputs(self) -> None:
         """Outputs have memory of their own; one that is an argument is copied."""
         self.outputs: list[NDArray] = []
         self._output_copies: list[Step] = []
@@ -176,32 +200,32 @@ class Program:
         key, graph = key_of(entry), self.graph
         return zeros(graph.shapes[key], graph.contexts[id(entry.node)], graph.types[key])
 
-    def _allocate_heads(self) -> None:
+    def _place_heads(self) -> None:
+        """Head gradients that somebody reads have memory of their own."""
         self.heads: list[NDArray | None] = []
         for head in self.gradients.heads:
             made = self._array(Entry(head, 0)) if head is not None and (id(head), 0) in self._read else None
             self.heads.append(made)
             if head is not None and made is not None:
                 self.buffers[id(head), 0] = made._data
+        self.head_needed = [head is not None for head in self.heads]
 
-    def _place_gradients(
-        self, wanted: dict[int, tuple[int, str]], made: set[int]
-    ) -> list[tuple[Key | None, Buffer, str]]:
+    def _place_gradients(self, wanted: dict[int, _Wanted]) -> list[_Later]:
         """Let the last step of an argument's gradient write straight into its array where that is right.
 
-        The rest is returned: (value or None for zero, array, requirement), done after all other steps.
+        The rest is returned: what is copied, added or zeroed after all other steps.
         """
-        later: list[tuple[Key | None, Buffer, str]] = []
+        later: list[_Later] = []
+        made = {id(node) for node in self._backward}
         entries = dict(zip(self.gradients.of, self.graph.gradients, strict=True))
-        for node_id, (number, req) in wanted.items():
-            array = self.bound.gradients[number]
-            assert array is not None
-            entry = entries.get(node_id)
+        for number, gradient_wanted in wanted.items():
+            req, target = gradient_wanted.requirement, gradient_wanted.array._buffer  # which may hold no values
+            entry = entries.get(number)
             key = None if entry is None else key_of(entry)
             if key is not None and req == "write" and key[0] in made and key not in self.buffers:
-                self.buffers[key] = array._buffer  # which may hold no values: it will be written
+                self.buffers[key] = target
             elif key is not None or req == "write":
-                later.append((key, array._buffer, req))
+                later.append((key, gradient_wanted))
         return later
 
     def _place_placeholders(self) -> None:
@@ -212,28 +236,48 @@ class Program:
                 nothing = allocate((0,), np.dtype(np.float32), device).flat
                 self.buffers[id(node), 0] = Buffer(nothing, self.graph.shapes[id(node), 0], device)
 
-    def _place_partial(self, nodes: list[Node]) -> None:
+    def _place_partial(self) -> None:
         """An output of which the operator may leave parts as they are has memory of its own, zeros at first."""
-        for node in nodes:
+        for node in self._forward:
             assert node.op is not None
             if node.op.partial is not None and node.op.partial(node.params):
                 for index in range(node.output_count()):
                     self.buffers.setdefault((id(node), index), self._array(Entry(node, index))._data)
 
-    def _unused(self, nodes: list[Node]) -> set[Key]:
-        """Gradient outputs that nobody reads: they are neither computed nor given memory."""
-        return {
-            (id(node), i) for node in nodes if node.primal is not None
+    def _plan(self, held: set[Key]) -> memory.Plan:
+        """Step 5: memory for all other values; ``held`` are those that are read after the last step."""
+        unused = {  # gradients that nobody reads are neither computed nor given memory
+            (id(node), i) for node in self._nodes() if node.primal is not None
             for i in range(len(node.primal.inputs)) if (id(node), i) not in self._read
         }
-
-    def _place_values(self) -> None:
-        """Take the plan's arenas from the pool that executors share, and cut the values out of them."""
-        arenas = {context: self.pool.arena(context, size).memory for context, size in self.plan.arenas.items()}
-        for key, place in self.plan.place.items():
+        self._mode = memory.mode()
+        plan = memory.plan(self.graph, set(self.buffers) | unused, held, self._mode)
+        arenas = {context: self.pool.arena(context, size).memory for context, size in plan.arenas.items()}
+        for key, place in plan.place.items():
             shape, dtype = self.graph.shapes[key], np.dtype(self.graph.types[key])
-            memory = arenas[place.context] if place.home is None else self.buffers[place.home]
-            self.buffers[key] = part(memory, place.offset, dtype, shape)
+            whole = arenas[place.context] if place.home is None else self.buffers[place.home]
+            self.buffers[key] = part(whole, place.offset, dtype, shape)
+        return plan
+
+    def _list(self, later: list[_Later]) -> tuple[list[Step], list[Step]]:
+        """Step 6: what forward runs and what backward runs, with their buffers."""
+        self._own: dict[int, Any] = {}
+        forward: list[Step] = [*map(self._step, self._forward), *self._output_copies]
+        backward = [*map(self._step, self._backward), *(self._last_step(key, wanted) for key, wanted in later)]
+        if self._mode == "once":
+            kept = KeptValues()
+            forward.append(kept)
+            backward.insert(0, SpendStep(kept))
+        return forward, backward
+
+    def _last_step(self, key: Key | None, wanted: _Wanted) -> Step:
+        """What brings a gradient into its array; ``key`` is None where it is zero."""
+        target = wanted.array._buffer
+        if key is None:
+            return ZeroStep(target)
+        return (AddStep if wanted.requirement == "add" else CopyStep)(self.buffers[key], target)
+
+    # --- one step of an executor -------------------------------------------------------------------
 
     def _reads(self, node: Node) -> list[Buffer]:
         return [self.buffers[id(source), index] for source, index in node.inputs]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ndarray import NDArray, zeros
 from ..ndarray.sparse import copy_into, put
@@ -16,9 +16,11 @@ from ..ndarray.sparse.dispatch import report
 from ..symbol import Symbol, storage
 from ..symbol.graph import Graph
 from ..symbol.inference import Key, key_of
-from ..symbol.ir import Entry
-from .binding import Bound
-from .program import Program
+from ..symbol.ir import Entry, variables
+
+if TYPE_CHECKING:
+    from .binding import Bound
+    from .program import Program
 
 
 class Open:
@@ -59,7 +61,7 @@ class Borders(Open):
             )
         )
         self.bound = bound
-        arguments, auxiliary = symbol._variables()
+        arguments, auxiliary = variables(symbol.order())
         nodes = [*arguments, *auxiliary]
         self._given: dict[Key, NDArray] = {
             (id(node), 0): array

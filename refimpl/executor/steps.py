@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence, Set
 from typing import Any
 
 from ..base import refusal
 from ..context import Context
-from ..kernels.foundation import Buffer, NoParams, get
+from ..kernels.foundation import Buffer, NoParams, allocate, get
 from ..kernels.foundation import run as runner
 from ..ndarray.run_operator import run_operator
+from ..symbol.inference import Key
 from ..symbol.ir import Node
 
 
@@ -93,6 +95,23 @@ class BackwardStep:
         else:
             assert op.backward is not None
             op.backward(self.params, *self.arguments)
+
+
+def gradient_buffers(
+    node: Node, inputs: Sequence[Buffer], read: Set[Key], device: str
+) -> list[Buffer | None]:
+    """Memory for the outputs of a gradient node, each like the input that it is the gradient of.
+
+    Args:
+        node: the gradient node.
+        inputs: the inputs of its operator.
+        read: the values that somebody reads; the other outputs get None.
+        device: where the memory is.
+    """
+    return [
+        allocate(like.shape, like.dtype, device) if (id(node), index) in read else None
+        for index, like in enumerate(inputs)
+    ]
 
 
 class ViewBackwardStep(BackwardStep):

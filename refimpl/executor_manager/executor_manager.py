@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import mx_real_t, refusal, require
+from ..base import decides, mx_real_t, refusal, require
 from ..context import Context, cpu
 from ..ndarray import NDArray, zeros
 from .slicing import _check_arguments, _load_data, _load_general, _load_label, _split_input_slice
@@ -114,6 +114,7 @@ def _input_array(
     return pool[name]
 
 
+@decides("ExecutorManager/shared-front", "ExecutorManager/shared-grows")
 def _base_array(owned: Mapping[str, NDArray], name: str, shape: tuple[int, ...], dtype: Any) -> NDArray:
     """The base executor's array of this name, which must fit exactly."""
     require(
@@ -134,6 +135,7 @@ def _base_array(owned: Mapping[str, NDArray], name: str, shape: tuple[int, ...],
 # --- one executor for each device -----------------------------------------------------------------
 
 
+@decides("ExecutorManager/group")
 class DataParallelExecutorGroup:
     """One executor for each device, each at work on its slice of every batch.
 
@@ -274,6 +276,7 @@ class DataParallelExecutorManager:
         self.curr_execgrp = group
         group.load_data_batch(data_batch)
 
+    @decides("ExecutorManager/buckets", "ExecutorManager/atomic")
     def _bucket(self, data_batch: Any) -> DataParallelExecutorGroup:
         key = data_batch.bucket_key
         if key not in self.execgrp_bucket:
@@ -331,6 +334,7 @@ class DataParallelExecutorManager:
         for each in self.execgrp.train_execs:
             each.copy_params_from(arg_params, aux_params)
 
+    @decides("ExecutorManager/copy-to")
     def copy_to(self, arg_params: Mapping[str, NDArray], aux_params: Mapping[str, NDArray]) -> None:
         """Write the mean over devices of each parameter and state into the given arrays, in their type.
 

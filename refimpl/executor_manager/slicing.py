@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..ndarray import NDArray
 
 
+@decides("split/partition", "split/half-to-even", "split/shortfall", "split/excess")
 def _split_input_slice(batch_size: float, work_load_list: Sequence[float]) -> list[slice]:
     """Cut ``batch_size`` rows into one slice per device, in proportion to ``work_load_list``.
 
@@ -78,6 +79,7 @@ def _check_arguments(symbol: Any) -> None:
             )
 
 
+@decides("split/load")
 def _load_general(data: Sequence[NDArray], targets: Sequence[Any]) -> None:
     """Copy each source to its target: an array (whole) or a list of (slice, array) pairs.
 

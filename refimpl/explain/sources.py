@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import initializer, random
-from ..base import MXNetError, refusal
+from ..base import MXNetError, decides, refusal
 from ..context import Context, cpu
 from ..data import TRAINING
 from ..data import digits as packaged_digits
@@ -85,6 +85,7 @@ def _watching(number: int, source: str) -> Iterator[None]:
         OptimizingModule.update = original  # type: ignore[method-assign]
 
 
+@decides("Explain/script")
 def script(path: str | Path, arguments: Sequence[str] = (), number: int = 1) -> Data:
     """Run a script up to update ``number`` of the modules that it trains, and say what that step did.
 
@@ -145,6 +146,7 @@ def _digits_batch(rows: int) -> DataBatch:
     return DataBatch([array(images[:rows])], [array(labels[:rows])])
 
 
+@decides("Explain/checkpoint")
 def checkpoint(
     prefix: str, epoch: int, contexts: Sequence[Context] = (cpu(0), cpu(1)), batch_size: int = 64,
     shapes: Mapping[str, Sequence[int]] | None = None, store: str = "local",

@@ -14,11 +14,12 @@ from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from pathlib import Path
 
-from ..base import refusal
+from ..base import decides, refusal
 from .reading import no_such_name, open_file
 from .staging import Staging
 
 
+@decides("Files/atomic")
 def write_atomically(path: str | os.PathLike[str], content: bytes | Iterable[bytes | memoryview]) -> None:
     """Replace the file at ``path`` by ``content``, one piece of bytes or several in order.
 
@@ -44,6 +45,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | Iterable[byt
 
 
 @contextlib.contextmanager
+@decides("Files/together")
 def together() -> Iterator[None]:
     """Let the files written in this block take their names at its end: all, or, when anything fails, none.
 
@@ -86,6 +88,7 @@ def sha256_of(path: str | os.PathLike[str]) -> str:
     return digest.hexdigest()
 
 
+@decides("Files/atomic")
 class _Save:
     """Files that are written and have not taken their names yet."""
 

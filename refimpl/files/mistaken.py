@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..base import decides
+
 _STARTS = (
     (
         b"version https://git-lfs.github.com/spec/",
@@ -18,8 +20,9 @@ _STARTS = (
 )
 
 
+@decides("Files/foreign")
 def what_it_is(start: bytes) -> str | None:
-    """What a file is that begins so, in a sentence that mends; None when nothing tells.
+    """What a file is that begins so, in a sentence that says what to do; None when nothing tells.
 
     >>> what_it_is(b"<!DOCTYPE html><title>404</title>")
     'it is an HTML page, not the file; look at what was downloaded'

@@ -7,6 +7,8 @@ import os
 import stat
 from io import BufferedReader, FileIO
 
+from ..base import decides
+
 Name = str | os.PathLike[str]
 
 
@@ -63,6 +65,7 @@ def no_such_name() -> OSError:
     return OSError(errno.EINVAL, "a file's name has no NUL byte and no half of a character in it")
 
 
+@decides("Files/only-files")
 def _descriptor(name: str, flags: int) -> int:
     """Open without waiting for whoever writes into a pipe, and keep only what is a file."""
     descriptor = os.open(name, flags | getattr(os, "O_NONBLOCK", 0))

@@ -17,6 +17,8 @@ import sys
 import time
 from pathlib import Path
 
+from ..base import decides
+
 if sys.platform == "win32":
     import msvcrt
 
@@ -39,6 +41,7 @@ _HELD = (BlockingIOError, PermissionError)  # what a lock that another process h
 _DAY = 24 * 60 * 60
 
 
+@decides("Files/leftovers", "Files/long-names")
 class Staging:
     """A folder beside ``parent``'s files for those that are being written, in use until :meth:`close`.
 
@@ -90,6 +93,7 @@ class Staging:
             self.folder.rmdir()
 
 
+@decides("Files/leftovers")
 def sweep(parent: Path) -> None:
     """Remove what killed saves left in ``parent``; what a live one works on stays, and so does everything else."""
     try:

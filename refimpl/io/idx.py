@@ -20,7 +20,7 @@ from typing import IO
 
 import numpy as np
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..files.reading import open_file
 
 LARGEST = 2**31  # bytes; four times the largest file in use (EMNIST)
@@ -88,6 +88,7 @@ def _parse(path: Path, stream: IO[bytes], rank: int, most: int) -> np.ndarray:
     return np.frombuffer(values, np.uint8).reshape(sizes)
 
 
+@decides("MNISTIter/gzip")
 def _read(
     path: Path, stream: IO[bytes], start: int, count: int, what: str, *, check: bool = False
 ) -> bytes:

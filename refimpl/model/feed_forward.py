@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import metric, optimizer
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..callback import LogValidationMetricsCallback
 from ..context import Context, cpu
 from ..executor_manager.slicing import _check_arguments, _load_data
@@ -45,6 +45,7 @@ class FeedForward(BASE_ESTIMATOR):
         kwargs: what the optimizer is made with.
     """
 
+    @decides("FeedForward/deprecated")
     def __init__(
         self, symbol: Any, ctx: Any = None, num_epoch: int | None = None, epoch_size: int | None = None,
         optimizer: Any = "sgd", initializer: Any = _INITIALIZER, numpy_batch_size: int = 128,
@@ -97,6 +98,7 @@ class FeedForward(BASE_ESTIMATOR):
 
     # --- data ---
 
+    @decides("FeedForward/arrays")
     def _init_iter(self, X: Any, y: Any, is_train: bool) -> Any:  # noqa: N803  # MXNet's names
         """An iterator over arrays, shuffled for training; an iterator is returned as it is."""
         if not isinstance(X, (np.ndarray, NDArray)):
@@ -128,6 +130,7 @@ class FeedForward(BASE_ESTIMATOR):
         handle = "roll_over" if is_train else "pad"
         return NDArrayIter(X, y, rows, shuffle=is_train, last_batch_handle=handle)
 
+    @decides("FeedForward/arrays")
     def _init_eval_iter(self, eval_data: Any) -> Any:
         """An iterator over a pair of arrays or lists; an iterator, alone or in a pair, is returned as it is."""
         if eval_data is None or isinstance(eval_data, DataIter):
@@ -143,6 +146,7 @@ class FeedForward(BASE_ESTIMATOR):
 
     # --- training ---
 
+    @decides("FeedForward/init")
     def _init_params(self, inputs: Sequence[Any], overwrite: bool = False) -> tuple[list[str], list[str], list[str]]:
         """Give every parameter and state a value: the one that is there, or the initializer's.
 
@@ -180,6 +184,7 @@ class FeedForward(BASE_ESTIMATOR):
         self.arg_params, self.aux_params = made["arg"], made["aux"]
         return arg_names, param_names, aux_names
 
+    @decides("FeedForward/rescale")
     def _make_optimizer(self, data: Any, names: Sequence[str], kvstore: Any, on_kvstore: bool) -> Any:
         """The optimizer: its gradient is the mean over the batch, unless it came as an instance."""
         count = len(self.ctx)
@@ -240,6 +245,7 @@ class FeedForward(BASE_ESTIMATOR):
 
     # --- asking ---
 
+    @decides("FeedForward/extra-params", "FeedForward/fresh")
     def _init_predictor(self, inputs: Sequence[Any]) -> list[NDArray]:
         """Bind for inputs of these shapes, give it today's parameters, and return its input arrays."""
         require(
@@ -256,6 +262,7 @@ class FeedForward(BASE_ESTIMATOR):
         self._pred_exec = bound
         return [bound.arg_dict[name] for name in shapes]
 
+    @decides("FeedForward/predict")
     def predict(
         self, X: Any, num_batch: int | None = None, return_data: bool = False, reset: bool = True,  # noqa: N803
     ) -> Any:
@@ -278,14 +285,15 @@ class FeedForward(BASE_ESTIMATOR):
             self._pred_exec.forward(is_train=False)
             real = X.batch_size - (batch.pad or 0)
             kept = (self._pred_exec.outputs, batch.data, batch.label) if return_data else (self._pred_exec.outputs,)
-            for pile, arrays in zip(rows, kept, strict=False):
-                pile.append([array[:real].asnumpy() for array in arrays or ()])
+            for batches, arrays in zip(rows, kept, strict=False):
+                batches.append([array[:real].asnumpy() for array in arrays or ()])
             if count == num_batch:
                 break
         require("FeedForward/nothing", rows[0], "the data have no batch left to predict; reset them", ValueError)
-        outputs, data, labels = (_joined(pile) for pile in rows)
+        outputs, data, labels = (_joined(batches) for batches in rows)
         return (outputs, data, labels) if return_data else outputs
 
+    @decides("FeedForward/score")
     def score(
         self, X: Any, eval_metric: Any = "acc", num_batch: int | None = None,  # noqa: N803
         batch_end_callback: Any = None, reset: bool = True,
@@ -309,6 +317,7 @@ class FeedForward(BASE_ESTIMATOR):
 
     # --- files ---
 
+    @decides("FeedForward/files")
     def save(self, prefix: str, epoch: int | None = None, remove_amp_cast: bool = True) -> None:
         """Write a checkpoint, of ``num_epoch`` unless an epoch is given."""
         epoch = self.num_epoch if epoch is None else epoch
@@ -320,6 +329,7 @@ class FeedForward(BASE_ESTIMATOR):
         save_checkpoint(prefix, epoch, self.symbol, self.arg_params, self.aux_params or {}, remove_amp_cast)
 
     @staticmethod
+    @decides("FeedForward/files")
     def load(prefix: str, epoch: int, ctx: Any = None, **kwargs: Any) -> FeedForward:
         """Make a FeedForward out of a checkpoint; training goes on with that epoch."""
         symbol, arguments, states = load_checkpoint(prefix, epoch)

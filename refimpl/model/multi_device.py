@@ -8,7 +8,7 @@ from collections import namedtuple
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..context import Context
 from ..executor_manager import DataParallelExecutorManager
 from ..ndarray import NDArray
@@ -22,6 +22,10 @@ BatchEndParam = namedtuple("BatchEndParam", ["epoch", "nbatch", "eval_metric", "
 EMPTY_PASSES = 100
 
 
+@decides(
+    "FeedForward/epochs", "FeedForward/nbatch", "FeedForward/epoch-size", "FeedForward/callback-params",
+    "FeedForward/same-as-module",
+)
 def _train_multi_device(
     symbol: Any, ctx: Sequence[Context], arg_names: Sequence[str], param_names: Sequence[str],
     aux_names: Sequence[str], arg_params: dict[str, NDArray], aux_params: dict[str, NDArray],

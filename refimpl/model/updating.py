@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import kvstore as kvs
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..ndarray import NDArray
 from ..ndarray.restoring import unchanged_on_failure
 from ..optimizer import REMEMBERING
@@ -23,6 +23,7 @@ _UNSUMMED = declare(
 LARGEST_ON_LOCAL_STORE = 16 * 2**20
 
 
+@decides("KVStore/decision")
 def _create_kvstore(
     kvstore: Any, num_device: int, arg_params: Mapping[str, NDArray]
 ) -> tuple[Any, bool]:
@@ -82,6 +83,7 @@ def _initialize_kvstore(
             kvstore.init(name, arg_params[name])
 
 
+@decides("KVStore/update-on-store")
 def _update_params_on_kvstore(
     param_arrays: Sequence[Sequence[NDArray]], grad_arrays: Sequence[Sequence[NDArray | None]],
     kvstore: Any, param_names: Sequence[str],
@@ -102,6 +104,7 @@ def _update_params_on_kvstore(
         kvstore.pushpull(param_names[index], grads, out=weights, priority=-index)
 
 
+@decides("KVStore/update-on-devices")
 def _update_params(
     param_arrays: Sequence[Sequence[NDArray]], grad_arrays: Sequence[Sequence[NDArray | None]],
     updater: Callable, num_device: int, kvstore: Any = None, param_names: Sequence[str] | None = None,

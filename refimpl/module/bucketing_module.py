@@ -14,7 +14,7 @@ from .base_module import INITIALIZER
 from .bucket_files import read_buckets, require_whole_numbers, write_buckets
 from .buckets import Buckets
 from .life_cycle import demand
-from .undo import shapes_kept_on_failure
+from .rollback import shapes_kept_on_failure
 
 
 class BucketingModule(Buckets):

@@ -15,7 +15,7 @@ from .base_module import INITIALIZER, BaseModule
 from .descriptions import _as_descriptions
 from .life_cycle import STEPS, demand
 from .python_module import PythonModule
-from .undo import executors_of, shapes_kept_on_failure, updates_undone_on_failure, values_kept_on_failure
+from .rollback import executors_of, shapes_kept_on_failure, updates_undone_on_failure, values_kept_on_failure
 
 
 class SequentialModule(BaseModule):

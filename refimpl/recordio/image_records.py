@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import refusal
+from ..base import decides, refusal
 
 _FORMATS = {".jpg": "JPEG", ".jpeg": "JPEG", ".png": "PNG"}
 _HEADER = struct.Struct("<IfQQ")
@@ -28,6 +28,7 @@ class IRHeader(NamedTuple):
     id2: int
 
 
+@decides("RecordIO/pack")
 def pack(header: Any, s: bytes) -> bytes:
     """A record's content: the header (u32 flag, f32 label, u64 id, u64 id2), labels, then ``s``.
 
@@ -57,6 +58,7 @@ def pack(header: Any, s: bytes) -> bytes:
         ) from None
 
 
+@decides("RecordIO/pack")
 def unpack(s: bytes) -> tuple[IRHeader, bytes]:
     """(header, the rest) of a record's content; several labels come as a float32 array.
 
@@ -121,6 +123,7 @@ def _pillow() -> Any:
     return Image
 
 
+@decides("RecordIO/pictures")
 def decoded(content: bytes, iscolor: int = -1) -> np.ndarray:
     """The picture in ``content``: (height, width) when grey, else (height, width, 3 or 4), blue first.
 
@@ -155,6 +158,7 @@ def _converted(picture: Any, iscolor: int) -> Any:
     return upright.convert("RGB" if iscolor else "L")
 
 
+@decides("RecordIO/pictures")
 def encoded(img: Any, quality: int, img_fmt: str) -> bytes:
     """The file of a picture.
 

@@ -17,7 +17,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..files.mistaken import what_it_is
 from ..files.reading import new_file, open_file, read_file
 from .image_records import IRHeader, pack, pack_img, unpack, unpack_img
@@ -29,6 +29,7 @@ _WHOLE, _FIRST, _MIDDLE, _LAST = range(4)
 _AT_ONCE = 1 << 20  # a length in a damaged file is not believed before the bytes are there
 
 
+@decides("RecordIO/layout")
 def _cut(content: bytes) -> list[bytes]:
     """The parts of a record: cut, without the mark, wherever the mark stands at a multiple of 4."""
     parts, start, place = [], 0, content.find(_MARK)
@@ -42,6 +43,7 @@ def _cut(content: bytes) -> list[bytes]:
     return [*parts, content[start:]]
 
 
+@decides("RecordIO/layout")
 def _encoded(content: bytes) -> bytes:
     parts = _cut(content)
     kinds = [_WHOLE] if len(parts) == 1 else [_FIRST, *[_MIDDLE] * (len(parts) - 2), _LAST]
@@ -101,6 +103,7 @@ class MXRecordIO:
         if getattr(self, "handle", None) is not None:
             self.close()
 
+    @decides("RecordIO/reset")
     def reset(self) -> None:
         """Go back to the first record; a file that is written becomes empty."""
         self.close()
@@ -156,6 +159,7 @@ class MXRecordIO:
             raise refusal("RecordIO/length", f"a record holds less than 2^29 bytes, not {len(content)}")
         self._put(handle, self.uri, _encoded(content))
 
+    @decides("RecordIO/killed")
     def _put(self, handle: Any, name: Any, content: bytes) -> None:
         left = memoryview(content)
         try:
@@ -257,6 +261,7 @@ class MXIndexedRecordIO(MXRecordIO):
             self.close()
             raise
 
+    @decides("RecordIO/index-file")
     def _read_index(self, content: bytes) -> None:
         at = 0
         for line in content.splitlines(keepends=True):
@@ -317,6 +322,7 @@ class MXIndexedRecordIO(MXRecordIO):
         self.seek(idx)
         return self.read()
 
+    @decides("RecordIO/index-file")
     def write_idx(self, idx: Any, buf: bytes) -> None:
         """Append a record and its line in the index; of records with the same key the last counts.
 

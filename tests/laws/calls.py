@@ -170,7 +170,7 @@ def random_stream(device: str) -> Buffer:
 
 def _poison_scratch(poison: float) -> None:
     """Fill this thread's working memory, so that reading it before writing shows."""
-    for block in buffer._ARENA.blocks.values():  # no page may see this door
+    for block in buffer._ARENA.blocks.values():  # no page may reach it
         if block.device == "cpu" and block.dtype.kind == "f":
             block.flat[:] = poison
 

@@ -77,18 +77,18 @@ def small_arrays(elements: int = 2**22, poison: float | None = None) -> Iterator
 
     New memory holds ``poison``, if there is one, or for NaN a whole number that is no index.
     """
-    room = buffer.room
+    reserve = buffer.aligned_empty
 
     def bounded(size: int, dtype: Any) -> np.ndarray:
         if elements < size < 2**40:  # what is larger is refused before it is asked for
             raise TooMuchError
-        memory, kind = room(size, dtype), np.dtype(dtype)
+        memory, kind = reserve(size, dtype), np.dtype(dtype)
         if poison is not None:
             whole = kind.kind in "iu" and math.isnan(poison)
             memory[...] = np.iinfo(kind).max if whole else poison
         return memory
 
-    with mock.patch.object(buffer, "room", bounded), mock.patch.dict(buffer._ARENA.blocks, clear=True):
+    with mock.patch.object(buffer, "aligned_empty", bounded), mock.patch.dict(buffer._ARENA.blocks, clear=True):
         yield
 
 

@@ -53,7 +53,7 @@ class Protected:
         return [part.tobytes() for part in self._outside] == self._before
 
 
-def room(size: int, dtype: Any) -> np.ndarray:
+def aligned_empty(size: int, dtype: Any) -> np.ndarray:
     """Memory for ``size`` elements, poisoned, with slack that ends or begins at a protected page."""
     kind = np.dtype(dtype)
     return Protected(np.full(size, POISON if kind.kind == "f" else 1, kind)).buffer.flat

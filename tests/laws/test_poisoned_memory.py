@@ -20,21 +20,21 @@ PATTERNS = (0xFF, 0x3C)  # 0x3c3c3c3c is 0.0115 as float32 and 1010580540 as int
 
 
 def poisoned(pattern: int) -> Callable:
-    """A ``room`` whose memory holds a pattern."""
-    plain = buffer.room
+    """An ``aligned_empty`` whose memory holds a pattern."""
+    plain = buffer.aligned_empty
 
-    def room(size: int, dtype: Any) -> np.ndarray:
+    def reserve(size: int, dtype: Any) -> np.ndarray:
         memory = plain(size, dtype)
         memory.view(np.uint8)[:] = pattern
         return memory
 
-    return room
+    return reserve
 
 
 def shown(program: Callable[[], list], pattern: int) -> list:
     """The bytes of everything that a program returns, run in poisoned memory."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(buffer, "room", poisoned(pattern))
+        patch.setattr(buffer, "aligned_empty", poisoned(pattern))
         patch.setattr(buffer, "_ARENA", type(buffer._ARENA)())
         mx.random.seed(3)
         np.random.seed(3)  # where iterators draw

@@ -52,7 +52,7 @@ Memory = protected.Protected if protected.PLACE else Surrounded
 @pytest.fixture(autouse=True)
 def _protected_working_memory(monkeypatch):
     if protected.PLACE:
-        monkeypatch.setattr(buffer, "room", protected.room)
+        monkeypatch.setattr(buffer, "aligned_empty", protected.aligned_empty)
 
 
 def called(loop, inputs, shape, numbers, dtype=np.float32):

@@ -68,7 +68,7 @@ class HalfWritten:
 
 def _memory(counter: Counter) -> list[Any]:
     error = mx.MXNetError("there is no memory")
-    return [mock.patch.object(buffer, "room", counter.failing(buffer.room, error))]
+    return [mock.patch.object(buffer, "aligned_empty", counter.failing(buffer.aligned_empty, error))]
 
 
 def _write(counter: Counter) -> list[Any]:

@@ -21,7 +21,7 @@ EQUIVALENT: dict[tuple[str, str, str, str, str], str] = {
         "", "kernels/foundation/run.py", "plan", "for buffer in ins", "for buffer in reversed(list(ins))",
     ): "a key names the same call when it lists the inputs from the end",
     ("", "kernels/correlation.py", "compare", "one - other", "other - one"): "only the size of the difference is read",
-    ("", "kernels/linalg_parts.py", "take_diagonal", "0 in offset < 0", "1"): "both give (k, k) for offset 0",
+    ("", "kernels/linalg_parts.py", "take_diagonal", "0 in part.offset < 0", "1"): "both give (k, k) for offset 0",
     (
         "Pooling_v1/sum-order", "kernels/pooling.py", "sum_rows", "for d in range(begin[a], end[a])",
         "for d in reversed(list(range(begin[a], end[a])))",

@@ -227,14 +227,14 @@ def test_the_shape_and_the_bytes_are_named() -> None:
 @pytest.mark.parametrize("lacking", [np.float32, np.int64], ids=["the result", "working memory"])
 def test_memory_that_runs_out(lacking: type) -> None:
     """The result is refused, now or when it is read, and the next call works."""
-    x, enough = mx.nd.array([[3, 1, 2]]), buffer.room
+    x, enough = mx.nd.array([[3, 1, 2]]), buffer.aligned_empty
 
-    def room(size: int, kind: np.dtype) -> np.ndarray:
+    def reserve(size: int, kind: np.dtype) -> np.ndarray:
         if kind == lacking:
             raise MemoryError
         return enough(size, kind)
 
-    with mock.patch.dict(buffer._ARENA.blocks, clear=True), mock.patch.object(buffer, "room", room):
+    with mock.patch.dict(buffer._ARENA.blocks, clear=True), mock.patch.object(buffer, "aligned_empty", reserve):
         error = refused(lambda: mx.nd.topk(x))  # float32 indices, found with the help of an int64 order
     assert error.clause == "shapes/memory"
     assert mx.nd.topk(x).asnumpy().tolist() == [[0]]
@@ -263,7 +263,7 @@ def test_what_has_no_size(name: str) -> None:
 @pytest.mark.clause("shapes/size")
 @pytest.mark.parametrize("shape", [(-1,), (-2, -3), (2, -1), (2**63,), (2**31, 2**31, 2**31)])
 def test_nothing_is_allocated_for_what_has_no_size(shape: tuple[int, ...]) -> None:
-    with mock.patch.object(buffer, "room", side_effect=AssertionError), pytest.raises(mx.MXNetError) as caught:
+    with mock.patch.object(buffer, "aligned_empty", side_effect=AssertionError), pytest.raises(mx.MXNetError) as caught:
         buffer.allocate(shape, np.dtype(np.float32))
     assert caught.value.clause == "shapes/size"
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...base import refusal, require
+from ...base import decides, refusal, require
 from ...context import Context
-from ...executor.steps import BackwardStep
+from ...executor.steps import BackwardStep, gradient_buffers
 from ...kernels.foundation import Buffer, allocate, known, merge
 from ...kernels.foundation import run as runner
 from ...ndarray.run_operator import run_operator
@@ -78,6 +78,7 @@ class Body:
         self._inferred: dict[Any, tuple[list, list]] = {}
         self._derived: dict[frozenset[int], Derived] = {}
 
+    @decides("control-flow/state-of-the-body")
     def changed(self) -> set[int]:
         """Positions of the variables that an operator changes in place, as BatchNorm does."""
         found = set()
@@ -145,6 +146,7 @@ class Body:
 
     # --- running -----------------------------------------------------------------------------------
 
+    @decides("control-flow/random")
     def forward(self, frame: Frame, inputs: Sequence[Buffer], context: Context, is_train: bool) -> list[Buffer]:
         """Run every operator; the values of the heads, which are the frame's memory or inputs."""
         sizes = self.sizes(inputs)
@@ -215,10 +217,7 @@ def _differentiate(
     """Run the gradient of an operator; what nobody reads is not computed."""
     primal = node.primal
     assert primal is not None
-    targets: list[Buffer | None] = []
-    for index, entry in enumerate(primal.inputs):
-        like = values[key_of(entry)]
-        targets.append(allocate(like.shape, like.dtype, context.memory) if (id(node), index) in read else None)
+    targets = gradient_buffers(node, [values[key_of(entry)] for entry in primal.inputs], read, context.memory)
     reads = [values[key_of(entry)] for entry in node.inputs]
     BackwardStep(node, reads, targets, context, frame.own[id(primal)]).run(is_train)
     values.update({(id(node), i): buffer for i, buffer in enumerate(targets) if buffer is not None})

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ...attribute import AttrScope, stored_key
-from ...base import refusal
+from ...base import decides, refusal
 from ...kernels.foundation import Op, get
 from ...name import NameManager
 from ...ndarray.nesting import flatten
@@ -52,6 +52,7 @@ def _unique(name: str) -> str:
         return f"{whole}{_COUNTS[whole] - 1}"
 
 
+@decides("control-flow/captured")
 def capture(
     name: str, inputs: Sequence[Symbol], function: Callable[[list[Symbol]], tuple[list[Symbol], list[Symbol]]]
 ) -> Captured:
@@ -84,6 +85,7 @@ def capture(
     return _cut(heads, mark, {id(symbol.entries[0].node): number for number, symbol in enumerate(formal)})
 
 
+@decides("control-flow/captured")
 def _cut(heads: Sequence[Entry], mark: str, formal: dict[int, int]) -> Captured:
     """Copies of the nodes with the mark; variables in place of what they read from outside."""
     made: dict[int, Node] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ...base import require
+from ...base import decides, require
 from ...kernels.foundation import Buffer, register
 from ...kernels.foundation.params import Shape
 from .bodies import SHAPES, TYPES, Body, Frame, agreed, unchanged
@@ -54,6 +54,7 @@ def through(p: Use, rule: str, ins: list, outs: list) -> tuple[list, list]:
             return found, made
 
 
+@decides("control-flow/cond")
 def forward(p: Use, *buffers: Buffer, is_train: bool, rng: Any) -> None:
     """Ask, then run one branch."""
     del rng  # the operators of a branch ask for the streams themselves

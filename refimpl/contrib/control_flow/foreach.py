@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...base import require
+from ...base import decides, require
 from ...kernels.foundation import UNKNOWN, Buffer, agree, either, register
 from ...kernels.foundation.params import Shape
 from .bodies import SHAPES, Body, agreed, unchanged
@@ -124,6 +124,7 @@ def infer_type(p: Use, ins: list, outs: list) -> tuple[list, list]:
     return ins, [None if kind is None else np.dtype(kind) for kind in outs]
 
 
+@decides("control-flow/foreach")
 def forward(p: Use, *buffers: Buffer, is_train: bool, rng: Any) -> None:
     """Run the body for each row; each output is written row by row."""
     del rng  # the body's operators ask for the streams themselves

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
 
+from ...base import decides
 from ...executor.memory_pool import part
 from ...kernels.foundation import Buffer, NoParams, allocate, get
 from ...kernels.foundation import run as runner
@@ -118,6 +119,7 @@ def _needed(layout: Layout, targets: Sequence[Buffer | None]) -> tuple[set[int],
     return needed, derived
 
 
+@decides("control-flow/gradient")
 def back_in_time(
     p: Use, layout: Layout, steps: int, heads: Sequence[Buffer], inputs: Sequence[Buffer],
     targets: Sequence[Buffer | None], is_train: bool,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ...base import require
+from ...base import decides, require
 from ...context import Context
 from ...engine import goes_alone
 from ...kernels.foundation import Buffer, Op
@@ -88,6 +88,7 @@ class Use:
         assert self.context is not None
         return self.context
 
+    @decides("control-flow/memory")
     def frame(self, step: int) -> Frame:
         """The frame of a step. Only a run that backward may follow keeps one for each step."""
         number = step if self.remembers else 0

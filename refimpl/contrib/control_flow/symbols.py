@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...base import refusal
+from ...base import decides, refusal
 from ...ndarray.nesting import nest, to_scalar
 from ...symbol import contrib
 from ...symbol.inference import key_of
@@ -17,6 +17,7 @@ from .foreach import FOREACH
 from .while_loop import WHILE_LOOP
 
 
+@decides("control-flow/foreach")
 def foreach(body: Callable, data: Any, init_states: Any, name: str = "foreach") -> tuple[Any, Any]:
     """A node that runs ``outputs, states = body(row, states)`` for each row along the first axis of ``data``.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
-from ...base import require
+from ...base import decides, require
 from ...kernels.foundation import Buffer, agree, register
 from ...kernels.foundation.params import AtLeast, Shape
 from .bodies import SHAPES, TYPES, Body, Frame, agreed, unchanged
@@ -107,6 +107,7 @@ def is_true(condition: Buffer) -> bool:
     return bool(condition.to_numpy().reshape(-1)[0])
 
 
+@decides("control-flow/while-loop")
 def forward(p: Use, *buffers: Buffer, is_train: bool, rng: Any) -> None:
     """Run the body while the condition holds; rows of steps that did not run are zero."""
     del rng  # the body's operators ask for the streams themselves

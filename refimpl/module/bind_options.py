@@ -1,4 +1,4 @@
-"""Who gets a gradient and where arrays live: the two maps an executor group resolves before it binds."""
+"""What an executor group works out before it binds: the requirement and the context of each argument."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ from ..context import Context
 from ..executor.binding import REQUIREMENTS
 
 
-def gradient_requests(
+def gradient_requirements(
     arguments: Sequence[str], grad_req: Any, differentiable: Collection[str], for_training: bool
 ) -> dict[str, str]:
     """Resolve ``grad_req`` to one of write, add and null per argument.
 
-    A string is for the ``differentiable`` arguments: parameters that are not fixed, and data when input
-    gradients are wanted. A list has one request per argument. A dict changes what "write" would
-    give. Bound for inference, nothing has a gradient.
+    Args:
+        arguments: names of all arguments of the symbol.
+        grad_req: a string is for the ``differentiable`` arguments; a list or tuple has one requirement per argument;
+            a dict has requirements by name, and other arguments have what "write" would give them.
+        differentiable: parameters that are not fixed, and data when input gradients are wanted.
+        for_training: without it nothing has a gradient.
 
     Raises:
         AssertionError: a list of the wrong length.
         ValueError: not a str, list, tuple or dict.
-        MXNetError: a request is none of write, add and null.
+        MXNetError: a requirement is none of write, add and null.
     """
     if isinstance(grad_req, (list, tuple)):
         if len(grad_req) != len(arguments):
@@ -32,11 +35,11 @@ def gradient_requests(
                 "give one each, or a dict",
                 AssertionError,
             )
-        requests = dict(zip(arguments, grad_req, strict=True))
+        requirements = dict(zip(arguments, grad_req, strict=True))
     elif isinstance(grad_req, (str, dict)):
         usual = grad_req if isinstance(grad_req, str) else "write"
         asked = grad_req if isinstance(grad_req, dict) else {}
-        requests = {
+        requirements = {
             name: asked.get(name, usual if name in differentiable else "null") for name in arguments
         }
     else:
@@ -45,13 +48,13 @@ def gradient_requests(
             f"grad_req must be one of str, list, tuple, or dict, not {type(grad_req).__name__}",
             ValueError,
         )
-    for name, request in requests.items():
-        if request not in REQUIREMENTS:
+    for name, requirement in requirements.items():
+        if requirement not in REQUIREMENTS:
             raise refusal(
                 "ExecutorGroup/grad-req-value",
-                f"grad_req of {name} is {request!r}; it must be one of {', '.join(REQUIREMENTS)}",
+                f"grad_req of {name} is {requirement!r}; it must be one of {', '.join(REQUIREMENTS)}",
             )
-    return requests if for_training else dict.fromkeys(arguments, "null")
+    return requirements if for_training else dict.fromkeys(arguments, "null")
 
 
 def group_contexts(group2ctxs: Any, count: int) -> list[dict[str, Context] | None]:
@@ -72,19 +75,19 @@ def group_contexts(group2ctxs: Any, count: int) -> list[dict[str, Context] | Non
     if not isinstance(group2ctxs, dict):
         raise _wrong_groups(f"a {type(group2ctxs).__name__}")
     maps: list[dict[str, Context] | None] = [{} for _ in range(count)]
-    for group, places in group2ctxs.items():
-        each = [places] if isinstance(places, Context) else places
+    for group, given in group2ctxs.items():
+        each = [given] if isinstance(given, Context) else given
         if not isinstance(each, list) or len(each) not in {1, count}:
-            raise _wrong_groups(f"{places!r} for group {group!r} and {count} contexts")
+            raise _wrong_groups(f"{given!r} for group {group!r} and {count} contexts")
         for index, device_map in enumerate(maps):
             device_map[group] = each[index % len(each)]  # type: ignore[index]  # every map is a dict here
     return maps
 
 
-def places_of(
+def argument_contexts(
     symbol: Any, names: Sequence[str], device: Context, groups: dict[str, Context] | None
 ) -> list[Context]:
-    """The context of each named argument or state: that of its ``ctx_group``, else the device."""
+    """The context of each named argument or state: that of its ``ctx_group``, or ``device`` when it has none."""
     if not groups:
         return [device] * len(names)
     attributes = symbol.attr_dict()

@@ -1,4 +1,4 @@
-"""The workers of a simulated cluster: functions that run one at a time, each in a thread of its own."""
+"""The worker threads of a simulated cluster: each runs a function, and only one of them runs at a time."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..name import NameManager
 from ..resource import exchange_streams, fresh_streams
 from .transport import Ticket
 
-_HERE = threading.local()  # .worker is the worker whose thread this is
+_HERE = threading.local()  # .worker is the Worker whose thread this is
 
 
 class Worker:
-    """A function that runs as one worker, in a thread that sleeps whenever another one runs.
+    """A function that runs as one worker, in a thread of its own that sleeps while another worker runs.
 
     Raises:
         MXNetError: the system has no thread for it.
@@ -50,7 +50,7 @@ class Worker:
         return not self.ended and (self.ticket is None or self.ticket.answer is not None or bool(self.ticket.failure))
 
     def go_on(self) -> None:
-        """Let it run until it waits or ends; random numbers are its own meanwhile."""
+        """Let it run until it waits or ends. Meanwhile random numbers are drawn from this worker's own sources."""
         mine = _exchanged(self._randomness)
         try:
             self._go.release()
@@ -70,7 +70,7 @@ class Worker:
         self.ticket = None
 
     def dismiss(self) -> None:
-        """End its thread where it waits next, if ``run`` ends before it: interrupted, or because the servers failed."""
+        """End the thread where it waits next; called when ``run`` ends before its workers do."""
         if not self.ended:
             self._dismissed = True
             self._go.release()
@@ -95,7 +95,7 @@ class Worker:
 
 
 def _exchanged(randomness: Any) -> Any:
-    """Draw random numbers from other sources from now on; those in use until now."""
+    """Draw random numbers from ``randomness`` from now on; returns the sources in use until now."""
     streams, numbers, others = randomness
     before = exchange_streams(streams), np.random.get_state(), random.getstate()  # noqa: NPY002  # programs draw there
     np.random.set_state(numbers)  # noqa: NPY002

@@ -1,4 +1,4 @@
-"""Which gradients of a net are sparse, so that an update leaves the rows alone that nobody read."""
+"""Which gradients of a symbol are row_sparse: an update then leaves the rows alone that no batch read."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..base import dtype_of
 from ..symbol import inference, storage
 
 
-def gradient_storages(symbol: Any, shapes: Mapping[str, Any], types: Mapping[str, Any]) -> dict[str, str]:
-    """The storage of the gradient of each argument that has a sparse one.
+def gradient_stypes(symbol: Any, shapes: Mapping[str, Any], types: Mapping[str, Any]) -> dict[str, str]:
+    """Return the storage type of each gradient that is not dense, by the name of its argument.
 
-    They belong to the weight of an ``Embedding`` with ``sparse_grad``, and to the right side of a ``dot`` whose left
-    side was declared csr; ``shapes`` and ``types`` are those of the described inputs.
+    The weight of an ``Embedding`` with ``sparse_grad`` has such a gradient, and the right side of a ``dot`` whose left
+    side was declared csr. ``shapes`` and ``types`` are those of the described inputs, by name.
     """
     order = symbol.order()
     declared = any("__storage_type__" in node.attrs for node in order)
@@ -28,5 +28,5 @@ def gradient_storages(symbol: Any, shapes: Mapping[str, Any], types: Mapping[str
         order, {name: dtype_of(dtype) for name, dtype in types.items()}, np.dtype(np.float32)
     )
     gradients = storage.Gradients(order, symbol.entries, storage.values(order, variables, found, dtypes))
-    storages = {node.name: gradients.stype((id(node), 0)) for node in arguments}
-    return {name: stype for name, stype in storages.items() if stype != "default"}
+    stypes = {node.name: gradients.stype((id(node), 0)) for node in arguments}
+    return {name: stype for name, stype in stypes.items() if stype != "default"}

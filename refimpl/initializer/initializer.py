@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..ndarray import NDArray, operators
 from ..registry import get_alias_func, get_create_func, get_register_func
 
@@ -91,6 +91,7 @@ class Initializer:
         self._print_func = print_func or _root_mean_square
         return self
 
+    @decides("Initializer/dumps")
     def dumps(self) -> str:
         """Return ``["name", {"argument": value}]``, from which :func:`create` makes an equal one."""
         return json.dumps([type(self).__name__.lower(), self._kwargs])
@@ -100,6 +101,7 @@ class Initializer:
 
     __hash__ = None  # type: ignore[assignment]  # equal by value and mutable
 
+    @decides("Initializer/suffixes")
     def __call__(self, desc: str, arr: NDArray) -> None:
         """Fill ``arr``.
 
@@ -124,6 +126,7 @@ class Initializer:
                 return
         self._init_default(desc, arr)
 
+    @decides("Initializer/plain-names")
     def _fill_by_plain_name(self, name: str, arr: NDArray) -> None:
         require("Initializer/name-type", isinstance(name, str), "name must be string", TypeError)
         warnings.warn(
@@ -162,6 +165,7 @@ class Initializer:
     _init_bias = _init_beta = _init_quantized_bias = _init_zero
     _init_gamma = _init_one
 
+    @decides("Initializer/suffixes")
     def _init_quantized_weight(self, name: str, arr: NDArray) -> None:
         # one number for the whole array, as in MXNet
         drawn = operators.call("_random_randint", low=-127, high=127, shape=(1,), dtype="int32")
@@ -183,6 +187,7 @@ alias = get_alias_func(Initializer, "initializer")
 create = get_create_func(Initializer, "initializer")
 
 
+@decides("Initializer/bilinear")
 def bilinear_kernel(shape: Sequence[int]) -> np.ndarray:
     """Weights of bilinear upsampling for every (filter, channel) of ``shape`` = (N, C, H, W).
 

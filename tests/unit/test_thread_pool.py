@@ -1,4 +1,4 @@
-"""Contexts side by side."""
+"""The thread pool of an executor group: contexts side by side."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from refimpl.module.crew import Crew
+from refimpl.module.thread_pool import ThreadPool
 from tests.machines.failing import nth
 
 
@@ -15,14 +15,14 @@ from tests.machines.failing import nth
 @pytest.mark.parametrize("size", [1, 2, 5])
 def test_every_context_runs_once(size):
     done = []
-    Crew(size).run(done.append)
+    ThreadPool(size).run(done.append)
     assert sorted(done) == list(range(size))
 
 
 @pytest.mark.clause("ExecutorGroup/side-by-side")
 def test_contexts_run_at_the_same_time():
     meeting = threading.Barrier(3, timeout=20)
-    Crew(3).run(lambda _: meeting.wait())
+    ThreadPool(3).run(lambda _: meeting.wait())
 
 
 @pytest.mark.clause("ExecutorGroup/side-by-side")
@@ -35,27 +35,27 @@ def test_the_first_failure_reaches_the_caller_when_all_have_stopped(failing, spe
             raise ValueError(context)
         done.append(context)
 
-    crew = Crew(4)
+    pool = ThreadPool(4)
     with pytest.raises(ValueError, match=str(speaks)):
-        crew.run(work)
+        pool.run(work)
     assert set(done) == set(range(4)) - failing
-    crew.run(lambda _: None)
+    pool.run(lambda _: None)
 
 
 def test_the_first_context_runs_on_the_calling_thread():
     names = {}
-    Crew(2).run(lambda context: names.update({context: threading.current_thread()}))
+    ThreadPool(2).run(lambda context: names.update({context: threading.current_thread()}))
     assert names[0] is threading.current_thread()
     assert names[1] is not names[0]
 
 
-def test_threads_go_home_with_their_crew():
-    crew = Crew(3)
-    hired = []
-    crew.run(lambda _: hired.append(threading.current_thread()))
-    others = [thread for thread in hired if thread is not threading.current_thread()]
+def test_threads_end_with_their_pool():
+    pool = ThreadPool(3)
+    threads = []
+    pool.run(lambda _: threads.append(threading.current_thread()))
+    others = [thread for thread in threads if thread is not threading.current_thread()]
     assert len(others) == 2
-    del crew
+    del pool
     gc.collect()
     for thread in others:
         thread.join(timeout=20)
@@ -65,7 +65,7 @@ def test_threads_go_home_with_their_crew():
 @pytest.mark.clause("ExecutorGroup/side-by-side")
 @pytest.mark.parametrize("failing", [1, 2, 3])
 def test_contexts_without_a_thread_take_turns(failing):
-    crew, done = Crew(4), {}
+    pool, done = ThreadPool(4), {}
 
     def work(context):
         done[context] = threading.current_thread()
@@ -74,8 +74,8 @@ def test_contexts_without_a_thread_take_turns(failing):
 
     with nth("thread", failing):
         with pytest.raises(ValueError, match="2"):
-            crew.run(work)
+            pool.run(work)
         assert sorted(done) == [0, 1, 2, 3]
         assert [done[context] is done[0] for context in (1, 2, 3)] == [context >= failing for context in (1, 2, 3)]
-    crew.run(lambda context: done.update({context: threading.current_thread()}))
+    pool.run(lambda context: done.update({context: threading.current_thread()}))
     assert len(set(done.values())) == 4

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import registry
-from ..base import refusal
+from ..base import decides, refusal
 from ..ndarray import NDArray
 
 Result = tuple[Any, Any]
@@ -42,6 +42,7 @@ class EvalMetric:
     def __str__(self) -> str:
         return f"EvalMetric: {dict(self.get_name_value())}"
 
+    @decides("Metric/config")
     def get_config(self) -> dict[str, Any]:
         """Arguments from which ``create`` makes a metric like this one."""
         return {
@@ -63,6 +64,7 @@ class EvalMetric:
             "Metric/abstract", f"{type(self).__name__} must override update", NotImplementedError
         )
 
+    @decides("Metric/two-sums")
     def _add(self, total: Any, number: Any) -> None:
         """Add to the local and to the global sums. Python numbers, so that logs show plain ones."""
         total, number = float(total), np.asarray(number).item()
@@ -78,11 +80,13 @@ class EvalMetric:
         self.global_num_inst = 0
         self.global_sum_metric = 0.0
 
+    @decides("Metric/two-sums")
     def reset_local(self) -> None:
         """Forget the local sums; the global ones go on."""
         self.num_inst = 0
         self.sum_metric = 0.0
 
+    @decides("Metric/empty")
     def get(self) -> Result:
         """Name and value since the last ``reset`` or ``reset_local``; NaN before any sample."""
         return self.name, self.sum_metric / self.num_inst if self.num_inst else math.nan
@@ -128,6 +132,7 @@ _create = registry.get_create_func(EvalMetric, "metric")
 
 @register
 @alias("composite")
+@decides("Metric/composite")
 class CompositeEvalMetric(EvalMetric):
     """Several metrics updated together.
 
@@ -201,6 +206,7 @@ def _gathered(results: Sequence[Result]) -> Result:
     return [name for name, _ in pairs], [value for _, value in pairs]
 
 
+@decides("Metric/create")
 def create(metric: Any, *args: Any, **kwargs: Any) -> EvalMetric:
     """Make a metric.
 
@@ -225,6 +231,11 @@ def check_label_shapes(
     labels: Any, preds: Any, wrap: bool = False, shape: bool = False
 ) -> tuple[Any, Any]:
     """Return both, each wrapped in a list if ``wrap`` and it is an array.
+
+    Args:
+        labels, preds: arrays, or lists of them.
+        wrap: whether an array becomes a list of one.
+        shape: whether shapes are compared, not lengths.
 
     Raises:
         ValueError: their lengths differ, or with ``shape`` their shapes.

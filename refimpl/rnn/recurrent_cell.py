@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import ndarray, symbol
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..symbol import Symbol
 from .sequences import States, Steps, as_asked, as_list
 
@@ -29,6 +29,7 @@ class RNNParams:
         return self._params[name]
 
 
+@decides("rnn/own-cell")
 class BaseRNNCell:
     """Base class of cells.
 
@@ -44,6 +45,7 @@ class BaseRNNCell:
     _num_hidden: int
     _cells: list[BaseRNNCell]
 
+    @decides("rnn/names")
     def __init__(self, prefix: str = "", params: RNNParams | None = None) -> None:
         self._own_params = params is None
         self._params = RNNParams(prefix) if params is None else params
@@ -51,6 +53,7 @@ class BaseRNNCell:
         self._modified = False
         self.reset()
 
+    @decides("rnn/reset")
     def reset(self) -> None:
         """Number nodes from 0 again, before the cell is used for another graph."""
         self._init_counter = -1
@@ -84,6 +87,7 @@ class BaseRNNCell:
         raise self._abstract("state_info")
 
     @property
+    @decides("rnn/state-info")
     def state_shape(self) -> list[tuple[int, ...]]:
         """Shape of each state."""
         return [info["shape"] for info in self.state_info]
@@ -100,6 +104,7 @@ class BaseRNNCell:
             " the modifier cell instead.", AssertionError,
         )
 
+    @decides("rnn/begin-state")
     def begin_state(self, func: Callable[..., Symbol] = symbol.zeros, **kwargs: Any) -> States:
         """States for before the first time, made by ``func(name=..., shape=..., __layout__=..., **kwargs)``.
 
@@ -116,6 +121,7 @@ class BaseRNNCell:
             states.append(func(name=f"{self._prefix}begin_state_{self._init_counter}", **kwargs))
         return states
 
+    @decides("rnn/pack")
     def unpack_weights(self, args: Mapping[str, Any]) -> Arrays:
         """Cut this cell's weights and biases into one array for each gate; leave other arrays as they are.
 
@@ -131,6 +137,7 @@ class BaseRNNCell:
                     args[f"{self._prefix}{group}{gate}_{kind}"] = array[rows].copy()
         return args
 
+    @decides("rnn/pack")
     def pack_weights(self, args: Mapping[str, Any]) -> Arrays:
         """Join what :meth:`unpack_weights` cut.
 
@@ -144,6 +151,7 @@ class BaseRNNCell:
                 args[f"{self._prefix}{group}_{kind}"] = ndarray.concatenate(gates)
         return args
 
+    @decides("rnn/unroll")
     def unroll(
         self, length: int, inputs: Steps, begin_state: States | None = None, layout: str = "NTC",
         merge_outputs: bool | None = None,

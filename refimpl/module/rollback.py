@@ -1,4 +1,4 @@
-"""Taking back what was done to several modules when one of them fails."""
+"""Rolling back a call that changes several modules and fails in one of them."""
 
 from __future__ import annotations
 

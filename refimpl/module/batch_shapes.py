@@ -1,4 +1,4 @@
-"""How a module follows a batch of another shape: the descriptions it must be reshaped to."""
+"""The shapes of a batch: whether they differ from the bound ones, and the descriptions to reshape to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _shapes(descriptions: Any) -> list[tuple[int, ...]]:
     return [tuple(description[1]) for description in descriptions]
 
 
-def differ(arrays: Sequence[Any], descriptions: Sequence[DataDesc]) -> bool:
+def shapes_differ(arrays: Sequence[Any], descriptions: Sequence[DataDesc]) -> bool:
     """Whether a batch has other shapes than the bound ones; arrays beyond the last are ignored."""
     if len(arrays) < len(descriptions):
         return True
@@ -40,8 +40,12 @@ def shapes_of_batch(
 ) -> tuple[Any, Any] | None:
     """Return (data, label) descriptions of a batch, or None when the bound ones describe it already.
 
-    A batch may bring its own ``provide_data`` and ``provide_label``. Without labels the second is
-    None. A list has one batch per context, which together make one batch.
+    Args:
+        data_batch: a batch, or a list with one batch per context, which together make one batch. A batch may bring
+            its own ``provide_data`` and ``provide_label``. When it has no labels, their descriptions are None.
+        data_shapes: the bound data descriptions.
+        label_shapes: the bound label descriptions, or None.
+        contexts: how many contexts the module has.
 
     Raises:
         AssertionError: the batches of a list differ in shape, or are not one per context.
