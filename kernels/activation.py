@@ -55,7 +55,7 @@ from .foundation import (
     scalar,
 )
 from .foundation.quirk import declare
-from .terms import slope_rule
+from .shared.terms import slope_rule
 from .tuned import curves
 
 _NAN = declare(

@@ -23,10 +23,13 @@ M. D. Zeiler (2012): ADADELTA: an adaptive learning rate method.
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Loop, items
-from .updates import bound, limited, register_update
+from .shared.updates import MEMORY, bound, limited, register_update
 
 
 class Params(NamedTuple):
@@ -40,14 +43,25 @@ class Params(NamedTuple):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def step(weight, grad, acc_g, acc_delta, out, n, rho, rest, epsilon, wd, rescale, clip):
+class Hyperparameters(NamedTuple):
+    """The numbers of a step, in the type of the weight; ``rest`` is 1 - rho."""
+
+    rho: np.floating
+    rest: np.floating
+    epsilon: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
+
+
+def step(weight, grad, acc_g, acc_delta, out, n, h: Hyperparameters):
     for i in items(n):
-        g = limited(rescale * grad[i], clip)
-        squares = rho * acc_g[i] + rest * g * g
-        delta = math.sqrt(acc_delta[i] + epsilon) / math.sqrt(squares + epsilon) * g
+        g = limited(h.rescale * grad[i], h.clip)
+        squares = h.rho * acc_g[i] + h.rest * g * g
+        delta = math.sqrt(acc_delta[i] + h.epsilon) / math.sqrt(squares + h.epsilon) * g
         acc_g[i] = squares
-        acc_delta[i] = rho * acc_delta[i] + rest * delta * delta
-        out[i] = weight[i] - (delta + wd * weight[i])
+        acc_delta[i] = h.rho * acc_delta[i] + h.rest * delta * delta
+        out[i] = weight[i] - (delta + h.wd * weight[i])
 
 
 STEP = Loop(step)
@@ -56,11 +70,14 @@ STEP = Loop(step)
 # --- the operator -------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=MEMORY)
+def hyperparameters(p, kind):
+    given = map(kind, (p.rho, 1 - p.rho, p.epsilon, p.wd, p.rescale_grad))
+    return Hyperparameters(*given, bound(kind, p.clip_gradient))
+
+
 def forward(p, weight, grad, acc_g, acc_delta, out):
-    kind = weight.dtype.type
-    averages = kind(p.rho), kind(1 - p.rho)
-    rest = kind(p.epsilon), kind(p.wd), kind(p.rescale_grad), bound(kind, p.clip_gradient)
-    STEP(weight, grad, acc_g, acc_delta, out, weight.size, *averages, *rest)
+    STEP(weight, grad, acc_g, acc_delta, out, weight.size, hyperparameters(p, weight.dtype.type))
 
 
 def cases(draw):

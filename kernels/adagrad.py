@@ -38,7 +38,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .foundation import Case, Loop, items, merge, merge_all, require
-from .updates import bound, limited, numbers, register_update
+from .shared.updates import bound, limited, numbers, register_update
 
 
 class Params(NamedTuple):

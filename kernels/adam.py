@@ -26,10 +26,13 @@ D. P. Kingma, J. Ba (2014): Adam: a method for stochastic optimization.
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Loop, items
-from .updates import averaging, bound, limited, numbers, register_update
+from .shared.updates import MEMORY, averaging, bound, limited, numbers, register_update
 
 
 class Params(NamedTuple):
@@ -46,14 +49,28 @@ class Params(NamedTuple):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def step(weight, grad, mean, var, out, n, lr, beta1, rest1, beta2, rest2, epsilon, wd, rescale, clip):
+class Hyperparameters(NamedTuple):
+    """The numbers of a step, in the type of the weight; ``rest1`` is 1 - beta1, ``rest2`` is 1 - beta2."""
+
+    lr: np.floating
+    beta1: np.floating
+    rest1: np.floating
+    beta2: np.floating
+    rest2: np.floating
+    epsilon: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
+
+
+def step(weight, grad, mean, var, out, n, h: Hyperparameters):
     for i in items(n):
-        g = limited(rescale * grad[i] + wd * weight[i], clip)
-        m = beta1 * mean[i] + rest1 * g
-        v = beta2 * var[i] + rest2 * g * g
+        g = limited(h.rescale * grad[i] + h.wd * weight[i], h.clip)
+        m = h.beta1 * mean[i] + h.rest1 * g
+        v = h.beta2 * var[i] + h.rest2 * g * g
         mean[i] = m
         var[i] = v
-        out[i] = weight[i] - lr * m / (math.sqrt(v) + epsilon)
+        out[i] = weight[i] - h.lr * m / (math.sqrt(v) + h.epsilon)
 
 
 STEP = Loop(step)
@@ -62,12 +79,15 @@ STEP = Loop(step)
 # --- the operator -------------------------------------------------------------------------------
 
 
-def forward(p, weight, grad, mean, var, out):
-    kind = weight.dtype.type
+@lru_cache(maxsize=MEMORY)
+def hyperparameters(p, kind):
     lr, epsilon, wd, rescale = numbers(kind, p.lr, p.epsilon, p.wd, p.rescale_grad)
     averages = (*averaging(kind, p.beta1), *averaging(kind, p.beta2))
-    clip = bound(kind, p.clip_gradient)
-    STEP(weight, grad, mean, var, out, weight.size, lr, *averages, epsilon, wd, rescale, clip)
+    return Hyperparameters(lr, *averages, epsilon, wd, rescale, bound(kind, p.clip_gradient))
+
+
+def forward(p, weight, grad, mean, var, out):
+    STEP(weight, grad, mean, var, out, weight.size, hyperparameters(p, weight.dtype.type))
 
 
 def cases(draw):

@@ -27,10 +27,13 @@ D. P. Kingma, J. Ba (2014): Adam: a method for stochastic optimization, section 
 [adamax/types] all arrays have one type; float16 is computed in float32 and rounded once.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Loop, items
-from .updates import bound, limited, register_update
+from .shared.updates import MEMORY, bound, limited, register_update
 
 
 class Params(NamedTuple):
@@ -45,16 +48,28 @@ class Params(NamedTuple):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def step(weight, grad, mean, largest, out, n, lr, beta1, rest1, beta2, wd, rescale, clip):
+class Hyperparameters(NamedTuple):
+    """The numbers of a step, in the type of the weight; ``rest1`` is 1 - beta1."""
+
+    lr: np.floating
+    beta1: np.floating
+    rest1: np.floating
+    beta2: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
+
+
+def step(weight, grad, mean, largest, out, n, h: Hyperparameters):
     for i in items(n):
-        g = limited(rescale * grad[i] + wd * weight[i], clip)
-        m = beta1 * mean[i] + rest1 * g
-        u = beta2 * largest[i]
+        g = limited(h.rescale * grad[i] + h.wd * weight[i], h.clip)
+        m = h.beta1 * mean[i] + h.rest1 * g
+        u = h.beta2 * largest[i]
         size = -g if g < 0 else g
         u = u if u > size else size
         mean[i] = m
         largest[i] = u
-        out[i] = weight[i] if u == 0 else weight[i] - lr * m / u
+        out[i] = weight[i] if u == 0 else weight[i] - h.lr * m / u
 
 
 STEP = Loop(step)
@@ -63,11 +78,14 @@ STEP = Loop(step)
 # --- the operator -------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=MEMORY)
+def hyperparameters(p, kind):
+    given = map(kind, (p.lr, p.beta1, 1 - p.beta1, p.beta2, p.wd, p.rescale_grad))
+    return Hyperparameters(*given, bound(kind, p.clip_gradient))
+
+
 def forward(p, weight, grad, mean, largest, out):
-    kind = weight.dtype.type
-    averages = kind(p.beta1), kind(1 - p.beta1), kind(p.beta2)
-    rest = kind(p.wd), kind(p.rescale_grad), bound(kind, p.clip_gradient)
-    STEP(weight, grad, mean, largest, out, weight.size, kind(p.lr), *averages, *rest)
+    STEP(weight, grad, mean, largest, out, weight.size, hyperparameters(p, weight.dtype.type))
 
 
 def cases(draw):

@@ -41,11 +41,24 @@ I. Loshchilov, F. Hutter (2017): Decoupled weight decay regularization.
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
+
+import numpy as np
 
 from .foundation import Case, Count, Floats, Loop, items, merge_all, require, same_type
 from .foundation.loops import COPY
-from .updates import all_single, averaging, bound, limited, master_types, numbers, register_many, register_update
+from .shared.updates import (
+    MEMORY,
+    all_single,
+    averaging,
+    bound,
+    limited,
+    master_types,
+    numbers,
+    register_many,
+    register_update,
+)
 
 
 class Params(NamedTuple):
@@ -84,19 +97,31 @@ def infer_type(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def step(
-    weight, grad, mean, var, rescale, out, n, lr, wd, eta, beta1, rest1, beta2, rest2, epsilon, clip
-):
+class Hyperparameters(NamedTuple):
+    """The numbers of a step, in the type of the weight; ``rest1`` is 1 - beta1, ``rest2`` is 1 - beta2."""
+
+    lr: np.floating
+    wd: np.floating
+    eta: np.floating
+    beta1: np.floating
+    rest1: np.floating
+    beta2: np.floating
+    rest2: np.floating
+    epsilon: np.floating
+    clip: np.floating
+
+
+def step(weight, grad, mean, var, rescale, out, n, h: Hyperparameters):
     scale = rescale[0]
     still = scale == 0 or scale - scale != 0  # NaN and infinities: no number minus itself
     for i in items(n):
         if still:
             out[i] = weight[i]
         else:
-            g = limited(scale * grad[i], clip)
-            mean[i] = beta1 * mean[i] + rest1 * g
-            var[i] = beta2 * var[i] + rest2 * g * g
-            out[i] = weight[i] - eta * (lr * mean[i] / (math.sqrt(var[i]) + epsilon) + wd * weight[i])
+            g = limited(scale * grad[i], h.clip)
+            mean[i] = h.beta1 * mean[i] + h.rest1 * g
+            var[i] = h.beta2 * var[i] + h.rest2 * g * g
+            out[i] = weight[i] - h.eta * (h.lr * mean[i] / (math.sqrt(var[i]) + h.epsilon) + h.wd * weight[i])
 
 
 STEP = Loop(step)
@@ -105,12 +130,18 @@ STEP = Loop(step)
 # --- the operators ------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=MEMORY)
+def hyperparameters(kind, grad_kind, lr, wd, eta, beta1, beta2, epsilon, clip):
+    rates = numbers(kind, lr, wd, eta)
+    averages = (*averaging(kind, beta1), *averaging(kind, beta2))
+    return Hyperparameters(*rates, *averages, *numbers(kind, epsilon), bound(grad_kind, clip))
+
+
 def stepped(p, rates, weight, grad, mean, var, rescale_grad, out):
     """One step; ``rates`` are lr, wd and eta."""
-    kind = weight.dtype.type
-    averages = (*averaging(kind, p.beta1), *averaging(kind, p.beta2))
-    rest = *numbers(kind, p.epsilon), bound(grad.dtype.type, p.clip_gradient)
-    STEP(weight, grad, mean, var, rescale_grad, out, weight.size, *numbers(kind, *rates), *averages, *rest)
+    kinds = weight.dtype.type, grad.dtype.type
+    h = hyperparameters(*kinds, *rates, p.beta1, p.beta2, p.epsilon, p.clip_gradient)
+    STEP(weight, grad, mean, var, rescale_grad, out, weight.size, h)
 
 
 def adamw(p, weight, grad, mean, var, rescale_grad, out):

@@ -37,8 +37,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .boxes import floating, nothing, ranked
 from .foundation import Case, Loop, Op, items, merge, register, require, scratch
+from .shared.boxes import floating, nothing, ranked
 
 CLAUSE = "_contrib_bipartite_matching/shape"
 

@@ -53,9 +53,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .boxes import floating, log_ratio, nothing
 from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register
 from .foundation.loops import clipped
+from .shared.boxes import floating, log_ratio, nothing
 
 ENCODE, DECODE = "_contrib_box_encode/shapes", "_contrib_box_decode/shapes"
 

@@ -23,8 +23,8 @@
 from math import prod
 from typing import Literal, NamedTuple
 
-from .boxes import floating, nothing, overlap, shared
 from .foundation import Case, Loop, Op, agree, items, merge, register, require
+from .shared.boxes import floating, nothing, overlap, shared
 
 CLAUSE = "_contrib_box_iou/shape"
 

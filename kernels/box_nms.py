@@ -58,9 +58,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .boxes import SUPPRESS, Suppression, floating, ranked
 from .foundation import Case, Loop, Op, items, merge, register, require, scratch, told
 from .foundation.loops import zero
+from .shared.boxes import SUPPRESS, Suppression, floating, ranked
 
 CLAUSE = "_contrib_box_nms/columns"
 Style = Literal["center", "corner"]

@@ -39,7 +39,7 @@ from .foundation import broadcast as broadcast_shapes
 from .foundation.pairs import PAIRS
 from .foundation.walks import offset_of, rows_of
 from .reduce import sum_into
-from .terms import PAIR_SLOPES, Term
+from .shared.terms import PAIR_SLOPES, Term
 
 
 def infer(p, ins, outs):

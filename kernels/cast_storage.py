@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, allocate, items, merge, register, require
+from .foundation import Case, Loop, Op, allocate, decides, items, merge, register, require
 from .foundation.loops import COPY
 
 
@@ -125,6 +125,7 @@ def starts_of(counts, n):
     return starts, int(starts.to_numpy()[n])
 
 
+@decides("Sparse/exact")
 def csr_of(dense):
     """(values, indices, indptr) of a dense matrix, columns in ascending order."""
     rows, width = dense.shape
@@ -137,6 +138,7 @@ def csr_of(dense):
     return values, indices, indptr
 
 
+@decides("Sparse/exact")
 def rows_of(dense):
     """(values, indices) of the rows of a dense array that hold anything but zeros."""
     rows = dense.shape[0]

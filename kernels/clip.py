@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .foundation import Case, Loop, Op, items, register, same_shape, whole_part
-from .terms import slope_rule
+from .shared.terms import slope_rule
 
 
 class Params(NamedTuple):

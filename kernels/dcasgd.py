@@ -26,10 +26,13 @@ S. Zheng and others (2017): Asynchronous stochastic gradient descent with delay 
 [dcasgd/types] all arrays have one type; float16 is computed in float32 and rounded once.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Loop, items, scalar
-from .updates import bound, limited, register_update
+from .shared.updates import MEMORY, bound, limited, register_update
 
 
 class Params(NamedTuple):
@@ -58,20 +61,31 @@ def compensated(g, weight, previous, lamda, wd):
     return g + wd * weight + lamda * g * g * (weight - previous)
 
 
-def step(weight, grad, previous, out, n, lr, lamda, wd, rescale, clip):
+class Hyperparameters(NamedTuple):
+    """The numbers of a step, in the type of the weight; ``momentum`` is 0 where there is none."""
+
+    lr: np.floating
+    momentum: np.floating
+    lamda: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
+
+
+def step(weight, grad, previous, out, n, h: Hyperparameters):
     for i in items(n):
         w = weight[i]
-        g = limited(rescale * grad[i], clip)
-        moved = lr * compensated(g, w, previous[i], lamda, wd)
+        g = limited(h.rescale * grad[i], h.clip)
+        moved = h.lr * compensated(g, w, previous[i], h.lamda, h.wd)
         previous[i] = w
         out[i] = w - moved
 
 
-def step_momentum(weight, grad, mom, previous, out, n, momentum, lr, lamda, wd, rescale, clip):
+def step_momentum(weight, grad, mom, previous, out, n, h: Hyperparameters):
     for i in items(n):
         w = weight[i]
-        g = limited(rescale * grad[i], clip)
-        m = momentum * mom[i] - lr * compensated(g, w, previous[i], lamda, wd)
+        g = limited(h.rescale * grad[i], h.clip)
+        m = h.momentum * mom[i] - h.lr * compensated(g, w, previous[i], h.lamda, h.wd)
         mom[i] = m
         previous[i] = w
         out[i] = w + m
@@ -83,18 +97,19 @@ STEP, STEP_MOMENTUM = Loop(step), Loop(step_momentum)
 # --- the operators ------------------------------------------------------------------------------
 
 
-def factors(p, kind):
-    """The last five arguments of both loops."""
-    return *map(kind, (p.lr, p.lamda, p.wd, p.rescale_grad)), bound(kind, p.clip_gradient)
+@lru_cache(maxsize=MEMORY)
+def hyperparameters(p, kind):
+    momentum = getattr(p, "momentum", 0.0)
+    given = map(kind, (p.lr, momentum, p.lamda, p.wd, p.rescale_grad))
+    return Hyperparameters(*given, bound(kind, p.clip_gradient))
 
 
 def plain(p, weight, grad, previous, out):
-    STEP(weight, grad, previous, out, weight.size, *factors(p, weight.dtype.type))
+    STEP(weight, grad, previous, out, weight.size, hyperparameters(p, weight.dtype.type))
 
 
 def rolling(p, weight, grad, mom, previous, out):
-    kind = weight.dtype.type
-    STEP_MOMENTUM(weight, grad, mom, previous, out, weight.size, kind(p.momentum), *factors(p, kind))
+    STEP_MOMENTUM(weight, grad, mom, previous, out, weight.size, hyperparameters(p, weight.dtype.type))
 
 
 def cases(draw):

@@ -60,17 +60,10 @@
 
 from typing import Annotated, Literal, NamedTuple
 
-from .boxes import floating
 from .convolution import ADD_BIAS, GATHER_BIAS
-from .deformable_sampling import (
-    GATHER_WEIGHT,
-    MOVE_BACK,
-    MULTIPLY,
-    MULTIPLY_BACK,
-    SAMPLE,
-    SAMPLE_BACK,
-)
 from .foundation import UNKNOWN, AtLeast, Case, Long, Op, Shape, merge, register, require, scratch, told
+from .shared.boxes import floating
+from .shared.deformable_sampling import GATHER_WEIGHT, MOVE_BACK, MULTIPLY, MULTIPLY_BACK, SAMPLE, SAMPLE_BACK
 
 SHAPES = "_contrib_DeformableConvolution/shapes"
 Layout = Literal["NCDHW", "NCHW", "NCW"]

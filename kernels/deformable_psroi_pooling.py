@@ -62,10 +62,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .boxes import floating
 from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, scalar, told
 from .foundation.loops import zero
-from .regions import Fraction, Points, between, checked_regions, image_of, rounded, spread
+from .shared.boxes import floating
+from .shared.regions import Fraction, Points, between, checked_regions, image_of, rounded, spread
 
 CLAUSE = "_contrib_DeformablePSROIPooling/shape"
 

@@ -51,8 +51,8 @@ from .foundation import (
     require,
     strides_of,
 )
-from .random_streams import draws, unit_double, unit_single
-from .terms import Term
+from .shared.random_streams import draws, unit_double, unit_single
+from .shared.terms import Term
 
 
 class Params(NamedTuple):

@@ -52,7 +52,7 @@
 
 from .foundation import Case, Loop, Op, items, register, same_shape
 from .foundation.pairs import PAIRS
-from .terms import PAIR_SLOPES, Term
+from .shared.terms import PAIR_SLOPES, Term
 
 # --- loops ---------------------------------------------------------------------------------------
 

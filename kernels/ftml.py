@@ -26,10 +26,13 @@ S. Zheng, J. T. Kwok (2017): Follow the moving leader in deep learning.
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Loop, items
-from .updates import averaging, bound, correction, limited, numbers, register_update
+from .shared.updates import MEMORY, averaging, bound, correction, limited, numbers, register_update
 
 
 class Params(NamedTuple):
@@ -46,14 +49,31 @@ class Params(NamedTuple):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def step(
-    weight, grad, d, v, z, out, n, lr, beta1, rest1, beta2, rest2, full1, full2, epsilon, wd, rescale, clip
-):
+class Hyperparameters(NamedTuple):
+    """The numbers of a step, in the type of the weight.
+
+    ``rest1`` is 1 - beta1 and ``correction1`` is 1 - beta1 ** t; the same for beta2.
+    """
+
+    lr: np.floating
+    beta1: np.floating
+    rest1: np.floating
+    beta2: np.floating
+    rest2: np.floating
+    correction1: np.floating
+    correction2: np.floating
+    epsilon: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
+
+
+def step(weight, grad, d, v, z, out, n, h: Hyperparameters):
     for i in items(n):
-        g = limited(rescale * grad[i] + wd * weight[i], clip)
-        square = beta2 * v[i] + rest2 * g * g
-        scale = full1 / lr * (math.sqrt(square / full2) + epsilon)
-        total = beta1 * z[i] + rest1 * g - (scale - beta1 * d[i]) * weight[i]
+        g = limited(h.rescale * grad[i] + h.wd * weight[i], h.clip)
+        square = h.beta2 * v[i] + h.rest2 * g * g
+        scale = h.correction1 / h.lr * (math.sqrt(square / h.correction2) + h.epsilon)
+        total = h.beta1 * z[i] + h.rest1 * g - (scale - h.beta1 * d[i]) * weight[i]
         v[i] = square
         d[i] = scale
         z[i] = total
@@ -66,13 +86,16 @@ STEP = Loop(step)
 # --- the operator -------------------------------------------------------------------------------
 
 
-def forward(p, weight, grad, d, v, z, out):
-    kind = weight.dtype.type
+@lru_cache(maxsize=MEMORY)
+def hyperparameters(p, kind):
     lr, wd, rescale = numbers(kind, p.lr, p.wd, p.rescale_grad)
     averages = (*averaging(kind, p.beta1), *averaging(kind, p.beta2))
-    full = correction(kind, p.beta1, p.t), correction(kind, p.beta2, p.t)
-    clip = bound(kind, p.clip_grad)
-    STEP(weight, grad, d, v, z, out, weight.size, lr, *averages, *full, kind(p.epsilon), wd, rescale, clip)
+    corrections = correction(kind, p.beta1, p.t), correction(kind, p.beta2, p.t)
+    return Hyperparameters(lr, *averages, *corrections, kind(p.epsilon), wd, rescale, bound(kind, p.clip_grad))
+
+
+def forward(p, weight, grad, d, v, z, out):
+    STEP(weight, grad, d, v, z, out, weight.size, hyperparameters(p, weight.dtype.type))
 
 
 def cases(draw):

@@ -26,10 +26,13 @@ H. B. McMahan and others (2013): Ad click prediction: a view from the trenches.
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Loop, items
-from .updates import bound, limited, numbers, register_update
+from .shared.updates import MEMORY, bound, limited, numbers, register_update
 
 
 class Params(NamedTuple):
@@ -44,19 +47,30 @@ class Params(NamedTuple):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def step(weight, grad, z, n, out, size, lr, lamda1, beta, wd, rescale, clip):
+class Hyperparameters(NamedTuple):
+    """The numbers of a step, in the type of the weight."""
+
+    lr: np.floating
+    lamda1: np.floating
+    beta: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
+
+
+def step(weight, grad, z, n, out, size, h: Hyperparameters):
     for i in items(size):
-        g = limited(rescale * grad[i], clip)
+        g = limited(h.rescale * grad[i], h.clip)
         before = n[i]
         after = before + g * g
-        total = z[i] + g - (math.sqrt(after) - math.sqrt(before)) * weight[i] / lr
-        scale = (beta + math.sqrt(after)) / lr + wd
+        total = z[i] + g - (math.sqrt(after) - math.sqrt(before)) * weight[i] / h.lr
+        scale = (h.beta + math.sqrt(after)) / h.lr + h.wd
         z[i] = total
         n[i] = after
-        if total > lamda1:
-            out[i] = (lamda1 - total) / scale
-        elif total < -lamda1:
-            out[i] = (-lamda1 - total) / scale
+        if total > h.lamda1:
+            out[i] = (h.lamda1 - total) / scale
+        elif total < -h.lamda1:
+            out[i] = (-h.lamda1 - total) / scale
         else:
             out[i] = total - total  # 0, or NaN
 
@@ -67,11 +81,14 @@ STEP = Loop(step)
 # --- the operator -------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=MEMORY)
+def hyperparameters(p, kind):
+    given = numbers(kind, p.lr, p.lamda1, p.beta, p.wd, p.rescale_grad)
+    return Hyperparameters(*given, bound(kind, p.clip_gradient))
+
+
 def forward(p, weight, grad, z, n, out):
-    kind = weight.dtype.type
-    lr, lamda1, beta, wd, rescale = numbers(kind, p.lr, p.lamda1, p.beta, p.wd, p.rescale_grad)
-    clip = bound(kind, p.clip_gradient)
-    STEP(weight, grad, z, n, out, weight.size, lr, lamda1, beta, wd, rescale, clip)
+    STEP(weight, grad, z, n, out, weight.size, hyperparameters(p, weight.dtype.type))
 
 
 def cases(draw):

@@ -14,7 +14,7 @@
 from typing import NamedTuple
 
 from .foundation import Case, Loop, Op, items, register, same_shape
-from .terms import slope_rule
+from .shared.terms import slope_rule
 
 
 class Params(NamedTuple):

@@ -76,7 +76,7 @@ import numpy as np
 
 from .foundation import UNKNOWN, Case, Floats, Loop, Op, either, items, merge, register, require, same_type, scratch
 from .foundation.loops import GATHER, SCATTER, outer_side_inner, zero
-from .random_streams import TAKE, single_engine, unit_double
+from .shared.random_streams import TAKE, single_engine, unit_double
 from .slice import places
 
 # Directions in which the colours of photographs vary, times how much: (red, green, blue) by direction.

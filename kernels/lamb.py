@@ -40,11 +40,14 @@ Y. You and others (2019): Large batch optimization for deep learning: training B
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
+
+import numpy as np
 
 from .foundation import Case, Loop, items, merge, merge_all, same_type, scalar
 from .foundation.loops import COPY
-from .updates import all_single, averaging, bound, correction, limited, numbers, register_update
+from .shared.updates import MEMORY, all_single, averaging, bound, correction, limited, numbers, register_update
 
 
 class DirectionParams(NamedTuple):
@@ -91,14 +94,31 @@ def scaled_rate(lr, r1, r2, lower, upper):
     return lr if length == 0 or r2 == 0 else lr * length / r2
 
 
-def direct(
-    weight, grad, mean, var, out, n, beta1, rest1, beta2, rest2, full1, full2, epsilon, wd, rescale, clip
-):
+class Hyperparameters(NamedTuple):
+    """The numbers of the first phase, in the type of the weight.
+
+    ``rest1`` is 1 - beta1; ``correction1`` is 1 - beta1 ** t, or 1 without bias_correction; the same for beta2.
+    """
+
+    beta1: np.floating
+    rest1: np.floating
+    beta2: np.floating
+    rest2: np.floating
+    correction1: np.floating
+    correction2: np.floating
+    epsilon: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
+
+
+def direct(weight, grad, mean, var, out, n, h: Hyperparameters):
     for i in items(n):
-        g = limited(rescale * grad[i], clip)
-        mean[i] = beta1 * mean[i] + rest1 * g
-        var[i] = beta2 * var[i] + rest2 * g * g
-        out[i] = mean[i] / full1 / (math.sqrt(var[i] / full2) + epsilon) + wd * weight[i]
+        g = limited(h.rescale * grad[i], h.clip)
+        mean[i] = h.beta1 * mean[i] + h.rest1 * g
+        var[i] = h.beta2 * var[i] + h.rest2 * g * g
+        m, v = mean[i] / h.correction1, var[i] / h.correction2
+        out[i] = m / (math.sqrt(v) + h.epsilon) + h.wd * weight[i]
 
 
 def step(weight, g, r1, r2, out, n, lr, lower, upper):
@@ -113,15 +133,20 @@ DIRECT, STEP = Loop(direct), Loop(step)
 # --- the operators ------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=MEMORY)
+def hyperparameters(kind, grad_kind, beta1, beta2, t, epsilon, wd, rescale, clip):
+    averages = (*averaging(kind, beta1), *averaging(kind, beta2))
+    corrections = kind(1), kind(1)
+    if t is not None:
+        corrections = correction(kind, beta1, t), correction(kind, beta2, t)
+    return Hyperparameters(*averages, *corrections, *numbers(kind, epsilon, wd, rescale), bound(grad_kind, clip))
+
+
 def directed(p, t, wd, weight, grad, mean, var, out):
     """The first phase for update number ``t``."""
-    kind = weight.dtype.type
-    averages = (*averaging(kind, p.beta1), *averaging(kind, p.beta2))
-    full = kind(1), kind(1)
-    if p.bias_correction:
-        full = correction(kind, p.beta1, t), correction(kind, p.beta2, t)
-    rest = *numbers(kind, p.epsilon, wd, p.rescale_grad), bound(grad.dtype.type, p.clip_gradient)
-    DIRECT(weight, grad, mean, var, out, weight.size, *averages, *full, *rest)
+    kinds, t = (weight.dtype.type, grad.dtype.type), t if p.bias_correction else None
+    h = hyperparameters(*kinds, p.beta1, p.beta2, t, p.epsilon, wd, p.rescale_grad, p.clip_gradient)
+    DIRECT(weight, grad, mean, var, out, weight.size, h)
 
 
 def bounds(p, kind):

@@ -29,8 +29,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .foundation import Case, Count, Loop, Op, items, merge, register, same_shape, same_type, scratch
-from .lengths import added, runs_of, sum_squares
-from .updates import floating, numbers
+from .shared.lengths import added, runs_of, sum_squares
+from .shared.updates import floating, numbers
 
 
 class SumParams(NamedTuple):

@@ -48,8 +48,8 @@ import numpy as np
 from .foundation import Case, Loop, Op, items, merge, register, require, scalar
 from .foundation.quirk import declare
 from .multilinear import register_once
-from .random_streams import draws, unit_double, unit_single
-from .terms import Term
+from .shared.random_streams import draws, unit_double, unit_single
+from .shared.terms import Term
 
 SELU_SCALE = 1.0507009873554804934193349852946
 SELU_ALPHA = 1.6732632423543772848170429916717

@@ -43,21 +43,24 @@
     precision.
 """
 
-from math import log, prod, sqrt
+from math import log, sqrt
 
 import numpy as np
 
 from .foundation import Case, Loop, Op, items, merge, register, scratch
-from .linalg import (
+from .shared.linalg import (
     ADD_TURNED,
     IDENTITY,
-    KEEP_TRIANGLE,
+    KEEP_LOWER,
     TRIANGLE_SOLVE,
+    batch,
     complain,
     infer_alike,
     infer_type,
     matrices_of,
     multiply,
+    on_the_left,
+    on_the_right,
     per_matrix,
     scalars,
     square,
@@ -140,11 +143,6 @@ SUM_OF_LOGARITHMS, SLOPE_OF_LOGARITHMS = Loop(sum_of_logarithms), Loop(slope_of_
 # --- the operators ------------------------------------------------------------------------------
 
 
-def batch(a):
-    """How many matrices, and their side."""
-    return prod(a.shape[:-2]), a.shape[-1]
-
-
 def forward_factor(p, a, out):
     report = per_matrix(a)
     CHOLESKY(a, out, report, *batch(a))
@@ -160,8 +158,8 @@ def backward_factor(p, head, out, d_a):
     count, n = batch(out)
     both, half = scratch(out, out.size, out.size)
     MIRRORED_PRODUCT(out, head, both, count, n)
-    TRIANGLE_SOLVE(out, both, half, count, n, n, 1, n, n, 1, False, 1.0)  # L^T from the left
-    TRIANGLE_SOLVE(out, half, d_a, count, n, n, 1, n, 1, n, False, 0.5)  # L from the right
+    TRIANGLE_SOLVE(out, both, half, on_the_left(out.shape).transposed, 1.0)
+    TRIANGLE_SOLVE(out, half, d_a, on_the_right(out.shape), 0.5)
 
 
 def forward_inverse(p, a, out):
@@ -174,8 +172,9 @@ def forward_inverse(p, a, out):
     )
     one, half = scratch(a, a.size, a.size)
     IDENTITY(one, count, n)
-    TRIANGLE_SOLVE(a, one, half, count, n, n, n, 1, n, 1, True, 1.0)
-    TRIANGLE_SOLVE(a, half, out, count, n, n, 1, n, n, 1, False, 1.0)
+    left = on_the_left(a.shape)
+    TRIANGLE_SOLVE(a, one, half, left, 1.0)
+    TRIANGLE_SOLVE(a, half, out, left.transposed, 1.0)
 
 
 def backward_inverse(p, head, a, out, d_a):
@@ -185,8 +184,8 @@ def backward_inverse(p, head, a, out, d_a):
     both, product = scratch(a, a.size, a.size)
     ADD_TURNED(head, both, count, n)
     multiply(matrices_of(out), matrices_of(both, a.shape), matrices_of(product, a.shape))
-    TRIANGLE_SOLVE(a, product, d_a, count, n, n, n, 1, 1, n, True, 1.0)  # L^T from the right
-    KEEP_TRIANGLE(d_a, count, n, True, -1.0)
+    TRIANGLE_SOLVE(a, product, d_a, on_the_right(a.shape).transposed, 1.0)
+    KEEP_LOWER(d_a, count, n, -1.0)
 
 
 def forward_sum(p, a, out):

@@ -27,7 +27,7 @@ from math import nan, prod, sqrt
 import numpy as np
 
 from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, scratch
-from .linalg import infer_type, matrices_of, multiply, square
+from .shared.linalg import infer_type, matrices_of, multiply, square
 
 
 def infer(p, ins, outs):
@@ -139,10 +139,10 @@ def backward(p, head_vectors, head_values, vectors, values, d_a):
     shape = vectors.shape
     product, inner = scratch(vectors, vectors.size, vectors.size)
     rows = matrices_of(vectors)
-    multiply(matrices_of(head_vectors), rows.turned, matrices_of(product, shape))
+    multiply(matrices_of(head_vectors), rows.transposed, matrices_of(product, shape))
     SHARE_GAPS(product, head_values, values, inner, prod(shape[:-2]), shape[-1])
     multiply(matrices_of(inner, shape), rows, matrices_of(product, shape))
-    multiply(rows.turned, matrices_of(product, shape), matrices_of(d_a))
+    multiply(rows.transposed, matrices_of(product, shape), matrices_of(d_a))
 
 
 def cases(draw):

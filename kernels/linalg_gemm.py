@@ -43,7 +43,7 @@ from typing import NamedTuple
 
 from .foundation import UNKNOWN, Case, Op, either, merge, register, require, scratch
 from .foundation.loops import COPY
-from .linalg import ADD_SCALED, ADD_TURNED, SCALE, infer_type, matrices, matrices_of, multiply
+from .shared.linalg import ADD_SCALED, ADD_TURNED, SCALE, infer_type, matrices, matrices_of, multiply
 
 
 class Params(NamedTuple):
@@ -122,17 +122,17 @@ def infer_syrk(p, ins, outs):
 
 def forward2(p, a, b, out):
     left, right, product = (matrices_of(each, axis=p.axis) for each in (a, b, out))
-    multiply(left.turned_if(p.transpose_a), right.turned_if(p.transpose_b), product, p.alpha)
+    multiply(left.transposed_if(p.transpose_a), right.transposed_if(p.transpose_b), product, p.alpha)
 
 
 def backward2(p, head, a, b, d_a, d_b):
     left, right, slope = (matrices_of(each, axis=p.axis) for each in (a, b, head))
-    left, right = left.turned_if(p.transpose_a), right.turned_if(p.transpose_b)
+    left, right = left.transposed_if(p.transpose_a), right.transposed_if(p.transpose_b)
     if d_a is not None:
-        pair = (right, slope.turned) if p.transpose_a else (slope, right.turned)
+        pair = (right, slope.transposed) if p.transpose_a else (slope, right.transposed)
         multiply(*pair, matrices_of(d_a, axis=p.axis), p.alpha)
     if d_b is not None:
-        pair = (slope.turned, left) if p.transpose_b else (left.turned, slope)
+        pair = (slope.transposed, left) if p.transpose_b else (left.transposed, slope)
         multiply(*pair, matrices_of(d_b, axis=p.axis), p.alpha)
 
 
@@ -149,8 +149,8 @@ def backward(p, head, a, b, d_a, d_b, d_c):
 
 
 def forward_syrk(p, a, out):
-    left = matrices_of(a).turned_if(p.transpose)
-    multiply(left, left.turned, matrices_of(out), p.alpha)
+    left = matrices_of(a).transposed_if(p.transpose)
+    multiply(left, left.transposed, matrices_of(out), p.alpha)
 
 
 def backward_syrk(p, head, a, d_a):

@@ -26,14 +26,16 @@ from math import prod, sqrt
 import numpy as np
 
 from .foundation import UNKNOWN, Case, Loop, Op, either, items, merge, register, require, scratch, told
-from .linalg import (
+from .shared.linalg import (
     ADD_SCALED,
     MIRROR,
     TRIANGLE_SOLVE,
+    batch,
     infer_type,
     matrices,
     matrices_of,
     multiply,
+    on_the_left,
 )
 
 
@@ -123,16 +125,14 @@ def forward(p, a, q, lower):
 def backward(p, head_q, head_l, q, lower, d_a):
     if d_a is None:
         return
-    n, m = q.shape[-2:]
-    count = prod(q.shape[:-2])
     both, other, right = scratch(q, lower.size, lower.size, q.size)
-    multiply(matrices_of(lower).turned, matrices_of(head_l), matrices_of(both, lower.shape))
-    multiply(matrices_of(head_q), matrices_of(q).turned, matrices_of(other, lower.shape))
+    multiply(matrices_of(lower).transposed, matrices_of(head_l), matrices_of(both, lower.shape))
+    multiply(matrices_of(head_q), matrices_of(q).transposed, matrices_of(other, lower.shape))
     ADD_SCALED(other, both, lower.size, -1.0)
-    MIRROR(both, count, n)
+    MIRROR(both, *batch(lower))
     multiply(matrices_of(both, lower.shape), matrices_of(q), matrices_of(right, q.shape))
     ADD_SCALED(head_q, right, q.size, 1.0)
-    TRIANGLE_SOLVE(lower, right, d_a, count, n, m, 1, n, m, 1, False, 1.0)
+    TRIANGLE_SOLVE(lower, right, d_a, on_the_left(q.shape).transposed, 1.0)
 
 
 def cases(draw):

@@ -32,12 +32,24 @@
     [[0.428571, 0.142857], [0.142857, -0.285714]]
 """
 
-from math import log, prod
+from math import log
 
 import numpy as np
 
 from .foundation import Case, Loop, Op, allocate, items, merge, register, require_some, scratch
-from .linalg import complain, infer_alike, infer_type, matrices_of, multiply, per_matrix, scalars, square
+from .shared.linalg import (
+    Layout,
+    batch,
+    complain,
+    infer_alike,
+    infer_type,
+    layout_of,
+    matrices_of,
+    multiply,
+    per_matrix,
+    scalars,
+    square,
+)
 
 
 def infer_numbers(p, ins, outs):
@@ -94,11 +106,12 @@ def factor(a, lu, pivots, report, count, n):
                     lu[base + i * n + j] -= share * lu[base + k * n + j]
 
 
-def invert(lu, pivots, factors, out, count, n, row, step):
-    """Column j of the inverse, times the factor of its matrix, lies at j step with ``row`` between its numbers."""
+def invert(lu, pivots, factors, out, count, to: Layout):
+    """Each inverse times the factor of its matrix, column by column; ``to`` says where they lie in ``out``."""
+    n, row = to.rows, to.row_step
     for item in items(count * n):
         g, column = item // n, item % n
-        base, start = g * n * n, g * n * n + column * step
+        base, start = g * n * n, g * n * n + column * to.column_step
         for i in range(n):
             out[start + i * row] = 0
         place = column
@@ -172,11 +185,6 @@ SIGN_AND_LOGARITHM, SLOPE_FACTORS, FILL_WITH_ONE = Loop(sign_and_logarithm), Loo
 # --- the operators ------------------------------------------------------------------------------
 
 
-def batch(a):
-    """How many matrices, and their side."""
-    return prod(a.shape[:-2]), a.shape[-1]
-
-
 def forward_inverse(p, a, out):
     count, n = batch(a)
     lu, ones = scratch(a, a.size, count)
@@ -187,14 +195,14 @@ def forward_inverse(p, a, out):
         "invert matrices whose linalg.det is not 0, or add a small number to the diagonal",
     )
     FILL_WITH_ONE(ones, count)
-    INVERT(lu, pivots, ones, out, count, n, n, 1)
+    INVERT(lu, pivots, ones, out, count, layout_of(a.shape))
 
 
 def backward_inverse(p, head, out, d_a):
     if d_a is None:
         return
     (half,) = scratch(out, out.size)
-    turned = matrices_of(out).turned
+    turned = matrices_of(out).transposed
     multiply(turned, matrices_of(head), matrices_of(half, out.shape), -1.0)
     multiply(matrices_of(half, out.shape), turned, matrices_of(d_a))
 
@@ -212,10 +220,10 @@ def forward_parts(p, a, sign, size, lu, pivots):
 def slope(head, sizes, lu, pivots, d_a, *, is_log):
     if d_a is None:
         return
-    count, n = batch(lu)
+    count, _ = batch(lu)
     (factors,) = scratch(lu, count)
     SLOPE_FACTORS(head, sizes, factors, count, is_log)
-    INVERT(lu, pivots, factors, d_a, count, n, 1, n)
+    INVERT(lu, pivots, factors, d_a, count, layout_of(lu.shape).transposed)
 
 
 def backward_determinant(p, head, out, lu, pivots, d_a):

@@ -33,7 +33,7 @@ from math import isqrt, prod
 from typing import NamedTuple
 
 from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, scalar, told
-from .linalg import infer_type, square
+from .shared.linalg import infer_type, square
 
 
 class Diagonal(NamedTuple):
@@ -97,47 +97,60 @@ def infer_make(p, ins, outs):
 
 
 @scalar
-def triangle_index(i, j, offset, low):
+def triangle_index(i, j, offset, lower):
     """Place of element (i, j) in the vector of a triangle, -1 outside it. Rows of a lower triangle, and of an upper
     one its columns, come one after another.
     """
     below = i + offset if offset < 0 else i
     right = j - offset if offset > 0 else j
-    if low:
+    if lower:
         return below * (below + 1) // 2 + j if j <= below else -1
     return right * (right + 1) // 2 + i if i <= right else -1
 
 
-def take_diagonal(matrix, vector, count, n, length, offset):
-    for item in items(count * length):
-        g, k = item // length, item % length
-        i, j = (k - offset, k) if offset < 0 else (k, k + offset)
-        vector[item] = matrix[(g * n + i) * n + j]
+class Part(NamedTuple):
+    """The ``length`` numbers on a diagonal or in a triangle of each of ``count`` matrices with this ``side``.
+
+    ``lower`` says which triangle, and means nothing for a diagonal.
+    """
+
+    count: int
+    side: int
+    length: int
+    offset: int
+    lower: int
 
 
-def put_diagonal(vector, matrix, count, n, length, offset):
-    for item in items(count * n):
-        g, i = item // n, item % n
-        for j in range(n):
-            inside = j - i == offset
-            matrix[item * n + j] = vector[g * length + min(i, j)] if inside else 0
+def take_diagonal(matrix, vector, part: Part):
+    for item in items(part.count * part.length):
+        g, k = item // part.length, item % part.length
+        i, j = (k - part.offset, k) if part.offset < 0 else (k, k + part.offset)
+        vector[item] = matrix[(g * part.side + i) * part.side + j]
 
 
-def take_triangle(matrix, vector, count, n, length, offset, low):
-    for item in items(count * n):
-        g, i = item // n, item % n
-        for j in range(n):
-            k = triangle_index(i, j, offset, low)
+def put_diagonal(vector, matrix, part: Part):
+    for item in items(part.count * part.side):
+        g, i = item // part.side, item % part.side
+        for j in range(part.side):
+            inside = j - i == part.offset
+            matrix[item * part.side + j] = vector[g * part.length + min(i, j)] if inside else 0
+
+
+def take_triangle(matrix, vector, part: Part):
+    for item in items(part.count * part.side):
+        g, i = item // part.side, item % part.side
+        for j in range(part.side):
+            k = triangle_index(i, j, part.offset, part.lower)
             if k >= 0:
-                vector[g * length + k] = matrix[item * n + j]
+                vector[g * part.length + k] = matrix[item * part.side + j]
 
 
-def put_triangle(vector, matrix, count, n, length, offset, low):
-    for item in items(count * n):
-        g, i = item // n, item % n
-        for j in range(n):
-            k = triangle_index(i, j, offset, low)
-            matrix[item * n + j] = vector[g * length + k] if k >= 0 else 0
+def put_triangle(vector, matrix, part: Part):
+    for item in items(part.count * part.side):
+        g, i = item // part.side, item % part.side
+        for j in range(part.side):
+            k = triangle_index(i, j, part.offset, part.lower)
+            matrix[item * part.side + j] = vector[g * part.length + k] if k >= 0 else 0
 
 
 TAKE = {Diagonal: Loop(take_diagonal), Triangle: Loop(take_triangle)}
@@ -148,11 +161,9 @@ PUT = {Diagonal: Loop(put_diagonal), Triangle: Loop(put_triangle)}
 
 
 def run_loop(table, p, source, target, matrix):
-    n = matrix.shape[-1]
-    count = prod(matrix.shape[:-2])
-    vector = target if matrix is source else source
-    low = [] if isinstance(p, Diagonal) else [p.lower if p.offset == 0 else p.offset < 0]
-    table[type(p)](source, target, count, n, vector.shape[-1], p.offset, *low)
+    *leading, _, side = matrix.shape
+    lower = p.offset < 0 if isinstance(p, Diagonal) or p.offset else p.lower
+    table[type(p)](source, target, Part(prod(leading), side, length_of(p, side), p.offset, int(lower)))
 
 
 def take(p, matrix, vector):

@@ -38,12 +38,21 @@
     ([[0.5, 0.0], [-8.0, -15.25]], [[-0.5, -0.25, 0.0], [2.0, 2.5, 3.0]])
 """
 
-from math import prod
+from functools import lru_cache
 from typing import NamedTuple
 
 from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, scratch
 from .foundation.loops import zero
-from .linalg import TRIANGLE_SOLVE, TRIANGLE_TIMES, infer_type, matrices, square
+from .shared.linalg import (
+    TRIANGLE_SOLVE,
+    TRIANGLE_TIMES,
+    Triangles,
+    infer_type,
+    matrices,
+    on_the_left,
+    on_the_right,
+    square,
+)
 
 
 class Params(NamedTuple):
@@ -66,51 +75,32 @@ def infer(p, ins, outs):
     return [a, b], [b]
 
 
-class View(NamedTuple):
-    """How both operators see their arrays: E X for (n, n) matrices E and (n, m) matrices X."""
-
-    count: int
-    n: int
-    m: int
-    a_row: int
-    a_step: int
-    x_row: int
-    x_step: int
-    low: bool
-
-    @property
-    def turned(self):
-        return self._replace(a_row=self.a_step, a_step=self.a_row, low=not self.low)
-
-
-def view_of(p, b):
-    """On the right side everything is turned: (B op(A))^T = op(A)^T B^T."""
-    rows, columns = b.shape[-2:]
-    n, m = (columns, rows) if p.rightside else (rows, columns)
-    view = View(prod(b.shape[:-2]), n, m, n, 1, columns, 1, p.lower)
-    if p.rightside:
-        view = view._replace(x_row=1, x_step=columns)
-    return view.turned if p.transpose != p.rightside else view
+@lru_cache(maxsize=4096)
+def triangles_of(p, shape):
+    """op(A) B or B op(A), for B of this shape."""
+    found = (on_the_right if p.rightside else on_the_left)(shape, p.lower)
+    return found.transposed if p.transpose else found
 
 
 # --- loops --------------------------------------------------------------------------------------
 
 
-def outer_triangle(slope, x, d_a, count, n, m, a_row, a_step, x_row, x_step, low, alpha):
-    """d_a = alpha slope x^T in the triangle of E, zeros elsewhere."""
-    for item in items(count * n):
-        g, i = item // n, item % n
-        base = g * n * m
-        for t in range(n):
+def outer_triangle(slope, x, d_e, g: Triangles, alpha):
+    """d_e = alpha slope X^T in the triangle of E that is read, zeros elsewhere."""
+    for item in items(g.count * g.n):
+        number, i = item // g.n, item % g.n
+        base = number * g.n * g.m
+        for t in range(g.n):
             total = x[base] * 0
-            if (low and t <= i) or (not low and t >= i):
-                total = slope[base + i * x_row] * x[base + t * x_row]
-                for j in range(1, m):
-                    total += slope[base + i * x_row + j * x_step] * x[base + t * x_row + j * x_step]
+            if (g.lower and t <= i) or (not g.lower and t >= i):
+                left, right = base + i * g.x_row, base + t * g.x_row
+                total = slope[left] * x[right]
+                for j in range(1, g.m):
+                    total += slope[left + j * g.x_column] * x[right + j * g.x_column]
                 total *= alpha
             else:
                 total = 0
-            d_a[g * n * n + i * a_row + t * a_step] = total
+            d_e[number * g.n * g.n + i * g.e_row + t * g.e_column] = total
 
 
 OUTER_TRIANGLE = Loop(outer_triangle)
@@ -120,36 +110,36 @@ OUTER_TRIANGLE = Loop(outer_triangle)
 
 
 def forward_times(p, a, b, out):
-    TRIANGLE_TIMES(a, b, out, *view_of(p, b), p.alpha)
+    TRIANGLE_TIMES(a, b, out, triangles_of(p, b.shape), p.alpha)
 
 
-def slope_of_triangle(slope, x, d_a, view, alpha):
+def slope_of_triangle(slope, x, d_a, triangles, alpha):
     if x.size:
-        OUTER_TRIANGLE(slope, x, d_a, *view, alpha)
+        OUTER_TRIANGLE(slope, x, d_a, triangles, alpha)
     else:  # a sum of no products
         zero(d_a)
 
 
 def backward_times(p, head, a, b, d_a, d_b):
-    view = view_of(p, b)
+    triangles = triangles_of(p, b.shape)
     if d_a is not None:
-        slope_of_triangle(head, b, d_a, view, p.alpha)
+        slope_of_triangle(head, b, d_a, triangles, p.alpha)
     if d_b is not None:
-        TRIANGLE_TIMES(a, head, d_b, *view.turned, p.alpha)
+        TRIANGLE_TIMES(a, head, d_b, triangles.transposed, p.alpha)
 
 
 def forward_solve(p, a, b, out):
-    TRIANGLE_SOLVE(a, b, out, *view_of(p, b), p.alpha)
+    TRIANGLE_SOLVE(a, b, out, triangles_of(p, b.shape), p.alpha)
 
 
 def backward_solve(p, head, a, out, d_a, d_b):
-    view = view_of(p, out)
+    triangles = triangles_of(p, out.shape)
     if d_b is not None:
-        TRIANGLE_SOLVE(a, head, d_b, *view.turned, p.alpha)
+        TRIANGLE_SOLVE(a, head, d_b, triangles.transposed, p.alpha)
     if d_a is not None:
         (solved,) = scratch(head, head.size)
-        TRIANGLE_SOLVE(a, head, solved, *view.turned, 1.0)
-        slope_of_triangle(solved, out, d_a, view, -1.0)
+        TRIANGLE_SOLVE(a, head, solved, triangles.transposed, 1.0)
+        slope_of_triangle(solved, out, d_a, triangles, -1.0)
 
 
 def cases(draw):

@@ -38,8 +38,8 @@ import numpy as np
 from .foundation import Case, Count, Floats, Loop, Shape, items, scratch
 from .foundation.loops import COPY
 from .lamb import bounds, directed, scaled_rate
-from .lengths import added, runs_of, sum_squares
-from .updates import numbers, register_many
+from .shared.lengths import added, runs_of, sum_squares
+from .shared.updates import numbers, register_many
 
 
 class Params(NamedTuple):

@@ -36,12 +36,15 @@
     wds are float32.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
+
+import numpy as np
 
 from .foundation import Case, Count, Floats, Loop, items
 from .foundation.loops import COPY
 from .sgd import STEP, STEP_MOMENTUM, rates
-from .updates import bound, limited, numbers, register_many
+from .shared.updates import MEMORY, bound, limited, numbers, register_many
 
 
 class Params(NamedTuple):
@@ -77,18 +80,30 @@ class PreloadedMomentumParams(NamedTuple):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def preloaded_step(weight, grad, lrs, wds, out, n, k, one, rescale, clip):
-    lr = lrs[k] * one
-    keep = one - lr * wds[k]
+class Hyperparameters(NamedTuple):
+    """The numbers of a preloaded step, in the type of the weight; ``momentum`` is 0 where there is none.
+
+    ``one`` is 1; a rate, which is float32, is multiplied by it to have that type too.
+    """
+
+    one: np.floating
+    momentum: np.floating
+    rescale: np.floating
+    clip: np.floating
+
+
+def preloaded_step(weight, grad, lrs, wds, out, n, k, h: Hyperparameters):
+    lr = lrs[k] * h.one
+    keep = h.one - lr * wds[k]
     for i in items(n):
-        out[i] = keep * weight[i] - lr * limited(rescale * grad[i], clip)
+        out[i] = keep * weight[i] - lr * limited(h.rescale * grad[i], h.clip)
 
 
-def preloaded_step_momentum(weight, grad, mom, lrs, wds, out, n, k, one, momentum, rescale, clip):
-    lr = lrs[k] * one
+def preloaded_step_momentum(weight, grad, mom, lrs, wds, out, n, k, h: Hyperparameters):
+    lr = lrs[k] * h.one
     decay = lr * wds[k]
     for i in items(n):
-        m = momentum * mom[i] - decay * weight[i] - lr * limited(rescale * grad[i], clip)
+        m = h.momentum * mom[i] - decay * weight[i] - lr * limited(h.rescale * grad[i], h.clip)
         mom[i] = m
         out[i] = weight[i] + m
 
@@ -111,16 +126,20 @@ def sgd_momentum(p, k, weight, grad, mom, out):
     STEP_MOMENTUM(weight, grad, mom, out, weight.size, *numbers(kind, p.momentum), decay, *rest)
 
 
+@lru_cache(maxsize=MEMORY)
+def hyperparameters(p, kind, grad_kind):
+    momentum = getattr(p, "momentum", 0.0)
+    return Hyperparameters(*numbers(kind, 1.0, momentum, p.rescale_grad), bound(grad_kind, p.clip_gradient))
+
+
 def preloaded(p, k, weight, grad, lrs, wds, out):
-    kind = weight.dtype.type
-    rest = *numbers(kind, p.rescale_grad), bound(grad.dtype.type, p.clip_gradient)
-    PRELOADED_STEP(weight, grad, lrs, wds, out, weight.size, k, kind(1), *rest)
+    h = hyperparameters(p, weight.dtype.type, grad.dtype.type)
+    PRELOADED_STEP(weight, grad, lrs, wds, out, weight.size, k, h)
 
 
 def preloaded_momentum(p, k, weight, grad, mom, lrs, wds, out):
-    kind = weight.dtype.type
-    rest = *numbers(kind, p.momentum, p.rescale_grad), bound(grad.dtype.type, p.clip_gradient)
-    PRELOADED_STEP_MOMENTUM(weight, grad, mom, lrs, wds, out, weight.size, k, kind(1), *rest)
+    h = hyperparameters(p, weight.dtype.type, grad.dtype.type)
+    PRELOADED_STEP_MOMENTUM(weight, grad, mom, lrs, wds, out, weight.size, k, h)
 
 
 def on_master(step, states):

@@ -50,8 +50,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .boxes import SUPPRESS, Suppression, floating, nothing, ranked
 from .foundation import UNKNOWN, Case, Floats, Loop, Op, as_buffer, items, merge, register, require, scratch
+from .shared.boxes import SUPPRESS, Suppression, floating, nothing, ranked
 
 CLAUSE = "_contrib_MultiBoxDetection/inputs"
 

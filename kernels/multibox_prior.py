@@ -35,8 +35,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .boxes import floating, nothing
 from .foundation import UNKNOWN, Case, Floats, Loop, Op, as_buffer, items, merge, register, require
+from .shared.boxes import floating, nothing
 
 CLAUSE = "_contrib_MultiBoxPrior/shape"
 

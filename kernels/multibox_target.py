@@ -70,7 +70,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .boxes import floating, log_ratio, nothing, overlap, ranked
 from .foundation import (
     UNKNOWN,
     Case,
@@ -87,6 +86,7 @@ from .foundation import (
     told,
 )
 from .foundation.loops import clipped
+from .shared.boxes import floating, log_ratio, nothing, overlap, ranked
 
 CLAUSE = "_contrib_MultiBoxTarget/inputs"
 

@@ -37,7 +37,7 @@ import numpy as np
 
 from .foundation import Case, Loop, Op, Shape, items, merge, register, require, require_some, scratch
 from .foundation.loops import FILL
-from .random_streams import TAKE, single, single_engine
+from .shared.random_streams import TAKE, single, single_engine
 
 
 class Params(NamedTuple):

@@ -32,12 +32,13 @@ T. Dozat (2016): Incorporating Nesterov momentum into Adam.
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from .foundation import Case, Loop, items
-from .updates import bound, limited, power, register_update
+from .shared.updates import MEMORY, bound, limited, power, register_update
 
 
 class Params(NamedTuple):
@@ -57,16 +58,36 @@ class Params(NamedTuple):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def step(
-    weight, grad, mean, var, out, n, lr, now, ahead, beta1, rest1, beta2, rest2, full2, epsilon, wd, rescale, clip
-):
+class Hyperparameters(NamedTuple):
+    """The numbers of a step, in the type of the weight.
+
+    ``share`` is (1 - u) / (1 - product), by which g is multiplied, and ``next_share`` is v / (1 - product * v), by
+    which the mean is; ``rest1`` is 1 - beta1, ``rest2`` is 1 - beta2 and ``correction2`` is 1 - beta2 ** t.
+    """
+
+    lr: np.floating
+    share: np.floating
+    next_share: np.floating
+    beta1: np.floating
+    rest1: np.floating
+    beta2: np.floating
+    rest2: np.floating
+    correction2: np.floating
+    epsilon: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
+
+
+def step(weight, grad, mean, var, out, n, h: Hyperparameters):
     for i in items(n):
-        g = limited(rescale * grad[i] + wd * weight[i], clip)
-        m = beta1 * mean[i] + rest1 * g
-        v = beta2 * var[i] + rest2 * g * g
+        g = limited(h.rescale * grad[i] + h.wd * weight[i], h.clip)
+        m = h.beta1 * mean[i] + h.rest1 * g
+        v = h.beta2 * var[i] + h.rest2 * g * g
         mean[i] = m
         var[i] = v
-        out[i] = weight[i] - lr * (now * g + ahead * m) / (math.sqrt(v / full2) + epsilon)
+        ahead = h.share * g + h.next_share * m
+        out[i] = weight[i] - h.lr * ahead / (math.sqrt(v / h.correction2) + h.epsilon)
 
 
 STEP = Loop(step)
@@ -75,13 +96,17 @@ STEP = Loop(step)
 # --- the operator -------------------------------------------------------------------------------
 
 
-def forward(p, weight, grad, mean, var, out):
-    kind = weight.dtype.type
+@lru_cache(maxsize=MEMORY)
+def hyperparameters(p, kind):
     with np.errstate(all="ignore"):
         shares = np.divide(1 - p.u, 1 - p.product), np.divide(p.v, 1 - p.product * p.v)
     averages = p.beta1, 1 - p.beta1, p.beta2, 1 - p.beta2, 1 - power(p.beta2, p.t)
-    factors = map(kind, (p.lr, *shares, *averages, p.epsilon, p.wd, p.rescale_grad))
-    STEP(weight, grad, mean, var, out, weight.size, *factors, bound(kind, p.clip_gradient))
+    given = map(kind, (p.lr, *shares, *averages, p.epsilon, p.wd, p.rescale_grad))
+    return Hyperparameters(*given, bound(kind, p.clip_gradient))
+
+
+def forward(p, weight, grad, mean, var, out):
+    STEP(weight, grad, mean, var, out, weight.size, hyperparameters(p, weight.dtype.type))
 
 
 def cases(draw):

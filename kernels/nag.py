@@ -30,11 +30,14 @@ momentum in deep learning.
 [nag/types] weight and grad have one type; mom too, except with a master copy.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
+
+import numpy as np
 
 from .foundation import Case, Loop, items
 from .foundation.loops import COPY
-from .updates import bound, limited, numbers, register_update
+from .shared.updates import MEMORY, bound, limited, numbers, register_update
 
 
 class Params(NamedTuple):
@@ -48,13 +51,24 @@ class Params(NamedTuple):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def step(weight, grad, mom, out, n, lr, momentum, ahead, wd, rescale, clip, fresh):
+class Hyperparameters(NamedTuple):
+    """The numbers of a step, in the type of the weight; ``ahead`` is momentum + 1."""
+
+    lr: np.floating
+    momentum: np.floating
+    ahead: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
+
+
+def step(weight, grad, mom, out, n, in_place, h: Hyperparameters):
     for i in items(n):
-        g = limited(rescale * grad[i], clip)
+        g = limited(h.rescale * grad[i], h.clip)
         old = weight[i]
-        m = momentum * mom[i]
-        new = old - m + ahead * (m - lr * (g + wd * old))
-        mom[i] = m - lr * (g + wd * (new if fresh != 0 else old))
+        m = h.momentum * mom[i]
+        new = old - m + h.ahead * (m - h.lr * (g + h.wd * old))
+        mom[i] = m - h.lr * (g + h.wd * (new if in_place else old))
         out[i] = new
 
 
@@ -64,11 +78,15 @@ STEP = Loop(step)
 # --- the operators ------------------------------------------------------------------------------
 
 
-def nag(p, weight, grad, mom, out):
-    kind = weight.dtype.type
+@lru_cache(maxsize=MEMORY)
+def hyperparameters(p, kind, grad_kind):
     lr, momentum, wd, rescale = numbers(kind, p.lr, p.momentum, p.wd, p.rescale_grad)
-    clip, fresh = bound(grad.dtype.type, p.clip_gradient), out.flat is weight.flat
-    STEP(weight, grad, mom, out, weight.size, lr, momentum, momentum + kind(1), wd, rescale, clip, fresh)
+    return Hyperparameters(lr, momentum, momentum + kind(1), wd, rescale, bound(grad_kind, p.clip_gradient))
+
+
+def nag(p, weight, grad, mom, out):
+    h = hyperparameters(p, weight.dtype.type, grad.dtype.type)
+    STEP(weight, grad, mom, out, weight.size, out.flat is weight.flat, h)
 
 
 def mp_nag(p, weight, grad, mom, weight32, out):

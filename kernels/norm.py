@@ -21,7 +21,7 @@ import numpy as np
 from .foundation import Case, Op, Shape, register, require, same_type, scalar
 from .foundation.walks import reduction_of
 from .reduce import draw_axes, infer, kept_shape, reducer, spread_by
-from .terms import Term
+from .shared.terms import Term
 
 
 class Params(NamedTuple):

@@ -84,7 +84,7 @@ from .foundation import (
     same_type,
     scalar,
 )
-from .pooling_windows import (
+from .shared.pooling_windows import (
     Geometry,
     channel_last,
     checked,

@@ -39,7 +39,7 @@ from typing import Literal, NamedTuple
 from . import pooling
 from .foundation import Case, Loop, Op, Shape, items, merge, register, require, same_type
 from .foundation.walks import integers
-from .pooling_windows import Geometry, checked, count, windows
+from .shared.pooling_windows import Geometry, checked, count, windows
 
 
 class Params(NamedTuple):

@@ -66,7 +66,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .boxes import SUPPRESS, Suppression, floating, nothing, ranked
 from .foundation import (
     UNKNOWN,
     Case,
@@ -82,6 +81,7 @@ from .foundation import (
     require_some,
     scratch,
 )
+from .shared.boxes import SUPPRESS, Suppression, floating, nothing, ranked
 
 CLAUSE = "_contrib_Proposal/inputs"
 MOST = 2.0**31  # for scales and ratios

@@ -39,10 +39,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .boxes import floating
 from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, scalar, told
 from .foundation.loops import clipped, clipped_up, zero
-from .regions import Fraction, checked_regions, image_of, rounded
+from .shared.boxes import floating
+from .shared.regions import Fraction, checked_regions, image_of, rounded
 
 CLAUSE = "_contrib_PSROIPooling/shape"
 

@@ -57,8 +57,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from .foundation import Case, Long, Loop, Op, Shape, items, merge, refusal, register, require
-from .random_numbers import draw_alike
-from .random_streams import (
+from .shared.random_numbers import draw_alike
+from .shared.random_streams import (
     ROW,
     draws,
     new_streams,

@@ -50,7 +50,7 @@ from .foundation.loops import COPY, GATHER, walk
 from .foundation.quirk import declare
 from .foundation.walks import offset_of, reduction_of, rows_of, stretched
 from .multilinear import register_multilinear
-from .terms import Term
+from .shared.terms import Term
 
 _QUOTIENT = declare(
     "prod-gradient-nan", "reduce/prod-gradient",

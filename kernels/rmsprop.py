@@ -33,10 +33,13 @@ with momentum: A. Graves (2013): Generating sequences with recurrent neural netw
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Loop, items
-from .updates import averaging, bound, limited, numbers, register_update
+from .shared.updates import MEMORY, averaging, bound, limited, numbers, register_update
 
 
 class Params(NamedTuple):
@@ -63,26 +66,38 @@ class CentredParams(NamedTuple):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def step(weight, grad, n, out, size, lr, gamma, rest, epsilon, wd, rescale, clip, clip_weights):
+class Hyperparameters(NamedTuple):
+    """The numbers of a step, in the type of the weight; ``rest1`` is 1 - gamma1, ``gamma2`` 0 without momentum."""
+
+    lr: np.floating
+    gamma1: np.floating
+    rest1: np.floating
+    gamma2: np.floating
+    epsilon: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
+    clip_weights: np.floating
+
+
+def step(weight, grad, n, out, size, h: Hyperparameters):
     for i in items(size):
-        g = limited(rescale * grad[i] + wd * weight[i], clip)
-        square = gamma * n[i] + rest * g * g
+        g = limited(h.rescale * grad[i] + h.wd * weight[i], h.clip)
+        square = h.gamma1 * n[i] + h.rest1 * g * g
         n[i] = square
-        out[i] = limited(weight[i] - lr * g / math.sqrt(square + epsilon), clip_weights)
+        out[i] = limited(weight[i] - h.lr * g / math.sqrt(square + h.epsilon), h.clip_weights)
 
 
-def step_centred(
-    weight, grad, n, mean, delta, out, size, gamma2, lr, gamma, rest, epsilon, wd, rescale, clip, clip_weights
-):
+def step_centred(weight, grad, n, mean, delta, out, size, h: Hyperparameters):
     for i in items(size):
-        g = limited(rescale * grad[i] + wd * weight[i], clip)
-        square = gamma * n[i] + rest * g * g
-        average = gamma * mean[i] + rest * g
-        moved = gamma2 * delta[i] - lr * g / math.sqrt(square - average * average + epsilon)
+        g = limited(h.rescale * grad[i] + h.wd * weight[i], h.clip)
+        square = h.gamma1 * n[i] + h.rest1 * g * g
+        average = h.gamma1 * mean[i] + h.rest1 * g
+        moved = h.gamma2 * delta[i] - h.lr * g / math.sqrt(square - average * average + h.epsilon)
         n[i] = square
         mean[i] = average
         delta[i] = moved
-        out[i] = limited(weight[i] + moved, clip_weights)
+        out[i] = limited(weight[i] + moved, h.clip_weights)
 
 
 STEP, STEP_CENTRED = Loop(step), Loop(step_centred)
@@ -91,20 +106,20 @@ STEP, STEP_CENTRED = Loop(step), Loop(step_centred)
 # --- the operators ------------------------------------------------------------------------------
 
 
-def factors(p, kind):
-    """The last eight arguments of both loops."""
-    lr, epsilon, wd, rescale = numbers(kind, p.lr, p.epsilon, p.wd, p.rescale_grad)
+@lru_cache(maxsize=MEMORY)
+def hyperparameters(p, kind):
+    momentum = getattr(p, "gamma2", 0.0)
+    lr, gamma2, epsilon, wd, rescale = numbers(kind, p.lr, momentum, p.epsilon, p.wd, p.rescale_grad)
     clips = bound(kind, p.clip_gradient), bound(kind, p.clip_weights)
-    return lr, *averaging(kind, p.gamma1), epsilon, wd, rescale, *clips
+    return Hyperparameters(lr, *averaging(kind, p.gamma1), gamma2, epsilon, wd, rescale, *clips)
 
 
 def plain(p, weight, grad, n, out):
-    STEP(weight, grad, n, out, weight.size, *factors(p, weight.dtype.type))
+    STEP(weight, grad, n, out, weight.size, hyperparameters(p, weight.dtype.type))
 
 
 def centred(p, weight, grad, n, g, delta, out):
-    kind = weight.dtype.type
-    STEP_CENTRED(weight, grad, n, g, delta, out, weight.size, *numbers(kind, p.gamma2), *factors(p, kind))
+    STEP_CENTRED(weight, grad, n, g, delta, out, weight.size, hyperparameters(p, weight.dtype.type))
 
 
 def cases(draw):

@@ -83,11 +83,11 @@ from .foundation import UNKNOWN, AtLeast, AtMost, Case, Op, get, merge, register
 from .foundation.loops import COPY, FILL
 from .foundation.quirk import declare
 from .fully_connected import PRODUCT, TURN
-from .random_streams import draws
-from .rnn_cells import ADD_PARTS, MOVE_CELL, MOVE_GRU, NEW_GATE, SETTLE
-from .rnn_gradient import Backward
-from .rnn_layout import bounds, drops, inputs, needs, outputs, part, places, row, sizes_of, visible
-from .rnn_products import BY_KEPT, KEEP, room_for
+from .shared.random_streams import draws
+from .shared.rnn_cells import ADD_PARTS, MOVE_CELL, MOVE_GRU, NEW_GATE, SETTLE
+from .shared.rnn_gradient import Backward
+from .shared.rnn_layout import bounds, drops, inputs, needs, outputs, part, places, row, sizes_of, visible
+from .shared.rnn_products import BY_KEPT, KEEP, room_for
 
 _WHY = "done as documented"
 _DROPOUT = declare("rnn-no-dropout", "RNN/dropout", "float32 RNN drops nothing, even in training", _WHY)

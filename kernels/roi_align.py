@@ -56,10 +56,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .boxes import floating
 from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, register, require, scalar
 from .foundation.loops import zero
-from .regions import Fraction, Points, between, checked_regions, end_point, first_point, image_of, spread
+from .shared.boxes import floating
+from .shared.regions import (
+    Fraction,
+    Points,
+    between,
+    checked_regions,
+    end_point,
+    first_point,
+    image_of,
+    spread,
+)
 
 CLAUSE = "_contrib_ROIAlign/shape"
 

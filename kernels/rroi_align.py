@@ -42,10 +42,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .boxes import floating
 from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, register, require
-from .regions import Fraction, Points, between, checked_regions, end_point, first_point, image_of
 from .roi_align import points_of
+from .shared.boxes import floating
+from .shared.regions import Fraction, Points, between, checked_regions, end_point, first_point, image_of
 
 CLAUSE = "_contrib_RROIAlign/shape"
 

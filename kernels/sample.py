@@ -34,7 +34,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from .foundation import Case, Op, Shape, merge, merge_all, register, same_type
-from .random_numbers import draw_numbers
+from .shared.random_numbers import draw_numbers
 
 
 class Params(NamedTuple):

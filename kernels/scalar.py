@@ -48,7 +48,7 @@ import numpy as np
 
 from .foundation import Case, Loop, Op, items, register, same_shape, same_type, whole_part
 from .foundation.pairs import PAIRS
-from .terms import PAIR_SLOPES, Term
+from .shared.terms import PAIR_SLOPES, Term
 
 
 class Params(NamedTuple):

@@ -44,7 +44,7 @@ import numpy as np
 
 from .foundation import Case, Loop, Op, items, merge_all, register, require, same_type
 from .foundation.loops import COPY
-from .updates import bound, floating, limited
+from .shared.updates import bound, floating, limited
 
 
 class Step(NamedTuple):

@@ -19,7 +19,7 @@ from math import prod
 import numpy as np
 
 from .foundation import Case, Loop, Op, items, register, same_shape, scalar, scratch
-from .random_streams import draw, single_engine
+from .shared.random_streams import draw, single_engine
 
 # --- loops ----------------------------------------------------------------------------------------
 

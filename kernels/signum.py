@@ -32,10 +32,13 @@ problems.
 [signum/types] all arrays have one type; float16 is computed in float32 and rounded once.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import Case, Loop, items, scalar
-from .updates import averaging, bound, limited, numbers, register_update
+from .shared.updates import MEMORY, averaging, bound, limited, numbers, register_update
 
 
 class Params(NamedTuple):
@@ -68,12 +71,27 @@ def step(weight, grad, out, n, keep, lr):
         out[i] = keep * weight[i] - towards(grad[i], lr)
 
 
-def step_momentum(weight, grad, mom, out, n, keep, lr, momentum, rest, wd, rescale, clip):
+class Hyperparameters(NamedTuple):
+    """The numbers of a step with momentum, in the type of the weight.
+
+    ``keep`` is 1 - lr * wd_lh, ``rest`` is 1 - momentum.
+    """
+
+    keep: np.floating
+    lr: np.floating
+    momentum: np.floating
+    rest: np.floating
+    wd: np.floating
+    rescale: np.floating
+    clip: np.floating
+
+
+def step_momentum(weight, grad, mom, out, n, h: Hyperparameters):
     for i in items(n):
-        g = limited(rescale * grad[i], clip)
-        m = momentum * mom[i] - rest * (wd * weight[i] + g)
+        g = limited(h.rescale * grad[i], h.clip)
+        m = h.momentum * mom[i] - h.rest * (h.wd * weight[i] + g)
         mom[i] = m
-        out[i] = keep * weight[i] + towards(m, lr)
+        out[i] = h.keep * weight[i] + towards(m, h.lr)
 
 
 STEP, STEP_MOMENTUM = Loop(step), Loop(step_momentum)
@@ -88,13 +106,15 @@ def signsgd(p, weight, grad, out):
     STEP(weight, grad, out, weight.size, kind(1) - lr * wd, lr)
 
 
-def signum(p, weight, grad, mom, out):
-    kind = weight.dtype.type
+@lru_cache(maxsize=MEMORY)
+def hyperparameters(p, kind):
     lr, wd, wd_lh, rescale = numbers(kind, p.lr, p.wd, p.wd_lh, p.rescale_grad)
-    rest = wd, rescale, bound(kind, p.clip_gradient)
-    STEP_MOMENTUM(
-        weight, grad, mom, out, weight.size, kind(1) - lr * wd_lh, lr, *averaging(kind, p.momentum), *rest
-    )
+    momentum, rest = averaging(kind, p.momentum)
+    return Hyperparameters(kind(1) - lr * wd_lh, lr, momentum, rest, wd, rescale, bound(kind, p.clip_gradient))
+
+
+def signum(p, weight, grad, mom, out):
+    STEP_MOMENTUM(weight, grad, mom, out, weight.size, hyperparameters(p, weight.dtype.type))
 
 
 def cases(draw):

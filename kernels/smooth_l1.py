@@ -15,7 +15,7 @@ import math
 from typing import NamedTuple
 
 from .foundation import Case, Loop, Op, items, register, same_shape, scalar
-from .terms import slope_rule
+from .shared.terms import slope_rule
 
 
 class Params(NamedTuple):

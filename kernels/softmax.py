@@ -71,7 +71,7 @@ from .foundation import (
     scratch,
 )
 from .foundation.loops import outer_side_inner, zero
-from .terms import Term
+from .shared.terms import Term
 from .tuned import softmax as tuned
 
 FloatType = Literal["float16", "float32", "float64"]

@@ -45,7 +45,7 @@ import math
 import numpy as np
 
 from .foundation import Case, Loop, Op, items, register, same_shape, scalar
-from .terms import slope_rule
+from .shared.terms import slope_rule
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .foundation import Case, Loop, Op, Shape, items, merge, register, require, scalar, told
-from .random_numbers import next_double
-from .random_streams import ENGINES, ROW, new_streams
+from .shared.random_numbers import next_double
+from .shared.random_streams import ENGINES, ROW, new_streams
 
 
 class Params(NamedTuple):

@@ -4,15 +4,15 @@ from pathlib import Path as _Path
 
 __version__ = "0.1.0"
 
-# In a checkout the operators lie beside this package, in kernels/; an installed package holds them.
+# refimpl/kernels is a link to ../kernels. A checkout without links (Windows, zip) has a text file in its place.
 if not (_Path(__file__).parent / "kernels").is_dir():
     __path__.append(str(_Path(__file__).parent.parent))
 
 # Ground floor first: each line may import from the lines above it, never from those below.
 from . import base, error, context, util, engine, name, attribute, registry, runtime  # noqa: I001
 from . import ndarray, random, symbol
-from . import control_flow as _control_flow  # noqa: F401  # registers loops and branches; no name of MXNet's
-from . import executor, autograd, cached_op, executor_v2
+from . import executor, autograd, executor_v2
+from .executor import cached_op
 from . import operator, profiler, recordio
 from . import io, initializer, lr_scheduler, optimizer, metric, kvstore
 from . import callback, monitor, executor_manager, model

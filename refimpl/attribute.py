@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from .base import refusal
+from .base import decides, refusal
 
 # Attributes meant for the graph, stored as ``__key__``; users may write them without the underscores.
 HIDDEN_KEYS = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage", "profiler_scope")
 
 
+@decides("Symbol/attributes")
 def stored_key(key: str) -> str:
     """The spelling under which an attribute is stored."""
     return f"__{key}__" if key in HIDDEN_KEYS else key
@@ -34,6 +35,7 @@ class _AttrScopeType(type):
         _stack()[-1] = scope
 
 
+@decides("Symbol/attributes")
 class AttrScope(metaclass=_AttrScopeType):
     """Attributes (strings) given to every symbol created inside; scopes nest, the inner one wins.
 

@@ -1,4 +1,4 @@
-"""Ground floor: errors, number types and small helpers that every room uses."""
+"""Errors, number types and small helpers that every module uses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .kernels.foundation import MXNetError, refusal, require
+from .kernels.foundation import MXNetError, decides, refusal, require
 
 string_types = (str,)
 numeric_types = (float, int, np.generic)
@@ -69,6 +69,6 @@ def dtype_of(value: Any) -> np.dtype:
 
 
 __all__ = [
-    "DTYPE_FLAGS", "FLAG_DTYPES", "MXNetError", "NotImplementedForSymbol", "dtype_of", "integer_types",
+    "DTYPE_FLAGS", "FLAG_DTYPES", "MXNetError", "NotImplementedForSymbol", "decides", "dtype_of", "integer_types",
     "mx_real_t", "numeric_types", "refusal", "require", "string_types",
 ]

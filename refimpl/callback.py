@@ -13,13 +13,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .base import refusal
-from .checkpoint import save_checkpoint
+from .base import decides, refusal
+from .symbol.checkpoint import save_checkpoint
 
 EpochCallback = Callable[..., None]
 BatchCallback = Callable[[Any], None]
 
 
+@decides("callback/checkpoint")
 def module_checkpoint(
     mod: Any, prefix: str, period: int = 1, save_optimizer_states: bool = False
 ) -> EpochCallback:
@@ -37,6 +38,7 @@ def module_checkpoint(
     return _callback
 
 
+@decides("callback/checkpoint")
 def do_checkpoint(prefix: str, period: int = 1) -> EpochCallback:
     """Return an epoch callback that saves symbol and parameters after every ``period`` epochs.
 
@@ -52,6 +54,7 @@ def do_checkpoint(prefix: str, period: int = 1) -> EpochCallback:
     return _callback
 
 
+@decides("callback/train-metric")
 def log_train_metric(period: int, auto_reset: bool = False) -> BatchCallback:
     """Return a batch callback that logs the training metric at every ``period``-th batch, from 0 on.
 
@@ -70,6 +73,7 @@ def log_train_metric(period: int, auto_reset: bool = False) -> BatchCallback:
     return _callback
 
 
+@decides("Speedometer/line", "Speedometer/auto-reset", "Speedometer/clock")
 class Speedometer:
     """Batch callback that logs samples per second and the training metric.
 
@@ -125,6 +129,7 @@ class Speedometer:
         self.tic = time.time()
 
 
+@decides("ProgressBar/line")
 class ProgressBar:
     """Batch callback that logs a bar of ``length`` characters, full at ``total`` batches.
 
@@ -148,6 +153,7 @@ class ProgressBar:
         logging.info("[%s] %s%%\r", bar, math.ceil(100.0 * share))
 
 
+@decides("callback/validation-metric")
 class LogValidationMetricsCallback:
     """Score-end callback that logs each value of the validation metric."""
 

@@ -1,7 +1,7 @@
 """The Executor of MXNet 2.0: a CachedOp, private copies of the arguments, and autograd.
 
-It answers to the same names as the 1.x executor (``refimpl/executor.py``) and keeps another contract; the table
-in spec/executor.md puts them side by side. Reached through ``Symbol._bind`` and ``Symbol._simple_bind``.
+It answers to the same names as the 1.x executor (``refimpl/executor/executor.py``) and keeps another contract; the
+table in spec/executor.md puts them side by side. Reached through ``Symbol._bind`` and ``Symbol._simple_bind``.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from . import autograd
-from .base import dtype_of, refusal
-from .cached_op import CachedOp
+from .base import decides, dtype_of, refusal
 from .context import Context
+from .executor.cached_op import CachedOp
 from .ndarray import NDArray, array, zeros
-from .restoring import unchanged_on_failure
+from .ndarray.requirements import require_known
+from .ndarray.restoring import unchanged_on_failure
 from .symbol import Symbol
 
 Given = dict[str, NDArray] | list[NDArray] | tuple[NDArray, ...] | None
-_REQUIREMENTS = ("write", "add", "null")
 
 
 class Executor:
@@ -91,10 +91,10 @@ class Executor:
 
     def _requirement(self, name: str) -> str:
         req = self._grad_req[name] if isinstance(self._grad_req, dict) else self._grad_req
-        if req not in _REQUIREMENTS:
-            raise refusal("Executor2/grad-req", f"{req!r} is not one of {', '.join(_REQUIREMENTS)}", KeyError)
+        require_known("Executor2/grad-req", [req])
         return req
 
+    @decides("Executor2/gradients")
     def _attach(self, args_grad: Given) -> None:
         for name, gradient in self._named(self._arg_names, args_grad, "args_grad").items():
             if gradient is None:
@@ -140,6 +140,7 @@ class Executor:
         self.outputs = results if isinstance(results, list) else [results]
         return self.outputs
 
+    @decides("Executor2/forward-keywords")
     def _assign(self, name: str, value: Any) -> None:
         if not hasattr(value, "dtype"):
             raise refusal(
@@ -154,6 +155,7 @@ class Executor:
         else:
             slot[:] = array(value, self._device, value.dtype)
 
+    @decides("Executor2/once", "Executor2/nothing-wanted")
     def backward(self, out_grads: Any = None) -> None:
         """Gradients of the outputs, with ones as head gradients unless ``out_grads`` says otherwise.
 
@@ -179,6 +181,7 @@ class Executor:
                 if slot is not None and slot.grad is not None:
                     gradient[:] = slot.grad
 
+    @decides("Executor2/heads")
     def _listed(self, out_grads: Any) -> list[NDArray]:
         """Head gradients given as one array, a list by output, or a dict by output name."""
         if isinstance(out_grads, NDArray):
@@ -269,6 +272,7 @@ class Executor:
                     value.copyto(slot)
 
 
+@decides("Executor2/copies")
 def bind(
     symbol: Symbol, device: Context, args: Given, args_grad: Given = None, grad_req: Any = "write",
     aux_states: Given = None, static_alloc: bool = False,
@@ -277,6 +281,7 @@ def bind(
     return Executor(symbol, device, args, args_grad, grad_req, aux_states, static_alloc)
 
 
+@decides("Executor2/simple-bind")
 def simple_bind(
     symbol: Symbol, device: Context, grad_req: Any = "write", type_dict: dict[str, Any] | None = None,
     stype_dict: dict[str, str] | None = None, **shapes: Any,

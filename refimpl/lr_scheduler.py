@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import cos, pi
 
-from .base import refusal
+from .base import decides, refusal
 
 
 class LRScheduler:
@@ -52,6 +52,7 @@ class LRScheduler:
         self.warmup_begin_lr = warmup_begin_lr
         self.warmup_mode = warmup_mode
 
+    @decides("LRScheduler/warm-up")
     def get_warmup_lr(self, num_update: int) -> float:
         """Return the rate after ``num_update`` updates of the warm-up.
 
@@ -100,6 +101,7 @@ class FactorScheduler(LRScheduler):
         self.stop_factor_lr = stop_factor_lr
         self.count = 0
 
+    @decides("LRScheduler/factor-rule", "LRScheduler/no-way-back")
     def _scheduled(self, num_update: int) -> float:
         while num_update > self.count + self.step:
             before = self.base_lr
@@ -149,6 +151,7 @@ class MultiFactorScheduler(LRScheduler):
         self.factor = factor
         self.count = 0
 
+    @decides("LRScheduler/multi-factor-rule", "LRScheduler/no-way-back")
     def _scheduled(self, num_update: int) -> float:
         while self.cur_step_ind < len(self.step) and num_update > self.step[self.cur_step_ind]:
             self.count = self.step[self.cur_step_ind]
@@ -180,6 +183,7 @@ class _FallingScheduler(LRScheduler):
     def _curve(self, done: float) -> float:
         raise NotImplementedError
 
+    @decides("LRScheduler/curves-look-at-the-number", "LRScheduler/warm-up-to-the-end")
     def _scheduled(self, num_update: int) -> float:
         if self.max_update < self.warmup_steps:
             return self.base_lr  # the end comes before the curve begins
@@ -207,6 +211,7 @@ class PolyScheduler(_FallingScheduler):
         )
         self.power = pwr
 
+    @decides("LRScheduler/poly-rule")
     def _curve(self, done: float) -> float:
         return pow(1 - done, self.power)
 
@@ -227,6 +232,7 @@ class CosineScheduler(_FallingScheduler):
             max_update, base_lr, final_lr, warmup_steps, warmup_begin_lr, warmup_mode
         )
 
+    @decides("LRScheduler/cosine-rule")
     def _curve(self, done: float) -> float:
         return (1 + cos(pi * done)) / 2
 
@@ -252,6 +258,7 @@ def _require_factor(factor: float) -> None:
         )
 
 
+@decides("LRScheduler/log")
 def _log_change(num_update: int, rate: float) -> None:
     logging.info("Update[%d]: Change learning rate to %0.5e", num_update, rate)
 

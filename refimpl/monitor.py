@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from .base import refusal
+from .base import decides, refusal
 from .ndarray import NDArray, array
-from .restoring import unchanged_on_failure
+from .ndarray.restoring import unchanged_on_failure
 
 Entry = tuple[int, str, str]
 
 
+@decides("Monitor/statistic")
 def _root_mean_square(values: NDArray) -> NDArray:
     """The norm divided by the root of the size: the usual magnitude of an element."""
     plain = values.asnumpy().astype(np.float64).ravel()
@@ -49,6 +50,7 @@ class Monitor:
         self.step = 0
         self.exes: list[Any] = []
 
+    @decides("Monitor/pattern")
     def stat_helper(self, name: str, value: NDArray) -> None:
         """Note the statistic of an array; what executors call."""
         if self.activated and self.re_prog.match(name):
@@ -59,6 +61,7 @@ class Monitor:
         exe.set_monitor_callback(self.stat_helper, self.monitor_all)
         self.exes.append(exe)
 
+    @decides("Monitor/interval")
     def tic(self) -> None:
         """Begin a batch, a watched one if ``interval`` batches have passed."""
         if self.step % self.interval == 0:
@@ -66,6 +69,7 @@ class Monitor:
             self.activated = True
         self.step += 1
 
+    @decides("Monitor/interval", "Monitor/arguments")
     def toc(self) -> list[Entry]:
         """End a batch and return its entries (batch, name, text); none if it was not watched.
 
@@ -92,6 +96,7 @@ class Monitor:
             logging.info("Batch: %7d %-30s %s", step, name, text)
 
 
+@decides("Monitor/statistic")
 def _text(noted: Any) -> str:
     shown = []
     for value in noted if isinstance(noted, list) else [noted]:

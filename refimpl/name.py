@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from .base import decides
+
 
 def _stack() -> list[NameManager]:
     stack = getattr(NameManager._local, "stack", None)
@@ -24,6 +26,7 @@ class _NameManagerType(type):
         _stack()[-1] = manager
 
 
+@decides("Symbol/automatic-names")
 class NameManager(metaclass=_NameManagerType):
     """Counts names by hint; ``with NameManager():`` starts again at zero."""
 

@@ -1,6 +1,6 @@
 """``mx.quirks``: MXNet 1.9.1's own results, brought back by name where a port needs them.
 
-The room that has a quirk declares it beside the code (``declare``) and asks ``QUIRK.active`` there; so do operator
+The module that has a quirk declares it beside the code (``declare``) and asks ``QUIRK.active`` there; so do operator
 pages (``kernels/foundation/quirk.py``). Whoever needs the old result says so: ``with mx.quirks("kvstore-alias"): ...``.
 """
 
@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .base import decides
 from .kernels.foundation.quirk import (
     DECLARED,
     EVERY,
@@ -43,6 +44,7 @@ class Quirks:
 
     @staticmethod
     @contextlib.contextmanager
+    @decides("Quirks/scope")
     def _scope(names: tuple[str, ...]) -> Iterator[None]:
         token = SCOPE.set(extended(current(), names))
         try:
@@ -63,6 +65,7 @@ class Quirks:
         return DECLARED[name].active
 
     @staticmethod
+    @decides("Quirks/threads")
     def carried(function: Callable) -> Callable:
         """``function`` for another thread: it runs with the quirks that are active now, in this one."""
         held = current()

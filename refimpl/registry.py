@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .base import refusal
+from .base import decides, refusal
 
 _REGISTRIES: dict[type, dict[str, type]] = {}
 
@@ -22,6 +22,7 @@ def get_registry(base_class: type) -> dict[str, type]:
     return dict(_REGISTRIES.get(base_class, {}))
 
 
+@decides("registry/register", "Metric/register")
 def get_register_func(base_class: type, nickname: str) -> Callable:
     """Return ``register(klass, name=None)``, which adds a subclass under its lower-case name."""
     known = _REGISTRIES.setdefault(base_class, {})
@@ -46,6 +47,7 @@ def get_register_func(base_class: type, nickname: str) -> Callable:
     return register
 
 
+@decides("registry/register", "Metric/register")
 def get_alias_func(base_class: type, nickname: str) -> Callable:
     """Return the decorator ``alias(*names)``, which registers a class under further names."""
     register = get_register_func(base_class, nickname)
@@ -61,6 +63,7 @@ def get_alias_func(base_class: type, nickname: str) -> Callable:
     return alias
 
 
+@decides("Initializer/dumps")
 def get_create_func(base_class: type, nickname: str) -> Callable:
     """Return ``create(what, **arguments)``, which makes instances of registered classes."""
     known = _REGISTRIES.setdefault(base_class, {})

@@ -7,15 +7,17 @@ import threading
 import numpy as np
 
 from . import engine
+from .base import decides
 from .context import Context
 from .kernels.foundation import Buffer, allocate
-from .kernels.random_streams import STATE_SIZE, seed_streams
+from .kernels.shared.random_streams import STATE_SIZE, seed_streams
 
 _LOCK = threading.Lock()
 _STREAMS: dict[Context, Buffer] = {}
 _SEED = 0  # as MXNet: without mx.random.seed every process draws the same numbers
 
 
+@decides("random/streams")
 def stream_seed(seed: int, context: Context) -> int:
     """The seed of one context's streams: [random/streams] of spec/random.md."""
     return (seed + context.device_id * 1_000_003) & 0x7FFFFFFF if context.device_id else seed

@@ -1,6 +1,6 @@
 """mx.util: the switches of NumPy semantics, environment variables, and what GPUs there are.
 
-The switches are state of a thread. Rooms that know zero-sized or zero-dimensional shapes ask
+The switches are state of a thread. Modules that know zero-sized or zero-dimensional shapes ask
 :func:`is_np_shape`; there is no ``mx.np`` here, so :func:`is_np_array` only answers what was set.
 """
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .base import refusal, require
+from .base import decides, refusal, require
 from .symbol import Symbol
 
 Shapes = Mapping[str, Sequence[int]]
@@ -49,6 +49,7 @@ class _Graph(NamedTuple):
         """Whether a node is a weight of some layer."""
         return node["op"] == "null" and node["name"].endswith(_OWNED)
 
+    @decides("Visualization/several-outputs")
     def shape(self, node: dict[str, Any]) -> tuple[int, ...] | None:
         """Shape of a node's first output."""
         return self.found(self.shapes, node, 0)
@@ -60,6 +61,7 @@ class _Graph(NamedTuple):
         outputs = self.outputs.get(node["name"], [])
         return table.get(outputs[index]) if index < len(outputs) else None
 
+    @decides("Visualization/several-outputs")
     def arrow(self, source: dict[str, Any], index: int) -> str:
         """Label of an arrow: the shape without the batch, the type in parentheses."""
         shape, kind = self.found(self.shapes, source, index), self.found(self.types, source, index)
@@ -96,6 +98,7 @@ def _graph(symbol: Symbol, shape: Shapes | None, dtype: Mapping[str, Any] | None
     return _Graph(text["nodes"], {head[0] for head in text["heads"]}, shapes, types, outputs)
 
 
+@decides("Visualization/parameters-need-shape")
 def print_summary(
     symbol: Symbol,
     shape: Shapes | None = None,

@@ -3,7 +3,7 @@
     python spec/ops.py            writes the file
     python spec/ops.py --check    exit code 1 when the file is not what would be written, or something is owed
 
-The facts are read from the pages (``refimpl/operator_facts.py``). By hand are only the reasons below: why an
+The facts are read from the pages (``refimpl/op_registry/facts.py``). By hand are only the reasons below: why an
 operator of MXNet is missing, and why a loop runs in one thread on CUDA.
 """
 
@@ -22,10 +22,10 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 import refimpl  # noqa: E402, F401  # every operator registers, the one written in Python too
-from refimpl import known_operators  # noqa: E402
-from refimpl import operator_facts as facts  # noqa: E402
 from refimpl.kernels import distinct  # noqa: E402
 from refimpl.kernels.foundation import REGISTRY, Op  # noqa: E402
+from refimpl.op_registry import facts  # noqa: E402
+from refimpl.op_registry import known as known_operators  # noqa: E402
 
 FILE = ROOT / "spec" / "ops.md"
 UNWRITTEN = "no page yet"

@@ -1,11 +1,13 @@
-"""Prints which clause is written where, which code refuses by it and which test proves it.
+"""Prints which clause is written where, which code decides it and which test proves it.
 
-    python spec/trace.py            the table, and the size of every file
-    python spec/trace.py --check    only what is wrong; exit code 1 when anything is
+    python spec/trace.py                     the table, and the size of every file
+    python spec/trace.py --check             only what is wrong; exit code 1 when anything is
+    python spec/trace.py --check --static    the same without running the chapters' Python
 
-Wrong is: a clause that nothing proves or that is written twice, a clause that code or a test names
-and nobody wrote, a file of more than 400 lines (500 if most of it is one class, which only a base class of its own
-could split), a chapter whose Python does not run.
+Wrong is: a clause that no code decides (``spec/deciding.py`` says how code names clauses; a definition needs none), that
+nothing proves, that is written twice, or like another but for its case; a clause that code or a test names and nobody
+wrote; a file of more than 400 lines (500 if most of it is one class, which only a base class of its own could split);
+a chapter whose Python does not run.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import argparse
 import ast
 import contextlib
 import doctest
+import gc
 import io
 import itertools
 import os
@@ -30,18 +33,16 @@ ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
+from spec import deciding, deciding_pages  # noqa: E402
+from spec.deciding import NAME, Decision, called  # noqa: E402
+
 LINES_AT_MOST, WITH_ONE_CLASS = 400, 500
-NAME = r"[A-Za-z_][\w-]*/[A-Za-z0-9][\w-]*"
 ON_PAGE = re.compile(rf"^\[({NAME})\]", re.MULTILINE)
 IN_TABLE = re.compile(rf"^\| ({NAME}) \|", re.MULTILINE)  # rows of deviations.md
-IN_CHAPTER = re.compile(rf"^\*\*\[({NAME})\]\*\*", re.MULTILINE)
+IN_CHAPTER = re.compile(rf"^\*\*\[({NAME})\]\*\*(?P<definition> \(definition\))?", re.MULTILINE)
+ANY_MARK = re.compile(r"\bclause\(")
+PLAIN_MARK = re.compile(rf'^ *@pytest\.mark\.clause\(((?:\s*"{NAME}",?)+)\s*\)$', re.MULTILINE)
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-# Functions whose first argument names a clause.
-REFUSING = {
-    "axes_of", "broadcast", "merge", "merge_all", "normal_axis", "refusal", "refuse", "require",
-    "same_shape",
-}
 
 # A clause on an operator's page that ends so is proven by laws over every operator with cases.
 LAWS = {
@@ -58,12 +59,13 @@ LAW_FILE = Path("tests/laws/test_operators.py")
 
 
 class Clause(NamedTuple):
-    """Where a clause is written, and whether a worked example stands beneath it."""
+    """Where a clause is written, whether a worked example stands beneath it, and whether it only defines a term."""
 
     name: str
     file: Path
     line: int
     example: bool
+    definition: bool = False
 
     @property
     def place(self) -> str:
@@ -108,12 +110,13 @@ def written(root: Path = ROOT) -> list[Clause]:
         for m, beneath in _with_text(IN_CHAPTER, text):
             section = re.split(r"^#+ ", beneath, maxsplit=1, flags=re.MULTILINE)[0]
             proven = any(re.search(r"\bassert |>>> ", code) for code in BLOCK.findall(section))
-            found.append(Clause(m[1], path.relative_to(root), _line(text, m.start()), proven))
+            line, meaning = _line(text, m.start()), bool(m["definition"])
+            found.append(Clause(m[1], path.relative_to(root), line, proven, meaning))
     return found
 
 
 class Mention(NamedTuple):
-    """A clause's name in code. One built from parts (an f-string) is a pattern."""
+    """A clause's name in a test or a table. One built from parts (an f-string) is a pattern."""
 
     pattern: str
     place: str
@@ -145,25 +148,6 @@ def _pattern(node: ast.expr) -> str | None:
     return None
 
 
-def _called(node: ast.Call) -> str:
-    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-
-
-def mentions(root: Path, rooms: set[str]) -> list[Mention]:
-    """Clauses that code names: in a refusal, or anywhere when the room is one that exists."""
-    found = []
-    for file, text in _sources(root, "kernels", "refimpl"):
-        in_refusal = set()
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.Call) and node.args and _called(node) in REFUSING:
-                in_refusal.add(id(node.args[0]))
-            if isinstance(node, (ast.Constant, ast.JoinedStr)) and (pattern := _pattern(node)):
-                room = pattern.partition("/")[0].replace("\\", "")
-                must_exist = id(node) in in_refusal or room in rooms
-                found.append(Mention(pattern, f"{file}:{node.lineno}", must_exist))
-    return found
-
-
 def marks(root: Path, rooms: set[str]) -> list[Mention]:
     """Clauses that tests are marked with: ``@pytest.mark.clause("Room/slug")``.
 
@@ -171,9 +155,17 @@ def marks(root: Path, rooms: set[str]) -> list[Mention]:
     """
     found = []
     for file, text in _sources(root, "tests"):
+        plain = list(PLAIN_MARK.finditer(text))
+        if len(plain) == len(ANY_MARK.findall(text)):  # most files need no parser
+            for mark in plain:
+                found += [
+                    Mention(re.escape(m[1]), f"{file}:{_line(text, mark.start(1) + m.start())}", must_exist=True)
+                    for m in re.finditer(rf'"({NAME})"', mark[1])
+                ]
+            continue
         nodes = list(ast.walk(ast.parse(text)))
         arguments = [
-            argument for node in nodes if isinstance(node, ast.Call) and _called(node) == "clause"
+            argument for node in nodes if isinstance(node, ast.Call) and called(node) == "clause"
             for argument in node.args
         ]
         from_table = any(_pattern(argument) is None for argument in arguments)
@@ -255,36 +247,86 @@ class Table(NamedTuple):
     """Everything that the script knows."""
 
     clauses: dict[str, Clause]
-    code: Mapping[str, list[str]]
+    decisions: Mapping[str, list[Decision]]
     proofs: Mapping[str, list[str]]
     problems: list[str]
 
+    @property
+    def code(self) -> dict[str, list[str]]:
+        """Clause -> the places that decide it: file, line, function, and the type of error where it refuses."""
+        return {name: list(dict.fromkeys(d.place for d in found)) for name, found in self.decisions.items()}
 
+
+def _matching(pattern: str, clauses: Mapping[str, Clause]) -> list[str]:
+    plain = pattern.replace("\\", "")
+    return [plain] if plain in clauses else [name for name in clauses if re.fullmatch(pattern, name)]
+
+
+def _written_nowhere(place: str, pattern: str) -> str:
+    plain = pattern.replace(r"[\w-]+", "*").replace("\\", "")
+    return f"{place}: names {plain}, which is written nowhere"
+
+
+def _collect_decisions(
+    root: Path, clauses: Mapping[str, Clause], operators: Iterable[Any], problems: list[str]
+) -> dict[str, list[Decision]]:
+    """The code that decides each clause; what names a clause that is not written becomes a problem."""
+    rooms = {name.partition("/")[0] for name in clauses}
+    found: dict[str, list[Decision]] = defaultdict(list)
+    for decision in deciding.decisions(_sources(root, "kernels", "refimpl")):
+        named = _matching(decision.pattern, clauses)
+        for name in named if decision.decides else ():
+            found[name].append(decision)
+        if not named and (decision.must_exist or decision.pattern.partition("/")[0].replace("\\", "") in rooms):
+            problems.append(_written_nowhere(f"{decision.file}:{decision.line}", decision.pattern))
+    for name, ops in deciding_pages.concerned(clauses.values(), operators).items():
+        if not any(not decision.table for decision in found[name]):
+            found[name] += deciding_pages.of_page(name, ops, root)
+    problems += [
+        f"{clause.place}: no code decides {name}" for name, clause in clauses.items()
+        if not found[name] and not clause.definition
+    ]
+    return found
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """No garbage collection: half the time of parsing goes into looking for garbage among nodes."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
+
+
+@_no_collection()
 def collect(root: Path, operators: Iterable[Any]) -> Table:
-    """Read a tree: clauses, the code that cites them, what proves them, and what is wrong."""
-    everything = written(root)
+    """Read a tree: clauses, the code that decides them, what proves them, and what is wrong."""
+    everything, operators = written(root), list(operators)
     clauses: dict[str, Clause] = {}
+    folded: dict[str, Clause] = {}
     problems = []
     for clause in everything:
+        other = folded.setdefault(clause.name.lower(), clause)
         if clause.name in clauses:
             problems.append(f"{clause.place}: {clause.name} also stands at {clauses[clause.name].place}")
-        else:
-            clauses[clause.name] = clause
+            continue
+        if other is not clause:
+            problems.append(f"{clause.place}: {clause.name} differs from {other.name} only in case")
+        clauses[clause.name] = clause
+    decisions = _collect_decisions(root, clauses, operators, problems)
     rooms = {name.partition("/")[0] for name in clauses}
-    code: dict[str, list[str]] = defaultdict(list)
     proofs = by_operators(operators, everything)
     aside: dict[str, list[str]] = defaultdict(list)
-    found_in = (
-        (mentions(root, rooms), code), (marks(root, rooms), proofs), (deviations(root), aside),
-    )
-    for found, into in found_in:
+    for found, into in ((marks(root, rooms), proofs), (deviations(root), aside)):
         for mention in found:
-            named = [name for name in clauses if re.fullmatch(mention.pattern, name)]
+            named = _matching(mention.pattern, clauses)
             for name in named:
                 into[name].append(mention.place)
             if not named and mention.must_exist:
-                plain = mention.pattern.replace(r"[\w-]+", "*").replace("\\", "")
-                problems.append(f"{mention.place}: names {plain}, which is written nowhere")
+                problems.append(_written_nowhere(mention.place, mention.pattern))
     for clause in everything:
         if clause.example:
             proofs[clause.name].append("example")
@@ -296,7 +338,7 @@ def collect(root: Path, operators: Iterable[Any]) -> Table:
         f"{file}: {lines} lines, more than {most}" for file, lines in sizes(root).items()
         if lines > LINES_AT_MOST and lines > (most := _lines_at_most(root / file))
     ]
-    return Table(clauses, code, proofs, problems)
+    return Table(clauses, decisions, proofs, problems)
 
 
 def _failing_chapters(root: Path) -> list[str]:
@@ -315,7 +357,7 @@ def _failing_chapters(root: Path) -> list[str]:
 def _show(table: Table, root: Path) -> None:
     width = max((len(name) for name in table.clauses), default=0)
     for name, clause in sorted(table.clauses.items()):
-        code = ", ".join(table.code[name]) or "-"
+        code = "none, a definition" if clause.definition else ", ".join(table.code.get(name, ())) or "NOTHING"
         tests = ", ".join(table.proofs[name]) or "NOTHING"
         print(f"{name:{width}}  {clause.place}  code: {code}  proof: {tests}")
     measured = sorted(sizes(root).items(), key=lambda item: -item[1])
@@ -329,12 +371,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the script; returns its exit code."""
     parser = argparse.ArgumentParser(description="Clause, code, test.")
     parser.add_argument("--check", action="store_true", help="print problems only")
+    parser.add_argument("--static", action="store_true", help="do not run the chapters' Python")
     options = parser.parse_args(arguments)
     from refimpl.kernels import distinct
 
     table = collect(ROOT, distinct())
     if options.check:
-        problems = [*table.problems, *_failing_chapters(ROOT)]
+        problems = [*table.problems, *([] if options.static else _failing_chapters(ROOT))]
         for problem in problems:
             print(problem)
         print(f"{len(table.clauses)} clauses, {len(problems)} problems")

@@ -11,7 +11,7 @@ from .contract import (
 )
 from .loop import LOOPS, Loop, formula_for, items, plain_kernels, scalar
 from .params import AtLeast, AtMost, Count, Floats, Long, NoParams, Shape, keeps, whole_part
-from .refusal import MXNetError, refusal, require
+from .refusal import MXNetError, decides, refusal, require
 from .shapes import (
     UNKNOWN,
     agree,
@@ -32,8 +32,8 @@ from .shapes import (
 __all__ = [
     "LOOPS", "REGISTRY", "SLACK", "UNKNOWN", "AtLeast", "AtMost", "Buffer", "Case", "Count",
     "Floats", "Long", "Loop", "MXNetError", "NoParams", "Op", "Shape", "agree", "allocate",
-    "as_buffer", "axes_of", "broadcast", "distinct", "either", "formula_for", "get", "items",
-    "keeps", "known", "merge", "merge_all", "normal_axis", "plain_kernels", "refusal", "register",
-    "require", "require_some", "reserving", "same_shape", "same_type", "scalar", "scratch",
-    "size_of", "strides_of", "told", "whole_part",
+    "as_buffer", "axes_of", "broadcast", "decides", "distinct", "either", "formula_for", "get",
+    "items", "keeps", "known", "merge", "merge_all", "normal_axis", "plain_kernels", "refusal",
+    "register", "require", "require_some", "reserving", "same_shape", "same_type", "scalar",
+    "scratch", "size_of", "strides_of", "told", "whole_part",
 ]

@@ -36,6 +36,7 @@ from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 
 from .interrupts import hold_while_compiling
+from .refusal import decides
 
 _MAGIC = b"refimpl kernel 1\n"
 _LARGEST = 1 << 26  # bytes of a file; kernels have some 50,000
@@ -152,6 +153,7 @@ def folder(files: frozenset[Path]) -> Path | None:
 
 
 @cache
+@decides("kernel-cache/clean-up")
 def _remove_old(root: Path) -> None:
     """Remove folders that were not used for a month, and nothing else that may lie there."""
     with contextlib.suppress(OSError):
@@ -195,6 +197,7 @@ def _head(identity: bytes, content: bytes) -> bytes:
     return _MAGIC + hashlib.sha256(identity + content).digest()
 
 
+@decides("kernel-cache/concurrent")
 def _write(path: Path, identity: bytes, content: bytes) -> None:
     """Write to ``path`` in one step: a reader finds what was there before, or all of this."""
     path.parent.mkdir(mode=0o700, exist_ok=True)  # another process may have found it old

@@ -12,6 +12,8 @@ import signal
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .refusal import decides
+
 
 @contextlib.contextmanager
 def held() -> Iterator[None]:
@@ -32,6 +34,7 @@ def held() -> Iterator[None]:
                 replaced(*noted[0])
 
 
+@decides("kernel-cache/interrupted")
 def hold_while_compiling(dispatcher: Any) -> None:
     """Make a call of ``dispatcher`` delay interrupts while it compiles; calls that do not compile cost nothing more."""
     compile_for = getattr(dispatcher, "_compile_for_args", None)

@@ -18,7 +18,8 @@ each other is spelled ``for i in items(n)``; everything inside belongs to item `
 Arrays are passed flat and integers as int64: one compilation per dtype, whatever the shapes.
 
 A loop over more than a few numbers names them: it takes one ``NamedTuple`` of ints (floats and bools may be
-among them), its *geometry*, whose class is the annotation of the parameter, and reads ``g.kernel_h``:
+among them, and NumPy's numbers, which keep their dtype), its *geometry*, whose class is the annotation of the
+parameter, and reads ``g.kernel_h``:
 
     class Geometry(NamedTuple):
         rows: int
@@ -374,16 +375,16 @@ def _unwrapped(args: tuple[Any, ...], kind: np.dtype) -> list[Any]:
 def _value(arg: Any, kind: np.dtype) -> Any:
     """A float, a boolean or a geometry as loops take it; anything else as it is."""
     if isinstance(arg, tuple):
-        return tuple(arg) if _only_integers(type(arg)) else tuple(_value(field, kind) for field in arg)
+        return tuple(arg) if _is_ready(type(arg)) else tuple(_value(field, kind) for field in arg)
     if type(arg) is float:
         return kind.type(arg) if kind.kind == "f" else np.float64(arg)
     return int(arg) if type(arg) is bool else arg
 
 
 @cache
-def _only_integers(kind: type) -> bool:
-    """Whether a geometry's fields are all declared as ints, so that none needs to be looked at."""
-    return all(hint is int for hint in get_type_hints(kind).values())
+def _is_ready(kind: type) -> bool:
+    """Whether no field is declared as a float or a bool, so that none needs to be converted."""
+    return not any(hint in (float, bool) for hint in get_type_hints(kind).values())
 
 
 def _have_elements(args: tuple[Any, ...]) -> bool:

@@ -12,7 +12,7 @@ import os
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from .refusal import refusal
+from .refusal import decides, refusal
 
 VARIABLE = "REFIMPL_QUIRKS"
 EVERY = "mxnet-1.9.1"
@@ -68,12 +68,14 @@ def current() -> frozenset[str]:
 
 
 @functools.cache
+@decides("Quirks/environment")
 def from_environment() -> frozenset[str]:
     """The names in the environment variable, read when a quirk is first asked for."""
     names = [name.strip() for name in os.environ.get(VARIABLE, "").split(",")]
     return extended(frozenset(), [name for name in names if name])
 
 
+@decides("Quirks/profile")
 def extended(outer: frozenset[str], names: tuple[str, ...] | list[str]) -> frozenset[str]:
     """Return the names active inside a scope that adds ``names``, from left to right, to those of ``outer``."""
     for name in names:

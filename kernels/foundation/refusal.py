@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
+Decided = TypeVar("Decided", bound=Callable)
+
 
 class MXNetError(RuntimeError):
     """The error of MXNet's native side. ``clause`` names the rule that was broken, when one was."""
@@ -19,6 +24,26 @@ def refusal(clause: str, message: str, kind: type[Exception] = MXNetError) -> Ex
 def require(
     clause: str, holds: object, message: str, kind: type[Exception] = MXNetError
 ) -> None:
-    """Raise a refusal with ``clause`` unless ``holds``."""
+    """Raise a refusal with ``clause`` unless ``holds``.
+
+    Args:
+        clause: the name of the rule.
+        holds: whether it is kept.
+        message: what was given, what was expected and what to do.
+        kind: the type of the exception.
+    """
     if not holds:
         raise refusal(clause, message, kind)
+
+
+def decides(*clauses: str) -> Callable[[Decided], Decided]:
+    """Name the clauses that the function or class beneath decides, and leave it as it is.
+
+    ``spec/trace.py`` reads the names: a clause leads to the code that makes it true. A refusal names its clause itself.
+    """
+    del clauses
+    return _unchanged
+
+
+def _unchanged(decided: Decided) -> Decided:
+    return decided

@@ -14,7 +14,7 @@ import numpy as np
 
 from .buffer import Buffer, allocate
 from .contract import Op
-from .refusal import refusal
+from .refusal import decides, refusal
 from .shapes import MaybeShape, Shape, known
 
 _HALF = np.dtype(np.float16)
@@ -87,6 +87,7 @@ def is_plain(op: Op, types: Sequence[np.dtype], written: Sequence[Shape]) -> boo
     return not (_HALF in types or op.mode or op.random or _is_empty(op, written))
 
 
+@decides("operator/empty")
 def _is_empty(op: Op, shapes: Sequence[Shape]) -> bool:
     """Whether there is nothing to compute: no output has an element, and no input is updated in place."""
     return bool(shapes) and all(0 in shape for shape in shapes) and not op.mutates
@@ -101,6 +102,7 @@ def _widened(buffer: Buffer | None) -> Buffer | None:
     return wide
 
 
+@decides("types/half")
 def _through_single(call: Any, lists: Sequence[Sequence[Buffer | None]], written: Sequence[int]) -> None:
     """Run ``call`` on float32 copies of float16 buffers, then copy back the lists that it writes."""
     wide = [[_widened(buffer) for buffer in group] for group in lists]

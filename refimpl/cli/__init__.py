@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import typer
 
+from ..base import decides
 from .errors import CommandError, one_line
 from .explain import explain
 from .ops import ops
@@ -38,6 +39,7 @@ def _refused(error: BaseException) -> int:
     return 2
 
 
+@decides("Cli/interrupted")
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command line (default: that of the process) and return its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base import MXNetError
+from ..base import MXNetError, decides
 from ..data import digits
 from ..io import NDArrayIter
 from ..io.idx import IMAGES, LABELS, read_idx
@@ -81,6 +81,7 @@ def load(
     )
 
 
+@decides("Cli/held-out-once")
 def _even_batch(count: int, most: int, least: int) -> int:
     """The largest batch up to ``most`` that divides ``count``, so that no row is padded and counted twice."""
     even = next(size for size in range(min(most, count), 0, -1) if count % size == 0)

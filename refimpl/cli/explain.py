@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..atomic import write_atomically
+from ..files.atomic import write_atomically
 from .errors import refuse
 from .options import BatchOption, DevicesOption, GpusOption, checkpoint_files, contexts
 

@@ -18,8 +18,8 @@ def ops(
     """List the operators, or print one operator's page: parameters, clauses, examples, loops, storages."""
     import refimpl  # noqa: F401  # its Python operator registers itself
 
-    from .. import known_operators
     from ..kernels.foundation import REGISTRY
+    from ..op_registry import known as known_operators
 
     if name is None:
         _list()
@@ -33,9 +33,9 @@ def _list() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from .. import known_operators
     from ..kernels import distinct
     from ..kernels.foundation import REGISTRY
+    from ..op_registry import known as known_operators
 
     console = Console()
     if not console.is_terminal:
@@ -69,7 +69,7 @@ def _inputs(op: Op) -> str:
 def _page(op: Op, name: str) -> None:
     from rich.console import Console
 
-    from .. import operator_docs
+    from ..op_registry import docs as operator_docs
 
     console = Console(highlight=False)
     console.print(operator_docs.document(op, name, "NDArray"), markup=False, soft_wrap=True)
@@ -79,7 +79,7 @@ def _page(op: Op, name: str) -> None:
 
 def _facts(op: Op) -> list[tuple[str, str]]:
     """What the page says without words, as (what, in one line)."""
-    from .. import operator_facts as facts
+    from ..op_registry import facts
 
     own, whole = facts.examples(op), facts.page_examples(op)
     forward, backward = ([loop.name for loop in found(op)] for found in (facts.forward_loops, facts.backward_loops))

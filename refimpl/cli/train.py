@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..base import decides
 from .errors import refuse
 from .options import (
     BatchOption,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Network(str, Enum):
-    """The networks of refimpl/networks.py."""
+    """The networks of refimpl/model/networks.py."""
 
     mlp = "mlp"
     lenet = "lenet"
@@ -199,13 +200,14 @@ def _step_epochs(text: str) -> list[int]:
 
 def _network(name: str, split: Dataset) -> Symbol:
     """The network, named as in a fresh process, so that equal networks have equal JSON."""
+    from ..model.networks import NETWORKS
     from ..name import NameManager
-    from ..networks import NETWORKS
 
     with NameManager():
         return NETWORKS[name](split.classes, split.image_shape)
 
 
+@decides("Cli/whole-checkpoint")
 def _save(module: Module, prefix: str, epoch: int) -> list[Path]:
     """Write a checkpoint: both files are complete before either takes its name."""
     target = Path(prefix)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..base import decides
 from ..io.idx import IMAGES, LABELS, read_idx
 
 DIGIT_IMAGES = Path(__file__).with_name("digits-images-idx3-ubyte.gz")
@@ -17,6 +18,7 @@ DIGIT_LABELS = Path(__file__).with_name("digits-labels-idx1-ubyte.gz")
 TRAINING = 1437
 
 
+@decides("data/digits")
 def digits() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return training images, training labels, held-out images, held-out labels.
 

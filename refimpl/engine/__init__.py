@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..base import MXNetError, refusal
+from ..base import MXNetError, decides, refusal
 from ..kernels.foundation import Buffer
 from ..quirks import quirks
 from .failures import Failures
@@ -42,6 +42,7 @@ _failures = Failures(_refresh)
 _at_once = os.environ.get("MXNET_ENGINE_TYPE") == "NaiveEngine"
 
 
+@decides("random/deferred")
 def fail(error: Exception, written: Iterable[Buffer]) -> None:
     """Remember that ``written`` hold no values because of ``error``."""
     if _at_once and not _inside.task:  # on another thread nobody would see it
@@ -130,11 +131,13 @@ def run(
         attempt(work, reads, writes)
 
 
+@decides("engine/user-code")
 def goes_alone(p: Any) -> bool:
     """Whether an operator with parameters ``p`` runs code that may use memory which the operator does not name."""
     return getattr(p, "runs_user_code", False)
 
 
+@decides("engine/interrupted")
 def attempt(work: Callable[[], None], reads: list[Buffer], writes: list[Buffer]) -> None:
     """Do ``work`` now, unless what it reads has failed."""
     if _failures:

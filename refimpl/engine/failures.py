@@ -8,6 +8,7 @@ import traceback
 import weakref
 from collections.abc import Callable, Iterable
 
+from ..base import decides
 from ..kernels.foundation import Buffer
 from .tasks import Span, overlap, owner_of, span_of
 
@@ -54,6 +55,7 @@ class Failure:
         return raised
 
 
+@decides("engine/deferred")
 class Failures:
     """All failures whose memory is alive; ``changed`` is called whenever one comes or goes."""
 

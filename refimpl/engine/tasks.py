@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from queue import SimpleQueue
 from typing import Protocol
 
+from ..base import decides
 from ..kernels.foundation import Buffer
 
 Span = tuple[int, int]
@@ -63,6 +64,7 @@ class Task:
         self.waits_for: set[Task] = set()
         self.followers: list[Task] = []
 
+    @decides("engine/order")
     def must_follow(self, earlier: Task) -> bool:
         """Whether this task and an earlier one may not change places."""
         return (
@@ -238,6 +240,7 @@ class Threaded:
         else:
             inbox.put(task)
 
+    @decides("engine/no-thread")
     def _started(self, context: str) -> SimpleQueue | None:
         """The inbox of a new thread; of any thread when the system has no more; None without any."""
         inbox: SimpleQueue = SimpleQueue()

@@ -14,7 +14,7 @@ from .layout import HEIGHT, PILL_HEIGHT, WIDTH, Box, arrange
 from .markup import duration, shape, size, text
 
 Data = dict[str, Any]
-BAR, STEP_WIDTHS, PILE = 1000, (7, 44), 300  # widths and heights in pixels
+BAR, STEP_WIDTHS, ARENA = 1000, (7, 44), 300  # widths and heights in pixels
 
 
 def _svg(width: float, height: float, label: str, body: Iterable[str], kind: str, fluid: bool = False) -> str:
@@ -26,8 +26,8 @@ def _svg(width: float, height: float, label: str, body: Iterable[str], kind: str
 
 def _short(words: str, width: float, letter: float = 6.6) -> str:
     """As many letters as fit."""
-    room = int(width / letter)
-    return words if len(words) <= room else words[: max(room - 1, 1)] + "\N{HORIZONTAL ELLIPSIS}"
+    fitting = int(width / letter)
+    return words if len(words) <= fitting else words[: max(fitting - 1, 1)] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def scrolled(drawing: str, label: str) -> str:
@@ -127,30 +127,30 @@ def memory(plan: Data, context: str) -> str:
     left, top, wide = 78, 26, step * count
     rows = [row for row in plan["rows"] if row["lodges"] is None and row["context"] == context]
     arena = max((row["offset"] + row["size"] for row in rows), default=0) or 1
-    scale = PILE / arena
+    scale = ARENA / arena
 
-    body = [f'<rect class="ground" x="{left}" y="{top}" width="{wide:.0f}" height="{PILE}"/>']
+    body = [f'<rect class="ground" x="{left}" y="{top}" width="{wide:.0f}" height="{ARENA}"/>']
     for part in range(5):
-        y = top + PILE - PILE * part / 4
+        y = top + ARENA - ARENA * part / 4
         body.append(f'<path class="grid" d="M{left} {y:.0f}h{wide:.0f}"/>')
         body.append(f'<text class="tick end" x="{left - 6}" y="{y + 4:.0f}">{size(arena * part / 4)}</text>')
     for row in rows:
-        body.append(_tenant(row, plan, (left, top + PILE, step, scale)))
+        body.append(_buffer(row, plan, (left, top + ARENA, step, scale)))
     middle = left + step * plan["forward"]
-    body.append(f'<path class="border" d="M{middle:.0f} {top - 8}V{top + PILE + 6}"/>')
+    body.append(f'<path class="border" d="M{middle:.0f} {top - 8}V{top + ARENA + 6}"/>')
     body.append(f'<text class="tick end" x="{middle - 6:.0f}" y="{top - 10}">forward</text>')
     body.append(f'<text class="tick" x="{middle + 6:.0f}" y="{top - 10}">backward</text>')
     every = 1 if step >= 20 else 5
     for number in range(count):
         if number % every == 0:
             x = left + step * (number + 0.5)
-            body.append(f'<text class="tick mid" x="{x:.0f}" y="{top + PILE + 18}">{number + 1}</text>')
+            body.append(f'<text class="tick mid" x="{x:.0f}" y="{top + ARENA + 18}">{number + 1}</text>')
     label = f"Memory of {context}: bytes upwards, steps to the right"
-    body.append(f'<text class="tick mid" x="{left + wide / 2:.0f}" y="{top + PILE + 36}">step</text>')
-    return _svg(left + wide + 12, top + PILE + 44, label, body, "memory")
+    body.append(f'<text class="tick mid" x="{left + wide / 2:.0f}" y="{top + ARENA + 36}">step</text>')
+    return _svg(left + wide + 12, top + ARENA + 44, label, body, "memory")
 
 
-def _tenant(row: Data, plan: Data, where: tuple[float, float, float, float]) -> str:
+def _buffer(row: Data, plan: Data, where: tuple[float, float, float, float]) -> str:
     left, bottom, step, scale = where
     x, wide = left + step * row["first"], step * (row["last"] + 1 - row["first"])
     tall = row["size"] * scale
@@ -167,7 +167,7 @@ def _tenant(row: Data, plan: Data, where: tuple[float, float, float, float]) -> 
     )
     nodes = " ".join(value["node"] for value in row["values"])
     return (
-        f'<g class="tenant {kind}" data-node="{nodes}"><title>{text(label)}: {size(row["size"])}, steps'
+        f'<g class="buffer {kind}" data-node="{nodes}"><title>{text(label)}: {size(row["size"])}, steps'
         f' {row["first"] + 1} to {row["last"] + 1}</title><rect x="{x + 0.5:.1f}" y="{y + 0.5:.1f}"'
         f' width="{max(wide - 1, 1):.1f}" height="{max(tall - 1, 1):.1f}" rx="3"/>{cuts}{lines}</g>'
     )

@@ -15,6 +15,7 @@ import numba
 import numpy as np
 
 from .. import __version__
+from ..base import decides
 from ..io import DataDesc
 from ..kvstore import KVStore
 from . import arithmetic, rules, structure
@@ -31,6 +32,7 @@ _PACKAGE = __name__.partition(".")[0]
 _OWN_SETTINGS = ("aggregate_num", "allow_np_array", "begin_num_update", "lr", "lr_mult", "num_update", "wd_mult")
 
 
+@decides("Explain/looks-only")
 def collect(module: Any, update: Callable[[], None], title: str, source: str, number: int = 1) -> Data:
     """Call ``update`` on a module whose backward has just run, and say what the whole step did.
 
@@ -93,6 +95,7 @@ def window(values: np.ndarray) -> Data:
 # --- slices ------------------------------------------------------------------------------------------
 
 
+@decides("Explain/slices")
 def _slices(group: Any) -> Data:
     parts = group.slices or [slice(0, group.batch_size)] * len(group.contexts)
     total = sum(group.workload)
@@ -150,12 +153,14 @@ def _store(module: Any, seen: Update) -> Data:
     }
 
 
+@decides("Explain/sum")
 def _merged(name: str, seen: Update) -> Data | None:
     """What the store made of a parameter's gradients; None where it does not tell."""
     heard = seen.heard.get((name, 0))
     return None if heard is None else window(heard.gradient)
 
 
+@decides("Explain/weights")
 def _update(module: Any, seen: Update) -> Data:
     optimizer = module._optimizer
     found = []

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..base import decides
+
 Data = dict[str, Any]
 
 WIDTH, HEIGHT = 196, 52  # pixels of a box
@@ -100,6 +102,7 @@ class _Layers:
                 row.sort(key=key)
 
 
+@decides("Explain/words-first")
 def arrange(nodes: list[Data]) -> Drawing:
     """Place a graph of ``structure.graph``."""
     data = [n for n in nodes if n["phase"] == "variable" and n["role"] == "data"]

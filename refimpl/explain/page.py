@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ..base import decides
 from . import changes, sections
 from .markup import duration, prose, rules, size, text
 
@@ -28,6 +29,7 @@ PARTS: tuple[tuple[str, str, str, Callable[[Data], str]], ...] = (
 )
 
 
+@decides("Explain/one-file", "Explain/words-first")
 def page(data: Data) -> str:
     """One HTML file that shows a training step; ``data`` is what ``collect`` found."""
     title = f"One training step: {data['title']}"

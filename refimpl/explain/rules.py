@@ -12,8 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .. import operator_pages
+from ..base import decides
 from ..kernels.foundation import REGISTRY, Op
+from ..op_registry import pages as operator_pages
 
 FILE = Path(__file__).with_name("rules.json")
 
@@ -41,7 +42,7 @@ CITED: dict[str, tuple[str, ...]] = {
         "Optimizer/gradient", "Module/rescale", "Optimizer/learning-rate", "Optimizer/multipliers",
         "Optimizer/no-decay", "Optimizer/counts", "Updater/states",
     ),
-    "update by SGD": ("SGD/plain", "SGD/momentum"),
+    "update by SGD": ("SGD/plain", "SGD/with-momentum"),
 }
 """Part of a step -> the rules of the chapters that decide it."""
 
@@ -75,6 +76,7 @@ def of_optimizer(kind: str) -> dict[str, Rule]:
     return {**chapter, **(of_operator(op) if op is not None else {})}
 
 
+@decides("Explain/rules")
 def words(names: Iterable[str], more: dict[str, Rule]) -> dict[str, dict[str, Any]]:
     """What each named rule says, as plain data; ``more`` holds those that are in no chapter."""
     known = {**_of_chapters(), **more}

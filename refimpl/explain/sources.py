@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import initializer, random
-from ..base import MXNetError, refusal
-from ..checkpoint import load_checkpoint
+from ..base import MXNetError, decides, refusal
 from ..context import Context, cpu
 from ..data import TRAINING
 from ..data import digits as packaged_digits
@@ -24,6 +23,7 @@ from ..module.optimizing import OptimizingModule
 from ..name import NameManager
 from ..ndarray import array
 from ..symbol import Symbol
+from ..symbol.checkpoint import load_checkpoint
 from ..symbol.inference import is_shown_whole
 from .collect import Data, collect
 
@@ -85,6 +85,7 @@ def _watching(number: int, source: str) -> Iterator[None]:
         OptimizingModule.update = original  # type: ignore[method-assign]
 
 
+@decides("Explain/script")
 def script(path: str | Path, arguments: Sequence[str] = (), number: int = 1) -> Data:
     """Run a script up to update ``number`` of the modules that it trains, and say what that step did.
 
@@ -131,7 +132,7 @@ def digits(contexts: Sequence[Context] = (cpu(0), cpu(1)), batch_size: int = 64,
             "Cli/batch-within-data", f"a batch of {batch_size} rows is more than the {TRAINING} training images",
             ValueError,
         )
-    from ..networks import lenet
+    from ..model.networks import lenet
 
     random.seed(0)
     with NameManager():
@@ -145,6 +146,7 @@ def _digits_batch(rows: int) -> DataBatch:
     return DataBatch([array(images[:rows])], [array(labels[:rows])])
 
 
+@decides("Explain/checkpoint")
 def checkpoint(
     prefix: str, epoch: int, contexts: Sequence[Context] = (cpu(0), cpu(1)), batch_size: int = 64,
     shapes: Mapping[str, Sequence[int]] | None = None, store: str = "local",

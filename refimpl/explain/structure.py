@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import operator_pages
-from ..program import Program
+from ..executor.program import Program
+from ..op_registry import pages as operator_pages
 from ..symbol.inference import Key
 from ..symbol.ir import Node, auxiliary_nodes
 

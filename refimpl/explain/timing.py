@@ -11,9 +11,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from .. import profiling_hook
+from ..base import decides
+from ..engine import profiling_hook
+from ..executor.step_runner import touched
 from ..profiler.recorder import Recorder
-from ..running import touched
 
 Row = dict[str, Any]
 
@@ -21,6 +22,7 @@ FEWEST, MOST, SECONDS = 3, 40, 1.0
 """Runs are repeated until there were ``MOST``, or ``FEWEST`` and so many seconds have passed."""
 
 
+@decides("Explain/looks-only")
 def timed(group: Any) -> dict[str, Any]:
     """Times of every step by context, in microseconds since the first of them began."""
     kept = [

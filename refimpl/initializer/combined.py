@@ -6,10 +6,11 @@ import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..ndarray import NDArray, load
 
 
+@decides("Initializer/mixed")
 class Mixed:
     """Several initializers: the first whose regular expression matches the start of the name fills it.
 
@@ -40,6 +41,7 @@ class Mixed:
         )
 
 
+@decides("Initializer/load")
 class Load:
     """Fills from arrays: a dict of name to array, or the name of a ``.params`` file.
 

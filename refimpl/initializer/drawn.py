@@ -7,12 +7,13 @@ from math import prod, sqrt
 import numpy as np
 
 from .. import random
-from ..base import require
+from ..base import decides, require
 from ..ndarray import NDArray
-from .base import Initializer, register
+from .initializer import Initializer, register
 
 
 @register
+@decides("Initializer/uniform")
 class Uniform(Initializer):
     """Weights drawn from the uniform distribution on [-scale, scale)."""
 
@@ -25,6 +26,7 @@ class Uniform(Initializer):
 
 
 @register
+@decides("Initializer/uniform")
 class Normal(Initializer):
     """Weights drawn from the normal distribution with mean 0 and standard deviation ``sigma``."""
 
@@ -37,6 +39,7 @@ class Normal(Initializer):
 
 
 @register
+@decides("Initializer/orthogonal")
 class Orthogonal(Initializer):
     """Orthonormal rows (or columns, whichever are fewer) times ``scale``.
 
@@ -65,6 +68,7 @@ class Orthogonal(Initializer):
 
 
 @register
+@decides("Initializer/xavier")
 class Xavier(Initializer):
     """Weights whose spread keeps the size of signals: s = sqrt(magnitude / factor).
 
@@ -106,6 +110,7 @@ class Xavier(Initializer):
 
 
 @register
+@decides("Initializer/msra")
 class MSRAPrelu(Xavier):
     """Xavier "gaussian" for networks of leaky rectifiers: magnitude 2 / (1 + slope^2)."""
 

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ..base import decides
 from ..ndarray import NDArray
-from .base import Initializer, alias, register
+from .initializer import Initializer, alias, register
 
 
 @register
 @alias("zeros")
+@decides("Initializer/constants")
 class Zero(Initializer):
     """Every weight 0."""
 
@@ -25,6 +27,7 @@ class Zero(Initializer):
 
 @register
 @alias("ones")
+@decides("Initializer/constants")
 class One(Initializer):
     """Every weight 1."""
 
@@ -36,6 +39,7 @@ class One(Initializer):
 
 
 @register
+@decides("Initializer/constants")
 class Constant(Initializer):
     """Every weight ``value``: a number, or an array or list that broadcasts to the weight."""
 
@@ -70,6 +74,7 @@ class Bilinear(Initializer):
 
 
 @register
+@decides("Initializer/lstm-bias")
 class LSTMBias(Initializer):
     """0, but ``forget_bias`` in the second quarter, which an LSTM reads as its forget gate."""
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any, NamedTuple
 
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..ndarray import NDArray, zeros
-from .base import InitDesc, Initializer, create, register
+from .initializer import InitDesc, Initializer, create, register
 
 # Mode of a recurrent network -> the names of its gates, in the order of their rows in a matrix.
 GATES: dict[str, tuple[str, ...]] = {
@@ -74,6 +74,7 @@ class PackedWeights(NamedTuple):
         )
         return 1 + found
 
+    @decides("rnn/packed-order")
     def views(self, vector: NDArray) -> dict[str, NDArray]:
         """Every piece of the vector by name, as a view: writing to it writes to the vector."""
         pieces, start = {}, 0
@@ -96,6 +97,7 @@ class PackedWeights(NamedTuple):
 
 
 @register
+@decides("Initializer/fused")
 class FusedRNN(Initializer):
     """Fills the parameters of a FusedRNNCell gate by gate, as the unfused weights would be filled.
 

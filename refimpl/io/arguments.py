@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import refusal, require
+from ..base import decides, refusal, require
 
 _WORDS = {"true": True, "1": True, "false": False, "0": False}
 
@@ -18,21 +18,24 @@ _WORDS = {"true": True, "1": True, "false": False, "0": False}
 class Arguments:
     """Reads arguments for one iterator; what cannot be read is refused (MXNetError) in its name.
 
-    The clause of a refusal is ``ROOM/argument``, or ``ROOM/required`` for one that is missing; the message names
-    the iterator, which is called like the room unless said otherwise.
+    The clause of a refusal is ``SUBJECT/argument``, or ``SUBJECT/required`` for one that is missing; the message names
+    the iterator, which is called like the subject unless said otherwise.
     """
 
-    def __init__(self, room: str, iterator: str | None = None) -> None:
-        self.room, self.iterator = room, iterator or room
+    def __init__(self, subject: str, iterator: str | None = None) -> None:
+        self.subject, self.iterator = subject, iterator or subject
 
+    @decides("CSVIter/argument", "LibSVMIter/argument", "ImageRecordIter/argument")
     def refused(self, name: str, wanted: str, value: Any) -> Exception:
         """The refusal of one argument."""
-        return refusal(f"{self.room}/argument", f"{self.iterator}: {name} must be {wanted}, got {value!r}")
+        return refusal(f"{self.subject}/argument", f"{self.iterator}: {name} must be {wanted}, got {value!r}")
 
+    @decides("CSVIter/required", "LibSVMIter/required", "ImageRecordIter/required")
     def required(self, **given: Any) -> None:
         """Refuse an argument that is None."""
         for name, value in given.items():
-            require(f"{self.room}/required", value is not None, f"Required parameter {name} is not presented; give it")
+            missing = f"Required parameter {name} is not presented; give it"
+            require(f"{self.subject}/required", value is not None, missing)
 
     def integer(self, name: str, value: Any, least: int | None = None) -> int:
         """A whole number, of ``least`` or more."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..kernels.foundation import reserving
 from .arguments import Arguments
 from .desc import DataDesc
@@ -40,6 +40,7 @@ class CSVIter(RoundIter):
             are fewer labels than samples. The message names the file and the line.
     """
 
+    @decides("CSVIter/labels")
     def __init__(
         self, *, data_csv: str | os.PathLike | None = None, data_shape: Any = None, batch_size: Any = None,
         label_csv: str | os.PathLike | None = None, label_shape: Any = (1,), round_batch: Any = True,
@@ -85,6 +86,7 @@ def _dtype(dtype: Any) -> np.dtype:
     return np.dtype(TYPES[name])
 
 
+@decides("CSVIter/values")
 def _read(name: str | os.PathLike, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """All lines of a file as an array of shape (lines, *shape)."""
     count, found = prod(shape), []

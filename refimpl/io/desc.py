@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ..base import mx_real_t, refusal
+from ..base import decides, mx_real_t, refusal
 
 
 class _NameAndShape(NamedTuple):
@@ -13,6 +13,7 @@ class _NameAndShape(NamedTuple):
     shape: Sequence[int]
 
 
+@decides("DataDesc/two-fields")
 class DataDesc(_NameAndShape):
     """Name and batch shape of one input, with its element type and layout as attributes.
 
@@ -37,6 +38,7 @@ class DataDesc(_NameAndShape):
         return f"DataDesc[{self.name},{self.shape},{self.dtype},{self.layout}]"
 
     @staticmethod
+    @decides("DataDesc/batch-axis")
     def get_batch_axis(layout: str | None) -> int:
         """Position of ``N`` in ``layout``: 0 for None, -1 where there is no ``N``."""
         return 0 if layout is None else layout.find("N")

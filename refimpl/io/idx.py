@@ -20,8 +20,8 @@ from typing import IO
 
 import numpy as np
 
-from ..base import refusal
-from ..reading import open_file
+from ..base import decides, refusal
+from ..files.reading import open_file
 
 LARGEST = 2**31  # bytes; four times the largest file in use (EMNIST)
 MOST_COMPRESSED = 1032  # a deflate stream cannot hold more bytes than this for each of its own
@@ -88,6 +88,7 @@ def _parse(path: Path, stream: IO[bytes], rank: int, most: int) -> np.ndarray:
     return np.frombuffer(values, np.uint8).reshape(sizes)
 
 
+@decides("MNISTIter/gzip")
 def _read(
     path: Path, stream: IO[bytes], start: int, count: int, what: str, *, check: bool = False
 ) -> bytes:

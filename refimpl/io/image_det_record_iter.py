@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..base import require
+from ..base import decides, require
 from ..kernels.foundation import reserving
 from .desc import DataDesc
 from .image_record_iter import RecordIter
@@ -102,6 +102,7 @@ class ImageDetRecordIter(RecordIter):
             DataDesc(label_name, (self.batch_size, self._width)), round_batch=read.flag("round_batch", round_batch),
         )
 
+    @decides("ImageDetRecordIter/values")
     def _objects(self, row: int) -> np.ndarray:
         """The labels of a record, which must be a header and whole objects."""
         labels = self._labels(row, self._file.sample(row))
@@ -116,6 +117,7 @@ class ImageDetRecordIter(RecordIter):
             )
         return labels
 
+    @decides("ImageDetRecordIter/scale", "ImageDetRecordIter/mirror")
     def _rows(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
         with reserving((len(rows), *self._shape), np.float32):
             data = np.zeros((len(rows), *self._shape), np.float32)
@@ -134,6 +136,7 @@ class ImageDetRecordIter(RecordIter):
             labels[place, HEAD : HEAD + len(objects)] = objects
         return data, labels
 
+    @decides("ImageDetRecordIter/size")
     def _sized(self, picture: np.ndarray) -> np.ndarray:
         """The picture in its size within ``data_shape``."""
         height, width = self._shape[1:]

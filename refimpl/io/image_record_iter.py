@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..kernels.foundation import reserving
 from .arguments import Arguments
 from .desc import DataDesc
@@ -83,6 +83,7 @@ class RecordIter(RoundIter):
         self._numbers[row] = sample.number
         return sample
 
+    @decides("ImageRecordIter/labels")
     def _labels(self, row: int, sample: Sample) -> np.ndarray:
         """The labels of a record: those of the list, if there is one."""
         if self._list is None:
@@ -92,6 +93,7 @@ class RecordIter(RoundIter):
         return self._list[sample.number]
 
 
+@decides("ImageRecordIter/values")
 class ImageRecordIter(RecordIter):
     """Pictures out of a RecordIO file: float32, shape ``(batch_size, channels, height, width)``, red first.
 
@@ -178,6 +180,7 @@ class ImageRecordIter(RecordIter):
             data[place] = self._finished(row, self._file.picture(row, sample, self._shape[0]))
         return data, labels[:, 0] if self._width == 1 else labels
 
+    @decides("ImageRecordIter/crop", "ImageRecordIter/mirror", "ImageRecordIter/draws")
     def _finished(self, row: int, picture: np.ndarray) -> np.ndarray:
         """A picture as it is delivered: (channels, height, width)."""
         _, height, width = self._shape
@@ -202,6 +205,7 @@ class ImageRecordIter(RecordIter):
         return normalised(picture.astype(np.float32), self._mean, self._std, self._scale)
 
 
+@decides("ImageRecordIter/scale")
 def normalised(pixels: np.ndarray, mean: list[float], std: list[float], scale: float) -> np.ndarray:
     """(pixel - mean) * (scale * (1 / std)) for each channel, the first axis; float32, rounded at each step."""
     means, stds = (np.array(one, np.float32)[:, None, None] for one in (mean, std))
@@ -214,6 +218,7 @@ def _coin(draws: np.random.MT19937) -> bool:
     return low + (high << 32) < 1 << 63
 
 
+@decides("ImageRecordIter/values")
 class ImageRecordUInt8Iter(ImageRecordIter):
     """As :class:`ImageRecordIter`, but the pixels as they are: uint8, not mirrored and not scaled."""
 
@@ -223,6 +228,7 @@ class ImageRecordUInt8Iter(ImageRecordIter):
         return picture
 
 
+@decides("ImageRecordIter/values")
 class ImageRecordInt8Iter(ImageRecordUInt8Iter):
     """As :class:`ImageRecordUInt8Iter`, but int8: pixels above 127 become 127."""
 

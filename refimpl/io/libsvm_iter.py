@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..ndarray import NDArray, sparse
 from .arguments import Arguments
 from .desc import DataDesc
 from .rounds import RoundIter
-from .text_lines import Line, lines_of, numbers
+from .text_lines import TextLine, lines_of, numbers
 
 # Accepted for old scripts, without effect: they steer threads and devices that do not exist here.
 WITHOUT_EFFECT = {"prefetch_buffer", "ctx"}
@@ -63,7 +63,8 @@ class Table:
         )
 
 
-def _sample(line: Line, cells: list[bytes], width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+@decides("LibSVMIter/values")
+def _sample(line: TextLine, cells: list[bytes], width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(label, columns in ascending order, values) of one line ``label column:value column:value ...``."""
     def refused(clause: str, reason: str) -> Exception:
         return refusal(f"LibSVMIter/{clause}", f'"{line.file}", line {line.number}: {reason}')
@@ -118,6 +119,7 @@ class LibSVMIter(RoundIter):
             names the file and the line.
     """
 
+    @decides("LibSVMIter/labels")
     def __init__(
         self, *, data_libsvm: str | os.PathLike | None = None, data_shape: Any = None, batch_size: Any = None,
         label_libsvm: str | os.PathLike | None = None, label_shape: Any = (1,), num_parts: Any = 1,

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..ndarray import NDArray, array
-from ..restoring import delivered
+from ..ndarray.restoring import delivered
 from .desc import DataBatch, DataDesc
 from .idx import IMAGES, LABELS, read_idx
 from .iterator import MXDataIter
@@ -42,6 +42,7 @@ class MNISTIter(MXDataIter):
             images; or an argument is out of range. Nothing is read past a bad header.
     """
 
+    @decides("MNISTIter/pixels", "MNISTIter/flat", "MNISTIter/parts")
     def __init__(
         self, image: str | os.PathLike = "./train-images-idx3-ubyte",
         label: str | os.PathLike = "./train-labels-idx1-ubyte",
@@ -96,6 +97,7 @@ class MNISTIter(MXDataIter):
         """Go back to before the first batch; the order stays."""
         self._cursor = -self.batch_size
 
+    @decides("MNISTIter/full-batches")
     def iter_next(self) -> bool:
         """Step to the next full batch; False when there is none."""
         self._cursor += self.batch_size
@@ -134,6 +136,7 @@ class MNISTIter(MXDataIter):
         return 0
 
 
+@decides("MNISTIter/order")
 def permutation(count: int, seed: int) -> np.ndarray:
     """MXNet's order of ``count`` images, see :func:`~refimpl.io.shuffling.shuffled`."""
     return shuffled(np.arange(count), stream_of(seed))

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..ndarray import NDArray, array, concatenate
+from ..ndarray.restoring import delivered
 from ..quirks import declare
-from ..restoring import delivered
 from .desc import DataBatch, DataDesc
 from .iterator import DataIter
 
@@ -125,10 +125,12 @@ class NDArrayIter(DataIter):
             descriptions.append(DataDesc(name, tuple(shape), value.dtype, self.layout))
         return descriptions
 
+    @decides("NDArrayIter/reset")
     def reset(self) -> None:
         """Begin the next epoch: rows that roll over come first, and the rest is shuffled if wanted."""
         self._begin(keeping=self._rolls_over())
 
+    @decides("NDArrayIter/hard-reset")
     def hard_reset(self) -> None:
         """Begin an epoch without any row left over from the one before."""
         self._begin(keeping=False)
@@ -143,13 +145,15 @@ class NDArrayIter(DataIter):
             begun |= self._shuffled()
         vars(self).update(begun)
 
+    @decides("NDArrayIter/roll-over")
     def _rolls_over(self) -> bool:
         """Whether the iterator stands on a last batch that is not full and is to be kept."""
         partial = self.num_data - self.batch_size < self.cursor < self.num_data
         return self.last_batch_handle == "roll_over" and partial
 
+    @decides("NDArrayIter/shuffle")
     def _shuffled(self) -> dict[str, Any]:
-        """The rows as they now stand, permuted, so that permutations pile up from epoch to epoch."""
+        """The rows as they now stand, permuted again: an epoch permutes what the last one left."""
         order = self.idx.copy()
         np.random.shuffle(order)  # noqa: NPY002  # the global generator is the one that scripts seed
         single = _SHUFFLE.active
@@ -162,6 +166,7 @@ class NDArrayIter(DataIter):
 
         return {"idx": order, "data": permuted(self.data), "label": permuted(self.label)}
 
+    @decides("NDArrayIter/protocol")
     def iter_next(self) -> bool:
         """Step on by one batch; False after the last row."""
         self.cursor += self.batch_size
@@ -175,6 +180,7 @@ class NDArrayIter(DataIter):
         """
         return delivered(self, self._step)  # type: ignore[no-any-return]  # what the step returns
 
+    @decides("NDArrayIter/discard")
     def _step(self) -> DataBatch:
         if self.iter_next():
             data = self.getdata()
@@ -215,6 +221,7 @@ class NDArrayIter(DataIter):
             return [self._joined(self._wrapped(value, start, stop)) for _, value in source]
         return [self._slice(value, start, stop) for _, value in source]
 
+    @decides("NDArrayIter/pad")
     def _wrapped(self, value: NDArray, start: int, stop: int) -> list[NDArray]:
         """The rows from ``start`` on, then the array again from its beginning as often as needed."""
         rounds, rest = divmod(stop, self.num_data)
@@ -222,6 +229,7 @@ class NDArrayIter(DataIter):
         pieces += [self._slice(value, 0, self.num_data)] * (rounds - 1)
         return [*pieces, self._slice(value, 0, rest)] if rest else pieces
 
+    @decides("NDArrayIter/sparse", "NDArrayIter/copies")
     def _slice(self, value: NDArray, start: int, stop: int) -> NDArray:
         if value.is_sparse:
             return value[start : min(stop, self.num_data)].tostype("default")
@@ -232,6 +240,7 @@ class NDArrayIter(DataIter):
         return concatenate(pieces, axis=self._axis) if len(pieces) > 1 else pieces[0]
 
 
+@decides("NDArrayIter/names")
 def _named_arrays(source: Any, default_name: str) -> NamedArrays:
     """The arrays of ``source`` with their names: a dict sorted by name, a list numbered."""
     if source is None:

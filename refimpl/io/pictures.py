@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..base import decides
+
 # Weights of bilinear interpolation are multiples of 1 / 2048.
 _ONE = 2048
 
 
+@decides("ImageRecordIter/size")
 def resize(picture: np.ndarray, height: int, width: int, method: int) -> np.ndarray:
     """A uint8 picture (rows, columns, channels) in another size.
 
@@ -53,6 +56,7 @@ def _between(old: int, new: int, *, split_edges: bool) -> tuple[np.ndarray, np.n
     return first.clip(0, old - 1), (first + 1).clip(0, old - 1), rest, weight
 
 
+@decides("ImageRecordIter/size")
 def resize_shorter(picture: np.ndarray, size: int, method: int) -> np.ndarray:
     """The picture with its shorter edge ``size`` pixels long, in its proportions."""
     rows, columns = picture.shape[:2]
@@ -61,6 +65,7 @@ def resize_shorter(picture: np.ndarray, size: int, method: int) -> np.ndarray:
     return resize(picture, size, size * columns // rows, method)
 
 
+@decides("ImageRecordIter/size")
 def enlarge(picture: np.ndarray, height: int, width: int, method: int) -> np.ndarray:
     """The picture, enlarged in its proportions if it is less high than ``height``, or less wide than ``width``."""
     rows, columns = picture.shape[:2]

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import MXNetError, refusal, require
-from ..image_records import decoded, unpack
-from ..reading import read_file, size_of
-from ..recordio import _FIRST, _LAST, _MAGIC, _MIDDLE, _WHOLE, MXIndexedRecordIO, MXRecordIO
+from ..base import MXNetError, decides, refusal, require
+from ..files.reading import read_file, size_of
+from ..recordio.image_records import decoded, unpack
+from ..recordio.recordio import _FIRST, _LAST, _MAGIC, _MIDDLE, _WHOLE, MXIndexedRecordIO, MXRecordIO
 
 
 class Sample(NamedTuple):
@@ -22,6 +22,7 @@ class Sample(NamedTuple):
     content: bytes
 
 
+@decides("ImageRecordIter/parts")
 class RecordFile:
     """The records of one part of a file.
 
@@ -125,6 +126,7 @@ class RecordFile:
         return refusal("ImageRecordIter/record", f'"{self.path}", byte {self.places[row]}: {error}')
 
 
+@decides("ImageRecordIter/labels")
 def read_list(path: str | os.PathLike) -> dict[int, np.ndarray]:
     """The labels of each record by its number, from lines ``number<tab>label<tab>...<tab>name``.
 

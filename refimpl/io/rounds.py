@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..base import require
+from ..base import decides, require
 from ..kernels.foundation import reserving
 from ..ndarray import NDArray, array
-from ..restoring import delivered
+from ..ndarray.restoring import delivered
 from .desc import DataBatch, DataDesc
 from .iterator import MXDataIter
 
@@ -56,6 +56,7 @@ class RoundIter(MXDataIter):
 
     # --- the protocol ---
 
+    @decides("MXDataIter/reset")
     def reset(self) -> None:
         """Begin the next epoch, behind the rows that the last batch of the one before has taken."""
         delivered(self, self._begin)
@@ -87,6 +88,7 @@ class RoundIter(MXDataIter):
         self._current = self._batch(rows, missing)
         return True
 
+    @decides("MXDataIter/round-batch")
     def _ahead(self, missing: int) -> np.ndarray:
         """The first rows of the rounds to come; the next epoch begins behind them."""
         pieces: list[np.ndarray] = []
@@ -100,6 +102,7 @@ class RoundIter(MXDataIter):
             self._taken = 0
         return np.concatenate(pieces)
 
+    @decides("MXDataIter/no-round-batch")
     def _batch(self, rows: np.ndarray, pad: int) -> DataBatch:
         data, label = self._rows([int(row) for row in rows])
         index = self._ids(rows)

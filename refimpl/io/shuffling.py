@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..base import decides
+
 
 def stream_of(seed: int) -> np.random.MT19937:
     """The stream of 32-bit numbers that C++'s ``mt19937(seed)`` gives."""
@@ -23,6 +25,7 @@ def below(stream: np.random.MT19937, count: int) -> int:
     return quotient
 
 
+@decides("ImageRecordIter/order")
 def shuffled(order: np.ndarray, stream: np.random.MT19937) -> np.ndarray:
     """A Fisher-Yates shuffle from the front: position i (1, 2, ...) is exchanged with one of 0 to i."""
     made = order.copy()

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base import refusal
-from ..reading import open_file, size_of
+from ..base import decides, refusal
+from ..files.reading import open_file, size_of
 
 _MARK = b"\xef\xbb\xbf"  # some editors begin a UTF-8 file with it
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """One line that is not empty, and where it stands."""
 
     file: Path
@@ -24,6 +24,7 @@ class Line(NamedTuple):
     inside: bool  # whether it belongs to the part that was asked for
 
 
+@decides("CSVIter/open", "LibSVMIter/open")
 def files_of(iterator: str, name: str | os.PathLike) -> list[Path]:
     """The files that a name stands for: a file, the files of a folder by name, or several between ``;``.
 
@@ -39,7 +40,8 @@ def files_of(iterator: str, name: str | os.PathLike) -> list[Path]:
     return found
 
 
-def lines_of(iterator: str, name: str | os.PathLike, parts: int = 1, part: int = 0) -> Iterator[Line]:
+@decides("CSVIter/empty", "CSVIter/open", "LibSVMIter/empty", "LibSVMIter/open", "LibSVMIter/parts")
+def lines_of(iterator: str, name: str | os.PathLike, parts: int = 1, part: int = 0) -> Iterator[TextLine]:
     """The lines that are not empty, and whether each is in the part.
 
     All files count as one text of n bytes, cut at each byte c = ceil(n / m) * k. A line that begins just there
@@ -60,7 +62,7 @@ def lines_of(iterator: str, name: str | os.PathLike, parts: int = 1, part: int =
                     place = start + begin if begin else start + 0.5
                     inside = bool(first < place <= last)
                     seen = seen or inside
-                    yield Line(file, number, text, inside)
+                    yield TextLine(file, number, text, inside)
     except OSError as error:
         raise refusal(
             f"{iterator}/open", f'cannot open "{error.filename or name}": {error.strerror or error}'
@@ -104,4 +106,4 @@ def bad_cell(cells: list[bytes], dtype: np.dtype) -> str:
     return repr(b",".join(cells)[:40].decode("utf-8", "replace"))
 
 
-__all__ = ["Line", "bad_cell", "files_of", "lines_of", "numbers"]
+__all__ = ["TextLine", "bad_cell", "files_of", "lines_of", "numbers"]

@@ -8,7 +8,7 @@ from contextlib import suppress
 from threading import Lock
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from .desc import DataBatch, DataDesc
 from .iterator import DataIter
 
@@ -57,6 +57,7 @@ class _CurrentBatch(DataIter):
         return self._current().pad
 
 
+@decides("ResizeIter/size")
 class ResizeIter(_CurrentBatch):
     """Epochs of exactly ``size`` batches out of another iterator, which starts again when it ends.
 
@@ -109,6 +110,7 @@ class ResizeIter(_CurrentBatch):
             return self.data_iter.next()
 
 
+@decides("PrefetchingIter/joined")
 class PrefetchingIter(_CurrentBatch):
     """Batches of one or more iterators side by side, each fetched by a thread one batch ahead.
 
@@ -230,6 +232,7 @@ class PrefetchingIter(_CurrentBatch):
         return True
 
 
+@decides("PrefetchingIter/errors")
 class _Ahead:
     """What an iterator has fetched ahead of time: ``batches`` by number, None for the end."""
 

@@ -1,7 +1,7 @@
 """mx.kv: key-value stores, which sum gradients of several devices and hand weights back.
 
-``local.py`` is the store of one process and the statement of its push and pull rules; ``base.py`` is what any store
-offers, and the names under which stores are created. ``server.py`` is the parameter server, ``distributed.py`` the
+``interface.py`` is what every store offers, ``creation.py`` which store a name stands for. ``local.py`` is the store of
+one process and the statement of its push and pull rules. ``server.py`` is the parameter server, ``distributed.py`` the
 store of a worker that talks to it, ``simulated.py`` a cluster of both within one process. ``histories.py`` judges any
 parameter server by what it handed out.
 """

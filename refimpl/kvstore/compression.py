@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..base import refusal, require
-from ..kernels import two_bit
+from ..base import decides, refusal, require
 from ..kernels.foundation import allocate, as_buffer
+from ..kernels.shared import two_bit
 from ..ndarray import NDArray
 
 TYPE = "2bit"
@@ -121,6 +121,7 @@ class TwoBit:
         flat = as_buffer(np.asarray(packed, two_bit.WORD))
         return two_bit.decode(flat, self.threshold, tuple(shape), np.dtype(kind)).to_numpy().astype(dtype)
 
+    @decides("KVStore/compression")
     def sent(self, gradient: NDArray, residual: NDArray | None) -> tuple[NDArray, NDArray]:
         """What arrives of a dense gradient, and the new residual: both new arrays on the gradient's device.
 

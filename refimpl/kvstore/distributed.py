@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from .. import optimizer as opt
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..ndarray import NDArray
 from ..optimizer.states import dumps_optimizer
 from . import messages as say
 from . import rows
 from .compression import TwoBit
-from .learning import as_array, as_value
 from .local import KVStore, UpdateFunction
+from .optimizer_step import as_array, as_value
 from .pairs import Groups, Key, require_shape
 from .placement import Part, big_array_bound, parts_of
 from .transport import Ticket, Transport
@@ -47,6 +47,7 @@ class DistributedKVStore(KVStore):
     optimizer as it comes. With ``device`` in the name a worker's own arrays are added up left to right.
     """
 
+    @decides("Cluster/sync-names")
     def __init__(self, name: str, transport: Transport, rank: int, table: int) -> None:
         super().__init__(name)
         self._transport, self._rank, self._table = transport, rank, table
@@ -59,6 +60,7 @@ class DistributedKVStore(KVStore):
 
     # --- the verbs -------------------------------------------------------------------------------
 
+    @decides("Cluster/init")
     def init(self, key: Any, value: Any) -> None:
         """Give keys their first arrays: those of worker 0. Returns when they are there.
 
@@ -85,7 +87,7 @@ class DistributedKVStore(KVStore):
             whole = as_value(array) if self._rank == 0 else None
             for number, part in enumerate(known.parts):
                 piece = None if whole is None else cut(whole, part.begin, part.end)
-                body = say.Init(self._place(name, number), _shape_of(known, part), piece)
+                body = say.Init(self._part_id(name, number), _shape_of(known, part), piece)
                 tickets.append(self._send(part.server, body))
         for ticket in tickets:
             ticket.wait()
@@ -115,7 +117,7 @@ class DistributedKVStore(KVStore):
             piece: Any = cut(whole, part.begin, part.end)
             if self._compression is not None and not replace:
                 piece = self._packed(key, number, piece)
-            tickets.append(self._send(part.server, say.Push(self._place(key, number), piece, replace)))
+            tickets.append(self._send(part.server, say.Push(self._part_id(key, number), piece, replace)))
 
     def _pull_one(self, key: Key, targets: list[NDArray]) -> None:
         """Ask for all parts of one key at once, and copy what comes into every target."""
@@ -125,13 +127,14 @@ class DistributedKVStore(KVStore):
         if not targets:
             return
         asked = [
-            (part.begin, self._send(part.server, say.Pull(self._place(key, number))))
+            (part.begin, self._send(part.server, say.Pull(self._part_id(key, number))))
             for number, part in enumerate(known.parts)
         ]
         held = as_array(self._received(key, asked))
         for target in targets:
             held.copyto(target)
 
+    @decides("Cluster/rows")
     def _holding(self, key: Key, ids: NDArray) -> NDArray:
         """The rows ``ids`` of a key, from the servers that have them."""
         known = self._known[key]
@@ -139,7 +142,7 @@ class DistributedKVStore(KVStore):
         asked = []
         for number, part in enumerate(known.parts):
             there = wanted[(wanted >= part.begin) & (wanted < part.end)] - part.begin
-            body = say.PullRows(self._place(key, number), there)
+            body = say.PullRows(self._part_id(key, number), there)
             asked.append((part.begin, self._send(part.server, body)))
         return as_array(self._received(key, asked))
 
@@ -150,6 +153,7 @@ class DistributedKVStore(KVStore):
         answers = [(begin, ticket.wait()) for begin, ticket in asked]
         return joined([(begin, answer.value) for begin, answer in answers if isinstance(answer, say.Held)])
 
+    @decides("Cluster/replace")
     def replace(self, key: Any, value: Any) -> None:
         """Put arrays in the place of what is stored, past the optimizer: worker 0's arrays, when all have called.
 
@@ -186,6 +190,7 @@ class DistributedKVStore(KVStore):
         self._compression = TwoBit.from_parameters(compression_params)
         self._send_command_to_servers(say.COMPRESSION, str(sorted(compression_params.items())))
 
+    @decides("Cluster/compression")
     def _packed(self, key: Key, number: int, piece: say.Value) -> say.Packed:
         assert self._compression is not None
         assert not isinstance(piece, say.Rows)
@@ -203,6 +208,7 @@ class DistributedKVStore(KVStore):
 
     _set_updater = set_updater
 
+    @decides("Cluster/optimizer")
     def set_optimizer(self, optimizer: opt.Optimizer) -> None:
         """Update stored weights on the servers with worker 0's optimizer; states start afresh.
 
@@ -240,6 +246,7 @@ class DistributedKVStore(KVStore):
                 ticket.wait()
         self._transport.barrier(self._rank, self._table)
 
+    @decides("Cluster/leave")
     def leave(self) -> None:
         """Take no further part: the other workers go on without this one."""
         self._transport.stop(self._rank)
@@ -261,8 +268,8 @@ class DistributedKVStore(KVStore):
         for ticket in [self._send(server, body) for server in range(self._transport.servers)]:
             ticket.wait()
 
-    def _place(self, key: Key, number: int) -> say.Place:
-        return say.Place(self._table, key, number)
+    def _part_id(self, key: Key, number: int) -> say.PartId:
+        return say.PartId(self._table, key, number)
 
 
 def _shape_of(known: Known, part: Part) -> tuple[int, ...]:

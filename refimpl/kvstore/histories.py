@@ -28,8 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from ..base import require
-from .history_events import Event, History, Key, tag
+from ..base import decides, require
+from .history_events import History, HistoryEvent, Key, tag
 
 NAMES = (
     "garbage", "wrong key", "duplicated", "torn", "lost", "out of order", "read your writes", "backwards", "early",
@@ -133,6 +133,7 @@ class Findings:
         return found
 
 
+@decides("History/check")
 def check(history: History, kind: str = "dist_sync", threshold: float | None = None) -> list[Violation]:
     """What no sound server of this kind could have handed out: at most one violation of each name per pull.
 
@@ -173,6 +174,7 @@ def check(history: History, kind: str = "dist_sync", threshold: float | None = N
     return sorted(found, key=lambda violation: NAMES.index(violation.name))
 
 
+@decides("History/check", "History/gone")
 def _judged(findings: Findings, read: Read, ever: np.ndarray, before: np.ndarray | None) -> Iterator[Violation]:
     """What is wrong with one pull of tags; ``ever`` is what some pull holds, ``before`` what this session held."""
     told: set[str] = set()
@@ -255,6 +257,7 @@ def _incomparable(history: History, reads: list[Read]) -> Iterator[Violation]:
                 break
 
 
+@decides("History/wait")
 def _unanswered(findings: Findings) -> Iterator[Violation]:
     """Pulls that could have been answered."""
     for worker, key, pushed in findings.waits:
@@ -315,4 +318,4 @@ def _residuals(findings: Findings, key: Key, reads: list[Read], threshold: float
             )
 
 
-__all__ = ["NAMES", "Event", "History", "Violation", "check", "tag"]
+__all__ = ["NAMES", "History", "HistoryEvent", "Violation", "check", "tag"]

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from ..atomic import write_atomically
-from ..base import MXNetError, refusal, require
-from ..reading import open_file
+from ..base import MXNetError, decides, refusal, require
+from ..files.atomic import write_atomically
+from ..files.reading import open_file
 from .messages import Key
 
 KINDS = ("init", "push", "pull", "wait", "barrier", "leave", "lost")
@@ -41,7 +41,7 @@ def tag(worker: int, push: int, workers: int, pushes: int, rows: int = 1) -> np.
 
 
 @dataclass(frozen=True, eq=False)
-class Event:
+class HistoryEvent:
     """One thing that a worker did.
 
     ``kind`` is "init", "push", "pull", "wait" (a pull that was not answered), "barrier", "leave" (it went, and
@@ -68,48 +68,50 @@ class History:
             f"{workers} workers with {pushes} pushes need more than {MOST_COLUMNS} columns",
         )
         self.workers, self.pushes, self.width = workers, pushes, workers * pushes
-        self.events: list[Event] = []
+        self.events: list[HistoryEvent] = []
         self._made = [0] * workers
         self._shapes: dict[Key, tuple[int, ...]] = {}
         self._numbers = 0
 
     def init(self, worker: int, key: Key) -> None:
         """A worker initialised a key."""
-        self.add(Event(worker, "init", key))
+        self.add(HistoryEvent(worker, "init", key))
 
     def push(self, worker: int, key: Key, rows: int = 1, value: Any = None) -> np.ndarray:
         """A worker pushes next: returns the tag to push, or ``value`` if that is given."""
         number = self._made[worker] if 0 <= worker < self.workers else 0
         given = None if value is None else np.array(value, np.float32)
-        self.add(Event(worker, "push", key, number, given))
+        self.add(HistoryEvent(worker, "push", key, number, given))
         return tag(worker, number, self.workers, self.pushes, rows) if given is None else given
 
     def pull(self, worker: int, key: Key, value: Any) -> None:
         """A worker was given ``value``."""
-        self.add(Event(worker, "pull", key, value=np.array(value, np.float32)))
+        self.add(HistoryEvent(worker, "pull", key, value=np.array(value, np.float32)))
 
     def wait(self, worker: int, key: Key) -> None:
         """A worker asked for a key, and was not answered when everybody had finished."""
-        self.add(Event(worker, "wait", key))
+        self.add(HistoryEvent(worker, "wait", key))
 
     def barrier(self, worker: int) -> None:
         """A worker passed a barrier."""
-        self.add(Event(worker, "barrier"))
+        self.add(HistoryEvent(worker, "barrier"))
 
+    @decides("History/gone")
     def leave(self, worker: int) -> None:
         """A worker left."""
-        self.add(Event(worker, "leave"))
+        self.add(HistoryEvent(worker, "leave"))
 
+    @decides("History/gone")
     def lost(self, worker: int) -> None:
         """A worker was lost; it may come back."""
-        self.add(Event(worker, "lost"))
+        self.add(HistoryEvent(worker, "lost"))
 
     def named(self, column: int) -> str:
         """The push that a column stands for, in words."""
         worker, push = divmod(int(column), self.pushes)
         return f"worker {worker}'s push {push} of all"
 
-    def add(self, event: Event) -> None:
+    def add(self, event: HistoryEvent) -> None:
         """Write an event down.
 
         Raises:
@@ -132,7 +134,7 @@ class History:
         self._made[event.worker] += numbered
         self.events.append(event)
 
-    def _measure(self, event: Event) -> None:
+    def _measure(self, event: HistoryEvent) -> None:
         """Refuse an array that is not like the others of its key, or of tags."""
         assert event.value is not None
         assert event.key is not None
@@ -145,6 +147,7 @@ class History:
 
     # --- files -----------------------------------------------------------------------------------
 
+    @decides("History/file")
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write JSON lines.
 
@@ -160,6 +163,7 @@ class History:
         write_atomically(str(path), "".join(line + "\n" for line in lines).encode())
 
     @classmethod
+    @decides("History/file")
     def load(cls, path: str | os.PathLike[str]) -> History:
         """Read JSON lines, from anybody: nothing is believed, and no more is read than the limits of this page.
 
@@ -208,7 +212,7 @@ def _integer(digits: str) -> int:
     return int(digits)
 
 
-def _event(record: dict[str, Any]) -> Event:
+def _event(record: dict[str, Any]) -> HistoryEvent:
     unknown = record.keys() - set(FIELDS)
     _require(not unknown, "names in an event", ", ".join(sorted(unknown)), "only " + ", ".join(FIELDS))
     given = dict(record)
@@ -222,7 +226,7 @@ def _event(record: dict[str, Any]) -> Event:
                 given["value"] = np.array(rows, np.float64).astype(np.float32)
         except OverflowError:
             raise refusal("History/line", "value holds a number that is too large") from None
-    return Event(**{"worker": None, "kind": None, **given})
+    return HistoryEvent(**{"worker": None, "kind": None, **given})
 
 
 def _require(holds: object, what: str, given: Any, expected: Any = None) -> None:
@@ -239,4 +243,4 @@ def _short(given: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-__all__ = ["Event", "History", "Key", "tag"]
+__all__ = ["History", "HistoryEvent", "Key", "tag"]

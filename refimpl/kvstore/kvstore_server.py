@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..base import decides
 from ..optimizer.states import loads_optimizer
 from .messages import OPTIMIZER
 
 
+@decides("Cluster/server-class")
 class KVStoreServer:
     """Hands commands to a store. The servers of a cluster need none of these: they run where the cluster runs."""
 

@@ -11,15 +11,15 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from .. import optimizer as opt
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..context import cpu
 from ..ndarray import NDArray
+from ..ndarray.restoring import unchanged_on_failure
 from ..optimizer import states
 from ..quirks import declare
-from ..restoring import unchanged_on_failure
 from . import rows, sums
-from .base import KVStoreBase
 from .compression import TwoBit, working_type
+from .interface import KVStoreBase
 from .pairs import Groups, Key, flatten, of_one_kind, require_integer, require_shape
 
 UpdateFunction = Callable[[Any, NDArray, NDArray], None]
@@ -59,6 +59,7 @@ class KVStore(KVStoreBase):
 
     # --- the two rules ---------------------------------------------------------------------------
 
+    @decides("KVStore/push-replaces")
     def _push_one(self, key: Key, arrays: list[NDArray]) -> None:
         """Add up what was pushed; it replaces the stored array, or the updater is called with both."""
         stored = self._find(key)
@@ -72,6 +73,7 @@ class KVStore(KVStoreBase):
             self._update(key, merged, stored)
         self._unsent |= unsent  # last, so that a push that failed can be pushed again
 
+    @decides("KVStore/updater", "KVStore/updater-key")
     def _update(self, key: Key, merged: NDArray, stored: NDArray) -> None:
         """Call the updater, which changes the stored array."""
         assert self._updater is not None
@@ -85,6 +87,7 @@ class KVStore(KVStoreBase):
                 raise
             traceback.print_exc()
 
+    @decides("KVStore/pull-copies")
     def _pull_one(self, key: Key, targets: list[NDArray]) -> None:
         """Copy the stored array into every target, cast to the target's dtype; the shapes are right."""
         stored = self._find(key)
@@ -98,21 +101,22 @@ class KVStore(KVStoreBase):
         device: total = a0 + a1 + a2 + ..., from the left.
         Several arrays are cast to the stored type first.
         """
-        home = cpu() if self._mode == "local" else arrays[0].context
+        context = cpu() if self._mode == "local" else arrays[0].context
         if any(array.is_sparse for array in arrays):
             rows.require_rows(key, arrays, stored)
-            return rows.summed(arrays, home)
+            return rows.summed(arrays, context)
         if len(arrays) == 1:
             if self._updater is None:  # which would judge it
                 sums.require_alike(key, arrays, stored)
             if _ALIAS.active:
-                return arrays[0] if arrays[0].context.memory == home.memory else arrays[0].as_in_context(home)
-            return arrays[0].copyto(home)  # type: ignore[return-value]  # a Context gives an NDArray
+                return arrays[0] if arrays[0].context.memory == context.memory else arrays[0].as_in_context(context)
+            return arrays[0].copyto(context)  # type: ignore[return-value]  # a Context gives an NDArray
         sums.require_alike(key, arrays, stored)
-        return sums.added_up(arrays, home, stored.dtype, GROUP[self._mode])
+        return sums.added_up(arrays, context, stored.dtype, GROUP[self._mode])
 
     # --- calls -----------------------------------------------------------------------------------
 
+    @decides("KVStore/init-copies")
     def init(self, key: Any, value: Any) -> None:
         """Give keys their first arrays, which are copied. An updater is not called.
 
@@ -126,8 +130,8 @@ class KVStore(KVStoreBase):
             if name in self._stored or name in made:
                 twice = name
                 break
-            home = cpu() if self._mode == "local" else array.context
-            made[name] = array.copyto(home)  # type: ignore[assignment]  # a Context gives an NDArray
+            context = cpu() if self._mode == "local" else array.context
+            made[name] = array.copyto(context)  # type: ignore[assignment]  # a Context gives an NDArray
         self._stored |= made  # none, when there was no memory for one of them
         require(
             "KVStore/duplicate-init", twice is None,
@@ -153,6 +157,7 @@ class KVStore(KVStoreBase):
         for name, arrays in groups:
             self._push_one(name, arrays)
 
+    @decides("KVStore/atomic")
     def _undone_on_failure(self, groups: Groups, targets: Groups = ()) -> AbstractContextManager[None]:
         """A block that pushes ``groups`` to their keys, and pulls into ``targets``, altogether or not at all."""
         changed = [] if self._updater is None else [self._stored[name] for name, _ in groups]
@@ -172,6 +177,7 @@ class KVStore(KVStoreBase):
         require("KVStore/pull-out", out is not None, "pull needs out=, an array or a list", AssertionError)
         self._pull_all(self._targets(key, out, ignore_sparse))
 
+    @decides("KVStore/pull-sparse")
     def _targets(self, key: Any, out: Any, ignore_sparse: bool = True) -> Groups:
         """The arrays to pull into, found to fit."""
         groups = self._grouped(key, out)
@@ -256,6 +262,7 @@ class KVStore(KVStoreBase):
         made = array.astype(stored.dtype).as_in_context(stored.context)
         return made if made.stype == stored.stype else rows.stored_as(made, stored.stype)
 
+    @decides("KVStore/pushpull")
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
         """Push ``value``, then pull into ``out``, or back into ``value``; when one fails, nothing has changed."""
         require_integer(priority)
@@ -280,6 +287,7 @@ class KVStore(KVStoreBase):
 
     _set_updater = set_updater
 
+    @decides("KVStore/set-optimizer")
     def set_optimizer(self, optimizer: opt.Optimizer) -> None:
         """Update stored weights with ``optimizer`` on each push; states start afresh."""
         require(
@@ -289,6 +297,7 @@ class KVStore(KVStoreBase):
         )
         self.set_updater(opt.get_updater(optimizer))
 
+    @decides("KVStore/states")
     def save_optimizer_states(self, fname: str, dump_optimizer: bool = False) -> None:
         """Write the optimizer's states to a ``.states`` file.
 
@@ -298,6 +307,7 @@ class KVStore(KVStoreBase):
         """
         states.save(fname, self._require_updater("save").get_states(dump_optimizer))
 
+    @decides("KVStore/states")
     def load_optimizer_states(self, fname: str) -> None:
         """Read what :meth:`save_optimizer_states` or MXNet 1.x wrote.
 
@@ -333,6 +343,7 @@ class KVStore(KVStoreBase):
         )
         self._compression = TwoBit.from_parameters(compression_params)
 
+    @decides("KVStore/compression", "KVStore/compression-residual")
     def _compressed(
         self, key: Key, arrays: Sequence[NDArray], stored: NDArray
     ) -> tuple[list[NDArray], dict[tuple[Key, int], NDArray]]:
@@ -379,9 +390,11 @@ class KVStore(KVStoreBase):
         """1: there is one worker."""
         return 1
 
+    @decides("KVStore/alone")
     def _barrier(self) -> None:
         """Wait for the other workers, of which there are none."""
 
+    @decides("KVStore/alone")
     def _send_command_to_servers(self, head: int, body: str) -> None:
         """Tell the servers something; there are none."""
 
@@ -394,11 +407,13 @@ class KVStore(KVStoreBase):
             )
         return self._stored[key]
 
+    @decides("KVStore/pairing")
     def _pairs(self, keys: Any, values: Any) -> list[tuple[Key, NDArray]]:
         """Every (key, array) of one call; fixes the kind of the store's keys."""
         pairs, self._key_kind = of_one_kind(flatten(keys, values), self._key_kind)
         return pairs
 
+    @decides("KVStore/push-merges", "KVStore/push-order", "KVStore/sum-order-call")
     def _grouped(self, keys: Any, values: Any) -> list[tuple[Key, list[NDArray]]]:
         """The arrays of one call by key: int keys ascending, str keys in the order of their init."""
         pairs = self._pairs(keys, values)

@@ -12,15 +12,15 @@ Key = int | str
 
 
 @dataclass(frozen=True)
-class Place:
+class PartId:
     """One part of one array: which store, which key, which part of it (0 unless it is split)."""
 
     table: int
     key: Key
-    part: int = 0
+    number: int = 0
 
     def __str__(self) -> str:
-        return f"key {self.key!r}" + (f" (part {self.part})" if self.part else "")
+        return f"key {self.key!r}" + (f" (part {self.number})" if self.number else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class Open:
 class Init:
     """Give a part its first value: worker 0 sends ``value``, the others None, and wait until it is there."""
 
-    place: Place
+    part: PartId
     shape: tuple[int, ...]
     value: Value | None
 
@@ -81,7 +81,7 @@ class Init:
 class Push:
     """Hand in a gradient, or with ``replace`` a value that takes the place of the stored one."""
 
-    place: Place
+    part: PartId
     value: Value | Packed
     replace: bool = False
 
@@ -90,14 +90,14 @@ class Push:
 class Pull:
     """Ask for a part."""
 
-    place: Place
+    part: PartId
 
 
 @dataclass(frozen=True, eq=False)
 class PullRows:
     """Ask for the rows ``ids`` (ascending, once each) of a row_sparse part."""
 
-    place: Place
+    part: PartId
     ids: np.ndarray
 
 
@@ -162,12 +162,13 @@ Answer = Done | Held | Refused
 class Request:
     """A worker's message to one server.
 
-    ``number`` counts its messages to this server from 0, in each ``life`` of the worker anew; every number
-    below ``answered`` has had its answer.
+    ``incarnation`` is 0 at first and one more each time the worker comes back after it was lost or had left.
+    ``number`` counts the messages of this incarnation to this server, from 0; every number below ``answered`` has had
+    its answer.
     """
 
     worker: int
-    life: int
+    incarnation: int
     number: int
     answered: int
     body: Any
@@ -178,13 +179,13 @@ class Reply:
     """A server's answer to the request of that number."""
 
     worker: int
-    life: int
+    incarnation: int
     number: int
     body: Any
 
 
 __all__ = [
     "COMMANDS", "COMPRESSION", "MULTI_PRECISION", "OPTIMIZER", "PROFILER", "STOP", "SYNC", "Answer", "Barrier", "Body",
-    "Command", "Done", "Held", "Init", "Join", "Key", "Leave", "Open", "Packed", "Place", "Pull", "PullRows", "Push",
+    "Command", "Done", "Held", "Init", "Join", "Key", "Leave", "Open", "Packed", "PartId", "Pull", "PullRows", "Push",
     "Refused", "Reply", "Request", "Rows", "Value",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import index
 from typing import Any
 
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..ndarray import NDArray
 from .messages import Key
 
@@ -23,6 +23,7 @@ def require_shape(key: Key, held: tuple[int, ...], target: NDArray) -> None:
         )
 
 
+@decides("KVStore/pairing")
 def flatten(keys: Any, values: Any) -> Iterator[tuple[Key, NDArray]]:
     """Pair keys and arrays of any of the accepted forms.
 

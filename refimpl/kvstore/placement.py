@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from ..base import refusal
+from ..base import decides, refusal
 from .messages import Key
 
 # An array of so many elements is split among the servers.
@@ -40,12 +40,14 @@ def big_array_bound() -> int:
         ) from None
 
 
-def home(key: Key, servers: int) -> int:
+@decides("Cluster/placement")
+def server_of(key: Key, servers: int) -> int:
     """The server of a small array: (key * 9973) mod servers; a string counts as the CRC-32 of its UTF-8 bytes."""
     number = zlib.crc32(key.encode("utf-8", "surrogatepass")) if isinstance(key, str) else key
     return number * SPREAD % servers
 
 
+@decides("Cluster/split")
 def parts_of(key: Key, shape: Sequence[int], servers: int, bound: int) -> tuple[Part, ...]:
     """The parts of an array: one, or from ``bound`` elements on one for each of n servers (a scalar stays whole).
 
@@ -53,9 +55,9 @@ def parts_of(key: Key, shape: Sequence[int], servers: int, bound: int) -> tuple[
     """
     rows = shape[0] if shape else 1
     if not shape or prod(shape) < bound or servers == 1:
-        return (Part(home(key, servers), 0, rows),)
+        return (Part(server_of(key, servers), 0, rows),)
     edges = [(2 * rows * i + servers) // (2 * servers) for i in range(servers + 1)]
     return tuple(Part(i, edges[i], edges[i + 1]) for i in range(servers))
 
 
-__all__ = ["Part", "big_array_bound", "home", "parts_of"]
+__all__ = ["Part", "big_array_bound", "parts_of", "server_of"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..context import Context
 from ..kernels.foundation import as_buffer
 from ..ndarray import NDArray
@@ -45,12 +45,12 @@ def require_dense(key: Any, arrays: Sequence[NDArray]) -> None:
     )
 
 
-def summed(arrays: Sequence[NDArray], home: Context) -> NDArray:
+def summed(arrays: Sequence[NDArray], context: Context) -> NDArray:
     """The sum of arrays of which one at least is row_sparse, from the left, in new memory and the storage of the first.
 
     Every row that one of them stores is stored.
     """
-    total, *rest = [array.as_in_context(home) for array in arrays]
+    total, *rest = [array.as_in_context(context) for array in arrays]
     stype = total.stype
     for other in rest:
         total = add(total, other)
@@ -91,6 +91,7 @@ def paired(outs: Sequence[NDArray], row_ids: Any) -> list[NDArray]:
     return given if len(given) == len(outs) else given * len(outs)
 
 
+@decides("KVStore/row-sparse-pull")
 def pull(key: Any, stored: NDArray, out: NDArray, ids: NDArray) -> None:
     """Give ``out`` the rows of ``stored`` that ``ids`` list, ascending and once each; a missing one is zeros.
 
@@ -116,7 +117,7 @@ def pull(key: Any, stored: NDArray, out: NDArray, ids: NDArray) -> None:
     there = np.zeros(len(rows), bool)
     if len(held):
         there = held[np.minimum(places, len(held) - 1)] == rows
-    home = stored.context
+    context = stored.context
     values = spread(stored._values, as_buffer(np.where(there, places, -1), stored._values.handle.device))
-    found = RowSparseNDArray(values, (array_of(rows, home, rows.dtype),), stored.shape, ordered=True)
+    found = RowSparseNDArray(values, (array_of(rows, context, rows.dtype),), stored.shape, ordered=True)
     found.copyto(out)

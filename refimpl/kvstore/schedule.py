@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..base import refusal
+from ..base import decides, refusal
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ SOME = Faults(drops=8, duplicates=8, crashes=2)
 RARITY = 12
 
 
+@decides("Cluster/replay")
 class Choices:
     """Decides between what is possible, and remembers its decisions.
 
@@ -59,7 +60,7 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class Event:
+class NetworkEvent:
     """Something that happened: ``action`` to what passes between a worker and a server."""
 
     action: str
@@ -73,4 +74,4 @@ class Event:
         return f"{self.action:<10}{who:<10}{which:<10}{self.what}".rstrip()
 
 
-__all__ = ["NONE", "RARITY", "SOME", "Choices", "Event", "Faults"]
+__all__ = ["NONE", "RARITY", "SOME", "Choices", "Faults", "NetworkEvent"]

@@ -16,11 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from ..base import MXNetError
+from ..base import MXNetError, decides
 from ..optimizer import Optimizer
 from ..optimizer.states import loads_optimizer
 from .compression import TwoBit
-from .learning import NOTHING, updated
 from .messages import (
     COMMANDS,
     MULTI_PRECISION,
@@ -37,7 +36,7 @@ from .messages import (
     Leave,
     Open,
     Packed,
-    Place,
+    PartId,
     Pull,
     PullRows,
     Push,
@@ -46,6 +45,7 @@ from .messages import (
     Request,
     Value,
 )
+from .optimizer_step import NOTHING, updated
 from .values import add_up, cast, rows_of, stored_like, widened
 
 Sent = tuple[int, int, Answer]
@@ -53,10 +53,13 @@ Sent = tuple[int, int, Answer]
 
 
 @dataclass(frozen=True)
-class Line:
-    """The line to one worker: which request comes next, which came too early, what was answered."""
+class Connection:
+    """The connection to one worker: which request comes next, which came too early, what was answered.
 
-    life: int = 0
+    ``incarnation`` counts how often the worker connected; see :class:`~refimpl.kvstore.messages.Request`.
+    """
+
+    incarnation: int = 0
     expected: int = 0
     early: Mapping[int, Request] = field(default_factory=dict)
     answers: Mapping[int, Answer] = field(default_factory=dict)
@@ -77,11 +80,15 @@ class Stored:
 
 @dataclass(frozen=True)
 class Table:
-    """One store: its kind, its parts, its optimizer, and who waits for what."""
+    """One store: its kind, its parts, its optimizer, and who waits for what.
+
+    ``inits`` holds the workers (with request number and request) that wait until worker 0 has initialised a part;
+    ``barrier`` the request numbers of the workers that wait at the barrier.
+    """
 
     sync: bool
-    parts: Mapping[Place, Stored] = field(default_factory=dict)
-    unborn: Mapping[Place, tuple[tuple[int, int, Init], ...]] = field(default_factory=dict)
+    parts: Mapping[PartId, Stored] = field(default_factory=dict)
+    inits: Mapping[PartId, tuple[tuple[int, int, Init], ...]] = field(default_factory=dict)
     optimizer: Optimizer | None = None
     multi_precision: bool = False
     barrier: Mapping[int, int] = field(default_factory=dict)
@@ -92,7 +99,7 @@ class Server:
     """All that a server knows. ``members`` are the workers that rounds and barriers wait for."""
 
     members: frozenset[int]
-    lines: Mapping[int, Line] = field(default_factory=dict)
+    connections: Mapping[int, Connection] = field(default_factory=dict)
     tables: Mapping[int, Table] = field(default_factory=dict)
     stopped: bool = False
 
@@ -105,39 +112,41 @@ def start(workers: int) -> Server:
 # --- once, and in order ---------------------------------------------------------------------------
 
 
+@decides("Cluster/pure", "Cluster/once")
 def step(server: Server, request: Request) -> tuple[Server, list[Reply]]:
     """The server after a message, and its replies.
 
     Requests of one worker count in the order of their numbers, each once: one that comes too early is kept, one
-    that comes again is answered again as it was the first time. A worker that begins a new life is met afresh,
-    and what is left of its old one counts no longer.
+    that comes again is answered again as it was the first time. A worker that comes back begins a new incarnation:
+    its numbers begin at 0 again, and requests of an older incarnation are dropped.
     """
     worker = request.worker
-    line = server.lines.get(worker, Line())
-    if request.life < line.life:
+    connection = server.connections.get(worker, Connection())
+    if request.incarnation < connection.incarnation:
         return server, []
-    if request.life > line.life:
-        server, line = _forget(server, worker), Line(request.life)
-    if request.number < line.expected:
-        if request.number not in line.answers:
+    if request.incarnation > connection.incarnation:
+        server, connection = _forget(server, worker), Connection(request.incarnation)
+    if request.number < connection.expected:
+        if request.number not in connection.answers:
             return server, []  # it waits for somebody
-        return server, [Reply(worker, line.life, request.number, line.answers[request.number])]
-    done = {number: answer for number, answer in line.answers.items() if number >= request.answered}
-    line = replace(line, early={**line.early, request.number: request}, answers=done)
+        return server, [Reply(worker, connection.incarnation, request.number, connection.answers[request.number])]
+    done = {number: answer for number, answer in connection.answers.items() if number >= request.answered}
+    connection = replace(connection, early={**connection.early, request.number: request}, answers=done)
     replies: list[Reply] = []
-    while line.expected in line.early:
-        early = dict(line.early)
-        now = early.pop(line.expected)
-        server = _with_line(server, worker, replace(line, expected=line.expected + 1, early=early))
+    while connection.expected in connection.early:
+        early = dict(connection.early)
+        now = early.pop(connection.expected)
+        server = _with_connection(server, worker, replace(connection, expected=connection.expected + 1, early=early))
         server, answers = _act(server, worker, now.number, now.body)
         for to, number, answer in answers:
-            known = server.lines[to]
-            server = _with_line(server, to, replace(known, answers={**known.answers, number: answer}))
-            replies.append(Reply(to, known.life, number, answer))
-        line = server.lines[worker]
-    return _with_line(server, worker, line), replies
+            known = server.connections[to]
+            server = _with_connection(server, to, replace(known, answers={**known.answers, number: answer}))
+            replies.append(Reply(to, known.incarnation, number, answer))
+        connection = server.connections[worker]
+    return _with_connection(server, worker, connection), replies
 
 
+@decides("Cluster/leave")
 def _act(server: Server, worker: int, number: int, body: Any) -> tuple[Server, list[Sent]]:
     """Do what one request asks."""
     if isinstance(body, Join):
@@ -149,7 +158,7 @@ def _act(server: Server, worker: int, number: int, body: Any) -> tuple[Server, l
         return server, [(worker, number, Refused("Cluster/stopped", "the server was told to stop"))]
     if isinstance(body, Open):
         return _open(server, worker, number, body)
-    name = body.table if isinstance(body, (Barrier, Command)) else body.place.table
+    name = body.table if isinstance(body, (Barrier, Command)) else body.part.table
     if name not in server.tables:
         return server, [(worker, number, Refused("Cluster/open", f"store {name} was not opened"))]
     if isinstance(body, Command) and body.head == STOP:
@@ -182,80 +191,83 @@ def _open(server: Server, worker: int, number: int, body: Open) -> tuple[Server,
 
 def _init(table: Table, worker: int, number: int, body: Init) -> tuple[Table, list[Sent]]:
     """Worker 0's value is the first value; it stays if it is there already (worker 0 came back)."""
-    place, waiting = body.place, table.unborn.get(body.place, ())
-    held = table.parts.get(place)
+    part, waiting = body.part, table.inits.get(body.part, ())
+    held = table.parts.get(part)
     if held is None and body.value is None:
-        return replace(table, unborn={**table.unborn, place: (*waiting, (worker, number, body))}), []
+        return replace(table, inits={**table.inits, part: (*waiting, (worker, number, body))}), []
     if held is None:
         assert body.value is not None
         held = Stored(widened(body.value) if table.multi_precision else body.value, body.value.dtype)
-        unborn = {other: who for other, who in table.unborn.items() if other != place}
-        table = _with_part(replace(table, unborn=unborn), place, held)
+        inits = {other: who for other, who in table.inits.items() if other != part}
+        table = _with_part(replace(table, inits=inits), part, held)
     answers = []
     for who, which, asked in (*waiting, (worker, number, body)):
         answer: Answer = Done()
         if asked.shape != held.value.shape:
             answer = Refused(
                 "Cluster/init-alike",
-                f"worker {who} initialises {place} with shape {asked.shape}, worker 0 with {held.value.shape}",
+                f"worker {who} initialises {part} with shape {asked.shape}, worker 0 with {held.value.shape}",
             )
         answers.append((who, which, answer))
     return table, answers
 
 
+@decides("Cluster/async")
 def _push(
     table: Table, members: frozenset[int], worker: int, number: int, body: Push
 ) -> tuple[Table, list[Sent]]:
     """Take a push: dist_sync queues it until its round is full, dist_async applies it now."""
-    place, held = body.place, table.parts.get(body.place)
+    part, held = body.part, table.parts.get(body.part)
     if held is None:
-        return table, [(worker, number, _not_inited(place))]
+        return table, [(worker, number, _not_inited(part))]
     if body.value.shape != held.value.shape:
         return table, [(worker, number, Refused(
             "Cluster/push-alike",
-            f"{place} has the shape {held.value.shape}, worker {worker} pushes {body.value.shape}",
+            f"{part} has the shape {held.value.shape}, worker {worker} pushes {body.value.shape}",
         ))]
     if table.sync:
         queue = (*held.queues.get(worker, ()), body)
         held = replace(held, queues={**held.queues, worker: queue})
-        table, answers = _settle(_with_part(table, place, held), members, place)
+        table, answers = _settle(_with_part(table, part, held), members, part)
         return table, [(worker, number, Done()), *answers]
     if body.replace and worker != 0:
         return table, [(worker, number, Done())]
     if table.optimizer is None and not body.replace:
         return table, [(worker, number, Refused(
             "Cluster/async-optimizer",
-            f"Updater needs to be set for async mode: worker {worker} pushes to {place} before any set_optimizer",
+            f"Updater needs to be set for async mode: worker {worker} pushes to {part} before any set_optimizer",
         ))]
-    return _applied(table, place, held, _unpacked(body.value), body.replace), [(worker, number, Done())]
+    return _applied(table, part, held, _unpacked(body.value), body.replace), [(worker, number, Done())]
 
 
-def _settle(table: Table, members: frozenset[int], place: Place) -> tuple[Table, list[Sent]]:
+@decides("Cluster/sync-round", "Cluster/ahead")
+def _settle(table: Table, members: frozenset[int], part: PartId) -> tuple[Table, list[Sent]]:
     """Apply every full round of a part, then answer the pulls that waited for one.
 
     A round is full when every member has pushed. It holds the oldest push of each queue, also of a worker that has
     left meanwhile, and adds them up in the order of the workers' ranks.
     """
-    held = table.parts[place]
+    held = table.parts[part]
     while held.queues and all(held.queues.get(member) for member in members):
         ranked = [held.queues[worker][0] for worker in sorted(held.queues)]
         queues = {worker: queue[1:] for worker, queue in held.queues.items() if queue[1:]}
         held = replace(held, queues=queues)
         values = [_unpacked(push.value) for push in ranked]
         if all(push.replace for push in ranked):
-            table = _applied(table, place, held, values[0], replaces=True)
+            table = _applied(table, part, held, values[0], replaces=True)
         elif any(push.replace for push in ranked):
-            failure = Refused("Cluster/replace-together", f"some workers pushed to {place} while others replaced it")
-            table = _with_part(table, place, replace(held, version=held.version + 1, failure=failure))
+            failure = Refused("Cluster/replace-together", f"some workers pushed to {part} while others replaced it")
+            table = _with_part(table, part, replace(held, version=held.version + 1, failure=failure))
         else:
-            table = _applied(table, place, held, add_up(values, table.multi_precision), replaces=False)
-        held = table.parts[place]
+            table = _applied(table, part, held, add_up(values, table.multi_precision), replaces=False)
+        held = table.parts[part]
     ready = [pull for pull in held.pulls if not held.queues.get(pull[0])]
     held = replace(held, pulls=tuple(pull for pull in held.pulls if held.queues.get(pull[0])))
-    return _with_part(table, place, held), [(worker, number, _answer_to(held, body)) for worker, number, body in ready]
+    return _with_part(table, part, held), [(worker, number, _answer_to(held, body)) for worker, number, body in ready]
 
 
-def _applied(table: Table, place: Place, held: Stored, total: Value, replaces: bool) -> Table:
+@decides("Cluster/rank-order")
+def _applied(table: Table, part: PartId, held: Stored, total: Value, replaces: bool) -> Table:
     """The table after one round or push: the optimizer makes the new value, or without one ``total`` is it."""
     optimizer, state, failure = table.optimizer, held.state, None if replaces else held.failure
     if optimizer is None or replaces:
@@ -263,25 +275,26 @@ def _applied(table: Table, place: Place, held: Stored, total: Value, replaces: b
     else:
         try:
             gradient = widened(total) if table.multi_precision else total
-            optimizer, state, value = updated(optimizer, state, place.key, held.value, gradient)
+            optimizer, state, value = updated(optimizer, state, part.key, held.value, gradient)
         except Exception as error:  # noqa: BLE001  # an optimizer is anybody's code
-            message = f"the optimizer failed to update {place}: {type(error).__name__}: {error}"
+            message = f"the optimizer failed to update {part}: {type(error).__name__}: {error}"
             value, failure = held.value, failure or Refused("Cluster/update-failed", message)
     held = replace(held, value=value, state=state, version=held.version + 1, failure=failure)
-    return replace(_with_part(table, place, held), optimizer=optimizer)
+    return replace(_with_part(table, part, held), optimizer=optimizer)
 
 
 def _pull(table: Table, worker: int, number: int, body: Pull | PullRows) -> tuple[Table, list[Sent]]:
     """Hand out a part, once the pulling worker's own pushes to it are in it."""
-    held = table.parts.get(body.place)
+    held = table.parts.get(body.part)
     if held is None:
-        return table, [(worker, number, _not_inited(body.place))]
+        return table, [(worker, number, _not_inited(body.part))]
     if held.queues.get(worker):
         held = replace(held, pulls=(*held.pulls, (worker, number, body)))
-        return _with_part(table, body.place, held), []
+        return _with_part(table, body.part, held), []
     return table, [(worker, number, _answer_to(held, body))]
 
 
+@decides("Cluster/pull-own")
 def _answer_to(held: Stored, body: Pull | PullRows) -> Answer:
     value = held.value
     if held.failure:
@@ -298,6 +311,7 @@ def _barrier(table: Table, members: frozenset[int], worker: int, number: int) ->
     return table, [*given_up, *answers]
 
 
+@decides("Cluster/barrier")
 def _open_barrier(table: Table, members: frozenset[int]) -> tuple[Table, list[Sent]]:
     """Answer those that wait at the barrier when every member is there."""
     if not table.barrier or not members <= table.barrier.keys():
@@ -305,19 +319,20 @@ def _open_barrier(table: Table, members: frozenset[int]) -> tuple[Table, list[Se
     return replace(table, barrier={}), [(who, number, Done()) for who, number in sorted(table.barrier.items())]
 
 
+@decides("Cluster/commands")
 def _command(table: Table, worker: int, number: int, body: Command) -> tuple[Table, list[Sent]]:
     """Obey a command; the optimizer is the one that worker 0 sends."""
     answer: Answer = Done()
     if body.head == OPTIMIZER and worker == 0:
         try:
             optimizer = loads_optimizer(body.body.encode("latin-1"), f"the optimizer from worker {worker}")
-            forgotten = {place: replace(held, state=NOTHING) for place, held in table.parts.items()}
+            forgotten = {part: replace(held, state=NOTHING) for part, held in table.parts.items()}
             table = replace(table, optimizer=optimizer, parts=forgotten)
         except (MXNetError, UnicodeEncodeError) as error:
             answer = Refused(getattr(error, "clause", "Command/optimizer"), str(error))
     elif body.head == MULTI_PRECISION:
         wide = {
-            place: replace(held, value=widened(held.value), state=NOTHING) for place, held in table.parts.items()
+            part: replace(held, value=widened(held.value), state=NOTHING) for part, held in table.parts.items()
             if widened(held.value) is not held.value
         }
         table = replace(table, multi_precision=True, parts={**table.parts, **wide})
@@ -336,8 +351,8 @@ def _settle_all(server: Server) -> tuple[Server, list[Sent]]:
     sent: list[Sent] = []
     for name, before in server.tables.items():
         table = before
-        for place in before.parts:
-            table, answers = _settle(table, server.members, place)
+        for part in before.parts:
+            table, answers = _settle(table, server.members, part)
             sent += answers
         table, answers = _open_barrier(table, server.members)
         sent += answers
@@ -350,17 +365,17 @@ def _forget(server: Server, worker: int) -> Server:
     tables = {}
     for name, table in server.tables.items():
         parts = {
-            place: replace(held, pulls=tuple(pull for pull in held.pulls if pull[0] != worker))
-            for place, held in table.parts.items()
+            part: replace(held, pulls=tuple(pull for pull in held.pulls if pull[0] != worker))
+            for part, held in table.parts.items()
         }
-        unborn = {place: tuple(one for one in who if one[0] != worker) for place, who in table.unborn.items()}
+        inits = {part: tuple(one for one in who if one[0] != worker) for part, who in table.inits.items()}
         barrier = {who: number for who, number in table.barrier.items() if who != worker}
-        tables[name] = replace(table, parts=parts, unborn=unborn, barrier=barrier)
+        tables[name] = replace(table, parts=parts, inits=inits, barrier=barrier)
     return replace(server, tables=tables)
 
 
-def _not_inited(place: Place) -> Refused:
-    return Refused("KVStore/initialised", f"{place} has not been inited; call init(key, array) first")
+def _not_inited(part: PartId) -> Refused:
+    return Refused("KVStore/initialised", f"{part} has not been inited; call init(key, array) first")
 
 
 def _unpacked(value: Value | Packed) -> Value:
@@ -369,16 +384,16 @@ def _unpacked(value: Value | Packed) -> Value:
     return value
 
 
-def _with_part(table: Table, place: Place, held: Stored) -> Table:
-    return replace(table, parts={**table.parts, place: held})
+def _with_part(table: Table, part: PartId, held: Stored) -> Table:
+    return replace(table, parts={**table.parts, part: held})
 
 
 def _with_table(server: Server, name: int, table: Table) -> Server:
     return replace(server, tables={**server.tables, name: table})
 
 
-def _with_line(server: Server, worker: int, line: Line) -> Server:
-    return replace(server, lines={**server.lines, worker: line})
+def _with_connection(server: Server, worker: int, connection: Connection) -> Server:
+    return replace(server, connections={**server.connections, worker: connection})
 
 
-__all__ = ["Line", "Server", "Stored", "Table", "start", "step"]
+__all__ = ["Connection", "Server", "Stored", "Table", "start", "step"]

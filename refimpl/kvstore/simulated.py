@@ -16,16 +16,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from . import messages as say
 from . import server as rules
-from .crew import Worker, worker_here
 from .distributed import DistributedKVStore
-from .schedule import NONE, RARITY, SOME, Choices, Event, Faults
+from .schedule import NONE, RARITY, SOME, Choices, Faults, NetworkEvent
 from .transport import Channel, Ticket
 from .waiting import waits_for
+from .worker_threads import Worker, worker_here
 
-_HERE = threading.local()  # .seat is (cluster, rank) where code runs as a worker
+_HERE = threading.local()  # .member is (cluster, rank) in code that runs as a worker
 Step = Callable[[rules.Server, say.Request], tuple[rules.Server, list[say.Reply]]]
 
 
@@ -55,17 +55,17 @@ class SimulatedCluster:
         self, workers: int, servers: int, choices: Choices, faults: Faults, step: Step = rules.step
     ) -> None:
         self.workers, self.servers = workers, servers
-        self.events: deque[Event] = deque(maxlen=100_000)
+        self.events: deque[NetworkEvent] = deque(maxlen=100_000)
         self.states: list[rules.Server] = []
         self._choices, self._step = choices, step
         self._left = {"drop": faults.drops, "duplicate": faults.duplicates, "crash": faults.crashes}
-        self._flying: list[Packet] = []
+        self._in_flight: list[Packet] = []
         self._lost: dict[tuple[int, int, int], None] = {}  # (worker, server, number) to be sent again
         self._down: dict[int, bool] = {}  # server: whether it comes back by itself
         self._channels: dict[tuple[int, int], Channel] = {}
         self._opened = [0] * workers
         self._gone: dict[int, str] = {}
-        self._crew: list[Worker] = []
+        self._running: list[Worker] = []
         self.start()
         for rank in range(workers):
             self.connect(rank)
@@ -76,8 +76,9 @@ class SimulatedCluster:
         """Bring up the servers, which know nothing yet."""
         self.states = [rules.start(self.workers) for _ in range(self.servers)]
 
+    @decides("Cluster/return")
     def connect(self, rank: int) -> None:
-        """Let a worker talk to every server, in a new life if it was lost or had left."""
+        """Let a worker talk to every server, in a new incarnation if it was lost or had left."""
         self._require("worker", rank, self.workers)
         self._new_life(rank)
         if self._gone.pop(rank, None):
@@ -91,7 +92,7 @@ class SimulatedCluster:
             ticket.failure = f"worker {rank} {self._gone[rank]}; cluster.connect({rank}) lets it come back"
             return ticket
         request, ticket = self._channels[rank, server].ask(server, body, self._await)
-        self._flying.append(Packet(rank, server, request))
+        self._in_flight.append(Packet(rank, server, request))
         return ticket
 
     def barrier(self, rank: int, table: int) -> None:
@@ -120,6 +121,7 @@ class SimulatedCluster:
         """A store for each worker, for calling them in turn from one place."""
         return [self.store(rank, kind) for rank in range(self.workers)]
 
+    @decides("Cluster/pairing")
     def store(self, rank: int, kind: str = "dist_sync") -> DistributedKVStore:
         """A store for one worker. The n-th store of one worker and the n-th of another are the same store."""
         self._require("worker", rank, self.workers)
@@ -130,16 +132,18 @@ class SimulatedCluster:
         return DistributedKVStore(name, self, rank, table)
 
     @contextmanager
+    @decides("Cluster/by-hand")
     def worker(self, rank: int) -> Iterator[None]:
         """Run code as worker ``rank``: ``mx.kv.create("dist_sync")`` makes its store."""
         self._require("worker", rank, self.workers)
-        before = getattr(_HERE, "seat", None)
-        _HERE.seat = self, rank
+        before = getattr(_HERE, "member", None)
+        _HERE.member = self, rank
         try:
             yield
         finally:
-            _HERE.seat = before
+            _HERE.member = before
 
+    @decides("Cluster/worker-error")
     def run(self, function: Callable[..., Any], kind: str | None = "dist_sync") -> list[Any]:
         """Call ``function(store)`` as each worker, all at a time; return what they returned, by rank.
 
@@ -152,33 +156,34 @@ class SimulatedCluster:
             MXNetError: the cluster is running already, or the system has no thread for a worker.
         """
         require(
-            "Cluster/run", not self._crew,
+            "Cluster/run", not self._running,
             "this cluster is running: a worker that needs another cluster makes one with mx.kv.simulate",
         )
-        crew = self._crew
+        running = self._running
         try:
             for rank in range(self.workers):
-                crew.append(Worker(self, rank, function, kind))
-            while not all(worker.ended for worker in crew):
+                running.append(Worker(self, rank, function, kind))
+            while not all(worker.ended for worker in running):
                 if not self._move():
-                    self._give_up([worker.ticket for worker in crew if worker.ticket and not worker.ended])
+                    self._give_up([worker.ticket for worker in running if worker.ticket and not worker.ended])
         finally:
-            self._crew = []
-            for worker in crew:
+            self._running = []
+            for worker in running:
                 worker.dismiss()
-        failed = sorted((w for w in crew if w.failure is not None), key=lambda worker: (worker.failed_at, worker.rank))
+        failed = sorted((w for w in running if w.failure is not None), key=lambda w: (w.failed_at, w.rank))
         for worker in failed:
             logging.error("worker %d ended with %s: %s", worker.rank, type(worker.failure).__name__, worker.failure)
         if failed:
             assert failed[0].failure is not None
             raise failed[0].failure
-        return [worker.result for worker in crew]
+        return [worker.result for worker in running]
 
+    @decides("Cluster/crash")
     def crash(self, server: int, for_good: bool = False) -> None:
         """Bring a server down: what is on its way to and from it is lost. It comes back, unless ``for_good``."""
         self._require("server", server, self.servers)
         self._down[server] = not for_good
-        for packet in [packet for packet in self._flying if packet.server == server]:
+        for packet in [packet for packet in self._in_flight if packet.server == server]:
             self._lose_packet(packet)
         self._tell("crash", None, server)
 
@@ -188,6 +193,7 @@ class SimulatedCluster:
         self._down.pop(server, None)
         self._tell("restart", None, server)
 
+    @decides("Cluster/lose")
     def lose(self, rank: int) -> None:
         """Let a worker vanish: nobody waits for it any longer, and its waiting calls fail."""
         self._require("worker", rank, self.workers)
@@ -219,15 +225,15 @@ class SimulatedCluster:
 
     def _move(self) -> bool:
         """Let one thing happen; False if nothing can."""
-        if self._flying and any(self._left.values()) and self._choices.one_of(RARITY) == RARITY - 1:
+        if self._in_flight and any(self._left.values()) and self._choices.one_of(RARITY) == RARITY - 1:
             self._fault()
             return True
-        arriving, lost = self._flying, list(self._lost)
+        arriving, lost = self._in_flight, list(self._lost)
         if self._down:
             arriving = [packet for packet in arriving if packet.server not in self._down]
             lost = [which for which in lost if which[1] not in self._down]
         others: list[tuple[Callable[[Any], None], Any]] = [
-            *((Worker.go_on, worker) for worker in self._crew if worker.ready),
+            *((Worker.go_on, worker) for worker in self._running if worker.ready),
             *((self.restart, server) for server, by_itself in self._down.items() if by_itself),
         ]
         count = len(arriving) + len(lost)
@@ -243,23 +249,24 @@ class SimulatedCluster:
             act(what)
         return True
 
+    @decides("Cluster/durable")
     def _deliver(self, packet: Packet) -> None:
         self._tell("arrives", packet.worker, packet.server, str(packet))
         if isinstance(packet.message, say.Reply):
-            self._flying.remove(packet)
+            self._in_flight.remove(packet)
             if self._channels[packet.worker, packet.server].take(packet.message):
                 self._lost.pop((packet.worker, packet.server, packet.message.number), None)
             return
         state, replies = self._step(self.states[packet.server], packet.message)
-        self._flying.remove(packet)  # not before: a server that is interrupted has not heard it
+        self._in_flight.remove(packet)  # not before: a server that is interrupted has not heard it
         self.states[packet.server] = state  # kept before any reply leaves
-        self._flying += [Packet(reply.worker, packet.server, reply) for reply in replies]
+        self._in_flight += [Packet(reply.worker, packet.server, reply) for reply in replies]
 
     def _fault(self) -> None:
         kinds = [kind for kind, left in self._left.items() if left]
         kind = kinds[self._choices.one_of(len(kinds))]
         self._left[kind] -= 1
-        packet = self._flying[self._choices.one_of(len(self._flying))]
+        packet = self._in_flight[self._choices.one_of(len(self._in_flight))]
         if kind == "crash":
             if packet.server not in self._down:
                 self.crash(packet.server)
@@ -268,12 +275,13 @@ class SimulatedCluster:
         if kind == "drop":
             self._lose_packet(packet)
         else:
-            self._flying.append(packet)
+            self._in_flight.append(packet)
 
     def _lose_packet(self, packet: Packet) -> None:
-        self._flying.remove(packet)
+        self._in_flight.remove(packet)
         self._lost[packet.worker, packet.server, packet.message.number] = None
 
+    @decides("Cluster/durable")
     def _resend(self, which: tuple[int, int, int]) -> None:
         """Send a request again that may have been lost, if it is still unanswered."""
         del self._lost[which]
@@ -281,7 +289,7 @@ class SimulatedCluster:
         waiting = self._channels[worker, server].unanswered.get(number)
         if waiting is not None:
             self._tell("again", worker, server, f"#{number}")
-            self._flying.append(Packet(worker, server, waiting[0]))
+            self._in_flight.append(Packet(worker, server, waiting[0]))
 
     def _give_up(self, tickets: Sequence[Ticket]) -> None:
         """Fail waits that nothing can end, saying who is missing."""
@@ -299,7 +307,7 @@ class SimulatedCluster:
     def _doing(self, rank: int) -> str:
         if rank in self._gone:
             return self._gone[rank]
-        worker = next((w for w in self._crew if w.rank == rank), None)
+        worker = next((w for w in self._running if w.rank == rank), None)
         if worker is None:
             return "has not called"
         if worker.failure is not None:
@@ -309,7 +317,7 @@ class SimulatedCluster:
     def _new_life(self, rank: int) -> None:
         for server in range(self.servers):
             before = self._channels.get((rank, server))
-            self._channels[rank, server] = Channel(rank, before.life + 1 if before else 0)
+            self._channels[rank, server] = Channel(rank, before.incarnation + 1 if before else 0)
             self._lost = {lost: None for lost in self._lost if lost[:2] != (rank, server)}
         self._opened[rank] = 0
 
@@ -321,7 +329,7 @@ class SimulatedCluster:
             )
 
     def _tell(self, action: str, worker: int | None, server: int | None, what: str = "") -> None:
-        self.events.append(Event(action, worker, server, what))
+        self.events.append(NetworkEvent(action, worker, server, what))
 
 
 def describe(body: Any) -> str:
@@ -331,8 +339,8 @@ def describe(body: Any) -> str:
         return f"Held version {body.version}"
     if isinstance(body, say.Refused):
         return f"Refused {body.clause}"
-    place = getattr(body, "place", None)
-    return f"{name} {place}" if place else name
+    part = getattr(body, "part", None)
+    return f"{name} {part}" if part else name
 
 
 def simulate(
@@ -365,20 +373,21 @@ def simulate(
     return SimulatedCluster(workers, servers, Choices(seed, schedule), faults, step)
 
 
+@decides("Cluster/create")
 def store_here(kind: str) -> DistributedKVStore:
     """The store that ``mx.kv.create`` makes for code that runs as a worker.
 
     Raises:
         MXNetError: it does not run as one; the message says how to.
     """
-    seat = getattr(_HERE, "seat", None)
-    if seat is None:
+    member = getattr(_HERE, "member", None)
+    if member is None:
         raise refusal(
             "Cluster/needed",
             f"kvstore {kind!r} needs a cluster: cluster = mx.kv.simulate(workers=2, servers=1), then"
             " cluster.run(train) calls train(store) as each worker, and mx.kv.create works in there",
         )
-    cluster, rank = seat
+    cluster, rank = member
     return cluster.store(rank, kind)
 
 

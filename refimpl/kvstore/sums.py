@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..context import Context
 from ..kernels.foundation import NoParams, allocate, get
 from ..kernels.foundation import run as runner
@@ -22,9 +22,10 @@ def require_alike(key: Any, arrays: Sequence[NDArray], stored: NDArray) -> None:
             )
 
 
-def added_up(arrays: Sequence[NDArray], home: Context, dtype: Any, size: int) -> NDArray:
+@decides("KVStore/sum-order-local", "KVStore/sum-order-device", "ExecutorGroup/same-result")
+def added_up(arrays: Sequence[NDArray], context: Context, dtype: Any, size: int) -> NDArray:
     """Two or more arrays of one shape, cast to ``dtype``: the first, plus the sum of each ``size`` of the others."""
-    total, *rest = [_beside(_cast(array, dtype), home) for array in arrays]
+    total, *rest = [_beside(_cast(array, dtype), context) for array in arrays]
     for start in range(0, len(rest), size):
         group, *others = rest[start : start + size]
         for other in others:
@@ -37,9 +38,9 @@ def _cast(array: NDArray, dtype: Any) -> NDArray:
     return array if array.dtype is dtype else array.astype(dtype)
 
 
-def _beside(array: NDArray, home: Context) -> NDArray:
-    """``array``, copied if an operator on ``home`` could not read it where it is."""
-    return array if array.handle.device == home.memory else array.as_in_context(home)
+def _beside(array: NDArray, context: Context) -> NDArray:
+    """``array``, copied if an operator on ``context`` could not read it where it is."""
+    return array if array.handle.device == context.memory else array.as_in_context(context)
 
 
 def _added(left: NDArray, right: NDArray) -> NDArray:

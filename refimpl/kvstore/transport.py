@@ -41,8 +41,8 @@ class Ticket:
 class Channel:
     """A worker's end of the line to one server: numbers requests, and keeps them until they are answered."""
 
-    def __init__(self, worker: int, life: int) -> None:
-        self.worker, self.life = worker, life
+    def __init__(self, worker: int, incarnation: int) -> None:
+        self.worker, self.incarnation = worker, incarnation
         self.next = 0
         self.unanswered: dict[int, tuple[Request, Ticket]] = {}
 
@@ -51,14 +51,14 @@ class Channel:
         number = self.next
         self.next += 1
         answered = next(iter(self.unanswered), number)  # the first was asked first
-        request = Request(self.worker, self.life, number, answered, body)
+        request = Request(self.worker, self.incarnation, number, answered, body)
         ticket = Ticket(self.worker, server, number, wait)
         self.unanswered[number] = request, ticket
         return request, ticket
 
     def take(self, reply: Reply) -> bool:
-        """Give an answer to its ticket. One that came before, or was meant for an earlier life, is dropped: False."""
-        if reply.life != self.life or reply.number not in self.unanswered:
+        """Give an answer to its ticket; False if it came before, or was meant for an earlier incarnation."""
+        if reply.incarnation != self.incarnation or reply.number not in self.unanswered:
             return False
         _, ticket = self.unanswered.pop(reply.number)
         ticket.answer = reply.body

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .learning import frozen
+from ..base import decides
 from .messages import Rows, Value
+from .optimizer_step import frozen
 
 
+@decides("Cluster/rows", "Cluster/rank-order")
 def add_up(values: Sequence[Value], in_float32: bool = False) -> Value:
     """((v0 + v1) + v2) + ..., each sum rounded to the type of v0 (float16 to float32 if ``in_float32``).
 
@@ -58,6 +60,7 @@ def cast(value: Value, dtype: np.dtype) -> Value:
     return frozen(value.astype(dtype))
 
 
+@decides("Cluster/multi-precision")
 def widened(value: Value) -> Value:
     """Float16 numbers as float32 ones, others as they are."""
     return cast(value, np.dtype(np.float32)) if value.dtype == np.float16 else value

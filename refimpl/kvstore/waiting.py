@@ -12,13 +12,13 @@ def waits_for(server: Server, worker: int, number: int) -> tuple[str, Sequence[i
     for table in server.tables.values():
         if table.barrier.get(worker) == number:
             return "the barrier", sorted(server.members - table.barrier.keys())
-        for place, waiting in table.unborn.items():
+        for part, waiting in table.inits.items():
             if any(one[:2] == (worker, number) for one in waiting):
-                return f"the first value of {place}", [0]
-        for place, held in table.parts.items():
+                return f"the first value of {part}", [0]
+        for part, held in table.parts.items():
             if any(pull[:2] == (worker, number) for pull in held.pulls):
                 missing = sorted(member for member in server.members if not held.queues.get(member))
-                return f"round {held.version + 1} of {place}", missing
+                return f"round {held.version + 1} of {part}", missing
     return "an answer", []
 
 

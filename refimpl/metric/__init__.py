@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .base import CompositeEvalMetric, EvalMetric, alias, check_label_shapes, create, register
 from .classification import (
     Accuracy,
     CrossEntropy,
@@ -12,6 +11,7 @@ from .classification import (
 )
 from .confusion import F1, MCC, PCC
 from .custom import CustomMetric, np
+from .metric import CompositeEvalMetric, EvalMetric, alias, check_label_shapes, create, register
 from .regression import MAE, MSE, RMSE, Caffe, Loss, PearsonCorrelation, Torch
 
 __all__ = [

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ..base import refusal
-from .base import EvalMetric, Result, alias, as_numpy, check_label_shapes, classes, register
+from ..base import decides, refusal
+from .metric import EvalMetric, Result, alias, as_numpy, check_label_shapes, classes, register
 
 Names = Sequence[str] | None
 
 
 @register
 @alias("acc")
+@decides("Metric/accuracy")
 class Accuracy(EvalMetric):
     """Share of samples whose predicted class is the label.
 
@@ -90,6 +91,7 @@ class TopKAccuracy(EvalMetric):
             self._add((best == wanted[:, None]).sum(), wanted.size)
 
 
+@decides("Metric/cross-entropy")
 class _LogLoss(EvalMetric):
     """Mean of -log(probability of the label + eps); predictions have shape (samples, classes)."""
 
@@ -148,11 +150,12 @@ class NegativeLogLikelihood(_LogLoss):
 
 
 @register
+@decides("Metric/perplexity")
 class Perplexity(EvalMetric):
     """exp of the mean of -log(probability of the label), probabilities below 1e-10 taken for 1e-10.
 
     Labels equal to ``ignore_label`` (unless None) count neither as loss nor as sample. A label outside
-    the classes is taken for the nearest one.
+    the classes is taken for the nearest one. ``axis`` is the axis of classes.
     """
 
     def __init__(

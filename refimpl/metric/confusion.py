@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..base import refusal
-from .base import EvalMetric, as_numpy, check_label_shapes, classes, register
+from ..base import decides, refusal
+from .metric import EvalMetric, as_numpy, check_label_shapes, classes, register
 
 Names = Sequence[str] | None
 
@@ -37,6 +37,7 @@ class Outcomes:
             self.true_positives + self.false_positives + self.true_negatives + self.false_negatives
         )
 
+    @decides("Metric/f1")
     def f1(self) -> float:
         """Harmonic mean of precision and recall: 2 tp / (2 tp + fp + fn), 0 without any hit."""
         hits = self.true_positives
@@ -46,6 +47,7 @@ class Outcomes:
         recall = hits / (hits + self.false_negatives)
         return 2 * precision * recall / (precision + recall)
 
+    @decides("Metric/mcc")
     def matthews(self) -> float:
         """(tp tn - fp fn) / sqrt of the product of the four margins, empty margins taken for 1."""
         tp, fp = self.true_positives, self.false_positives
@@ -146,6 +148,7 @@ class MCC(_BinaryMetric):
 
 
 @register
+@decides("Metric/pcc")
 class PCC(EvalMetric):
     """Matthews correlation of any number of classes, out of all samples; NaN where one class is all."""
 

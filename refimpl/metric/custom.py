@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy  # noqa: ICN001  # `np` is a function of this module
 
-from ..base import refusal
-from .base import EvalMetric, as_numpy, check_label_shapes, register
+from ..base import decides, refusal
+from .metric import EvalMetric, as_numpy, check_label_shapes, register
 
 Function = Callable[[numpy.ndarray, numpy.ndarray], Any]
 
 
 @register
+@decides("Metric/custom")
 class CustomMetric(EvalMetric):
     """The mean of what ``feval(label, prediction)`` returns for NumPy arrays.
 
@@ -58,6 +59,7 @@ class CustomMetric(EvalMetric):
         )
 
 
+@decides("Metric/custom")
 def np(
     numpy_feval: Function, name: str | None = None, allow_extra_outputs: bool = False
 ) -> CustomMetric:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..quirks import declare
-from .base import EvalMetric, alias, as_numpy, check_label_shapes, register
+from .metric import EvalMetric, alias, as_numpy, check_label_shapes, register
 
 Names = Sequence[str] | None
 _PEARSON = declare(
@@ -35,6 +35,7 @@ def root_mean_squared(difference: np.ndarray) -> float:
     return np.sqrt((difference**2).mean())
 
 
+@decides("Metric/distances")
 class _Distance(EvalMetric):
     """Mean over batches of a distance between labels and predictions."""
 
@@ -117,6 +118,7 @@ class Moments:
         self.means = self.means + step * (number / total)
         self.number = total
 
+    @decides("Metric/pearson")
     def correlation(self) -> float:
         """Pearson's coefficient; NaN where a side does not vary."""
         spread = math.sqrt(self.products[0, 0]) * math.sqrt(self.products[1, 1])
@@ -173,6 +175,7 @@ class PearsonCorrelation(EvalMetric):
 
 
 @register
+@decides("Metric/loss")
 class Loss(EvalMetric):
     """Mean of all elements of the outputs, labels ignored: for networks whose output is a loss."""
 

@@ -76,7 +76,7 @@ def inferred(clause: str, infer: Any, described: Mapping[str, Any]) -> tuple[lis
 
 
 def owned(
-    owner: Mapping[str, NDArray | None] | None, name: str, shape: Any, dtype: Any, place: Context,
+    owner: Mapping[str, NDArray | None] | None, name: str, shape: Any, dtype: Any, context: Context,
     stype: str = "default",
 ) -> NDArray:
     """The owner's array of this name, which must fit, or a new one of zeros when there is no owner."""
@@ -88,7 +88,7 @@ def owned(
         )
     found = owner.get(name) if owner else None
     if found is None:
-        return nd.zeros(shape, place, dtype, stype=stype)
+        return nd.zeros(shape, context, dtype, stype=stype)
     if found.shape != tuple(shape):
         raise refusal(
             "ExecutorGroup/shared-shape",
@@ -98,12 +98,12 @@ def owned(
     return found
 
 
-def pooled(pool: dict[str, NDArray], name: str, shape: Any, dtype: Any, place: Context) -> NDArray:
+def pooled(pool: dict[str, NDArray], name: str, shape: Any, dtype: Any, context: Context) -> NDArray:
     """A view of the pool's array when it is large enough, else a larger one that takes its place."""
     size = prod(shape)
     memory = pool.get(name)
-    if memory is None or memory.size < size or memory.dtype != dtype or memory.context != place:
-        memory = pool[name] = nd.zeros(shape, place, dtype)
+    if memory is None or memory.size < size or memory.dtype != dtype or memory.context != context:
+        memory = pool[name] = nd.zeros(shape, context, dtype)
     return memory if memory.shape == tuple(shape) else memory.reshape((-1,))[:size].reshape(shape)
 
 

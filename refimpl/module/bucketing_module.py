@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..atomic import together
 from ..base import refusal
+from ..files.atomic import together
 from ..initializer import Initializer
 from ..ndarray import NDArray
-from ..restoring import unchanged_on_failure
+from ..ndarray.restoring import unchanged_on_failure
 from .base_module import INITIALIZER
 from .bucket_files import read_buckets, require_whole_numbers, write_buckets
 from .buckets import Buckets
 from .life_cycle import demand
-from .undo import shapes_kept_on_failure
+from .rollback import shapes_kept_on_failure
 
 
 class BucketingModule(Buckets):

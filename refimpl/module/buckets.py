@@ -12,7 +12,7 @@ from ..context import Context
 from ..io import DataDesc
 from ..name import NameManager
 from ..ndarray import NDArray
-from ..restoring import unchanged_on_failure
+from ..ndarray.restoring import unchanged_on_failure
 from .base_module import BaseModule
 from .life_cycle import STEPS, demand
 from .module import DEVICE, Module

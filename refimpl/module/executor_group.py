@@ -6,20 +6,20 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .. import unfinished
 from ..base import refusal
 from ..context import Context
+from ..executor import unfinished
 from ..executor_manager import _check_arguments, _split_input_slice
 from ..io import DataDesc
 from ..metric import EvalMetric
 from ..ndarray import NDArray
-from ..restoring import unchanged_on_failure
+from ..ndarray.restoring import unchanged_on_failure
 from .arrays import Load, along, cut_heads, inferred, mean_of, merged, owned, pooled, sliced_shape
-from .crew import Crew
+from .bind_options import argument_contexts, gradient_requirements, group_contexts
 from .descriptions import check_labels, resized
 from .parameters import check_states, check_values
-from .requests import gradient_requests, group_contexts, places_of
-from .storages import gradient_storages
+from .sparse_gradients import gradient_stypes
+from .thread_pool import ThreadPool
 
 
 class DataParallelExecutorGroup:
@@ -31,10 +31,10 @@ class DataParallelExecutorGroup:
     data_shapes, label_shapes : lists of DataDesc for the whole batch (or None: no labels).
     param_names : the arguments that are parameters.
     for_training, inputs_need_grad, grad_req, fixed_param_names : who gets a gradient, see
-        :func:`~refimpl.module.requests.gradient_requests`.
+        :func:`~refimpl.module.bind_options.gradient_requirements`.
     shared_group : a group whose parameters, gradients, auxiliary states and input memory are used.
     state_names : arguments that are neither data nor parameters and keep their value between batches.
-    group2ctxs : where each ``ctx_group`` lives, see :func:`~refimpl.module.requests.group_contexts`.
+    group2ctxs : where each ``ctx_group`` lives, see :func:`~refimpl.module.bind_options.group_contexts`.
 
     Attributes that others read
     ---------------------------
@@ -67,7 +67,7 @@ class DataParallelExecutorGroup:
         self.group2ctxs = group_contexts(group2ctxs, len(self.contexts))
         inputs = [description.name for description in data_shapes] if inputs_need_grad else []
         trained = set(self.param_names) - set(self.fixed_param_names)
-        self.grad_req = gradient_requests(self.arg_names, grad_req, {*trained, *inputs}, for_training)
+        self.grad_req = gradient_requirements(self.arg_names, grad_req, {*trained, *inputs}, for_training)
         self.output_layouts = [
             DataDesc.get_batch_axis(symbol[index].attr("__layout__"))
             for index in range(len(self.output_names))
@@ -75,7 +75,7 @@ class DataParallelExecutorGroup:
         self.shared_data_arrays: list[dict[str, NDArray]] = (
             shared_group.shared_data_arrays if shared_group else [{} for _ in self.contexts]
         )
-        self.crew = Crew(len(self.contexts))
+        self.thread_pool = ThreadPool(len(self.contexts))
         self.execs: list[Any] = []
         self.monitors: list[Any] = []
         self.bind_exec(data_shapes, label_shapes, shared_group)
@@ -148,25 +148,25 @@ class DataParallelExecutorGroup:
         shapes, aux_shapes = inferred("ExecutorGroup/shapes-known", self.symbol.infer_shape, sizes)
         types, aux_types = inferred("ExecutorGroup/types-known", self.symbol.infer_type, kinds)
         device, groups = self.contexts[index], self.group2ctxs[index]
-        sparse = gradient_storages(self.symbol, sizes, kinds)
-        places = places_of(self.symbol, self.arg_names, device, groups)
-        state_places = places_of(self.symbol, self.aux_names, device, groups)
+        sparse = gradient_stypes(self.symbol, sizes, kinds)
+        contexts = argument_contexts(self.symbol, self.arg_names, device, groups)
+        state_contexts = argument_contexts(self.symbol, self.aux_names, device, groups)
         arguments, gradients = [], {}
-        for name, shape, dtype, place in zip(self.arg_names, shapes, types, places, strict=True):
+        for name, shape, dtype, context in zip(self.arg_names, shapes, types, contexts, strict=True):
             wanted = self.grad_req[name] != "null"
             if name in self.param_names:
-                arguments.append(owned(owner and owner.arg_dict, name, shape, dtype, place))
+                arguments.append(owned(owner and owner.arg_dict, name, shape, dtype, context))
                 if wanted:
                     stype = sparse.get(name, "default")
-                    gradients[name] = owned(owner and owner.grad_dict, name, shape, dtype, place, stype)
+                    gradients[name] = owned(owner and owner.grad_dict, name, shape, dtype, context, stype)
             else:
                 pool = self.shared_data_arrays[index]
-                arguments.append(pooled(pool, name, shape, dtype, place))
+                arguments.append(pooled(pool, name, shape, dtype, context))
                 if wanted:
-                    gradients[name] = pooled(pool, f"grad of {name}", shape, dtype, place)
+                    gradients[name] = pooled(pool, f"grad of {name}", shape, dtype, context)
         states = [
-            owned(owner and owner.aux_dict, name, shape, dtype, place)
-            for name, shape, dtype, place in zip(self.aux_names, aux_shapes, aux_types, state_places, strict=True)
+            owned(owner and owner.aux_dict, name, shape, dtype, context)
+            for name, shape, dtype, context in zip(self.aux_names, aux_shapes, aux_types, state_contexts, strict=True)
         ]
         return self.symbol.bind(
             device, arguments, args_grad=gradients, grad_req=self.grad_req,
@@ -230,8 +230,8 @@ class DataParallelExecutorGroup:
             self.execs[index]._forward(mode)
 
         labels = (load.target for loads in self._label_loads for load in loads)  # a later batch may bring none
-        with unfinished.ForwardOf(self.execs, labels, self.crew.settle):
-            self.crew.run(step)
+        with unfinished.ForwardOf(self.execs, labels, self.thread_pool.settle):
+            self.thread_pool.run(step)
 
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
         """Run every executor backward; head gradients for the whole batch are cut as outputs are glued.
@@ -251,8 +251,8 @@ class DataParallelExecutorGroup:
         unfinished.require_forward(self.execs)
         for executor, gradients in zip(self.execs, heads, strict=True):
             executor._begin_backward(gradients)
-        with unfinished.backward_of(self.execs, self.crew.settle):
-            self.crew.run(lambda index: self.execs[index]._backward())
+        with unfinished.backward_of(self.execs, self.thread_pool.settle):
+            self.thread_pool.run(lambda index: self.execs[index]._backward())
 
     # --- results ---------------------------------------------------------------------------------
 

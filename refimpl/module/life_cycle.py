@@ -15,7 +15,7 @@ class Step(NamedTuple):
     """A flag of a module, the clause that refuses when it is down, and the way to raise it."""
 
     clause: str
-    mend: str
+    remedy: str
 
 
 class Operation(NamedTuple):
@@ -94,7 +94,7 @@ def demand(module: Any, operation: str, asked: str = "") -> None:
     if flag is not None:
         step = STEPS[flag]
         raise refusal(
-            step.clause, f"{asked or operation} needs a module with {flag}=True: {step.mend}", AssertionError
+            step.clause, f"{asked or operation} needs a module with {flag}=True: {step.remedy}", AssertionError
         )
 
 

@@ -9,23 +9,23 @@ from contextlib import nullcontext
 from typing import Any
 
 from .. import symbol as sym
-from ..atomic import together
 from ..base import refusal
 from ..context import Context, cpu
+from ..files.atomic import together
 from ..initializer import InitDesc
 from ..io import DataDesc
 from ..ndarray import NDArray
 from ..quirks import declare
 from .base_module import INITIALIZER
+from .batch_shapes import shapes_differ, shapes_of_batch
 from .described import Described
 from .descriptions import _check_input_names, _parse_data_desc, names_of, with_batch_size
 from .executor_group import DataParallelExecutorGroup
-from .following import differ, shapes_of_batch
 from .life_cycle import demand
 from .optimizing import Devices, OptimizingModule, group_to_share
 from .parameters import as_arrays, fitting, host_zeros, require_initializer
+from .rollback import shapes_kept_on_failure
 from .state_files import read_params
-from .undo import shapes_kept_on_failure
 
 DEVICE = cpu()
 """Where a module runs unless told otherwise."""
@@ -342,7 +342,7 @@ class Module(Described, OptimizingModule):
         """
         demand(self, "forward")
         first = data_batch[0] if isinstance(data_batch, list) else data_batch
-        other = isinstance(data_batch, list) or differ(first.data, self._data_shapes)
+        other = isinstance(data_batch, list) or shapes_differ(first.data, self._data_shapes)
         with shapes_kept_on_failure([self]) if other else nullcontext():
             if other:
                 self._follow(data_batch)

@@ -18,9 +18,9 @@ from ..model import (
     _update_params_on_kvstore,
 )
 from ..ndarray import NDArray
+from ..ndarray.restoring import unchanged_on_failure
 from ..optimizer import states
 from ..quirks import declare
-from ..restoring import unchanged_on_failure
 from .base_module import BaseModule
 from .executor_group import DataParallelExecutorGroup
 from .life_cycle import demand

@@ -11,9 +11,9 @@ from ..base import refusal
 from ..io import DataDesc
 from ..ndarray import NDArray
 from .base_module import INITIALIZER, BaseModule
+from .batch_shapes import shapes_differ, shapes_of_batch
 from .described import Described
 from .descriptions import _as_descriptions, names_of, with_batch_size
-from .following import differ, shapes_of_batch
 from .life_cycle import demand
 
 
@@ -118,7 +118,7 @@ class PythonModule(Described, BaseModule):
 
     def follow(self, data_batch: Any) -> None:
         """Note the shapes of a batch that differs from what was bound."""
-        if differ(data_batch.data, self._data_shapes):
+        if shapes_differ(data_batch.data, self._data_shapes):
             wanted = shapes_of_batch(data_batch, self._data_shapes, self._label_shapes, 1)
             if wanted is not None:
                 self.reshape(*wanted)

@@ -6,16 +6,16 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from .. import unfinished
 from ..base import refusal
+from ..executor import unfinished
 from ..io import DataBatch, DataDesc
 from ..ndarray import NDArray
-from ..restoring import unchanged_on_failure
+from ..ndarray.restoring import unchanged_on_failure
 from .base_module import INITIALIZER, BaseModule
 from .descriptions import _as_descriptions
 from .life_cycle import STEPS, demand
 from .python_module import PythonModule
-from .undo import executors_of, shapes_kept_on_failure, updates_undone_on_failure, values_kept_on_failure
+from .rollback import executors_of, shapes_kept_on_failure, updates_undone_on_failure, values_kept_on_failure
 
 
 class SequentialModule(BaseModule):

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from .. import kvstore as kvs
-from ..atomic import sha256_of
 from ..base import refusal
-from ..checkpoint import parse_params
+from ..files.atomic import sha256_of
 from ..ndarray import NDArray
 from ..ndarray.file_format import read_file
 from ..optimizer import states
+from ..symbol.checkpoint import parse_params
 
 
 class ParamsFile(NamedTuple):

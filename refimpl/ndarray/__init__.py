@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from ..publishing import furnish as _furnish
-from ..publishing import publish as _publish
+from ..op_registry.publishing import furnish as _furnish
+from ..op_registry.publishing import publish as _publish
 from . import functions as _functions
 from . import operators
 from .creation import (

@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import reading
-from ..atomic import write_atomically
 from ..base import DTYPE_FLAGS, FLAG_DTYPES, MXNetError, refusal, require
 from ..context import Context, cpu, num_gpus
-from ..foreign import what_it_is
+from ..files import reading
+from ..files.atomic import write_atomically
+from ..files.mistaken import what_it_is
 from .ndarray import NDArray, array
 
 _NO_CHARACTERS = re.compile("[\0\ud800-\udfff]")

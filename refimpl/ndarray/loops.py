@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..base import refusal, require
-from ..nesting import flatten, nest, to_scalar
 from . import operators
 from .creation import zeros
 from .ndarray import NDArray, array
+from .nesting import flatten, nest, to_scalar
 
 
 def _row(data: Any, index: int) -> Any:

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import engine, profiling_hook
+from .. import engine
 from ..base import MXNetError, dtype_of, numeric_types, refusal
 from ..context import Context, current_context
+from ..engine import profiling_hook
 from ..engine.tasks import overlap, owner_of, span_of
 from ..kernels.foundation import Buffer, Op, allocate, get, keeps
 from ..kernels.foundation import run as runner
 from ..kernels.foundation.run import Plan
-from ..operator_function import OperatorFunction
+from ..op_registry.function import OperatorFunction
+from ..op_registry.signatures import parsed, signature
 from ..resource import random_streams
-from ..run_operator import run_operator, watched
-from ..signatures import parsed, signature
 from . import ndarray, tape  # ndarray is read when an operator runs: it imports this file
+from .run_operator import run_operator, watched
 
 if TYPE_CHECKING:
     from .ndarray import NDArray

@@ -1,7 +1,7 @@
 """The tape: what ran while ``autograd.record()`` was on, as data.
 
 An operator that reads an array which is on the tape leaves a :class:`Record`. An array is on the tape when it has
-a :class:`Place`: it is a variable whose gradient is wanted, or an output of a record. ``refimpl/autograd.py``
+a :class:`Place`: it is a variable whose gradient is wanted, or an output of a record. ``refimpl/autograd/autograd.py``
 reads the records backwards; nothing here computes.
 """
 

@@ -12,6 +12,7 @@ import numpy as np
 from ..base import refusal
 from ..context import Context
 from ..ndarray import NDArray, array
+from ..ndarray.requirements import ASSIGNMENTS
 
 
 class CustomOp:
@@ -25,7 +26,10 @@ class CustomOp:
     ) -> None:
         """Compute ``out_data`` from ``in_data``; ``aux`` may be read and written.
 
-        ``req`` says for each output how to write it; give it to :meth:`assign`.
+        Args:
+            is_train: whether this is training.
+            req: for each output how to write it ("write", "add" or "null"); give it to :meth:`assign`.
+            in_data, out_data, aux: inputs, outputs and auxiliary states.
         """
 
     def backward(
@@ -34,7 +38,11 @@ class CustomOp:
     ) -> None:
         """Compute ``in_grad`` from ``out_grad`` and what the forward pass read and made.
 
-        ``req`` holds "null" for each input whose gradient nobody wants.
+        Args:
+            req: for each gradient how to write it; "null" where nobody wants it.
+            out_grad: gradients of the outputs.
+            in_data, out_data, aux: inputs, outputs and auxiliary states of the forward pass.
+            in_grad: where the gradients of the inputs go.
         """
 
     def assign(self, dst: NDArray, req: str, src: Any) -> None:
@@ -50,7 +58,7 @@ class CustomOp:
         elif req == "add":
             dst[:] = dst + (array(src, dst.context, dst.dtype) if isinstance(src, (np.ndarray, list)) else src)
         else:
-            raise refusal("Custom/req", f"req must be null, write, inplace or add, got {req!r}", ValueError)
+            raise refusal("Custom/req", f"req must be one of {', '.join(ASSIGNMENTS)}, got {req!r}", ValueError)
 
 
 class CustomOpProp:
@@ -105,6 +113,10 @@ class CustomOpProp:
         aux_stype: list[str],
     ) -> Sequence[list[str]]:
         """Storage types of all five groups of arrays in backward; the default knows dense arrays only.
+
+        Args:
+            ograd_stype, in_stype, out_stype: of the outputs' gradients, the inputs and the outputs.
+            igrad_stype, aux_stype: of the inputs' gradients and the auxiliary states.
 
         Raises:
             AssertionError: a gradient is sparse.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import ndarray, symbol
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..kernels.foundation.params import is_hidden_key
 from ..ndarray import NDArray, operators
 from ..symbol import Symbol, compose
@@ -27,11 +27,13 @@ def _plain(value: Any) -> Any:
     return value
 
 
+@decides("Custom/parameters")
 def _texts(attrs: dict[str, Any]) -> dict[str, str]:
     """Parameters as the property class gets them: the text of each value."""
     return {key: str(_plain(value)) for key, value in attrs.items()}
 
 
+@decides("Custom/round-trip")
 def _split(kind: type, data: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list, dict[str, Any], dict[str, str]]:
     """(inputs by position, inputs by name, parameters as text)."""
     given = list(data[0]) if len(data) == 1 and isinstance(data[0], (list, tuple)) else list(data)

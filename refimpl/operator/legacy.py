@@ -56,7 +56,13 @@ class PythonOp:
         out_data[0][:] = in_data[0]
 
     def backward(self, out_grad: list[Any], in_data: list[Any], out_data: list[Any], in_grad: list[Any]) -> None:
-        """Write the gradients; by default the first input's is 1."""
+        """Write the gradients; by default the first input's is 1.
+
+        Args:
+            out_grad: gradients of the outputs.
+            in_data, out_data: inputs and outputs of the forward pass.
+            in_grad: where the gradients of the inputs go.
+        """
         in_grad[0][:] = 1.0
 
     def infer_shape(self, in_shape: list) -> Sequence[Any]:

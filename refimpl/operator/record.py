@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..base import DTYPE_FLAGS, dtype_of, refusal, require
+from ..base import DTYPE_FLAGS, decides, dtype_of, refusal, require
 from ..context import Context, current_context
 from ..kernels.foundation import Buffer, Op, allocate, merge, register
 from ..kernels.foundation.params import is_hidden_key
@@ -38,6 +38,7 @@ class StateName(str):
     __slots__ = ()
 
 
+@decides("Custom/states")
 class _States(tuple):
     """The auxiliary states of ``Custom``: which inputs they are differs from one property class to the next."""
 
@@ -106,6 +107,7 @@ class Use:
         )
         return bool(wanted & set(heads)), (*[name for n, name in named.items() if n in wanted], *self.states)
 
+    @decides("Custom/own-object")
     def own(self, context: Context, inputs: Sequence[Buffer]) -> Use:
         """A copy for one node of one executor, or one call, with an object of its own that computes."""
         made = Use.__new__(Use)
@@ -122,6 +124,7 @@ class Use:
         device = buffers[0].device if buffers else here.memory
         return here if here.memory == device else Context(device, 0)
 
+    @decides("Custom/created")
     def computing(self, shapes: list, types: list, buffers: Sequence[Buffer]) -> CustomOp:
         """The object that computes for inputs of these shapes and types; made anew when they change."""
         place = self.place(buffers)
@@ -204,6 +207,7 @@ def _wrapped(buffers: Sequence[Buffer], context: Context, writable: bool) -> lis
     return [NDArray(buffer, context, writable) for buffer in buffers]
 
 
+@decides("Custom/unwritten")
 def forward(p: Use, *buffers: Buffer, is_train: bool) -> None:
     """Run the user's ``forward`` on arrays over the same memory; what it leaves unwritten is zero."""
     count = len(p.inputs)
@@ -220,6 +224,7 @@ def forward(p: Use, *buffers: Buffer, is_train: bool) -> None:
         )
 
 
+@decides("Custom/null", "Custom/unwritten")
 def backward(p: Use, *buffers: Any, is_train: bool) -> None:
     """Run the user's ``backward``; a gradient that nobody wants gets memory of its own, and "null"."""
     reads_heads, names = p.reads

@@ -18,13 +18,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base import decides
 from ..ndarray import NDArray
 from ..quirks import declare
 from .apply import apply_update, strict_clipping, zeros_like
 from .optimizer import Index, Optimizer, register
 
 _SCALED = declare(
-    "adadelta-gradient", "AdaDelta/gradient",
+    "adadelta-gradient", "AdaDelta/gradient-kept",
     "multiplies the caller's gradient array by rescale_grad, in place",
     "an update reads gradients; with grad_req add the next backward would add to scaled ones",
 )
@@ -49,6 +50,7 @@ class AdaDelta(Optimizer):
         """(average of squared gradients, average of squared steps), zeros like the weight."""
         return zeros_like(weight), zeros_like(weight)
 
+    @decides("AdaDelta/rule", "AdaDelta/no-rate")
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
         """One step; ``state`` is (average of squared gradients, average of squared steps)."""
         self._update_count(index)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_update, check_alike, strict_clipping, zeros_like
 from .optimizer import Index, Optimizer, register
@@ -38,6 +39,7 @@ class AdaGrad(Optimizer):
         """The sum of squares, zeros like the weight, in its storage."""
         return zeros_like(weight, weight.stype)
 
+    @decides("AdaGrad/rule")
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: NDArray) -> None:
         """One step; ``state`` is the sum of squares.
 

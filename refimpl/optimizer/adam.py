@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_update, clipping, zeros_like
 from .optimizer import Index, Optimizer, register
@@ -49,6 +50,7 @@ class Adam(Optimizer):
         stype = weight.stype if self.lazy_update else "default"
         return zeros_like(weight, stype), zeros_like(weight, stype)
 
+    @decides("Adam/rule")
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
         """One step; ``state`` is (average of gradients, average of squares)."""
         lr, wd = self._counted_rates(index)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_update, strict_clipping, zeros_like
 from .optimizer import Index, Optimizer, register
@@ -43,6 +44,7 @@ class Adamax(Optimizer):
         """(average of gradients, largest gradient), zeros like the weight."""
         return zeros_like(weight), zeros_like(weight)
 
+    @decides("AdaMax/rule", "AdaMax/weight-stays")
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
         """One step; ``state`` is (average of gradients, largest gradient)."""
         lr, wd = self._counted_rates(index)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..kernels.foundation import get
 from ..kernels.foundation import run as runner
 from ..ndarray import NDArray, operators, zeros
@@ -98,6 +98,7 @@ def _fill_rows(state: NDArray) -> None:
         state[:] = 0
 
 
+@decides("Optimizer/state-types")
 def zeros_like(weight: NDArray, stype: str = "default") -> NDArray:
     """A state of zeros with the weight's shape, type and context."""
     return zeros(weight.shape, weight.context, dtype=weight.dtype, stype=stype)
@@ -108,11 +109,13 @@ def master_copy(weight: NDArray) -> NDArray:
     return weight.astype(np.float32)
 
 
+@decides("Optimizer/gradient")
 def clipping(optimizer: Any) -> float:
     """``clip_gradient`` as update operators take it: -1 for none, and 0 means none as well."""
     return float(optimizer.clip_gradient) if optimizer.clip_gradient else -1.0
 
 
+@decides("Optimizer/clip-zero", "Optimizer/lazy-clip")
 def strict_clipping(optimizer: Any) -> float:
     """The same where 0 means what it says: every element of the gradient becomes 0."""
     return -1.0 if optimizer.clip_gradient is None else float(optimizer.clip_gradient)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 
 _OF_MXNET = {
     "Optimizer", "AdaDelta", "AdaGrad", "Adam", "Adamax", "DCASGD", "FTML", "Ftrl", "GroupAdaGrad", "LAMB", "LARS",
@@ -64,6 +64,7 @@ def written_name(kind: type) -> tuple[str, str]:
     return (module if own else kind.__module__), kind.__qualname__
 
 
+@decides("States/own-classes", "States/classes")
 def known_class(module: str, name: str) -> Any:
     """The optimizer or scheduler class that a file means; None when there is none here.
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base import require
+from ..base import decides, require
 from ..ndarray import NDArray, contrib, zeros
 from .apply import check_alike, strict_clipping
 from .optimizer import Index, Optimizer, register
@@ -48,6 +48,7 @@ class GroupAdaGrad(Optimizer):
         )
         return zeros((weight.shape[0], 1), weight.context, dtype=weight.dtype, stype=weight.stype)
 
+    @decides("GroupAdaGrad/rule")
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: NDArray) -> None:
         """One step; ``state`` holds the sum of each row.
 

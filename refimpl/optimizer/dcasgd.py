@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_update, strict_clipping, zeros_like
 from .optimizer import Index, Optimizer, register
@@ -43,6 +44,7 @@ class DCASGD(Optimizer):
         """(momentum or None, a copy of the weight)."""
         return (None if self.momentum == 0.0 else zeros_like(weight)), weight.copy()
 
+    @decides("DCASGD/rule", "DCASGD/with-momentum")
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
         """One step; ``state`` is (momentum or None, weight before the last update)."""
         lr, wd = self._counted_rates(index)

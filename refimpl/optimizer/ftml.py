@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_update, clipping, zeros_like
 from .optimizer import Index, Optimizer, register
@@ -45,6 +46,7 @@ class FTML(Optimizer):
         """(d, v, z), zeros like the weight."""
         return zeros_like(weight), zeros_like(weight), zeros_like(weight)
 
+    @decides("FTML/rule")
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
         """One step; ``state`` is (d, v, z)."""
         lr, wd = self._counted_rates(index)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_update, clipping, zeros_like
 from .optimizer import Index, Optimizer, register
@@ -45,6 +46,7 @@ class Ftrl(Optimizer):
         """(z, n), zeros like the weight, in its storage."""
         return zeros_like(weight, weight.stype), zeros_like(weight, weight.stype)
 
+    @decides("FTRL/rule")
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
         """One step; ``state`` is (z, n)."""
         lr, wd = self._counted_rates(index)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import decides
 from ..ndarray import NDArray
 from .apply import master_copy, zeros_like
 from .optimizer import Index, Optimizer, warn_half_precision
@@ -24,6 +25,7 @@ class GroupedOptimizer(Optimizer):
     ) -> None:
         raise NotImplementedError(f"{type(self).__name__} must override _step")
 
+    @decides("Updater/together")
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         """One step of one parameter, or of each of several."""
         self._step(*_as_lists(index, weight, grad, state), mixed=False)
@@ -47,6 +49,7 @@ class MomentumOptimizer(Optimizer):
             return None
         return zeros_like(weight, weight.stype if self.lazy_update else "default")
 
+    @decides("SGD/multi-precision")
     def create_state_multi_precision(self, index: Index, weight: NDArray) -> Any:
         """(momentum, float32 weight) for a float16 weight with multi_precision, else the momentum."""
         if weight.dtype == np.float16:
@@ -60,6 +63,7 @@ class MomentumOptimizer(Optimizer):
         return state[1]
 
 
+@decides("Updater/together")
 def aggregation_size(default: int) -> int:
     """How many parameters a call is given: MXNET_OPTIMIZER_AGGREGATION_SIZE, or ``default``."""
     return int(os.environ.get("MXNET_OPTIMIZER_AGGREGATION_SIZE", str(default)))

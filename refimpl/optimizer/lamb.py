@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_together, clipping, zeros_like
 from .grouped import GroupedOptimizer, aggregation_size
@@ -59,6 +60,7 @@ class LAMB(GroupedOptimizer):
         """(average of gradients, average of squares), zeros like the weight, in its storage."""
         return zeros_like(weight, weight.stype), zeros_like(weight, weight.stype)
 
+    @decides("LAMB/rule")
     def _step(
         self, indices: list[Index], weights: list[NDArray], grads: list[NDArray], states: list[Any], *, mixed: bool
     ) -> None:

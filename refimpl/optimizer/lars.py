@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..base import decides
 from ..kernels.foundation import allocate, as_buffer, get
 from ..kernels.foundation import run as runner
 from ..ndarray import NDArray
@@ -53,6 +54,7 @@ class LARS(MomentumOptimizer, GroupedOptimizer):
     decaying_suffixes: ClassVar[tuple[str, ...]] = ("_weight",)
     rate_update: int | None = None
 
+    @decides("LARS/no-decay")
     def __init__(
         self, momentum: float = 0.0, lazy_update: bool = True, eta: float = 0.001, eps: float = 0,
         momentum_correction: bool = True, **kwargs: Any,
@@ -68,6 +70,7 @@ class LARS(MomentumOptimizer, GroupedOptimizer):
         self.last_lr: float | None = None
         self.cur_lr: float | None = None
 
+    @decides("LARS/rule")
     def _get_lrs(self, indices: Any) -> list[float]:
         """The learning rates of some parameters before scaling; notes that of this update and of the last."""
         rate = self.learning_rate
@@ -97,6 +100,7 @@ class LARS(MomentumOptimizer, GroupedOptimizer):
         for weight, grad, state, lr, wd in zip(weights, grads, states, lrs, wds, strict=True):
             sgd_step(self, weight, grad, state if mixed else (state,), momentum, lr, wd)
 
+    @decides("LARS/names")
     def _is_scaled(self, index: Index) -> bool:
         """Whether the rate of a parameter is measured by lengths."""
         return not str(self.idx2name.get(index, index)).endswith(UNSCALED_SUFFIXES)

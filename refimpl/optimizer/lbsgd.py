@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import require
+from ..base import decides, require
 from ..kernels.foundation import get
 from ..ndarray import NDArray, operators
 from ..quirks import declare
@@ -102,6 +102,7 @@ class LBSGD(Optimizer):
         self.adaptive = False
         self.admult = 1
 
+    @decides("LBSGD/copy")
     def create_state(self, index: Index, weight: NDArray) -> Any:
         """The momentum or None; (momentum or None, float32 weight) for a float16 weight with multi_precision."""
         if weight.dtype == np.float16:
@@ -111,6 +112,7 @@ class LBSGD(Optimizer):
             warn_half_precision(self)
         return None if self.momentum == 0.0 else zeros_like(weight, weight.stype)
 
+    @decides("LBSGD/rule")
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
         """Add up the gradient; step when there are enough. ``state`` is what :meth:`create_state` made."""
         check_alike("LBSGD", weight, grad)
@@ -133,6 +135,7 @@ class LBSGD(Optimizer):
             return (grad if _ALIASED.active else grad.copy()), self.init_updates + 1
         return held["cum_grad"] + grad, held["num_cums"] + 1
 
+    @decides("LBSGD/warm-up")
     def _get_lbmult(self, nup: int) -> float:
         """The multiplier after ``nup`` calls."""
         warm_up = self.warmup_epochs * self.updates_per_epoch

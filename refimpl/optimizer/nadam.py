@@ -18,13 +18,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base import decides
 from ..ndarray import NDArray
 from ..quirks import declare
 from .apply import apply_update, strict_clipping, zeros_like
 from .optimizer import Index, Optimizer, register
 
 _SHARED = declare(
-    "nadam-shared-schedule", "Nadam/schedule",
+    "nadam-shared-schedule", "Nadam/own-schedule",
     "the product of momenta is one number for all parameters, multiplied by a momentum for each of them",
     "so the numbers depend on how many other parameters there are; the paper's product is over the steps of one",
 )
@@ -63,6 +64,7 @@ class Nadam(Optimizer):
         """(average of gradients, average of squares), zeros like the weight."""
         return zeros_like(weight), zeros_like(weight)
 
+    @decides("Nadam/rule")
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
         """One step; ``state`` is (average of gradients, average of squares)."""
         lr, wd = self._counted_rates(index)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..ndarray import NDArray
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ class Optimizer:
     # --- making one ------------------------------------------------------------------------------
 
     @staticmethod
+    @decides("Optimizer/create")
     def register(klass: AnyOptimizer) -> AnyOptimizer:
         """Make a class known to :meth:`create_optimizer` by its lower-case name."""
         name = klass.__name__.lower()
@@ -102,6 +103,7 @@ class Optimizer:
         return klass
 
     @staticmethod
+    @decides("Optimizer/create", "Optimizer/unknown-argument")
     def create_optimizer(name: str, **kwargs: Any) -> Optimizer:
         """Make the optimizer registered as ``name`` (in any case) with these arguments.
 
@@ -125,9 +127,17 @@ class Optimizer:
         return None
 
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
-        """Change ``weight`` (and ``state``) in place by one step along ``grad``."""
+        """Change ``weight`` (and ``state``) in place by one step along ``grad``.
+
+        Args:
+            index: the parameter's index, under which its updates are counted and its multipliers found.
+            weight: the parameter.
+            grad: its gradient, before ``rescale_grad`` and clipping.
+            state: what ``create_state`` made for it.
+        """
         raise NotImplementedError(f"{type(self).__name__} must override update")
 
+    @decides("Optimizer/multi-precision")
     def create_state_multi_precision(self, index: Index, weight: NDArray) -> Any:
         """As :meth:`create_state`, beside a float32 copy of a float16 weight with multi_precision."""
         if weight.dtype == np.float16:
@@ -137,8 +147,12 @@ class Optimizer:
             warn_half_precision(self)
         return self.create_state(index, weight)
 
+    @decides("Optimizer/multi-precision")
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         """As :meth:`update`, on the float32 copy if there is one.
+
+        ``index``, ``weight`` and ``grad`` are those of :meth:`update`; ``state`` is what
+        :meth:`create_state_multi_precision` made.
 
         A rule with ``aggregate_num`` is given lists of so many parameters at once, of one type.
         """
@@ -186,10 +200,12 @@ class Optimizer:
             )
         self.lr = lr
 
+    @decides("Optimizer/multiplier-sources")
     def set_lr_mult(self, args_lr_mult: dict[Any, float]) -> None:
         """Set factors of the learning rate by parameter name or index, over those of the variables."""
         self.lr_mult = {**dict(self._from_variables("__lr_mult__")), **args_lr_mult}
 
+    @decides("Optimizer/multiplier-sources", "Optimizer/no-decay")
     def set_wd_mult(self, args_wd_mult: dict[Any, float]) -> None:
         """Set factors of the weight decay by parameter name or index, over those of the variables.
 
@@ -205,6 +221,7 @@ class Optimizer:
             DeprecationWarning,
         )
 
+    @decides("Optimizer/multiplier-sources")
     def _from_variables(self, attribute: str) -> Iterable[tuple[str, float]]:
         if self.sym_info:
             attributes, names = self.sym_info
@@ -222,6 +239,7 @@ class Optimizer:
             return given.get(self.idx2name[index], 1.0)
         return 1.0
 
+    @decides("Optimizer/learning-rate")
     def _get_lrs(self, indices: Sequence[Index]) -> list[float]:
         """The learning rates of some parameters."""
         rate = self.learning_rate
@@ -245,6 +263,7 @@ class Optimizer:
         """Count updates of this device from now on."""
         self._index_update_count = self._all_index_update_counts.setdefault(device_id, {})
 
+    @decides("Optimizer/counts")
     def _update_count(self, index: Index | Sequence[Index]) -> None:
         """Count one update of a parameter (or of each of several)."""
         for each in index if isinstance(index, (list, tuple)) else (index,):
@@ -259,6 +278,7 @@ class Optimizer:
 
     # --- pickling --------------------------------------------------------------------------------
 
+    @decides("Optimizer/pickle")
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
         del state["param_dict"]
@@ -282,6 +302,7 @@ def _as_factor(name: str, attribute: str, given: Any) -> float:
         ) from None
 
 
+@decides("Optimizer/own-rate")
 def _tell_overwritten(old: float, new: float) -> None:
     if old != new:
         warnings.warn(

@@ -14,6 +14,8 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from ..base import decides
+
 LONGEST_NUMBER = 1024
 """Bytes of a whole number; Python takes quadratic time to read and to print long ones."""
 LARGEST_KEY = 2**60
@@ -183,6 +185,7 @@ class _Machine:
             raise self.error(f"a number of {len(raw)} bytes")
         self.push(int.from_bytes(raw, "little", signed=True))
 
+    @decides("States/python-2")
     def quoted(self) -> None:
         """Text of Python 2, as its ``repr``."""
         line = self.line()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import DTYPE_FLAGS, MXNetError
+from ..base import DTYPE_FLAGS, MXNetError, decides
 from ..ndarray import NDArray, array
 from ..ndarray.file_format import from_record
 from . import class_names, soundness
@@ -155,6 +155,7 @@ class _Revival:
             raise self.error(f"an object's state must be a dict, found {type(state).__name__}")
         return state
 
+    @decides("States/bounds")
     def weigh(self, size: int) -> None:
         """Count what is made of something that others may be made of too."""
         self.count += size
@@ -182,6 +183,7 @@ class _Revival:
             raise self.error(f"an array of storage {found.stype} where {storage} was announced")
         return found
 
+    @decides("States/python-2")
     def numpy_array(self, raw: Found) -> NDArray:
         """An array of NumPy, as some wrote with Python 2: an NDArray is made of it."""
         maker = raw.arguments[0] if raw.arguments else None

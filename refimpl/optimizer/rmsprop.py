@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_update, clipping, zeros_like
 from .optimizer import Index, Optimizer, register
@@ -55,6 +56,7 @@ class RMSProp(Optimizer):
         """(average of squares,), or (average of squares, average of gradients, last step); zeros like the weight."""
         return tuple(zeros_like(weight, weight.stype) for _ in range(3 if self.centered else 1))
 
+    @decides("RMSProp/rule")
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
         """One step; ``state`` is what :meth:`create_state` made."""
         lr, wd = self._counted_rates(index)

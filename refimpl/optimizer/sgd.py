@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_update, clipping
 from .grouped import GroupedOptimizer, MomentumOptimizer, aggregation_size
@@ -50,6 +51,7 @@ class SGD(MomentumOptimizer, GroupedOptimizer):
             sgd_step(self, weight, grad, state if mixed else (state,), self.momentum, lr, wd)
 
 
+@decides("SGD/plain", "SGD/with-momentum")
 def sgd_step(
     optimizer: Optimizer, weight: NDArray, grad: NDArray, state: Any, momentum: float, lr: float, wd: float,
 ) -> None:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..base import require
+from ..base import decides, require
 from ..ndarray import NDArray
 from ..ndarray.random import normal
 from .apply import apply_update, strict_clipping
@@ -33,6 +33,7 @@ class SGLD(Optimizer):
         kwargs: see :class:`Optimizer`.
     """
 
+    @decides("SGLD/rule")
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
         """One step; ``state`` is None."""
         lr, wd = self._counted_rates(index)

@@ -18,13 +18,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base import decides
 from ..ndarray import NDArray
 from ..quirks import declare
 from .apply import apply_update, clipping, zeros_like
 from .optimizer import Index, Optimizer, register
 
 _UNSCALED = declare(
-    "signum-unscaled", "Signum/plain",
+    "signum-unscaled", "Signum/without-momentum",
     "without momentum rescale_grad is ignored, also where it is 0 or negative",
     "the sign is that of the rescaled gradient, as it is with momentum",
 )
@@ -52,6 +53,7 @@ class Signum(Optimizer):
         """The momentum, zeros like the weight; None without momentum."""
         return None if self.momentum == 0.0 else zeros_like(weight, weight.stype)
 
+    @decides("Signum/rule")
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: NDArray | None) -> None:
         """One step; ``state`` is the momentum or None."""
         lr, wd = self._counted_rates(index)

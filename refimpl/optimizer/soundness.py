@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..lr_scheduler import CosineScheduler, FactorScheduler, LRScheduler, PolyScheduler
 from ..ndarray import NDArray
 
@@ -190,6 +190,7 @@ def _schedule_objection(made: Any) -> str | None:
     return None
 
 
+@decides("Command/attributes")
 def _optimizer_objection(made: Any) -> str | None:
     schedule = made.lr_scheduler
     lacking = [name for name in _attributes_of(type(schedule)) if not hasattr(schedule, name)] if schedule else []

@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import reading
-from ..atomic import sha256_written, write_atomically
-from ..base import refusal
-from ..foreign import what_it_is
+from ..base import decides, refusal
+from ..files import reading
+from ..files.atomic import sha256_written, write_atomically
+from ..files.mistaken import what_it_is
 from ..ndarray import NDArray
 from ..ndarray.file_format import record
 from . import class_names
@@ -43,6 +43,7 @@ _MARK = re.compile(b"\x80.X.{4}" + _SAVED_WITH + b"([0-9a-f]{64})0", re.DOTALL)
 # --- writing --------------------------------------------------------------------------------------
 
 
+@decides("States/layout")
 def dumps(content: Any) -> bytes:
     """Write states, or (states, optimizer), as MXNet 1.9.1 under Python 3.4+ would (pickle protocol 4).
 
@@ -61,6 +62,7 @@ def dumps_optimizer(optimizer: Any) -> bytes:
     return _Writer().file(optimizer)
 
 
+@decides("States/layout")
 class _Writer:
     """A pickle writer for plain values, arrays, optimizers and schedulers.
 
@@ -177,6 +179,7 @@ def save(fname: str | os.PathLike[str], content: bytes) -> None:
     write_atomically(fname, content)
 
 
+@decides("States/mark")
 def marked(content: bytes, sha256: str) -> bytes:
     """A pickle that names a params file first: as text that every reader of pickles drops again."""
     raw = _SAVED_WITH + sha256.encode()

@@ -10,6 +10,7 @@ It climbs, and knows neither rate nor decay. The state is a copy of w.
 
 from __future__ import annotations
 
+from ..base import decides
 from ..ndarray import NDArray, zeros
 from .optimizer import Index, Optimizer, register
 
@@ -24,6 +25,7 @@ class Test(Optimizer):
         """Zeros like the weight."""
         return zeros(weight.shape, weight.context)
 
+    @decides("Test/rule")
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: NDArray) -> None:
         """Add the gradient."""
         weight += grad * self.rescale_grad

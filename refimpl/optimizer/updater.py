@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from ..base import decides
 from ..context import Context
 from ..lr_scheduler import LRScheduler
 from ..ndarray import NDArray
@@ -30,6 +31,7 @@ class Updater:
         """Whose states come from a file and have not been compared with the weights yet."""
         self.aggregate_updates = optimizer.aggregate_num > 0
 
+    @decides("Updater/states", "Updater/lists")
     def __call__(
         self, index: Index | Sequence[Index], grad: NDArray | Sequence[NDArray],
         weight: NDArray | Sequence[NDArray],
@@ -56,6 +58,7 @@ class Updater:
             for start in range(0, len(group), size):
                 self._step(*map(list, zip(*group[start : start + size], strict=True)))  # type: ignore[arg-type]
 
+    @decides("Updater/failed")
     def _step(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         """One step of the rule; a step that fails is not counted, so that it can be taken again."""
         optimizer = self.optimizer
@@ -72,6 +75,7 @@ class Updater:
                     counts[name] = count
             raise
 
+    @decides("Updater/states")
     def _state(self, index: Any, weight: NDArray) -> Any:
         """The state of a parameter, where its weight is."""
         if index not in self.states:
@@ -96,10 +100,12 @@ class Updater:
             return type(state)(self.sync_state_context(part, context) for part in state)
         return state
 
+    @decides("Updater/resume")
     def get_states(self, dump_optimizer: bool = False) -> bytes:
         """The states as a ``.states`` file holds them, beside the optimizer if ``dump_optimizer``."""
         return states_file.dumps((self.states, self.optimizer) if dump_optimizer else self.states)
 
+    @decides("Updater/resume")
     def set_states(
         self, states: bytes, name: str = "the content", weights: Mapping[Any, NDArray] = MappingProxyType({})
     ) -> None:
@@ -130,6 +136,7 @@ class Updater:
         self.loaded -= weights.keys()
 
 
+@decides("Updater/bytes")
 def _name(index: Any) -> Any:
     """What states are kept under."""
     return index.decode() if isinstance(index, bytes) else index

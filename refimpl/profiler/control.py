@@ -7,9 +7,10 @@ import json
 import warnings
 from typing import Any, Literal, NamedTuple
 
-from .. import engine, profiling_hook
-from ..atomic import write_atomically
-from ..base import refusal, require
+from .. import engine
+from ..base import decides, refusal, require
+from ..engine import profiling_hook
+from ..files.atomic import write_atomically
 from ..kernels.foundation.params import parse
 from .recorder import RECORDER
 from .tables import as_json, as_table
@@ -57,6 +58,7 @@ class _Control:
 CONTROL = _Control()
 
 
+@decides("Profiler/off")
 def recording() -> bool:
     """Whether tasks, counters and the like are remembered now."""
     return CONTROL.running and not CONTROL.paused
@@ -79,6 +81,7 @@ def set_kvstore_handle(handle: Any) -> None:
     profiler_kvstore_handle.value = getattr(handle, "value", handle)
 
 
+@decides("Profiler/what")
 def set_config(**kwargs: Any) -> None:
     """Choose what is measured: ``filename``, ``profile_all``, ``aggregate_stats`` ... (see :class:`Config`).
 
@@ -110,6 +113,7 @@ def set_state(state: str = "stop", profile_process: str = "worker") -> None:
     CONTROL.apply()
 
 
+@decides("Profiler/pause")
 def pause(profile_process: str = "worker") -> None:
     """Leave out what follows, until :func:`resume`."""
     _require_worker(profile_process)
@@ -117,6 +121,7 @@ def pause(profile_process: str = "worker") -> None:
     CONTROL.apply()
 
 
+@decides("Profiler/pause")
 def resume(profile_process: str = "worker") -> None:
     """Measure again after :func:`pause`."""
     _require_worker(profile_process)
@@ -124,6 +129,7 @@ def resume(profile_process: str = "worker") -> None:
     CONTROL.apply()
 
 
+@decides("Profiler/dump")
 def dump(finished: bool = True, profile_process: str = "worker") -> None:
     """Write the trace of this run to the file named in the configuration.
 
@@ -143,8 +149,15 @@ def dump(finished: bool = True, profile_process: str = "worker") -> None:
 _SORTS = ("total", "avg", "min", "max", "count")
 
 
+@decides("Profiler/sums")
 def dumps(reset: bool = False, format: str = "table", sort_by: str = "total", ascending: bool = False) -> str:  # noqa: A002  # MXNet's name
     """Sums over all runs since the last ``reset``, as a "table" or as "json"; milliseconds.
+
+    Args:
+        reset: whether the sums begin anew afterwards.
+        format: "table" or "json".
+        sort_by: "total", "avg", "min", "max" or "count".
+        ascending: whether the smallest comes first.
 
     Empty unless ``aggregate_stats`` was set.
 

@@ -6,13 +6,14 @@ import itertools
 import time
 from typing import Any, ClassVar
 
-from ..base import refusal
+from ..base import decides, refusal
 from .control import recording
 from .recorder import RECORDER
 
 _IDENTITIES = itertools.count(1)
 
 
+@decides("Profiler/objects")
 class Domain:
     """A name under which tasks, frames, counters and markers are grouped."""
 
@@ -48,6 +49,7 @@ def _named(domain: Any, name: Any) -> str:
     return domain.name
 
 
+@decides("Profiler/objects")
 class _Span:
     """Something that starts and stops, perhaps across threads; it may start again."""
 
@@ -95,6 +97,7 @@ class Event(_Span):
         super().__init__("event", name)
 
 
+@decides("Profiler/objects")
 class Counter:
     """A whole number that changes over time.
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from numba import cuda
 
+from ..base import decides
 from ..context import Context
 
 _BEGIN = time.perf_counter_ns()
@@ -114,6 +115,7 @@ class Recorder:
         with self.lock:
             table.setdefault(category, {}).setdefault(name, Sums()).add(value)
 
+    @decides("Profiler/trace")
     def trace(self) -> dict[str, Any]:
         """Everything remembered, in Chrome's trace-event format."""
         with self.lock:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 
+from ..base import decides
 from .recorder import Recorder, Sums
 
 _KEYS: dict[str, Callable[[Sums], float]] = {
@@ -34,6 +35,7 @@ def _section(title: str, heads: Sequence[str], rows: list[tuple[str, Sums]], tim
     yield ""
 
 
+@decides("Profiler/table")
 def as_table(found: Recorder, sort_by: str, ascending: bool) -> str:
     """One section per category: times in milliseconds, counters in their own unit."""
     lines = ["", "Profile Statistics:", "\tNote the difference in units for different entries."]
@@ -53,6 +55,7 @@ def _entry(sums: Sums, timed: bool) -> dict[str, float]:
     return {**found, "Min": round(sums.least, 6), "Max": round(sums.greatest, 6), "Avg": round(sums.average, 6)}
 
 
+@decides("Profiler/table")
 def as_json(found: Recorder, sort_by: str, ascending: bool) -> str:
     """The same sums for a program: ``{"Time": {category: {name: {...}}}, ...}``."""
     tables: dict[str, tuple[dict[str, dict[str, Sums]], bool]] = {

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import symbol
+from ..base import decides
 from ..initializer import LSTMBias
 from ..initializer.fused import GATES
 from ..symbol import Symbol
-from .base import BaseRNNCell, RNNParams, StateInfo
+from .recurrent_cell import BaseRNNCell, RNNParams, StateInfo
 from .sequences import States
 
 Activation = str | Callable[..., Symbol]
@@ -65,6 +66,7 @@ class RNNCell(_DenseCell):
     def _gate_names(self) -> tuple[str, ...]:
         return GATES["rnn_tanh"]
 
+    @decides("rnn/simple-cell")
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
         """One time: (output, [state])."""
         self._counter += 1
@@ -74,6 +76,7 @@ class RNNCell(_DenseCell):
         return output, [output]
 
 
+@decides("rnn/lstm-cell")
 def lstm_step(
     sums: Symbol, cell: Symbol, activate: Callable[..., Symbol], name: str, **axis: int
 ) -> tuple[Symbol, States]:
@@ -128,6 +131,7 @@ class LSTMCell(_DenseCell):
         return lstm_step(i2h + h2h, states[1], activate, name)
 
 
+@decides("rnn/gru-cell")
 def gru_step(
     i2h: Symbol, h2h: Symbol, state: Symbol, activate: Callable[..., Symbol], name: str, output_name: str
 ) -> tuple[Symbol, States]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .. import symbol
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..symbol import Symbol
-from .base import Arrays, BaseRNNCell, RNNParams, StateInfo
+from .recurrent_cell import Arrays, BaseRNNCell, RNNParams, StateInfo
 from .sequences import States, Steps, as_list, time_axis
 
 
@@ -80,6 +80,7 @@ def _flat(states: Any) -> States:
     return [states]
 
 
+@decides("rnn/sequential")
 class SequentialRNNCell(_Cells):
     """Cells one upon another: the output of each is the input of the next.
 
@@ -157,6 +158,7 @@ class BidirectionalCell(_Cells):
         """Refuse: the second direction begins at the end (NotImplementedError)."""
         raise refusal("rnn/step", "Bidirectional cannot be stepped. Please use unroll", NotImplementedError)
 
+    @decides("rnn/bidirectional-cell")
     def unroll(
         self, length: int, inputs: Steps, begin_state: States | None = None, layout: str = "NTC",
         merge_outputs: bool | None = None,

@@ -6,17 +6,18 @@ from functools import partial
 from typing import Any
 
 from .. import symbol
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..initializer.fused import GATES
 from ..symbol import Symbol
-from .base import BaseRNNCell, RNNParams, StateInfo
 from .cells import Activation, gru_step, lstm_step
+from .recurrent_cell import BaseRNNCell, RNNParams, StateInfo
 from .sequences import States
 
 Sides = tuple[int, ...]
 _LEAKY: Any = partial(getattr(symbol, "LeakyReLU"), act_type="leaky", slope=0.2)  # noqa: B009  # mypy cannot see operators
 
 
+@decides("rnn/convolutional")
 class BaseConvRNNCell(BaseRNNCell):
     """Base class of convolutional cells.
 

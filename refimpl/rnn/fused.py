@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import symbol
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..initializer import FusedRNN
 from ..initializer.fused import GATES, PackedWeights, require_mode
 from ..symbol import Symbol
-from .base import Arrays, BaseRNNCell, RNNParams, StateInfo
 from .cells import GRUCell, LSTMCell, RNNCell
 from .combined import BidirectionalCell, SequentialRNNCell
+from .recurrent_cell import Arrays, BaseRNNCell, RNNParams, StateInfo
 from .sequences import States, Steps, as_asked, as_one, time_axis
 
 
@@ -75,6 +75,7 @@ class FusedRNNCell(BaseRNNCell):
             self._num_hidden, self._num_layers, self._mode, self._bidirectional, self._prefix
         )
 
+    @decides("rnn/pack")
     def unpack_weights(self, args: Mapping[str, Any]) -> Arrays:
         """Cut the vector into weights and biases for each layer, direction and gate.
 
@@ -86,6 +87,7 @@ class FusedRNNCell(BaseRNNCell):
         views = self._packed.views(args.pop(self._parameter_name))
         return args | {name: view.copy() for name, view in views.items()}
 
+    @decides("rnn/pack")
     def pack_weights(self, args: Mapping[str, Any]) -> Arrays:
         """Join what :meth:`unpack_weights` cut.
 
@@ -102,6 +104,7 @@ class FusedRNNCell(BaseRNNCell):
         """Refuse: all times are one node (NotImplementedError)."""
         raise refusal("rnn/step", "FusedRNNCell cannot be stepped. Please use unroll", NotImplementedError)
 
+    @decides("rnn/fused")
     def unroll(
         self, length: int, inputs: Steps, begin_state: States | None = None, layout: str = "NTC",
         merge_outputs: bool | None = None,
@@ -137,6 +140,7 @@ class FusedRNNCell(BaseRNNCell):
             outputs = symbol.swapaxes(outputs, dim1=0, dim2=1)
         return as_asked(length, outputs, layout, merge_outputs), after
 
+    @decides("rnn/unfuse")
     def unfuse(self) -> SequentialRNNCell:
         """Plain cells that compute the same: load them with ``unfused.pack_weights(fused.unpack_weights(args))``."""
         make: dict[str, Callable[[str], BaseRNNCell]] = {

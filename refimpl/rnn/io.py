@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..base import require
+from ..base import decides, require
 from ..io import DataBatch, DataDesc, DataIter
 from ..ndarray import NDArray, array
-from ..restoring import delivered
+from ..ndarray.restoring import delivered
 
 
+@decides("encode_sentences/numbers")
 def encode_sentences(
     sentences: Iterable[Iterable[Hashable]], vocab: dict[Any, int] | None = None, invalid_label: int = -1,
     invalid_key: Hashable = "\n", start_label: int = 0, unknown_token: Hashable | None = None,
@@ -79,6 +80,7 @@ class BucketSentenceIter(DataIter):
         ValueError: no bucket, or one below 1; a batch size below 1; a layout without a leading N or TN.
     """
 
+    @decides("BucketSentenceIter/discard")
     def __init__(
         self, sentences: Sequence[Sequence[int]], batch_size: int, buckets: Sequence[int] | None = None,
         invalid_label: int = -1, data_name: str = "data", label_name: str = "softmax_label",
@@ -113,6 +115,7 @@ class BucketSentenceIter(DataIter):
         self.ndlabel: list[NDArray] = []
         self.reset()
 
+    @decides("BucketSentenceIter/label")
     def _fill(
         self, sentences: Sequence[Sequence[int]], buckets: Sequence[int] | None
     ) -> tuple[list[int], list[np.ndarray]]:
@@ -148,6 +151,7 @@ class BucketSentenceIter(DataIter):
         shape = (self.batch_size, length) if self.major_axis == 0 else (length, self.batch_size)
         return DataDesc(name, shape, layout=self.layout)
 
+    @decides("BucketSentenceIter/order")
     def reset(self) -> None:
         """Begin the next epoch in a new order; all at once, or not at all."""
         order, shuffled = list(self.idx), [rows.copy() for rows in self.data]

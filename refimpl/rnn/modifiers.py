@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import symbol
-from ..base import numeric_types, require
+from ..base import decides, numeric_types, require
 from ..symbol import Symbol
-from .base import Arrays, BaseRNNCell, RNNParams, StateInfo
 from .combined import BidirectionalCell, SequentialRNNCell
 from .fused import FusedRNNCell
+from .recurrent_cell import Arrays, BaseRNNCell, RNNParams, StateInfo
 from .sequences import States, Steps, as_asked
 
 
@@ -28,7 +28,7 @@ class DropoutCell(BaseRNNCell):
     def __init__(self, dropout: float, prefix: str = "dropout_", params: RNNParams | None = None) -> None:
         super().__init__(prefix, params)
         require(
-            "rnn/dropout", isinstance(dropout, numeric_types),
+            "rnn/dropout-cell", isinstance(dropout, numeric_types),
             f"dropout probability must be a number, got {dropout!r}", AssertionError,
         )
         self.dropout = dropout
@@ -151,6 +151,7 @@ class ZoneoutCell(ModifierCell):
         super().reset()
         self.prev_output = None
 
+    @decides("rnn/zoneout")
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
         """One time: (output, states)."""
         output, after = self.base_cell(inputs, states)
@@ -172,6 +173,7 @@ def _mixed(new: Symbol, old: Symbol, share: float) -> Symbol:
     return symbol.where(chosen, new, old)
 
 
+@decides("rnn/residual")
 class ResidualCell(ModifierCell):
     """Adds the inputs to the outputs of the base cell, which have the same shape."""
 

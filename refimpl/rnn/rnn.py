@@ -7,20 +7,31 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import symbol
+from ..base import decides
 from ..model import load_checkpoint, save_checkpoint
 from ..ndarray import NDArray
 from ..symbol import Symbol
-from .base import BaseRNNCell
+from .recurrent_cell import BaseRNNCell
 from .sequences import States, Steps
 
 Cells = BaseRNNCell | Sequence[BaseRNNCell]
 
 
+@decides("rnn/rnn-unroll")
 def rnn_unroll(
     cell: BaseRNNCell, length: int, inputs: Steps | None = None, begin_state: States | None = None,
     input_prefix: str = "", layout: str = "NTC",
 ) -> tuple[Steps, States]:
-    """``cell.unroll``, under its old name; without inputs, variables ``PREFIXt0_data`` ... are made."""
+    """``cell.unroll``, under its old name; without inputs, variables ``PREFIXt0_data`` ... are made.
+
+    Args:
+        cell: the cell.
+        length: the number of times.
+        inputs: the sequence, as ``cell.unroll`` takes it, or None.
+        begin_state: the states before the first time; None for those of the cell.
+        input_prefix: what the names of the variables begin with.
+        layout: "NTC" or "TNC", for inputs that are one symbol.
+    """
     warnings.warn("rnn_unroll is deprecated. Please call cell.unroll directly.", stacklevel=2)
     if inputs is None:
         inputs = [symbol.Variable(f"{input_prefix}t{time}_data") for time in range(length)]
@@ -31,11 +42,18 @@ def _listed(cells: Cells) -> Sequence[BaseRNNCell]:
     return [cells] if isinstance(cells, BaseRNNCell) else cells
 
 
+@decides("rnn/checkpoint")
 def save_rnn_checkpoint(
     cells: Cells, prefix: str, epoch: int, symbol: Symbol | None, arg_params: Mapping[str, NDArray],
     aux_params: Mapping[str, NDArray],
 ) -> None:
     """:func:`mx.model.save_checkpoint`, with the weights of one or several cells unpacked first.
+
+    Args:
+        cells: a cell, or a list of cells.
+        prefix, epoch: the files are ``PREFIX-symbol.json`` and ``PREFIX-EPOCH.params``, with four digits.
+        symbol: the network; None to write parameters alone.
+        arg_params, aux_params: arrays by name.
 
     Raises:
         KeyError: an array of a cell is missing.
@@ -46,6 +64,7 @@ def save_rnn_checkpoint(
     save_checkpoint(prefix, epoch, symbol, arg_params, aux_params)
 
 
+@decides("rnn/checkpoint")
 def load_rnn_checkpoint(
     cells: Cells, prefix: str, epoch: int
 ) -> tuple[Symbol, dict[str, NDArray], dict[str, NDArray]]:
@@ -61,6 +80,7 @@ def load_rnn_checkpoint(
     return network, arguments, auxiliary
 
 
+@decides("rnn/checkpoint")
 def do_rnn_checkpoint(cells: Cells, prefix: str, period: int = 1) -> Callable[[int, Any, Any, Any], None]:
     """Return an epoch callback: :func:`save_rnn_checkpoint` after every ``period`` epochs.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from .base import BaseRNNCell, RNNParams
 from .cells import GRUCell, LSTMCell, RNNCell
 from .combined import BidirectionalCell, SequentialRNNCell
 from .convolutional import BaseConvRNNCell, ConvGRUCell, ConvLSTMCell, ConvRNNCell
 from .fused import FusedRNNCell
 from .modifiers import DropoutCell, ModifierCell, ResidualCell, ZoneoutCell
+from .recurrent_cell import BaseRNNCell, RNNParams
 
 __all__ = [
     "BaseConvRNNCell", "BaseRNNCell", "BidirectionalCell", "ConvGRUCell", "ConvLSTMCell", "ConvRNNCell",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import symbol
-from ..base import require
+from ..base import decides, require
 from ..symbol import Symbol
 
 States = list[Symbol]
@@ -72,6 +72,7 @@ def as_one(length: int | None, inputs: Any, layout: str) -> Symbol:
     return symbol.Concat(*[symbol.expand_dims(step, axis=axis) for step in inputs], dim=axis)
 
 
+@decides("rnn/merge")
 def as_asked(length: int | None, inputs: Any, layout: str, merge: bool | None) -> Steps:
     """One symbol if ``merge`` is True, a list if it is False, and as they are if it is None."""
     if merge is None:

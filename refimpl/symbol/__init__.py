@@ -12,11 +12,12 @@ from typing import Any as _Any
 
 from ..base import numeric_types as _numeric_types
 from ..base import refusal as _refusal
-from ..publishing import furnish as _furnish
-from ..publishing import publish as _publish
-from ..reading import read_file as _read_file
+from ..files.reading import read_file as _read_file
+from ..op_registry.publishing import furnish as _furnish
+from ..op_registry.publishing import publish as _publish
 from . import json_format as _json_format
 from . import operators
+from .calls import split_parameters as _split_parameters
 from .compose import variable as Variable  # noqa: N812  # MXNet's name
 from .symbol import Symbol
 
@@ -132,16 +133,7 @@ def split_v2(ary: Symbol, indices_or_sections: _Any, axis: int = 0, squeeze_axis
     Raises:
         ValueError: ``indices_or_sections`` is neither a number nor a tuple of numbers.
     """
-    cut: dict[str, _Any] = {"axis": axis, "squeeze_axis": squeeze_axis}
-    if isinstance(indices_or_sections, int):
-        cut.update(indices=[], sections=indices_or_sections)
-    elif isinstance(indices_or_sections, (tuple, list)):
-        cut.update(indices=[0, *indices_or_sections], sections=0)
-    else:
-        raise _refusal(
-            "Symbol/split-where",
-            f"indices_or_sections must either int or tuple of ints, got {indices_or_sections!r}", ValueError,
-        )
+    cut = _split_parameters(indices_or_sections, axis, squeeze_axis)
     return _internal._split_v2(ary, **cut)  # type: ignore[attr-defined]  # published above
 
 

@@ -1,6 +1,6 @@
 """mx.sym.contrib: functions on symbols that are written with other operators.
 
-Loops and branches (``foreach``, ``while_loop``, ``cond``) are put here by ``refimpl/control_flow/``, a floor above.
+Loops and branches (``foreach``, ``while_loop``, ``cond``) are put here by ``refimpl/contrib/control_flow/``.
 """
 
 from __future__ import annotations

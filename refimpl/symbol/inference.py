@@ -4,7 +4,7 @@ Inside, an unknown side is -1 (``UNKNOWN``) and an unknown shape None, and 0 is 
 shapes in the mode that ``mx.util.np_shape`` chooses; :func:`read_shape` and :func:`shown_shape` stand between.
 
 [infer/fixpoint] Knowledge flows in both directions: operators are visited inputs-first, then outputs-first,
-until a whole round adds nothing. One about which all is known has nothing more to say and is not visited again.
+until a whole round adds nothing. An operator about which all is known is not visited again.
 """
 
 from __future__ import annotations
@@ -119,14 +119,21 @@ def _visit(node: Node, known: dict[Key, Any], rule: Callable, is_whole: Callable
     return learned, is_whole(*new_ins, *new_outs)
 
 
-def _visit_gradient(node: Node, known: dict[Key, Any]) -> bool:
-    """A head gradient is like its output, a gradient like its input; whether that said anything new."""
+def gradients_alike(node: Node) -> list[tuple[Key, Key]]:
+    """A gradient has the shape and the type of its input: (output of the gradient node, input of its operator)."""
     assert node.primal is not None
-    heads = node.signature.heads
-    alike = [(key_of(entry), (id(node.primal), i)) for i, entry in enumerate(node.inputs[:heads])]
-    alike += [((id(node), i), key_of(entry)) for i, entry in enumerate(node.primal.inputs)]
+    return [((id(node), i), (id(source), at)) for i, (source, at) in enumerate(node.primal.inputs)]
+
+
+def _heads_alike(node: Node) -> list[tuple[Key, Key]]:
+    """A head gradient has the shape and the type of its output."""
+    return [(key_of(entry), (id(node.primal), i)) for i, entry in enumerate(node.inputs[: node.signature.heads])]
+
+
+def _visit_gradient(node: Node, known: dict[Key, Any]) -> bool:
+    """Let gradients and what they are like tell each other; whether that said anything new."""
     learned = False
-    for one, other in alike:
+    for one, other in [*_heads_alike(node), *gradients_alike(node)]:
         learned |= _refine(known, one, known.get(other)) if known.get(one) is None else False
         learned |= _refine(known, other, known.get(one)) if known.get(other) is None else False
     return learned

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..kernels.foundation import Op
-from ..signatures import Signature, parsed, signature
+from ..op_registry.signatures import Signature, parsed, signature
 
 
 class Entry(NamedTuple):
@@ -157,3 +158,22 @@ def auxiliary_nodes(order: Iterable[Node]) -> set[int]:
             if name in node.op.aux and entry.node.is_variable:
                 found.add(id(entry.node))
     return found
+
+
+def variables(order: Iterable[Node]) -> tuple[list[Node], list[Node]]:
+    """(arguments, auxiliary states) among the nodes of a graph, in the order in which they are listed."""
+    listed = list(order)
+    auxiliary = auxiliary_nodes(listed)
+    every = [node for node in listed if node.is_variable]
+    return [n for n in every if id(n) not in auxiliary], [n for n in every if id(n) in auxiliary]
+
+
+def copied(entries: Sequence[Entry]) -> list[Entry]:
+    """Entries of a copy of the graph. Parameters are copied too: some remember what forward left for backward."""
+    made: dict[int, Node] = {}
+    params: dict[int, Any] = {}  # a gradient has those of its operator
+    for node in post_order(entries):
+        made[id(node)] = found = node.reading([Entry(made[id(e.node)], e.index) for e in node.inputs])
+        found.attrs = dict(node.attrs)
+        found.params = params.setdefault(id(node.params), copy.copy(node.params))
+    return [Entry(made[id(e.node)], e.index) for e in entries]

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..base import MXNetError, refusal
-from ..foreign import what_it_is
+from ..files.mistaken import what_it_is
 from ..kernels.foundation.params import Shape, field_types
-from ..known_operators import find
+from ..op_registry.known import find
+from ..util import is_np_shape
 from . import upgrades
 from .ir import Entry, Node, post_order
 from .json_text import (
@@ -104,12 +105,6 @@ def _numbers(values: Sequence[int], indent: int) -> str:
     return str(values) if len(values) <= 10 else _block("[]", map(str, values), indent)
 
 
-def _np_shape() -> bool:
-    from ..util import is_np_shape
-
-    return is_np_shape()
-
-
 def to_json(heads: Sequence[Entry], *, remove_amp_cast: bool = True) -> str:
     """The graph below ``heads`` as text, by default without the casts that mixed precision put in.
 
@@ -128,7 +123,7 @@ def to_json(heads: Sequence[Entry], *, remove_amp_cast: bool = True) -> str:
         heads = _without_casts(heads)
         order = post_order(heads)
     attrs = [f'"mxnet_version": ["int", {upgrades.CURRENT}]']
-    if _np_shape():
+    if is_np_shape():
         attrs.insert(0, '"is_np_shape": ["int", 1]')
     return _block("{}", [*_fields(heads, order, 1), f'"attrs": {_map(attrs, 1)}'], 0)
 

@@ -9,7 +9,7 @@ from typing import Any
 from ..base import refusal
 from ..kernels.foundation import Op, get, keeps
 from ..ndarray.operators import METHODS as _ARRAY_METHODS
-from ..operator_function import OperatorFunction
+from ..op_registry.function import OperatorFunction
 from .compose import call
 from .symbol import Symbol
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..context import Context
@@ -33,3 +33,10 @@ def optimized(entries: Sequence[Entry]) -> list[Entry]:
     """The outputs of a symbol with common expressions merged, unless the environment turns that off."""
     graph = plain_graph(entries)
     return common_expressions.eliminate(graph).outputs if common_expressions.enabled() else graph.outputs
+
+
+BACKENDS: dict[str, Callable[[Graph], Graph]] = {
+    "default": common_expressions.eliminate,
+    "MKLDNN": lambda graph: graph,
+}
+"""Passes by the name that ``get_backend_symbol`` takes. MXNet's MKLDNN fuses operators; nothing is fused here."""

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..attribute import HIDDEN_KEYS
-from ..base import NotImplementedForSymbol, integer_types, refusal
-from ..kernels.foundation import known
-from . import inference, json_format
-from .arithmetic import Arithmetic
-from .execution import Execution
-from .ir import Entry, Node, auxiliary_nodes, post_order
-from .transforms import Transforms
+from ..base import NotImplementedForSymbol, numeric_types, refusal
+from ..context import Context, current_context
+from ..files.atomic import write_atomically
+from ..kernels.foundation import get, keeps
+from . import calls, gradient, json_format, passes
+from .describe import debug_text
+from .inferred_lists import inferred
+from .ir import Entry, Node, copied, post_order, variables
+
+if TYPE_CHECKING:
+    from ..executor import Executor
+    from ..executor_v2 import Executor as ExecutorV2
+    from ..ndarray import NDArray
 
 
-class Symbol(Arithmetic, Execution, Transforms):
+class Symbol:
     """One or more outputs of a graph. Made by ``mx.sym.Variable`` and ``mx.sym.<operator>``."""
 
     __slots__ = ("entries",)
@@ -57,12 +65,7 @@ class Symbol(Arithmetic, Execution, Transforms):
 
     def _variables(self, order: list[Node] | None = None) -> tuple[list[Node], list[Node]]:
         """(arguments, auxiliary states), depth first; ``order`` holds all nodes, where they are listed already."""
-        order = self.order() if order is None else order
-        auxiliary = auxiliary_nodes(order)
-        variables = [node for node in order if node.is_variable]
-        return (
-            [n for n in variables if id(n) not in auxiliary], [n for n in variables if id(n) in auxiliary],
-        )
+        return variables(self.order() if order is None else order)
 
     def list_arguments(self) -> list[str]:
         """Names of the arguments in depth-first order; two variables of one name appear twice."""
@@ -115,7 +118,7 @@ class Symbol(Arithmetic, Execution, Transforms):
         return copy.deepcopy(self)
 
     def __deepcopy__(self, memo: dict) -> Symbol:
-        return Symbol(_copied(self.entries, {}))
+        return Symbol(copied(self.entries))
 
     def __getstate__(self) -> dict[str, str]:
         return {"handle": self.tojson()}
@@ -178,83 +181,11 @@ class Symbol(Arithmetic, Execution, Transforms):
             raise refusal("Symbol/compose-type", "Compose expects `Symbol` as arguments", TypeError)
         if args:
             raise refusal("Symbol/compose-keyword", "name the variables to replace: net(data=other)")
-        names = self.list_inputs()
-        for key, symbol in kwargs.items():
-            if key not in names:
-                raise refusal(
-                    "Symbol/compose-name", f"Cannot find variable {key!r} to replace; there are {names}"
-                )
-            if len(symbol.entries) != 1:
-                raise refusal(
-                    "Symbol/single-input", f"{key} needs a symbol with one output, {symbol} has"
-                    f" {len(symbol.entries)}",
-                )
-        for node in self.order():
-            node.inputs = [
-                kwargs[e.node.name].entries[0] if e.node.is_variable and e.node.name in kwargs else e
-                for e in node.inputs
-            ]
+        calls.replace_variables(self.entries, kwargs)
         if name is not None:
             self.entries[0].node.name = name
 
     # --- inference -------------------------------------------------------------------------------
-
-    def _given(self, kind: str, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Shapes or types by the name of a variable, from either way of giving them."""
-        if args and kwargs:
-            raise refusal(
-                "infer/positional-or-keyword", f"Can only specify known argument {kind}s either by positional"
-                " or kwargs way.", ValueError,
-            )
-        names = self.list_arguments() if args else self.list_inputs()
-        if len(args) > len(names):
-            raise refusal("infer/known-name", f"{len(args)} {kind}s are given for the arguments {names}")
-        given = {}
-        for name, value in zip(names, args, strict=False) if args else kwargs.items():
-            if name not in names:
-                raise refusal("infer/known-name", f"Keyword argument name {name} not found; there are {names}")
-            if value is None:
-                continue
-            if kind == "shape" and not (
-                isinstance(value, (tuple, list)) and all(isinstance(side, integer_types) for side in value)
-            ):
-                raise refusal(
-                    "infer/shape-type", f"Arguments need to be shapes (tuple), but {name!r} is {value!r}",
-                    TypeError,
-                )
-            given[name] = inference.read_shape(value) if kind == "shape" else value
-        return given
-
-    def _infer(self, kind: str, args: tuple, kwargs: dict[str, Any], partial: bool) -> tuple:
-        given = self._given(kind, args, kwargs)
-        order = self.order()
-        if kind == "shape":
-            found = inference.shapes(order, given)
-        else:
-            found = inference.types(order, given)
-        arguments, auxiliary = self._variables(order)
-        lists = tuple(
-            [found.get(key) for key in keys]
-            for keys in (
-                [(id(n), 0) for n in arguments],
-                [inference.key_of(e) for e in self.entries],
-                [(id(n), 0) for n in auxiliary],
-            )
-        )
-        if kind == "type":
-            if any(v is None for part in lists for v in part) and not partial:
-                return (None, None, None)
-            return tuple([None if v is None else v.type for v in part] for part in lists)
-        if partial or all(inference.is_shown_whole(v) for part in lists for v in part):
-            return tuple([inference.shown_shape(v) for v in part] for part in lists)
-        unknown = [
-            f"{n.name}: {inference.shown_shape(v)}" for n, v in zip(arguments, lists[0], strict=True) if not known(v)
-        ]
-        warnings.warn(
-            "Cannot decide shape for the following arguments (0s in shape means unknown dimensions)."
-            f" Consider providing them as input:\n\t{chr(10).join(unknown)}", stacklevel=3,
-        )
-        return (None, None, None)
 
     def infer_shape(self, *args: Any, **kwargs: Any) -> tuple:
         """(argument, output, auxiliary) shapes from the shapes of some variables.
@@ -266,19 +197,19 @@ class Symbol(Arithmetic, Execution, Transforms):
                 that of no variable.
             TypeError: a shape is no tuple.
         """
-        return self._infer("shape", args, kwargs, partial=False)
+        return inferred(self.entries, "shape", args, kwargs)
 
     def infer_shape_partial(self, *args: Any, **kwargs: Any) -> tuple:
         """As :meth:`infer_shape`, with () and 0 (under ``np_shape`` None and -1) where something stays unknown."""
-        return self._infer("shape", args, kwargs, partial=True)
+        return inferred(self.entries, "shape", args, kwargs, partial=True)
 
     def infer_type(self, *args: Any, **kwargs: Any) -> tuple:
         """(argument, output, auxiliary) dtypes from the dtypes of some variables."""
-        return self._infer("type", args, kwargs, partial=False)
+        return inferred(self.entries, "type", args, kwargs)
 
     def infer_type_partial(self, *args: Any, **kwargs: Any) -> tuple:
         """As :meth:`infer_type`, with None where something stays unknown."""
-        return self._infer("type", args, kwargs, partial=True)
+        return inferred(self.entries, "type", args, kwargs, partial=True)
 
     # --- files and text --------------------------------------------------------------------------
 
@@ -293,30 +224,242 @@ class Symbol(Arithmetic, Execution, Transforms):
 
     def save(self, fname: str, remove_amp_cast: bool = True) -> None:
         """Write the JSON text; a crash leaves the old file or the new one, whole."""
-        from ..atomic import write_atomically
-
         if not isinstance(fname, (str, Path)):
             raise refusal("Symbol/save-name", "fname need to be string", TypeError)
         write_atomically(fname, self.tojson(remove_amp_cast).encode())
 
     def debug_str(self) -> str:
         """One paragraph per node: inputs and attributes."""
-        from .describe import debug_text
-
         return debug_text(self.entries, self.order())
+
+    # --- graphs made of this one ------------------------------------------------------------------
+
+    @property
+    def handle(self) -> list[Entry]:
+        """What the symbol consists of: outputs of nodes."""
+        return self.entries
+
+    def as_nd_ndarray(self) -> Symbol:
+        """The symbol itself."""
+        return self
+
+    def as_np_ndarray(self) -> Symbol:
+        """Refused: symbols of ``mx.np`` do not exist here."""
+        raise refusal("Symbol/numpy-symbol", "there is no mx.np here; this symbol is used as it is")
+
+    def split_v2(self, indices_or_sections: Any, axis: int = 0, squeeze_axis: bool = False) -> Symbol:
+        """This symbol cut along ``axis``: as ``mx.sym.split_v2``."""
+        return self._apply("_split_v2", **calls.split_parameters(indices_or_sections, axis, squeeze_axis))
+
+    def gradient(self, wrt: str | Sequence[str]) -> Symbol:
+        """A symbol of the gradients with respect to the named arguments, in their order.
+
+        Its arguments are those that the gradients read, and one ``_head_grad_<i>`` per output that is no loss.
+
+        Raises:
+            MXNetError: a name is no argument, or a path to it goes through an operator without a gradient.
+        """
+        return Symbol(gradient.of_arguments(self.entries, [wrt] if isinstance(wrt, str) else list(wrt)))
+
+    def get_backend_symbol(self, backend: str) -> Symbol:
+        """The symbol after the pass named ``backend``, one of ``passes.BACKENDS``.
+
+        Raises:
+            MXNetError: there is no such pass.
+        """
+        if backend not in passes.BACKENDS:
+            raise refusal(
+                "Symbol/backend",
+                f"SubgraphProperty {backend} is not found; there are {', '.join(sorted(passes.BACKENDS))}",
+            )
+        return Symbol(passes.BACKENDS[backend](passes.plain_graph(self.entries)).outputs)
+
+    def optimize_for(self, backend: str, args: Any = None, aux: Any = None, ctx: Any = None, **options: Any) -> Symbol:
+        """As :meth:`get_backend_symbol`; an unknown ``backend`` gives the symbol as it is, with a warning.
+
+        ``args``, ``aux``, ``ctx`` and ``options`` are for backends that look at values; none here does.
+        """
+        del args, aux, ctx, options
+        if backend not in passes.BACKENDS:
+            warnings.warn(f"backend {backend} is unknown, the symbol is returned as it is", stacklevel=2)
+            return self.as_nd_ndarray()
+        return self.get_backend_symbol(backend)
+
+    # --- running ---------------------------------------------------------------------------------
+
+    def bind(
+        self, ctx: Context, args: Any, args_grad: Any = None, grad_req: Any = "write",
+        aux_states: Any = None, group2ctx: Any = None, shared_exec: Executor | None = None,
+    ) -> Executor:
+        """Give every argument an array.
+
+        Args:
+            ctx: where nodes run that belong to no group.
+            args: the arguments: arrays in the order of ``list_arguments()``, or by name.
+            args_grad: the arrays that gradients go to, likewise; an argument without one has no gradient.
+            grad_req: "write", "add" or "null": one for all, one each in a list, or by name (else "null").
+            aux_states: the auxiliary states, as ``args``.
+            group2ctx: the context of each group of nodes, by the attribute ``ctx_group``.
+            shared_exec: an executor whose working memory this one uses too.
+        """
+        from ..executor.binding import bind
+
+        return bind(self, ctx, args, args_grad, grad_req, aux_states, group2ctx, shared_exec)
+
+    def simple_bind(
+        self, ctx: Context, grad_req: Any = "write", type_dict: dict[str, Any] | None = None,
+        stype_dict: Any = None, group2ctx: Any = None, shared_arg_names: list[str] | None = None,
+        shared_exec: Executor | None = None, shared_buffer: dict[str, NDArray] | None = None, **kwargs: Any,
+    ) -> Executor:
+        """Infer all shapes from the given ones, allocate arrays of zeros and bind them.
+
+        Args:
+            ctx: where nodes run that belong to no group.
+            grad_req: as for :meth:`bind`; arguments with "null" get no gradient array.
+            type_dict: types by the name of an argument; float32 where nothing tells.
+            stype_dict: storages by the name of an argument: "default", "row_sparse" or "csr".
+            group2ctx: as for :meth:`bind`.
+            shared_arg_names: arguments that are taken from ``shared_exec`` where they are alike.
+            shared_exec: an executor whose states and working memory this one uses too.
+            shared_buffer: arrays by name for the other arguments; those that are made are put into it.
+            **kwargs: shapes by the name of an argument.
+        """
+        from ..executor.binding import simple_bind
+
+        return simple_bind(
+            self,
+            ctx, grad_req, type_dict, stype_dict, group2ctx, shared_arg_names, shared_exec,
+            shared_buffer, kwargs,
+        )
+
+    def eval(self, ctx: Context | None = None, **kwargs: NDArray) -> list[NDArray]:
+        """Bind the given arrays, run forward once and return the outputs."""
+        return self.bind(ctx or current_context(), kwargs, grad_req="null").forward()
+
+    def _bind(
+        self, ctx: Context, args: Any, args_grad: Any = None, grad_req: Any = "write", aux_states: Any = None,
+        static_alloc: bool = False,
+    ) -> ExecutorV2:
+        """The Executor of MXNet 2.0, over copies of the given arrays.
+
+        Args:
+            ctx: where it runs.
+            args: the arguments: arrays in the order of ``list_arguments()``, or by name.
+            args_grad: the arrays that receive gradients, likewise.
+            grad_req: "write", "add" or "null", for all or by name.
+            aux_states: the auxiliary states, as ``args``.
+            static_alloc: MXNet's flag about speed, which changes nothing here.
+        """
+        from ..executor_v2 import bind
+
+        return bind(self, ctx, args, args_grad, grad_req, aux_states, static_alloc)
+
+    def _simple_bind(
+        self, ctx: Context, grad_req: Any = "write", type_dict: dict[str, Any] | None = None,
+        stype_dict: Any = None, **kwargs: Any,
+    ) -> ExecutorV2:
+        """The Executor of MXNet 2.0, over zeros of the shapes that follow from the given ones.
+
+        Args:
+            ctx: where it runs.
+            grad_req: "write", "add" or "null", for all or by name.
+            type_dict: types by the name of an argument; float32 where nothing tells.
+            stype_dict: storages by name, which change nothing here.
+            **kwargs: shapes by the name of an argument.
+        """
+        from ..executor_v2 import simple_bind
+
+        return simple_bind(self, ctx, grad_req, type_dict, stype_dict, **kwargs)
+
+    # --- signs -----------------------------------------------------------------------------------
+
+    def _binary(self, other: Any, array_op: str, called: str, scalar_op: str, scalar_called: str) -> Symbol:
+        if isinstance(other, Symbol) and array_op:
+            return Symbol(calls.call(get(array_op), called, [self, other], {}))
+        if isinstance(other, numeric_types) and not isinstance(other, np.ndarray):
+            return Symbol(calls.call(get(scalar_op), scalar_called, [self], {"scalar": other}))
+        raise refusal("Symbol/operand", f"type {type(other)} not supported", TypeError)
+
+    def __add__(self, other: Any) -> Symbol:
+        return self._binary(other, "elemwise_add", "_Plus", "_plus_scalar", "_PlusScalar")
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Symbol:
+        return self._binary(other, "elemwise_sub", "_Minus", "_minus_scalar", "_MinusScalar")
+
+    def __rsub__(self, other: Any) -> Symbol:
+        return self._binary(other, "", "", "_rminus_scalar", "_RMinusScalar")
+
+    def __mul__(self, other: Any) -> Symbol:
+        return self._binary(other, "elemwise_mul", "_Mul", "_mul_scalar", "_MulScalar")
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Symbol:
+        return self._binary(other, "elemwise_div", "_Div", "_div_scalar", "_DivScalar")
+
+    def __rtruediv__(self, other: Any) -> Symbol:
+        return self._binary(other, "", "", "_rdiv_scalar", "_RDivScalar")
+
+    def __mod__(self, other: Any) -> Symbol:
+        return self._binary(other, "_mod", "_Mod", "_mod_scalar", "_ModScalar")
+
+    def __rmod__(self, other: Any) -> Symbol:
+        return self._binary(other, "", "", "_rmod_scalar", "_RModScalar")
+
+    def __pow__(self, other: Any) -> Symbol:
+        return self._binary(other, "_power", "_Power", "_power_scalar", "_PowerScalar")
+
+    def __rpow__(self, other: Any) -> Symbol:
+        return self._binary(other, "", "", "_rpower_scalar", "_rpower_scalar")
+
+    def __neg__(self) -> Symbol:
+        return self * -1.0
+
+    def __eq__(self, other: object) -> Any:
+        return self._binary(other, "_equal", "_equal", "_equal_scalar", "_equal_scalar")
+
+    def __ne__(self, other: object) -> Any:
+        return self._binary(other, "_not_equal", "_not_equal", "_not_equal_scalar", "_not_equal_scalar")
+
+    def __gt__(self, other: Any) -> Symbol:
+        return self._binary(other, "_greater", "_greater", "_greater_scalar", "_greater_scalar")
+
+    def __ge__(self, other: Any) -> Symbol:
+        return self._binary(
+            other, "_greater_equal", "_greater_equal", "_greater_equal_scalar", "_greater_equal_scalar"
+        )
+
+    def __lt__(self, other: Any) -> Symbol:
+        return self._binary(other, "_lesser", "_lesser", "_lesser_scalar", "_lesser_scalar")
+
+    def __le__(self, other: Any) -> Symbol:
+        return self._binary(
+            other, "_lesser_equal", "_lesser_equal", "_lesser_equal_scalar", "_lesser_equal_scalar"
+        )
+
+    def __bool__(self) -> bool:
+        raise NotImplementedForSymbol(self.__bool__, self)
+
+    def __iadd__(self, other: Any) -> Symbol:
+        raise NotImplementedForSymbol(self.__iadd__, self, other)
+
+    __isub__ = __imul__ = __itruediv__ = __imod__ = __iadd__
 
     # --- operators as methods --------------------------------------------------------------------
 
+    def _apply(self, name: str, **params: Any) -> Symbol:
+        """The operator ``name`` with this symbol as its input."""
+        op = get(name)
+        return Symbol(calls.call(op, name, [self], {k: v for k, v in params.items() if keeps(op.params, k, v)}))
+
     def astype(self, dtype: Any) -> Symbol:
         """The same values in another type, by a Cast node."""
-        from . import operators
-
-        return operators.bound_method("Cast", self)(dtype=dtype)
+        return self._apply("Cast", dtype=dtype)
 
     def __abs__(self) -> Symbol:
-        from . import operators
-
-        return operators.bound_method("abs", self)()
+        return self._apply("abs")
 
     def __getattr__(self, name: str) -> Any:
         """``s.sum(axis=1)`` is ``mx.sym.sum(s, axis=1)``, for the operators MXNet offers as methods."""
@@ -346,13 +489,3 @@ def _reported(node: Node) -> dict[str, str]:
         if f"__{key}__" in node.attrs:
             shown[key] = node.attrs[f"__{key}__"]
     return shown
-
-
-def _copied(entries: list[Entry], made: dict[int, Node]) -> list[Entry]:
-    """Copies of a graph's nodes. Parameters are copied too: some remember what forward left for backward."""
-    params: dict[int, Any] = {}  # a gradient has those of its operator
-    for node in post_order(entries):
-        made[id(node)] = copied = node.reading([Entry(made[id(e.node)], e.index) for e in node.inputs])
-        copied.attrs = dict(node.attrs)
-        copied.params = params.setdefault(id(node.params), copy.copy(node.params))
-    return [Entry(made[id(e.node)], e.index) for e in entries]

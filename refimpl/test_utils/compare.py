@@ -60,7 +60,14 @@ def checkShapes(a: Any, b: Any) -> None:  # noqa: N802  # MXNet's name
 def locationError(  # noqa: N802  # MXNet's name
     a: Any, b: Any, index: tuple[int, ...], names: Names, maxError: bool = False,  # noqa: N803  # MXNet's name
 ) -> str:
-    """A line that shows both values at ``index``."""
+    """A line that shows both values at ``index``.
+
+    Args:
+        a, b: the two arrays.
+        index: a place in both.
+        names: what the line calls the two.
+        maxError: whether the line says that the error is the largest.
+    """
     kind = "maximum error" if maxError else "error"
     one, other = as_numpy(a)[index], as_numpy(b)[index]
     return f"Location of {kind}: {index}, {names[0]}={one:.8f}, {names[1]}={other:.8f}"
@@ -71,6 +78,12 @@ def almost_equal(
     use_broadcast: bool = True,
 ) -> bool:
     """Whether |a - b| <= atol + rtol |b| everywhere; by default 1e-20 and 1e-5, whatever the types.
+
+    Args:
+        a, b: arrays of MXNet or NumPy.
+        rtol, atol: relative and absolute tolerance; None for the defaults.
+        equal_nan: whether two NaN are equal.
+        use_broadcast: whether shapes may differ as far as NumPy broadcasts them.
 
     Raises:
         AssertionError: the shapes differ, without ``use_broadcast``.
@@ -169,7 +182,13 @@ def _compared(
 
 
 def assert_allclose(a: Any, b: Any, rtol: float = 1e-07, atol: float = 0, equal_nan: bool = True) -> None:
-    """:func:`assert_almost_equal` with the tolerances of NumPy's function of this name."""
+    """:func:`assert_almost_equal` with the tolerances of NumPy's function of this name.
+
+    Args:
+        a, b: arrays of MXNet or NumPy.
+        rtol, atol: relative and absolute tolerance.
+        equal_nan: whether two NaN are equal.
+    """
     assert_almost_equal(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
 
 
@@ -178,7 +197,16 @@ def assert_almost_equal_with_err(
     etol: float | None = None, names: Names = ("a", "b"), equal_nan: bool = False,
     mismatches: tuple[int, int] = (10, 10),
 ) -> None:
-    """:func:`assert_almost_equal`, but a share ``etol`` of the elements (0 to 1) may differ."""
+    """:func:`assert_almost_equal`, but a share ``etol`` of the elements (0 to 1) may differ.
+
+    Args:
+        a, b: arrays of MXNet or NumPy.
+        rtol, atol: relative and absolute tolerance; None for those of the types.
+        etol: the share of elements that may differ; None for none.
+        names: what the message calls the two.
+        equal_nan: whether two NaN are equal.
+        mismatches: how many differences are printed, and after how many counting stops (0: never).
+    """
     share = get_etol(etol)
     mismatch = _compared(a, b, rtol, atol, names, equal_nan, True, mismatches, share)
     if mismatch is not None:
@@ -188,7 +216,13 @@ def assert_almost_equal_with_err(
 def assert_almost_equal_ignore_nan(
     a: Any, b: Any, rtol: Tolerance | None = None, atol: Tolerance | None = None, names: Names = ("a", "b"),
 ) -> None:
-    """:func:`assert_almost_equal` where neither is NaN."""
+    """:func:`assert_almost_equal` where neither is NaN.
+
+    Args:
+        a, b: arrays of MXNet or NumPy.
+        rtol, atol: relative and absolute tolerance; None for those of the types.
+        names: what the message calls the two.
+    """
     one, other = np.array(as_numpy(a)), np.array(as_numpy(b))
     hidden = np.isnan(one) | np.isnan(other)
     one[hidden] = 0
@@ -197,7 +231,12 @@ def assert_almost_equal_ignore_nan(
 
 
 def compare_ndarray_tuple(t1: Any, t2: Any, rtol: Tolerance | None = None, atol: Tolerance | None = None) -> None:
-    """Compare arrays, or tuples of them in each other; where one is None nothing is compared."""
+    """Compare arrays, or tuples of them in each other; where one is None nothing is compared.
+
+    Args:
+        t1, t2: arrays, or tuples of arrays or tuples.
+        rtol, atol: relative and absolute tolerance; None for those of the types.
+    """
     if t1 is None or t2 is None:
         return
     if isinstance(t1, tuple):

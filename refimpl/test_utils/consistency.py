@@ -154,6 +154,9 @@ def check_gluon_hybridize_consistency(
 ) -> None:
     """Refuse: there is no Gluon here.
 
+    Args:
+        net_builder, data_l, numpy_func, test_grad, rtol, atol: what MXNet's function takes; none is looked at.
+
     Raises:
         MXNetError: always.
     """

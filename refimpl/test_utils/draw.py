@@ -28,7 +28,12 @@ def rand_shape_2d(dim0: int = 10, dim1: int = 10, allow_zero_size: bool = False)
 def rand_shape_3d(
     dim0: int = 10, dim1: int = 10, dim2: int = 10, allow_zero_size: bool = False
 ) -> tuple[int, ...]:
-    """A shape of three sides, each between 1 (or 0) and its largest."""
+    """A shape of three sides, each between 1 (or 0) and its largest.
+
+    Args:
+        dim0, dim1, dim2: the largest sides.
+        allow_zero_size: whether a side may be 0.
+    """
     return _sides((dim0, dim1, dim2), allow_zero_size)
 
 
@@ -78,7 +83,18 @@ def rand_ndarray(
     modifier_func: Callable | None = None, shuffle_csr_indices: bool = False,
     distribution: str | None = None, ctx: Context | None = None,
 ) -> NDArray:
-    """A random NDArray: standard normal when dense, else as :func:`rand_sparse_ndarray` draws it."""
+    """A random NDArray: standard normal when dense, else as :func:`rand_sparse_ndarray` draws it.
+
+    Args:
+        shape: shape of the array.
+        stype: "default", "row_sparse" or "csr".
+        density: the chance of each row, or of each element of a csr array, to be stored; drawn when None.
+        dtype: type of the elements; None for float32.
+        modifier_func: called on every stored value.
+        shuffle_csr_indices: whether the columns of each row of a csr array come in random order.
+        distribution: "uniform", or for csr "powerlaw"; None for uniform.
+        ctx: where the array lives; None for the current context.
+    """
     if stype == "default":
         return nd_array(random_arrays(shape), dtype=dtype, ctx=ctx)
     from .sparse_arrays import rand_sparse_ndarray
@@ -121,7 +137,14 @@ def _each(function: Callable | None, *arrays: np.ndarray) -> np.ndarray:
 
 
 def np_reduce(dat: np.ndarray, axis: Any, keepdims: Any, numpy_reduce_func: Callable) -> np.ndarray:
-    """A NumPy reduction along one axis, several, or all (None), as MXNet's operators count them."""
+    """A NumPy reduction along one axis, several, or all (None), as MXNet's operators count them.
+
+    Args:
+        dat: the array.
+        axis: one axis, several, or None for all.
+        keepdims: whether these axes stay, with side 1.
+        numpy_reduce_func: such as ``numpy.sum``.
+    """
     axes = tuple(range(dat.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
     result = dat
     for one in sorted((a % dat.ndim for a in axes), reverse=True):

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..atomic import write_atomically
 from ..base import refusal
+from ..files.atomic import write_atomically
 from ..io import MNISTIter
 from ..io.idx import IMAGES, LABELS, read_idx
 
@@ -84,6 +84,12 @@ def get_zip_data(data_dir: str, url: str, data_origin_name: str) -> None:
 
 def get_bz2_data(data_dir: str, data_name: str, url: str, data_origin_name: str) -> None:
     """Fetch a bz2 file and unpack it to ``data_dir/data_name``, unless that is there.
+
+    Args:
+        data_dir: the folder; it is made if need be.
+        data_name: the name of the file that is unpacked.
+        url: the address of the bz2 file.
+        data_origin_name: the name that the bz2 file gets in the folder.
 
     Raises:
         OSError: it cannot be fetched or is no bz2 file.
@@ -166,6 +172,11 @@ def get_mnist_iterator(
     batch_size: int, input_shape: tuple[int, ...], num_parts: int = 1, part_index: int = 0
 ) -> tuple[MNISTIter, MNISTIter]:
     """Iterators over training and test images in the folder ``data``; flat unless ``input_shape`` has three sides.
+
+    Args:
+        batch_size: samples in a batch.
+        input_shape: the shape of a sample, which decides whether pictures are made flat.
+        num_parts, part_index: into how many parts the training set is cut, and which of them is read, from 0.
 
     Raises:
         OSError: a file is missing.

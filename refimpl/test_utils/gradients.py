@@ -177,6 +177,9 @@ def check_symbolic_backward(
 ) -> Arrays:
     """Compare the gradients of a symbol, in training, with ``expected`` ones; returns their arrays.
 
+    ``sym``, ``location``, ``rtol``, ``atol``, ``aux_states``, ``ctx``, ``equal_nan`` and ``dtype`` are those of
+    :func:`check_symbolic_forward`.
+
     Args:
         out_grads: head gradients, by the name of the output or in order; None for losses.
         expected: gradients by the name of the argument, or a list of the first ones. For an argument
@@ -184,8 +187,6 @@ def check_symbolic_backward(
             the gradient must have been added to it.
         grad_req: a requirement, one per argument, or a dict by name.
         grad_stypes: storage types of the gradients, by name or in order.
-
-    The other arguments are those of :func:`check_symbolic_forward`.
 
     Raises:
         AssertionError: they differ, or ``out_grads`` is neither list, dict nor None.

@@ -41,7 +41,7 @@ def rand_sparse_ndarray(
 
     Raises:
         AssertionError: the storage type or the distribution is unknown, or csr has not two sides.
-        ValueError: a power law has no room for this density.
+        ValueError: a power law cannot have this density.
     """
     density = np.random.rand() if density is None else density
     kind = np.dtype(default_dtype() if dtype is None else dtype)
@@ -145,6 +145,16 @@ def create_sparse_array(
 ) -> Any:
     """A random sparse array without its parts; see :func:`rand_sparse_ndarray`.
 
+    Args:
+        shape: shape of the array.
+        stype: "row_sparse" or "csr".
+        data_init: this value instead of random ones.
+        rsp_indices: these rows of a row_sparse array instead of random ones.
+        dtype: type of the elements; None for float32.
+        modifier_func: called on every stored value.
+        density: the chance of each row, or of each element of a csr array, to be stored.
+        shuffle_csr_indices: whether the columns of each row of a csr array come in random order.
+
     Raises:
         AssertionError: the storage type is unknown.
     """
@@ -160,7 +170,11 @@ def create_sparse_array_zd(
     rsp_indices: Any = None, dtype: Any = None, modifier_func: Callable | None = None,
     shuffle_csr_indices: bool = False,
 ) -> Any:
-    """:func:`create_sparse_array` for which no density is too small; row_sparse has the rows named, or none."""
+    """:func:`create_sparse_array` for which no density is too small; row_sparse has the rows named, or none.
+
+    ``shape``, ``stype``, ``density``, ``data_init``, ``rsp_indices``, ``dtype``, ``modifier_func`` and
+    ``shuffle_csr_indices`` are those of :func:`create_sparse_array`.
+    """
     if stype == "row_sparse" and (rsp_indices is None or density <= 0):
         rsp_indices = []
     return create_sparse_array(

@@ -28,7 +28,13 @@ def gen_buckets_probs_with_ppf(
 
 
 def mean_check(generator: Generator, mu: float, sigma: float, nsamples: int = 1000000) -> bool:
-    """Whether the mean of the samples is within three standard errors of ``mu``."""
+    """Whether the mean of the samples is within three standard errors of ``mu``.
+
+    Args:
+        generator: a function from a count to so many samples.
+        mu, sigma: mean and standard deviation of the distribution.
+        nsamples: how many samples are drawn.
+    """
     mean = float(np.mean(_samples(generator, nsamples)))
     return bool(abs(mean - mu) < 3 * sigma / math.sqrt(nsamples))
 
@@ -86,6 +92,15 @@ def verify_generator(
     nrepeat: int = 5, success_rate: float = 0.2, alpha: float = 0.05,
 ) -> list[float]:
     """Repeat :func:`chi_square_check`; the p-values, of which a share ``success_rate`` must exceed ``alpha``.
+
+    Args:
+        generator: a function from a count to so many samples.
+        buckets: intervals (pairs) of a continuous distribution, or values of a discrete one.
+        probs: the probability of each bucket.
+        nsamples: how many samples are drawn each time.
+        nrepeat: how often.
+        success_rate: the share of repetitions that must succeed.
+        alpha: the p-value that a success exceeds.
 
     Raises:
         AssertionError: too few of them do.

@@ -39,8 +39,8 @@ def first_calls(pages: list[str]) -> list[First]:
 
     from numba import njit
 
-    from refimpl import operator_facts as facts
     from refimpl.kernels import distinct
+    from refimpl.op_registry import facts
     from tests.laws.calls import Trial, has_gradient
     from tests.laws.draws import SeededDraw, example
 

@@ -162,7 +162,7 @@ def has_gradient(of: Example) -> bool:
 
 def random_stream(device: str) -> Buffer:
     """Fresh generator states, as operators with ``random`` get them, always from the same seed."""
-    streams = importlib.import_module("refimpl.kernels.random_streams")
+    streams = importlib.import_module("refimpl.kernels.shared.random_streams")
     state = allocate((streams.STATE_SIZE,), np.dtype(np.uint32), device)
     streams.seed_streams(state, 7)
     return state
@@ -170,7 +170,7 @@ def random_stream(device: str) -> Buffer:
 
 def _poison_scratch(poison: float) -> None:
     """Fill this thread's working memory, so that reading it before writing shows."""
-    for block in buffer._ARENA.blocks.values():  # no page may see this door
+    for block in buffer._ARENA.blocks.values():  # no page may reach it
         if block.device == "cpu" and block.dtype.kind == "f":
             block.flat[:] = poison
 

@@ -177,9 +177,9 @@ def by_hand(mode: str, x: np.ndarray, states: list, weights: dict[str, np.ndarra
     return hidden, [hidden]
 
 
-@pytest.mark.clause("rnn/simple")
-@pytest.mark.clause("rnn/lstm")
-@pytest.mark.clause("rnn/gru")
+@pytest.mark.clause("rnn/simple-cell")
+@pytest.mark.clause("rnn/lstm-cell")
+@pytest.mark.clause("rnn/gru-cell")
 @pytest.mark.clause("rnn/unroll")
 @given(net=NETS.filter(lambda net: net.layers == 1 and not net.ways))
 def test_a_cell_computes_its_formula(net: Net) -> None:
@@ -220,7 +220,7 @@ def test_unrolled_is_stepped(net: Net) -> None:
         assert one.tobytes() == other.tobytes()
 
 
-@pytest.mark.clause("rnn/bidirectional")
+@pytest.mark.clause("rnn/bidirectional-cell")
 @given(net=NETS.filter(lambda net: net.ways and net.layers == 1))
 def test_both_ways_are_two_ways(net: Net) -> None:
     arrays = arrays_of(net)
@@ -277,7 +277,7 @@ def test_packing_undoes_unpacking(net: Net) -> None:
     assert joined.tobytes() == vector.asnumpy().tobytes()
 
 
-@pytest.mark.clause("rnn/dropout")
+@pytest.mark.clause("rnn/dropout-cell")
 @pytest.mark.clause("rnn/residual")
 @given(net=NETS.filter(lambda net: not net.ways and net.layers == 1))
 def test_modifiers_outside_training(net: Net) -> None:

@@ -16,18 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refimpl.kernels import (
-    activation,
-    batch_norm,
-    convolution,
-    fully_connected,
-    get,
-    pooling,
-    rnn_products,
-    softmax,
-)
+from refimpl.kernels import activation, batch_norm, convolution, fully_connected, get, pooling, softmax
 from refimpl.kernels.foundation import LOOPS, Buffer, buffer, plain_kernels
 from refimpl.kernels.foundation.loop import _CHOICE
+from refimpl.kernels.shared import rnn_products
 from refimpl.kernels.tuned import kernel
 
 from . import protected

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from refimpl.kvstore import messages as say
-from refimpl.kvstore.server import Line, Server, _act, step
+from refimpl.kvstore.server import Connection, Server, _act, step
 
 from .cluster_programs import Program
 
@@ -49,7 +49,7 @@ class Broken:
 
     def first(self, request: say.Request) -> bool:
         """Whether this message came for the first time."""
-        which = (request.worker, request.number, getattr(request.body, "place", None))
+        which = (request.worker, request.number, getattr(request.body, "part", None))
         new = which not in self.seen
         self.seen.add(which)
         return new
@@ -89,11 +89,11 @@ class Again(Broken):
     names = ("duplicated",)
 
     def __call__(self, server: Server, request: say.Request) -> After:
-        line = server.lines.get(request.worker, Line())
-        if isinstance(request.body, say.Push) and request.number < line.expected:
+        connection = server.connections.get(request.worker, Connection())
+        if isinstance(request.body, say.Push) and request.number < connection.expected:
             server, _ = _act(server, request.worker, request.number, request.body)
         after, replies = step(server, request)
-        new = request.number >= line.expected
+        new = request.number >= connection.expected
         for held in (reply.body for reply in replies if new and isinstance(reply.body, say.Held)):
             self.triggered += bool((held.value > 1).any())
         return after, replies
@@ -107,7 +107,7 @@ class Torn(Broken):
     def __call__(self, server: Server, request: say.Request) -> After:
         if self.hits(request):
             value = request.body.value.copy()
-            value[len(value) // 2 if len(value) > 1 else 1 - request.body.place.part % 2 :] = 0
+            value[len(value) // 2 if len(value) > 1 else 1 - request.body.part.number % 2 :] = 0
             return self.instead(server, request, value)
         return step(server, request)
 
@@ -147,7 +147,7 @@ class EarlyBarrier(Broken):
         after, replies = step(server, request)
         if isinstance(body, say.Pull) and request.worker in self.through and self.first(request):
             for held in (reply.body for reply in replies if isinstance(reply.body, say.Held)):
-                self.triggered += held.value.sum() < self.program.total(body.place.key) * len(held.value)
+                self.triggered += held.value.sum() < self.program.total(body.part.key) * len(held.value)
         return after, replies
 
 
@@ -164,33 +164,33 @@ class Stale(Broken):
 
     def __call__(self, server: Server, request: say.Request) -> After:
         body, worker = request.body, request.worker
-        place = getattr(body, "place", None)
-        table = server.tables.get(place.table) if place else None
-        held = table.parts.get(place) if table else None
+        part = getattr(body, "part", None)
+        table = server.tables.get(part.table) if part else None
+        held = table.parts.get(part) if table else None
         if held is None:
             return step(server, request)
         if isinstance(body, say.Pull) and worker == self.worker and not self.triggered and self.first(request):
-            old = self.before.get((place, worker))
+            old = self.before.get((part, worker))
             if old is not None and np.any(old != held.value) and not held.queues.get(worker):
-                after, replies = step(_holding(server, place, old), request)
+                after, replies = step(_holding(server, part, old), request)
                 answered = any(isinstance(reply.body, say.Held) for reply in replies)
                 self.triggered += answered
-                if answered or after.tables[place.table].parts[place].value is old:
-                    after = _holding(after, place, held.value)
+                if answered or after.tables[part.table].parts[part].value is old:
+                    after = _holding(after, part, held.value)
                 return after, replies
         after, replies = step(server, request)
-        now = after.tables[place.table].parts[place]
+        now = after.tables[part.table].parts[part]
         if isinstance(body, say.Push) and now.version > held.version:
             for who in range(self.program.workers):
                 if self.program.kind == "dist_sync" or who == worker:
-                    self.before[place, who] = held.value
+                    self.before[part, who] = held.value
         return after, replies
 
 
-def _holding(server: Server, place: say.Place, value: Any) -> Server:
-    table = server.tables[place.table]
-    parts = {**table.parts, place: replace(table.parts[place], value=value)}
-    return replace(server, tables={**server.tables, place.table: replace(table, parts=parts)})
+def _holding(server: Server, part: say.PartId, value: Any) -> Server:
+    table = server.tables[part.table]
+    parts = {**table.parts, part: replace(table.parts[part], value=value)}
+    return replace(server, tables={**server.tables, part.table: replace(table, parts=parts)})
 
 
 class Unordered(Broken):
@@ -200,23 +200,23 @@ class Unordered(Broken):
 
     def __init__(self, program: Program, choice: int) -> None:
         super().__init__(program, choice)
-        self.swapped: list[tuple[say.Place, int, int]] = []
+        self.swapped: list[tuple[say.PartId, int, int]] = []
 
     def __call__(self, server: Server, request: say.Request) -> After:
-        line, early = server.lines.get(request.worker, Line()), []
-        if isinstance(request.body, say.Push) and request.number > line.expected and self.first(request):
-            overtaken = self._overtaken(line, request)
+        connection, early = server.connections.get(request.worker, Connection()), []
+        if isinstance(request.body, say.Push) and request.number > connection.expected and self.first(request):
+            overtaken = self._overtaken(connection, request)
             server, answers = _act(server, request.worker, request.number, request.body)
             early = [
                 say.Reply(who, 0, number, answer) for who, number, answer in answers if (who, number)
                 != (request.worker, request.number)
             ]
             for reply in early:
-                known = server.lines[reply.worker]
+                known = server.connections[reply.worker]
                 known = replace(known, answers={**known.answers, reply.number: reply.body})
-                server = replace(server, lines={**server.lines, reply.worker: known})
+                server = replace(server, connections={**server.connections, reply.worker: known})
             self.swapped += overtaken
-        if isinstance(request.body, say.Push) and (request.worker, request.number, request.body.place) in self.seen:
+        if isinstance(request.body, say.Push) and (request.worker, request.number, request.body.part) in self.seen:
             request = replace(request, body=say.Join())  # it has been done
         after, replies = step(server, request)
         for reply in [*early, *replies]:
@@ -225,14 +225,14 @@ class Unordered(Broken):
                 self.triggered += any(has[late] and not has[soon] for _, soon, late in self.swapped)
         return after, [*early, *replies]
 
-    def _overtaken(self, line: Line, request: say.Request) -> list[tuple[say.Place, int, int]]:
+    def _overtaken(self, connection: Connection, request: say.Request) -> list[tuple[say.PartId, int, int]]:
         """The earlier push of the same worker to the same key, if there is one, and this one: their columns."""
         column = int(np.argmax(request.body.value[0])) if request.body.value.size else 0
         worker, number = divmod(column, self.program.pushes)
         keys = [key for verb, key in self.program.scripts[worker] if verb == "push"]
         return [
-            (request.body.place, column - number + other, column)
-            for other in range(number) if keys[other] == request.body.place.key
+            (request.body.part, column - number + other, column)
+            for other in range(number) if keys[other] == request.body.part.key
         ]
 
 
@@ -244,17 +244,17 @@ class WrongShard(Broken):
     def __call__(self, server: Server, request: say.Request) -> After:
         if not self.hits(request):
             return step(server, request)
-        place, value = request.body.place, request.body.value
-        table = server.tables.get(place.table)
+        part, value = request.body.part, request.body.value
+        table = server.tables.get(part.table)
         others = [] if table is None else [
-            other for other, held in table.parts.items() if other.key != place.key and held.value.shape == value.shape
+            other for other, held in table.parts.items() if other.key != part.key and held.value.shape == value.shape
         ]
         if not others or not self.first(request):
-            still = (request.worker, request.number, place) in self.moved
+            still = (request.worker, request.number, part) in self.moved
             return step(server, self._without(request) if still else request)
-        self.moved.add((request.worker, request.number, place))
+        self.moved.add((request.worker, request.number, part))
         self.triggered += 1
-        table = server.tables[place.table]
+        table = server.tables[part.table]
         server = _holding(server, others[0], frozen(table.parts[others[0]].value + value))
         return step(server, self._without(request))
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import refimpl as mx
-from refimpl.kvstore.learning import NOTHING, as_value, updated
+from refimpl.kvstore.optimizer_step import NOTHING, as_value, updated
 from refimpl.ndarray import sparse
 from refimpl.ndarray.file_format import to_bytes
 from refimpl.optimizer import states

@@ -185,17 +185,17 @@ def _crash_second(cluster) -> None:
 
 
 def _drop_oldest(cluster) -> None:
-    if cluster._flying:
-        cluster._lose_packet(cluster._flying[0])
+    if cluster._in_flight:
+        cluster._lose_packet(cluster._in_flight[0])
 
 
 def _drop_newest(cluster) -> None:
-    if cluster._flying:
-        cluster._lose_packet(cluster._flying[-1])
+    if cluster._in_flight:
+        cluster._lose_packet(cluster._in_flight[-1])
 
 
 def _double_oldest(cluster) -> None:
-    cluster._flying += cluster._flying[:1]
+    cluster._in_flight += cluster._in_flight[:1]
 
 
 @pytest.mark.heavy

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 import refimpl as mx
-from refimpl.atomic import write_atomically
+from refimpl.files.atomic import write_atomically
 
 from .training_to_kill import EPOCHS, KINDS, files, train
 

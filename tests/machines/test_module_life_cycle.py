@@ -78,7 +78,7 @@ class ModuleLifeCycle(RuleBasedStateMachine):
         with pytest.raises(AssertionError) as caught:
             call()
         assert caught.value.clause in {STEPS[flag].clause for flag in missing}
-        assert any(STEPS[flag].mend in str(caught.value) for flag in missing)
+        assert any(STEPS[flag].remedy in str(caught.value) for flag in missing)
         assert sorted(Path(self.folder.name).iterdir()) == before
         return False
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import refimpl as mx
-from refimpl import atomic, staging
+from refimpl.files import atomic, staging
 
 EPOCHS, BATCHES = 3, 4
 MEMORY = 4 * 2**30

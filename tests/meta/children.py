@@ -78,7 +78,7 @@ def traced(run: Callable[[], None]) -> Callable[[], Lines]:
         finally:
             sys.settrace(None)
             threading.settrace(None)  # type: ignore[arg-type]  # None ends it
-        return {Path(file): lines for file, lines in found.items()}
+        return {Path(file).resolve(): lines for file, lines in found.items()}  # pages come through a link
 
     return work
 

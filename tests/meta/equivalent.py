@@ -13,14 +13,15 @@ EQUIVALENT: dict[tuple[str, str, str, str, str], str] = {
     ("", "kernels/linalg_eigen.py", "rotate", "break", "pass"): "a sweep over a diagonal matrix turns nothing visibly",
     ("", "kernels/softmax.py", "softmax_slope", "0 in max(np.int64(length[r]), 0)", "1"): "out, a factor, is 0 there",
     ("", "refimpl/io/mnist.py", "__init__", "1 in least=1", "0"): "the next line refuses 0 parts by the same clause",
-    ("", "refimpl/recordio.py", "_damaged", "192 in self.handle.read(192)", "191"): "only the message looks at it",
+    ("", "refimpl/recordio/recordio.py", "_damaged", "192 in self.handle.read(192)", "191"):
+        "only the message looks at it",
     ("", "kernels/argmax.py", "seek_largest", "1 in range(1, side)", "0"): "no element exceeds itself",
     ("", "kernels/argmax.py", "seek_smallest", "1 in range(1, side)", "0"): "no element is below itself",
     (
         "", "kernels/foundation/run.py", "plan", "for buffer in ins", "for buffer in reversed(list(ins))",
     ): "a key names the same call when it lists the inputs from the end",
     ("", "kernels/correlation.py", "compare", "one - other", "other - one"): "only the size of the difference is read",
-    ("", "kernels/linalg_parts.py", "take_diagonal", "0 in offset < 0", "1"): "both give (k, k) for offset 0",
+    ("", "kernels/linalg_parts.py", "take_diagonal", "0 in part.offset < 0", "1"): "both give (k, k) for offset 0",
     (
         "Pooling_v1/sum-order", "kernels/pooling.py", "sum_rows", "for d in range(begin[a], end[a])",
         "for d in reversed(list(range(begin[a], end[a])))",

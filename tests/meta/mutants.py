@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -305,7 +306,13 @@ def apply(root: Path, fault: Mutant) -> int:
     before = _codes(compile(file.read_text(encoding="utf-8"), str(file), "exec", dont_inherit=True))
     after = _codes(compile(tree, str(file), "exec", dont_inherit=True))
     pairs = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
-    return _swap(str(file), pairs)
+    return _swap(real_path(str(file)), pairs)
+
+
+@cache
+def real_path(file: str) -> str:
+    """The path of a code object's file with links followed: pages are imported through ``refimpl/kernels``."""
+    return os.path.realpath(file)
 
 
 @cache
@@ -315,7 +322,7 @@ def loaded() -> dict[str, list[FunctionType]]:
     gc.unfreeze()  # what the collection of tests froze is not listed otherwise
     for function in gc.get_objects():
         if type(function) is FunctionType:
-            found.setdefault(function.__code__.co_filename, []).append(function)
+            found.setdefault(real_path(function.__code__.co_filename), []).append(function)
     gc.freeze()  # a collection in a child need not touch, and so copy, what is loaded
     return found
 

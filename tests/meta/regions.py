@@ -54,7 +54,7 @@ def sources() -> tuple[Path, ...]:
 
 @cache
 def _constants(file: Path) -> dict[str, str]:
-    """Clauses that a file gives a name of its own: ``CLAUSE = "Room/slug"``."""
+    """Clauses that a file gives a name of its own: ``CLAUSE = "Subject/slug"``."""
     return {
         node.targets[0].id: node.value.value for node in mutants.parsed(file)[0].body
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)

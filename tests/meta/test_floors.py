@@ -13,10 +13,8 @@ PACKAGE = ROOT / "refimpl"
 
 UPWARD = {
     ("ndarray", "autograd"): "MXNet's methods attach_grad and backward",
-    ("symbol", "binding"): "MXNet's method simple_bind",
-    ("symbol", "executor"): "MXNet's method bind",
+    ("symbol", "executor"): "MXNet's methods bind and simple_bind",
     ("symbol", "executor_v2"): "MXNet's methods _bind and _simple_bind",
-    ("binding", "executor"): "simple_bind ends in an Executor",
 }
 """Imports inside functions that reach up, and why."""
 

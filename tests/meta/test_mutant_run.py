@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from refimpl.slicing import _split_input_slice
+from refimpl.executor_manager.slicing import _split_input_slice
 
 from . import mutants, regions
 

@@ -46,6 +46,13 @@ def test_a_broken_page_is_noticed(mutate: mutations.Mutation, name: str) -> None
     assert noticed(mutate(get(name)))
 
 
+def test_the_law_says_how_a_gradient_that_is_no_slope_is_declared() -> None:
+    scaled = mutations.gradient_scaled(get("sqrt"))
+    with pytest.raises(AssertionError, match=r"differentiable=False"):
+        laws.gradient_is_slope(scaled, SeededDraw(0))
+    laws.gradient_is_slope(replace(scaled, differentiable=False), SeededDraw(0))
+
+
 def test_a_refusal_that_is_gone_is_noticed() -> None:
     op = get("FullyConnected")
     lenient = replace(op, infer=lambda p, ins, outs: (ins, [(1, p.num_hidden)]))

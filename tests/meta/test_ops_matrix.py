@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 import refimpl as mx
-from refimpl import known_operators, operator_facts
 from refimpl.kernels import distinct, get
 from refimpl.kernels.foundation import LOOPS
+from refimpl.op_registry import facts as operator_facts
+from refimpl.op_registry import known as known_operators
 from spec import ops as matrix
 
 PUBLIC = [op for op in distinct() if not operator_facts.is_internal(op)]

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import refimpl as mx
-from refimpl import atomic, staging
-from refimpl.atomic import sha256_of, sha256_written, together, write_atomically
+from refimpl.files import atomic, staging
+from refimpl.files.atomic import sha256_of, sha256_written, together, write_atomically
 
 MINE = f".refimpl-{staging._HOST}-0123456789abcdef.part"
 FOREIGN = ".refimpl-00000000-0123456789abcdef.part"

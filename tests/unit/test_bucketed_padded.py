@@ -145,8 +145,8 @@ def test_ignored_labels_are_as_good_as_a_mask():
         for words, classes in batches:
             given = {"bucket_key": words.shape[1]}
             if kind == "padded":
-                room = [(0, 0), (0, LONGEST - words.shape[1])]
-                words, classes = np.pad(words, room), np.pad(classes, room, constant_values=-1)  # noqa: PLW2901
+                margins = [(0, 0), (0, LONGEST - words.shape[1])]
+                words, classes = np.pad(words, margins), np.pad(classes, margins, constant_values=-1)  # noqa: PLW2901
             given.update(provide_data=[("data", words.shape)], provide_label=[("label", words.shape)])
             module.forward_backward(mx.io.DataBatch([mx.nd.array(words)], [mx.nd.array(classes)], **given))
             module.update()

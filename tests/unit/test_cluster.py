@@ -9,7 +9,7 @@ import pytest
 
 import refimpl as mx
 from refimpl import ndarray as nd
-from refimpl.kvstore.placement import home, parts_of
+from refimpl.kvstore.placement import parts_of, server_of
 
 from .clusters import a, adding, held, pair, refused
 
@@ -19,8 +19,8 @@ from .clusters import a, adding, held, pair, refused
 @pytest.mark.clause("Cluster/placement")
 def test_small_arrays_are_spread_by_key():
     # 9973 = 3 * 3324 + 1, so key k lives on server k mod 3; the CRC-32 of "w" is 0x1c630b12
-    assert [home(key, 3) for key in (0, 1, 2, 3, -1)] == [0, 1, 2, 0, 2]
-    assert home("w", 7) == 0x1C630B12 * 9973 % 7 == 5
+    assert [server_of(key, 3) for key in (0, 1, 2, 3, -1)] == [0, 1, 2, 0, 2]
+    assert server_of("w", 7) == 0x1C630B12 * 9973 % 7 == 5
 
 
 @pytest.mark.clause("Cluster/split")
@@ -41,7 +41,7 @@ def test_the_bound_is_read_when_a_store_is_made(monkeypatch):
     cluster = mx.kv.simulate(workers=1, servers=3, faults=False)
     store = cluster.store(0)
     store.init([0, 1], [nd.array([[1, 2], [3, 4]]), nd.array([5, 6, 7])])
-    kept = {(place.key, place.part) for state in cluster.states for place in state.tables[0].parts}
+    kept = {(part.key, part.number) for state in cluster.states for part in state.tables[0].parts}
     assert kept == {(0, 0), (0, 1), (0, 2), (1, 0)}
     assert held(store, 0, (2, 2)) == [[1, 2], [3, 4]]
     monkeypatch.setenv("MXNET_KVSTORE_BIGARRAY_BOUND", "many")

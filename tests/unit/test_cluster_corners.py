@@ -12,7 +12,7 @@ import pytest
 import refimpl as mx
 from refimpl import ndarray as nd
 from refimpl.kvstore import server as rules
-from refimpl.kvstore.placement import home, parts_of
+from refimpl.kvstore.placement import parts_of, server_of
 from tests.machines.failing import nth
 
 from .clusters import a, adding, held, pair, refused
@@ -138,13 +138,13 @@ def test_servers_forget_what_has_arrived():
 
     cluster.run(work)
     for state in cluster.states:
-        for line in state.lines.values():
+        for line in state.connections.values():
             assert len(line.answers) + len(line.early) <= 4
         for part in state.tables[0].parts.values():
             assert not part.queues
             assert not part.pulls
     assert not any(channel.unanswered for channel in cluster._channels.values())
-    assert len(cluster._flying) + len(cluster._lost) < 20  # of some 700: copies of what was lost or doubled
+    assert len(cluster._in_flight) + len(cluster._lost) < 20  # of some 700: copies of what was lost or doubled
 
 
 # --- placement ------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def test_a_scalar_is_not_cut(monkeypatch):
 
 @pytest.mark.clause("Cluster/placement")
 def test_any_string_is_a_key():
-    assert home("\ud800", 1) == 0  # half a character: UTF-8 has no bytes for it
+    assert server_of("\ud800", 1) == 0  # half a character: UTF-8 has no bytes for it
 
 
 # --- what a refused call leaves -------------------------------------------------------------------
@@ -267,7 +267,7 @@ def test_an_interrupted_program_draws_its_own_numbers():
     move = cluster._move
 
     def interrupted():
-        for worker in cluster._crew:
+        for worker in cluster._running:
             worker._back.__class__ = Interrupting
         return move()
 

@@ -95,11 +95,11 @@ def test_the_class_of_mxnets_servers(capsys):
 # --- the server as a value ------------------------------------------------------------------------
 
 
-def ask(server, worker, number, body, life=0):
-    return step(server, say.Request(worker, life, number, 0, body))
+def ask(server, worker, number, body, incarnation=0):
+    return step(server, say.Request(worker, incarnation, number, 0, body))
 
 
-W = say.Place(0, "w")
+W = say.PartId(0, "w")
 
 
 def opened(workers: int = 2):
@@ -131,7 +131,7 @@ def test_requests_count_in_order_and_once():
 def test_answers_are_kept_until_they_are_known_to_have_come():
     server = opened(1)
     server, _ = step(server, say.Request(0, 0, 2, 2, say.Pull(W)))
-    assert sorted(server.lines[0].answers) == [2]
+    assert sorted(server.connections[0].answers) == [2]
 
 
 @pytest.mark.clause("Cluster/open")
@@ -143,7 +143,7 @@ def test_a_store_is_opened_first():
 @pytest.mark.clause("Cluster/return")
 def test_an_old_life_says_nothing():
     server = opened(2)
-    server, _ = ask(server, 1, 0, say.Leave(), life=1)
+    server, _ = ask(server, 1, 0, say.Leave(), incarnation=1)
     after, replies = ask(server, 1, 2, say.Push(W, np.ones(1)))
     assert replies == []
     assert after is server

@@ -70,7 +70,7 @@ def test_a_file_is_written_as_it_was_read(name: str) -> None:
 
 @pytest.mark.clause("symbol-file/control-flow")
 def test_what_is_made_here_is_the_file_of_mxnet(monkeypatch: pytest.MonkeyPatch) -> None:
-    from refimpl.control_flow import capture
+    from refimpl.contrib.control_flow import capture
 
     monkeypatch.setattr(capture, "_COUNTS", capture.Counter())
     x, s, w, i = (mx.sym.Variable(name) for name in "xswi")

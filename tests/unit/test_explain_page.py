@@ -17,7 +17,7 @@ import pytest
 import refimpl as mx
 from refimpl import cli, explain
 from refimpl.explain import layout, markup
-from refimpl.networks import resnet20
+from refimpl.model.networks import resnet20
 
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 

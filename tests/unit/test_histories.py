@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import refimpl as mx
 from refimpl.kvstore import history_events
-from refimpl.kvstore.histories import NAMES, Event, History, check, tag
+from refimpl.kvstore.histories import NAMES, History, check, tag
+from refimpl.kvstore.histories import HistoryEvent as Event
 
 
 def told(history: History, kind: str = "dist_async", **more) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 
 import refimpl as mx
 from refimpl import engine, nd
-from refimpl.module.crew import Crew
+from refimpl.module.thread_pool import ThreadPool
 
 from ..machines import planted
 
@@ -25,15 +25,15 @@ def test_no_context_is_at_work_after_an_interruption(part):
             nd.ones((2,)).asnumpy()
         ended.append(context)
 
-    crew = Crew(3)
-    crew.run(work)
-    moments = planted.moments(lambda: crew.run(work))
+    pool = ThreadPool(3)
+    pool.run(work)
+    moments = planted.moments(lambda: pool.run(work))
     begun.clear()
     ended.clear()
-    assert planted.interrupted(lambda: crew.run(work), 1 + int(part * moments))
+    assert planted.interrupted(lambda: pool.run(work), 1 + int(part * moments))
     assert set(begun) - set(ended) <= {0}  # what was interrupted itself
     ended.clear()
-    crew.run(work)
+    pool.run(work)
     assert sorted(ended) == [0, 1, 2]
 
 
@@ -51,7 +51,7 @@ def test_an_interruption_waits_for_who_is_at_work():
         ended.append(context)
 
     with pytest.raises(KeyboardInterrupt):
-        Crew(2).run(work)
+        ThreadPool(2).run(work)
     assert ended == [1]
 
 

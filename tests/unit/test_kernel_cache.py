@@ -307,7 +307,7 @@ def test_there_is_no_folder(
     monkeypatch.setenv("REFIMPL_CACHE_DIR", chosen)
     if wrong == "read-only":
         refused = OSError(errno.EROFS, os.strerror(errno.EROFS))
-        monkeypatch.setattr(os, "mkdir", mock.Mock(side_effect=refused))
+        monkeypatch.setattr(Path, "mkdir", mock.Mock(side_effect=refused))
     if not wrong:
         import pwd
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import refimpl as mx
-from refimpl import collection
+from refimpl.executor import collector_pause as collection
 from refimpl.kernels.foundation import get
 from refimpl.symbol import arrangement
 from refimpl.symbol.arrangement import Block, LargePile, Pile, arrange, needed

@@ -12,7 +12,7 @@ import pytest
 import refimpl as mx
 from refimpl import model
 from refimpl import ndarray as nd
-from refimpl.atomic import write_atomically
+from refimpl.files.atomic import write_atomically
 
 
 def network():

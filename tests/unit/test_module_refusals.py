@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import refimpl as mx
-from refimpl.module.requests import group_contexts
+from refimpl.module.bind_options import group_contexts
 
 from .module_nets import DATA, LABEL, batch, network, ready
 
@@ -312,7 +312,7 @@ def test_refusal(kind, call, request):
     assert named in str(caught.value)
 
 
-def test_refusals_of_other_rooms_pass_through():
+def test_refusals_of_other_modules_pass_through():
     with pytest.raises(ValueError, match="Cannot find optimizer nope"):
         ready().init_optimizer(optimizer="nope")
     with pytest.raises(TypeError):

@@ -122,7 +122,7 @@ def test_an_operation_names_the_step_it_misses(kind, stage, operation, tmp_path,
     with pytest.raises(AssertionError) as caught:
         calls_of(kind)[operation](at(stage, kind))
     assert caught.value.clause == step.clause
-    assert step.mend in str(caught.value)
+    assert step.remedy in str(caught.value)
     assert not list(tmp_path.iterdir())
 
 

@@ -1,4 +1,4 @@
-"""mx.nd.contrib, mx.sym.linalg and so on: operators whose internal names begin with the name of a room."""
+"""mx.nd.contrib, mx.sym.linalg and so on: operators whose internal names begin with the name of a namespace."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import refimpl as mx
 from refimpl.kernels import distinct, get
 from refimpl.kernels.foundation import REGISTRY
 
-ROOMS = ("contrib", "image", "linalg")
+NAMESPACES = ("contrib", "image", "linalg")
 SPACES = [pytest.param(mx.nd, id="nd"), pytest.param(mx.sym, id="sym")]
 
 
 @pytest.mark.parametrize("space", SPACES)
-@pytest.mark.parametrize("room", ROOMS)
-def test_every_operator_of_a_room_is_there(space: Any, room: str) -> None:
-    prefix = f"_{room}_"
+@pytest.mark.parametrize("namespace", NAMESPACES)
+def test_every_operator_of_a_namespace_is_there(space: Any, namespace: str) -> None:
+    prefix = f"_{namespace}_"
     for name in REGISTRY:
         short = name.removeprefix(prefix)
         if short != name:
-            function = getattr(getattr(space, room), short)
+            function = getattr(getattr(space, namespace), short)
             assert function.__name__ == short
             assert function.__doc__, name
 
@@ -50,7 +50,7 @@ def test_functions_around_operators_stay(space: Any) -> None:
     assert mx.nd.contrib.adamw_update.__doc__ != get("_adamw_update").doc
 
 
-def test_no_operator_is_lost_between_rooms() -> None:
+def test_no_operator_is_lost_between_namespaces() -> None:
     names = {op.name for op in distinct()}
     assert {"_contrib_quadratic", "_contrib_group_adagrad_update"} <= names
     with pytest.raises(AttributeError):

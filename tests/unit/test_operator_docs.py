@@ -11,9 +11,12 @@ import types
 import pytest
 
 import refimpl as mx
-from refimpl import cli, known_operators, operator_docs, operator_facts
+from refimpl import cli
 from refimpl.kernels import distinct, get
 from refimpl.kernels.foundation import REGISTRY
+from refimpl.op_registry import docs as operator_docs
+from refimpl.op_registry import facts as operator_facts
+from refimpl.op_registry import known as known_operators
 
 ABSENT = next((name for name in known_operators.tiers() if name not in REGISTRY and name[0] != "_"), "")
 ABSENT_INTERNAL = "_split_v2_backward"
@@ -120,7 +123,7 @@ def test_a_function_in_a_class_is_a_method() -> None:
 def test_nothing_is_made_from_pages_at_import() -> None:
     code = (
         "import sys, refimpl; "
-        "print([m for m in ('refimpl.operator_docs', 'refimpl.operator_facts') if m in sys.modules])"
+        "print([m for m in ('refimpl.op_registry.docs', 'refimpl.op_registry.facts') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "[]"
@@ -152,24 +155,24 @@ def test_so_do_internal_operators(module: object) -> None:
 
 
 @pytest.mark.parametrize("package", [mx.nd, mx.sym])
-def test_rooms_hold_the_operators_that_bear_their_names(package: types.ModuleType) -> None:
+def test_namespaces_hold_the_operators_that_bear_their_names(package: types.ModuleType) -> None:
     # x = mx.sym.Variable("x"); mx.sym.contrib.quadratic(x).name is "quadratic0" in MXNet 1.9.1
     assert package.contrib.quadratic.op is get("_contrib_quadratic")
     assert package.contrib.quadratic.__name__ == "quadratic"
-    for room in ("contrib", "image", "linalg"):
+    for namespace in ("contrib", "image", "linalg"):
         elsewhere = {"_contrib_boolean_mask"}  # a function, because its shape depends on values
         absent = [
             n for n in known_operators.names()
-            if n.startswith(f"_{room}_") and n not in REGISTRY and n not in elsewhere
+            if n.startswith(f"_{namespace}_") and n not in REGISTRY and n not in elsewhere
         ]
         for name in absent[:1]:
             with pytest.raises(mx.MXNetError, match=f"operator {name} .*is not implemented"):
-                getattr(getattr(package, room), name.removeprefix(f"_{room}_"))(1)
+                getattr(getattr(package, namespace), name.removeprefix(f"_{namespace}_"))(1)
         with pytest.raises(AttributeError, match="no_such_operator"):
-            getattr(package, room).no_such_operator  # noqa: B018  # the access is the test
+            getattr(package, namespace).no_such_operator  # noqa: B018  # the access is the test
 
 
-def test_a_node_made_in_a_room_bears_the_short_name() -> None:
+def test_a_node_made_in_a_namespace_bears_the_short_name() -> None:
     with mx.name.NameManager():
         made = mx.sym.contrib.quadratic(mx.sym.Variable("x"), a=1.0)
     assert made.name == "quadratic0"

@@ -81,7 +81,7 @@ def trained(name="sgd", dtype="float32", **kwargs):
 
 @pytest.mark.clause("Optimizer/gradient")
 @pytest.mark.clause("SGD/plain")
-@pytest.mark.clause("SGD/momentum")
+@pytest.mark.clause("SGD/with-momentum")
 @pytest.mark.clause("SGD/multi-precision")
 @pytest.mark.parametrize("case", RECORDED)
 def test_five_steps(case) -> None:
@@ -90,7 +90,7 @@ def test_five_steps(case) -> None:
     np.testing.assert_allclose(got.ravel().astype(float), expected, rtol=TOLERANCE[dtype])
 
 
-@pytest.mark.clause("SGD/momentum")
+@pytest.mark.clause("SGD/with-momentum")
 def test_states_of_sgd() -> None:
     _, updater = trained(**ALL)
     # MXNet 1.9.1: u.states[0] of the case "all"

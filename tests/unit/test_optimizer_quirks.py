@@ -35,7 +35,7 @@ def test_nag_of_a_float32_copy() -> None:
     assert momentum.dtype == np.float32
 
 
-@pytest.mark.clause("Nadam/schedule")
+@pytest.mark.clause("Nadam/own-schedule")
 def test_nadam_schedules_each_parameter() -> None:
     def two():
         updater, weights = opt.get_updater(opt.create("nadam")), [nd.array(START), nd.array(START)]
@@ -53,7 +53,7 @@ def test_nadam_schedules_each_parameter() -> None:
     assert_close(second.asnumpy(), [0.9983006, -1.999271, 0.4983778, 0.2500822, 3.00005, -0.1259155])
 
 
-@pytest.mark.clause("Nadam/schedule")
+@pytest.mark.clause("Nadam/own-schedule")
 def test_a_long_schedule_ends_at_zero() -> None:
     nadam = opt.create("nadam", begin_num_update=5000, learning_rate=0.5)
     weight = nd.ones(1)
@@ -63,7 +63,7 @@ def test_a_long_schedule_ends_at_zero() -> None:
     assert len(PRODUCTS[0.9, 0.004]) < 100
 
 
-@pytest.mark.clause("AdaDelta/gradient")
+@pytest.mark.clause("AdaDelta/gradient-kept")
 def test_adadelta_leaves_the_gradient_alone() -> None:
     def after():
         gradient, weight = nd.array([4.0, -8.0]), nd.ones(2)
@@ -113,7 +113,7 @@ def test_lars_corrects_every_momentum() -> None:
     assert_close(weights[4], fifth)
 
 
-@pytest.mark.clause("Signum/plain")
+@pytest.mark.clause("Signum/without-momentum")
 def test_signum_without_momentum_sees_the_sign_of_rescale_grad() -> None:
     arguments = {"momentum": 0.0, "wd": 0.01, "rescale_grad": -1.0}
     # MXNet 1.9.1: with rescale_grad 1 and every gradient negated, and as it is
@@ -124,7 +124,7 @@ def test_signum_without_momentum_sees_the_sign_of_rescale_grad() -> None:
     assert still.tolist() == START
 
 
-@pytest.mark.clause("Signum/plain")
+@pytest.mark.clause("Signum/without-momentum")
 def test_signum_without_momentum_decays_by_wd_lh() -> None:
     """MXNet raises. A weight without gradient: 1 - 0.5 * (0.25 + 0.5) is 0.625."""
     signum = opt.create("signum", momentum=0.0, learning_rate=0.5, wd=0.25, wd_lh=0.5)
@@ -133,7 +133,7 @@ def test_signum_without_momentum_decays_by_wd_lh() -> None:
     assert weight.asscalar() == 0.625
 
 
-@pytest.mark.clause("DCASGD/momentum")
+@pytest.mark.clause("DCASGD/with-momentum")
 def test_dcasgd_with_momentum() -> None:
     """MXNet raises. By hand: m = -2, then 0.5 * -2 - 0.5 * (2 + 0.25 * 4 * (-1 - 1)) = -1, w = 1 - 2 - 1."""
     dcasgd = opt.create("dcasgd", momentum=0.5, learning_rate=0.5, lamda=0.25)
@@ -144,7 +144,7 @@ def test_dcasgd_with_momentum() -> None:
     assert (weight.asscalar(), momentum.asscalar(), before.asscalar()) == (-2.0, -1.0, -1.0)
 
 
-@pytest.mark.clause("AdaMax/still")
+@pytest.mark.clause("AdaMax/weight-stays")
 def test_adamax_leaves_a_weight_without_gradients() -> None:
     weight = nd.ones(2)
     opt.get_updater(opt.create("adamax", learning_rate=0.5))(0, nd.array([0.0, 1.0]), weight)

@@ -30,8 +30,8 @@ CLOSE = 1e-5
 RULES = [
     "AdaDelta/rule", "AdaGrad/rule", "Adam/rule", "AdaMax/rule", "DCASGD/rule", "FTML/rule", "FTRL/rule",
     "GroupAdaGrad/rule", "LAMB/rule", "LARS/rule", "LBSGD/rule", "LBSGD/warm-up", "Nadam/rule", "NAG/rule",
-    "RMSProp/rule", "SGD/plain", "SGD/momentum", "SGLD/rule", "Signum/rule", "Signum/plain", "Test/rule",
-    "Optimizer/gradient",
+    "RMSProp/rule", "SGD/plain", "SGD/with-momentum", "SGLD/rule", "Signum/rule", "Signum/without-momentum",
+    "Test/rule", "Optimizer/gradient",
 ]
 
 

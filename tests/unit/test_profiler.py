@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import refimpl as mx
-from refimpl import profiler, profiling_hook
+from refimpl import profiler
+from refimpl.engine import profiling_hook
 from refimpl.profiler.recorder import RECORDER, Sums
 from refimpl.profiler.tables import as_json, as_table
 

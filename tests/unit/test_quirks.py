@@ -123,11 +123,11 @@ def test_carried_by_many_threads_at_once() -> None:
 
 @pytest.mark.clause("Quirks/threads")
 def test_threads_of_a_module_have_its_quirks() -> None:
-    from refimpl.module.crew import Crew
+    from refimpl.module.thread_pool import ThreadPool
 
     seen = {}
     with quirks(NONE, "kvstore-alias"):
-        Crew(3).run(lambda context: seen.update({context: active()}))
+        ThreadPool(3).run(lambda context: seen.update({context: active()}))
     assert seen == {context: ["kvstore-alias"] for context in range(3)}
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from refimpl.kernels.foundation import UNKNOWN, MXNetError, as_buffer
 from refimpl.kernels.foundation.harness import Call
-from refimpl.kernels.random_numbers import NUMBERS, draw_numbers
-from refimpl.kernels.random_streams import new_streams, shares
+from refimpl.kernels.shared.random_numbers import NUMBERS, draw_numbers
+from refimpl.kernels.shared.random_streams import new_streams, shares
 
 from .recorded_random import AT, CONSECUTIVE, PARAMETERS, SAMPLED
 

@@ -15,7 +15,7 @@ import pytest
 
 from refimpl.kernels.foundation import MXNetError
 from refimpl.kernels.foundation.harness import Call
-from refimpl.kernels.random_streams import STATE_SIZE, new_streams, seed_streams, shares
+from refimpl.kernels.shared.random_streams import STATE_SIZE, new_streams, seed_streams, shares
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)
 EXACT_LOG = platform.libc_ver()[0] == "glibc" and not INTERPRETED

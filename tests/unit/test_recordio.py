@@ -107,7 +107,7 @@ def test_what_is_a_record(tmp_path: Path) -> None:
 @pytest.mark.clause("RecordIO/length")
 def test_a_record_is_shorter_than_2_to_29(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writer = MXRecordIO(tmp_path / "x.rec", "w")
-    monkeypatch.setattr(recordio, "_LONGEST", 8)
+    monkeypatch.setattr(recordio.recordio, "_LONGEST", 8)
     writer.write(b"1234567")
     with pytest.raises(mx.MXNetError, match="less than"):
         writer.write(b"12345678")

@@ -111,7 +111,7 @@ def test_the_parameter_of_a_fused_cell_says_how_to_begin() -> None:
     }
 
 
-@pytest.mark.clause("rnn/lstm")
+@pytest.mark.clause("rnn/lstm-cell")
 def test_forget_bias_is_an_initializer_of_the_variable() -> None:
     cell = rnn.LSTMCell(3, forget_bias=2.0, params=rnn.RNNParams("shared_"))
     assert sorted(cell.params._params) == [
@@ -306,7 +306,7 @@ def test_zoneout_over_a_sequence_and_over_pictures() -> None:
     assert outputs.infer_shape(x=(1, 2, 2, 4, 4))[1] == [(1, 2, 2, 4, 4)]
 
 
-@pytest.mark.clause("rnn/dropout")
+@pytest.mark.clause("rnn/dropout-cell")
 def test_dropout_of_a_merged_sequence_is_one_node() -> None:
     merged, states = rnn.DropoutCell(0.4).unroll(3, X, merge_outputs=True)
     assert (merged.name, states) == ("dropout0", [])

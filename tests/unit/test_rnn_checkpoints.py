@@ -137,7 +137,7 @@ TRAINED = {
 
 
 @pytest.mark.clause("rnn/fused")
-@pytest.mark.clause("rnn/lstm")
+@pytest.mark.clause("rnn/lstm-cell")
 @pytest.mark.parametrize("kind", ["plain", "fused"])
 def test_a_language_model_learns_as_in_mxnet(kind: str) -> None:
     cell = rnn.LSTMCell(4, prefix="lstm_l0_") if kind == "plain" else rnn.FusedRNNCell(4, prefix="lstm_")

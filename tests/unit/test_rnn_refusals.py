@@ -109,11 +109,11 @@ def test_base_classes() -> None:
     raised("rnn/abstract", NotImplementedError, lambda: pictures(X, [X]), "abstract class")
 
 
-@pytest.mark.clause("rnn/dropout")
+@pytest.mark.clause("rnn/dropout-cell")
 @pytest.mark.clause("rnn/mode")
 @pytest.mark.clause("rnn/odd-kernel")
 def test_values_that_make_no_sense() -> None:
-    raised("rnn/dropout", AssertionError, lambda: rnn.DropoutCell("0.5"), "0.5")
+    raised("rnn/dropout-cell", AssertionError, lambda: rnn.DropoutCell("0.5"), "0.5")
     raised("rnn/mode", mx.MXNetError, lambda: rnn.FusedRNNCell(2, mode="rnn"), "rnn_relu", "'rnn'")
     raised(
         "rnn/odd-kernel", AssertionError, lambda: rnn.ConvRNNCell((1, 2, 4, 4), 2, h2h_kernel=(3, 2)), "(3, 2)"

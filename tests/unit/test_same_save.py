@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import refimpl as mx
-from refimpl.atomic import together, write_atomically
 from refimpl.contrib.svrg_optimization.svrg_module import SVRGModule
+from refimpl.files.atomic import together, write_atomically
 from refimpl.optimizer import states
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refimpl as mx
-from refimpl.slicing import (
+from refimpl.executor_manager.slicing import (
     _check_arguments,
     _load_data,
     _load_general,

@@ -10,7 +10,7 @@ import pytest
 
 import refimpl as mx
 from refimpl import ndarray as nd
-from refimpl.cached_op import CachedOp
+from refimpl.executor.cached_op import CachedOp
 from refimpl.ndarray import sparse
 
 sym = mx.sym

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from refimpl.kernels.csr_rows import summed
 from refimpl.kernels.foundation import as_buffer
 from refimpl.kernels.foundation.harness import Call
-from refimpl.kernels.sparse_dot import csr_dot, dense_dot, rows_reached, turned_dot
+from refimpl.kernels.shared.csr_rows import summed
+from refimpl.kernels.shared.sparse_dot import csr_dot, dense_dot, rows_reached, turned_dot
 
 from .sum_orders import Added, in_order, in_pairs, other_orders, signed, squares
 

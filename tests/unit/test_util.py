@@ -1,4 +1,4 @@
-"""mx.util, mx.runtime, mx.error, GPU memory, and the names that MXNet has in these rooms and test_utils."""
+"""mx.util, mx.runtime, mx.error, GPU memory, and the names that MXNet has in these modules and test_utils."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 import refimpl as mx
 from refimpl import context, error, registry, runtime, test_utils, util
 
-ROOMS = {"util": util, "runtime": runtime, "registry": registry, "error": error, "test_utils": test_utils}
+MODULES = {"util": util, "runtime": runtime, "registry": registry, "error": error, "test_utils": test_utils}
 
 # MXNet 1.9.1: inspect.signature of everything public in these modules, parameter names only
 SIGNATURES = {
@@ -82,13 +82,13 @@ SIGNATURES = {
 }
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_names_and_signatures(room) -> None:
-    wanted = re.findall(r"(\w+)(?:\(([^)]*)\))?", SIGNATURES[room])
-    assert len(wanted) == {"util": 19, "runtime": 3, "registry": 4, "error": 2, "test_utils": 92}[room]
+@pytest.mark.parametrize("name_of_module", MODULES)
+def test_names_and_signatures(name_of_module) -> None:
+    wanted = re.findall(r"(\w+)(?:\(([^)]*)\))?", SIGNATURES[name_of_module])
+    assert len(wanted) == {"util": 19, "runtime": 3, "registry": 4, "error": 2, "test_utils": 92}[name_of_module]
     for name, parameters in wanted:
-        thing = getattr(ROOMS[room], name)
-        if inspect.isclass(thing) or name == "array":  # mx.nd.array belongs to another room
+        thing = getattr(MODULES[name_of_module], name)
+        if inspect.isclass(thing) or name == "array":  # mx.nd.array belongs to another module
             continue
         found = [
             {2: "*", 4: "**"}.get(int(p.kind), "") + p.name for p in inspect.signature(thing).parameters.values()

@@ -9,7 +9,7 @@ import pytest
 
 import refimpl as mx
 from refimpl import operator
-from refimpl.networks import lenet
+from refimpl.model.networks import lenet
 
 
 def table(capsys: pytest.CaptureFixture[str], symbol: mx.sym.Symbol, **options: object) -> list[list[str]]:

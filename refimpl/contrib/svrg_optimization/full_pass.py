@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...base import decides
 from ...executor_manager import _split_input_slice
 from ...io import DataBatch
 from ...module import Module
 from ...module.arrays import along
+from ...module.batch_shapes import shapes_of_batch
 from ...module.executor_group import DataParallelExecutorGroup
-from ...module.following import shapes_of_batch
 from ...ndarray import NDArray, zeros
 from . import corners
 
@@ -20,7 +21,7 @@ Terms = list[dict[str, NDArray]]
 """For each context an array by the name of each parameter that is trained."""
 
 
-class Sums(NamedTuple):
+class GradientSums(NamedTuple):
     """Gradients added up, and the rows that they belong to, for each context."""
 
     gradients: Terms
@@ -44,13 +45,14 @@ def summing_type(dtype: Any) -> Any:
     return np.float32 if dtype == np.float16 else dtype
 
 
-def summed_gradients(snapshot: Module, batches: Iterable[Any], start: Terms | None = None) -> Sums:
+@decides("SVRG/loss-sums")
+def summed_gradients(snapshot: Module, batches: Iterable[Any], start: Terms | None = None) -> GradientSums:
     """Add the gradients of every row of ``batches``, without padding, to ``start`` or else to zeros.
 
     Float16 gradients are added up in float32: a sum over a data set may be larger than float16 can hold.
     """
     group = snapshot._exec_group
-    sums = Sums([{} for _ in group.contexts], [0] * len(group.contexts))
+    sums = GradientSums([{} for _ in group.contexts], [0] * len(group.contexts))
     for name, gradients in zip(group.param_names, group.grad_arrays, strict=True):
         for context, gradient in enumerate(gradients):
             if gradient is not None:
@@ -69,7 +71,7 @@ def summed_gradients(snapshot: Module, batches: Iterable[Any], start: Terms | No
     return sums
 
 
-def _add(sums: Sums, snapshot: Module, batch: Any) -> None:
+def _add(sums: GradientSums, snapshot: Module, batch: Any) -> None:
     """Add the gradients of one batch."""
     module = _for_batch(snapshot, batch)
     module.forward(batch, is_train=True)
@@ -118,6 +120,7 @@ def _for_batch(snapshot: Module, batch: Any) -> Module:
     return first
 
 
+@decides("SVRG/few-rows")
 def _can_be_cut(rows: int, workload: Any) -> bool:
     try:
         _split_input_slice(rows, workload)
@@ -126,4 +129,4 @@ def _can_be_cut(rows: int, workload: Any) -> bool:
     return True
 
 
-__all__ = ["Sums", "Terms", "dense", "rows_of", "summed_gradients", "summing_type"]
+__all__ = ["GradientSums", "Terms", "dense", "rows_of", "summed_gradients", "summing_type"]

@@ -10,17 +10,17 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ... import unfinished
-from ...base import refusal, require
+from ...base import decides, refusal, require
 from ...context import Context
+from ...executor import unfinished
 from ...module import Module
 from ...module.life_cycle import demand
 from ...module.module import DEVICE
-from ...module.undo import shapes_kept_on_failure
+from ...module.rollback import shapes_kept_on_failure
 from ...ndarray import NDArray
-from ...restoring import unchanged_on_failure
+from ...ndarray.restoring import unchanged_on_failure
 from . import corners, workers
-from .full_pass import Sums, Terms, dense, rows_of, summed_gradients
+from .full_pass import GradientSums, Terms, dense, rows_of, summed_gradients
 from .svrg_optimizer import _SVRGOptimizer
 
 
@@ -65,6 +65,7 @@ class SVRGModule(Module):
 
     # --- the algorithm ---------------------------------------------------------------------------
 
+    @decides("SVRG/iterator", "SVRG/failed-pass")
     def update_full_grads(self, train_data: Any) -> None:
         """Take a snapshot of the weights, and the mean of its gradient over all rows of ``train_data``.
 
@@ -114,6 +115,7 @@ class SVRGModule(Module):
             if not corners.UPDATE_CORRECTS.active:
                 self._update_svrg_gradients()
 
+    @decides("SVRG/fixed-parameters", "SVRG/sparse", "SVRG/input-gradients")
     def _update_svrg_gradients(self) -> None:
         """Correct the gradients of every context."""
         assert self._param_dict is not None
@@ -128,6 +130,7 @@ class SVRGModule(Module):
                     self._svrg_grads_update_rule(gradient, old, term)
 
     @staticmethod
+    @decides("SVRG/step", "SVRG/linear")
     def _svrg_grads_update_rule(gradient: NDArray, old: NDArray, mean: NDArray | None) -> NDArray:
         """gradient <- (gradient - old) + mean; the rows of a sparse one are then all there."""
         result = dense(gradient) - dense(old)
@@ -152,7 +155,7 @@ class SVRGModule(Module):
                 for weight, copy in zip(weights, copies, strict=True):
                     weight.copyto(copy)
 
-    def _means(self, sums: Sums) -> Terms:
+    def _means(self, sums: GradientSums) -> Terms:
         """What each context adds to its gradients, such that the contexts together add the mean once."""
         group = self._exec_group
         self._rows = rows_of(group)
@@ -180,6 +183,7 @@ class SVRGModule(Module):
             return [{name: mean / count for name, mean in means.items()} for _ in self._context]
         return [means if carries and context == 0 else {} for context in range(len(self._context))]
 
+    @decides("SVRG/batch-size")
     def _shares(self) -> list[float]:
         """The size of this batch on each context, as a part of the size that the means are for."""
         now = rows_of(self._exec_group)
@@ -195,6 +199,7 @@ class SVRGModule(Module):
 
     # --- the life cycle --------------------------------------------------------------------------
 
+    @decides("SVRG/shared-module")
     def bind(
         self, data_shapes: Any, label_shapes: Any = None, for_training: bool = True,
         inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
@@ -212,6 +217,7 @@ class SVRGModule(Module):
             if for_training:
                 self._bind_snapshot(data_shapes, label_shapes, grad_req)
 
+    @decides("SVRG/statistics", "SVRG/rebind", "SVRG/evaluation")
     def _bind_snapshot(self, data_shapes: Any, label_shapes: Any, grad_req: Any) -> None:
         trained = {
             name for name in self._exec_group.param_names if self._exec_group.grad_req[name] != "null"
@@ -229,6 +235,7 @@ class SVRGModule(Module):
             if self.for_training:
                 self._mod_aux.reshape(data_shapes, label_shapes)
 
+    @decides("SVRG/states")
     def set_states(self, states: Any = None, value: float | None = None) -> None:
         """As :meth:`Module.set_states`, those of the snapshot too."""
         demand(self, "set_states")
@@ -292,6 +299,7 @@ class SVRGModule(Module):
             self._update_svrg_gradients()
         super().update()
 
+    @decides("SVRG/fit", "SVRG/iterator", "SVRG/resume")
     def _train_epoch(
         self, train_data: Any, eval_metric: Any, epoch: int, batch_end_callback: Any, monitor: Any,
         sparse_row_id_fn: Callable | None,

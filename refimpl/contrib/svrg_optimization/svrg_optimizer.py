@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...base import refusal
+from ...base import decides, refusal
 from ...ndarray import NDArray
 from ...optimizer import Optimizer, create, register
 from ...optimizer.optimizer import Index
@@ -22,6 +22,7 @@ _OWN = ("default_opt", "aux_opt", "accumulators")
 
 
 @register
+@decides("SVRG/assignment")
 class _AssignmentOptimizer(Optimizer):
     """w <- g. It has no state; learning rate, decay and rescale_grad mean nothing to it."""
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ... import ndarray as nd
+from ...base import decides
 from ...ndarray import NDArray
 from .full_pass import summing_type
 from .svrg_optimizer import ENDING
@@ -48,6 +49,7 @@ def accumulator_keys(names: Iterable[str]) -> Keys:
     return Keys({name: free(name) for name in sorted(taken)}, free("svrg_rows"))
 
 
+@decides("SVRG/workers")
 def start(store: Any, keys: Keys, parameters: dict[str, NDArray]) -> None:
     """Put accumulators of zeros into a store, for these parameters and for the rows."""
     for name, like in parameters.items():
@@ -55,6 +57,7 @@ def start(store: Any, keys: Keys, parameters: dict[str, NDArray]) -> None:
     store.init(keys.rows, _count(0))
 
 
+@decides("SVRG/workers", "SVRG/async")
 def add_up(store: Any, keys: Keys, sums: dict[str, NDArray], rows: float) -> float:
     """Replace every array of ``sums`` by the sum over the workers; return the sum of their ``rows``.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...kernels.foundation import REGISTRY, Op, get
+from ...op_registry.storage_rules import Rule, rules
 from .. import operators
 from . import rules_elementwise, rules_products, rules_rows
 from .arithmetic import add, divide, multiply, subtract
@@ -13,7 +14,7 @@ from .base import BaseSparseNDArray, NotSupportedForSparseNDArray
 from .convert import copy_into, put
 from .creation import array, csr_matrix, empty, from_parts, is_scipy, row_sparse_array, zeros
 from .csr import CSRNDArray
-from .dispatch import Rule, invoke, rules
+from .dispatch import invoke
 from .recorded import cast as tostype
 from .recorded import stand_in
 from .row_sparse import RowSparseNDArray

@@ -1,7 +1,6 @@
 """Which operators work on sparse storage, as a table; everything else runs on dense copies, and says so once.
 
-A :class:`Rule` is one line of storage inference: this operator on these storages gives that storage, under this
-condition, by that function. ``rules_*.py`` hold the lines; :func:`invoke` reads them.
+The table is ``refimpl/op_registry/storage_rules.py``; ``rules_*.py`` here fill it, and :func:`invoke` reads it.
 """
 
 from __future__ import annotations
@@ -9,59 +8,19 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ...base import refusal
 from ...kernels.foundation import Op, get
-from ...signatures import signature as signature_of
+from ...op_registry.signatures import signature as signature_of
+from ...op_registry.storage_rules import FALLBACK_STORAGE, RULES, Rule, Storages
 from .. import operators
 from ..ndarray import NDArray
 from . import recorded
 from .base import BaseSparseNDArray
 from .convert import copy_into, tostype
-
-Storages = tuple[str, ...]
-
-
-def always(p: Any, arrays: Sequence[NDArray]) -> bool:
-    """The condition of a rule without one."""
-    return True
-
-
-class Rule(NamedTuple):
-    """``run(p, arrays) -> array`` of storage ``output``, for inputs of storages ``inputs`` where ``when`` holds.
-
-    ``inputs`` that end with an ellipsis mean any number of arrays of the storage before it. ``condition`` says
-    ``when`` in words. An operator that updates its first input has ``updates`` and a ``run(p, arrays, target)``.
-    """
-
-    operator: str
-    inputs: tuple[Any, ...]
-    output: str
-    run: Callable[..., NDArray]
-    when: Callable[[Any, Sequence[NDArray]], bool] = always
-    condition: str = ""
-    updates: bool = False
-
-
-RULES: dict[tuple[str, tuple[Any, ...]], list[Rule]] = {}
-"""(operator, storages of its inputs) -> its rules, the first whose condition holds counts."""
-
-FALLBACK_STORAGE: dict[str, Callable[[Any, Storages], str]] = {}
-"""Operators whose result has a storage of its own even when it is computed on dense copies."""
-
-
-def add_rule(rule: Rule) -> None:
-    """Enter one line into the table."""
-    RULES.setdefault((rule.operator, rule.inputs), []).append(rule)
-
-
-def rules() -> list[Rule]:
-    """Every line of the table, by operator."""
-    every = (rule for lines in RULES.values() for rule in lines)
-    return sorted(every, key=lambda rule: (rule.operator, rule.inputs[0]))
 
 
 def find(op: Op, p: Any, arrays: Sequence[NDArray]) -> Rule | None:

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...base import require
 from ...kernels.cast_storage import INDEX
-from ...kernels.csr_rows import part_of
 from ...kernels.foundation import as_buffer
+from ...kernels.shared.csr_rows import part_of
 from ...kernels.slice import entries
 from ..ndarray import NDArray
 from .base import dense_of

@@ -9,11 +9,11 @@ import numpy as np
 
 from ...kernels.cast_storage import GATHER_ROWS, INDEX
 from ...kernels.foundation import Buffer, allocate, as_buffer
-from ...kernels.sparse_union import GATHER_STORED, aligned, union, without_zeros
+from ...kernels.shared.sparse_union import GATHER_STORED, aligned, union, without_zeros
+from ...op_registry.storage_rules import Rule, add_rule
 from ..ndarray import NDArray
 from .base import BaseSparseNDArray
 from .csr import CSRNDArray
-from .dispatch import Rule, add_rule
 from .row_sparse import RowSparseNDArray
 from .values import narrowed, on_dense, widened
 

@@ -1,0 +1,1 @@
+"""What several operator pages use: shapes, loops and formulas that belong to no single operator."""

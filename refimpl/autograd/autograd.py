@@ -1,0 +1,386 @@
+"""mx.autograd: gradients of what ran, by reading the tape backwards.
+
+``with mx.autograd.record():`` (``refimpl/ndarray/recording.py``) puts operators on the tape (``tape.py`` there).
+``backward`` turns the tape into a graph of ordinary nodes, asks the one gradient pass that symbols use too
+(``refimpl/symbol/gradient.py``) for the graph of the gradients, and runs that, one node after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..base import decides, refusal
+from ..engine import profiling_hook
+from ..executor.steps import BackwardStep, gradient_buffers
+from ..kernels.foundation import Op, allocate
+from ..ndarray import NDArray, array, operators, sparse, tape, zeros
+from ..ndarray.recording import (
+    Scope,
+    is_recording,
+    is_training,
+    pause,
+    predict_mode,
+    record,
+    set_recording,
+    set_training,
+    train_mode,
+)
+from ..ndarray.requirements import require_known
+from ..ndarray.run_operator import watched
+from ..ndarray.tape import STATE, Place, Record
+from ..symbol import Symbol, gradient
+from ..symbol.calls import attribute_text
+from ..symbol.inference import Key, key_of
+from ..symbol.ir import Entry, Node
+from . import gradient_arrays
+from .function import Function
+
+
+@decides("autograd/attach")
+def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> None:
+    """Make arrays variables: ``backward`` writes their gradients into ``gradients``.
+
+    ``grad_reqs`` is "write", "add" or "null", for all or one each.
+
+    Raises:
+        KeyError: a requirement is none of the three.
+        ValueError: the lists have different lengths.
+    """
+    marked = [variables] if isinstance(variables, NDArray) else list(variables)
+    given = [gradients] if isinstance(gradients, NDArray) else list(gradients)
+    reqs = [grad_reqs] * len(marked) if isinstance(grad_reqs, str) else list(grad_reqs)
+    if not len(marked) == len(given) == len(reqs):
+        raise refusal(
+            "autograd/mark-lengths",
+            f"{len(marked)} variables, {len(given)} gradients and {len(reqs)} requirements", ValueError,
+        )
+    require_known("autograd/grad-req", reqs)
+    for variable, made, req in zip(marked, given, reqs, strict=True):
+        # the dense copy of a sparse variable is made when it is read
+        value: Any = None if variable.is_sparse else variable._buffer
+        variable._place = Place(value, variable._ctx, gradient=made, requirement=req)
+
+
+# --- the tape as a graph -----------------------------------------------------------------------------
+
+
+class TapeGraph:
+    """Nodes for everything on the tape that ``heads`` depend on.
+
+    ``order`` holds them, inputs first; ``sources`` says by the id of a node where it comes from.
+    """
+
+    def __init__(self, heads: Sequence[Place]) -> None:
+        self.nodes: dict[int, Node] = {}  # by the id of the record or the variable
+        self.order: list[Node] = []
+        self.sources: dict[int, Record | Place] = {}
+        self.records: list[tuple[Node, Record]] = []
+        self.variables: list[tuple[Node, Place]] = []
+        for head in heads:
+            self._add(head)
+        self.heads = [self.entry(head) for head in heads]
+
+    def _add(self, head: Place) -> None:
+        """Depth first without recursion: a tape may be long."""
+        if head.record is None:
+            self._add_variable(head)
+            return
+        stack = [(head.record, iter(head.record.inputs))] if id(head.record) not in self.nodes else []
+        while stack:
+            record, inputs_left = stack[-1]
+            for place in inputs_left:
+                before = place.record
+                if before is None:
+                    self._add_variable(place)
+                elif id(before) not in self.nodes:
+                    stack.append((before, iter(before.inputs)))
+                    break
+            else:
+                stack.pop()
+                self._add_record(record)
+
+    def _add_variable(self, place: Place) -> None:
+        if id(place) not in self.nodes:
+            node = Node(None, f"var{len(self.variables)}")
+            self.variables.append((node, place))
+            self._enter(place, node)
+
+    def _add_record(self, record: Record) -> None:
+        if record.spent:
+            raise _not_in_graph()
+        attrs = record.attrs
+        text = {key: attribute_text(attrs[key]) for key in attrs if attrs[key] is not None} if attrs else None
+        name = f"{record.op.name.strip('_').lower()}{len(self.records)}"
+        node = Node(record.op, name, text, [self.entry(place) for place in record.inputs], params=record.params)
+        self.records.append((node, record))
+        self._enter(record, node)
+
+    def _enter(self, source: Record | Place, node: Node) -> None:
+        self.nodes[id(source)] = node
+        self.sources[id(node)] = source
+        self.order.append(node)
+
+    def entry(self, place: Place) -> Entry:
+        """The entry of a place whose node exists."""
+        return Entry(self.nodes[id(place.record or place)], place.index)
+
+    def array(self, key: Key) -> NDArray:
+        """The array of an entry, still on the tape."""
+        number, index = key
+        source = self.sources[number]
+        if isinstance(source, Place):
+            made = NDArray(source.value, source.context)
+            made._place = source
+        else:
+            made = NDArray(source.outputs[index], source.context)
+            made._place = Place(made._buffer, source.context, source, index)
+        return made
+
+    def values(self) -> dict[Key, NDArray]:
+        """The arrays of all entries."""
+        counts = {id(node): 1 for node, _ in self.variables} | {id(n): len(noted.outputs) for n, noted in self.records}
+        return {(n, index): self.array((n, index)) for n, count in counts.items() for index in range(count)}
+
+
+def _not_in_graph() -> Exception:
+    return refusal(
+        "autograd/on-tape",
+        "Cannot differentiate an array that is not on the tape: compute it inside autograd.record() from"
+        " arrays with attach_grad(). To differentiate the same computation twice, pass retain_graph=True"
+        " to the first backward",
+    )
+
+
+# --- running the gradient graph ----------------------------------------------------------------------
+
+
+class _Values(dict[Key, NDArray]):
+    """The arrays of entries: of gradients once they are computed, of the tape when they are first asked for."""
+
+    def __init__(self, graph: TapeGraph) -> None:
+        super().__init__()
+        self.graph = graph
+
+    def __missing__(self, key: Key) -> NDArray:
+        made = self[key] = self.graph.array(key)
+        return made
+
+
+@decides("autograd/heads")
+def _run_gradients(
+    graph: TapeGraph, heads: Sequence[Place], head_grads: Sequence[NDArray | None], wanted: Sequence[Place],
+    create_graph: bool, is_train: bool,
+) -> list[NDArray | None]:
+    """The gradient of every wanted place, None where the heads do not depend on it."""
+    entries = [graph.entry(head) for head in heads]
+    nodes = [graph.nodes.get(id(place)) for place in wanted]
+    ids = {id(node) for node in nodes if node is not None}
+    made = gradient.build(entries, ids, differentiable=create_graph, taped=True, order=graph.order)
+    if made.refused is not None:
+        raise made.refused
+    values = _Values(graph)
+    for variable, entry, given in zip(made.heads, entries, head_grads, strict=True):
+        if variable is not None:
+            values[id(variable), 0] = given if given is not None else _ones_like(values[key_of(entry)])
+    read = {(id(source), index) for node in made.nodes for source, index in node.inputs}
+    read.update(key_of(entry) for entry in made.of.values())
+    with Scope(create_graph, is_train):
+        for node in made.nodes:
+            if node.primal is not None:
+                _run_gradient(node, values, read, is_train)
+            elif node.op is not None:
+                _run_operator(node, values)
+    found = [None if node is None else made.of.get(id(node)) for node in nodes]
+    return [None if entry is None else values[key_of(entry)] for entry in found]
+
+
+def _ones_like(value: NDArray) -> NDArray:
+    made = NDArray(allocate(value.shape, value._buffer.dtype, value._buffer.device), value._ctx)
+    made._buffer.fill(1)
+    return made
+
+
+def _run_operator(node: Node, values: _Values) -> None:
+    assert node.op is not None
+    inputs = [values[id(source), index] for source, index in node.inputs]
+    ctx = inputs[0]._ctx if inputs else next(iter(values.values()))._ctx
+    results = operators.execute(node.op, node.params, dict(node.attrs), inputs, ctx)
+    listed = results if isinstance(results, list) else [results]
+    values.update({(id(node), i): result for i, result in enumerate(listed)})
+
+
+def _run_gradient(node: Node, values: _Values, read: set[Key], is_train: bool) -> None:
+    """Compute those of the gradients of an operator that are read."""
+    assert node.op is not None
+    record, number = values.graph.sources[id(node.primal)], id(node)
+    assert isinstance(record, Record)
+    ctx = record.context
+    memory = ctx.memory
+    inputs = [values[id(source), index] for source, index in node.inputs]
+    local = [(a if a._ctx is ctx or a._ctx.memory == memory else a.as_in_context(ctx))._data for a in inputs]
+    buffers = gradient_buffers(node, [place.value for place in record.inputs], read, memory)
+    step = BackwardStep(node, local, buffers, ctx)
+    if profiling_hook.imperative is None:
+        step.run(is_train)
+    else:
+        with watched(node.kind, ctx, local):
+            step.run(is_train)
+    made = []
+    for index, buffer in enumerate(buffers):
+        if buffer is not None:
+            values[number, index] = gradient_array = NDArray(buffer, ctx)
+            made.append(gradient_array)
+    if STATE.recording:
+        last = _last_gradient(node.op, len(inputs), len(made))
+        tape.note(last, node.params, {}, inputs, [m._buffer for m in made], made, ctx)
+
+
+@decides("autograd/second-order")
+def _last_gradient(op: Op, inputs: int, outputs: int) -> Op:
+    """What stands on the tape for a gradient that has no gradient itself: asking for one is refused by name."""
+    names = tuple(f"input{i}" for i in range(inputs))
+    return Op(
+        name=f"_backward_{op.name}", doc="", forward=op.forward, infer=op.infer, inputs=names, all_inputs=names,
+        outputs=tuple(f"output{i}" for i in range(outputs)),
+    )
+
+
+# --- backward ----------------------------------------------------------------------------------------
+
+
+def _heads_of(heads: Any, head_grads: Any) -> tuple[list[Place], list[NDArray | None]]:
+    arrays = [heads] if isinstance(heads, NDArray) else list(heads)
+    if head_grads is None:
+        grads: list[NDArray | None] = [None] * len(arrays)
+    else:
+        grads = [head_grads] if isinstance(head_grads, NDArray) else list(head_grads)
+    if len(grads) != len(arrays):
+        raise refusal(
+            "autograd/head-count", f"heads and head_grads must have the same length, got {len(arrays)} and"
+            f" {len(grads)}", AssertionError,
+        )
+    places = []
+    for head, given in zip(arrays, grads, strict=True):
+        if not tape.on_tape(head) or (head._place.record is None and head._place.gradient is None):  # type: ignore[union-attr]
+            raise _not_in_graph()
+        if given is not None and given.shape != head.shape:
+            raise refusal(
+                "autograd/head-shape", f"a head gradient has shape {given.shape}, its head {head.shape}"
+            )
+        assert head._place is not None
+        sparse.stand_in(head)
+        places.append(head._place)
+    return places, [
+        given if given is None else _fitting(given, head) for given, head in zip(grads, arrays, strict=True)
+    ]
+
+
+@decides("autograd/head-dtype")
+def _fitting(given: NDArray, head: NDArray) -> NDArray:
+    """A head gradient as the kernels need it: dense, and of its head's type."""
+    dense = given.tostype("default") if given.is_sparse else given
+    return dense.astype(head.dtype, copy=False)
+
+
+@decides("autograd/once")
+def _spend(graph: TapeGraph) -> None:
+    """Free what the tape holds: [autograd/once]."""
+    for _, noted in graph.records:
+        noted.spent = True
+        noted.inputs, noted.outputs = [], []
+    for _, place in graph.variables:
+        place.left = place.gradient is None  # constants may be written again, and start no record
+
+
+def backward(
+    heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True
+) -> None:
+    """Gradients of ``heads`` (weighted by ``head_grads``, ones by default) into the arrays of all variables.
+
+    Variables that the heads do not depend on keep the gradients they had.
+
+    Raises:
+        MXNetError: a head is not on the tape, its computation was differentiated before without
+            ``retain_graph``, the heads depend on no variable whose gradient is wanted, or an operator on the way
+            has no gradient.
+        AssertionError: there are not as many head gradients as heads.
+    """
+    places, grads = _heads_of(heads, head_grads)
+    graph = TapeGraph(places)
+    wanted = [place for _, place in graph.variables if place.requirement != "null" and place.gradient is not None]
+    if not wanted:
+        raise refusal(
+            "autograd/nothing-wanted", "the heads depend on no array whose gradient is wanted: call attach_grad() on"
+            " one before recording, with a grad_req other than 'null'",
+        )
+    results = _run_gradients(graph, places, grads, wanted, False, train_mode)
+    with Scope(False, None):
+        for place, result in zip(wanted, results, strict=True):
+            gradient_arrays.write(place, result, graph)
+    if not retain_graph:
+        _spend(graph)
+
+
+@decides("autograd/grad")
+def grad(
+    heads: Any, variables: Any, head_grads: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, train_mode: bool = True,
+) -> list[NDArray]:
+    """Gradients of ``heads`` with respect to ``variables``, returned in new arrays, one per variable.
+
+    With ``create_graph`` the gradients are on the tape themselves and can be differentiated again; that keeps
+    the graph too unless ``retain_graph`` says otherwise.
+
+    Raises:
+        MXNetError: as :func:`backward`; or a variable was never marked, or the heads do not depend on it.
+        AssertionError: there are no variables.
+    """
+    marked = [variables] if isinstance(variables, NDArray) else list(variables)
+    if not marked:
+        raise refusal("autograd/variables", "variables cannot be an empty list", AssertionError)
+    places, grads = _heads_of(heads, head_grads)
+    graph = TapeGraph(places)
+    wanted = []
+    for variable in marked:
+        place = variable._place
+        if place is None or place.requirement == "null" or id(place) not in graph.nodes:
+            raise refusal(
+                "autograd/unreachable", "Cannot differentiate with respect to an array that the heads do not"
+                " depend on, or that has no attach_grad() (with grad_req 'null' it is a constant)",
+            )
+        wanted.append(place)
+    results = _run_gradients(graph, places, grads, wanted, create_graph, train_mode)
+    taken = {id(given._buffer) for given in grads if given is not None}
+    made = []
+    with Scope(create_graph, None):
+        for variable, result in zip(marked, results, strict=True):
+            found = zeros(variable.shape, variable.context, variable.dtype)
+            if result is not None:
+                found = result.as_in_context(variable.context)
+            if id(found._buffer) in taken:  # a head gradient passed on, or one gradient for two variables
+                found = found.copy()
+            taken.add(id(found._buffer))
+            place = variable._place
+            made.append(found if create_graph or place is None else gradient_arrays.like(place, found, graph))
+    if not (create_graph if retain_graph is None else retain_graph):
+        _spend(graph)
+    return made
+
+
+@decides("autograd/symbol")
+def get_symbol(x: NDArray) -> Symbol:
+    """The recorded computation of ``x`` as a symbol; its variables are called var0, var1 ...
+
+    Raises:
+        MXNetError: ``x`` is not on the tape.
+    """
+    places, _ = _heads_of(x, None)
+    graph = TapeGraph(places)
+    return Symbol([graph.entry(places[0])])
+
+
+__all__ = [
+    "Function", "NDArray", "Symbol", "array", "backward", "get_symbol", "grad", "is_recording", "is_training",
+    "mark_variables", "pause", "predict_mode", "record", "set_recording", "set_training", "train_mode",
+]

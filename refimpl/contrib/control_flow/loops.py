@@ -1,0 +1,153 @@
+"""What both loops do: run the body step by step, hand states on, and go back through the steps for gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+from ...base import decides
+from ...executor.memory_pool import part
+from ...kernels.foundation import Buffer, NoParams, allocate, get
+from ...kernels.foundation import run as runner
+from .bodies import Body, Derived
+from .parameters import Use
+
+
+class Pair(NamedTuple):
+    """``outer`` is an input of the node, ``inner`` the variable of the body that it is."""
+
+    outer: int
+    inner: int
+
+
+class Layout(NamedTuple):
+    """How a loop feeds its body: ``data`` row by row, ``states`` from step to step, ``rest`` as they are.
+
+    The body's outputs are ``rows`` outputs of the step, then the next states.
+    """
+
+    body: Body
+    data: list[Pair]
+    states: list[Pair]
+    rest: list[Pair]
+    rows: int
+
+
+def row_of(array: Buffer, index: int) -> Buffer:
+    """One row along the first axis: the same memory. The rows of an array of one axis have the shape (1,)."""
+    shape = array.shape[1:] or (1,)
+    return part(array, index * prod(shape) * array.dtype.itemsize, array.dtype, shape)
+
+
+def step_inputs(layout: Layout, inputs: Sequence[Buffer], states: Sequence[Buffer], step: int) -> list[Buffer]:
+    """What the body reads in one step."""
+    reads: list[Any] = [None] * len(layout.body.variables)
+    for outer, inner in layout.data:
+        reads[inner] = row_of(inputs[outer], step)
+    for (_, inner), state in zip(layout.states, states, strict=True):
+        reads[inner] = state
+    for outer, inner in layout.rest:
+        reads[inner] = inputs[outer]
+    return reads
+
+
+def run_step(
+    p: Use, layout: Layout, inputs: Sequence[Buffer], states: Sequence[Buffer], step: int
+) -> tuple[list[Buffer], list[Buffer]]:
+    """(outputs of the step, next states)."""
+    frame = p.frame(step)
+    if frame.heads and not p.remembers:  # the states lie in the frame that is used again
+        states = [_copy(state) for state in states]
+    heads = layout.body.forward(frame, step_inputs(layout, inputs, states, step), p.place(), p.is_train)
+    return heads[: layout.rows], heads[layout.rows :]
+
+
+def _copy(buffer: Buffer) -> Buffer:
+    made = allocate(buffer.shape, buffer.dtype, buffer.device)
+    made.copy_from(buffer)
+    return made
+
+
+class Sums:
+    """Gradients of inputs that are written as the sum of what several steps give, in the order they come."""
+
+    def __init__(self, targets: Sequence[Buffer | None]) -> None:
+        self.targets = targets
+        self.begun: set[int] = set()
+
+    def add(self, index: int, gradient: Buffer | None) -> None:
+        """Add to the gradient of one input; None is zero."""
+        target = self.targets[index]
+        if target is None or gradient is None:
+            return
+        if index in self.begun:
+            runner.forward(get("_grad_add"), NoParams(), [target, gradient], [target])
+        else:
+            target.copy_from(gradient)
+            self.begun.add(index)
+
+    def finish(self) -> None:
+        """Write zeros where nothing came."""
+        for index, target in enumerate(self.targets):
+            if target is not None and index not in self.begun:
+                target.fill(0)
+
+
+def _needed(layout: Layout, targets: Sequence[Buffer | None]) -> tuple[set[int], Derived]:
+    """Numbers of the states whose gradients have to be known, and the gradient of the body that gives them."""
+    wanted = {
+        pair.inner for pair in [*layout.data, *layout.states, *layout.rest] if targets[pair.outer] is not None
+    }
+    reached = layout.body.reached()[layout.rows :]
+    needed: set[int] = set()
+    for _ in layout.states:  # what the next state leads to grows until nothing is new
+        through = wanted | {layout.states[j].inner for j in needed}
+        needed |= {
+            j for j, pair in enumerate(layout.states) if pair.inner in wanted or reached[j] & through
+        }
+    derived = layout.body.derived(wanted | {layout.states[j].inner for j in needed})
+    if derived.refused is not None:
+        # a state that only chooses, such as an index, has no gradient to hand on
+        needed = {
+            j for j in needed
+            if layout.states[j].inner in wanted or layout.body.derived({layout.states[j].inner}).refused is None
+        }
+        derived = layout.body.derived(wanted | {layout.states[j].inner for j in needed})
+        if derived.refused is not None:
+            raise derived.refused
+    return needed, derived
+
+
+@decides("control-flow/gradient")
+def back_in_time(
+    p: Use, layout: Layout, steps: int, heads: Sequence[Buffer], inputs: Sequence[Buffer],
+    targets: Sequence[Buffer | None], is_train: bool,
+) -> None:
+    """Gradients of the inputs, from the last step to the first; the frames are those that forward left."""
+    needed, derived = _needed(layout, targets)
+    carried: list[Buffer | None] = list(heads[layout.rows :])
+    sums = Sums(targets)
+    for step in reversed(range(steps)):
+        states = p.frames[step - 1].heads[layout.rows :] if step else [inputs[pair.outer] for pair in layout.states]
+        reads = step_inputs(layout, inputs, states, step)
+        given = [*(row_of(head, step) for head in heads[: layout.rows]), *carried]
+        found = layout.body.backward(p.frames[step], reads, given, derived, p.place(), is_train)
+        carried = [found[pair.inner] if j in needed else None for j, pair in enumerate(layout.states)]
+        for outer, inner in layout.data:
+            target, gradient = targets[outer], found[inner]
+            if target is not None:
+                sums.begun.add(outer)
+                row = row_of(target, step)
+                if gradient is None:
+                    row.fill(0)
+                else:
+                    row.copy_from(gradient)
+        for outer, inner in layout.rest:
+            sums.add(outer, found[inner])
+    for pair, gradient in zip(layout.states, carried, strict=True):
+        sums.add(pair.outer, gradient)
+    sums.finish()
+
+
+__all__ = ["Layout", "Pair", "back_in_time", "row_of", "run_step"]

@@ -1,0 +1,278 @@
+"""Binding: the arrays and requirements of an executor, those that a caller gives and those made for it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..base import MXNetError, dtype_of, refusal
+from ..context import Context
+from ..kernels.foundation import known
+from ..ndarray import NDArray, zeros
+from ..ndarray.requirements import REQUIREMENTS, require_known
+from ..symbol import devices, inference, storage
+from ..symbol.ir import Node, variables
+from ..symbol.symbol import Symbol
+from . import collector_pause as collection
+from .executor import Executor
+
+
+@dataclass
+class Bound:
+    """Arrays and requirements in the order of the symbol's arguments and auxiliary states."""
+
+    arguments: list[NDArray]
+    gradients: list[NDArray | None]
+    auxiliary: list[NDArray]
+    requirements: list[str]
+    places: Mapping[str, Context] | None = None
+    """Where the groups of nodes live that carry the attribute ``ctx_group``."""
+    inferred: tuple[dict[inference.Key, Any], dict[inference.Key, Any]] | None = None
+    """Shapes and types of all values of the symbol, where they are known already."""
+    order: list[Node] | None = None
+    """All nodes of the symbol, inputs first, where they are listed already."""
+
+
+def resolve_requirements(grad_req: Any, names: list[str]) -> list[str]:
+    """One requirement per argument from a string, a list or a dict (names left out mean 'null').
+
+    Raises:
+        ValueError: a string is none of the three, or a list has the wrong length.
+        KeyError: a value in a list or dict is none of the three.
+        TypeError: something else is given.
+    """
+    if isinstance(grad_req, str):
+        if grad_req not in REQUIREMENTS:
+            raise refusal(
+                "Executor/grad-req", f"grad_req must be in {sorted(REQUIREMENTS)}, got {grad_req!r}", ValueError
+            )
+        return [grad_req] * len(names)
+    if isinstance(grad_req, (list, tuple)):
+        if len(grad_req) != len(names):
+            raise refusal(
+                "Executor/grad-req-length",
+                f"grad_req has {len(grad_req)} entries for {len(names)} arguments {names}", ValueError,
+            )
+        found = list(grad_req)
+    elif isinstance(grad_req, dict):
+        found = [grad_req.get(name, "null") for name in names]
+    elif grad_req is None:
+        return ["null"] * len(names)
+    else:
+        raise refusal(
+            "Executor/grad-req-type", f"grad_req must be a string, list or dict, got {type(grad_req)}", TypeError
+        )
+    require_known("Executor/grad-req", found)
+    return found
+
+
+def bind(
+    symbol: Symbol, ctx: Context, args: Any, args_grad: Any, grad_req: Any, aux_states: Any,
+    group2ctx: Any, shared_exec: Executor | None,
+) -> Executor:
+    """``Symbol.bind``, which explains the arguments: check what the caller gives, then build.
+
+    Raises:
+        TypeError: ``ctx`` is not a Context, or something else than NDArrays is given.
+        ValueError: an argument is missing, or a list has the wrong length.
+        KeyError: a list or dict holds a requirement that is none of write, add and null.
+        MXNetError: shapes or types contradict each other, a gradient array is not like its argument, or
+            an array is on another context.
+    """
+    if not isinstance(ctx, Context):
+        raise refusal("Executor/context", "Context type error", TypeError)
+    names = symbol.list_arguments()
+    arguments = _listed("args", args, names, missing=False)
+    gradients = [None] * len(names) if args_grad is None else _listed("args_grad", args_grad, names, missing=True)
+    auxiliary = _listed("aux_states", aux_states or [], symbol.list_auxiliary_states(), missing=False)
+    requirements = resolve_requirements(grad_req, names)
+    states = symbol.list_auxiliary_states()
+    if not group2ctx:
+        _require_context(ctx, [*names, *names, *states], [*arguments, *gradients, *auxiliary])
+    _require_alike(names, arguments, gradients, requirements)
+    return Executor(symbol, ctx, Bound(arguments, gradients, auxiliary, requirements, group2ctx), shared_exec)
+
+
+def _require_context(ctx: Context, names: list[str], arrays: list[NDArray | None]) -> None:
+    for name, array in zip(names, arrays, strict=True):
+        if array is not None and array.context != ctx:
+            raise refusal(
+                "Executor/one-context",
+                f"an array of {name} is in {array.context} while binding with ctx={ctx};"
+                " give array.as_in_context(ctx)",
+            )
+
+
+def _require_alike(
+    names: list[str], arguments: list[NDArray], gradients: list[NDArray | None], requirements: list[str]
+) -> None:
+    """A step writes its gradient without looking at the size of what it writes into."""
+    for name, argument, gradient, req in zip(names, arguments, gradients, requirements, strict=True):
+        if gradient is None or req == "null":
+            continue
+        if (gradient.shape, gradient.dtype) != (argument.shape, argument.dtype):
+            raise refusal(
+                "Executor/gradient-alike",
+                f"the gradient array of {name} is {np.dtype(gradient.dtype)} {gradient.shape}, the argument"
+                f" {np.dtype(argument.dtype)} {argument.shape}",
+            )
+        if gradient.context != argument.context:
+            raise refusal(
+                "Executor/gradient-context",
+                f"Trying to save the gradient of {name} to {gradient.context} while the argument is in"
+                f" {argument.context}; give array.as_in_context({argument.context})",
+            )
+
+
+def _listed(what: str, given: Any, names: list[str], missing: bool) -> list[Any]:
+    """Arrays in the order of ``names`` from a list or a dict."""
+    if isinstance(given, (list, tuple)):
+        if len(given) != len(names):
+            raise refusal(
+                "Executor/bind-length",
+                f"Length of {what} does not match the number of arguments: {len(given)} for {names}", ValueError,
+            )
+        arrays = list(given)
+    elif isinstance(given, dict):
+        absent = [name for name in names if name not in given]
+        if absent and not missing:
+            raise refusal("Executor/bind-missing", f"key `{absent[0]}` is missing in `{what}`", ValueError)
+        arrays = [given.get(name) for name in names]
+    else:
+        arrays = [given]
+    if any(not isinstance(a, NDArray) and not (missing and a is None) for a in arrays):
+        raise refusal(
+            "Executor/bind-type", "Only accept list of NDArrays or dict of str to NDArray", TypeError
+        )
+    return arrays
+
+
+class _Allocator:
+    """Makes arrays for ``simple_bind``, sharing those of another executor or buffer where asked."""
+
+    def __init__(
+        self, shared_names: list[str], shared_exec: Executor | None, shared_buffer: dict[str, NDArray] | None
+    ) -> None:
+        self.shared_names, self.buffer = shared_names, shared_buffer
+        self.arguments = shared_exec.arg_dict if shared_exec is not None else {}
+        self.gradients = shared_exec.grad_dict if shared_exec is not None else {}
+        self.auxiliary = shared_exec.aux_dict if shared_exec is not None else {}
+
+    def _from_executor(
+        self, owned: dict[str, Any], name: str, shape: tuple[int, ...], dtype: np.dtype, ctx: Context, stype: str
+    ) -> NDArray | None:
+        found = owned.get(name)
+        if found is None:
+            return None
+        like = (found.stype, found.shape, np.dtype(found.dtype), found.context)
+        return found if like == (stype, shape, dtype, ctx) else None
+
+    def _from_buffer(self, name: str, shape: tuple[int, ...], dtype: np.dtype, ctx: Context) -> NDArray:
+        """[binding/shared-buffer] The front of a remembered array that is large enough, else a new one."""
+        assert self.buffer is not None
+        found = self.buffer.get(name)
+        if found is not None and found.size >= prod(shape) and found.context == ctx:
+            if np.dtype(found.dtype) != dtype:
+                raise refusal(
+                    "binding/shared-type", f"shared array {name} holds {found.dtype}, {dtype} is needed"
+                )
+            return found._shared(shape, 0)
+        if found is not None and found.size < prod(shape):
+            warnings.warn(
+                f"bucketing: data {name} has a shape {shape}, which is larger than the shared {found.shape};"
+                " bind the largest bucket first to save memory", stacklevel=2,
+            )
+        made = self.buffer[name] = zeros(shape, ctx, dtype)
+        return made
+
+    def make(
+        self, role: str, name: str, shape: tuple[int, ...], dtype: np.dtype, ctx: Context, stype: str = "default"
+    ) -> NDArray:
+        """An array for an argument ("arg"), its gradient ("grad") or an auxiliary state ("aux")."""
+        owners: dict[str, Any] = {"arg": self.arguments, "grad": self.gradients, "aux": self.auxiliary}
+        owned = owners[role]
+        if role == "aux" or name in self.shared_names:
+            found = self._from_executor(owned, name, shape, dtype, ctx, stype)
+            if found is not None:
+                return found
+        elif self.buffer is not None and stype == "default":
+            return self._from_buffer(name if role == "arg" else f"grad of {name}", shape, dtype, ctx)
+        return zeros(shape, ctx, dtype, stype=stype)
+
+
+def _infer(order: list[Node], type_dict: dict[str, Any], shapes: dict[str, Any]) -> tuple[dict, dict]:
+    """Shapes and types of all values; types that nothing tells are float32."""
+    found = inference.shapes(order, {k: inference.read_shape(v) for k, v in shapes.items() if isinstance(v, tuple)})
+    types = inference.types(order, type_dict, np.dtype(np.float32))
+    unknown = [n.name for n in order if n.is_variable and not known(found.get((id(n), 0)))]
+    if unknown:
+        raise refusal(
+            "binding/known-shapes", f"the shapes of {unknown} cannot be inferred from {shapes}", RuntimeError
+        )
+    return found, types
+
+
+def _resolve(
+    symbol: Symbol, order: list[Node], inferred: tuple[dict, dict], stype_dict: Any, ctx: Context, places: Any
+) -> tuple[list, list, list[str]]:
+    """(name, shape, dtype, context, storage) of every argument and auxiliary state; the storage of every gradient."""
+    contexts = devices.contexts(order, ctx, places)
+    found, types = inferred
+    arguments, auxiliary = variables(order)
+    stypes = storage.declared([*arguments, *auxiliary], stype_dict)
+    specs = [
+        [(n.name, found[id(n), 0], np.dtype(types[id(n), 0]), contexts[id(n)], stypes[id(n)]) for n in nodes]
+        for nodes in (arguments, auxiliary)
+    ]
+    if storage.is_dense(order, stypes):
+        return specs[0], specs[1], ["default"] * len(arguments)
+    gradients = storage.Gradients(order, symbol.entries, storage.values(order, stypes, found, types))
+    return specs[0], specs[1], [gradients.stype((id(n), 0)) for n in arguments]
+
+
+def simple_bind(
+    symbol: Symbol, ctx: Context, grad_req: Any, type_dict: dict[str, Any] | None, stype_dict: Any,
+    group2ctx: Any, shared_arg_names: list[str] | None, shared_exec: Executor | None,
+    shared_buffer: dict[str, NDArray] | None, shapes: dict[str, Any],
+) -> Executor:
+    """``Symbol.simple_bind``, which explains the arguments: allocate zeros for everything and bind.
+
+    Raises:
+        RuntimeError: inference fails; the message begins "simple_bind error. Arguments:".
+        ValueError: ``shared_buffer`` is not a dict or ``shared_arg_names`` not a list.
+    """
+    if shared_buffer is not None and not isinstance(shared_buffer, dict):
+        raise refusal("binding/shared-buffer-type", "shared_buffer must be dict or None", ValueError)
+    if shared_arg_names is not None and not isinstance(shared_arg_names, list):
+        raise refusal("binding/shared-names-type", "shared_arg_names must be list or None", ValueError)
+    if grad_req is not None and not isinstance(grad_req, str) and not grad_req:
+        raise refusal("binding/empty-grad-req", "grad_req must not be empty", RuntimeError)
+    order = symbol.order()
+    requirements = resolve_requirements(grad_req, [node.name for node in variables(order)[0]])
+    given_types = {k: dtype_of(v) for k, v in (type_dict or {}).items()}
+    try:
+        with collection.paused():
+            inferred = _infer(order, given_types, shapes)
+            arguments, auxiliary, sparse = _resolve(symbol, order, inferred, stype_dict, ctx, group2ctx)
+            allocator = _Allocator(shared_arg_names or [], shared_exec, shared_buffer)
+            made = [allocator.make("arg", *spec) for spec in arguments]
+            gradients = [
+                None if req == "null" else allocator.make("grad", name, shape, dtype, place, stype)
+                for (name, shape, dtype, place, _), req, stype in zip(arguments, requirements, sparse, strict=True)
+            ]
+            states = [allocator.make("aux", *spec) for spec in auxiliary]
+            bound = Bound(made, gradients, states, requirements, group2ctx, inferred, order)
+            return Executor(symbol, ctx, bound, shared_exec)
+    except (MXNetError, ValueError, RuntimeError) as error:
+        listed = "\n".join(f"{name}: {shape}" for name, shape in shapes.items())
+        raised = RuntimeError(f"simple_bind error. Arguments:\n{listed}\n{error}")
+        raised.clause = getattr(error, "clause", None)  # type: ignore[attr-defined]  # refusals carry one
+        raise raised from error.__cause__
+
+
+__all__ = ["REQUIREMENTS", "Bound", "bind", "resolve_requirements", "simple_bind"]

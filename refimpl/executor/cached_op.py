@@ -1,0 +1,142 @@
+"""CachedOp: a symbol that is called like a function on arrays, node by node.
+
+While autograd records, every node lands on the tape, as if it had been called by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..base import refusal
+from ..ndarray import NDArray, operators
+from ..symbol import Symbol, passes
+from ..symbol.inference import Key, key_of, shapes
+from ..symbol.ir import Node
+
+
+class _Flags:
+    """Names and types of the flags that MXNet knows; all are about speed, none changes a result."""
+
+    switches = frozenset({"static_alloc", "static_shape", "is_dynamic"})
+    numbers = frozenset({"inline_limit", "forward_bulk_size", "backward_bulk_size"})
+    lists = frozenset({"data_indices", "param_indices", "subgraph"})
+
+
+def _check_flags(flags: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    read: dict[str, Any] = {}
+    known = _Flags.switches | _Flags.numbers | _Flags.lists
+    for name, value in flags:
+        if name not in known:
+            raise refusal(
+                "CachedOp/flags", f"Cannot find argument '{name}', possible arguments: {', '.join(sorted(known))}"
+            )
+        if name in _Flags.switches and str(value).lower() not in ("true", "false", "1", "0"):
+            raise refusal("CachedOp/flags", f"Invalid Parameter format for {name} expect boolean but value='{value}'")
+        if name in _Flags.numbers and not str(value).isdigit():
+            raise refusal("CachedOp/flags", f"Invalid Parameter format for {name} expect int but value='{value}'")
+        read[name] = value
+    return read
+
+
+class CachedOp:
+    """``op = CachedOp(symbol); op(*arrays)``: inputs in the order of ``symbol.list_inputs()``.
+
+    Returns one array, or a list for a symbol with several outputs. ``flags`` are pairs of MXNet's names
+    (``static_alloc``, ``static_shape``, ...); they are checked, and change nothing here.
+
+    Raises:
+        MXNetError: a flag is unknown, the number of inputs is wrong, or shapes or types contradict each other.
+        TypeError: keywords other than ``out`` are given, or something else than NDArrays.
+    """
+
+    def __init__(self, sym: Symbol, flags: Iterable[tuple[str, Any]] = (), thread_safe: bool = False) -> None:
+        del thread_safe  # a call keeps nothing between calls
+        self.flags = _check_flags(flags)
+        self.symbol = sym
+        order = sym.order()
+        self._variables = [node for node in order if node.is_variable]
+        self._operators = [node for node in order if not node.is_variable]
+        self._checked: set[Any] = set()
+        self._hook: tuple[Callable, bool] | None = None
+
+    def __call__(self, *args: NDArray, out: Any = None, **kwargs: Any) -> Any:
+        """Run the graph on ``args``."""
+        if kwargs:
+            raise refusal(
+                "CachedOp/keywords", "CachedOp.__call__ got unexpected keyword argument(s): " + ", ".join(kwargs),
+                TypeError,
+            )
+        if len(args) != len(self._variables):
+            raise refusal(
+                "CachedOp/count", f"{len(args)} inputs are given for the {len(self._variables)} variables"
+                f" {[node.name for node in self._variables]}",
+            )
+        for node, array in zip(self._variables, args, strict=True):
+            if not isinstance(array, NDArray):
+                raise refusal(
+                    "CachedOp/input-type", f"{node.name} must be an NDArray, got {type(array).__name__}", TypeError
+                )
+        self._check_shapes(args)
+        values: dict[Key, NDArray] = {
+            (id(node), 0): array for node, array in zip(self._variables, args, strict=True)
+        }
+        ctx = args[0].context if args else None
+        for node in self._operators:
+            self._run(node, values, ctx)
+        results: list[NDArray] = []
+        for result in (values[key_of(entry)] for entry in self.symbol.entries):
+            again = any(result is other for other in results)  # each output has memory of its own, as MXNet's do
+            results.append(result.copy() if again else result)
+        if out is not None:
+            targets = list(out) if isinstance(out, (list, tuple)) else [out]
+            if len(targets) != len(results):
+                raise refusal(
+                    "CachedOp/count", f"out holds {len(targets)} arrays for the {len(results)} outputs"
+                    f" {self.symbol.list_outputs()}",
+                )
+            for target, result in zip(targets, results, strict=True):
+                target[:] = result
+            return out
+        return results[0] if len(results) == 1 else results
+
+    def _check_shapes(self, args: tuple[NDArray, ...]) -> None:
+        """Inference over the whole graph, so that a refusal names the node; once per set of shapes."""
+        given = tuple(a.shape for a in args)
+        if given not in self._checked:
+            told = {id(node): shape for node, shape in zip(self._variables, given, strict=True)}
+            shapes(self.symbol.order(), told)
+            self._checked.add(given)
+
+    def _run(self, node: Node, values: dict[Key, NDArray], ctx: Any) -> None:
+        assert node.op is not None
+        inputs = [values[key_of(entry)] for entry in node.inputs]
+        if node.subgraphs():  # loops and branches run on dense arrays
+            inputs = [array.tostype("default") if array.is_sparse else array for array in inputs]
+        place = inputs[0].context if inputs else ctx
+        if any(array.is_sparse for array in inputs) or place is None:
+            attrs = {k: v for k, v in node.attrs.items() if not k.startswith("__")}
+            made = operators.invoke(node.op, inputs, attrs)
+        else:
+            made = operators.execute(node.op, node.params, dict(node.attrs), inputs, place)
+        listed = made if isinstance(made, list) else [made]
+        for index, array in enumerate(listed):
+            values[id(node), index] = array
+        if self._hook is not None:
+            callback, monitor_all = self._hook
+            if monitor_all:
+                for name, array in zip(node.op.input_names(node.params), inputs, strict=True):
+                    callback(f"{node.name}_{name}", node.op.name, array)
+            for index, array in enumerate(listed):
+                callback(node.entry_name(index), node.op.name, array)
+
+    def get_optimized_symbol(self) -> Symbol:
+        """The graph after the passes that an Executor applies."""
+        return Symbol(passes.optimized(self.symbol.entries))
+
+    def _register_op_hook(self, callback: Callable, monitor_all: bool = False) -> None:
+        """Call ``callback(name, operator, array)`` after every node, with ``monitor_all`` for its inputs too."""
+        self._hook = (callback, monitor_all)
+
+
+__all__ = ["CachedOp"]

@@ -1,0 +1,320 @@
+"""Executor: a graph with memory. ``forward`` and ``backward`` walk lists of steps made once at bind.
+
+This is the contract of MXNet 1.x: the executor uses the caller's arrays themselves, outputs keep their memory
+from call to call, and gradients are written, added or left alone as ``grad_req`` says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..base import refusal
+from ..context import Context
+from ..ndarray import NDArray, zeros
+from ..ndarray.restoring import unchanged_on_failure
+from ..symbol import Symbol
+from ..symbol.describe import debug_text
+from ..symbol.inference import is_shown_whole
+from ..symbol.memory import Plan
+from . import collector_pause as collection
+from . import unfinished
+from .memory_pool import Pool
+from .program import Program
+from .sparse_borders import borders
+from .step_runner import MonitorCallback, run_monitored, run_steps
+from .steps import Step
+
+if TYPE_CHECKING:
+    from .binding import Bound
+
+TEMPORARY_SPACES = 11
+"""What MXNet reports whatever the graph is; working memory here belongs to threads (``scratch``)."""
+
+
+class Executor:
+    """A bound graph. Made by ``Symbol.bind`` and ``Symbol.simple_bind``.
+
+    ``arg_arrays``, ``grad_arrays``, ``aux_arrays`` are the arrays given at bind (None where no gradient
+    is kept); ``outputs`` exist from the start and are overwritten by every ``forward``.
+    """
+
+    def __init__(self, symbol: Symbol, ctx: Context, bound: Bound, shared_exec: Executor | None = None) -> None:
+        self._symbol = symbol
+        self._ctx = ctx
+        self._bound = bound
+        self.arg_arrays: list[NDArray] = bound.arguments
+        self.grad_arrays: list[NDArray | None] = bound.gradients
+        self.aux_arrays: list[NDArray] = bound.auxiliary
+        self._grad_req = bound.requirements
+        pool = shared_exec.program.pool if shared_exec is not None else Pool()
+        self._borders = borders(symbol, bound)
+        with collection.paused():  # it would look at all nodes again and again, and find nothing: a third of the time
+            self.program: Program = Program(symbol, ctx, self._borders.inside, pool, self._borders.lasting)
+        self.outputs: list[NDArray] = self._borders.enclose(self.program)
+        self._monitor: tuple[MonitorCallback, bool] | None = None
+        self._ran = False  # whether memory holds what a forward has left
+
+    @property
+    def plan(self) -> Plan:
+        """Who shares memory with whom; ``print(executor.plan.describe())``."""
+        return self.program.plan
+
+    # --- run ---------------------------------------------------------------------------------------
+
+    def forward(self, is_train: bool = False, **kwargs: Any) -> list[NDArray]:
+        """Compute the outputs; keywords overwrite arguments first.
+
+        Raises:
+            TypeError: a keyword is not an argument.
+            ValueError: a value's shape is not the argument's, or it is not an array.
+        """
+        arguments = self._assigned(kwargs) if kwargs else {}
+        with unfinished.ForwardOf([self], arguments.values()):
+            for name, argument in arguments.items():
+                argument[:] = kwargs[name]
+            self._forward(is_train)
+        return self.outputs
+
+    def _forward(self, is_train: bool) -> None:
+        """Compute the outputs; the caller cares for what is left when this fails."""
+        pool = self.program.pool
+        pool.unfinished = True
+        self._borders.before_forward()
+        self._run(self.program.forward_steps, is_train)
+        self._borders.after_forward()
+        self._ran = True
+        pool.unfinished = False
+
+    def _run(self, steps: list[Step], is_train: bool) -> None:
+        if self._monitor is None:
+            run_steps(steps, is_train, self._ctx)
+        else:
+            run_monitored(steps, is_train, self._ctx, *self._monitor)
+
+    def _assigned(self, values: dict[str, Any]) -> dict[str, NDArray]:
+        """The arguments that ``values`` are for, by name; the values fit."""
+        arguments = self.arg_dict
+        for name, value in values.items():
+            if name not in arguments:
+                raise refusal("Executor/forward-name", f"Unknown argument {name}", TypeError)
+            if not isinstance(value, (NDArray, np.ndarray)):
+                raise refusal(
+                    "Executor/forward-value",
+                    "only accept keyword argument of NDArrays and numpy.ndarray,"
+                    f" {name} is {type(value).__name__}", ValueError,
+                )
+            if tuple(value.shape) != arguments[name].shape:
+                raise refusal(
+                    "Executor/forward-shape",
+                    f"Shape not match! Argument {name}, need: {arguments[name].shape}, received: {value.shape}",
+                    ValueError,
+                )
+        return {name: arguments[name] for name in values}
+
+    def backward(self, out_grads: Any = None, is_train: bool = True) -> None:
+        """Compute gradients from what the last forward left and the current arguments.
+
+        ``out_grads`` are head gradients: an array, a list by output, or a dict by output name. They may be
+        left out when every output that needs one is a loss.
+
+        Raises:
+            MXNetError: head gradients are missing, or have another shape than their output; or a gradient is
+                wanted that an operator does not give (of Embedding's indices).
+            TypeError: they are not NDArrays.
+            KeyError: a dict lacks an output.
+        """
+        self._begin_backward(out_grads)
+        with unfinished.backward_of([self]):
+            self._backward(is_train)
+
+    def _begin_backward(self, out_grads: Any) -> None:
+        """Refuse what :meth:`backward` refuses, and take the head gradients."""
+        if self.program.gradients.refused is not None:
+            raise self.program.gradients.refused
+        unfinished.require_forward([self])
+        self._set_heads(out_grads)
+
+    def _backward(self, is_train: bool = True) -> None:
+        """Compute the gradients; the caller cares for what is left when this fails."""
+        if not self._ran:
+            unfinished.clear(self.program)
+        self._borders.before_backward()
+        self._run(self.program.backward_steps, is_train)
+        self._borders.after_backward()
+
+    def _set_heads(self, out_grads: Any) -> None:
+        if out_grads is None:
+            out_grads = []
+        elif isinstance(out_grads, NDArray):
+            out_grads = [out_grads]
+        elif isinstance(out_grads, dict):
+            names = self._symbol.list_outputs()
+            absent = [name for name in names if name not in out_grads]
+            if absent:
+                raise refusal(
+                    "Executor/head-names", f"the head gradient of {absent[0]} is missing in the dict", KeyError
+                )
+            out_grads = [out_grads[name] for name in names]
+        if not isinstance(out_grads, (list, tuple)) or not all(isinstance(g, NDArray) for g in out_grads):
+            raise refusal(
+                "Executor/head-type", "inputs must be NDArray: head gradients are given as NDArrays", TypeError
+            )
+        program = self.program
+        for number, (head, needed) in enumerate(zip(program.heads, program.head_needed, strict=True)):
+            if not needed:
+                continue
+            if number >= len(out_grads):
+                raise refusal(
+                    "Executor/head-needed",
+                    f"output {self._symbol.list_outputs()[number]} is not a loss: give its head gradient to"
+                    " backward, or end the network with a loss such as make_loss",
+                )
+            given = out_grads[number]
+            assert head is not None
+            if given.shape != head.shape:
+                raise refusal(
+                    "Executor/head-shape",
+                    f"head gradient {number} has shape {given.shape}, the output has {head.shape}",
+                )
+            given.copyto(head)
+
+    # --- watching ----------------------------------------------------------------------------------
+
+    def set_monitor_callback(self, callback: MonitorCallback | None, monitor_all: bool = False) -> None:
+        """Call ``callback(name, array)`` after every node; with ``monitor_all`` before it for its inputs too."""
+        self._monitor = None if callback is None else (callback, monitor_all)
+
+    # --- looking -----------------------------------------------------------------------------------
+
+    @staticmethod
+    def _by_name(names: list[str], arrays: list[Any]) -> dict[str, Any]:
+        if len(set(names)) != len(names):
+            raise refusal("Executor/duplicate-names", f"Duplicate names detected, {names}", ValueError)
+        return dict(zip(names, arrays, strict=True))
+
+    @property
+    def arg_dict(self) -> dict[str, NDArray]:
+        """Arguments by name."""
+        return self._by_name(self._symbol.list_arguments(), self.arg_arrays)
+
+    @property
+    def grad_dict(self) -> dict[str, NDArray | None]:
+        """Gradient arrays by argument name, None where none is kept."""
+        return self._by_name(self._symbol.list_arguments(), self.grad_arrays)
+
+    @property
+    def aux_dict(self) -> dict[str, NDArray]:
+        """Auxiliary states by name."""
+        return self._by_name(self._symbol.list_auxiliary_states(), self.aux_arrays)
+
+    @property
+    def output_dict(self) -> dict[str, NDArray]:
+        """Outputs by name."""
+        return self._by_name(self._symbol.list_outputs(), self.outputs)
+
+    def debug_str(self) -> str:
+        """The graph, then what the memory plan costs."""
+        text = debug_text(self.program.results(), self.program.graph.order())
+        megabytes = self.program.allocated >> 20
+        return f"{text}Total {megabytes} MB allocated\nTotal {TEMPORARY_SPACES} TempSpace resource requested\n"
+
+    # --- parameters and shapes ---------------------------------------------------------------------
+
+    def copy_params_from(
+        self, arg_params: dict[str, NDArray], aux_params: dict[str, NDArray] | None = None,
+        allow_extra_params: bool = False,
+    ) -> None:
+        """Copy values into arguments and auxiliary states, cast to their dtype.
+
+        Nothing is copied when anything is refused.
+
+        Raises:
+            ValueError: a name is unknown and ``allow_extra_params`` is False.
+            MXNetError: a shape differs.
+        """
+        jobs = []
+        for given, mine, what in (
+            (arg_params, self.arg_dict, "the arguments"),
+            (aux_params or {}, self.aux_dict, "the auxiliary states"),
+        ):
+            for name, value in given.items():
+                if name not in mine:
+                    if allow_extra_params:
+                        continue
+                    raise refusal(
+                        "Executor/copy-name", f'Find name "{name}" that is not in {what}', ValueError
+                    )
+                if value.shape != mine[name].shape:
+                    raise refusal(
+                        "Executor/copy-shape",
+                        f"{name} has shape {value.shape}, the executor's has {mine[name].shape}",
+                    )
+                jobs.append((value, mine[name]))
+        with unchanged_on_failure([target for _, target in jobs]):
+            for value, target in jobs:
+                if value is not target and (value.is_sparse or target.is_sparse or value._data is not target._data):
+                    value.copyto(target)
+
+    def reshape(
+        self, partial_shaping: bool = False, allow_up_sizing: bool = False, **kwargs: tuple[int, ...]
+    ) -> Executor:
+        """A new executor for other input shapes, sharing memory with this one.
+
+        A named array that shrinks becomes a view of the front of the old one; one that grows needs
+        ``allow_up_sizing`` and gets new memory. Parameters are shared as they are.
+
+        Raises:
+            MXNetError: an array would grow without ``allow_up_sizing``, or an array that was not named
+                changes shape without ``partial_shaping``.
+        """
+        names = self._symbol.list_arguments()
+        arg_shapes, _, aux_shapes = self._symbol.infer_shape_partial(
+            **{name: shape for name, shape in kwargs.items() if name in names}
+        )
+        if not all(map(is_shown_whole, arg_shapes)):
+            raise refusal(
+                "Executor/reshape-known", f"the shapes {kwargs} do not determine those of all arguments"
+            )
+
+        def resized(name: str, old: NDArray, shape: tuple[int, ...]) -> NDArray:
+            if old.shape == shape:
+                return old
+            if name not in kwargs and not partial_shaping:
+                raise refusal(
+                    "Executor/reshape-partial",
+                    f"Shape of unspecified array {name} changed from {old.shape} to {shape}; set"
+                    " partial_shaping=True if that is intended",
+                )
+            if old.is_sparse:
+                raise refusal(
+                    "Sparse/reshape-bound",
+                    f"{name} is {old.stype} and cannot change from {old.shape} to {shape} in place; bind again",
+                )
+            if prod(shape) > old.size:
+                if not allow_up_sizing:
+                    raise refusal(
+                        "Executor/reshape-grow",
+                        f"New shape of {name} {shape} is larger than the original {old.shape}; set"
+                        " allow_up_sizing=True to allocate a new array",
+                    )
+                return zeros(shape, old.context, old.dtype)
+            return old._shared(shape, 0)
+
+        arguments = [resized(n, a, s) for n, a, s in zip(names, self.arg_arrays, arg_shapes, strict=True)]
+        gradients = [
+            None if g is None else resized(n, g, s)
+            for n, g, s in zip(names, self.grad_arrays, arg_shapes, strict=True)
+        ]
+        aux_names = self._symbol.list_auxiliary_states()
+        auxiliary = [resized(n, a, s) for n, a, s in zip(aux_names, self.aux_arrays, aux_shapes, strict=True)]
+        bound = replace(
+            self._bound, arguments=arguments, gradients=gradients, auxiliary=auxiliary,
+            requirements=list(self._grad_req), inferred=None, order=None,
+        )
+        made = Executor(self._symbol, self._ctx, bound, shared_exec=self)
+        made._monitor = self._monitor
+        return made

@@ -1,0 +1,316 @@
+"""Program: what binding makes of a graph, in six steps that a reader can follow one by one.
+
+1. derive    the gradient graph of the wanted arguments
+2. infer     shapes and types of every value, from the bound arrays
+3. simplify  common expressions, dead branches; copies between contexts
+4. place     outputs, head gradients and final gradients in arrays that others see
+5. plan      memory for everything in between
+6. list      the steps of forward and backward, with their buffers looked up
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..base import refusal
+from ..context import Context
+from ..kernels.foundation import Buffer, allocate, known
+from ..ndarray import NDArray, zeros
+from ..symbol import Symbol, dead_branches, devices, gradient, inference, memory, passes
+from ..symbol.graph import Graph
+from ..symbol.inference import Key, key_of
+from ..symbol.ir import Entry, Node, variables
+from .memory_pool import Pool, part
+from .steps import (
+    AddStep,
+    BackwardStep,
+    CopyStep,
+    ForwardStep,
+    KeptValues,
+    SpendStep,
+    Step,
+    TransferStep,
+    ViewBackwardStep,
+    ViewStep,
+    ZeroStep,
+)
+
+if TYPE_CHECKING:
+    from .binding import Bound
+
+
+class _Wanted(NamedTuple):
+    """A gradient that is wanted: of which argument, in which array, and how it is written there."""
+
+    argument: NDArray
+    array: NDArray
+    requirement: str
+
+
+_Later = tuple[Key | None, _Wanted]
+"""The value of a gradient (None for zero) that does not lie in its array, and the array."""
+
+
+class Program:
+    """A graph with memory: ``forward_steps`` and ``backward_steps`` to run, and the arrays around them.
+
+    ``outputs`` are the arrays of the graph's outputs, ``heads`` those of their head gradients (None where
+    nobody reads it), ``head_needed`` says where there is one. ``derived`` is the graph with its
+    gradient before the passes, ``graph`` the one that runs, ``plan`` the memory plan. ``pool`` lends the memory,
+    shared with the executor whose pool was given. ``lasting`` names values of the graph that are read after backward.
+    """
+
+    def __init__(
+        self, symbol: Symbol, ctx: Context, bound: Bound, pool: Pool,
+        lasting: Callable[[Graph], set[Key]] = lambda _: set(),
+    ) -> None:
+        self.symbol, self.ctx, self.bound, self.pool = symbol, ctx, bound, pool
+        self.buffers: dict[Key, Buffer] = {}
+        order = bound.order or symbol.order()
+        contexts, wanted = self._take_bound(order)
+        self.gradients = self._derive(order, wanted)
+        shapes, types = self._infer(order)
+        self.derived, self.graph = self._simplify(order, contexts, shapes, types, wanted)
+        later = self._place(wanted)
+        self.plan = self._plan({key for key, _ in later if key is not None} | lasting(self.graph))
+        self.forward_steps, self.backward_steps = self._list(later)
+
+    @property
+    def allocated(self) -> int:
+        """Bytes of the arenas and the outputs; as in MXNet, without what the caller binds and head gradients."""
+        return self.plan.total + sum(a.size * np.dtype(a.dtype).itemsize for a in self.outputs)
+
+    def results(self) -> list[Entry]:
+        """What is computed: outputs, then gradients in the order of the arguments."""
+        made = dict(zip(self.gradients.of, self.graph.gradients, strict=True))
+        arguments, _ = variables(self.symbol.order())
+        return [*self.graph.outputs, *(made[id(node)] for node in arguments if id(node) in made)]
+
+    # --- what is bound, and the six steps ----------------------------------------------------------
+
+    def _take_bound(self, order: list[Node]) -> tuple[dict[int, Context], dict[int, _Wanted]]:
+        """Take the bound arrays; the context of every node, and the wanted gradients by the id of the argument."""
+        bound = self.bound
+        contexts = devices.contexts(order, self.ctx, bound.places)
+        arguments, auxiliary = variables(order)
+        for node, array in zip([*arguments, *auxiliary], [*bound.arguments, *bound.auxiliary], strict=True):
+            self.buffers[id(node), 0] = array._data
+            contexts[id(node)] = array.context
+        _require_states_near(order, contexts)
+        given = zip(arguments, bound.arguments, bound.gradients, bound.requirements, strict=True)
+        return contexts, {
+            id(node): _Wanted(argument, array, req)
+            for node, argument, array, req in given if req != "null" and array is not None
+        }
+
+    def _derive(self, order: list[Node], wanted: dict[int, _Wanted]) -> gradient.Gradients:
+        """Step 1: the graph of the wanted gradients."""
+        if not wanted:
+            return gradient.Gradients()
+        return gradient.build(self.symbol.entries, set(wanted), order=order)
+
+    def _infer(self, order: list[Node]) -> tuple[dict[Key, Any], dict[Key, Any]]:
+        """Step 2: shapes and types of every value, the gradient graph included."""
+        if self.bound.inferred is not None:
+            shapes, types = map(dict, self.bound.inferred)
+        else:
+            bound = {id(n): self.buffers[id(n), 0] for n in order if n.is_variable}
+            shapes = inference.shapes(order, {number: b.shape for number, b in bound.items()})
+            types = inference.types(order, {number: b.dtype for number, b in bound.items()})
+        for node in order:
+            for index in range(node.output_count()):
+                key = id(node), index
+                if not known(shapes.get(key)) or types.get(key) is None:
+                    raise refusal(
+                        "Executor/known-shapes",
+                        f"the shape or the type of {node.entry_name(index)} cannot be inferred from the arguments",
+                    )
+        self._infer_gradients(shapes, types)
+        return shapes, types
+
+    def _infer_gradients(self, shapes: dict[Key, Any], types: dict[Key, Any]) -> None:
+        """Add the shapes and types of the nodes that step 1 made."""
+        for head, entry in zip(self.gradients.heads, self.symbol.entries, strict=False):
+            if head is not None:
+                shapes[id(head), 0] = shapes[key_of(entry)]
+                types[id(head), 0] = types[key_of(entry)]
+        for node in self.gradients.nodes:
+            if node.primal is not None:
+                for key, like in inference.gradients_alike(node):
+                    shapes[key], types[key] = shapes[like], types[like]
+            elif not node.is_variable:
+                assert node.op is not None
+                for table, rule in ((shapes, node.op.infer), (types, node.op.infer_type)):
+                    ins = [table[key_of(e)] for e in node.inputs]
+                    _, outs = rule(node.params, ins, [None] * node.output_count())
+                    table.update({(id(node), i): value for i, value in enumerate(outs)})
+
+    def _simplify(
+        self, order: list[Node], contexts: dict[int, Context], shapes: dict[Key, Any], types: dict[Key, Any],
+        wanted: dict[int, _Wanted],
+    ) -> tuple[Graph, Graph]:
+        """Step 3: forward and backward as one graph, before and after the passes.
+
+        A gradient runs where the operator runs that it belongs to.
+        """
+        for head, entry in zip(self.gradients.heads, self.symbol.entries, strict=False):
+            if head is not None:
+                contexts[id(head)] = contexts[id(entry.node)]
+        for number, node in self.gradients.serves.items():
+            contexts[number] = contexts[id(node)]
+        found = list(self.gradients.of.values())
+        derived = Graph(list(self.symbol.entries), found, shapes, types, contexts, {id(node) for node in order})
+        targets = [wanted[number].argument.context for number in self.gradients.of]
+        return derived, passes.simplified(derived, targets)
+
+    def _place(self, wanted: dict[int, _Wanted]) -> list[_Later]:
+        """Step 4: memory of its own for whatever is seen from outside, or needs it for another reason.
+
+        What is returned has to be done for the wanted gradients after all other steps.
+        """
+        self._forward, self._backward = self.graph.steps()
+        self._read = {(id(source), index) for node in self._nodes() for source, index in node.inputs}
+        self._read |= {key_of(e) for e in self.graph.entries()}
+        self._place_outputs()
+        self._place_heads()
+        later = self._place_gradients(wanted)
+        self._place_placeholders()
+        self._place_partial()
+        return later
+
+    def _nodes(self) -> list[Node]:
+        return [*self._forward, *self._backward]
+
+    def _place_outputs(self) -> None:
+        """Outputs have memory of their own; one that is an argument is copied."""
+        self.outputs: list[NDArray] = []
+        self._output_copies: list[Step] = []
+        for entry in self.graph.outputs:
+            made = self._array(entry)
+            if entry.node.is_variable:
+                self._output_copies.append(CopyStep(self.buffers[key_of(entry)], made._data))
+            else:
+                self.buffers[key_of(entry)] = made._data
+            self.outputs.append(made)
+
+    def _array(self, entry: Entry) -> NDArray:
+        key, graph = key_of(entry), self.graph
+        return zeros(graph.shapes[key], graph.contexts[id(entry.node)], graph.types[key])
+
+    def _place_heads(self) -> None:
+        """Head gradients that somebody reads have memory of their own."""
+        self.heads: list[NDArray | None] = []
+        for head in self.gradients.heads:
+            made = self._array(Entry(head, 0)) if head is not None and (id(head), 0) in self._read else None
+            self.heads.append(made)
+            if head is not None and made is not None:
+                self.buffers[id(head), 0] = made._data
+        self.head_needed = [head is not None for head in self.heads]
+
+    def _place_gradients(self, wanted: dict[int, _Wanted]) -> list[_Later]:
+        """Let the last step of an argument's gradient write straight into its array where that is right.
+
+        The rest is returned: what is copied, added or zeroed after all other steps.
+        """
+        later: list[_Later] = []
+        made = {id(node) for node in self._backward}
+        entries = dict(zip(self.gradients.of, self.graph.gradients, strict=True))
+        for number, gradient_wanted in wanted.items():
+            req, target = gradient_wanted.requirement, gradient_wanted.array._buffer  # which may hold no values
+            entry = entries.get(number)
+            key = None if entry is None else key_of(entry)
+            if key is not None and req == "write" and key[0] in made and key not in self.buffers:
+                self.buffers[key] = target
+            elif key is not None or req == "write":
+                later.append((key, gradient_wanted))
+        return later
+
+    def _place_placeholders(self) -> None:
+        """What stands for a shape gets a buffer without memory."""
+        for node in self.graph.order():
+            if dead_branches.is_placeholder(node):
+                device = self.graph.contexts[id(node)].memory
+                nothing = allocate((0,), np.dtype(np.float32), device).flat
+                self.buffers[id(node), 0] = Buffer(nothing, self.graph.shapes[id(node), 0], device)
+
+    def _place_partial(self) -> None:
+        """An output of which the operator may leave parts as they are has memory of its own, zeros at first."""
+        for node in self._forward:
+            assert node.op is not None
+            if node.op.partial is not None and node.op.partial(node.params):
+                for index in range(node.output_count()):
+                    self.buffers.setdefault((id(node), index), self._array(Entry(node, index))._data)
+
+    def _plan(self, held: set[Key]) -> memory.Plan:
+        """Step 5: memory for all other values; ``held`` are those that are read after the last step."""
+        unused = {  # gradients that nobody reads are neither computed nor given memory
+            (id(node), i) for node in self._nodes() if node.primal is not None
+            for i in range(len(node.primal.inputs)) if (id(node), i) not in self._read
+        }
+        self._mode = memory.mode()
+        plan = memory.plan(self.graph, set(self.buffers) | unused, held, self._mode)
+        arenas = {context: self.pool.arena(context, size).memory for context, size in plan.arenas.items()}
+        for key, place in plan.place.items():
+            shape, dtype = self.graph.shapes[key], np.dtype(self.graph.types[key])
+            whole = arenas[place.context] if place.home is None else self.buffers[place.home]
+            self.buffers[key] = part(whole, place.offset, dtype, shape)
+        return plan
+
+    def _list(self, later: list[_Later]) -> tuple[list[Step], list[Step]]:
+        """Step 6: what forward runs and what backward runs, with their buffers."""
+        self._own: dict[int, Any] = {}
+        forward: list[Step] = [*map(self._step, self._forward), *self._output_copies]
+        backward = [*map(self._step, self._backward), *(self._last_step(key, wanted) for key, wanted in later)]
+        if self._mode == "once":
+            kept = KeptValues()
+            forward.append(kept)
+            backward.insert(0, SpendStep(kept))
+        return forward, backward
+
+    def _last_step(self, key: Key | None, wanted: _Wanted) -> Step:
+        """What brings a gradient into its array; ``key`` is None where it is zero."""
+        target = wanted.array._buffer
+        if key is None:
+            return ZeroStep(target)
+        return (AddStep if wanted.requirement == "add" else CopyStep)(self.buffers[key], target)
+
+    # --- one step of an executor -------------------------------------------------------------------
+
+    def _reads(self, node: Node) -> list[Buffer]:
+        return [self.buffers[id(source), index] for source, index in node.inputs]
+
+    def _forward_step(self, node: Node) -> ForwardStep:
+        assert node.op is not None
+        outputs = [self.buffers[id(node), i] for i in range(node.output_count())]
+        kind: type[ForwardStep] = ForwardStep
+        if (id(node), 0) in self.plan.views:
+            kind = ViewStep
+        elif node.op.name == devices.COPY:
+            kind = TransferStep
+        reads, context = self._reads(node), self.graph.contexts[id(node)]
+        own = self._own[id(node.params)] = node.op.own(node.params, context, reads)
+        return kind(node, reads, outputs, context, own)
+
+    def _step(self, node: Node) -> Step:
+        if node.primal is None:
+            return self._forward_step(node)
+        wanted = [self.buffers.get((id(node), i)) for i in range(node.output_count())]
+        kind = ViewBackwardStep if (id(node), 0) in self.plan.views else BackwardStep
+        return kind(node, self._reads(node), wanted, self.graph.contexts[id(node)], self._own.get(id(node.params)))
+
+
+def _require_states_near(order: list[Node], contexts: dict[int, Context]) -> None:
+    """An operator updates its states in place, so they are where it runs."""
+    for node in order:
+        if node.op is None or not node.op.aux:
+            continue
+        for name, entry in zip(node.signature.inputs, node.inputs, strict=True):
+            if name in node.op.aux and contexts[id(entry.node)] != contexts[id(node)]:
+                raise refusal(
+                    "Executor/state-context",
+                    f"{entry.node.name} is in {contexts[id(entry.node)]}, but {node.name}, which updates it, runs"
+                    f" on {contexts[id(node)]}; give array.as_in_context({contexts[id(node)]})",
+                )

@@ -1,0 +1,155 @@
+"""The border between sparse arrays that are bound to an executor and the dense memory that it works on.
+
+Inside an executor everything is dense. A sparse argument is a dense block that is filled before ``forward``; a sparse
+gradient or output is filled from a dense one afterwards. ``symbol/storage.py`` says which rows a gradient keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..ndarray import NDArray, zeros
+from ..ndarray.sparse import copy_into, put
+from ..ndarray.sparse.dispatch import report
+from ..symbol import Symbol, storage
+from ..symbol.graph import Graph
+from ..symbol.inference import Key, key_of
+from ..symbol.ir import Entry, variables
+
+if TYPE_CHECKING:
+    from .binding import Bound
+    from .program import Program
+
+
+class Open:
+    """No border: where nothing is sparse, the program binds the caller's arrays. ``inside`` is what it binds."""
+
+    def __init__(self, bound: Bound) -> None:
+        self.inside = bound
+
+    def lasting(self, graph: Graph) -> set[Key]:
+        """Values of the graph that are read after backward, so that their memory lasts."""
+        return set()
+
+    def enclose(self, program: Program) -> list[NDArray]:
+        """Take the program that was made of ``inside``; its outputs as the caller sees them."""
+        return program.outputs
+
+    def before_forward(self) -> None:
+        """Copy in what forward reads."""
+
+    def after_forward(self) -> None:
+        """Copy out what forward wrote."""
+
+    def before_backward(self) -> None:
+        """Copy in what backward adds to."""
+
+    def after_backward(self) -> None:
+        """Copy out what backward wrote."""
+
+
+class Borders(Open):
+    """The border where something is sparse: ``inside`` has dense zeros in the place of sparse arrays."""
+
+    def __init__(self, symbol: Symbol, bound: Bound) -> None:
+        super().__init__(
+            replace(
+                bound, arguments=_dense(bound.arguments), gradients=_dense(bound.gradients),
+                auxiliary=_dense(bound.auxiliary),
+            )
+        )
+        self.bound = bound
+        arguments, auxiliary = variables(symbol.order())
+        nodes = [*arguments, *auxiliary]
+        self._given: dict[Key, NDArray] = {
+            (id(node), 0): array
+            for node, array in zip(nodes, [*bound.arguments, *bound.auxiliary], strict=True)
+        }
+        self._stypes = {number: array.stype for (number, _), array in self._given.items()}
+        self._gradients = [
+            (node, outer, inner, req)
+            for node, outer, inner, req in zip(
+                arguments, bound.gradients, self.inside.gradients, bound.requirements, strict=True
+            )
+            if outer is not None and inner is not None and outer.is_sparse and req != "null"
+        ]
+        _report(zip([node.name for node in nodes], self._given.values(), strict=True))
+
+    # --- at bind ---------------------------------------------------------------------------------
+
+    def lasting(self, graph: Graph) -> set[Key]:
+        """What says which rows of a gradient are stored: ids that are computed, for example."""
+        order = [node for node in graph.order() if node.is_variable or id(node) in graph.forward]
+        self._values = storage.values(order, self._stypes, graph.shapes, graph.types)
+        self._reading = storage.Gradients(order, graph.outputs, self._values)
+        asked = [entry for node, *_ in self._gradients for entry in self._reading.asked((id(node), 0))]
+        return {key_of(entry) for entry in asked if not entry.node.is_variable}
+
+    def enclose(self, program: Program) -> list[NDArray]:
+        """Take the program; an output has the storage that inference gives it."""
+        self._program = program
+        stypes = [self._values[key_of(entry)] for entry in program.graph.outputs]
+        self.outputs = [
+            array if stype == "default" else zeros(array.shape, array.context, array.dtype, stype=stype)
+            for array, stype in zip(program.outputs, stypes, strict=True)
+        ]
+        return self.outputs
+
+    # --- at run ----------------------------------------------------------------------------------
+
+    def before_forward(self) -> None:
+        """Fill dense blocks from sparse arguments."""
+        outer = [*self.bound.arguments, *self.bound.auxiliary]
+        _fill(outer, [*self.inside.arguments, *self.inside.auxiliary])
+
+    def after_forward(self) -> None:
+        """Fill sparse outputs, and states that an operator may have changed."""
+        _fill(self._program.outputs, self.outputs)
+        _fill(self.inside.auxiliary, self.bound.auxiliary)
+
+    def before_backward(self) -> None:
+        """Fill dense blocks from sparse gradients that are added to."""
+        for _, outer, inner, req in self._gradients:
+            if req == "add":
+                copy_into(outer, inner)
+
+    def after_backward(self) -> None:
+        """Fill sparse gradients: of a row_sparse one the rows that were touched are stored, whatever they hold."""
+        for node, outer, inner, req in self._gradients:
+            rows = self._reading.rows((id(node), 0), self._value) if outer.stype == "row_sparse" else None
+            put(inner, outer, rows if req == "write" else storage.joined(rows, outer))
+
+    def _value(self, entry: Entry) -> NDArray:
+        key = key_of(entry)
+        return self._given[key] if key in self._given else NDArray(self._program.buffers[key], self._program.ctx)
+
+
+def borders(symbol: Symbol, bound: Bound) -> Open:
+    """The borders of what is bound: open where nothing is sparse and no operator makes it so."""
+    arrays = [*bound.arguments, *bound.gradients, *bound.auxiliary]
+    order = bound.order or symbol.order()
+    made = any(node.op is not None and node.op.name == "cast_storage" for node in order)
+    return Borders(symbol, bound) if made or any(a is not None and a.is_sparse for a in arrays) else Open(bound)
+
+
+def _dense(arrays: Sequence[Any]) -> list[Any]:
+    """The arrays themselves, dense zeros in the place of sparse ones."""
+    return [
+        zeros(array.shape, array.context, array.dtype) if array is not None and array.is_sparse else array
+        for array in arrays
+    ]
+
+
+def _fill(sources: Sequence[NDArray], targets: Sequence[NDArray]) -> None:
+    for source, target in zip(sources, targets, strict=True):
+        if source is not target:
+            copy_into(source, target)
+
+
+def _report(named: Any) -> None:
+    """One logged line for each name and storage that becomes dense inside."""
+    sparse = [f"{name} ({array.stype})" for name, array in named if array.is_sparse]
+    if sparse:
+        report(("executor", *sparse), f"an executor works on dense copies of {', '.join(sparse)}")

@@ -1,0 +1,117 @@
+"""How an executor runs its steps: one after the other, or as tasks of the engine.
+
+The usual way is a bare loop. When another engine orders the work, when a failure is about, or when the profiler
+looks on, every step is handed over with the memory that it reads and writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from .. import engine
+from ..base import MXNetError
+from ..context import Context
+from ..engine import profiling_hook
+from ..kernels.foundation import Buffer
+from ..ndarray import NDArray
+from ..resource import random_streams
+from .steps import AddStep, BackwardStep, CopyStep, ForwardStep, Step, ZeroStep
+
+MonitorCallback = Callable[[str, NDArray], None]
+
+
+class Touched(NamedTuple):
+    """The memory that a step uses: ``changes`` is written too, but holds values even after a failure."""
+
+    name: str
+    reads: list[Buffer]
+    writes: list[Buffer]
+    changes: list[Buffer]
+
+
+def touched(step: Step) -> Touched:
+    """What ``step`` reads and writes, for the engine and for people."""
+    if isinstance(step, ForwardStep):
+        names = step.op.input_names(step.params)
+        changed = [b for name, b in zip(names, step.inputs, strict=True) if name in step.op.mutates]
+        if step.op.random:
+            changed.append(random_streams(step.context))
+        return Touched(step.node.name, step.inputs, step.outputs, changed)
+    if isinstance(step, BackwardStep):
+        needs = zip(step.op.need_names(step.params), step.needs, strict=True)
+        changed = [b for name, b in needs if b is not None and name in step.op.mutates]
+        reads = [*step.heads, *[b for b in step.needs if b is not None]]
+        return Touched(step.node.name, reads, [b for b in step.gradients if b is not None], changed)
+    if isinstance(step, CopyStep):
+        return Touched("copy", [step.source], [step.target], [])
+    if isinstance(step, AddStep):
+        return Touched("add", step.inputs, [step.target], [])
+    if isinstance(step, ZeroStep):
+        return Touched("zero", [], [step.target], [])
+    return Touched(type(step).__name__, [], [], [])
+
+
+def run_steps(steps: Sequence[Step], is_train: bool, context: Context) -> None:
+    """Run ``steps`` in an order that respects what they read and write; a failure stays with what it spoiled."""
+    rest = steps
+    if profiling_hook.symbolic is None and not engine.attention:
+        at = 0
+        try:
+            for at, step in enumerate(steps):  # noqa: B007  # `at` says which step failed
+                step.run(is_train)
+        except MXNetError as error:
+            spoiled = touched(steps[at]).writes
+            if not spoiled:
+                raise
+            engine.fail(error, spoiled)
+            rest = steps[at + 1 :]
+        else:
+            return
+    for step in rest:
+        run_one(step, is_train, context)
+
+
+def run_monitored(
+    steps: Sequence[Step], is_train: bool, context: Context, callback: MonitorCallback, monitor_all: bool
+) -> None:
+    """Run ``steps``; call ``callback(name, array)`` after every node, with ``monitor_all`` for its inputs before."""
+    for step in steps:
+        if not isinstance(step, (ForwardStep, BackwardStep)):
+            run_one(step, is_train, context)
+            continue
+        node = step.node
+        if monitor_all and isinstance(step, ForwardStep):
+            assert node.op is not None
+            names = node.op.input_names(node.params)
+            for name, entry, buffer in zip(names, node.inputs, step.inputs, strict=True):
+                if entry.node.is_variable:
+                    callback(entry.node.name, NDArray(buffer, step.context))
+                callback(f"{node.name}_{name}", NDArray(buffer, step.context))
+        run_one(step, is_train, context)
+        if isinstance(step, ForwardStep):
+            for index in range(node.visible_count()):
+                callback(node.entry_name(index), NDArray(step.outputs[index], step.context))
+        else:
+            for index, gradient_buffer in enumerate(step.gradients):
+                if gradient_buffer is not None:
+                    number = index if len(step.gradients) > 1 else ""
+                    callback(f"{node.name}_output{number}", NDArray(gradient_buffer, step.context))
+
+
+def run_one(step: Step, is_train: bool, context: Context) -> None:
+    """Hand one step to the engine."""
+    name, reads, writes, changes = touched(step)
+    place = getattr(step, "context", context)
+    if not writes:  # bookkeeping of the executor itself, done in the order of the program
+        step.run(is_train)
+    else:
+        alone = engine.goes_alone(getattr(step, "params", None))
+        engine.run(name, str(place), _work(step, is_train, place), reads, writes, changes, alone)
+
+
+def _work(step: Step, is_train: bool, context: Context) -> Callable[[], None]:
+    watch = profiling_hook.symbolic
+    if watch is None:
+        return lambda: step.run(is_train)
+    return lambda: profiling_hook.run_steps(watch, [step], is_train, context)

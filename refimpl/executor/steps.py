@@ -1,0 +1,206 @@
+"""One node made ready to run: its buffers are looked up once, at bind, and never again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import Any
+
+from ..base import refusal
+from ..context import Context
+from ..kernels.foundation import Buffer, NoParams, allocate, get
+from ..kernels.foundation import run as runner
+from ..ndarray.run_operator import run_operator
+from ..symbol.inference import Key
+from ..symbol.ir import Node
+
+
+class ForwardStep:
+    """Runs an operator's forward over fixed buffers."""
+
+    __slots__ = ("arguments", "context", "inputs", "is_plain", "node", "op", "outputs", "params")
+
+    def __init__(
+        self, node: Node, inputs: list[Buffer], outputs: list[Buffer], context: Context, params: Any = None
+    ) -> None:
+        assert node.op is not None
+        self.node, self.op = node, node.op
+        self.params = node.params if params is None else params
+        self.inputs, self.outputs, self.context = inputs, outputs, context
+        self.is_plain = runner.is_plain(
+            self.op, [b.flat.dtype for b in (*inputs, *outputs)], [b.shape for b in outputs]
+        )
+        self.arguments = (*self.op.full_inputs(self.params, inputs), *outputs)
+
+    def run(self, is_train: bool) -> None:
+        """Fill the outputs."""
+        op = self.op
+        if not self.is_plain:
+            run_operator(op, self.params, self.inputs, self.outputs, self.context, is_train=is_train)
+        else:
+            op.forward(self.params, *self.arguments)
+
+
+class ViewStep(ForwardStep):
+    """Does nothing: the output is the memory of the input under another shape."""
+
+    __slots__ = ()
+
+    def run(self, is_train: bool) -> None:
+        """Nothing is left to do."""
+
+
+class TransferStep(ForwardStep):
+    """Copies a value to another context."""
+
+    __slots__ = ()
+
+    def run(self, is_train: bool) -> None:
+        """Copy, from any device to any other."""
+        del is_train
+        self.outputs[0].copy_from(self.inputs[0])
+
+
+class BackwardStep:
+    """Runs an operator's backward over fixed buffers; ``gradients`` holds None where nobody asks."""
+
+    __slots__ = ("arguments", "context", "gradients", "heads", "is_plain", "needs", "node", "op", "params")
+
+    def __init__(
+        self, node: Node, reads: list[Buffer], gradients: list[Buffer | None], context: Context,
+        params: Any = None,
+    ) -> None:
+        assert node.op is not None
+        assert node.primal is not None
+        self.node, self.op, self.context = node, node.op, context
+        self.params = node.params if params is None else params
+        signature = node.signature
+        self.heads, needs = reads[: signature.heads], reads[signature.heads :]
+        if len(needs) < len(signature.needs):  # some are inactive
+            by_name = dict(zip(signature.reads[signature.heads :], needs, strict=True))
+            self.needs: list[Any] = [by_name.get(name) for name in signature.needs]
+        else:
+            self.needs = needs
+        self.gradients = gradients
+        runner.check_backward(self.op, self.params, self.heads, self.needs, gradients)
+        written = [b for b in gradients if b is not None]
+        types = [b.flat.dtype for b in (*self.heads, *self.needs, *written) if b is not None]
+        self.is_plain = runner.is_plain(self.op, types, [b.shape for b in written])
+        self.arguments = (*self.heads, *self.needs, *self.op.full_inputs(self.params, gradients))
+
+    def run(self, is_train: bool) -> None:
+        """Fill the wanted gradients."""
+        op = self.op
+        if not self.is_plain:
+            runner.backward(op, self.params, self.heads, self.needs, self.gradients, is_train=is_train)
+        else:
+            assert op.backward is not None
+            op.backward(self.params, *self.arguments)
+
+
+def gradient_buffers(
+    node: Node, inputs: Sequence[Buffer], read: Set[Key], device: str
+) -> list[Buffer | None]:
+    """Memory for the outputs of a gradient node, each like the input that it is the gradient of.
+
+    Args:
+        node: the gradient node.
+        inputs: the inputs of its operator.
+        read: the values that somebody reads; the other outputs get None.
+        device: where the memory is.
+    """
+    return [
+        allocate(like.shape, like.dtype, device) if (id(node), index) in read else None
+        for index, like in enumerate(inputs)
+    ]
+
+
+class ViewBackwardStep(BackwardStep):
+    """Does nothing: the gradient is the memory of the head gradient under another shape."""
+
+    __slots__ = ()
+
+    def run(self, is_train: bool) -> None:
+        """Nothing is left to do."""
+
+
+class CopyStep:
+    """Copies one buffer into another: an output that is an argument, a gradient used twice."""
+
+    __slots__ = ("source", "target")
+
+    def __init__(self, source: Buffer, target: Buffer) -> None:
+        self.source, self.target = source, target
+
+    def run(self, is_train: bool) -> None:
+        """Copy."""
+        del is_train
+        self.target.copy_from(self.source)
+
+
+class AddStep:
+    """``target += source``: what grad_req 'add' means."""
+
+    __slots__ = ("inputs", "op", "target")
+
+    def __init__(self, source: Buffer, target: Buffer) -> None:
+        self.op, self.inputs, self.target = get("_grad_add"), [target, source], target
+
+    def run(self, is_train: bool) -> None:
+        """Add."""
+        del is_train
+        runner.forward(self.op, NoParams(), self.inputs, [self.target])
+
+
+class ZeroStep:
+    """Writes zeros: the gradient of an argument that the outputs do not depend on."""
+
+    __slots__ = ("target",)
+
+    def __init__(self, target: Buffer) -> None:
+        self.target = target
+
+    def run(self, is_train: bool) -> None:
+        """Fill with zeros."""
+        del is_train
+        self.target.fill(0)
+
+
+class KeptValues:
+    """The last step of forward where backward overwrites what it reads: the values are there now."""
+
+    __slots__ = ("there",)
+
+    def __init__(self) -> None:
+        self.there = False
+
+    def run(self, is_train: bool) -> None:
+        """Forward has run."""
+        del is_train
+        self.there = True
+
+
+class SpendStep:
+    """The first step of such a backward."""
+
+    __slots__ = ("kept",)
+
+    def __init__(self, kept: KeptValues) -> None:
+        self.kept = kept
+
+    def run(self, is_train: bool) -> None:
+        """Refuse to run on values that an earlier backward has overwritten.
+
+        Raises:
+            MXNetError: forward has not run since the last backward.
+        """
+        del is_train
+        if not self.kept.there:
+            raise refusal(
+                "memory/once",
+                "backward has overwritten what it read of forward; run forward before each backward, or bind"
+                " without REFIMPL_MEMORY_PLAN=once",
+            )
+        self.kept.there = False
+
+
+Step = ForwardStep | BackwardStep | CopyStep | AddStep | ZeroStep | KeptValues | SpendStep

@@ -1,0 +1,42 @@
+"""``mx.kv.create``: which class of store a name stands for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..base import decides, refusal
+from .interface import KVStoreBase
+from .local import KVStore
+from .simulated import store_here
+
+
+@decides("KVStore/types")
+def create(name: str = "local") -> Any:
+    """Make a store.
+
+    A name that was registered makes an object of that class. A name with ``dist`` in it makes the store of a worker
+    in a cluster (:func:`mx.kv.simulate`). Other names with ``device`` in them add up left to right where the first
+    array is; every other name is a ``local`` store.
+
+    Raises:
+        TypeError: ``name`` is not a string.
+        MXNetError: the name asks for a cluster (``dist``) where there is none, or for NCCL.
+    """
+    if not isinstance(name, str):
+        raise refusal(
+            "KVStore/name-type", f"name must be a string, got {name!r}; try 'local'", TypeError
+        )
+    word = name.lower()
+    if word in KVStoreBase.kv_registry:
+        return KVStoreBase.kv_registry[word]()
+    if "dist" in word:
+        return store_here(word)
+    if "nccl" in word:
+        raise refusal(
+            "KVStore/no-nccl",
+            f"kvstore {name!r} needs NVIDIA's NCCL library, which is not used here; use 'device'",
+        )
+    return KVStore(word)
+
+
+__all__ = ["create"]

@@ -1,0 +1,116 @@
+"""KVStoreBase, what every store offers, and TestStore, the smallest one."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, TypeVar
+
+from ..base import decides, require
+
+AnyStore = TypeVar("AnyStore", bound=type)
+
+
+class KVStoreBase:
+    """The interface of a store: write a subclass and :meth:`register` it to plug in your own.
+
+    Module needs ``broadcast`` and ``pushpull``; a store that answers True to
+    ``is_capable("optimizer")`` also keeps the weights and updates them itself.
+    """
+
+    OPTIMIZER = "optimizer"
+    kv_registry: ClassVar[dict[str, type]] = {}
+
+    def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
+        """Give ``key`` its first value and copy that into every array of ``out``."""
+        raise NotImplementedError(f"{type(self).__name__} must override broadcast")
+
+    def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
+        """Sum the arrays of ``value`` and copy the result into ``out`` (into ``value`` by default)."""
+        raise NotImplementedError(f"{type(self).__name__} must override pushpull")
+
+    def set_optimizer(self, optimizer: Any) -> None:
+        """Update the stored weights with ``optimizer`` on each push."""
+        raise NotImplementedError(f"{type(self).__name__} must override set_optimizer")
+
+    @staticmethod
+    def is_capable(capability: str) -> bool:
+        """Whether the store has a capability; the only one known is ``KVStoreBase.OPTIMIZER``."""
+        raise NotImplementedError(f"a store must override is_capable (asked for {capability})")
+
+    def save_optimizer_states(self, fname: str, dump_optimizer: bool = False) -> None:
+        """Write what the optimizer remembers, beside itself with ``dump_optimizer``."""
+        raise NotImplementedError(f"{type(self).__name__} must override save_optimizer_states")
+
+    def load_optimizer_states(self, fname: str) -> None:
+        """Read what :meth:`save_optimizer_states` wrote."""
+        raise NotImplementedError(f"{type(self).__name__} must override load_optimizer_states")
+
+    @property
+    def type(self) -> str:
+        """The name the store was created by."""
+        raise NotImplementedError(f"{self.__class__.__name__} must override type")
+
+    @property
+    def rank(self) -> int:
+        """Number of this worker, from 0."""
+        raise NotImplementedError(f"{self.__class__.__name__} must override rank")
+
+    @property
+    def num_workers(self) -> int:
+        """How many workers share the store."""
+        raise NotImplementedError(f"{self.__class__.__name__} must override num_workers")
+
+    @staticmethod
+    @decides("KVStore/register")
+    def register(klass: AnyStore) -> AnyStore:
+        """Let :func:`mx.kv.create` make a ``klass()`` when it is asked for the lower-case name of the class."""
+        name = klass.__name__.lower()
+        if name in KVStoreBase.kv_registry:
+            warnings.warn(
+                f"New kvstore {klass.__module__}.{klass.__name__} is overriding existing kvstore"
+                f" {KVStoreBase.kv_registry[name].__name__}", UserWarning, stacklevel=2,
+            )
+        KVStoreBase.kv_registry[name] = klass
+        return klass
+
+
+@KVStoreBase.register
+class TestStore(KVStoreBase):
+    """A store that keeps nothing: broadcast copies, pushpull sums and copies. For tests of the interface."""
+
+    __test__ = False  # pytest would take the class for a test
+
+    def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
+        """Copy ``value`` into every array of ``out``."""
+        for target in out if isinstance(out, (list, tuple)) else [out]:
+            target[:] = value
+
+    def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
+        """Copy the sum of ``value`` into every array of ``out``."""
+        values = list(value) if isinstance(value, (list, tuple)) else [value]
+        total = values[0].copy()
+        for array in values[1:]:
+            total += array.as_in_context(total.context)
+        targets = value if out is None else out
+        for target in targets if isinstance(targets, (list, tuple)) else [targets]:
+            target[:] = total
+
+    @staticmethod
+    def is_capable(capability: str) -> bool:
+        """Return False: there is no place for an optimizer.
+
+        Raises:
+            ValueError: the capability is unknown.
+        """
+        require(
+            "KVStore/capability", capability.lower() == KVStoreBase.OPTIMIZER,
+            f"Unknown capability: {capability}", ValueError,
+        )
+        return False
+
+    type = property(lambda self: "teststore")  # noqa: ARG005  # the store has no state to read
+    rank = property(lambda self: 0)  # noqa: ARG005
+    num_workers = property(lambda self: 1)  # noqa: ARG005
+
+
+__all__ = ["KVStoreBase", "TestStore"]

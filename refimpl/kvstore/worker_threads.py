@@ -1,0 +1,111 @@
+"""The worker threads of a simulated cluster: each runs a function, and only one of them runs at a time."""
+
+from __future__ import annotations
+
+import contextvars
+import random
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..base import refusal
+from ..name import NameManager
+from ..resource import exchange_streams, fresh_streams
+from .transport import Ticket
+
+_HERE = threading.local()  # .worker is the Worker whose thread this is
+
+
+class Worker:
+    """A function that runs as one worker, in a thread of its own that sleeps while another worker runs.
+
+    Raises:
+        MXNetError: the system has no thread for it.
+    """
+
+    def __init__(self, cluster: Any, rank: int, function: Callable[..., Any], kind: str | None) -> None:
+        self.cluster, self.rank, self.function, self.kind = cluster, rank, function, kind
+        self.ticket: Ticket | None = None
+        self.result: Any = None
+        self.failure: BaseException | None = None
+        self.failed_at = 0
+        self.ended = self._dismissed = False
+        self._go, self._back = threading.Semaphore(0), threading.Semaphore(0)
+        self._randomness = fresh_streams(), np.random.get_state(), random.getstate()  # noqa: NPY002  # programs draw there
+        context = contextvars.copy_context()
+        self.thread = threading.Thread(target=context.run, args=(self._work,), daemon=True)
+        try:
+            self.thread.start()
+        except RuntimeError as error:
+            raise refusal(
+                "Cluster/threads",
+                f"the system has no thread for worker {rank}: {error}; simulate fewer workers, or end other threads",
+            ) from error
+
+    @property
+    def ready(self) -> bool:
+        """Whether it could go on."""
+        return not self.ended and (self.ticket is None or self.ticket.answer is not None or bool(self.ticket.failure))
+
+    def go_on(self) -> None:
+        """Let it run until it waits or ends. Meanwhile random numbers are drawn from this worker's own sources."""
+        mine = _exchanged(self._randomness)
+        try:
+            self._go.release()
+            self._back.acquire()
+        finally:
+            self._randomness = _exchanged(mine)
+
+    def sleep(self, ticket: Ticket) -> None:
+        """Wait for an answer, while others run.
+
+        Raises:
+            SystemExit: the worker was dismissed; this ends its thread.
+        """
+        self.ticket = ticket
+        self._back.release()
+        self._proceed()
+        self.ticket = None
+
+    def dismiss(self) -> None:
+        """End the thread where it waits next; called when ``run`` ends before its workers do."""
+        if not self.ended:
+            self._dismissed = True
+            self._go.release()
+
+    def _proceed(self) -> None:
+        if not self._dismissed:
+            self._go.acquire()
+        if self._dismissed:
+            raise SystemExit
+
+    def _work(self) -> None:
+        _HERE.worker = self
+        try:
+            self._proceed()
+            with self.cluster.worker(self.rank), NameManager():
+                stores = [] if self.kind is None else [self.cluster.store(self.rank, self.kind)]
+                self.result = self.function(*stores)
+        except BaseException as failure:  # noqa: BLE001  # it is raised again where run was called
+            self.failure, self.failed_at = failure, len(self.cluster.events)
+        self.ended = True
+        self._back.release()
+
+
+def _exchanged(randomness: Any) -> Any:
+    """Draw random numbers from ``randomness`` from now on; returns the sources in use until now."""
+    streams, numbers, others = randomness
+    before = exchange_streams(streams), np.random.get_state(), random.getstate()  # noqa: NPY002  # programs draw there
+    np.random.set_state(numbers)  # noqa: NPY002
+    random.setstate(others)
+    return before
+
+
+def worker_here() -> Worker | None:
+    """The worker in whose thread this is called."""
+    return getattr(_HERE, "worker", None)
+
+
+__all__ = ["Worker", "worker_here"]

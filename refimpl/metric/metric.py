@@ -1,0 +1,279 @@
+"""What all metrics have in common, metrics made of metrics, and making metrics by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import registry
+from ..base import decides, refusal
+from ..ndarray import NDArray
+
+Result = tuple[Any, Any]
+
+
+class EvalMetric:
+    """A sum over samples divided by their number, kept twice: since ``reset_local`` and since ``reset``.
+
+    A subclass overrides ``update`` and adds there to ``sum_metric`` and ``num_inst``; if it says
+    ``has_global_stats=True``, also to ``global_sum_metric`` and ``global_num_inst`` (``_add`` does both).
+
+    Args:
+        name: shown in logs.
+        output_names: outputs that ``update_dict`` picks; None for all.
+        label_names: labels that ``update_dict`` picks; None for all.
+        kwargs: further arguments of the subclass, which ``get_config`` repeats.
+    """
+
+    def __init__(
+        self, name: str, output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None, **kwargs: Any,
+    ) -> None:
+        self.name = str(name)
+        self.output_names = output_names
+        self.label_names = label_names
+        self._has_global_stats = kwargs.pop("has_global_stats", False)
+        self._kwargs = kwargs
+        self.reset()
+
+    def __str__(self) -> str:
+        return f"EvalMetric: {dict(self.get_name_value())}"
+
+    @decides("Metric/config")
+    def get_config(self) -> dict[str, Any]:
+        """Arguments from which ``create`` makes a metric like this one."""
+        return {
+            **self._kwargs, "metric": type(self).__name__, "name": self.name,
+            "output_names": self.output_names, "label_names": self.label_names,
+        }
+
+    def update_dict(self, label: Mapping[str, Any], pred: Mapping[str, Any]) -> None:
+        """Take labels and predictions by name and update with the wanted ones.
+
+        Raises:
+            KeyError: a wanted name is missing.
+        """
+        self.update(_picked("label", label, self.label_names), _picked("output", pred, self.output_names))
+
+    def update(self, labels: Any, preds: Any) -> None:
+        """Take in the labels and predictions of one batch, as arrays or lists of arrays."""
+        raise refusal(
+            "Metric/abstract", f"{type(self).__name__} must override update", NotImplementedError
+        )
+
+    @decides("Metric/two-sums")
+    def _add(self, total: Any, number: Any) -> None:
+        """Add to the local and to the global sums. Python numbers, so that logs show plain ones."""
+        total, number = float(total), np.asarray(number).item()
+        self.sum_metric += total
+        self.global_sum_metric += total
+        self.num_inst += number
+        self.global_num_inst += number
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.num_inst = 0
+        self.sum_metric = 0.0
+        self.global_num_inst = 0
+        self.global_sum_metric = 0.0
+
+    @decides("Metric/two-sums")
+    def reset_local(self) -> None:
+        """Forget the local sums; the global ones go on."""
+        self.num_inst = 0
+        self.sum_metric = 0.0
+
+    @decides("Metric/empty")
+    def get(self) -> Result:
+        """Name and value since the last ``reset`` or ``reset_local``; NaN before any sample."""
+        return self.name, self.sum_metric / self.num_inst if self.num_inst else math.nan
+
+    def get_global(self) -> Result:
+        """Name and value since the last ``reset``; NaN before any sample."""
+        if not self._has_global_stats:
+            return self.get()
+        number = self.global_num_inst
+        return self.name, self.global_sum_metric / number if number else math.nan
+
+    def get_name_value(self) -> list[tuple[str, float]]:
+        """The result of ``get`` as a list of pairs."""
+        return _pairs(self.get())
+
+    def get_global_name_value(self) -> list[tuple[str, float]]:
+        """The result of ``get_global`` as a list of pairs."""
+        return _pairs(self.get_global())
+
+
+def _picked(what: str, values: Mapping[str, Any], names: Sequence[str] | None) -> list[Any]:
+    if names is None:
+        return list(values.values())
+    for name in names:
+        if name not in values:
+            raise refusal(
+                "Metric/names", f"{what} {name!r} is wanted by the metric, there are {list(values)}",
+                KeyError,
+            )
+    return [values[name] for name in names]
+
+
+def _pairs(result: Result) -> list[tuple[str, float]]:
+    names, values = result
+    names = names if isinstance(names, list) else [names]
+    return list(zip(names, values if isinstance(values, list) else [values], strict=True))
+
+
+register = registry.get_register_func(EvalMetric, "metric")
+alias = registry.get_alias_func(EvalMetric, "metric")
+_create = registry.get_create_func(EvalMetric, "metric")
+
+
+@register
+@alias("composite")
+@decides("Metric/composite")
+class CompositeEvalMetric(EvalMetric):
+    """Several metrics updated together.
+
+    With ``output_names`` or ``label_names`` it hands only those on to its metrics.
+    """
+
+    def __init__(
+        self, metrics: Sequence[Any] | None = None, name: str = "composite",
+        output_names: Sequence[str] | None = None, label_names: Sequence[str] | None = None,
+    ) -> None:
+        self.metrics = [create(metric) for metric in metrics or ()]
+        super().__init__(name, output_names, label_names)
+
+    def add(self, metric: Any) -> None:
+        """Append a metric, given as anything that ``create`` takes."""
+        self.metrics.append(create(metric))
+
+    def get_metric(self, index: int) -> EvalMetric:
+        """Return a metric by position.
+
+        Raises:
+            ValueError: there is none at ``index``.
+        """
+        try:
+            return self.metrics[index]
+        except IndexError:
+            raise refusal(
+                "Metric/index", f"Metric index {index} is out of range 0 and {len(self.metrics)}",
+                ValueError,
+            ) from None
+
+    def update_dict(self, label: Mapping[str, Any], pred: Mapping[str, Any]) -> None:
+        """Hand labels and predictions on, without those that this composite does not name."""
+        if self.label_names is not None:
+            label = {name: value for name, value in label.items() if name in self.label_names}
+        if self.output_names is not None:
+            pred = {name: value for name, value in pred.items() if name in self.output_names}
+        for metric in self.metrics:
+            metric.update_dict(label, pred)
+
+    def update(self, labels: Any, preds: Any) -> None:
+        """Update each metric."""
+        for metric in self.metrics:
+            metric.update(labels, preds)
+
+    def reset(self) -> None:
+        """Reset each metric."""
+        for metric in self.metrics:
+            metric.reset()
+
+    def reset_local(self) -> None:
+        """Reset the local sums of each metric."""
+        for metric in self.metrics:
+            metric.reset_local()
+
+    def get(self) -> Result:
+        """Lists of names and of values."""
+        return _gathered([metric.get() for metric in self.metrics])
+
+    def get_global(self) -> Result:
+        """Lists of names and of values since the last ``reset``."""
+        return _gathered([metric.get_global() for metric in self.metrics])
+
+    def get_config(self) -> dict[str, Any]:
+        """As for any metric, with the configurations of the parts under ``metrics``."""
+        return {**super().get_config(), "metrics": [metric.get_config() for metric in self.metrics]}
+
+
+def _gathered(results: Sequence[Result]) -> Result:
+    pairs = [pair for result in results for pair in _pairs(result)]
+    return [name for name, _ in pairs], [value for _, value in pairs]
+
+
+@decides("Metric/create")
+def create(metric: Any, *args: Any, **kwargs: Any) -> EvalMetric:
+    """Make a metric.
+
+    Args:
+        metric: a registered name, a function of (label, prediction) on NumPy arrays, a list of any of
+            these, a configuration (dict or JSON), or a metric, which is returned as it is.
+        args, kwargs: further arguments of the metric.
+
+    Raises:
+        AssertionError: the name is not registered or ``metric`` is of another type.
+    """
+    if callable(metric):
+        from .custom import CustomMetric
+
+        return CustomMetric(metric, *args, **kwargs)
+    if isinstance(metric, list):
+        return CompositeEvalMetric([create(one, *args, **kwargs) for one in metric])
+    return _create(metric, *args, **kwargs)
+
+
+def check_label_shapes(
+    labels: Any, preds: Any, wrap: bool = False, shape: bool = False
+) -> tuple[Any, Any]:
+    """Return both, each wrapped in a list if ``wrap`` and it is an array.
+
+    Args:
+        labels, preds: arrays, or lists of them.
+        wrap: whether an array becomes a list of one.
+        shape: whether shapes are compared, not lengths.
+
+    Raises:
+        ValueError: their lengths differ, or with ``shape`` their shapes.
+    """
+    of_labels, of_preds = (labels.shape, preds.shape) if shape else (len(labels), len(preds))
+    if of_labels != of_preds:
+        raise refusal(
+            "Metric/shapes",
+            f"Shape of labels {of_labels} does not match shape of predictions {of_preds}", ValueError,
+        )
+    if wrap:
+        labels = [labels] if isinstance(labels, NDArray) else labels
+        preds = [preds] if isinstance(preds, NDArray) else preds
+    return labels, preds
+
+
+def as_numpy(value: Any) -> np.ndarray:
+    """The values of an NDArray.
+
+    Raises:
+        AttributeError: ``value`` is something else, a NumPy array for example.
+    """
+    if not hasattr(value, "asnumpy"):
+        raise refusal(
+            "Metric/arrays", f"metrics take NDArrays, got a {type(value).__name__}; wrap it in nd.array",
+            AttributeError,
+        )
+    return value.asnumpy()
+
+
+def classes(pred: np.ndarray, axis: int) -> np.ndarray:
+    """Position of the largest score along ``axis``; the first of equal ones.
+
+    Raises:
+        MXNetError: ``pred`` has no such axis.
+    """
+    if not -pred.ndim <= axis < pred.ndim:
+        raise refusal(
+            "Metric/axis", f"predictions of shape {pred.shape} have no axis {axis} to find the class on"
+        )
+    return pred.argmax(axis)

@@ -1,0 +1,365 @@
+"""FeedForward: a net with its parameters that is trained and asked; what came before Module."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import metric, optimizer
+from ..base import decides, refusal, require
+from ..callback import LogValidationMetricsCallback
+from ..context import Context, cpu
+from ..executor_manager.slicing import _check_arguments, _load_data
+from ..initializer import Uniform
+from ..io import DataDesc, DataIter, NDArrayIter
+from ..ndarray import NDArray, zeros
+from ..symbol import Symbol
+from ..symbol.checkpoint import load_checkpoint, save_checkpoint
+from .multi_device import BatchEndParam, _call_all, _train_multi_device
+from .updating import _create_kvstore
+
+BASE_ESTIMATOR = object
+SKLEARN_INSTALLED = False
+
+_INITIALIZER = Uniform(0.01)
+_LOG_VALIDATION = LogValidationMetricsCallback()
+
+
+class FeedForward(BASE_ESTIMATOR):
+    """A net, its parameters, and how to train them. Deprecated in MXNet: ``mx.mod.Module`` took its place.
+
+    Args:
+        symbol: the net, or a function from a bucket key to the net of that bucket.
+        ctx: a device or a list of devices; the first one predicts.
+        num_epoch: the epoch to stop before.
+        epoch_size: batches in an epoch; None: as many as the data have.
+        optimizer: its name, or an Optimizer.
+        initializer: fills the parameters that ``arg_params`` does not give; called with plain names.
+        numpy_batch_size: largest batch out of arrays.
+        arg_params, aux_params: parameters and auxiliary states by name.
+        allow_extra_params: leave out of these what the net does not have.
+        begin_epoch: the epoch to begin with.
+        kwargs: what the optimizer is made with.
+    """
+
+    @decides("FeedForward/deprecated")
+    def __init__(
+        self, symbol: Any, ctx: Any = None, num_epoch: int | None = None, epoch_size: int | None = None,
+        optimizer: Any = "sgd", initializer: Any = _INITIALIZER, numpy_batch_size: int = 128,
+        arg_params: Mapping[str, NDArray] | None = None, aux_params: Mapping[str, NDArray] | None = None,
+        allow_extra_params: bool = False, begin_epoch: int = 0, **kwargs: Any,
+    ) -> None:
+        warnings.warn(
+            "mxnet.model.FeedForward has been deprecated. Please use mxnet.mod.Module instead.",
+            DeprecationWarning, stacklevel=2,
+        )
+        require(
+            "FeedForward/symbol", isinstance(symbol, Symbol) or callable(symbol),
+            f"symbol must be a Symbol, or a function that makes one of a bucket key; got {symbol!r}", AssertionError,
+        )
+        known = isinstance(symbol, Symbol)
+        self.symbol: Any = symbol if known else None
+        self.sym_gen: Callable[[Any], Any] | None = None if known else symbol
+        self.arg_params: Any = arg_params
+        self.aux_params: Any = aux_params
+        self.allow_extra_params = allow_extra_params
+        self.argument_checked = False
+        self.ctx: list[Context] = [cpu()] if ctx is None else [ctx] if isinstance(ctx, Context) else ctx
+        self.num_epoch = num_epoch
+        self.epoch_size = epoch_size
+        self.kwargs = kwargs
+        self.optimizer = optimizer
+        self.initializer = initializer
+        self.numpy_batch_size = numpy_batch_size
+        self.begin_epoch = begin_epoch
+        self._pred_exec: Any = None
+        if known:
+            self._check_arguments()
+
+    def _check_arguments(self) -> None:
+        """Refuse names that occur twice; drop extra parameters if that is allowed. Once is enough."""
+        if self.argument_checked:
+            return
+        require(
+            "FeedForward/symbol-known", self.symbol is not None,
+            "the net is not known before fit: it is made for the default bucket of the data", AssertionError,
+        )
+        _check_arguments(self.symbol)
+        if self.allow_extra_params:
+            arguments, states = set(self.symbol.list_arguments()), set(self.symbol.list_auxiliary_states())
+            if self.arg_params:
+                self.arg_params = {name: a for name, a in self.arg_params.items() if name in arguments}
+            if self.aux_params:
+                self.aux_params = {name: a for name, a in self.aux_params.items() if name in states}
+        self.argument_checked = True
+
+    # --- data ---
+
+    @decides("FeedForward/arrays")
+    def _init_iter(self, X: Any, y: Any, is_train: bool) -> Any:  # noqa: N803  # MXNet's names
+        """An iterator over arrays, shuffled for training; an iterator is returned as it is."""
+        if not isinstance(X, (np.ndarray, NDArray)):
+            if not isinstance(X, DataIter):
+                raise refusal(
+                    "FeedForward/data", f"X must be DataIter, NDArray or numpy.ndarray, not {type(X).__name__}",
+                    TypeError,
+                )
+            return X
+        if y is None:
+            require(
+                "FeedForward/labels-needed", not is_train, "y must be specified when X is numpy.ndarray", ValueError
+            )
+            y = np.zeros(X.shape[0])
+        require(
+            "FeedForward/labels-type", isinstance(y, (np.ndarray, NDArray)),
+            f"y must be ndarray when X is numpy.ndarray, not {type(y).__name__}", TypeError,
+        )
+        require(
+            "FeedForward/labels-count", X.shape[0] == y.shape[0],
+            f"The numbers of data points and labels not equal: {X.shape[0]} and {y.shape[0]}", ValueError,
+        )
+        require(
+            "FeedForward/labels-shape", len(y.shape) == 1 or (len(y.shape) == 2 and y.shape[1] == 1),
+            f"Label must be 1D or 2D (with 2nd dimension being 1), not of shape {y.shape}", ValueError,
+        )
+        y = y.reshape((-1,))
+        rows = min(X.shape[0], self.numpy_batch_size)
+        handle = "roll_over" if is_train else "pad"
+        return NDArrayIter(X, y, rows, shuffle=is_train, last_batch_handle=handle)
+
+    @decides("FeedForward/arrays")
+    def _init_eval_iter(self, eval_data: Any) -> Any:
+        """An iterator over a pair of arrays or lists; an iterator, alone or in a pair, is returned as it is."""
+        if eval_data is None or isinstance(eval_data, DataIter):
+            return eval_data
+        if not (isinstance(eval_data, (tuple, list)) and len(eval_data) == 2):
+            raise refusal(
+                "FeedForward/eval-data", "Eval data must be DataIter, or NDArray/numpy.ndarray/list pair (i.e."
+                f" tuple/list of length 2), not {type(eval_data).__name__}", TypeError,
+            )
+        data, label = (np.array(one) if isinstance(one, list) else one for one in eval_data)
+        require("FeedForward/eval-none", data is not None, "Eval data is NONE in the first place", ValueError)
+        return self._init_iter(data, label, is_train=True)
+
+    # --- training ---
+
+    @decides("FeedForward/init")
+    def _init_params(self, inputs: Sequence[Any], overwrite: bool = False) -> tuple[list[str], list[str], list[str]]:
+        """Give every parameter and state a value: the one that is there, or the initializer's.
+
+        Returns the names of arguments, parameters and auxiliary states.
+        """
+        descriptions = [one if isinstance(one, DataDesc) else DataDesc(*one) for one in inputs]
+        shapes = {one.name: one.shape for one in descriptions}
+        arg_shapes, _, aux_shapes = self.symbol.infer_shape(**shapes)
+        require(
+            "FeedForward/shapes-known", arg_shapes is not None,
+            f"the inputs {shapes} do not determine the shapes of the net", AssertionError,
+        )
+        arg_types, _, aux_types = self.symbol.infer_type(**{one.name: one.dtype for one in descriptions})
+        arg_names, aux_names = self.symbol.list_arguments(), self.symbol.list_auxiliary_states()
+        param_names = [name for name in arg_names if name not in shapes]
+        found = {
+            "arg": (self.arg_params or {}, zip(arg_names, arg_shapes, arg_types, strict=True)),
+            "aux": (self.aux_params or {}, zip(aux_names, aux_shapes, aux_types, strict=True)),
+        }
+        made: dict[str, dict[str, NDArray]] = {}
+        for kind, (given, described) in found.items():
+            made[kind] = {}
+            for name, shape, dtype in described:
+                if name in shapes:
+                    continue
+                value = made[kind][name] = zeros(shape, dtype=dtype)
+                if name in given and not overwrite:
+                    require(
+                        "FeedForward/param-shape", given[name].shape == shape,
+                        f"{name} has shape {given[name].shape}, the net needs {shape}", ValueError,
+                    )
+                    given[name].copyto(value)
+                else:
+                    self.initializer(name, value)
+        self.arg_params, self.aux_params = made["arg"], made["aux"]
+        return arg_names, param_names, aux_names
+
+    @decides("FeedForward/rescale")
+    def _make_optimizer(self, data: Any, names: Sequence[str], kvstore: Any, on_kvstore: bool) -> Any:
+        """The optimizer: its gradient is the mean over the batch, unless it came as an instance."""
+        count = len(self.ctx)
+        if on_kvstore:
+            by_index = dict(enumerate(names))
+        else:
+            by_index = {i * count + k: name for i, name in enumerate(names) for k in range(count)}
+        if isinstance(self.optimizer, optimizer.Optimizer):
+            if not on_kvstore:
+                self.optimizer.idx2name = by_index
+            return self.optimizer
+        rows = data.batch_size
+        if kvstore is not None and "dist" in kvstore.type and "_async" not in kvstore.type:
+            rows *= kvstore.num_workers
+        settings = {"rescale_grad": 1.0 / rows, **self.kwargs}
+        return optimizer.create(self.optimizer, sym=self.symbol, param_idx2name=by_index, **settings)
+
+    def fit(
+        self, X: Any, y: Any = None, eval_data: Any = None, eval_metric: Any = "acc",  # noqa: N803
+        epoch_end_callback: Any = None, batch_end_callback: Any = None, kvstore: Any = "local",
+        logger: Any = None, work_load_list: list[float] | None = None, monitor: Any = None,
+        eval_end_callback: Any = _LOG_VALIDATION, eval_batch_end_callback: Any = None,
+    ) -> None:
+        """Train from ``begin_epoch`` up to ``num_epoch``. Batches are counted from 1 in callbacks.
+
+        Args:
+            X, y: an iterator; or an array, and an array of one label for each row.
+            eval_data: an iterator or a pair of arrays, looked at after each epoch.
+            eval_metric: a metric or what ``mx.metric.create`` accepts.
+            kvstore: as for a Module.
+            work_load_list: list with the weight of each device.
+
+        Raises:
+            TypeError, ValueError: the data are of another kind, or there is no ``num_epoch``.
+        """
+        data = self._init_iter(X, y, is_train=True)
+        eval_data = self._init_eval_iter(eval_data)
+        require(
+            "FeedForward/num-epoch", self.num_epoch is not None,
+            "num_epoch is None: say how many epochs when the FeedForward is made", TypeError,
+        )
+        if self.sym_gen is not None:
+            self.symbol = self.sym_gen(data.default_bucket_key)
+        self._check_arguments()
+        arg_names, param_names, aux_names = self._init_params([*data.provide_data, *data.provide_label])
+        if not isinstance(eval_metric, metric.EvalMetric):
+            eval_metric = metric.create(eval_metric)
+        store, on_store = _create_kvstore(kvstore, len(self.ctx), self.arg_params)
+        _train_multi_device(
+            self.symbol, self.ctx, arg_names, param_names, aux_names, self.arg_params, self.aux_params,
+            begin_epoch=self.begin_epoch, end_epoch=int(self.num_epoch or 0), epoch_size=self.epoch_size,
+            optimizer=self._make_optimizer(data, param_names, store, on_store), kvstore=store,
+            update_on_kvstore=on_store, train_data=data, eval_data=eval_data, eval_metric=eval_metric,
+            epoch_end_callback=epoch_end_callback, batch_end_callback=batch_end_callback, logger=logger,
+            work_load_list=work_load_list, monitor=monitor, eval_end_callback=eval_end_callback,
+            eval_batch_end_callback=eval_batch_end_callback, sym_gen=self.sym_gen,
+        )
+
+    # --- asking ---
+
+    @decides("FeedForward/extra-params", "FeedForward/fresh")
+    def _init_predictor(self, inputs: Sequence[Any]) -> list[NDArray]:
+        """Bind for inputs of these shapes, give it today's parameters, and return its input arrays."""
+        require(
+            "FeedForward/params", self.arg_params is not None,
+            "there are no parameters yet: fit, load, or give arg_params", AttributeError,
+        )
+        self._check_arguments()
+        shapes = {one[0]: tuple(one[1]) for one in inputs}
+        bound = self._pred_exec
+        if bound is None or any(bound.arg_dict[name].shape != shape for name, shape in shapes.items()):
+            types = {one[0]: getattr(one, "dtype", np.float32) for one in inputs}
+            bound = self.symbol.simple_bind(self.ctx[0], grad_req="null", type_dict=types, **shapes)
+        bound.copy_params_from(self.arg_params, self.aux_params)
+        self._pred_exec = bound
+        return [bound.arg_dict[name] for name in shapes]
+
+    @decides("FeedForward/predict")
+    def predict(
+        self, X: Any, num_batch: int | None = None, return_data: bool = False, reset: bool = True,  # noqa: N803
+    ) -> Any:
+        """Run every row of the data, or ``num_batch`` batches of it, without the rows that fill up.
+
+        Returns a NumPy array, or a list with one for each output; with ``return_data`` the triple of that,
+        the data and the labels, each an array or a list.
+
+        Raises:
+            ValueError: there is no batch.
+            AttributeError: there are no parameters yet.
+        """
+        X = self._init_iter(X, None, is_train=False)  # noqa: N806
+        if reset:
+            X.reset()
+        targets = self._init_predictor(X.provide_data)
+        rows: list[list[Sequence[np.ndarray]]] = [[], [], []]
+        for count, batch in enumerate(X, start=1):
+            _load_data(batch, targets)
+            self._pred_exec.forward(is_train=False)
+            real = X.batch_size - (batch.pad or 0)
+            kept = (self._pred_exec.outputs, batch.data, batch.label) if return_data else (self._pred_exec.outputs,)
+            for batches, arrays in zip(rows, kept, strict=False):
+                batches.append([array[:real].asnumpy() for array in arrays or ()])
+            if count == num_batch:
+                break
+        require("FeedForward/nothing", rows[0], "the data have no batch left to predict; reset them", ValueError)
+        outputs, data, labels = (_joined(batches) for batches in rows)
+        return (outputs, data, labels) if return_data else outputs
+
+    @decides("FeedForward/score")
+    def score(
+        self, X: Any, eval_metric: Any = "acc", num_batch: int | None = None,  # noqa: N803
+        batch_end_callback: Any = None, reset: bool = True,
+    ) -> Any:
+        """Run the data, rows that fill up included, and return the value of the metric (a list for several)."""
+        if not isinstance(eval_metric, metric.EvalMetric):
+            eval_metric = metric.create(eval_metric)
+        X = self._init_iter(X, None, is_train=False)  # noqa: N806
+        if reset:
+            X.reset()
+        targets = self._init_predictor(X.provide_data)
+        eval_metric.reset()
+        for i, batch in enumerate(X):
+            if i == num_batch:
+                break
+            _load_data(batch, targets)
+            self._pred_exec.forward(is_train=False)
+            eval_metric.update(batch.label, self._pred_exec.outputs)
+            _call_all(batch_end_callback, BatchEndParam(0, i, eval_metric, locals()))
+        return eval_metric.get()[1]
+
+    # --- files ---
+
+    @decides("FeedForward/files")
+    def save(self, prefix: str, epoch: int | None = None, remove_amp_cast: bool = True) -> None:
+        """Write a checkpoint, of ``num_epoch`` unless an epoch is given."""
+        epoch = self.num_epoch if epoch is None else epoch
+        if epoch is None or self.arg_params is None:
+            raise refusal(
+                "FeedForward/save", "save needs parameters and an epoch: give epoch, or num_epoch when making it",
+                AssertionError,
+            )
+        save_checkpoint(prefix, epoch, self.symbol, self.arg_params, self.aux_params or {}, remove_amp_cast)
+
+    @staticmethod
+    @decides("FeedForward/files")
+    def load(prefix: str, epoch: int, ctx: Any = None, **kwargs: Any) -> FeedForward:
+        """Make a FeedForward out of a checkpoint; training goes on with that epoch."""
+        symbol, arguments, states = load_checkpoint(prefix, epoch)
+        return FeedForward(
+            symbol, ctx=ctx, arg_params=arguments, aux_params=states, begin_epoch=epoch, **kwargs
+        )
+
+    @staticmethod
+    def create(
+        symbol: Any, X: Any, y: Any = None, ctx: Any = None, num_epoch: int | None = None,  # noqa: N803
+        epoch_size: int | None = None, optimizer: Any = "sgd", initializer: Any = _INITIALIZER,
+        eval_data: Any = None, eval_metric: Any = "acc", epoch_end_callback: Any = None,
+        batch_end_callback: Any = None, kvstore: Any = "local", logger: Any = None,
+        work_load_list: list[float] | None = None, eval_end_callback: Any = _LOG_VALIDATION,
+        eval_batch_end_callback: Any = None, **kwargs: Any,
+    ) -> FeedForward:
+        """Make one and train it."""
+        made = FeedForward(
+            symbol, ctx=ctx, num_epoch=num_epoch, epoch_size=epoch_size, optimizer=optimizer,
+            initializer=initializer, **kwargs,
+        )
+        made.fit(
+            X, y, eval_data=eval_data, eval_metric=eval_metric, epoch_end_callback=epoch_end_callback,
+            batch_end_callback=batch_end_callback, kvstore=kvstore, logger=logger, work_load_list=work_load_list,
+            eval_end_callback=eval_end_callback, eval_batch_end_callback=eval_batch_end_callback,
+        )
+        return made
+
+
+def _joined(batches: list[Sequence[np.ndarray]]) -> Any:
+    """All batches of each array in one; a bare array if there is one alone."""
+    whole = [np.concatenate(parts) for parts in zip(*batches, strict=True)]
+    return whole[0] if len(whole) == 1 else whole

@@ -1,0 +1,104 @@
+"""What an executor group works out before it binds: the requirement and the context of each argument."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from ..base import refusal
+from ..context import Context
+from ..executor.binding import REQUIREMENTS
+
+
+def gradient_requirements(
+    arguments: Sequence[str], grad_req: Any, differentiable: Collection[str], for_training: bool
+) -> dict[str, str]:
+    """Resolve ``grad_req`` to one of write, add and null per argument.
+
+    Args:
+        arguments: names of all arguments of the symbol.
+        grad_req: a string is for the ``differentiable`` arguments; a list or tuple has one requirement per argument;
+            a dict has requirements by name, and other arguments have what "write" would give them.
+        differentiable: parameters that are not fixed, and data when input gradients are wanted.
+        for_training: without it nothing has a gradient.
+
+    Raises:
+        AssertionError: a list of the wrong length.
+        ValueError: not a str, list, tuple or dict.
+        MXNetError: a requirement is none of write, add and null.
+    """
+    if isinstance(grad_req, (list, tuple)):
+        if len(grad_req) != len(arguments):
+            raise refusal(
+                "ExecutorGroup/grad-req-length",
+                f"grad_req has {len(grad_req)} entries for {len(arguments)} arguments {list(arguments)}; "
+                "give one each, or a dict",
+                AssertionError,
+            )
+        requirements = dict(zip(arguments, grad_req, strict=True))
+    elif isinstance(grad_req, (str, dict)):
+        usual = grad_req if isinstance(grad_req, str) else "write"
+        asked = grad_req if isinstance(grad_req, dict) else {}
+        requirements = {
+            name: asked.get(name, usual if name in differentiable else "null") for name in arguments
+        }
+    else:
+        raise refusal(
+            "ExecutorGroup/grad-req-kind",
+            f"grad_req must be one of str, list, tuple, or dict, not {type(grad_req).__name__}",
+            ValueError,
+        )
+    for name, requirement in requirements.items():
+        if requirement not in REQUIREMENTS:
+            raise refusal(
+                "ExecutorGroup/grad-req-value",
+                f"grad_req of {name} is {requirement!r}; it must be one of {', '.join(REQUIREMENTS)}",
+            )
+    return requirements if for_training else dict.fromkeys(arguments, "null")
+
+
+def group_contexts(group2ctxs: Any, count: int) -> list[dict[str, Context] | None]:
+    """Resolve ``group2ctxs`` to one map from ``ctx_group`` to Context per device.
+
+    None, a list with a dict per device, or a dict whose values are a Context (for every device), a
+    list of one (for every device) or a list with one per device.
+
+    Raises:
+        AssertionError: another type or a wrong length.
+    """
+    if group2ctxs is None:
+        return [None] * count
+    if isinstance(group2ctxs, list):
+        if len(group2ctxs) != count:
+            raise _wrong_groups(f"a list of {len(group2ctxs)} dicts for {count} contexts")
+        return group2ctxs
+    if not isinstance(group2ctxs, dict):
+        raise _wrong_groups(f"a {type(group2ctxs).__name__}")
+    maps: list[dict[str, Context] | None] = [{} for _ in range(count)]
+    for group, given in group2ctxs.items():
+        each = [given] if isinstance(given, Context) else given
+        if not isinstance(each, list) or len(each) not in {1, count}:
+            raise _wrong_groups(f"{given!r} for group {group!r} and {count} contexts")
+        for index, device_map in enumerate(maps):
+            device_map[group] = each[index % len(each)]  # type: ignore[index]  # every map is a dict here
+    return maps
+
+
+def argument_contexts(
+    symbol: Any, names: Sequence[str], device: Context, groups: dict[str, Context] | None
+) -> list[Context]:
+    """The context of each named argument or state: that of its ``ctx_group``, or ``device`` when it has none."""
+    if not groups:
+        return [device] * len(names)
+    attributes = symbol.attr_dict()
+    return [groups.get(attributes.get(name, {}).get("__ctx_group__"), device) for name in names]
+
+
+def _wrong_groups(given: str) -> Exception:
+    error: Exception = refusal(
+        "ExecutorGroup/group-contexts",
+        f"group2ctxs is {given}; give a list with a dict per context, or a dict from group name to "
+        "a Context, a list of one or a list with one per context",
+        AssertionError,
+    )
+    return error

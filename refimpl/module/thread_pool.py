@@ -1,0 +1,96 @@
+"""The thread pool of an executor group: one piece of work per context, the first on the calling thread."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from queue import SimpleQueue
+from threading import Thread
+
+from ..quirks import quirks
+
+
+class ThreadPool:
+    """One thread per context beyond the first. The threads start with the first work and end with their pool.
+
+    Kernels release Python's lock, so contexts really run at the same time. Each piece of work writes only arrays of
+    its own context, so the result is the same as running one context after the other. When the system has no thread
+    for a context, the calling thread does its work too.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._queues: list[SimpleQueue] = []  # one for each thread
+        self._under_way: list[Future] = []
+
+    def run(self, work: Callable[[int], object]) -> None:
+        """Call ``work(i)`` for each context i and return when all are done.
+
+        An exception is raised here once every context has stopped. When several contexts fail, one on the calling
+        thread comes first, then the lowest context. When the calling thread is interrupted, contexts that have not
+        begun do not begin any more, and the others finish first.
+        """
+        if len(self._queues) < self.size - 1:
+            self._start_threads()
+        self.settle()
+        work = quirks.carried(work)
+        jobs: list[Future] = [Future() for _ in self._queues]
+        self._under_way = jobs
+        try:
+            for queue, job in zip(self._queues, jobs, strict=True):
+                queue.put((work, job))
+            here = [_failure(work, context) for context in (0, *range(len(self._queues) + 1, self.size))]
+            wait(jobs)
+        finally:
+            self.settle()
+        for failure in [*here, *(job.exception() for job in jobs)]:
+            if failure is not None:
+                raise failure
+
+    def settle(self) -> None:
+        """Return when no context is at work any more; work that has not begun is cancelled."""
+        for job in self._under_way:
+            if not job.cancel():
+                wait([job])
+        self._under_way = []
+
+    def _start_threads(self) -> None:
+        """Start the threads that are missing; a pool that never runs anything never has any."""
+        if not self._queues:
+            weakref.finalize(self, _end_threads, self._queues)
+        for context in range(len(self._queues) + 1, self.size):
+            queue: SimpleQueue = SimpleQueue()
+            try:
+                Thread(target=_serve, args=(context, queue), name=f"context {context}", daemon=True).start()
+            except RuntimeError:  # the system has no more of them; the next run asks again
+                break
+            self._queues.append(queue)
+
+
+def _failure(work: Callable[[int], object], context: int) -> Exception | None:
+    """Do the work of one context on this thread and return its exception, if any."""
+    try:
+        work(context)
+    except Exception as failure:  # noqa: BLE001  # it is raised again, once every context has stopped
+        return failure
+    return None
+
+
+def _serve(context: int, queue: SimpleQueue) -> None:
+    """What a thread of the pool runs: all work of one context that is not cancelled before it begins."""
+    while (order := queue.get()) is not None:
+        work, job = order
+        if job.set_running_or_notify_cancel():
+            try:
+                work(context)
+            except BaseException as failure:  # noqa: BLE001  # it is raised again, on the calling thread
+                job.set_exception(failure)
+            else:
+                job.set_result(None)
+        del order, work, job
+
+
+def _end_threads(queues: list[SimpleQueue]) -> None:
+    for queue in queues:
+        queue.put(None)

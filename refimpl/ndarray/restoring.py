@@ -1,0 +1,132 @@
+"""Giving things back what they held, when the call that was changing them fails in the middle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from .. import engine
+from . import NDArray, empty, operators, tape
+
+_VALUES = frozenset({int, float, bool, str, type(None)})
+_NEVER_CHANGED = frozenset({"sym_info"})
+"""Attributes that are not followed: what an optimizer knows of the network is large."""
+
+
+class Held:
+    """What arrays, containers and objects hold now, to be given back to the very same ones.
+
+    Followed are dicts, lists and tuples, ``roots`` that have attributes, and objects of ``kinds``; anything else
+    counts as a value. Without ``listed`` arrays in lists are values too: only the list is remembered. Of the dicts
+    in ``shallow`` only is remembered which values they hold.
+    """
+
+    def __init__(
+        self, *roots: Any, kinds: tuple[type, ...] = (), listed: bool = True, shallow: Iterable[dict] = ()
+    ) -> None:
+        self._arrays: list[tuple[Any, Any]] = []
+        self._containers: list[tuple[Any, Any]] = [(one, dict(one)) for one in shallow]
+        self._seen: dict[int, Any] = {}  # the things themselves, so that no other one gets their number
+        self._kinds, self._listed = kinds, listed
+        self._switches = tape.STATE.recording, tape.STATE.training
+        for root in roots:
+            self._take(root, root=True)
+
+    def _take(self, thing: Any, *, root: bool = False) -> None:
+        if id(thing) in self._seen:
+            return
+        if isinstance(thing, (NDArray, np.ndarray)):
+            self._arrays.append((thing, _copy(thing)))
+        elif isinstance(thing, dict):
+            self._containers.append((thing, dict(thing)))
+            self._take_all(thing.values())
+        elif isinstance(thing, list):
+            self._containers.append((thing, list(thing)))
+            if root or self._listed:
+                self._take_all(thing)
+        elif isinstance(thing, tuple):
+            self._take_all(thing)
+        elif isinstance(thing, self._kinds) or (root and hasattr(thing, "__dict__")):
+            attributes = vars(thing)
+            self._containers.append((attributes, dict(attributes)))
+            self._take_all(value for name, value in attributes.items() if name not in _NEVER_CHANGED)
+        else:
+            return
+        self._seen[id(thing)] = thing
+
+    def _take_all(self, things: Any) -> None:
+        for thing in things:
+            if type(thing) not in _VALUES:  # every update comes here, and most of what an optimizer has are numbers
+                self._take(thing)
+
+    def give_back(self) -> None:
+        """Put everything back, into the same arrays and containers; autograd records, or not, as then."""
+        tape.STATE.recording, tape.STATE.training = self._switches
+        for container, before in self._containers:
+            if isinstance(container, list):
+                container[:] = before
+            else:
+                container.clear()
+                container.update(before)
+        for array, before in self._arrays:
+            _overwrite(array, before)
+
+
+def _copy(array: Any) -> Any:
+    """The values of an array in memory of its own, off the tape; one that failed stays failed."""
+    if not isinstance(array, NDArray) or array.is_sparse:
+        return array.copy()
+    if _is_at_rest(array):
+        return array._buffer.flat.copy()  # every update copies weights, so it has to be quick
+    made = empty(array.shape, array.context, array.dtype)
+    operators.hand_over(array._buffer, made._buffer, array.context)
+    return made
+
+
+def _is_at_rest(array: NDArray) -> bool:
+    """Whether plain memory holds the values: no task of the engine, no failure and no GPU is about."""
+    return array._buffer.device == "cpu" and not engine.attention
+
+
+def _overwrite(array: Any, before: Any) -> None:
+    if not isinstance(array, NDArray):
+        array[...] = before
+    elif array.is_sparse:
+        before.copyto(array)
+    elif isinstance(before, np.ndarray):
+        array._buffer.flat[:] = before
+    else:
+        operators.hand_over(before._buffer, array._buffer, array.context)
+
+
+@contextmanager
+def unchanged_on_failure(*roots: Any, **how: Any) -> Iterator[None]:
+    """Give ``roots`` back what they held before the block when it fails; see :class:`Held`."""
+    held = Held(*roots, **how)
+    try:
+        yield
+    except BaseException:
+        held.give_back()
+        raise
+
+
+def delivered(iterator: Any, step: Callable[[], Any]) -> Any:
+    """What ``step()`` delivers; unless that is the end, an ``iterator`` whose step fails is as it was before.
+
+    There is no ``with`` here: nothing may come between the delivery and the return.
+    """
+    before = dict(vars(iterator))
+    try:
+        return step()
+    except StopIteration:
+        raise
+    except BaseException:
+        vars(iterator).clear()
+        vars(iterator).update(before)
+        raise
+
+
+__all__ = ["Held", "delivered", "unchanged_on_failure"]

@@ -1,0 +1,343 @@
+"""RecordIO: a file of records one after the other; image_records.py has what data sets put into each.
+
+A record is
+
+    u32 0xCED7230A, u32 (part << 29 | length), the bytes, zeros up to a multiple of 4
+
+all little-endian. Where the bytes themselves hold the first number at a multiple of 4, the record is cut
+there into parts (1 first, 2 middle, 3 last; 0 is a record in one piece) and the number is left out. So that
+number at a multiple of 4 always begins a part, and a reader that is lost finds its way.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+from collections.abc import Callable
+from typing import Any
+
+from ..base import decides, refusal
+from ..files.mistaken import what_it_is
+from ..files.reading import new_file, open_file, read_file
+from .image_records import IRHeader, pack, pack_img, unpack, unpack_img
+
+_MAGIC = 0xCED7230A
+_MARK = struct.pack("<I", _MAGIC)
+_LONGEST = 1 << 29
+_WHOLE, _FIRST, _MIDDLE, _LAST = range(4)
+_AT_ONCE = 1 << 20  # a length in a damaged file is not believed before the bytes are there
+
+
+@decides("RecordIO/layout")
+def _cut(content: bytes) -> list[bytes]:
+    """The parts of a record: cut, without the mark, wherever the mark stands at a multiple of 4."""
+    parts, start, place = [], 0, content.find(_MARK)
+    while place >= 0:
+        if place % 4 == 0:
+            parts.append(content[start:place])
+            start = place + 4
+            place = content.find(_MARK, start)
+        else:
+            place = content.find(_MARK, place + 1)
+    return [*parts, content[start:]]
+
+
+@decides("RecordIO/layout")
+def _encoded(content: bytes) -> bytes:
+    parts = _cut(content)
+    kinds = [_WHOLE] if len(parts) == 1 else [_FIRST, *[_MIDDLE] * (len(parts) - 2), _LAST]
+    pieces = []
+    for kind, part in zip(kinds, parts, strict=True):
+        pieces += [_MARK, struct.pack("<I", kind << 29 | len(part)), part, b"\0" * (-len(part) % 4)]
+    return b"".join(pieces)
+
+
+class MXRecordIO:
+    """A file of records, written or read in order.
+
+    What ``write`` has returned from is in the hands of the system: a program that is killed afterwards loses
+    none of it. A record that is cut short by a power failure is refused when it is read.
+
+    Args:
+        uri: name of the file.
+        flag: "r" to read it, "w" to write a new one in its place.
+
+    Raises:
+        ValueError: another flag.
+        MXNetError: the file cannot be opened.
+    """
+
+    handle: io.BufferedReader | io.FileIO | None
+
+    def __init__(self, uri: str | os.PathLike[str], flag: str) -> None:
+        self.uri = uri
+        self.flag = flag
+        self.handle = None
+        self.pid: int | None = None
+        self.is_open = False
+        self.open()
+
+    def open(self) -> None:
+        """Open the file at its beginning; one that is written becomes empty."""
+        if self.flag not in ("r", "w"):
+            raise refusal("RecordIO/flag", f"Invalid flag {self.flag}: 'r' reads, 'w' writes", ValueError)
+        self.writable = self.flag == "w"
+        try:
+            # unbuffered: each record goes to the system in one call
+            self.handle = new_file(self.uri) if self.writable else open_file(self.uri)
+        except OSError as error:
+            raise refusal("RecordIO/openable", f"cannot open {os.fspath(self.uri)}: {error.strerror}") from None
+        self.pid = os.getpid()
+        self.is_open = True
+
+    def close(self) -> None:
+        """Close the file; closing twice does nothing."""
+        if self.handle is not None:
+            self.handle.close()
+        self.handle = None
+        self.is_open = False
+        self.pid = None
+
+    def __del__(self) -> None:
+        if getattr(self, "handle", None) is not None:
+            self.close()
+
+    @decides("RecordIO/reset")
+    def reset(self) -> None:
+        """Go back to the first record; a file that is written becomes empty."""
+        self.close()
+        self.open()
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self.writable and self.is_open:
+            raise refusal(
+                "RecordIO/pickle", f"{os.fspath(self.uri)} is being written, and a copy would empty it; close it first",
+                TypeError,
+            )
+        return {**vars(self), "handle": None, "pid": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if state["is_open"]:
+            self.open()
+
+    def _here(self, *, reopen: bool = False) -> Any:
+        """The file, if this process opened it: after a fork two processes share one position."""
+        if self.pid != os.getpid() and reopen and self.is_open:
+            self.reset()
+        if self.handle is None or self.pid != os.getpid():
+            what = "is closed" if self.handle is None else "was opened by another process"
+            raise refusal(
+                "RecordIO/process", f"Forbidden operation in multiple processes: {os.fspath(self.uri)} {what};"
+                " call reset() or open it here", RuntimeError,
+            )
+        return self.handle
+
+    def _require_mode(self, *, writable: bool, method: str) -> None:
+        if self.writable != writable:
+            wanted = "'w'" if writable else "'r'"
+            raise refusal(
+                "RecordIO/mode", f"{method} needs a file opened with flag {wanted}, this one has {self.flag!r}",
+                AssertionError,
+            )
+
+    def write(self, buf: bytes) -> None:
+        """Append a record.
+
+        Raises:
+            AssertionError: the file is being read.
+            TypeError: ``buf`` holds no bytes.
+            MXNetError: it is 2^29 bytes or longer, or the disk refuses.
+        """
+        self._require_mode(writable=True, method="write")
+        handle = self._here()
+        if not isinstance(buf, (bytes, bytearray, memoryview)):
+            raise refusal("RecordIO/bytes", f"a record is bytes, not {type(buf).__name__}", TypeError)
+        content = bytes(buf)
+        if len(content) >= _LONGEST:
+            raise refusal("RecordIO/length", f"a record holds less than 2^29 bytes, not {len(content)}")
+        self._put(handle, self.uri, _encoded(content))
+
+    @decides("RecordIO/killed")
+    def _put(self, handle: Any, name: Any, content: bytes) -> None:
+        left = memoryview(content)
+        try:
+            while left:
+                left = left[handle.write(left) :]
+        except OSError as error:
+            raise refusal("Files/writable", f"cannot write {os.fspath(name)}: {error.strerror}") from None
+
+    def read(self) -> bytes | None:
+        """The next record; None at the end.
+
+        Raises:
+            AssertionError: the file is being written.
+            MXNetError: the file is damaged here; the message names it and the byte.
+        """
+        self._require_mode(writable=False, method="read")
+        handle = self._here()
+        parts: list[bytes] = []
+        while True:
+            start = handle.tell()
+            head = handle.read(8)
+            if not head and not parts:
+                return None
+            if len(head) < 8:
+                raise self._damaged(start, head, f"the file ends {8 - len(head)} bytes short of a record's head")
+            mark, word = struct.unpack("<II", head)
+            if mark != _MAGIC:
+                raise self._damaged(start, head, f"0x{mark:08x} is not the mark 0x{_MAGIC:08x} of a record")
+            kind, length = word >> 29, word & (_LONGEST - 1)
+            if kind > _LAST or (kind in (_MIDDLE, _LAST)) != bool(parts):
+                raise self._damaged(start, head, f"part {kind} of a record does not follow what stands before it")
+            content = self._take(handle, start, length + -length % 4)[:length]
+            parts.append(content)
+            if kind in (_WHOLE, _LAST):
+                return _MARK.join(parts)
+
+    def _take(self, handle: Any, start: int, count: int) -> bytes:
+        pieces, left = [], count
+        while left:
+            piece = handle.read(min(left, _AT_ONCE))
+            if not piece:
+                raise self._damaged(start, b"", f"needs {count} bytes after its head, the file has {count - left}")
+            pieces.append(piece)
+            left -= len(piece)
+        return b"".join(pieces)
+
+    def _damaged(self, at: int, head: bytes, reason: str) -> Exception:
+        if at == 0 and head and self.handle is not None:
+            reason = what_it_is(head + self.handle.read(192)) or reason
+        return refusal("RecordIO/valid", f"Invalid RecordIO file: {os.fspath(self.uri)}, byte {at}: {reason}")
+
+
+class MXIndexedRecordIO(MXRecordIO):
+    """A file of records with a second one that says at which byte the record of each key begins.
+
+    The index is text, one line ``key<tab>byte`` for each record, written after the record: it never names one
+    that is not there.
+
+    Args:
+        idx_path: name of the index file.
+        uri: name of the file of records.
+        flag: "r" or "w".
+        key_type: makes a key from the text in the index (``int``, ``str``).
+
+    Raises:
+        FileNotFoundError: there is no index to read.
+        MXNetError: the file of records cannot be opened, or the index is damaged.
+    """
+
+    def __init__(
+        self, idx_path: str | os.PathLike[str], uri: str | os.PathLike[str], flag: str,
+        key_type: Callable[[Any], Any] = int,
+    ) -> None:
+        self.idx_path = idx_path
+        self.idx: dict[Any, int] = {}
+        self.keys: list[Any] = []
+        self.key_type = key_type
+        self.fidx: io.FileIO | None = None
+        super().__init__(uri, flag)
+
+    def open(self) -> None:
+        """Open both files and read the index."""
+        super().open()
+        self.idx, self.keys = {}, []
+        try:
+            if self.writable:
+                self.fidx = new_file(self.idx_path)
+                return
+            content = read_file(self.idx_path)
+        except OSError as error:
+            self.close()
+            kind = {"kind": FileNotFoundError} if isinstance(error, FileNotFoundError) else {}
+            raise refusal(
+                "RecordIO/index-openable", f"cannot open {os.fspath(self.idx_path)}: {error.strerror}", **kind
+            ) from None
+        try:
+            self._read_index(content)
+        except BaseException:
+            self.close()
+            raise
+
+    @decides("RecordIO/index-file")
+    def _read_index(self, content: bytes) -> None:
+        at = 0
+        for line in content.splitlines(keepends=True):
+            parts = line.strip().split(b"\t")
+            try:
+                key, place = self.key_type(parts[0].decode("utf-8")), int(parts[1][:20])
+            except (ValueError, IndexError):
+                foreign = what_it_is(content) if at == 0 else None
+                raise refusal(
+                    "RecordIO/index", f"Invalid index: {os.fspath(self.idx_path)}, byte {at}:"
+                    f" {foreign or f'{line[:40]!r} is not key<tab>byte'}",
+                ) from None
+            at += len(line)
+            self.keys.append(key)
+            self.idx[key] = place
+
+    def close(self) -> None:
+        """Close both files."""
+        super().close()
+        if self.fidx is not None:
+            self.fidx.close()
+        self.fidx = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "fidx": None}
+
+    def seek(self, idx: Any) -> None:
+        """Go to the record of key ``idx``. In a process that was forked, the file is opened anew first.
+
+        Raises:
+            AssertionError: the file is being written.
+            KeyError: there is no such key.
+            MXNetError: the index names a byte beyond the end of the file.
+        """
+        self._require_mode(writable=False, method="seek")
+        handle = self._here(reopen=True)
+        if idx not in self.idx:
+            raise refusal("RecordIO/key", f"{idx!r} is no key of {os.fspath(self.idx_path)}", KeyError)
+        place, size = self.idx[idx], os.fstat(handle.fileno()).st_size
+        if not 0 <= place <= size:
+            raise refusal(
+                "RecordIO/index", f"Invalid index: {os.fspath(self.idx_path)} says that {idx!r} begins at byte"
+                f" {place}, but {os.fspath(self.uri)} has {size}",
+            )
+        handle.seek(place)
+
+    def tell(self) -> int:
+        """The byte at which the next record will be written.
+
+        Raises:
+            AssertionError: the file is being read.
+        """
+        self._require_mode(writable=True, method="tell")
+        return self._here().tell()
+
+    def read_idx(self, idx: Any) -> bytes | None:
+        """The record of key ``idx``."""
+        self.seek(idx)
+        return self.read()
+
+    @decides("RecordIO/index-file")
+    def write_idx(self, idx: Any, buf: bytes) -> None:
+        """Append a record and its line in the index; of records with the same key the last counts.
+
+        Raises:
+            ValueError: the key has a tab or a line break in its text.
+        """
+        self._require_mode(writable=True, method="write_idx")
+        key = self.key_type(idx)
+        if any(mark in str(key) for mark in "\t\n\r"):
+            raise refusal("RecordIO/key-text", f"key {key!r} has a tab or a line break in it", ValueError)
+        place = self.tell()
+        self.write(buf)
+        self._put(self.fidx, self.idx_path, f"{key}\t{place}\n".encode())
+        self.idx[key] = place
+        self.keys.append(key)
+
+
+__all__ = ["IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "pack_img", "unpack", "unpack_img"]

@@ -1,0 +1,152 @@
+"""An operator call as a node: its attributes, its automatic name, and variables for the inputs it was not given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..attribute import AttrScope, stored_key
+from ..base import refusal
+from ..kernels.foundation import Op
+from ..name import NameManager
+from .ir import Entry, Node, post_order
+
+if TYPE_CHECKING:
+    from .symbol import Symbol
+
+
+def attribute_text(value: Any) -> str:
+    """A parameter as files hold it: ``(2, 2)``, ``True``, ``0.9``, ``float32``.
+
+    Raises:
+        MXNetError: it is a whole number with too many digits to be written.
+    """
+    if isinstance(value, (type, np.dtype)):
+        return np.dtype(value).name
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list):
+        value = tuple(value)
+    if isinstance(value, tuple):
+        value = tuple(v.item() if isinstance(v, np.generic) else v for v in value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    try:
+        return str(value)
+    except ValueError as error:  # Python's limit, of some thousand digits
+        raise refusal("params/bad-value", f"a parameter cannot be written: {error}") from None
+
+
+def checked_attributes(attr: dict[str, str] | None) -> dict[str, str]:
+    """User attributes merged with the scope's, under their stored spelling."""
+    merged = AttrScope.current.get(attr)
+    for key, value in merged.items():
+        if not isinstance(value, str):
+            raise refusal(
+                "Symbol/string-attributes",
+                f"Set Attr only accepts string values, {key}={value!r} is {type(value).__name__}", ValueError,
+            )
+    return {stored_key(key): value for key, value in merged.items()}
+
+
+def single_entry(symbol: Symbol, op_name: str, input_name: str) -> Entry:
+    """The one output of a symbol that is used as an operator's input."""
+    if len(symbol.entries) != 1:
+        raise refusal(
+            "Symbol/single-input",
+            f"{op_name}: input {input_name} needs a symbol with one output, {symbol} has"
+            f" {len(symbol.entries)}; pick one with symbol[i]",
+        )
+    return symbol.entries[0]
+
+
+def call(
+    op: Op, called: str, inputs: Mapping[str, Symbol] | Sequence[Symbol], params: Mapping[str, Any],
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> list[Entry]:
+    """Apply an operator; the visible outputs of its node. Missing inputs become variables ``<name>_<input>``.
+
+    Args:
+        op: the operator.
+        called: the name that the user called it by; automatic names begin with it.
+        inputs: symbols of one output each, by the name of the input or in order.
+        params: the operator's parameters; their text becomes attributes of the node.
+        name: the node's name; None for an automatic one.
+        attr: attributes of the user, merged with those of the scope (``mx.AttrScope``).
+
+    Raises:
+        MXNetError: a parameter is refused, or an input does not exist or has several outputs.
+    """
+    scope = checked_attributes(attr)
+    # the hint is the name the user called; MXNet spells both Concat and concat "concat0"
+    node_name = NameManager.current.get(name, called.lower())
+    attrs = {**scope, **{key: attribute_text(value) for key, value in params.items()}}
+    if op.variadic and op.variadic not in attrs:
+        attrs[op.variadic] = str(len(inputs))
+    node = Node(op, node_name, attrs)
+    names = op.input_names(node.params)
+    if not isinstance(inputs, Mapping):
+        if len(inputs) > len(names):
+            raise refusal(
+                "Symbol/input-count", f"{op.name} takes {len(names)} inputs, got {len(inputs)}"
+            )
+        inputs = dict(zip(names, inputs, strict=False))
+    unknown = [key for key in inputs if key not in names]
+    if unknown:
+        raise refusal(
+            "Symbol/input-name",
+            f"{op.name} has no input named {unknown[0]!r} with these parameters; its inputs are {', '.join(names)}",
+        )
+    for input_name in names:
+        if input_name in inputs:
+            node.inputs.append(single_entry(inputs[input_name], op.name, input_name))
+            continue
+        automatic = {key: value for key, value in attrs.items() if key != op.variadic}
+        if input_name in op.initial_attrs:
+            automatic["__init__"] = op.initial_attrs[input_name]
+        node.inputs.append(Entry(Node(None, f"{node_name}_{input_name}", automatic), 0))
+    return [Entry(node, i) for i in range(node.visible_count())]
+
+
+def replace_variables(entries: Sequence[Entry], named: Mapping[str, Symbol]) -> None:
+    """Let the nodes below ``entries`` read other symbols where they read variables of these names.
+
+    Raises:
+        MXNetError: a name is that of no variable, or a symbol has several outputs.
+    """
+    order = post_order(entries)
+    names = [node.name for node in order if node.is_variable]
+    for key, symbol in named.items():
+        if key not in names:
+            raise refusal("Symbol/compose-name", f"Cannot find variable {key!r} to replace; there are {names}")
+        if len(symbol.entries) != 1:
+            raise refusal(
+                "Symbol/single-input", f"{key} needs a symbol with one output, {symbol} has {len(symbol.entries)}"
+            )
+    for node in order:
+        node.inputs = [
+            named[e.node.name].entries[0] if e.node.is_variable and e.node.name in named else e for e in node.inputs
+        ]
+
+
+def split_parameters(indices_or_sections: Any, axis: int, squeeze_axis: bool) -> dict[str, Any]:
+    """The parameters of ``_split_v2``, from those of MXNet's function ``split_v2``.
+
+    Raises:
+        ValueError: ``indices_or_sections`` is neither a number nor a tuple of numbers.
+    """
+    if isinstance(indices_or_sections, int):
+        cut: dict[str, Any] = {"indices": [], "sections": indices_or_sections}
+    elif isinstance(indices_or_sections, (tuple, list)):
+        cut = {"indices": [0, *indices_or_sections], "sections": 0}
+    else:
+        raise refusal(
+            "Symbol/split-where",
+            f"indices_or_sections must either int or tuple of ints, got {indices_or_sections!r}", ValueError,
+        )
+    return {"axis": axis, "squeeze_axis": squeeze_axis, **cut}
+
+
+__all__ = ["attribute_text", "call", "checked_attributes", "replace_variables", "split_parameters"]

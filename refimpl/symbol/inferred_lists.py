@@ -1,0 +1,91 @@
+"""What ``infer_shape`` and ``infer_type`` take and give: values by the names of variables, and three lists."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..base import integer_types, refusal
+from ..kernels.foundation import known
+from . import inference
+from .ir import Entry, Node, post_order, variables
+
+KINDS = ("shape", "type")
+
+
+def _given(kind: str, names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Shapes or types by the name of a variable, from either way of giving them."""
+    if len(args) > len(names):
+        raise refusal("infer/known-name", f"{len(args)} {kind}s are given for the arguments {names}")
+    given = {}
+    for name, value in zip(names, args, strict=False) if args else kwargs.items():
+        if name not in names:
+            raise refusal("infer/known-name", f"Keyword argument name {name} not found; there are {names}")
+        if value is None:
+            continue
+        if kind == "shape" and not (
+            isinstance(value, (tuple, list)) and all(isinstance(side, integer_types) for side in value)
+        ):
+            raise refusal(
+                "infer/shape-type", f"Arguments need to be shapes (tuple), but {name!r} is {value!r}", TypeError
+            )
+        given[name] = inference.read_shape(value) if kind == "shape" else value
+    return given
+
+
+def _shown_types(lists: Sequence[list], partial: bool) -> tuple:
+    if any(v is None for part in lists for v in part) and not partial:
+        return (None, None, None)
+    return tuple([None if v is None else v.type for v in part] for part in lists)
+
+
+def _shown_shapes(lists: Sequence[list], arguments: Sequence[Node], partial: bool) -> tuple:
+    if partial or all(inference.is_shown_whole(v) for part in lists for v in part):
+        return tuple([inference.shown_shape(v) for v in part] for part in lists)
+    unknown = [
+        f"{n.name}: {inference.shown_shape(v)}" for n, v in zip(arguments, lists[0], strict=True) if not known(v)
+    ]
+    warnings.warn(
+        "Cannot decide shape for the following arguments (0s in shape means unknown dimensions)."
+        f" Consider providing them as input:\n\t{chr(10).join(unknown)}", stacklevel=4,
+    )
+    return (None, None, None)
+
+
+def inferred(
+    entries: Sequence[Entry], kind: str, args: Sequence[Any], kwargs: Mapping[str, Any], partial: bool = False
+) -> tuple:
+    """Lists of what is known of the arguments, the outputs and the auxiliary states of a graph.
+
+    Args:
+        entries: the outputs of the graph.
+        kind: one of ``KINDS``, what is inferred.
+        args: what is given of the arguments, in their order.
+        kwargs: what is given of the arguments and auxiliary states, by name; instead of ``args``.
+        partial: give what is known; otherwise all three are None where something stays unknown.
+
+    Raises:
+        MXNetError: what is given contradicts itself, or a name is that of no variable.
+        TypeError: a shape is no tuple.
+        ValueError: something is given in order, and something by name.
+    """
+    if args and kwargs:
+        raise refusal(
+            "infer/positional-or-keyword", f"Can only specify known argument {kind}s either by positional"
+            " or kwargs way.", ValueError,
+        )
+    order = post_order(entries)
+    arguments, auxiliary = variables(order)
+    listed = arguments if args else [node for node in order if node.is_variable]
+    given = _given(kind, [node.name for node in listed], args, kwargs)
+    found = inference.shapes(order, given) if kind == "shape" else inference.types(order, given)
+    lists = (
+        [found.get((id(node), 0)) for node in arguments],
+        [found.get(inference.key_of(entry)) for entry in entries],
+        [found.get((id(node), 0)) for node in auxiliary],
+    )
+    return _shown_shapes(lists, arguments, partial) if kind == "shape" else _shown_types(lists, partial)
+
+
+__all__ = ["KINDS", "inferred"]
