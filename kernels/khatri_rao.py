@@ -69,6 +69,6 @@ def cases(draw):
 
 register(Op(
     name="khatri_rao", doc=__doc__, params=Params, variadic="num_args", infer=infer, forward=forward,
-    cases=cases,
+    cases=cases, no_gradient_clause="khatri_rao/gradient",
     refusals={"khatri_rao/shape": {"shapes": {"args": [(2, 2), (1, 3)]}}},
 ))

@@ -77,6 +77,7 @@ from .foundation import (
     Loop,
     Op,
     as_buffer,
+    decides,
     items,
     merge,
     register,
@@ -236,6 +237,7 @@ COMPARE, MATCH, ASSIGN = Loop(compare), Loop(match_pairs), Loop(assign)
 # --- the operator -------------------------------------------------------------------------------
 
 
+@decides("_contrib_MultiBoxTarget/outputs")
 def forward(p, anchor, label, scores, target, mask, kinds):
     batch, classes, n = scores.shape
     m, width = label.shape[1:]

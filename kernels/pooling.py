@@ -77,6 +77,7 @@ from .foundation import (
     Loop,
     Op,
     Shape,
+    decides,
     items,
     merge,
     register,
@@ -330,6 +331,7 @@ def needs(p):
     return {"max": ("data",), "lp": ("data", "output")}.get(p.pool_type, ())
 
 
+@decides("Pooling/ties-first")
 def backward(p, head, *others):
     *seen, d_data = others
     if d_data is None:

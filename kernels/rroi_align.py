@@ -148,6 +148,7 @@ def refused(rois=(2, 6), dtype="float32", **params):
 register(Op(
     name="_contrib_RROIAlign", doc=__doc__, params=Params, inputs=("data", "rois"), infer=infer,
     infer_type=floating("_contrib_RROIAlign/floating-point"), forward=forward, cases=cases,
+    no_gradient_clause="_contrib_RROIAlign/gradient",
     refusals={
         CLAUSE: refused(rois=(2, 5)),
         "_contrib_RROIAlign/pooled-size": refused(pooled_size=(2,)),

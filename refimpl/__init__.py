@@ -38,6 +38,7 @@ from .symbol import Symbol
 ndarray.CachedOp = cached_op.CachedOp  # MXNet's name for it
 quirks.read_environment()
 
+# decides: conventions/names
 __all__ = [
     "AttrScope", "Context", "Executor", "MXNetError", "NDArray", "Symbol", "attribute", "autograd", "base",
     "cached_op", "callback", "context", "contrib", "cpu", "cpu_pinned", "current_context", "data", "engine",

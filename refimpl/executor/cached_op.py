@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..ndarray import NDArray, operators
 from ..symbol import Symbol, passes
 from ..symbol.inference import Key, key_of, shapes
@@ -60,6 +60,7 @@ class CachedOp:
         self._checked: set[Any] = set()
         self._hook: tuple[Callable, bool] | None = None
 
+    @decides("CachedOp/outputs")
     def __call__(self, *args: NDArray, out: Any = None, **kwargs: Any) -> Any:
         """Run the graph on ``args``."""
         if kwargs:
@@ -108,6 +109,7 @@ class CachedOp:
             shapes(self.symbol.order(), told)
             self._checked.add(given)
 
+    @decides("CachedOp/inputs")
     def _run(self, node: Node, values: dict[Key, NDArray], ctx: Any) -> None:
         assert node.op is not None
         inputs = [values[key_of(entry)] for entry in node.inputs]

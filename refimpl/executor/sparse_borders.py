@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..base import decides
 from ..ndarray import NDArray, zeros
 from ..ndarray.sparse import copy_into, put
 from ..ndarray.sparse.dispatch import report
@@ -50,6 +51,7 @@ class Open:
         """Copy out what backward wrote."""
 
 
+@decides("Sparse/bind")
 class Borders(Open):
     """The border where something is sparse: ``inside`` has dense zeros in the place of sparse arrays."""
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..context import Context
 from ..executor.binding import REQUIREMENTS
 
 
+@decides("ExecutorGroup/grad-req", "Module/fixed-parameters")
 def gradient_requirements(
     arguments: Sequence[str], grad_req: Any, differentiable: Collection[str], for_training: bool
 ) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..files.atomic import together
 from ..initializer import Initializer
 from ..ndarray import NDArray
@@ -40,6 +40,7 @@ class BucketingModule(Buckets):
 
     # --- binding ---------------------------------------------------------------------------------
 
+    @decides("Bucketing/rebind")
     def bind(
         self, data_shapes: Any, label_shapes: Any = None, for_training: bool = True,
         inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
@@ -73,6 +74,7 @@ class BucketingModule(Buckets):
             self._choose(self._default_bucket_key, self._owner)
             self._follow_owner()
 
+    @decides("Bucketing/switch")
     def switch_bucket(self, bucket_key: Any, data_shapes: Any, label_shapes: Any = None) -> None:
         """Make the bucket of ``bucket_key`` the current one; shapes only matter the first time.
 
@@ -84,12 +86,14 @@ class BucketingModule(Buckets):
         demand(self, "switch_bucket")
         self._bucket(bucket_key, data_shapes, label_shapes, choose=True)
 
+    @decides("Bucketing/prepare")
     def prepare(self, data_batch: Any, sparse_row_id_fn: Callable | None = None) -> None:
         """Bind the bucket of ``data_batch`` if it is new; the current bucket stays."""
         demand(self, "prepare")
         _, module = self._bucket_of(data_batch)
         module.prepare(data_batch, sparse_row_id_fn=sparse_row_id_fn)
 
+    @decides("Bucketing/monitor")
     def install_monitor(self, mon: Any) -> None:
         """Install a monitor on every bucket, those to come included."""
         demand(self, "install_monitor")
@@ -105,6 +109,7 @@ class BucketingModule(Buckets):
 
     # --- parameters -------------------------------------------------------------------
 
+    @decides("Bucketing/params")
     def init_params(
         self, initializer: Initializer | Callable | None = INITIALIZER,
         arg_params: Mapping[str, Any] | None = None, aux_params: Mapping[str, Any] | None = None,
@@ -128,6 +133,7 @@ class BucketingModule(Buckets):
         self._owner.set_params(arg_params, aux_params, allow_missing, force_init, allow_extra)
         self._follow_owner()
 
+    @decides("Bucketing/params")
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
         """Return (parameters, auxiliary states) of the default bucket, whatever bucket was trained."""
         demand(self, "get_params")
@@ -135,6 +141,7 @@ class BucketingModule(Buckets):
 
     # --- computation -----------------------------------------------------------------------------
 
+    @decides("Bucketing/forward", "Bucketing/equals-padded", "Bucketing/same-result")
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
         """Compute the outputs of a batch in its bucket, which becomes the current one."""
         demand(self, "forward")
@@ -149,6 +156,7 @@ class BucketingModule(Buckets):
 
     # --- optimizer -------------------------------------------------------------------------------
 
+    @decides("Bucketing/optimizer")
     def init_optimizer(
         self, kvstore: Any = "local", optimizer: Any = "sgd",
         optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False,
@@ -168,6 +176,7 @@ class BucketingModule(Buckets):
                 module.borrow_optimizer(self._owner)
             self._follow_owner()
 
+    @decides("Bucketing/equals-padded")
     def update(self) -> None:
         """Apply the gradients of the current bucket to the parameters that all share."""
         demand(self, "update")
@@ -185,6 +194,7 @@ class BucketingModule(Buckets):
 
     # --- files -----------------------------------------------------------------------------------
 
+    @decides("Bucketing/checkpoint")
     def save_checkpoint(
         self, prefix: str, epoch: int, remove_amp_cast: bool = False, save_optimizer_states: bool = False
     ) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..context import Context
 from ..io import DataDesc
 from ..name import NameManager
@@ -58,6 +58,7 @@ class Buckets(BaseModule):
 
     # --- making modules --------------------------------------------------------------------------
 
+    @decides("Bucketing/names")
     def _call_sym_gen(self, key: Any) -> tuple[Any, Any, Any]:
         """What ``sym_gen`` says of a key, with automatic names counted from zero."""
         with NameManager():
@@ -88,6 +89,7 @@ class Buckets(BaseModule):
         """Make a bucket the current one, in one step."""
         vars(self).update(_curr_bucket_key=key, _curr_module=module)
 
+    @decides("Bucketing/parameters", "Bucketing/memory")
     def _bucket(self, key: Any, data_shapes: Any, label_shapes: Any, *, choose: bool = False) -> Module:
         """The module of a key, made and bound when it comes for the first time; the current one if asked for.
 
@@ -123,12 +125,14 @@ class Buckets(BaseModule):
             self._choose(key, module)
         return module
 
+    @decides("Bucketing/failed-switch")
     def _bucket_of(self, data_batch: Any) -> tuple[Any, Module]:
         """The key of a batch and its module."""
         key = getattr(data_batch, "bucket_key", None)
         shapes = (getattr(data_batch, provided, None) for provided in ("provide_data", "provide_label"))
         return key, self._bucket(key, *shapes)
 
+    @decides("Bucketing/largest-first")
     def _compare_sizes(self, module: Module) -> None:
         """Warn about a bucket whose data are larger than those of all before it."""
         for name, shape in module.data_shapes:
@@ -202,6 +206,7 @@ class Buckets(BaseModule):
         """Return the states of the current bucket."""
         return self._curr_module.get_states(merge_multi_context=merge_multi_context)
 
+    @decides("Bucketing/states")
     def set_states(self, states: Any = None, value: float | None = None) -> None:
         """Set the states of the current bucket."""
         self._curr_module.set_states(states, value)

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from .. import symbol as sym
-from ..base import refusal
+from ..base import decides, refusal
 from ..context import Context, cpu
 from ..files.atomic import together
 from ..initializer import InitDesc
@@ -58,6 +58,7 @@ class Module(Described, OptimizingModule):
     TypeError : ``context`` is not made of Contexts.
     """
 
+    @decides("Module/parameters", "Module/states")
     def __init__(
         self, symbol: Any, data_names: Sequence[str] | None = ("data",),
         label_names: Sequence[str] | None = ("softmax_label",), logger: Any = logging,
@@ -106,6 +107,7 @@ class Module(Described, OptimizingModule):
     # --- files -----------------------------------------------------------------------------------
 
     @staticmethod
+    @decides("Module/checkpoint")
     def load(
         prefix: str, epoch: int, load_optimizer_states: bool = False, *, allow_other_params: bool = False,
         **kwargs: Any,
@@ -128,6 +130,7 @@ class Module(Described, OptimizingModule):
             module._preload_opt_states, module._preload_params = f"{prefix}-{epoch:04d}.states", params
         return module
 
+    @decides("Module/checkpoint")
     def save_checkpoint(
         self, prefix: str, epoch: int, save_optimizer_states: bool = False, remove_amp_cast: bool = True
     ) -> None:
@@ -161,6 +164,7 @@ class Module(Described, OptimizingModule):
 
     # --- binding ---------------------------------------------------------------------------------
 
+    @decides("Module/bind-twice")
     def bind(
         self, data_shapes: Any, label_shapes: Any = None, for_training: bool = True,
         inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
@@ -190,6 +194,7 @@ class Module(Described, OptimizingModule):
         with shapes_kept_on_failure([self]):
             self._bind(data_shapes, label_shapes, for_training, inputs_need_grad, shared_module, grad_req)
 
+    @decides("Module/shared-module")
     def _bind(
         self, data_shapes: Any, label_shapes: Any, for_training: bool, inputs_need_grad: bool, shared_module: Any,
         grad_req: Any,
@@ -223,6 +228,7 @@ class Module(Described, OptimizingModule):
             if shared_module.optimizer_initialized:
                 self.borrow_optimizer(shared_module)
 
+    @decides("Module/reshape", "Module/reshape-labels")
     def reshape(self, data_shapes: Any, label_shapes: Any = None) -> None:
         """Bind again for other input shapes; parameters, gradients and auxiliary states stay shared.
 
@@ -243,6 +249,7 @@ class Module(Described, OptimizingModule):
 
     # --- parameters ------------------------------------------------------------------------------
 
+    @decides("Module/init-order", "Module/init-twice")
     def init_params(
         self, initializer: Any = INITIALIZER, arg_params: Mapping[str, Any] | None = None,
         aux_params: Mapping[str, Any] | None = None, allow_missing: bool = False,
@@ -288,6 +295,7 @@ class Module(Described, OptimizingModule):
             self._params_dirty = False
             self.params_initialized = True
 
+    @decides("Module/allow-missing")
     def set_params(
         self, arg_params: Mapping[str, Any], aux_params: Mapping[str, Any] | None,
         allow_missing: bool = False, force_init: bool = True, allow_extra: bool = False,
@@ -321,6 +329,7 @@ class Module(Described, OptimizingModule):
             self._tell_store()
             self.params_initialized = True
 
+    @decides("Module/params-identity")
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
         """Return (parameters, auxiliary states): the module's own copies, means over the contexts."""
         demand(self, "get_params")
@@ -328,6 +337,7 @@ class Module(Described, OptimizingModule):
             self._sync_params_from_devices()
         return self._arg_params, self._aux_params
 
+    @decides("Module/params-fresh")
     def _sync_params_from_devices(self) -> None:
         self._exec_group.get_params(self._arg_params, self._aux_params)
         self._params_dirty = False
@@ -349,6 +359,7 @@ class Module(Described, OptimizingModule):
             self._params_dirty |= bool(self._aux_names)
             self._exec_group.forward(data_batch, is_train)
 
+    @decides("Module/automatic-reshape")
     def _follow(self, data_batch: Any) -> None:
         """Reshape to the shapes of ``data_batch`` unless they are bound already."""
         wanted = shapes_of_batch(

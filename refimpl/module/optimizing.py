@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from .. import optimizer as opt
-from ..base import refusal
+from ..base import decides, refusal
 from ..context import Context
 from ..kvstore import KVStore
 from ..model import (
@@ -85,6 +85,7 @@ class OptimizingModule(BaseModule):
     def _params_dirty(self, newer: bool) -> None:
         self._devices.newer = newer
 
+    @decides("Module/optimizer-twice")
     def init_optimizer(
         self, kvstore: Any = "local", optimizer: Any = "sgd",
         optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False,
@@ -106,6 +107,7 @@ class OptimizingModule(BaseModule):
         with self._optimizer_kept_on_failure(kvstore, optimizer):
             self._install_optimizer(kvstore, optimizer, optimizer_params)
 
+    @decides("Module/failed-optimizer")
     def _optimizer_kept_on_failure(self, kvstore: Any, optimizer: Any) -> AbstractContextManager[None]:
         """A block that installs an optimizer; when it fails, the store and the optimizer given are as before."""
         given = [vars(one) for one in (kvstore, optimizer) if hasattr(one, "__dict__")]
@@ -114,6 +116,7 @@ class OptimizingModule(BaseModule):
             self._exec_group.param_arrays, shallow=[vars(self), vars(self._devices), *given, *stored]
         )
 
+    @decides("Module/compression", "Module/rescale", "Cluster/module")
     def _install_optimizer(self, kvstore: Any, optimizer: Any, optimizer_params: Any) -> None:
         content = b""
         if self._preload_opt_states is not None:
@@ -145,6 +148,7 @@ class OptimizingModule(BaseModule):
         self._indexed_names, self._indexed_contexts = list(group.param_names), len(self._context)
         self.optimizer_initialized = True
 
+    @decides("Module/index-names")
     def _made_optimizer(self, optimizer: Any, params: Any, rescale_grad: float, on_store: bool) -> Any:
         """An optimizer that knows the names of the parameters behind its indices."""
         names = self._exec_group.param_names
@@ -183,6 +187,7 @@ class OptimizingModule(BaseModule):
         borrowed = {name: getattr(shared_module, name) for name in _OF_THE_OPTIMIZER}
         vars(self).update(borrowed, optimizer_initialized=True)  # in one step, which nothing interrupts
 
+    @decides("Module/recorded-steps")
     def update(self) -> None:
         """Apply the gradients of the last backward to the parameters of every context."""
         demand(self, "update")
@@ -199,6 +204,7 @@ class OptimizingModule(BaseModule):
                 num_device=max(self._indexed_contexts, len(self._context)), param_names=self._indexed_names,
             )
 
+    @decides("Module/params-atomic")
     def _values_kept_on_failure(self) -> AbstractContextManager[None]:
         """A block that sets parameters; they, and what updates them, are as before when it fails."""
         group, store = self._exec_group, self._kvstore
@@ -227,6 +233,7 @@ class OptimizingModule(BaseModule):
         weights, _ = self._by_index()
         return _numbered(weights, max(self._indexed_contexts, len(self._context)))
 
+    @decides("Module/borrow-names")
     def _by_index(self) -> tuple[list[Any], list[Any]]:
         """Weights and gradients in the order of the optimizer's indices; what is not here has none."""
         group, names = self._exec_group, self._indexed_names
@@ -305,6 +312,7 @@ def _numbered(weights: Sequence[Sequence[Any]], contexts: int) -> dict[int, Any]
     }
 
 
+@decides("Module/shared-module")
 def group_to_share(shared_module: Any, contexts: int) -> DataParallelExecutorGroup:
     """The executor group of a module that another one, with so many contexts, may share with.
 

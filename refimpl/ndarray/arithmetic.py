@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..base import decides
 from . import operators
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Arithmetic:
     def __rpow__(self, other: Any) -> NDArray:
         return operators.binary(self, other, "", "_rpower_scalar")
 
+    @decides("NDArray/in-place")
     def __iadd__(self, other: Any) -> NDArray:
         return operators.binary(self, other, "broadcast_add", "_plus_scalar", out=self)
 

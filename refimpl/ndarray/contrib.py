@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..base import decides
 from ..context import current_context
 from . import random
 from .contrib_updates import (
@@ -25,6 +26,7 @@ def expected_count(classes: Any, num_sampled: int, range_max: int) -> Any:
     return ((wide + 2.0) / (wide + 1.0)).log() / math.log(range_max + 1) * num_sampled
 
 
+@decides("random/zipfian")
 def rand_zipfian(
     true_classes: NDArray, num_sampled: int, range_max: int, ctx: Any = None
 ) -> tuple[NDArray, NDArray, NDArray]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import dtype_of, refusal
+from ..base import decides, dtype_of, refusal
 from ..context import Context, cpu
 from ..kernels.foundation import Buffer, as_buffer
 from . import operators
@@ -89,11 +89,13 @@ class Exchange:
             "_slice_assign_scalar", self, scalar=value, begin=begin, end=end, step=step, out=self
         )
 
+    @decides("NDArray/pickle")
     def __reduce__(self) -> tuple:
         place = (self._ctx.device_type, self._ctx.device_id)
         return (_unpickled, (self.asnumpy(), place))
 
 
+@decides("NDArray/pickle")
 def _unpickled(values: np.ndarray, place: tuple[str, int]) -> NDArray:
     from .ndarray import array
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import DTYPE_FLAGS, FLAG_DTYPES, MXNetError, refusal, require
+from ..base import DTYPE_FLAGS, FLAG_DTYPES, MXNetError, decides, refusal, require
 from ..context import Context, cpu, num_gpus
 from ..files import reading
 from ..files.atomic import write_atomically
@@ -117,6 +117,7 @@ def _require_version(reader: _Reader, magic: int, start: int) -> None:
     raise reader.fail(reason, start, "np-shape")
 
 
+@decides("params-file/unallocated", "params-file/older-versions")
 def _read_array(reader: _Reader, *, alone: bool = False) -> NDArray | None:
     """One record. ``alone``: it is part of a pickle, where what np_shape says does not matter."""
     start = reader.at
@@ -148,6 +149,7 @@ def _read_array(reader: _Reader, *, alone: bool = False) -> NDArray | None:
     return array(reader.values(shape, dtype), ctx, dtype)
 
 
+@decides("params-file/sparse")
 def _read_sparse(
     reader: _Reader, storage: int, stored: tuple[int, ...], shape: tuple[int, ...], dtype: np.dtype,
     ctx: Context,
@@ -183,6 +185,7 @@ def _read_sparse(
         raise reader.fail(str(error), start) from None
 
 
+@decides("params-file/version-2")
 def load_frombuffer(buf: bytes, name: str = "buffer") -> Any:
     """Read a ``.params`` file's bytes: a dict when arrays have names, otherwise a list.
 
@@ -243,6 +246,7 @@ def read_file(fname: str) -> bytes:
         raise refusal("params-file/readable", f"cannot read {fname}: {error.strerror}") from None
 
 
+@decides("States/sparse")
 def from_record(raw: bytes, name: str = "buffer") -> NDArray | None:
     """The array of one record, as pickles hold it.
 
@@ -340,6 +344,7 @@ def _parts(names: list[str], arrays: list[Any], np_shape: bool) -> Iterator[byte
         yield struct.pack("<Q", len(raw)) + raw
 
 
+@decides("params-file/sparse", "params-file/version-2")
 def to_bytes(data: NDArray | Sequence[NDArray] | Mapping[str, NDArray]) -> bytes:
     """The whole file for one array, a list or a dict of arrays."""
     return b"".join(_parts(*_named(data), _np_shape()))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import engine
-from ..base import refusal
+from ..base import decides, refusal
 from ..kernels.foundation.shapes import strides_of
 from . import operators, tape
 
@@ -29,6 +29,7 @@ def require_writable(target: NDArray) -> None:
         tape.refuse_overwriting(target)
 
 
+@decides("NDArray/view", "NDArray/index")
 def get_item(array: NDArray, key: Any) -> NDArray:
     """``array[key]``."""
     from .ndarray import array as made_from
@@ -88,6 +89,7 @@ def _follow(array: NDArray, value: NDArray) -> None:
         value._noted("Cast", array, dtype=np.dtype(array.dtype).name)
 
 
+@decides("autograd/parts")
 def _recorded(array: NDArray, key: Any, place: tuple[Shape, int] | None) -> NDArray:
     """A part of an array that is on the tape: a view by Reshape and slice, or elements by take."""
     flat = array.reshape((-1,))

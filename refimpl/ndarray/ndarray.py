@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import engine
-from ..base import MXNetError, dtype_of, integer_types, refusal
+from ..base import MXNetError, decides, dtype_of, integer_types, refusal
 from ..context import Context, current_context
 from ..kernels.foundation import Buffer, allocate, get
 from . import indexing, operators, tape
@@ -150,6 +150,7 @@ class NDArray(Arithmetic, Exchange):
             tape.note(op, operators.parsed(op, attrs), attrs, [self], [made._buffer], [made], made._ctx)
         return made
 
+    @decides("NDArray/copy-self")
     def copyto(self, other: NDArray | Context) -> NDArray | bool:
         """Copy into an array (cast to its dtype) or onto a context; returns the target.
 
@@ -183,6 +184,7 @@ class NDArray(Arithmetic, Exchange):
         """Copy on the same context."""
         return self.copyto(self._ctx)  # type: ignore[return-value]  # a Context gives an NDArray
 
+    @decides("NDArray/context")
     def as_in_context(self, context: Context) -> NDArray:
         """Return ``self`` when it is on ``context``, else a copy there."""
         return self if context == self._ctx else self.copyto(context)  # type: ignore[return-value]  # as above
@@ -191,6 +193,7 @@ class NDArray(Arithmetic, Exchange):
 
     # --- indexing --------------------------------------------------------------------------------
 
+    @decides("NDArray/view")
     def _shared(self, shape: Shape, start: int) -> NDArray:
         """A view of ``prod(shape)`` elements from element ``start``."""
         memory = self._buffer  # a view holds values when the bytes do: nobody needs to wait for it
@@ -268,6 +271,7 @@ class NDArray(Arithmetic, Exchange):
 
     # --- gradients -------------------------------------------------------------------------------
 
+    @decides("autograd/attach")
     def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
         """Make this array a variable whose gradient ``backward`` writes into ``self.grad``.
 
@@ -331,6 +335,7 @@ def empty(
     return NDArray(allocate(sides, kind, place.memory), place)
 
 
+@decides("NDArray/default-type")
 def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
     """Copy ``source_array`` (NDArray, NumPy array, nested lists, number) to a context.
 

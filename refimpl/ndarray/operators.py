@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import engine
-from ..base import MXNetError, dtype_of, numeric_types, refusal
+from ..base import MXNetError, decides, dtype_of, numeric_types, refusal
 from ..context import Context, current_context
 from ..engine import profiling_hook
 from ..engine.tasks import overlap, owner_of, span_of
@@ -74,6 +74,7 @@ def _asks_for_sparse(op: Op, attrs: dict[str, Any]) -> bool:
     return op.name in _CHOOSING and bool({attrs.get("stype"), attrs.get("forward_stype")} & {"csr", "row_sparse"})
 
 
+@decides("NDArray/out")
 def _targets(op: Op, out: Any) -> list[NDArray]:
     """What ``out=`` names, as a list."""
     targets = list(out) if isinstance(out, (list, tuple)) else [out]
@@ -152,6 +153,7 @@ def execute(
     return made[0] if visible == 1 else made
 
 
+@decides("NDArray/no-uninitialised")
 def _begin_partial(targets: Sequence[NDArray], results: Sequence[Buffer]) -> None:
     """Fill results of which an operator may leave parts as they are: with what the targets hold, else zeros."""
     for result in results[len(targets) :]:
@@ -224,6 +226,7 @@ def call(name: str, *inputs: Any, out: Any = None, **attrs: Any) -> Any:
     return invoke(get(name), list(inputs), attrs, out)
 
 
+@decides("NDArray/arithmetic")
 def binary(left: Any, right: Any, array_op: str, scalar_op: str, out: Any = None) -> Any:
     """An arithmetic operator between an array and an array or a number.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import engine
+from ..base import decides
 from . import NDArray, empty, operators, tape
 
 _VALUES = frozenset({int, float, bool, str, type(None)})
@@ -103,6 +104,10 @@ def _overwrite(array: Any, before: Any) -> None:
 
 
 @contextmanager
+@decides(
+    "Module/atomic", "Updater/failed", "KVStore/atomic", "KVStore/no-memory", "Bucketing/atomic",
+    "SVRG/atomic", "Executor2/atomic",
+)
 def unchanged_on_failure(*roots: Any, **how: Any) -> Iterator[None]:
     """Give ``roots`` back what they held before the block when it fails; see :class:`Held`."""
     held = Held(*roots, **how)
@@ -113,6 +118,7 @@ def unchanged_on_failure(*roots: Any, **how: Any) -> Iterator[None]:
         raise
 
 
+@decides("DataIter/undelivered", "DataIter/interrupted-reset")
 def delivered(iterator: Any, step: Callable[[], Any]) -> Any:
     """What ``step()`` delivers; unless that is the end, an ``iterator`` whose step fails is as it was before.
 

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..context import Context
 from ..kernels.foundation import Buffer, Op
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .ndarray import NDArray
 
 
+@decides("autograd/thread")
 class _State(threading.local):
     """Every thread records for itself."""
 

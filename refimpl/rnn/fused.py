@@ -13,6 +13,7 @@ from ..initializer.fused import GATES, PackedWeights, require_mode
 from ..symbol import Symbol
 from .cells import GRUCell, LSTMCell, RNNCell
 from .combined import BidirectionalCell, SequentialRNNCell
+from .dropout_cell import DropoutCell
 from .recurrent_cell import Arrays, BaseRNNCell, RNNParams, StateInfo
 from .sequences import States, Steps, as_asked, as_one, time_axis
 
@@ -151,8 +152,6 @@ class FusedRNNCell(BaseRNNCell):
             ),
             "gru": lambda prefix: GRUCell(self._num_hidden, prefix=prefix),
         }
-        from .modifiers import DropoutCell  # it knows this class
-
         stack = SequentialRNNCell()
         for layer in range(self._num_layers):
             forwards, *backwards = (

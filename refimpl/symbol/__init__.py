@@ -10,6 +10,7 @@ from pathlib import Path as _Path
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from ..base import decides
 from ..base import numeric_types as _numeric_types
 from ..base import refusal as _refusal
 from ..files.reading import read_file as _read_file
@@ -137,6 +138,7 @@ def split_v2(ary: Symbol, indices_or_sections: _Any, axis: int = 0, squeeze_axis
     return _internal._split_v2(ary, **cut)  # type: ignore[attr-defined]  # published above
 
 
+@decides("Symbol/numbers")
 def _two_ways(operator: str, reverse: str) -> _Any:
     """A function that accepts symbols and numbers on either side (``mx.sym.maximum``)."""
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..ndarray.contrib import expected_count
 from . import random
 from .symbol import Symbol
 
 
+@decides("random/zipfian")
 def rand_zipfian(true_classes: Symbol, num_sampled: int, range_max: int) -> tuple[Symbol, Symbol, Symbol]:
     """``mx.nd.contrib.rand_zipfian`` as a graph: classes drawn, expected counts of the true ones and of these.
 

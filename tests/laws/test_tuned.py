@@ -117,7 +117,7 @@ def test_product(n, m, k, turn_a, turn_b, seed):
 
 def kept_product(a, b, out, n, m, k, a_row, a_step, b_row, b_step):
     """The same, with the right operand brought into order first."""
-    kept = Memory(np.full(rnn_products.room_for(k, m), np.nan, out.dtype))
+    kept = Memory(np.full(rnn_products.kept_size(k, m), np.nan, out.dtype))
     rnn_products.KEEP(b, kept.buffer, k, m, b_row, b_step)
     rnn_products.BY_KEPT(a, kept.buffer, out, n, m, k, a_row, a_step)
     assert kept.intact()

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...base import MXNetError, dtype_of, numeric_types, refusal
+from ...base import MXNetError, decides, dtype_of, numeric_types, refusal
 from ...context import Context
 from ...kernels.foundation import Buffer, as_buffer, get
 from .. import tape
@@ -82,6 +82,7 @@ class BaseSparseNDArray(NDArray):
         return self._values.dtype
 
     @property
+    @decides("Sparse/parts")
     def data(self) -> NDArray:
         """A copy of the stored values."""
         return self._values.copy()
@@ -187,6 +188,7 @@ class BaseSparseNDArray(NDArray):
         """A copy outside any computation: no gradient flows through it."""
         return self._like(self._values.copy())
 
+    @decides("Sparse/gradient")
     def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
         """Make this array a variable; its gradient has storage ``stype``, its own by default.
 

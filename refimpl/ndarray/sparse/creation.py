@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base import dtype_of, integer_types, refusal, require
+from ...base import decides, dtype_of, integer_types, refusal, require
 from ...context import Context, current_context
 from ...kernels.foundation import reserving, size_of
 from ..ndarray import NDArray, Shape
@@ -26,6 +26,7 @@ def is_scipy(source: Any) -> bool:
     return type(source).__module__.startswith("scipy.sparse") and hasattr(source, "tocsr")
 
 
+@decides("Sparse/types")
 def _type_of(source: Any, dtype: Any) -> np.dtype:
     """The type asked for, that of an array, or float32."""
     if dtype is not None:

@@ -6,11 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...base import refusal
+from ...base import decides, refusal
 from ..ndarray import NDArray
 from .base import BaseSparseNDArray, dense_of
 
 
+@decides("Sparse/layouts")
 class CSRNDArray(BaseSparseNDArray):
     """A matrix whose row ``i`` holds ``data[indptr[i]:indptr[i + 1]]`` in columns ``indices[...]``, else zeros.
 
@@ -22,6 +23,7 @@ class CSRNDArray(BaseSparseNDArray):
     _STYPE: ClassVar[str] = "csr"
 
     @property
+    @decides("Sparse/parts")
     def indptr(self) -> NDArray:
         """A copy of where each row begins among the values, int64."""
         return self._indices[0].copy()
@@ -53,6 +55,7 @@ class CSRNDArray(BaseSparseNDArray):
             return "indices should be in ascending order in each row, each once"
         return ""
 
+    @decides("Sparse/order")
     def _sorted(self) -> CSRNDArray:
         starts, columns = (part.asnumpy() for part in self._indices)
         values, lengths = self._values.asnumpy(), np.diff(starts)
@@ -82,6 +85,7 @@ class CSRNDArray(BaseSparseNDArray):
         starts, columns = (part.asnumpy() for part in self._indices)
         return scipy_sparse.csr_matrix((self._values.asnumpy(), columns, starts), shape=self._sides)
 
+    @decides("Sparse/rows")
     def __getitem__(self, key: Any) -> NDArray:
         """``x[i]`` (one row) and ``x[i:j]`` are csr matrices; ``x[:]`` is the array itself.
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base import refusal
+from ...base import decides, refusal
 from ...kernels.foundation import Op, get
 from ...op_registry.signatures import signature as signature_of
 from ...op_registry.storage_rules import FALLBACK_STORAGE, RULES, Rule, Storages
@@ -148,6 +148,7 @@ def _report(op: Op, inputs: Sequence[NDArray], targets: Sequence[NDArray]) -> No
     )
 
 
+@decides("Sparse/fallback")
 def _on_dense_copies(
     op: Op, inputs: Sequence[NDArray], arrays: Sequence[NDArray], attrs: dict[str, Any], targets: Sequence[NDArray],
     out: Any, storage: Callable[[Any, Storages], str] | None = None, p: Any = None,
@@ -170,6 +171,7 @@ def _on_dense_copies(
     return made if not targets else out
 
 
+@decides("Sparse/out")
 def _give_back(op: Op, inputs: Sequence[NDArray], dense: Sequence[NDArray]) -> None:
     """States that the operator changed, in their own storage."""
     for name, given, used in zip(op.all_inputs, inputs, dense, strict=False):

@@ -6,12 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...base import refusal
+from ...base import decides, refusal
 from ...kernels.foundation import reserving
 from ..ndarray import NDArray
 from .base import BaseSparseNDArray, dense_of
 
 
+@decides("Sparse/layouts")
 class RowSparseNDArray(BaseSparseNDArray):
     """An array of which some rows are stored: row ``indices[i]`` is ``data[i]``, all others are zero.
 
@@ -34,6 +35,7 @@ class RowSparseNDArray(BaseSparseNDArray):
             return "indices should be in ascending order, each once"
         return ""
 
+    @decides("Sparse/order")
     def _sorted(self) -> RowSparseNDArray:
         rows = self._indices[0].asnumpy()
         order = np.argsort(rows, kind="stable")
@@ -46,6 +48,7 @@ class RowSparseNDArray(BaseSparseNDArray):
             values = dense_of(np.full(self._sides, value, self.dtype), self._ctx)
         self._become(RowSparseNDArray(values, (dense_of(np.arange(rows), self._ctx),), self._sides, ordered=True))
 
+    @decides("Sparse/retain-method")
     def retain(self, indices: Any) -> RowSparseNDArray:
         """Keep the rows that ``indices`` (an array, or whole numbers) list; see ``mx.nd.sparse.retain``."""
         from .dispatch import call

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base import decides
 from ...kernels.cast_storage import GATHER_ROWS, INDEX
 from ...kernels.foundation import Buffer, allocate, as_buffer
 from ...kernels.shared.sparse_union import GATHER_STORED, aligned, union, without_zeros
@@ -43,6 +44,7 @@ UNION = ("elemwise_add", "elemwise_sub", "elemwise_mul", "_maximum", "_minimum",
 """Operators of two arrays that give zero for two zeros."""
 
 
+@decides("Sparse/zero-stays")
 def on_values(name: str) -> Any:
     """The rule that runs operator ``name`` on the stored values."""
 
@@ -70,6 +72,7 @@ def spread(array: NDArray, places: Buffer) -> NDArray:
     return narrowed(out, array.dtype, array.context)
 
 
+@decides("Sparse/union")
 def on_union(name: str) -> Any:
     """The rule that runs operator ``name`` on two arrays brought onto the union of their patterns.
 
@@ -120,6 +123,7 @@ def stored_places(sparse: Any, dense: NDArray) -> NDArray:
     return narrowed(out, dense.dtype, sparse.context)
 
 
+@decides("Sparse/stored-places")
 def on_stored(name: str, *, sparse_first: bool) -> Any:
     """The rule that runs ``name`` on stored values and the dense elements at their places."""
 
