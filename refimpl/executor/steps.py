@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..context import Context
 from ..kernels.foundation import Buffer, NoParams, allocate, get
 from ..kernels.foundation import run as runner
@@ -139,6 +139,7 @@ class ViewBackwardStep(BackwardStep):
         """Nothing is left to do."""
 
 
+@decides("Executor/output-is-argument")
 class CopyStep:
     """Copies one buffer into another: an output that is an argument, a gradient used twice."""
 
@@ -153,6 +154,7 @@ class CopyStep:
         self.target.copy_from(self.source)
 
 
+@decides("ExecutorGroup/add-accumulates", "Executor/grad-req-add")
 class AddStep:
     """``target += source``: what grad_req 'add' means."""
 
@@ -167,6 +169,7 @@ class AddStep:
         runner.forward(self.op, NoParams(), self.inputs, [self.target])
 
 
+@decides("gradient/unreached")
 class ZeroStep:
     """Writes zeros: the gradient of an argument that the outputs do not depend on."""
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..executor import unfinished
 from ..io import DataBatch, DataDesc
 from ..ndarray import NDArray
 from ..ndarray.restoring import unchanged_on_failure
 from .base_module import INITIALIZER, BaseModule
+from .bind_options import require_training
 from .descriptions import _as_descriptions
 from .life_cycle import STEPS, demand
 from .python_module import PythonModule
@@ -36,6 +37,7 @@ class SequentialModule(BaseModule):
         self._modules: list[Any] = []
         self._metas: list[dict[str, Any]] = []
 
+    @decides("Sequential/add")
     def add(self, module: Any, **kwargs: Any) -> SequentialModule:
         """Put a module at the end and return the chain, which is then to be bound and initialised again.
 
@@ -61,11 +63,13 @@ class SequentialModule(BaseModule):
     # --- names and shapes ------------------------------------------------------------------------
 
     @property
+    @decides("Sequential/names")
     def data_names(self) -> list[str]:
         """Names of the data inputs of the first module."""
         return self._modules[0].data_names if self._modules else []
 
     @property
+    @decides("Sequential/names")
     def output_names(self) -> list[str]:
         """Names of the outputs of the last module."""
         return self._modules[-1].output_names if self._modules else []
@@ -92,6 +96,7 @@ class SequentialModule(BaseModule):
         shapes: list[tuple[str, tuple[int, ...]]] = self._modules[-1].output_shapes
         return shapes
 
+    @decides("Sequential/take-labels")
     def _taking_labels(self) -> list[Any]:
         return [
             module for module, meta in zip(self._modules, self._metas, strict=True)
@@ -100,6 +105,7 @@ class SequentialModule(BaseModule):
 
     # --- binding ---------------------------------------------------------------------------------
 
+    @decides("Sequential/bind")
     def bind(
         self, data_shapes: Any, label_shapes: Any = None, for_training: bool = True,
         inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
@@ -107,7 +113,8 @@ class SequentialModule(BaseModule):
     ) -> None:
         """Bind every module, each to the output shapes of the one before.
 
-        Modules that were bound before they were added are bound again; their parameters stay.
+        :meth:`BaseModule.bind` explains the arguments. Modules that were bound before they were added are bound
+        again; their parameters stay.
 
         Raises:
             AssertionError: the chain is empty, ``shared_module`` is given, ``inputs_need_grad`` without
@@ -117,12 +124,7 @@ class SequentialModule(BaseModule):
         if self.binded and not force_rebind:
             self.logger.warning("Already bound, ignoring bind()")
             return
-        if inputs_need_grad and not for_training:
-            raise refusal(
-                "Module/input-gradients-train",
-                "inputs_need_grad=True needs for_training=True: gradients come from backward",
-                AssertionError,
-            )
+        require_training(inputs_need_grad, for_training)
         if shared_module is not None:
             raise refusal("Sequential/shared", "Shared module is not supported", AssertionError)
         if not self._modules:
@@ -149,12 +151,15 @@ class SequentialModule(BaseModule):
 
     # --- parameters ------------------------------------------------------------------------------
 
+    @decides("Sequential/params")
     def init_params(
-        self, initializer: Any = INITIALIZER, arg_params: dict | None = None,
-        aux_params: dict | None = None, allow_missing: bool = False, force_init: bool = False,
+        self, initializer: Any = INITIALIZER, arg_params: Mapping[str, Any] | None = None,
+        aux_params: Mapping[str, Any] | None = None, allow_missing: bool = False, force_init: bool = False,
         allow_extra: bool = False,
     ) -> None:
-        """Initialise every module; each finds its own names in the dicts. Once, unless ``force_init``.
+        """Initialise every module; each finds its own names in the dicts.
+
+        :meth:`BaseModule.init_params` explains the arguments. A second call does nothing, unless ``force_init``.
 
         Raises:
             AssertionError: two modules have a parameter of one name.
@@ -186,6 +191,7 @@ class SequentialModule(BaseModule):
                         AssertionError,
                     )
 
+    @decides("Sequential/params")
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
         """Return (parameters, auxiliary states) of all modules in two new dicts."""
         demand(self, "get_params")
@@ -199,6 +205,7 @@ class SequentialModule(BaseModule):
 
     # --- computation -----------------------------------------------------------------------------
 
+    @decides("Sequential/chain", "Sequential/reshape")
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
         """Run the chain; every module gets the batch's labels, and the outputs before it as data.
 
@@ -223,6 +230,7 @@ class SequentialModule(BaseModule):
                         index=getattr(data_batch, "index", None),
                     )
 
+    @decides("Sequential/chain")
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
         """Run the chain backwards; the input gradients of each module are the head gradients before it."""
         demand(self, "backward")
@@ -246,6 +254,7 @@ class SequentialModule(BaseModule):
         gradients: list = self._modules[0].get_input_grads(merge_multi_context=merge_multi_context)
         return gradients
 
+    @decides("Sequential/take-labels")
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
         """Ask every module that takes labels to add its last outputs to a metric."""
         demand(self, "update_metric")
@@ -258,7 +267,10 @@ class SequentialModule(BaseModule):
         self, kvstore: Any = "local", optimizer: Any = "sgd",
         optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False,
     ) -> None:
-        """Give every module an optimizer; an Optimizer object, unlike a name, is the same for all."""
+        """Give every module an optimizer; an Optimizer object, unlike a name, is the same for all.
+
+        :meth:`BaseModule.init_optimizer` explains the arguments.
+        """
         demand(self, "init_optimizer")
         if self.optimizer_initialized and not force_init:
             self.logger.warning("optimizer already initialized, ignoring.")
@@ -279,6 +291,7 @@ class SequentialModule(BaseModule):
                 module.update()
 
 
+@decides("Sequential/auto-wiring")
 def _renamed(shapes: Sequence[DataDesc], module: Any) -> list[DataDesc]:
     """The same descriptions under the names of a module's data inputs."""
     names = module.data_names

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from .. import ndarray as nd
 from .. import symbol as sym
-from ..base import require
+from ..base import decides, require
 from ..files.atomic import together
 from ..ndarray import NDArray
 from ..ndarray.file_format import read_file
@@ -16,6 +16,7 @@ from ..ndarray.file_format import read_file
 _PREFIXES = {"arg": 0, "aux": 1}
 
 
+@decides("Checkpoint/files")
 def save_checkpoint(
     prefix: str, epoch: int, symbol: sym.Symbol | None, arg_params: Mapping[str, NDArray],
     aux_params: Mapping[str, NDArray], remove_amp_cast: bool = True,
@@ -25,12 +26,11 @@ def save_checkpoint(
     The epoch is written with at least four digits. When one file cannot be written, none has changed.
 
     Args:
-        prefix: the path that both names begin with.
-        epoch: the number in the name of the second file.
-        symbol: the network; None writes no first file.
-        arg_params: the arguments by name.
-        aux_params: the auxiliary states by name.
-        remove_amp_cast: as for ``Symbol.save``.
+        prefix: what the names of the files begin with.
+        epoch: the number in the name of the params file.
+        symbol: the net, or None.
+        arg_params, aux_params: arguments and auxiliary states by name.
+        remove_amp_cast: whether to leave the casts of mixed precision out of the symbol.
 
     Raises:
         MXNetError: a file cannot be written.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..kernels.foundation import get
 from .gradient_quirks import contributions, heads_taken
 from .inference import key_of
@@ -164,6 +164,7 @@ class _Pass:
                 self.reached.add(source)
                 self.contributions.add((source, entry.index), part, node)
 
+    @decides("gradient/refused")
     def _refuse(self, node: Node, name: str, entry: Entry) -> None:
         """Remember the first gradient that a page refuses: whoever never runs backward never sees it."""
         assert node.op is not None
