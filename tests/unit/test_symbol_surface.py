@@ -89,7 +89,7 @@ def test_every_output_of_a_gradient_node_refuses_a_gradient() -> None:
     names = ("x", "gamma", "beta")
     net = mx.sym.InstanceNorm(*map(mx.sym.Variable, names))  # its gradient is one node of three outputs
     for name in names:
-        with pytest.raises(mx.MXNetError, match="_backward_InstanceNorm .* is non-differentiable"):
+        with pytest.raises(mx.MXNetError, match=r"_backward_InstanceNorm .* is non-differentiable"):
             net.gradient(name).gradient("x")
 
 
