@@ -85,7 +85,7 @@ class Borders(NoBorders):
         """The values that say which rows of a gradient are stored: ids that are computed, for example."""
         order = [node for node in graph.order() if node.is_variable or id(node) in graph.forward]
         self._values = storage.values(order, self._stypes, graph.shapes, graph.types)
-        self._reading = storage.Gradients(order, graph.outputs, self._values)
+        self._reading = storage.GradientStorage(order, graph.outputs, self._values)
         asked = [entry for node, *_ in self._gradients for entry in self._reading.asked((id(node), 0))]
         return {key_of(entry) for entry in asked if not entry.node.is_variable}
 

@@ -108,7 +108,7 @@ def is_dense(order: Sequence[Node], variables: Mapping[int, str]) -> bool:
     return not any(node.op is not None and node.op.name in makers for node in order)
 
 
-class Gradients:
+class GradientStorage:
     """The gradients of a graph's values, seen from the operators that read them.
 
     ``order`` are the nodes, ``outputs`` the graph's outputs, ``stypes`` the storage of every value.
