@@ -108,7 +108,7 @@ class ControlFlow(Op):
     graphs: int
     wiring: Any
     takes_half: ClassVar[bool] = True
-    """float16 arrays come as they are: the operators of the body look after them."""
+    """float16 arrays come as they are: the operators of the body compute through float32."""
 
     def parse(self, attrs: dict[str, Any]) -> Use:
         """The parameters and the graphs, found to fit each other.
@@ -157,7 +157,7 @@ def register_arguments(op_name: str) -> dict[str, Any]:
     """What the three records have in common."""
     return {
         "name": op_name, "inputs": lambda p: p.inputs, "all_inputs": ("data",), "outputs": lambda p: p.outputs,
-        # an output among what backward reads makes backward wait for forward, whoever orders the work
+        # an output among what backward reads makes backward wait for forward, whichever engine runs them
         "needs": lambda p: (*p.inputs, p.outputs[0]), "mutates": CHANGED, "mode": True, "random": True,
     }
 
