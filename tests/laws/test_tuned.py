@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from refimpl.kernels import activation, batch_norm, convolution, fully_connected, get, pooling, softmax
 from refimpl.kernels.foundation import LOOPS, Buffer, buffer, plain_kernels
 from refimpl.kernels.foundation.loop import _CHOICE
-from refimpl.kernels.shared import rnn_products
+from refimpl.kernels.shared import pooling_windows, rnn_products
 from refimpl.kernels.tuned import convolution_rows, kernel
 
 from . import protected
@@ -319,7 +319,8 @@ def test_way_back_through_maxima(planes, width, height, seed):
     values = np.array([-np.inf, -2, 0, 1, 2, np.inf, np.nan], np.float32)
     data = values[rng.integers(0, len(values), (planes, height, width))]
     head = dyadic(rng, (planes, height // 2, width // 2))
-    numbers = (height, width, height // 2, width // 2, planes, float(np.finfo(np.float32).min))
+    g = pooling_windows.Geometry(planes, 1, height, width, 1, height // 2, width // 2, average=0)
+    numbers = (float(np.finfo(np.float32).min), g)
     call = (pooling.MAX_PAIRS_BACK, [head, data], data.shape, numbers)
     np.testing.assert_array_equal(called(*call), plainly(*call))
 
