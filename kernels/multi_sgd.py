@@ -9,8 +9,8 @@
     ...     momentum=0.5, num_weights=2)
     ([1.44, 2.58], [3.3])
 
-[multi_sgd/preloaded] operators whose names begin with preloaded_ take lrs and wds as their last two inputs, so that
-    other operators may compute them.
+[multi_sgd/preloaded] preloaded_multi_sgd_update and the others whose names begin so take the rates as two last inputs,
+    lrs and wds, so that other operators may compute them.
     >>> run("preloaded_multi_sgd_update", [1, 2], [0.5, -1], [3], [1], [0.1, 0.2], [0.1, 0], num_weights=2)
     ([0.94, 2.08], [2.8])
 
