@@ -11,7 +11,6 @@ from ..ndarray import NDArray
 from .base import BaseSparseNDArray, dense_of
 
 
-@decides("Sparse/layouts")
 class CSRNDArray(BaseSparseNDArray):
     """A matrix whose row ``i`` holds ``data[indptr[i]:indptr[i + 1]]`` in columns ``indices[...]``, else zeros.
 

@@ -12,7 +12,6 @@ from ..ndarray import NDArray
 from .base import BaseSparseNDArray, dense_of
 
 
-@decides("Sparse/layouts")
 class RowSparseNDArray(BaseSparseNDArray):
     """An array of which some rows are stored: row ``indices[i]`` is ``data[i]``, all others are zero.
 
