@@ -171,9 +171,7 @@ class NDArray(ArrayMethods):
                 warnings.warn("You are attempting to copy an array to itself", RuntimeWarning, stacklevel=2)
                 return False
             if other.shape != self.shape:
-                raise refusal(
-                    "NDArray/copy-shape", f"cannot copy an array of shape {self.shape} to {other.shape}"
-                )
+                raise refusal("NDArray/copy-shape", f"cannot copy an array of shape {self.shape} to {other.shape}")
             tape.require_writable(other)
             dense.hand_over(self._buffer, other._buffer, other._ctx)
             return other
@@ -197,7 +195,6 @@ class NDArray(ArrayMethods):
 
     # --- indexing --------------------------------------------------------------------------------
 
-    @decides("NDArray/view")
     def _shared(self, shape: Shape, start: int) -> NDArray:
         """A view of ``prod(shape)`` elements from element ``start``."""
         memory = self._buffer  # a view holds values when the bytes do: nobody needs to wait for it
@@ -275,7 +272,6 @@ class NDArray(ArrayMethods):
 
     # --- gradients -------------------------------------------------------------------------------
 
-    @decides("autograd/attach")
     def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
         """Make this array a variable whose gradient ``backward`` writes into ``self.grad``.
 
