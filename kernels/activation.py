@@ -47,6 +47,7 @@ from .foundation import (
     Case,
     Loop,
     Op,
+    decides,
     items,
     register,
     require,
@@ -200,6 +201,7 @@ def forward(p, data, out):
     MAP[curve(p, data)](data, out, data.size)
 
 
+@decides("Activation/relu-zero")
 def backward(p, head, seen, d_data):
     if d_data is not None:
         CHAIN[curve(p, head)](head, seen, d_data, head.size)

@@ -124,6 +124,7 @@ _register("argmax", SEEK_LARGEST)
 _register("argmin", SEEK_SMALLEST)
 register(Op(
     name="argmax_channel", doc=__doc__, infer=infer_channel, forward=forward_channel,
+    no_gradient_clause="argmax_channel/axis",
     cases=lambda draw: Case({}, {"data": draw.shape(2, 4)}, {"data": "any"}),
     refusals={"argmax_channel/axis": {"shapes": {"data": (3,)}}},
 ))

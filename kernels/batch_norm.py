@@ -59,7 +59,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, Case, Loop, Op, items, merge, normal_axis, refusal, register, scratch
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Loop,
+    Op,
+    decides,
+    items,
+    merge,
+    normal_axis,
+    refusal,
+    register,
+    scratch,
+)
 from .tuned import sums as tuned
 
 
@@ -223,6 +235,7 @@ def forward(p, data, gamma, beta, moving_mean, moving_var, out, mean, var, *, is
     NORMALISE(data, gamma, beta, mean, var, out, outer, channels, inner)
 
 
+@decides("BatchNorm/moving-average")
 def backward(p, head, *others, is_train):
     *_, data, gamma, mean, var, moving_mean, moving_var, d_data, d_gamma, d_beta, _, _ = others
     outer, channels, inner = sides(p, data)

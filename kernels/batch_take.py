@@ -173,6 +173,6 @@ register(Op(
 ))
 register(Op(
     name="_onehot_encode", doc=__doc__, inputs=("lhs", "rhs"), infer=infer_hot, infer_type=type_hot,
-    forward=forward_hot, inplace=((1, 0),), cases=cases_hot,
+    forward=forward_hot, inplace=((1, 0),), cases=cases_hot, no_gradient_clause="_onehot_encode/rows",
     refusals={"_onehot_encode/shape": {"shapes": {"lhs": (3,), "rhs": (2, 3)}}},
 ))

@@ -37,7 +37,7 @@
 from .foundation import UNKNOWN, Case, Loop, Op, either, items, merge, register, scratch, told
 from .foundation import broadcast as broadcast_shapes
 from .foundation.pairs import PAIRS
-from .foundation.walks import offset_of, rows_of
+from .foundation.walks import RowSizes, offset_of, rows_of
 from .reduce import sum_into
 from .shared.terms import PAIR_SLOPES, Term
 
@@ -59,50 +59,50 @@ def infer(p, ins, outs):
 # --- loops ---------------------------------------------------------------------------------------
 
 
-def map_rows(a, b, out, rows, length, rank, sides, a_steps, b_steps, a_step, b_step):
+def map_rows(a, b, out, sides, a_steps, b_steps, g: RowSizes):
     """Along a row each operand either advances by one or stands still."""
-    for r in items(rows):
-        i = offset_of(r, sides, a_steps, rank)
-        j = offset_of(r, sides, b_steps, rank)
-        o = r * length
-        if a_step == 0:
-            for c in range(length):
+    for r in items(g.rows):
+        i = offset_of(r, sides, a_steps, g.rank)
+        j = offset_of(r, sides, b_steps, g.rank)
+        o = r * g.length
+        if g.a_step == 0:
+            for c in range(g.length):
                 out[o + c] = formula(a[i], b[j + c])  # noqa: F821  # bound by Loop
-        elif b_step == 0:
-            for c in range(length):
+        elif g.b_step == 0:
+            for c in range(g.length):
                 out[o + c] = formula(a[i + c], b[j])  # noqa: F821
         else:
-            for c in range(length):
+            for c in range(g.length):
                 out[o + c] = formula(a[i + c], b[j + c])  # noqa: F821
 
 
-def map_rows_cuda(a, b, out, rows, length, rank, sides, a_steps, b_steps, a_step, b_step):
+def map_rows_cuda(a, b, out, sides, a_steps, b_steps, g: RowSizes):
     """The same with one element per item."""
-    for t in items(rows * length):
-        r = t // length
-        c = t - r * length
-        i = offset_of(r, sides, a_steps, rank) + c * a_step
-        j = offset_of(r, sides, b_steps, rank) + c * b_step
+    for t in items(g.rows * g.length):
+        r = t // g.length
+        c = t - r * g.length
+        i = offset_of(r, sides, a_steps, g.rank) + c * g.a_step
+        j = offset_of(r, sides, b_steps, g.rank) + c * g.b_step
         out[t] = formula(a[i], b[j])  # noqa: F821  # bound by Loop
 
 
-def chain_rows(head, a, b, full, rows, length, rank, sides, a_steps, b_steps, a_step, b_step):
+def chain_rows(head, a, b, full, sides, a_steps, b_steps, g: RowSizes):
     """full = head . slope, in the output's shape."""
-    for r in items(rows):
-        i = offset_of(r, sides, a_steps, rank)
-        j = offset_of(r, sides, b_steps, rank)
-        o = r * length
-        for c in range(length):
-            full[o + c] = head[o + c] * slope(a[i + c * a_step], b[j + c * b_step])  # noqa: F821  # bound by Loop
+    for r in items(g.rows):
+        i = offset_of(r, sides, a_steps, g.rank)
+        j = offset_of(r, sides, b_steps, g.rank)
+        o = r * g.length
+        for c in range(g.length):
+            full[o + c] = head[o + c] * slope(a[i + c * g.a_step], b[j + c * g.b_step])  # noqa: F821  # bound by Loop
 
 
-def chain_rows_cuda(head, a, b, full, rows, length, rank, sides, a_steps, b_steps, a_step, b_step):
+def chain_rows_cuda(head, a, b, full, sides, a_steps, b_steps, g: RowSizes):
     """The same with one element per item."""
-    for t in items(rows * length):
-        r = t // length
-        c = t - r * length
-        i = offset_of(r, sides, a_steps, rank) + c * a_step
-        j = offset_of(r, sides, b_steps, rank) + c * b_step
+    for t in items(g.rows * g.length):
+        r = t // g.length
+        c = t - r * g.length
+        i = offset_of(r, sides, a_steps, g.rank) + c * g.a_step
+        j = offset_of(r, sides, b_steps, g.rank) + c * g.b_step
         full[t] = head[t] * slope(a[i], b[j])  # noqa: F821  # bound by Loop
 
 

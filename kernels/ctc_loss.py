@@ -68,6 +68,7 @@ from .foundation import (
     Case,
     Loop,
     Op,
+    decides,
     items,
     merge,
     register,
@@ -147,19 +148,33 @@ def skips(label, start, s):
     return s % 2 == 1 and s > 1 and truncated(label[start + s // 2]) != truncated(label[start + s // 2 - 1])
 
 
-def likelihood(
-    data, label, times_of, labels_of, loss, slope, ahead, behind, times, batch, classes, labels, blank, end,
-    uses_times, uses_labels,
-):  # fmt: skip
+class Sequences(NamedTuple):
+    """Sides of data, (times, batch, classes), and of label, (batch, labels), and how these are read.
+
+    ``blank`` is the class of the blank, ``end`` the label that ends a row.
+    """
+
+    times: int
+    batch: int
+    classes: int
+    labels: int
+    blank: int
+    end: int
+    uses_times: bool
+    uses_labels: bool
+
+
+def likelihood(data, label, times_of, labels_of, loss, slope, ahead, behind, g: Sequences):
     """loss and its slope (times, batch, classes), which holds log probabilities meanwhile.
 
     ``ahead`` (batch, times, places) sums the paths up to a time, ``behind`` (batch, places) those after it.
     """
+    times, batch, classes, labels, blank = g.times, g.batch, g.classes, g.labels, g.blank
     for row in items(batch):
-        last = cut(times_of[row], times) if uses_times else times
+        last = cut(times_of[row], times) if g.uses_times else times
         start, most = row * labels, 2 * labels + 1
-        count = cut(labels_of[row], labels) if uses_labels else 0
-        while not uses_labels and count < labels and label[start + count] != end:
+        count = cut(labels_of[row], labels) if g.uses_labels else 0
+        while not g.uses_labels and count < labels and label[start + count] != g.end:
             count += 1
         needed, unknown = count, False
         for i in range(start, start + count):
@@ -233,16 +248,17 @@ LIKELIHOOD, SCALE = Loop(likelihood), Loop(scale)
 # --- the operator -------------------------------------------------------------------------------
 
 
+@decides("CTCLoss/data-lengths", "CTCLoss/label-lengths")
 def forward(p, data, label, data_lengths, label_lengths, loss, slope):
     (times, batch, classes), labels = data.shape, label.shape[1]
     most = 2 * labels + 1
     ahead, behind = scratch(data, batch * times * most, batch * most)
     first = p.blank_label == "first"
-    LIKELIHOOD(
-        data, label, data if data_lengths is None else data_lengths, data if label_lengths is None else label_lengths,
-        loss, slope, ahead, behind, times, batch, classes, labels, 0 if first else classes - 1, 0 if first else -1,
-        p.use_data_lengths, p.use_label_lengths,
-    )
+    times_of, labels_of = (data if lengths is None else lengths for lengths in (data_lengths, label_lengths))
+    LIKELIHOOD(data, label, times_of, labels_of, loss, slope, ahead, behind, Sequences(
+        times=times, batch=batch, classes=classes, labels=labels, blank=0 if first else classes - 1,
+        end=0 if first else -1, uses_times=p.use_data_lengths, uses_labels=p.use_label_lengths,
+    ))
 
 
 def backward(p, head, slope, d_data, *others):

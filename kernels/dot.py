@@ -42,7 +42,7 @@ from math import prod
 from typing import Literal, NamedTuple
 
 from .foundation import Buffer, Case, Op, agree, merge, require
-from .fully_connected import multiply
+from .fully_connected import multiply, product_of
 from .multilinear import register_multilinear
 
 
@@ -93,25 +93,20 @@ def infer_batch(p, ins, outs):
 # --- the operators ------------------------------------------------------------------------------
 
 
-def strides(flip, rows, columns):
-    """Distances between rows and between columns of a (rows, columns) matrix, stored flipped or not."""
-    return (1, rows) if flip else (columns, 1)
-
-
 def multiply_matrices(p, lhs, rhs, out, n, m, k):
-    multiply(lhs, rhs, out, n, m, k, *strides(p.transpose_a, n, k), *strides(p.transpose_b, k, m))
+    multiply(lhs, rhs, out, product_of(n, k, m, p.transpose_a, p.transpose_b))
 
 
 def gradients_of_matrices(p, head, lhs, rhs, d_lhs, d_rhs, n, m, k):
     a, b = p.transpose_a, p.transpose_b
     if d_lhs is not None and a:
-        multiply(rhs, head, d_lhs, k, n, m, *strides(b, k, m), *strides(True, m, n))
+        multiply(rhs, head, d_lhs, product_of(k, m, n, b, transpose_b=True))
     elif d_lhs is not None:
-        multiply(head, rhs, d_lhs, n, k, m, *strides(False, n, m), *strides(not b, m, k))
+        multiply(head, rhs, d_lhs, product_of(n, m, k, transpose_b=not b))
     if d_rhs is not None and b:
-        multiply(head, lhs, d_rhs, m, k, n, *strides(True, m, n), *strides(a, n, k))
+        multiply(head, lhs, d_rhs, product_of(m, n, k, True, a))
     elif d_rhs is not None:
-        multiply(lhs, head, d_rhs, k, m, n, *strides(not a, k, n), *strides(False, n, m))
+        multiply(lhs, head, d_rhs, product_of(k, n, m, transpose_a=not a))
 
 
 def sides(p, lhs, rhs):

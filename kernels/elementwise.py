@@ -145,7 +145,7 @@ def _register(name, row, aliases):
         name=name, doc=__doc__, inputs=("lhs", "rhs"), infer=same_shape("elementwise/shape"),
         forward=forward, backward=backward, gradient=gradient,
         needs=("lhs", "rhs") if backward else (), inplace=((0, 0), (1, 0)), aliases=aliases,
-        cases=cases,
+        cases=cases, no_gradient_clause="elementwise/grad-add",
         refusals={"elementwise/shape": {"shapes": {"lhs": (2, 3), "rhs": (2, 1)}}},
     ))
 

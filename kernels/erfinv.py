@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from .foundation import scalar
+from .foundation import decides, scalar
 from .unary import OUT, register_unary
 
 HALF_ROOT_PI = math.sqrt(math.pi) / 2.0
@@ -38,6 +38,7 @@ def erfinv(x):
 
 
 @scalar
+@decides("erfinv/slope")
 def erfinv_slope(y):
     return HALF_ROOT_PI * math.exp(np.float64(y) * y)
 

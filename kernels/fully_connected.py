@@ -27,6 +27,7 @@
     [[0.0]]
 """
 
+from functools import lru_cache
 from math import prod
 from typing import Annotated, NamedTuple
 
@@ -120,13 +121,32 @@ PRODUCT = Loop(product, cuda_function=product_cuda, tuned=gemm.product)
 TURN, ADD_BIAS, SUM_ROWS = Loop(turn), Loop(add_bias), Loop(sum_rows)
 
 
-def multiply(a, b, out, n, m, k, a_row, a_step, b_row, b_step):
-    """``product``; where no twin does that, a right operand stored column by column is turned first."""
-    if b_step != 1 and out.dtype != np.float32:
-        (turned,) = scratch(out, k * m)
-        TURN(b, turned, k, m, b_row, b_step)
-        b, b_row, b_step = turned, m, 1
-    PRODUCT(a, b, out, n, m, k, a_row, a_step, b_row, b_step)
+class Product(NamedTuple):
+    """The numbers of ``product``, in its order: sides, then steps from row to row and from column to column."""
+
+    n: int
+    m: int
+    k: int
+    a_row: int
+    a_step: int
+    b_row: int
+    b_step: int
+
+
+@lru_cache(maxsize=4096)
+def product_of(n, k, m, transpose_a=False, transpose_b=False):
+    """a (n, k) . b (k, m), each stored row by row, or as its transpose."""
+    a_steps, b_steps = (1, n) if transpose_a else (k, 1), (1, k) if transpose_b else (m, 1)
+    return Product(n, m, k, *a_steps, *b_steps)
+
+
+def multiply(a, b, out, g):
+    """``product``; where no twin computes that, a right operand stored column by column is copied first."""
+    if g.b_step != 1 and out.dtype != np.float32:
+        (copied,) = scratch(out, g.k * g.m)
+        TURN(b, copied, g.k, g.m, g.b_row, g.b_step)
+        b, g = copied, g._replace(b_row=g.m, b_step=1)
+    PRODUCT(a, b, out, *g)
 
 
 # --- the operator -------------------------------------------------------------------------------
@@ -135,7 +155,7 @@ def multiply(a, b, out, n, m, k, a_row, a_step, b_row, b_step):
 def forward(p, data, weight, bias, out):
     n, k = rows_and_columns(p, data.shape)
     m = p.num_hidden
-    multiply(data, weight, out, n, m, k, k, 1, 1, k)
+    multiply(data, weight, out, product_of(n, k, m, transpose_b=True))
     if bias is not None:
         ADD_BIAS(bias, out, n, m)
 
@@ -144,9 +164,9 @@ def backward(p, head, data, weight, d_data, d_weight, d_bias):
     n, k = rows_and_columns(p, data.shape)
     m = p.num_hidden
     if d_data is not None:
-        multiply(head, weight, d_data, n, k, m, m, 1, k, 1)
+        multiply(head, weight, d_data, product_of(n, m, k))
     if d_weight is not None:
-        multiply(head, data, d_weight, m, k, n, 1, m, k, 1)
+        multiply(head, data, d_weight, product_of(m, n, k, transpose_a=True))
     if d_bias is not None:
         SUM_ROWS(head, d_bias, n, m)
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, Case, Op, merge, register, require, scalar
+from .foundation import UNKNOWN, Case, Op, decides, merge, register, require, scalar
 from .foundation.walks import reduction_of
 from .reduce import reducer
 
@@ -49,6 +49,7 @@ def count_one(total, x):
 COUNT = reducer(count_one)
 
 
+@decides("_contrib_getnnz/count")
 def forward(p, data, out):
     rows, columns = data.shape
     kept = {None: (1, 1), 0: (1, columns), 1: (rows, 1)}[p.axis]
@@ -63,4 +64,5 @@ def cases(draw):
 register(Op(
     name="_contrib_getnnz", doc=__doc__, params=Params, infer=infer, infer_type=infer_type, forward=forward,
     cases=cases, refusals={"_contrib_getnnz/shape": {"shapes": {"data": (4,)}}},
+    no_gradient_clause="_contrib_getnnz/gradient",
 ))

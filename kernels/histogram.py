@@ -127,6 +127,7 @@ def cases(draw):
 register(Op(
     name="_histogram", doc=__doc__, params=Params, inputs=inputs, all_inputs=("data", "bins"),
     outputs=("output0", "output1"), infer=infer, infer_type=infer_type, forward=forward, cases=cases,
+    no_gradient_clause="_histogram/gradient",
     refusals={
         "_histogram/parameters": {"params": {"bin_cnt": 3}, "shapes": {"data": (4,)}},
         "_histogram/shape": {"shapes": {"data": (4,), "bins": (1,)}},

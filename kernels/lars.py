@@ -103,6 +103,7 @@ def cases_rates(draw):
 register(Op(
     name="multi_sum_sq", doc=__doc__, params=SumParams, variadic="num_arrays", all_inputs=("array_",), infer=infer,
     infer_type=floating(infer_type), forward=forward_sums, cases=cases_sums,
+    no_gradient_clause="lars/gradient",
     refusals={
         "types/one-dtype": {"shapes": {"args": [(2,), (3,)]}, "dtypes": {"args": ["float32", "float64"]}},
         "lars/shape": {"params": {}, "shapes": {"args": [(2,)], "output": (2,)}},
@@ -112,7 +113,7 @@ register(Op(
 register(Op(
     name="multi_lars", doc=__doc__, params=RateParams, inputs=("lrs", "weights_sum_sq", "grads_sum_sq", "wds"),
     infer=same_shape("lars/shape"), infer_type=floating(same_type), forward=forward_rates, inplace=((0, 0),),
-    cases=cases_rates,
+    cases=cases_rates, no_gradient_clause="lars/gradient",
     refusals={
         "lars/shape": {"params": {"eta": 1, "eps": 1}, "shapes": {"lrs": (2,), "wds": (3,)}},
         "updates/floating": {"params": {"eta": 1, "eps": 1}, "shapes": {"lrs": (2,)}, "dtypes": {"lrs": "int32"}},

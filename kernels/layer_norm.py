@@ -47,6 +47,7 @@
 [layer-norm/types] all inputs and outputs have one floating-point type.
 """
 
+from functools import lru_cache
 from math import prod, sqrt
 from typing import NamedTuple
 
@@ -64,6 +65,7 @@ from .foundation import (
     register,
     require,
     same_type,
+    scalar,
     scratch,
 )
 from .foundation.loops import outer_side_inner
@@ -151,65 +153,83 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# Row r holds ``side`` elements in steps of ``inner``, those that are averaged. Element i of row r has the weight
-# gamma[i] where weights lie ``along`` the row (``count`` is 1 then), else gamma[r % count].
 
 
-def row_statistics(data, mean, std, rows, side, inner, eps):
-    for r in items(rows):
-        start = (r // inner) * (side - 1) * inner + r
+class NormalisedRows(NamedTuple):
+    """``rows`` rows, each of the ``side`` elements that are averaged together, ``inner`` apart.
+
+    Where ``along`` is 1, element i of every row has the weight gamma[i], and ``count`` is 1. Where it is 0, all of row
+    r has the weight gamma[r % count].
+    """
+
+    rows: int
+    side: int
+    inner: int
+    along: int
+    count: int
+
+
+@scalar
+def row_start(r, g):
+    """Where row ``r`` begins."""
+    return (r // g.inner) * (g.side - 1) * g.inner + r
+
+
+def row_statistics(data, mean, std, eps, g: NormalisedRows):
+    for r in items(g.rows):
+        start = row_start(r, g)
         total = np.float64(0)
-        for i in range(side):
-            total += data[start + i * inner]
-        centre = total / side
+        for i in range(g.side):
+            total += data[start + i * g.inner]
+        centre = total / g.side
         total = np.float64(0)
-        for i in range(side):
-            total += (data[start + i * inner] - centre) * (data[start + i * inner] - centre)
+        for i in range(g.side):
+            total += (data[start + i * g.inner] - centre) * (data[start + i * g.inner] - centre)
         mean[r] = centre
-        std[r] = sqrt(total / side + eps)
+        std[r] = sqrt(total / g.side + eps)
 
 
-def normalise_rows(data, gamma, beta, mean, std, out, rows, side, inner, along, count):
-    for r in items(rows):
-        start = (r // inner) * (side - 1) * inner + r
+def normalise_rows(data, gamma, beta, mean, std, out, g: NormalisedRows):
+    for r in items(g.rows):
+        start = row_start(r, g)
         centre, scale = mean[r], std[r]
-        for i in range(side):
-            k = i * along + r % count
-            at = start + i * inner
+        for i in range(g.side):
+            k = i * g.along + r % g.count
+            at = start + i * g.inner
             out[at] = (data[at] - centre) / scale * gamma[k] + beta[k]
 
 
-def through_rows(head, d_mean, d_std, data, gamma, mean, std, d_data, rows, side, inner, along, count, seen):
+def through_rows(head, d_mean, d_std, data, gamma, mean, std, d_data, seen, g: NormalisedRows):
     """Gradient by data; d_mean and d_std are heads of their own where these outputs are ``seen``."""
-    for r in items(rows):
-        start = (r // inner) * (side - 1) * inner + r
+    for r in items(g.rows):
+        start = row_start(r, g)
         centre, scale = np.float64(mean[r]), np.float64(std[r])
         level, slope = np.float64(0), np.float64(0)
-        for i in range(side):
-            at = start + i * inner
-            weighed = head[at] * gamma[i * along + r % count]
+        for i in range(g.side):
+            at = start + i * g.inner
+            weighed = head[at] * gamma[i * g.along + r % g.count]
             level += weighed
             slope += weighed * ((data[at] - centre) / scale)
         if seen:
             level -= d_mean[r] * scale
             slope -= d_std[r] * scale
-        level /= side
-        slope /= side
-        for i in range(side):
-            at = start + i * inner
-            weighed = head[at] * gamma[i * along + r % count]
+        level /= g.side
+        slope /= g.side
+        for i in range(g.side):
+            at = start + i * g.inner
+            weighed = head[at] * gamma[i * g.along + r % g.count]
             d_data[at] = (weighed - level - (data[at] - centre) / scale * slope) / scale
 
 
-def collect_weights(head, data, mean, std, d_gamma, d_beta, n, rows, side, inner, along, count):
+def collect_weights(head, data, mean, std, d_gamma, d_beta, n, g: NormalisedRows):
     """Gradients of the ``n`` weights and shifts, over all elements that they apply to."""
     for k in items(n):
         dot, total = np.float64(0), np.float64(0)
-        for r in range(k * (1 - along), rows, count):
-            start = (r // inner) * (side - 1) * inner + r
+        for r in range(k * (1 - g.along), g.rows, g.count):
+            start = row_start(r, g)
             centre, scale = np.float64(mean[r]), np.float64(std[r])
-            for i in range(k * along, k + 1 if along else side):
-                at = start + i * inner
+            for i in range(k * g.along, k + 1 if g.along else g.side):
+                at = start + i * g.inner
                 total += head[at]
                 dot += head[at] * ((data[at] - centre) / scale)
         d_gamma[k] = dot
@@ -223,39 +243,44 @@ THROUGH_ROWS, COLLECT_WEIGHTS = Loop(through_rows), Loop(collect_weights)
 # --- the operators ------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=4096)
 def rows_of_layer(p, shape):
     outer, side, inner = outer_side_inner(shape, p.axis % len(shape))
-    return outer * inner, side, inner, 1, 1
+    return NormalisedRows(rows=outer * inner, side=side, inner=inner, along=1, count=1)
 
 
+@lru_cache(maxsize=4096)
 def rows_of_group(p, shape):
-    return shape[0] * p.num_groups, shape[1] // p.num_groups * prod(shape[2:]), 1, 0, p.num_groups
+    batch, channels, *rest = shape
+    side = channels // p.num_groups * prod(rest)
+    return NormalisedRows(rows=batch * p.num_groups, side=side, inner=1, along=0, count=p.num_groups)
 
 
+@lru_cache(maxsize=4096)
 def rows_of_instance(p, shape):
-    return shape[0] * shape[1], prod(shape[2:]), 1, 0, shape[1]
+    batch, channels, *rest = shape
+    return NormalisedRows(rows=batch * channels, side=prod(rest), inner=1, along=0, count=channels)
 
 
 def normaliser(rows_of):
     """forward and backward of the operator whose rows ``rows_of(p, shape)`` tells."""
 
     def forward(p, data, gamma, beta, out, mean, std):
-        rows, side, inner, along, count = rows_of(p, data.shape)
-        ROW_STATISTICS(data, mean, std, rows, side, inner, p.eps)
-        NORMALISE_ROWS(data, gamma, beta, mean, std, out, rows, side, inner, along, count)
+        g = rows_of(p, data.shape)
+        ROW_STATISTICS(data, mean, std, p.eps, g)
+        NORMALISE_ROWS(data, gamma, beta, mean, std, out, g)
 
     def backward(p, head, *others):
         *heads, data, gamma, d_data, d_gamma, d_beta = others
-        numbers = rows_of(p, data.shape)
-        rows, side, inner = numbers[:3]
-        mean, std, spare = scratch(data, rows, rows, gamma.size)
-        ROW_STATISTICS(data, mean, std, rows, side, inner, p.eps)
+        g = rows_of(p, data.shape)
+        mean, std, spare = scratch(data, g.rows, g.rows, gamma.size)
+        ROW_STATISTICS(data, mean, std, p.eps, g)
         if d_data is not None:
-            seen = heads or (mean, std)  # not read where there are none
-            THROUGH_ROWS(head, *seen, data, gamma, mean, std, d_data, *numbers, len(heads))
+            d_mean, d_std = heads or (mean, std)  # not read where there are no such heads
+            THROUGH_ROWS(head, d_mean, d_std, data, gamma, mean, std, d_data, len(heads), g)
         if d_gamma is not None or d_beta is not None:
             targets = [spare if target is None else target for target in (d_gamma, d_beta)]
-            COLLECT_WEIGHTS(head, data, mean, std, *targets, gamma.size, *numbers)
+            COLLECT_WEIGHTS(head, data, mean, std, *targets, gamma.size, g)
 
     return forward, backward
 

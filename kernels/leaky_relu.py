@@ -45,7 +45,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, merge, register, require, scalar
+from .foundation import Case, Loop, Op, decides, items, merge, register, require, scalar
 from .foundation.quirk import declare
 from .multilinear import register_once
 from .shared.random_streams import draws, unit_double, unit_single
@@ -241,6 +241,7 @@ def fill_slopes(p, mask, is_train, rng):
         SET_SLOPES(mask, mask.size, float((lower + upper) / np.float32(2)))
 
 
+@decides("LeakyReLU/parameters")
 def forward(p, data, gamma, out, mask=None, *, is_train, rng):
     if gamma is not None:
         MAP_CHANNELS(data, gamma, out, *rows_channels_inner(data, gamma))
@@ -251,6 +252,7 @@ def forward(p, data, gamma, out, mask=None, *, is_train, rng):
         CURVES[p.act_type][0](data, out, data.size, float(np.float32(p.slope)))
 
 
+@decides("LeakyReLU/at-zero", "LeakyReLU/gamma-sum")
 def backward(p, head, data, *others, is_train):
     *slopes, d_data, d_gamma = others
     if d_gamma is not None:  # first, because d_data may overwrite the head

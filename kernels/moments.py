@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .foundation import Case, Loop, Op, Shape, items, merge, register, require, scratch
-from .foundation.walks import offset_of, reduction_of, rows_of
+from .foundation.walks import GroupSizes, RowSizes, offset_of, reduction_of, rows_of
 
 
 class Params(NamedTuple):
@@ -51,35 +51,34 @@ def infer(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def measure(
-    data, mean, variance, count,
-    n, kept_rank, kept_sides, kept_steps, rows, length, rank, sides, steps, step,
-):
-    for t in items(n):
-        base = offset_of(t, kept_sides, kept_steps, kept_rank)
+def measure(data, mean, variance, count, kept_sides, kept_steps, sides, steps, g: GroupSizes):
+    """Mean and variance of the ``count`` elements of each group, in C order."""
+    for t in items(g.n):
+        base = offset_of(t, kept_sides, kept_steps, g.kept_rank)
         total = np.float64(0)
-        for r in range(rows):
-            at = base + offset_of(r, sides, steps, rank)
-            for c in range(length):
-                total += data[at + c * step]
+        for r in range(g.rows):
+            at = base + offset_of(r, sides, steps, g.rank)
+            for c in range(g.length):
+                total += data[at + c * g.step]
         middle = total / count
         squares = np.float64(0)
-        for r in range(rows):
-            at = base + offset_of(r, sides, steps, rank)
-            for c in range(length):
-                apart = data[at + c * step] - middle
+        for r in range(g.rows):
+            at = base + offset_of(r, sides, steps, g.rank)
+            for c in range(g.length):
+                apart = data[at + c * g.step] - middle
                 squares += apart * apart
         mean[t] = middle
         variance[t] = squares / count
 
 
-def spread(head, head_variance, data, mean, d_data, count, rows, length, rank, sides, steps, step):
-    for r in items(rows):
-        t = offset_of(r, sides, steps, rank)
-        for c in range(length):
-            k = t + c * step
-            apart = 2.0 * (data[r * length + c] - mean[k])
-            d_data[r * length + c] = (head[k] + head_variance[k] * apart) / count
+def spread(head, head_variance, data, mean, d_data, count, sides, steps, g: RowSizes):
+    """Gradient by data; element c of row r belongs to group t + c * g.a_step."""
+    for r in items(g.rows):
+        t = offset_of(r, sides, steps, g.rank)
+        for c in range(g.length):
+            k = t + c * g.a_step
+            apart = 2.0 * (data[r * g.length + c] - mean[k])
+            d_data[r * g.length + c] = (head[k] + head_variance[k] * apart) / count
 
 
 MEASURE, SPREAD = Loop(measure), Loop(spread)
@@ -99,11 +98,8 @@ def backward(p, head, head_variance, data, d_data):
         # computed again, because the mean that was put out may be rounded to float16
         mean, variance = scratch(data, head.size, head.size, dtype=np.float64)
         forward(p, data, mean, variance)
-        w = rows_of(kept, kept, data.shape, data.device)
-        SPREAD(
-            head, head_variance, data, mean, d_data, data.size // mean.size,
-            w.rows, w.length, w.rank, w.sides, w.a_steps, w.a_step,
-        )
+        rows, count = rows_of(kept, kept, data.shape, data.device), data.size // mean.size
+        SPREAD(head, head_variance, data, mean, d_data, count, rows.sides, rows.a_steps, rows.g)
 
 
 def cases(draw):

@@ -56,7 +56,19 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Long, Loop, Op, Shape, items, merge, refusal, register, require
+from .foundation import (
+    Case,
+    Long,
+    Loop,
+    Op,
+    Shape,
+    decides,
+    items,
+    merge,
+    refusal,
+    register,
+    require,
+)
 from .shared.random_numbers import draw_alike
 from .shared.random_streams import (
     ROW,
@@ -153,6 +165,7 @@ def type_rule(default):
     return infer_type
 
 
+@decides("random/parameters")
 def rounded(value):
     """Round a parameter as MXNet stores it."""
     return float(np.float32(value))

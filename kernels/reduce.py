@@ -48,7 +48,8 @@ import numpy as np
 from .foundation import Case, Loop, Op, Shape, items, merge, register, require, require_some, scalar, scratch
 from .foundation.loops import COPY, GATHER, walk
 from .foundation.quirk import declare
-from .foundation.walks import offset_of, reduction_of, rows_of, stretched
+from .foundation.refusal import decides
+from .foundation.walks import GroupSizes, RowSizes, offset_of, reduction_of, rows_of, stretched
 from .multilinear import register_multilinear
 from .shared.terms import Term
 
@@ -171,6 +172,7 @@ def if_number(x, y):
 
 
 @scalar
+@decides("reduce/ties")
 def if_result(x, y):
     return 1 if x == y else 0
 
@@ -178,69 +180,65 @@ def if_result(x, y):
 # --- loops ---------------------------------------------------------------------------------------
 
 
-def reduce_rows(
-    data, out, start, count,
-    n, kept_rank, kept_sides, kept_steps, rows, length, rank, sides, steps, step,
-):
+def reduce_rows(data, out, start, count, kept_sides, kept_steps, sides, steps, g: GroupSizes):
     """out[t] = the elements of group t combined in C order; ``start`` has the type of the total."""
-    for t in items(n):
-        base = offset_of(t, kept_sides, kept_steps, kept_rank)
+    for t in items(g.n):
+        base = offset_of(t, kept_sides, kept_steps, g.kept_rank)
         total = start
-        for r in range(rows):
-            at = base + offset_of(r, sides, steps, rank)
-            for c in range(length):
-                total = combine(total, data[at + c * step])  # noqa: F821  # bound by Loop
+        for r in range(g.rows):
+            at = base + offset_of(r, sides, steps, g.rank)
+            for c in range(g.length):
+                total = combine(total, data[at + c * g.step])  # noqa: F821  # bound by Loop
         out[t] = finish(total, count)  # noqa: F821  # bound by Loop
 
 
-def spread(head, data, out, d_data, rows, length, rank, sides, steps, step):
+# In the loops below element c of row r belongs to group t + c * g.a_step.
+
+
+def spread(head, data, out, d_data, sides, steps, g: RowSizes):
     """d_data[i] = head . slope, with head and out of the group that element i belongs to."""
-    for r in items(rows):
-        t = offset_of(r, sides, steps, rank)
-        i = r * length
-        for c in range(length):
-            k = t + c * step
+    for r in items(g.rows):
+        t = offset_of(r, sides, steps, g.rank)
+        i = r * g.length
+        for c in range(g.length):
+            k = t + c * g.a_step
             d_data[i + c] = head[k] * slope(data[i + c], out[k])  # noqa: F821  # bound by Loop
 
 
-def spread_share(head, d_data, count, rows, length, rank, sides, steps, step):
-    for r in items(rows):
-        t = offset_of(r, sides, steps, rank)
-        for c in range(length):
-            d_data[r * length + c] = head[t + c * step] / count
+def spread_share(head, d_data, count, sides, steps, g: RowSizes):
+    for r in items(g.rows):
+        t = offset_of(r, sides, steps, g.rank)
+        for c in range(g.length):
+            d_data[r * g.length + c] = head[t + c * g.a_step] / count
 
 
-def spread_product(
-    head, data, others, zeros, d_data, skip_nan, rows, length, rank, sides, steps, step
-):
+def spread_product(head, data, others, zeros, d_data, skip_nan, sides, steps, g: RowSizes):
     """head . product of the other elements; ``others`` multiplies those of a group that are not 0."""
-    for r in items(rows):
-        t = offset_of(r, sides, steps, rank)
-        i = r * length
-        for c in range(length):
-            x = data[i + c]
-            product = others[t + c * step]
-            left = zeros[t + c * step] - (1 if x == 0 else 0)
+    for r in items(g.rows):
+        t = offset_of(r, sides, steps, g.rank)
+        i = r * g.length
+        for c in range(g.length):
+            x, k = data[i + c], t + c * g.a_step
+            product = others[k]
+            left = zeros[k] - (1 if x == 0 else 0)
             if left > 0 or (skip_nan and x != x):
                 product = 0
             elif x != 0:
                 product = product / x
-            d_data[i + c] = head[t + c * step] * product
+            d_data[i + c] = head[k] * product
 
 
-def spread_quotient(
-    head, data, others, zeros, d_data, skip_nan, rows, length, rank, sides, steps, step
-):
+def spread_quotient(head, data, others, zeros, d_data, skip_nan, sides, steps, g: RowSizes):
     """head . product / element, NaN where that is 0 / 0."""
-    for r in items(rows):
-        t = offset_of(r, sides, steps, rank)
-        i = r * length
-        for c in range(length):
-            x = data[i + c]
-            product = others[t + c * step]
-            if zeros[t + c * step] > 0:
+    for r in items(g.rows):
+        t = offset_of(r, sides, steps, g.rank)
+        i = r * g.length
+        for c in range(g.length):
+            x, k = data[i + c], t + c * g.a_step
+            product = others[k]
+            if zeros[k] > 0:
                 product = product * 0
-            d_data[i + c] = 0 if skip_nan and x != x else head[t + c * step] * (product / x)
+            d_data[i + c] = 0 if skip_nan and x != x else head[k] * (product / x)
 
 
 # --- the operators -------------------------------------------------------------------------------
@@ -275,8 +273,8 @@ def sum_into(data, target):
 def spreading(p, target):
     """The walk over ``target`` that finds each element's group."""
     kept = kept_shape(p, target.shape)
-    w = rows_of(kept, kept, target.shape, target.device)
-    return w.rows, w.length, w.rank, w.sides, w.a_steps, w.a_step
+    rows = rows_of(kept, kept, target.shape, target.device)
+    return rows.sides, rows.a_steps, rows.g
 
 
 def spread_sum(p, head, d_data):

@@ -82,12 +82,25 @@ from .dropout import CHOOSE, MULTIPLY
 from .foundation import UNKNOWN, AtLeast, AtMost, Case, Op, get, merge, register, require, same_type, scratch, told
 from .foundation.loops import COPY, FILL
 from .foundation.quirk import declare
-from .fully_connected import PRODUCT, TURN
+from .fully_connected import PRODUCT, TURN, product_of
 from .shared.random_streams import draws
 from .shared.rnn_cells import ADD_PARTS, MOVE_CELL, MOVE_GRU, NEW_GATE, SETTLE
 from .shared.rnn_gradient import Backward
-from .shared.rnn_layout import bounds, drops, inputs, needs, outputs, part, places, row, sizes_of, visible
-from .shared.rnn_products import BY_KEPT, KEEP, room_for
+from .shared.rnn_layout import (
+    cells_of,
+    directions,
+    drops,
+    inputs,
+    limits_of,
+    needs,
+    outputs,
+    part,
+    row,
+    sizes_of,
+    visible,
+    weights_of,
+)
+from .shared.rnn_products import kept_of, kept_size, multiply_by_kept
 
 _WHY = "done as documented"
 _DROPOUT = declare("rnn-no-dropout", "RNN/dropout", "float32 RNN drops nothing, even in training", _WHY)
@@ -124,7 +137,7 @@ def infer(p, ins, outs):
     rows = p.num_layers * s.ways
     shapes = {
         "data": (times, batch, data[2]), "output": (times, batch, s.wide), "sequence_length": (batch,),
-        "parameters": (places(p, data[2])[1] if told(data[2]) else UNKNOWN,),
+        "parameters": (directions(p, data[2])[1] if told(data[2]) else UNKNOWN,),
         "gates": (rows, times, s.gates, batch, s.size), "memory": (rows, times, batch, s.size),
         "layers": (p.num_layers - 1, times, batch, s.wide), "mask": (p.num_layers - 1, times, batch, s.wide),
         **dict.fromkeys(("state", "state_output"), (rows, batch, s.out)),
@@ -145,14 +158,14 @@ def infer_type(p, ins, outs):
     return ins, shown + [inner] * (len(outs) - count)
 
 
-def by_weights(source, parameters, start, turned, out, rows, inner, side):
-    """out (rows, side) = source (rows, inner) times the matrix (side, inner) of parameters, turned."""
-    matrix = part(parameters, start, side, inner)
-    if turned is None:
-        PRODUCT(source, matrix, out, rows, side, inner, inner, 1, 1, inner)
+def by_weights(source, weights, memory, out, rows):
+    """out = source . weights^T, which is copied into ``memory`` first where no twin computes the product."""
+    side, inner = weights.shape
+    if out.dtype != np.float64:
+        PRODUCT(source, weights, out, *product_of(rows, inner, side, transpose_b=True))
         return
-    TURN(matrix, turned, inner, side, 1, inner)
-    PRODUCT(source, turned, out, rows, side, inner, inner, 1, side, 1)
+    TURN(weights, memory, inner, side, 1, inner)
+    PRODUCT(source, memory, out, *product_of(rows, inner, side))
 
 
 # --- the operator -------------------------------------------------------------------------------
@@ -177,8 +190,8 @@ def forward(p, data, parameters, state, state_cell, lengths, *made, is_train, rn
     (times, batch, columns), s = data.shape, sizes_of(p)
     rows, side, area = times * batch, s.gates * s.size, batch * s.size
     wide = max(columns, s.wide)
-    x, h, turned, kept, kept_p, now, cell, hidden, projected, source = scratch(
-        data, rows * side, batch * side, side * wide, room_for(s.out, side), room_for(s.size, s.out), batch * s.out,
+    x, h, copied_w, memory_r, memory_p, now, cell, hidden, projected, source = scratch(
+        data, rows * side, batch * side, side * wide, kept_size(s.out, side), kept_size(s.size, s.out), batch * s.out,
         area, area, batch * s.out, rows * s.wide,
     )
     ends = lengths if lengths is not None else state
@@ -190,59 +203,55 @@ def forward(p, data, parameters, state, state_cell, lengths, *made, is_train, rn
     elif "mask" in made:
         FILL(made["mask"], 1.0, made["mask"].size)
     found = data
-    for index, (layer, way, inner, w, r, project, b, c) in enumerate(places(p, columns)[0]):
-        if layer and not way:
-            found = row(made["layers"], layer - 1)
+    for index, at in enumerate(directions(p, columns)[0]):
+        cells, weights = cells_of(p, times, batch, at.way), weights_of(p, parameters, at)
+        if at.layer and not at.way:
+            found = row(made["layers"], at.layer - 1)
             if drops(p) and is_train:
-                MULTIPLY(found, row(made["mask"], layer - 1), source, rows * s.wide)
+                MULTIPLY(found, row(made["mask"], at.layer - 1), source, rows * s.wide)
                 found = source
-        out = made["output"] if layer == p.num_layers - 1 else row(made["layers"], layer)
-        by_weights(found, parameters, w, turned if data.dtype == np.float64 else None, x, rows, inner, side)
-        KEEP(part(parameters, r, side, s.out), kept, s.out, side, 1, s.out)
-        biases = part(parameters, b, side), part(parameters, c, side)
+        out = made["output"] if at.layer == p.num_layers - 1 else row(made["layers"], at.layer)
+        by_weights(found, weights.w, copied_w, x, rows)
+        kept_r = kept_of(weights.r, memory_r, transpose=True)
+        kept_p = kept_of(weights.p, memory_p, transpose=True) if p.projection_size else None
         COPY(row(state, index), now, batch * s.out)
         if p.mode == "lstm":
             COPY(row(state_cell, index), cell, area)
-            if p.projection_size:
-                KEEP(part(parameters, project, s.out * s.size), kept_p, s.size, s.out, 1, s.size)
-        for t in range(times)[:: -1 if way else 1]:
-            BY_KEPT(now, kept, h, batch, side, s.out, s.out, 1)
+        for t in range(times)[:: cells.onward]:
+            multiply_by_kept(now, kept_r, h)
             gates = row(row(made["gates"], index), t)
             memory = row(row(made["memory"], index), t) if "memory" in made else None
-            parts = part(x, t * batch * side, batch, side), h, *biases, gates
-            reached = step(p, s, parts, memory, now, cell, hidden, (ends, t, p.use_sequence_length, batch))
-            if p.projection_size:
-                BY_KEPT(reached, kept_p, projected, batch, s.out, s.size, s.size, 1)
+            parts = part(x, t * batch * side, batch, side), h, weights.b, weights.c, gates
+            reached = step(p, parts, memory, now, cell, hidden, ends, t, cells)
+            if kept_p:
+                multiply_by_kept(reached, kept_p, projected)
                 reached = projected
-            SETTLE(
-                reached, ends, now, row(out, t), t, p.use_sequence_length, batch, s.out, s.wide, way * s.out
-            )
+            SETTLE(reached, ends, now, row(out, t), t, cells)
         if p.state_outputs:
             COPY(now, row(made["state_output"], index), batch * s.out)
             if p.mode == "lstm":
                 COPY(cell, row(made["statecell_output"], index), area)
 
 
-def step(p, s, parts, memory, now, cell, hidden, ends):
+def step(p, parts, memory, now, cell, hidden, lengths, t, cells):
     """One time of one direction; returns the new hidden state."""
-    gates, batch = parts[-1], ends[-1]
-    area = batch * s.size
-    ADD_PARTS(*parts, batch, 2 if p.mode == "gru" else s.gates, s.gates, s.size)
-    if s.gates == 1:
+    gates, area = parts[-1], cells.batch * cells.size
+    ADD_PARTS(*parts, 2 if p.mode == "gru" else cells.gates, cells)
+    if cells.gates == 1:
         MAP[p.mode[4:]](gates, gates, area)
         return gates
     first = part(gates, 0, 2 * area)
     MAP["sigmoid"](first, first, 2 * area)
     if p.mode == "gru":
-        NEW_GATE(*parts, memory, batch, s.size)
+        NEW_GATE(*parts, memory, cells)
     third = part(gates, 2 * area, area)
     MAP["tanh"](third, third, area)
     if p.mode == "gru":
-        MOVE_GRU(gates, now, hidden, batch, s.size)
+        MOVE_GRU(gates, now, hidden, cells)
         return hidden
     last = part(gates, 3 * area, area)
     MAP["sigmoid"](last, last, area)
-    MOVE_CELL(gates, cell, memory, *ends, s.size, *bounds(p), p.lstm_state_clip_nan)
+    MOVE_CELL(gates, cell, memory, lengths, t, cells, limits_of(p, gates.dtype.type))
     MAP["tanh"](memory, hidden, area)
     MULTIPLY(hidden, last, hidden, area)
     return hidden

@@ -171,5 +171,5 @@ for name, params, run, inputs, aliases, types in TABLE:
     register(Op(
         name=name, doc=__doc__, params=params, inputs=inputs, infer=infer, infer_type=floating(types),
         forward=run, mutates=inputs[2:], aux=inputs[2:], inplace=((0, 0),), aliases=aliases, cases=cases,
-        refusals=refusals,
+        refusals=refusals, no_gradient_clause="sgd/gradient",
     ))

@@ -58,12 +58,26 @@
     [[-4.0, 4.0]]
 """
 
+from functools import lru_cache
 from math import prod
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import AtLeast, AtMost, Case, Loop, Op, agree, items, merge, register, require, scratch
+from .foundation import (
+    AtLeast,
+    AtMost,
+    Case,
+    Loop,
+    Op,
+    agree,
+    decides,
+    items,
+    merge,
+    register,
+    require,
+    scratch,
+)
 from .foundation.loops import outer_side_inner, truncated, zero
 from .softmax import SOFTMAX, no_length
 
@@ -121,21 +135,36 @@ def count_valid(label, valid, n, ignore):
                 valid[0] += 1
 
 
-def class_slope(
-    out, label, d_data, valid, outer, side, inner, scale, on, off, ignore, use_ignore, by_valid, by_head,
-    head,
-):
-    for r in items(outer * inner):
-        start = (r // inner) * (side - 1) * inner + r
+class Slope(NamedTuple):
+    """How ``class_slope`` reads its arrays, which are (outer, side, inner), and the options of the gradient.
+
+    ``on`` is what the class of the label counts, ``off`` what each other class does.
+    """
+
+    outer: int
+    side: int
+    inner: int
+    scale: float
+    on: float
+    off: float
+    ignore: int
+    use_ignore: int
+    by_valid: int
+    by_head: int
+
+
+def class_slope(out, label, d_data, valid, head, g: Slope):
+    for r in items(g.outer * g.inner):
+        start = (r // g.inner) * (g.side - 1) * g.inner + r
         target = truncated(label[r])
-        ignored = use_ignore and target == ignore
-        factor = scale / max(valid[0], 1) if by_valid else scale * 1.0
-        for i in range(side):
-            share = out[start + i * inner]
-            slope = (share - (on if i == target else off)) * factor
-            if by_head:
-                slope *= head[start + i * inner]
-            d_data[start + i * inner] = 0.0 if ignored else slope
+        ignored = g.use_ignore and target == g.ignore
+        factor = g.scale / max(valid[0], 1) if g.by_valid else g.scale * 1.0
+        for i in range(g.side):
+            at = start + i * g.inner
+            slope = (out[at] - (g.on if i == target else g.off)) * factor
+            if g.by_head:
+                slope *= head[at]
+            d_data[at] = 0.0 if ignored else slope
 
 
 def probability_slope(out, label, d_data, n, scale, by_head, head):
@@ -160,10 +189,26 @@ def sides(p, shape):
     return shape[0], prod(shape[1:]), 1
 
 
+@lru_cache(maxsize=4096)
+def slope_of(p, shape, labels):
+    outer, side, inner = sides(p, shape)
+    alpha = 0.0 if p.multi_output else p.smooth_alpha
+    divisor = {"null": inner, "batch": labels, "valid": 1}[p.normalization]
+    return Slope(
+        outer=outer, side=side, inner=inner, scale=p.grad_scale / divisor, on=1.0 - alpha,
+        off=alpha / max(side - 1, 1), ignore=int(truncated(p.ignore_label)), use_ignore=int(p.use_ignore),
+        by_valid=int(p.normalization == "valid"), by_head=int(p.out_grad),
+    )
+
+
 def forward(p, data, label, out):
     SOFTMAX(data, out, no_length(data), *sides(p, data.shape), 1.0, False)
 
 
+@decides(
+    "SoftmaxOutput/label-order", "SoftmaxOutput/normalization", "SoftmaxOutput/ignore",
+    "SoftmaxOutput/smooth-alpha", "SoftmaxOutput/probabilities",
+)
 def backward(p, *buffers):
     *heads, label, out, d_data, d_label = buffers
     head = heads[0] if heads else out
@@ -173,17 +218,11 @@ def backward(p, *buffers):
     if label.shape == out.shape:
         PROBABILITY_SLOPE(out, label, d_data, out.size, p.grad_scale, p.out_grad, head)
         return
-    outer, side, inner = sides(p, out.shape)
-    alpha = 0.0 if p.multi_output else p.smooth_alpha
-    ignore, by_valid = int(truncated(p.ignore_label)), p.normalization == "valid"
+    g = slope_of(p, out.shape, label.size)
     (valid,) = scratch(out, 1, dtype=np.int64)
-    if by_valid:
-        COUNT_VALID(label, valid, label.size, ignore)
-    divisor = {"null": inner, "batch": label.size, "valid": 1}[p.normalization]
-    CLASS_SLOPE(
-        out, label, d_data, valid, outer, side, inner, p.grad_scale / divisor, 1.0 - alpha,
-        alpha / max(side - 1, 1), ignore, p.use_ignore, by_valid, p.out_grad, head,
-    )
+    if g.by_valid:
+        COUNT_VALID(label, valid, label.size, g.ignore)
+    CLASS_SLOPE(out, label, d_data, valid, head, g)
 
 
 def cases(draw):

@@ -27,7 +27,20 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, AtLeast, AtMost, Case, Loop, Op, items, merge, register, require, same_type
+from .foundation import (
+    UNKNOWN,
+    AtLeast,
+    AtMost,
+    Case,
+    Loop,
+    Op,
+    decides,
+    items,
+    merge,
+    register,
+    require,
+    same_type,
+)
 from .foundation.loops import COPY
 
 
@@ -86,6 +99,7 @@ def forward(p, data, moving_avg, out):
     COPY(data, out, data.size)
 
 
+@decides("IdentityAttachKLSparseReg/range")
 def backward(p, head, data, moving_avg, d_data, d_average):
     numbers = data.shape[0], data.shape[1], prod(data.shape[2:])
     MOVE_AVERAGE(data, moving_avg, *numbers, p.momentum)

@@ -23,7 +23,7 @@
 
 from typing import NamedTuple
 
-from .foundation import Case, Loop, Op, items, merge, register, require
+from .foundation import Case, Loop, Op, decides, items, merge, register, require
 from .foundation.loops import COPY, truncated, zero
 
 
@@ -72,6 +72,7 @@ def forward(p, data, label, out):
     COPY(data, out, data.size)
 
 
+@decides("SVMOutput/label")
 def backward(p, label, out, d_data, d_label):
     zero(d_label)
     if d_data is not None:

@@ -21,7 +21,7 @@
 
 import math
 
-from .foundation import scalar
+from .foundation import decides, scalar
 from .unary import IN, LINEAR, OUT, register_unary
 
 PER_RADIAN, PER_DEGREE = 180.0 / math.pi, math.pi / 180.0
@@ -60,6 +60,7 @@ def arcsin(x):
 
 
 @scalar
+@decides("trigonometry/edges")
 def arcsin_slope(x):
     return 1 / math.sqrt(1 - x * x)
 
@@ -70,6 +71,7 @@ def arccos(x):
 
 
 @scalar
+@decides("trigonometry/edges")
 def arccos_slope(x):
     return -1 / math.sqrt(1 - x * x)
 

@@ -44,7 +44,7 @@ import math
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, register, same_shape, scalar
+from .foundation import Case, Loop, Op, decides, items, register, same_shape, scalar
 from .shared.terms import slope_rule
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
@@ -60,6 +60,7 @@ def absolute(x):
 
 
 @scalar
+@decides("unary/at-zero")
 def sign(x):
     return 1 if x > 0 else (-1 if x < 0 else 0)
 
@@ -337,7 +338,6 @@ TABLE = (
     ("trunc", trunc, ZERO, None, ("_sparse_trunc",), "any"),
     ("logical_not", logical_not, ZERO, None, (), "any"),
 )
-
 
 # slopes once more, made of operators of the input x and the output y: they can be differentiated again
 SLOPES = {

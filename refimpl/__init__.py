@@ -35,9 +35,10 @@ from .ndarray import NDArray
 from .quirks import quirks
 from .symbol import Symbol
 
-ndarray.CachedOp = cached_op.CachedOp  # MXNet's name for it
+ndarray.CachedOp = cached_op.CachedOp  # type: ignore[misc]  # MXNet's name for it, declared there
 quirks.read_environment()
 
+# decides: conventions/names
 __all__ = [
     "AttrScope", "Context", "Executor", "MXNetError", "NDArray", "Symbol", "attribute", "autograd", "base",
     "cached_op", "callback", "context", "contrib", "cpu", "cpu_pinned", "current_context", "data", "engine",

@@ -26,6 +26,7 @@ _ONE_TYPE = re.compile(r"[<>=|]?[A-Za-z0-9_?]{1,20}")
 _KNOWN = frozenset(FLAG_DTYPES.values())
 
 
+@decides("Symbol/not-for-symbols")
 class NotImplementedForSymbol(MXNetError):
     """An operation that makes sense for arrays only was asked of a Symbol."""
 

@@ -2,10 +2,10 @@
 
 A clause's name counts where code acts by it:
 
-* in a call that refuses by it: ``refusal("Room/slug", ...)``, ``require``, or a function that hands the name on to one
-  of these;
-* above a function or class: ``@decides("Room/slug")``;
-* above an assignment outside functions: a comment ``# decides: Room/slug``;
+* in a call that refuses by it: ``refusal("Subject/slug", ...)``, ``require``, or a function that hands the name on to
+  one of these;
+* above a function or class: ``@decides("Subject/slug")``;
+* above an assignment outside functions: a comment ``# decides: Subject/slug``;
 * in a function that asks whether a quirk is active that was declared for the clause.
 
 Any other clause of an operator's page is decided by what the page registers (``of_page``). A name in a list, such as
@@ -44,6 +44,8 @@ class Decision(NamedTuple):
     """Whether it stands outside functions, in a table or a registration."""
     error: str = ""
     """The type that is raised, where the place refuses."""
+    marked: bool = False
+    """Whether ``@decides`` stands above it."""
     decides: bool = True
     """False where the name only stands in a list."""
     must_exist: bool = True
@@ -151,7 +153,7 @@ class Source:
                     for argument in decorator.args:
                         name = getattr(argument, "value", None)
                         pattern = re.escape(name) if isinstance(name, str) else ast.unparse(argument)
-                        yield self._at(pattern, node.lineno, (*scopes, node))
+                        yield self._at(pattern, node.lineno, (*scopes, node), marked=True)
         for comment in COMMENT.finditer(self.text):
             line = self.text.count("\n", 0, comment.start()) + 2
             table = self.statements.get(line)
@@ -262,7 +264,7 @@ def _handed_on(call: Call, refuser: Refuser, name: str, before: str) -> tuple[An
 
 
 def _template(node: ast.JoinedStr) -> tuple[str, str] | None:
-    """("Room/", name) of an f-string that is all but the slug of a clause, which a variable gives."""
+    """("Subject/", name) of an f-string that is all but the slug of a clause, which a variable gives."""
     if len(node.values) == 2:
         before, slug = node.values
         if (
@@ -291,7 +293,7 @@ def _refusals(source: Source, known: dict[str, Refuser]) -> Iterator[tuple[Any, 
                 )
             continue
         for value in source.meant(argument, call.scopes):
-            error = _kind(call, refuser)
+            error = _kind(call, refuser).strip("{}")
             if isinstance(value, ast.Constant) and isinstance(value.value, str):
                 if re.fullmatch(NAME, refuser.before + value.value):
                     pattern = re.escape(refuser.before + value.value)
@@ -307,8 +309,8 @@ def _refusals(source: Source, known: dict[str, Refuser]) -> Iterator[tuple[Any, 
                     yield handed
                     continue
                 pattern = _pattern(value)
-                room, _, slug = pattern.partition("/")
-                if re.search(r"\w", room.replace(r"[\w-]+", "")):
+                subject, _, slug = pattern.partition("/")
+                if re.search(r"\w", subject.replace(r"[\w-]+", "")):
                     yield value, source.decision(pattern, call.node, call.scopes, error=error)
                 elif slug:  # callers give what stands before the slug: the names above the function count
                     yield value, source.decision(pattern, call.node, call.scopes, error=error, decides=False)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from .deciding import Decision
+from .deciding import Decision, called
 
-SHAPES = re.compile(r"(^|-)(shapes?|types?|dtype|inputs|outputs|count|parameters|lengths)$")
+ROLES = (
+    # end of the slug of a clause that no code names, the operator's functions that decide it
+    (re.compile(r"gradient$"), ("backward", "gradient")),
+    (re.compile(r"(^|-)(types?|dtype|floating-point)$"), ("infer_type",)),
+    (re.compile(r"(^|-)count$"), ("parse", "infer")),
+    (re.compile(r"(^|-)(shapes?|inputs|outputs|output-size|parameters)$"), ("infer",)),
+)
 
 
 def roles(slug: str) -> tuple[str, ...]:
-    """Which functions of an operator decide a clause of its page that no code names."""
-    if "gradient" in slug:
-        return ("backward", "gradient")
-    return ("infer", "infer_type") if SHAPES.search(slug) else ("forward",)
+    """Which functions of an operator decide a clause of its page that no code names: ``forward`` where none fits."""
+    return next((names for end, names in ROLES if end.search(slug)), ("forward",))
 
 
 def concerned(clauses: Iterable[Any], operators: Iterable[Any]) -> dict[str, list[Any]]:
@@ -31,19 +36,34 @@ def concerned(clauses: Iterable[Any], operators: Iterable[Any]) -> dict[str, lis
     return found
 
 
-def of_page(clause: str, operators: Iterable[Any], root: Path) -> list[Decision]:
-    """Where operators define the functions that decide a clause of their page."""
+def of_page(clause: Any, operators: list[Any], root: Path) -> list[Decision]:
+    """Where the operators that a clause of their page is about define the functions that decide it.
+
+    Without such a function, as where nothing has a gradient, the page decides by what it registers.
+    """
     found = {}
     for op in operators:
-        for role in roles(clause.partition("/")[2]):
+        for role in roles(clause.name.partition("/")[2]):
             code = getattr(getattr(op, role), "__code__", None)
             if code is not None:
                 file = Path(code.co_filename).resolve()
                 line = code.co_firstlineno
                 found[file, line] = Decision(
-                    re.escape(clause), file.relative_to(root), line, code.co_name, line, _end(code)
+                    re.escape(clause.name), file.relative_to(root), line, code.co_name, line, _end(code)
                 )
-    return list(found.values())
+    return list(found.values()) or ([_registration(clause, root)] if operators else [])
+
+
+def _registration(clause: Any, root: Path) -> Decision:
+    """The statement by which a page registers its operators."""
+    calls = [
+        (statement, node) for statement in ast.parse((root / clause.file).read_text(encoding="utf-8")).body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call) and isinstance(statement, (ast.Expr, ast.For)) and "register" in called(node)
+    ]
+    statement, call = calls[0]
+    last = statement.end_lineno or statement.lineno
+    return Decision(re.escape(clause.name), clause.file, call.lineno, called(call), statement.lineno, last, table=True)
 
 
 def _end(code: Any) -> int:

@@ -4,7 +4,7 @@
     python spec/trace.py --check             only what is wrong; exit code 1 when anything is
     python spec/trace.py --check --static    the same without running the chapters' Python
 
-Wrong is: a clause that no code decides (``spec/deciding.py`` says how code names clauses; a definition needs none), that
+Wrong is: a clause that no code decides (``spec/deciding.py`` says how code names them; a definition needs none), that
 nothing proves, that is written twice, or like another but for its case; a clause that code or a test names and nobody
 wrote; a file of more than 400 lines (500 if most of it is one class, which only a base class of its own could split);
 a chapter whose Python does not run.
@@ -148,8 +148,8 @@ def _pattern(node: ast.expr) -> str | None:
     return None
 
 
-def marks(root: Path, rooms: set[str]) -> list[Mention]:
-    """Clauses that tests are marked with: ``@pytest.mark.clause("Room/slug")``.
+def marks(root: Path, subjects: set[str]) -> list[Mention]:
+    """Clauses that tests are marked with: ``@pytest.mark.clause("Subject/slug")``.
 
     Where a mark is built from a table (``clause(row[0])``), every clause named in that file counts.
     """
@@ -171,8 +171,8 @@ def marks(root: Path, rooms: set[str]) -> list[Mention]:
         from_table = any(_pattern(argument) is None for argument in arguments)
         for node in nodes if from_table else arguments:
             if isinstance(node, ast.expr) and (pattern := _pattern(node)):
-                room = pattern.partition("/")[0].replace("\\", "")
-                must_exist = not from_table or room in rooms
+                subject = pattern.partition("/")[0].replace("\\", "")
+                must_exist = not from_table or subject in subjects
                 found.append(Mention(pattern, f"{file}:{node.lineno}", must_exist))
     return found
 
@@ -271,17 +271,17 @@ def _collect_decisions(
     root: Path, clauses: Mapping[str, Clause], operators: Iterable[Any], problems: list[str]
 ) -> dict[str, list[Decision]]:
     """The code that decides each clause; what names a clause that is not written becomes a problem."""
-    rooms = {name.partition("/")[0] for name in clauses}
+    subjects = {name.partition("/")[0] for name in clauses}
     found: dict[str, list[Decision]] = defaultdict(list)
     for decision in deciding.decisions(_sources(root, "kernels", "refimpl")):
         named = _matching(decision.pattern, clauses)
         for name in named if decision.decides else ():
             found[name].append(decision)
-        if not named and (decision.must_exist or decision.pattern.partition("/")[0].replace("\\", "") in rooms):
+        if not named and (decision.must_exist or decision.pattern.partition("/")[0].replace("\\", "") in subjects):
             problems.append(_written_nowhere(f"{decision.file}:{decision.line}", decision.pattern))
     for name, ops in deciding_pages.concerned(clauses.values(), operators).items():
         if not any(not decision.table for decision in found[name]):
-            found[name] += deciding_pages.of_page(name, ops, root)
+            found[name] += deciding_pages.of_page(clauses[name], ops, root)
     problems += [
         f"{clause.place}: no code decides {name}" for name, clause in clauses.items()
         if not found[name] and not clause.definition
@@ -317,10 +317,10 @@ def collect(root: Path, operators: Iterable[Any]) -> Table:
             problems.append(f"{clause.place}: {clause.name} differs from {other.name} only in case")
         clauses[clause.name] = clause
     decisions = _collect_decisions(root, clauses, operators, problems)
-    rooms = {name.partition("/")[0] for name in clauses}
+    subjects = {name.partition("/")[0] for name in clauses}
     proofs = by_operators(operators, everything)
     aside: dict[str, list[str]] = defaultdict(list)
-    for found, into in ((marks(root, rooms), proofs), (deviations(root), aside)):
+    for found, into in ((marks(root, subjects), proofs), (deviations(root), aside)):
         for mention in found:
             named = _matching(mention.pattern, clauses)
             for name in named:

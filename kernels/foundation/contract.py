@@ -71,6 +71,8 @@ class Op:
     differentiated again."""
     no_gradient: tuple[str, ...] = ()
     """Inputs whose gradient is zero by definition (labels, indices)."""
+    no_gradient_clause: str = "gradient/differentiable"
+    """The clause that says why there is no gradient, where there is neither ``backward`` nor ``gradient``."""
     refuses_gradient: dict[str, str] = field(default_factory=dict)
     """Inputs whose gradient may not be asked for: name -> clause."""
     loss: bool | Callable[[Any], bool] = False

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .loop import scalar
+from .refusal import decides
 
 
 class Pair(NamedTuple):
@@ -149,6 +150,7 @@ def greater(x, y):
 
 
 @scalar
+@decides("elementwise/ties", "scalar/ties")
 def greater_equal(x, y):
     return 1 if x >= y else 0
 
@@ -159,6 +161,7 @@ def lesser(x, y):
 
 
 @scalar
+@decides("elementwise/ties", "scalar/ties")
 def lesser_equal(x, y):
     return 1 if x <= y else 0
 

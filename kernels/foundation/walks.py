@@ -65,17 +65,29 @@ def stretched(shape: Shape, to: Shape) -> Shape:
     )
 
 
-class Rows(NamedTuple):
-    """The last arguments of a loop over rows with two arrays read through steps."""
+class RowSizes(NamedTuple):
+    """``rows`` rows of ``length`` elements, numbered by ``rank`` axes.
+
+    Along a row an array ``a`` is read in steps of ``a_step`` elements, an array ``b`` in steps of ``b_step``.
+    """
 
     rows: int
     length: int
     rank: int
+    a_step: int
+    b_step: int
+
+
+class Rows(NamedTuple):
+    """The last arguments of a loop over rows of a dense array, with two arrays that are read through steps.
+
+    ``sides`` and the two ``steps`` belong to the axes that number the rows.
+    """
+
     sides: Buffer
     a_steps: Buffer
     b_steps: Buffer
-    a_step: int
-    b_step: int
+    g: RowSizes
 
 
 @lru_cache(maxsize=4096)
@@ -85,25 +97,37 @@ def rows_of(a_shape: Shape, b_shape: Shape, out_shape: Shape, device: str) -> Ro
     sides, (a, b) = joined(out_shape, *steps)
     if not sides:
         sides, a, b = (1,), (1,), (1,)
+    sizes = RowSizes(rows=prod(sides[:-1]), length=sides[-1], rank=len(sides) - 1, a_step=a[-1], b_step=b[-1])
     return Rows(
-        prod(sides[:-1]), sides[-1], len(sides) - 1, integers(sides[:-1], device),
-        integers(a[:-1], device), integers(b[:-1], device), a[-1], b[-1],
+        integers(sides[:-1], device), integers(a[:-1], device), integers(b[:-1], device), sizes
     )
 
 
-class Reduction(NamedTuple):
-    """The last arguments of a loop that reads, for each of ``n`` results, ``rows`` rows of ``length``."""
+class GroupSizes(NamedTuple):
+    """``n`` groups of elements, numbered by ``kept_rank`` axes.
+
+    Each has ``rows`` rows, numbered by ``rank`` axes, of ``length`` elements, ``step`` apart.
+    """
 
     n: int
     kept_rank: int
+    rows: int
+    rank: int
+    length: int
+    step: int
+
+
+class Reduction(NamedTuple):
+    """The last arguments of a loop that makes one result of each group of elements.
+
+    The first two buffers belong to the axes that number the groups, the others to those that number a group's rows.
+    """
+
     kept_sides: Buffer
     kept_steps: Buffer
-    rows: int
-    length: int
-    rank: int
     sides: Buffer
     steps: Buffer
-    step: int
+    g: GroupSizes
 
 
 @lru_cache(maxsize=4096)
@@ -113,10 +137,12 @@ def reduction_of(shape: Shape, kept_shape: Shape, device: str) -> Reduction:
     axes = range(len(sides))
     stay, go = [i for i in axes if kept[i]], [i for i in axes if not kept[i]]
     last = go[-1] if go else None
-    return Reduction(
-        prod(sides[i] for i in stay), len(stay), integers(tuple(sides[i] for i in stay), device),
-        integers(tuple(dense[i] for i in stay), device), prod(sides[i] for i in go[:-1]),
-        1 if last is None else sides[last], len(go[:-1]),
-        integers(tuple(sides[i] for i in go[:-1]), device),
-        integers(tuple(dense[i] for i in go[:-1]), device), 1 if last is None else dense[last],
+    sizes = GroupSizes(
+        n=prod(sides[i] for i in stay), kept_rank=len(stay), rows=prod(sides[i] for i in go[:-1]), rank=len(go[:-1]),
+        length=1 if last is None else sides[last], step=1 if last is None else dense[last],
     )
+
+    def of(axes: list[int], numbers: Shape) -> Buffer:
+        return integers(tuple(numbers[i] for i in axes), device)
+
+    return Reduction(of(stay, sides), of(stay, dense), of(go[:-1], sides), of(go[:-1], dense), sizes)

@@ -19,7 +19,7 @@ No operator is registered here: slice, take, sum, mean and where of csr matrices
 import numpy as np
 
 from ..cast_storage import INDEX, starts_of
-from ..foundation import Loop, allocate, items
+from ..foundation import Loop, allocate, decides, items
 from ..foundation.loops import COPY, FILL
 
 # --- loops --------------------------------------------------------------------------------------
@@ -92,6 +92,7 @@ def part_of(values, indices, indptr, rows, low, high):
     return part, columns, starts
 
 
+@decides("csr/sum-order")
 def summed(values, indices, indptr, axis, shape, divisor):
     """Sums of a csr matrix of floats over an axis, divided by ``divisor``."""
     out = allocate((shape[1 - axis],), values.dtype, values.device)

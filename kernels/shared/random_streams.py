@@ -31,7 +31,7 @@ import math
 
 import numpy as np
 
-from ..foundation import Buffer, Loop, allocate, items, scalar, scratch
+from ..foundation import Buffer, Loop, allocate, decides, items, scalar, scratch
 
 ENGINES = 1024
 WORDS = 624
@@ -102,12 +102,14 @@ def draw(state, row):
 
 
 @scalar
+@decides("random/unit")
 def single(word):
     """Unit number of one draw."""
     return min(np.float32(word * 2.0**-32), BELOW_ONE_SINGLE)
 
 
 @scalar
+@decides("random/unit")
 def double(first, second):
     """Unit number of two draws."""
     return min((first * 1.0 + second * 2.0**32) * 2.0**-64, BELOW_ONE_DOUBLE)
@@ -125,6 +127,7 @@ def unit_double(words, i):
 
 
 @scalar
+@decides("random/normal")
 def normal_single(state, row):
     while True:
         x = np.float32(2 * single(draw(state, row)) - 1)
@@ -135,6 +138,7 @@ def normal_single(state, row):
 
 
 @scalar
+@decides("random/normal")
 def normal_double(state, row):
     while True:
         first = draw(state, row)
@@ -182,6 +186,7 @@ def take(words, state, n, engines, share):
 PLANT, TAKE = Loop(plant), Loop(take)
 
 
+@decides("random/engines")
 def seed_streams(state: Buffer, seed: int) -> None:
     """Restart all engines of ``state`` (uint32, ``STATE_SIZE``) from ``seed`` (any int, modulo 2^32)."""
     PLANT(state, int(seed) % 2**32)
@@ -194,6 +199,7 @@ def new_streams(device: str = "cpu", seed: int = 0) -> Buffer:
     return state
 
 
+@decides("random/shares")
 def shares(count: int) -> tuple[int, int]:
     """Return how many engines make ``count`` numbers, and how many neighbours each of them fills."""
     engines = max(1, min(-(-count // LEAST_SHARE), ENGINES))
@@ -210,6 +216,7 @@ def draws(out: Buffer, rng: Buffer | None) -> Buffer:
     return words
 
 
+@decides("random/single-engine")
 def single_engine(device: str, rng: Buffer | None) -> Buffer:
     """Return the state of the one engine for what cannot be shared: a row of its own."""
     state = new_streams(device) if rng is None else rng

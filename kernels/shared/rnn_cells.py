@@ -1,25 +1,26 @@
 """The loops of one time step of a recurrent layer, forward and back; rnn.py says what they compute.
 
-In every loop ``batch`` rows and ``size`` hidden units meet at time ``t``. ``gates`` holds the gates of this time
-one after another, (gates, batch, size); products and gradients hold them side by side, (batch, gates * size). With
-``uses`` a row rests from its length on: it leaves zeros and keeps its state.
+Most loops compute one time ``t`` for all rows of the batch. ``gates`` holds the gates of this time one after another,
+(gates, batch, size); products and gradients hold them side by side, (batch, gates * size). A row that has a length is
+active at the times before it; at later times its output is zero and its state stays.
 """
 
 from ..foundation import Loop, items, scalar
+from .rnn_layout import Cells, Limits
 
 
 @scalar
-def within(value, low, high, mends):
-    """The value clipped; NaN becomes ``high`` where ``mends``, and else stays."""
+def within(value, limits):
+    """The value clipped to the limits; NaN becomes the upper one where ``replaces_nan``, and else stays."""
     if value != value:
-        return high if mends else value
-    return low if value < low else (high if value > high else value)
+        return limits.high if limits.replaces_nan else value
+    return limits.low if value < limits.low else (limits.high if value > limits.high else value)
 
 
 @scalar
-def awake(length, t, uses):
-    """Whether a row of this length takes part at time ``t``."""
-    return uses == 0 or t < length
+def active(length, t, cells):
+    """Whether a row of this length is active at time ``t``."""
+    return cells.with_lengths == 0 or t < length
 
 
 def add(other, out, n):
@@ -30,18 +31,20 @@ def add(other, out, n):
 # --- forward ------------------------------------------------------------------------------------
 
 
-def add_parts(x, h, bias_x, bias_h, gates, batch, count, wide, size):
-    """The first ``count`` of ``wide`` gates: (x + bias_x) + (h + bias_h)."""
-    for row in items(batch):
+def add_parts(x, h, bias_x, bias_h, gates, count, cells: Cells):
+    """The first ``count`` gates before their functions: (x + bias_x) + (h + bias_h)."""
+    size = cells.size
+    for row in items(cells.batch):
         for g in range(count):
-            side, start = g * size, row * wide * size + g * size
-            target = (g * batch + row) * size
+            side, start = g * size, (row * cells.gates + g) * size
+            target = (g * cells.batch + row) * size
             for j in range(size):
                 gates[target + j] = (x[start + j] + bias_x[side + j]) + (h[start + j] + bias_h[side + j])
 
 
-def new_gate(x, h, bias_x, bias_h, gates, memory, batch, size):
+def new_gate(x, h, bias_x, bias_h, gates, memory, cells: Cells):
     """The third gate of a GRU before tanh, and in memory the part that its reset gate multiplies."""
+    batch, size = cells.batch, cells.size
     for row in items(batch):
         for j in range(size):
             at = row * 3 * size + 2 * size + j
@@ -50,31 +53,32 @@ def new_gate(x, h, bias_x, bias_h, gates, memory, batch, size):
             gates[2 * batch * size + here] = (x[at] + bias_x[2 * size + j]) + gates[here] * memory[here]
 
 
-def move_cell(gates, cell, memory, lengths, t, uses, batch, size, low, high, mends):
+def move_cell(gates, cell, memory, lengths, t, cells: Cells, limits: Limits):
     """The LSTM's cell = forget * cell + in * new, clipped; ``memory`` keeps it for the gradient."""
-    area = batch * size
-    for row in items(batch):
-        wakes = awake(lengths[row], t, uses)
+    size, area = cells.size, cells.batch * cells.size
+    for row in items(cells.batch):
+        moves = active(lengths[row], t, cells)
         for k in range(row * size, row * size + size):
-            if wakes:
+            if moves:
                 value = gates[area + k] * cell[k] + gates[k] * gates[2 * area + k]
-                cell[k] = within(value, low, high, mends)
+                cell[k] = within(value, limits)
             memory[k] = cell[k]
 
 
-def move_gru(gates, state, hidden, batch, size):
-    area = batch * size
+def move_gru(gates, state, hidden, cells: Cells):
+    area = cells.batch * cells.size
     for k in items(area):
         keep = gates[area + k]
         new = gates[2 * area + k]
         hidden[k] = new + keep * (state[k] - new)
 
 
-def settle(hidden, lengths, state, out, t, uses, batch, size, wide, first):
-    """State and output of this time; the output's rows are ``wide``, this direction's begin at ``first``."""
-    for row in items(batch):
-        start = row * wide + first
-        if awake(lengths[row], t, uses):
+def settle(hidden, lengths, state, out, t, cells: Cells):
+    """State and output of this time."""
+    size = cells.out
+    for row in items(cells.batch):
+        start = row * cells.wide + cells.first
+        if active(lengths[row], t, cells):
             for j in range(size):
                 state[row * size + j] = hidden[row * size + j]
                 out[start + j] = hidden[row * size + j]
@@ -86,24 +90,26 @@ def settle(hidden, lengths, state, out, t, uses, batch, size, wide, first):
 # --- backward -----------------------------------------------------------------------------------
 
 
-def states_before(start, out, lengths, before, times, batch, size, wide, first, step, uses):
-    """before (times, batch, size): the state that each time found, ``step`` being 1 or -1."""
-    for row in items(times * batch):
+def states_before(start, out, lengths, before, cells: Cells):
+    """before (times, batch, out): the state that each time began with."""
+    batch, size = cells.batch, cells.out
+    for row in items(cells.times * batch):
         t, b = row // batch, row % batch
-        source = t - step
-        inside = source >= 0 and source < times and awake(lengths[b], source, uses)
+        source = t - cells.onward
+        inside = source >= 0 and source < cells.times and active(lengths[b], source, cells)
         for j in range(size):
             if inside:
-                before[row * size + j] = out[(source * batch + b) * wide + first + j]
+                before[row * size + j] = out[(source * batch + b) * cells.wide + cells.first + j]
             else:
                 before[row * size + j] = start[b * size + j]
 
 
-def cells_before(start, memory, before, times, area, step):
-    """The same for the LSTM's cells, which rest through ``memory``."""
-    for row in items(times):
-        source = row - step
-        if 0 <= source < times:
+def cells_before(start, memory, before, cells: Cells):
+    """before (times, batch, size): the LSTM's cells that each time began with."""
+    area = cells.batch * cells.size
+    for row in items(cells.times):
+        source = row - cells.onward
+        if 0 <= source < cells.times:
             for k in range(area):
                 before[row * area + k] = memory[source * area + k]
         else:
@@ -111,24 +117,29 @@ def cells_before(start, memory, before, times, area, step):
                 before[row * area + k] = start[k]
 
 
-def arrive(came, carried, head, total, lengths, t, behind, uses, batch, size, wide, first):
-    """What reaches this time's output: the head, and what came from time ``behind`` unless that rested."""
-    for row in items(batch):
-        if awake(lengths[row], behind, uses):
+def arrive(came, carried, head, total, lengths, t, behind, cells: Cells):
+    """The gradient of this time's output: the head, and what came from time ``behind``.
+
+    Rows that were not active then have ``carried`` instead of ``came``: what came from the last time they were.
+    """
+    size = cells.out
+    for row in items(cells.batch):
+        if active(lengths[row], behind, cells):
             for k in range(row * size, row * size + size):
                 carried[k] = came[k]
-        if awake(lengths[row], t, uses):
+        if active(lengths[row], t, cells):
             for j in range(size):
-                total[row * size + j] = carried[row * size + j] + head[row * wide + first + j]
+                total[row * size + j] = carried[row * size + j] + head[row * cells.wide + cells.first + j]
         else:
             for j in range(size):
                 total[row * size + j] = 0
 
 
-def leave(came, carried, lengths, behind, uses, out, batch, size):
-    """What reaches the state before the first time."""
-    for row in items(batch):
-        passed = awake(lengths[row], behind, uses)
+def leave(came, carried, lengths, behind, out, cells: Cells):
+    """The gradient of the state before the first time."""
+    size = cells.out
+    for row in items(cells.batch):
+        passed = active(lengths[row], behind, cells)
         for k in range(row * size, row * size + size):
             out[k] = came[k] if passed else carried[k]
 
@@ -142,21 +153,19 @@ def back_simple(total, gates, d_gates, n, is_relu):
             d_gates[k] = total[k] - total[k] * y * y
 
 
-def back_lstm(
-    total, gates, curve, before, d_cell, d_gates, lengths, t, uses, batch, size, low, high,
-):  # fmt: skip
+def back_lstm(total, gates, curve, before, d_cell, d_gates, lengths, t, cells: Cells, limits: Limits):
     """``curve`` is tanh of the cell, ``total`` the gradient of the hidden state."""
-    area = batch * size
-    for row in items(batch):
+    size, area = cells.size, cells.batch * cells.size
+    for row in items(cells.batch):
         at = row * 4 * size
-        if awake(lengths[row], t, uses):
+        if active(lengths[row], t, cells):
             for j in range(size):
                 k = row * size + j
                 i, f, g, o = gates[k], gates[area + k], gates[2 * area + k], gates[3 * area + k]
                 raw = f * before[k] + i * g
                 through = total[k] * o
                 d_c = d_cell[k] + (through - through * curve[k] * curve[k])
-                d_c = d_c * 0 if raw < low or raw > high else d_c
+                d_c = d_c * 0 if raw < limits.low or raw > limits.high else d_c
                 d_cell[k] = d_c * f
                 d_gates[at + j] = d_c * g * (i - i * i)
                 d_gates[at + size + j] = d_c * before[k] * (f - f * f)
@@ -167,10 +176,10 @@ def back_lstm(
                 d_gates[at + j] = 0
 
 
-def back_gru(total, gates, memory, before, d_x, d_h, batch, size):
+def back_gru(total, gates, memory, before, d_x, d_h, cells: Cells):
     """Gradients of the parts from the input and from the state, which differ in the third gate."""
-    area = batch * size
-    for row in items(batch):
+    size, area = cells.size, cells.batch * cells.size
+    for row in items(cells.batch):
         for j in range(size):
             k, at = row * size + j, row * 3 * size + j
             reset, keep, new = gates[k], gates[area + k], gates[2 * area + k]
@@ -187,14 +196,15 @@ def back_gru(total, gates, memory, before, d_x, d_h, batch, size):
 
 
 def add_kept(total, gates, came, n):
-    """The way of a GRU's gradient past its gates: came += total * keep."""
+    """came += total * keep: the part of a GRU's gradient that goes from state to state."""
     for k in items(n):
         came[k] += total[k] * gates[n + k]
 
 
-def hidden_of(curve, gates, hidden, times, area):
+def hidden_of(curve, gates, hidden, cells: Cells):
     """The LSTM's hidden state before it is projected: out gate * tanh of the cell."""
-    for t in items(times):
+    area = cells.batch * cells.size
+    for t in items(cells.times):
         for k in range(area):
             hidden[t * area + k] = curve[t * area + k] * gates[t * 4 * area + 3 * area + k]
 

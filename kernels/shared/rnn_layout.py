@@ -1,7 +1,10 @@
-"""Where RNN keeps what: sizes, the places of matrices in the parameter vector, its hidden outputs."""
+"""How RNN lays out its arrays: sizes, where matrices begin in the parameter vector, its hidden outputs."""
 
+from functools import lru_cache
 from math import prod
 from typing import NamedTuple
+
+import numpy as np
 
 from ..foundation import Buffer
 
@@ -37,7 +40,9 @@ def drops(p):
 
 
 class Sizes(NamedTuple):
-    """Of one direction of any layer: its output is ``out`` numbers, all of them together ``wide``."""
+    """A direction has ``size`` cells and its output ``out`` numbers; a layer has ``ways`` directions, and its output
+    ``wide`` numbers.
+    """
 
     ways: int
     gates: int
@@ -51,26 +56,105 @@ def sizes_of(p):
     return Sizes(ways, GATES[p.mode], p.state_size, out, ways * out)
 
 
-def places(p, columns):
-    """(layer, way, columns, starts of W, R, P, b, c) of every direction in parameters, then the number of all."""
+class Direction(NamedTuple):
+    """One direction of one layer: how many numbers it reads at a time, and where its parameters begin.
+
+    W is (gates * size, columns), R is (gates * size, out), P is (out, size); b and c have gates * size numbers.
+    """
+
+    layer: int
+    way: int
+    columns: int
+    w: int
+    r: int
+    p: int
+    b: int
+    c: int
+
+
+@lru_cache(maxsize=1024)
+def directions(p, columns):
+    """Every direction of every layer, and the number of all parameters."""
     s = sizes_of(p)
     side, start, found = s.gates * s.size, 0, []
     for layer in range(p.num_layers):
         inner = s.wide if layer else columns
         for way in range(s.ways):
-            second = start + side * inner
-            third = second + side * s.out
-            found.append([layer, way, inner, start, second, third])
-            start = third + (s.out * s.size if p.projection_size else 0)
-    for place in found:
-        place += [start, start + side]
+            r = start + side * inner
+            projection = r + side * s.out
+            found.append(Direction(layer, way, inner, start, r, projection, 0, 0))
+            start = projection + (s.out * s.size if p.projection_size else 0)
+    with_biases = []
+    for direction in found:
+        with_biases.append(direction._replace(b=start, c=start + side))
         start += 2 * side
-    return found, start
+    return with_biases, start
 
 
-def bounds(p):
+class Weights(NamedTuple):
+    """What a direction multiplies by and adds, as parts of the parameters or of their gradient.
+
+    ``p`` is None without a projection.
+    """
+
+    w: Buffer
+    r: Buffer
+    p: Buffer | None
+    b: Buffer
+    c: Buffer
+
+
+def weights_of(p, parameters, at):
+    """The parts of ``parameters`` that belong to the direction ``at``."""
+    s = sizes_of(p)
+    side = s.gates * s.size
+    return Weights(
+        w=part(parameters, at.w, side, at.columns), r=part(parameters, at.r, side, s.out),
+        p=part(parameters, at.p, s.out, s.size) if p.projection_size else None,
+        b=part(parameters, at.b, side), c=part(parameters, at.c, side),
+    )
+
+
+class Cells(NamedTuple):
+    """What the loops over one direction of a layer read of it; see :class:`Sizes`.
+
+    At each time a direction writes ``out`` numbers of the layer's ``wide``, from number ``first`` on. ``onward`` is 1
+    where it runs forward and -1 where it runs from the end; ``with_lengths`` is 1 where rows have lengths.
+    """
+
+    times: int
+    batch: int
+    gates: int
+    size: int
+    out: int
+    wide: int
+    first: int
+    onward: int
+    with_lengths: int
+
+
+@lru_cache(maxsize=4096)
+def cells_of(p, times, batch, way):
+    s = sizes_of(p)
+    return Cells(
+        times=times, batch=batch, gates=s.gates, size=s.size, out=s.out, wide=s.wide, first=way * s.out,
+        onward=-1 if way else 1, with_lengths=int(p.use_sequence_length),
+    )
+
+
+class Limits(NamedTuple):
+    """The bounds of an LSTM's cells, in their type; NaN becomes ``high`` where ``replaces_nan`` is 1."""
+
+    low: np.floating
+    high: np.floating
+    replaces_nan: int
+
+
+@lru_cache(maxsize=1024)
+def limits_of(p, kind):
     low, high = p.lstm_state_clip_min, p.lstm_state_clip_max
-    return float("-inf") if low is None else low, float("inf") if high is None else high
+    low, high = float("-inf") if low is None else low, float("inf") if high is None else high
+    return Limits(kind(low), kind(high), int(p.lstm_state_clip_nan))
 
 
 def part(buffer, start, *shape):

@@ -1,14 +1,16 @@
 """The product with a matrix that every time of a recurrent layer multiplies by: it is brought into order once."""
 
-from ..foundation import Loop, items
+from typing import NamedTuple
+
+from ..foundation import Buffer, Loop, items
 from ..tuned import packed
 
 
-def keep(matrix, kept, k, m, row_step, step):
-    """kept (k, m) row by row: element (t, j) of the matrix lies at t row_step + j step. A twin packs it."""
+def keep(right, kept, k, m, row_step, step):
+    """kept (k, m) row by row: element (t, j) of ``right`` lies at t row_step + j step. A twin packs it."""
     for t in items(k):
         for j in range(m):
-            kept[t * m + j] = matrix[t * row_step + j * step]
+            kept[t * m + j] = right[t * row_step + j * step]
 
 
 def by_kept(a, kept, out, n, m, k, row_step, step):
@@ -35,6 +37,30 @@ KEEP = Loop(keep, tuned=packed.pack)
 BY_KEPT = Loop(by_kept, cuda_function=by_kept_cuda, tuned=packed.product)
 
 
-def room_for(k, m):
-    """How many numbers a (k, m) matrix takes that is kept, packed or not."""
+def kept_size(k, m):
+    """How many numbers the kept form of a (k, m) matrix has, packed or not."""
     return max(k * m, packed.size(k, m))
+
+
+class Kept(NamedTuple):
+    """A (rows, columns) matrix in the form that :func:`multiply_by_kept` reads."""
+
+    buffer: Buffer
+    rows: int
+    columns: int
+
+
+def kept_of(matrix, memory, *, transpose=False):
+    """Bring a matrix, or its transpose, into that form, in ``memory`` of ``kept_size`` numbers."""
+    rows, columns = matrix.shape
+    if transpose:
+        KEEP(matrix, memory, columns, rows, 1, columns)
+        return Kept(memory, columns, rows)
+    KEEP(matrix, memory, rows, columns, columns, 1)
+    return Kept(memory, rows, columns)
+
+
+def multiply_by_kept(left, kept, out):
+    """out = left . kept; ``left`` is a buffer with as many rows as it holds, one after another."""
+    inner = kept.rows
+    BY_KEPT(left, kept.buffer, out, left.size // inner, kept.columns, inner, inner, 1)

@@ -16,7 +16,7 @@ stored): a dense matrix and a row_sparse array look alike then.
 """
 
 from ..cast_storage import INDEX, LIST_MARKED, starts_of
-from ..foundation import Loop, allocate, items
+from ..foundation import Loop, allocate, decides, items
 from ..foundation.loops import FILL
 
 # --- loops --------------------------------------------------------------------------------------
@@ -90,6 +90,7 @@ DENSE_PRODUCT, DENSE_TURNED_PRODUCT = Loop(dense_product), Loop(dense_turned_pro
 # --- calling them -------------------------------------------------------------------------------
 
 
+@decides("sparse-dot/sum-order")
 def csr_dot(values, indices, indptr, right, places):
     """csr (n, k) . right (k, m), dense."""
     n, m = indptr.size - 1, right.shape[1]
@@ -98,6 +99,7 @@ def csr_dot(values, indices, indptr, right, places):
     return out
 
 
+@decides("sparse-dot/sum-order")
 def turned_dot(values, indices, indptr, right, places, slots, count):
     """csr^T . right as ``count`` rows, ``slots`` telling where each row of the product lies."""
     n, m = indptr.size - 1, right.shape[1]
@@ -118,6 +120,7 @@ def rows_reached(indices, indptr, places, columns):
     return slots, rows
 
 
+@decides("sparse-dot/sum-order")
 def dense_dot(left, values, indices, indptr, columns, turned):
     """left (n, k) . csr (k, columns), or . csr^T when ``turned``, dense."""
     n, k = left.shape

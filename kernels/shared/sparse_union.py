@@ -25,7 +25,7 @@ No operator is registered here: `refimpl.ndarray.sparse` calls the functions at 
 """
 
 from ..cast_storage import INDEX, starts_of
-from ..foundation import Loop, allocate, items
+from ..foundation import Loop, allocate, decides, items
 
 # --- loops --------------------------------------------------------------------------------------
 
@@ -143,6 +143,7 @@ def _starts(left, right):
     return starts_of(counts, rows)
 
 
+@decides("sparse-union/places")
 def union(left, right):
     """(indices, indptr, from_left, from_right) of two patterns, each given as (indices, indptr)."""
     indptr, stored = _starts(left, right)

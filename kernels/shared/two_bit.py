@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..foundation import Buffer, Loop, Shape, allocate, items
+from ..foundation import Buffer, Loop, Shape, allocate, decides, items
 
 WORD = np.dtype(np.uint32)
 PER_WORD = 16  # values in a word
@@ -27,6 +27,7 @@ PER_WORD = 16  # values in a word
 # --- loops --------------------------------------------------------------------------------------
 
 
+@decides("two-bit/layout")
 def quantise(gradient, residual, left, packed, threshold, n, words):
     """packed[w] = what is sent of values 16w to 16w + 15; left = residual + gradient - what is sent."""
     for w in items(words):
@@ -45,6 +46,7 @@ def quantise(gradient, residual, left, packed, threshold, n, words):
         packed[w] = word
 
 
+@decides("two-bit/layout")
 def unpack(out, packed, threshold, n):
     for i in items(n):
         k = i % 16

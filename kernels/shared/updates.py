@@ -107,7 +107,8 @@ def register_update(page, *, name, inputs, example, master=False, refusals=None,
     fields.setdefault("infer", same_shape(shape))
     fields.setdefault("mutates", inputs[2:])
     register(Op(
-        name=name, inputs=inputs, aux=fields["mutates"], inplace=((0, 0),), refusals=refused, **fields,
+        name=name, inputs=inputs, aux=fields["mutates"], inplace=((0, 0),), refusals=refused,
+        no_gradient_clause=f"{page}/gradient", **fields,
     ))
 
 
@@ -194,5 +195,5 @@ def register_many(page, *, group, step, tail_shape=None, master=False, tail=(), 
     places = () if tail else tuple((k * size, k) for k in range(IN_PLACE))
     register(Many(
         page=page, group=group, tail=tail, infer=infer, infer_type=floating(infer_type), forward=forward,
-        outputs=outputs, mutates=states, aux=states, inplace=places, **fields,
+        outputs=outputs, mutates=states, aux=states, inplace=places, no_gradient_clause=f"{page}/gradient", **fields,
     ))

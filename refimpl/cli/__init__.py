@@ -1,7 +1,4 @@
-"""The command ``refimpl``: train, score, ops, plot, explain. Each command is a file of its name.
-
-Heavy imports wait until a command runs, so that ``refimpl --help`` answers at once.
-"""
+"""The command ``refimpl``: train, score, ops, plot, explain. Each command is a file of its name."""
 
 from __future__ import annotations
 

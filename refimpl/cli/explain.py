@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from .. import explain as explaining
+from ..context import Context
 from ..files.atomic import write_atomically
 from .errors import refuse
 from .options import BatchOption, DevicesOption, GpusOption, checkpoint_files, contexts
-
-if TYPE_CHECKING:
-    from ..context import Context
 
 
 def explain(
@@ -47,8 +46,6 @@ def explain(
     if as_json:
         print(json.dumps(found, indent=1, allow_nan=False))
         return
-    from .. import explain as explaining
-
     write_atomically(str(output), explaining.page(found).encode())
     print(f"wrote {output}: {found['title']}, {len(found['rules'])} rules")
 
@@ -62,8 +59,6 @@ def _found(
     source: str | None, arguments: list[str], step: int, epoch: int | None, shapes: dict[str, tuple[int, ...]],
     devices: list[Context], batch_size: int,
 ) -> dict[str, Any]:
-    from .. import explain as explaining
-
     if source is None:
         return explaining.digits(devices, batch_size)
     if source.endswith(".py") or Path(source).is_file():

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
+from ..kernels import distinct
+from ..kernels.foundation import REGISTRY, Op
+from ..op_registry import docs as operator_docs
+from ..op_registry import facts
+from ..op_registry import known as known_operators
 from .errors import refuse
-
-if TYPE_CHECKING:
-    from ..kernels.foundation import Op
 
 
 def ops(
     name: Annotated[str | None, typer.Argument(help="An operator; without it, list them all.")] = None,
 ) -> None:
     """List the operators, or print one operator's page: parameters, clauses, examples, loops, storages."""
-    import refimpl  # noqa: F401  # its Python operator registers itself
-
-    from ..kernels.foundation import REGISTRY
-    from ..op_registry import known as known_operators
-
     if name is None:
         _list()
         return
@@ -30,13 +29,6 @@ def ops(
 
 
 def _list() -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    from ..kernels import distinct
-    from ..kernels.foundation import REGISTRY
-    from ..op_registry import known as known_operators
-
     console = Console()
     if not console.is_terminal:
         console = Console(width=400)  # nothing may be cut: people search this text
@@ -67,10 +59,6 @@ def _inputs(op: Op) -> str:
 
 
 def _page(op: Op, name: str) -> None:
-    from rich.console import Console
-
-    from ..op_registry import docs as operator_docs
-
     console = Console(highlight=False)
     console.print(operator_docs.document(op, name, "NDArray"), markup=False, soft_wrap=True)
     for fact, found in _facts(op):
@@ -79,8 +67,6 @@ def _page(op: Op, name: str) -> None:
 
 def _facts(op: Op) -> list[tuple[str, str]]:
     """What the page says without words, as (what, in one line)."""
-    from ..op_registry import facts
-
     own, whole = facts.examples(op), facts.page_examples(op)
     forward, backward = ([loop.name for loop in found(op)] for found in (facts.forward_loops, facts.backward_loops))
     kind = facts.gradient_kind(op)

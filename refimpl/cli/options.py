@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from ..context import Context, cpu, gpu, num_gpus
 from .errors import refuse
-
-if TYPE_CHECKING:
-    from ..context import Context
 
 
 class Dtype(str, Enum):
@@ -37,8 +35,6 @@ GpusOption = Annotated[
 
 def contexts(devices: int, gpus: str | None, batch_size: int) -> list[Context]:
     """The contexts a command runs on; refuses when the batch cannot be shared among them."""
-    from ..context import cpu, gpu, num_gpus
-
     if gpus is None:
         chosen = [cpu(number) for number in range(devices)]
     else:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from .. import symbol, visualization
 from .errors import refuse
 
 
@@ -20,8 +21,6 @@ def plot(
     ] = None,
 ) -> None:
     """Draw a network with Graphviz, or print its table of layers where Graphviz is missing."""
-    from .. import symbol, visualization
-
     file = Path(prefix) if prefix.endswith(".json") else Path(f"{prefix}-symbol.json")
     if not file.is_file():
         raise refuse("Cli/checkpoint-exists", f"{file} does not exist; name a trained prefix")

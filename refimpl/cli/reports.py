@@ -16,6 +16,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
+from ..callback import Speedometer
 from .compiling import CompileWatch, watched
 
 SILENCE = 1.5  # seconds after which the log report speaks up
@@ -90,8 +91,6 @@ class LogReport:
     """Plain lines in MXNet's format on standard output; speaks up when nothing was said for a while."""
 
     def __init__(self, batch_size: int, disp_batches: int) -> None:
-        from ..callback import Speedometer
-
         self._speedometer = Speedometer(batch_size, disp_batches)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._speak_up, daemon=True)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import numpy as np
 import typer
 
+from .. import metric
+from ..model import load_checkpoint
+from ..module import Module
+from . import datasets
 from .errors import one_line, refuse
 from .options import BatchOption, DataOption, DevicesOption, GpusOption, checkpoint_files, contexts
-
-if TYPE_CHECKING:
-    from ..module import Module
-    from .datasets import Dataset
+from .reports import reporting
 
 
 @dataclass(frozen=True)
@@ -42,17 +44,10 @@ def score(
     checkpoint_files(prefix, epoch)
     devices_used = contexts(devices, gpus, batch_size)
 
-    import numpy as np
-
-    import refimpl as mx
-
-    from . import datasets
-    from .reports import reporting
-
-    net, arguments, auxiliary = mx.model.load_checkpoint(prefix, epoch)
+    net, arguments, auxiliary = load_checkpoint(prefix, epoch)
     dtype = np.dtype(next(iter(arguments.values())).dtype).name if arguments else "float32"
     split = datasets.load(data, batch_size, dtype, devices_used, training=False)
-    module = mx.mod.Module(net, context=devices_used)
+    module = Module(net, context=devices_used)
     with reporting(batch_size, split.batches, 1, 1):
         try:
             module.bind(split.held_out.provide_data, split.held_out.provide_label, for_training=False)
@@ -69,11 +64,9 @@ def score(
     print(result)
 
 
-def evaluate(module: Module, split: Dataset) -> Score:
+def evaluate(module: Module, split: datasets.Dataset) -> Score:
     """Count every held-out image once (``Module.score`` also counts the rows that pad a batch)."""
-    import refimpl as mx
-
-    accuracy, loss = mx.metric.create("accuracy"), mx.metric.create("ce")
+    accuracy, loss = metric.create("accuracy"), metric.create("ce")
     for outputs, _, batch in module.iter_predict(split.held_out):
         rows = outputs[0].shape[0]
         labels = [label[0:rows] for label in batch.label]

@@ -6,11 +6,22 @@ import os
 import tempfile
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import numpy as np
 import typer
 
+from .. import random
 from ..base import decides
+from ..initializer import Xavier
+from ..lr_scheduler import MultiFactorScheduler
+from ..model import load_checkpoint
+from ..model.networks import NETWORKS
+from ..module import Module
+from ..name import NameManager
+from ..optimizer import Optimizer
+from ..symbol import Symbol
+from . import datasets
 from .errors import refuse
 from .options import (
     BatchOption,
@@ -21,11 +32,8 @@ from .options import (
     checkpoint_files,
     contexts,
 )
-
-if TYPE_CHECKING:
-    from ..module import Module
-    from ..symbol import Symbol
-    from .datasets import Dataset
+from .reports import reporting
+from .score import evaluate
 
 
 class Network(str, Enum):
@@ -90,19 +98,11 @@ def train(
     if load_epoch is not None:
         checkpoint_files(prefix, load_epoch)
 
-    import numpy as np
-
-    import refimpl as mx
-
-    from . import datasets
-    from .reports import reporting
-    from .score import evaluate
-
-    if optimizer.lower() not in mx.optimizer.Optimizer.opt_registry:
-        known = ", ".join(sorted(mx.optimizer.Optimizer.opt_registry))
+    if optimizer.lower() not in Optimizer.opt_registry:
+        known = ", ".join(sorted(Optimizer.opt_registry))
         raise refuse("Cli/optimizer", f"there is no optimizer {optimizer!r}; known are {known}")
     np.random.seed(seed % 2**32)  # noqa: NPY002  # NDArrayIter shuffles with it, as MXNet's does
-    mx.random.seed(seed)
+    random.seed(seed)
     split = datasets.load(data, batch_size, dtype.value, devices_used)
     net = _network(network.value, split)
     arguments = auxiliary = None
@@ -126,14 +126,14 @@ def train(
         settings["multi_precision"] = True
 
     with reporting(batch_size, split.batches, num_epochs, disp_batches) as report:
-        module = mx.mod.Module(net, context=devices_used)
+        module = Module(net, context=devices_used)
         module.fit(
             split.train,
             eval_data=split.held_out,
             eval_metric=["accuracy", "ce"],
             optimizer=optimizer,
             optimizer_params=settings,
-            initializer=mx.init.Xavier(),
+            initializer=Xavier(),
             arg_params=arguments,
             aux_params=auxiliary,
             kvstore=kv_store.value,
@@ -154,8 +154,6 @@ def train(
 
 def _resumed(prefix: str, epoch: int, net: Symbol, what: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The parameters of a checkpoint, which must be of the same network."""
-    from ..model import load_checkpoint
-
     saved, arguments, auxiliary = load_checkpoint(prefix, epoch)
     if saved.tojson() != net.tojson():
         raise refuse(
@@ -168,8 +166,6 @@ def _resumed(prefix: str, epoch: int, net: Symbol, what: str) -> tuple[dict[str,
 
 def _rate(lr: float, factor: float, step_epochs: list[int], begin: int, batches: int) -> dict[str, Any]:
     """The learning rate at epoch ``begin``, and the scheduler of the steps that are still to come."""
-    from ..lr_scheduler import MultiFactorScheduler
-
     steps = [(epoch - begin) * batches for epoch in step_epochs if epoch > begin]
     now = lr * factor ** (len(step_epochs) - len(steps))
     if not steps:
@@ -198,11 +194,8 @@ def _step_epochs(text: str) -> list[int]:
     return epochs
 
 
-def _network(name: str, split: Dataset) -> Symbol:
+def _network(name: str, split: datasets.Dataset) -> Symbol:
     """The network, named as in a fresh process, so that equal networks have equal JSON."""
-    from ..model.networks import NETWORKS
-    from ..name import NameManager
-
     with NameManager():
         return NETWORKS[name](split.classes, split.image_shape)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import MXNetError, dtype_of, refusal
+from ..base import MXNetError, decides, dtype_of, refusal
 from ..context import Context
 from ..kernels.foundation import known
 from ..ndarray import NDArray, zeros
@@ -71,6 +71,7 @@ def resolve_requirements(grad_req: Any, names: list[str]) -> list[str]:
     return found
 
 
+@decides("Executor/aliases")
 def bind(
     symbol: Symbol, ctx: Context, args: Any, args_grad: Any, grad_req: Any, aux_states: Any,
     group2ctx: Any, shared_exec: Executor | None,
@@ -172,6 +173,7 @@ class _Allocator:
         like = (found.stype, found.shape, np.dtype(found.dtype), found.context)
         return found if like == (stype, shape, dtype, ctx) else None
 
+    @decides("binding/shared-buffer")
     def _from_buffer(self, name: str, shape: tuple[int, ...], dtype: np.dtype, ctx: Context) -> NDArray:
         """[binding/shared-buffer] The front of a remembered array that is large enough, else a new one."""
         assert self.buffer is not None
@@ -235,6 +237,7 @@ def _resolve(
     return specs[0], specs[1], [gradients.stype((id(n), 0)) for n in arguments]
 
 
+@decides("binding/types")
 def simple_bind(
     symbol: Symbol, ctx: Context, grad_req: Any, type_dict: dict[str, Any] | None, stype_dict: Any,
     group2ctx: Any, shared_arg_names: list[str] | None, shared_exec: Executor | None,

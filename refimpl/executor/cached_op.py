@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..base import refusal
-from ..ndarray import NDArray, operators
+from ..base import decides, refusal
+from ..ndarray import NDArray, dense, operators
 from ..symbol import Symbol, passes
 from ..symbol.inference import Key, key_of, shapes
 from ..symbol.ir import Node
@@ -60,6 +60,7 @@ class CachedOp:
         self._checked: set[Any] = set()
         self._hook: tuple[Callable, bool] | None = None
 
+    @decides("CachedOp/outputs")
     def __call__(self, *args: NDArray, out: Any = None, **kwargs: Any) -> Any:
         """Run the graph on ``args``."""
         if kwargs:
@@ -108,6 +109,7 @@ class CachedOp:
             shapes(self.symbol.order(), told)
             self._checked.add(given)
 
+    @decides("CachedOp/inputs")
     def _run(self, node: Node, values: dict[Key, NDArray], ctx: Any) -> None:
         assert node.op is not None
         inputs = [values[key_of(entry)] for entry in node.inputs]
@@ -118,7 +120,7 @@ class CachedOp:
             attrs = {k: v for k, v in node.attrs.items() if not k.startswith("__")}
             made = operators.invoke(node.op, inputs, attrs)
         else:
-            made = operators.execute(node.op, node.params, dict(node.attrs), inputs, place)
+            made = dense.execute(node.op, node.params, dict(node.attrs), inputs, place)
         listed = made if isinstance(made, list) else [made]
         for index, array in enumerate(listed):
             values[id(node), index] = array

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..context import Context
 from ..ndarray import NDArray, zeros
 from ..ndarray.restoring import unchanged_on_failure
@@ -79,6 +79,7 @@ class Executor:
             self._forward(is_train)
         return self.outputs
 
+    @decides("Executor/repeatable")
     def _forward(self, is_train: bool) -> None:
         """Compute the outputs; the caller cares for what is left when this fails."""
         pool = self.program.pool
@@ -115,6 +116,7 @@ class Executor:
                 )
         return {name: arguments[name] for name in values}
 
+    @decides("Executor/current-arguments")
     def backward(self, out_grads: Any = None, is_train: bool = True) -> None:
         """Compute gradients from what the last forward left and the current arguments.
 
@@ -216,6 +218,7 @@ class Executor:
         """Outputs by name."""
         return self._by_name(self._symbol.list_outputs(), self.outputs)
 
+    @decides("Executor/debug-string")
     def debug_str(self) -> str:
         """The graph, then what the memory plan costs."""
         text = debug_text(self.program.results(), self.program.graph.order())
@@ -224,6 +227,7 @@ class Executor:
 
     # --- parameters and shapes ---------------------------------------------------------------------
 
+    @decides("Executor/copy-params")
     def copy_params_from(
         self, arg_params: dict[str, NDArray], aux_params: dict[str, NDArray] | None = None,
         allow_extra_params: bool = False,
@@ -259,6 +263,7 @@ class Executor:
                 if value is not target and (value.is_sparse or target.is_sparse or value._data is not target._data):
                     value.copyto(target)
 
+    @decides("Executor/reshape")
     def reshape(
         self, partial_shaping: bool = False, allow_up_sizing: bool = False, **kwargs: tuple[int, ...]
     ) -> Executor:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import decides
 from ..context import Context
 from ..kernels.foundation import Buffer, Shape, allocate
 
@@ -22,6 +23,7 @@ class Arena:
         self.memory = allocate((size + SLACK_BYTES,), np.dtype(np.uint8), context.memory)
 
 
+@decides("memory/contexts", "memory/shared-pool")
 class Pool:
     """The arenas of executors that share memory: each context has the largest that was asked for."""
 

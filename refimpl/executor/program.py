@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..context import Context
 from ..kernels.foundation import Buffer, allocate, known
 from ..ndarray import NDArray, zeros
@@ -184,6 +184,7 @@ class Program:
     def _nodes(self) -> list[Node]:
         return [*self._forward, *self._backward]
 
+    @decides("Executor/outputs-keep-memory")
     def _place_outputs(self) -> None:
         """Outputs have memory of their own; one that is an argument is copied."""
         self.outputs: list[NDArray] = []
@@ -210,6 +211,7 @@ class Program:
                 self.buffers[id(head), 0] = made._data
         self.head_needed = [head is not None for head in self.heads]
 
+    @decides("Executor/grad-req-independent")
     def _place_gradients(self, wanted: dict[int, _Wanted]) -> list[_Later]:
         """Let the last step of an argument's gradient write straight into its array where that is right.
 

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..base import decides
 from ..ndarray import NDArray, zeros
+from ..ndarray.dispatch import report
 from ..ndarray.sparse import copy_into, put
-from ..ndarray.sparse.dispatch import report
 from ..symbol import Symbol, storage
 from ..symbol.graph import Graph
 from ..symbol.inference import Key, key_of
@@ -50,6 +51,7 @@ class Open:
         """Copy out what backward wrote."""
 
 
+@decides("Sparse/bind")
 class Borders(Open):
     """The border where something is sparse: ``inside`` has dense zeros in the place of sparse arrays."""
 

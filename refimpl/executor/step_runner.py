@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from .. import engine
-from ..base import MXNetError
+from ..base import MXNetError, decides
 from ..context import Context
 from ..engine import profiling_hook
 from ..kernels.foundation import Buffer
@@ -72,6 +72,7 @@ def run_steps(steps: Sequence[Step], is_train: bool, context: Context) -> None:
         run_one(step, is_train, context)
 
 
+@decides("Executor/monitor", "passes/monitored")
 def run_monitored(
     steps: Sequence[Step], is_train: bool, context: Context, callback: MonitorCallback, monitor_all: bool
 ) -> None:

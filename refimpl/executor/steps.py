@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Container, Sequence
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..context import Context
 from ..kernels.foundation import Buffer, NoParams, allocate, get
 from ..kernels.foundation import run as runner
@@ -98,7 +98,7 @@ class BackwardStep:
 
 
 def gradient_buffers(
-    node: Node, inputs: Sequence[Buffer], read: Set[Key], device: str
+    node: Node, inputs: Sequence[Buffer], read: Container[Key], device: str
 ) -> list[Buffer | None]:
     """Memory for the outputs of a gradient node, each like the input that it is the gradient of.
 
@@ -123,6 +123,7 @@ class ViewBackwardStep(BackwardStep):
         """Nothing is left to do."""
 
 
+@decides("Executor/output-is-argument")
 class CopyStep:
     """Copies one buffer into another: an output that is an argument, a gradient used twice."""
 
@@ -137,6 +138,7 @@ class CopyStep:
         self.target.copy_from(self.source)
 
 
+@decides("ExecutorGroup/add-accumulates", "Executor/grad-req-add")
 class AddStep:
     """``target += source``: what grad_req 'add' means."""
 
@@ -151,6 +153,7 @@ class AddStep:
         runner.forward(self.op, NoParams(), self.inputs, [self.target])
 
 
+@decides("gradient/unreached")
 class ZeroStep:
     """Writes zeros: the gradient of an argument that the outputs do not depend on."""
 

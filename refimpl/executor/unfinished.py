@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .. import engine
-from ..base import refusal
+from ..base import decides, refusal
 from ..kernels.foundation import Buffer
 from ..ndarray import NDArray
 from ..ndarray.restoring import Held
@@ -26,6 +26,7 @@ def _nothing() -> None:
     pass
 
 
+@decides("Module/unfinished")
 class ForwardOf:
     """If the block, a forward of ``executors``, fails: states and ``inputs`` are as before, outputs hold no values.
 
@@ -57,6 +58,7 @@ class ForwardOf:
 
 
 @contextmanager
+@decides("Module/unfinished")
 def backward_of(executors: Sequence[Executor], settle: Callable[[], None] = _nothing) -> Iterator[None]:
     """If the block, a backward of ``executors``, fails: gradients it adds to are as before, others hold no values."""
     written: list[NDArray] = []
@@ -84,6 +86,7 @@ def _memory(array: Any) -> Buffer:
     return array._values._buffer if array.is_sparse else array._buffer
 
 
+@decides("Executor/before-forward")
 def clear(program: Program) -> None:
     """Put zeros in the place of everything that a forward would have left for backward."""
     for key in program.plan.place:

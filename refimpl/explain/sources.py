@@ -17,6 +17,7 @@ from ..context import Context, cpu
 from ..data import TRAINING
 from ..data import digits as packaged_digits
 from ..io import DataBatch
+from ..model.networks import lenet
 from ..module import Module
 from ..module.life_cycle import demand
 from ..name import NameManager
@@ -131,8 +132,6 @@ def digits(contexts: Sequence[Context] = (cpu(0), cpu(1)), batch_size: int = 64,
             "Cli/batch-within-data", f"a batch of {batch_size} rows is more than the {TRAINING} training images",
             ValueError,
         )
-    from ..model.networks import lenet
-
     random.seed(0)
     with NameManager():
         net = lenet(10, (1, 8, 8))

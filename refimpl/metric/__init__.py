@@ -9,9 +9,10 @@ from .classification import (
     Perplexity,
     TopKAccuracy,
 )
+from .composite import CompositeEvalMetric, create
 from .confusion import F1, MCC, PCC
 from .custom import CustomMetric, np
-from .metric import CompositeEvalMetric, EvalMetric, alias, check_label_shapes, create, register
+from .metric import EvalMetric, alias, check_label_shapes, register
 from .regression import MAE, MSE, RMSE, Caffe, Loss, PearsonCorrelation, Torch
 
 __all__ = [

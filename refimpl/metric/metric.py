@@ -100,11 +100,11 @@ class EvalMetric:
 
     def get_name_value(self) -> list[tuple[str, float]]:
         """The result of ``get`` as a list of pairs."""
-        return _pairs(self.get())
+        return pairs_of(self.get())
 
     def get_global_name_value(self) -> list[tuple[str, float]]:
         """The result of ``get_global`` as a list of pairs."""
-        return _pairs(self.get_global())
+        return pairs_of(self.get_global())
 
 
 def _picked(what: str, values: Mapping[str, Any], names: Sequence[str] | None) -> list[Any]:
@@ -119,7 +119,8 @@ def _picked(what: str, values: Mapping[str, Any], names: Sequence[str] | None) -
     return [values[name] for name in names]
 
 
-def _pairs(result: Result) -> list[tuple[str, float]]:
+def pairs_of(result: Result) -> list[tuple[str, float]]:
+    """The names and values that a metric gives, as pairs."""
     names, values = result
     names = names if isinstance(names, list) else [names]
     return list(zip(names, values if isinstance(values, list) else [values], strict=True))
@@ -127,104 +128,6 @@ def _pairs(result: Result) -> list[tuple[str, float]]:
 
 register = registry.get_register_func(EvalMetric, "metric")
 alias = registry.get_alias_func(EvalMetric, "metric")
-_create = registry.get_create_func(EvalMetric, "metric")
-
-
-@register
-@alias("composite")
-@decides("Metric/composite")
-class CompositeEvalMetric(EvalMetric):
-    """Several metrics updated together.
-
-    With ``output_names`` or ``label_names`` it hands only those on to its metrics.
-    """
-
-    def __init__(
-        self, metrics: Sequence[Any] | None = None, name: str = "composite",
-        output_names: Sequence[str] | None = None, label_names: Sequence[str] | None = None,
-    ) -> None:
-        self.metrics = [create(metric) for metric in metrics or ()]
-        super().__init__(name, output_names, label_names)
-
-    def add(self, metric: Any) -> None:
-        """Append a metric, given as anything that ``create`` takes."""
-        self.metrics.append(create(metric))
-
-    def get_metric(self, index: int) -> EvalMetric:
-        """Return a metric by position.
-
-        Raises:
-            ValueError: there is none at ``index``.
-        """
-        try:
-            return self.metrics[index]
-        except IndexError:
-            raise refusal(
-                "Metric/index", f"Metric index {index} is out of range 0 and {len(self.metrics)}",
-                ValueError,
-            ) from None
-
-    def update_dict(self, label: Mapping[str, Any], pred: Mapping[str, Any]) -> None:
-        """Hand labels and predictions on, without those that this composite does not name."""
-        if self.label_names is not None:
-            label = {name: value for name, value in label.items() if name in self.label_names}
-        if self.output_names is not None:
-            pred = {name: value for name, value in pred.items() if name in self.output_names}
-        for metric in self.metrics:
-            metric.update_dict(label, pred)
-
-    def update(self, labels: Any, preds: Any) -> None:
-        """Update each metric."""
-        for metric in self.metrics:
-            metric.update(labels, preds)
-
-    def reset(self) -> None:
-        """Reset each metric."""
-        for metric in self.metrics:
-            metric.reset()
-
-    def reset_local(self) -> None:
-        """Reset the local sums of each metric."""
-        for metric in self.metrics:
-            metric.reset_local()
-
-    def get(self) -> Result:
-        """Lists of names and of values."""
-        return _gathered([metric.get() for metric in self.metrics])
-
-    def get_global(self) -> Result:
-        """Lists of names and of values since the last ``reset``."""
-        return _gathered([metric.get_global() for metric in self.metrics])
-
-    def get_config(self) -> dict[str, Any]:
-        """As for any metric, with the configurations of the parts under ``metrics``."""
-        return {**super().get_config(), "metrics": [metric.get_config() for metric in self.metrics]}
-
-
-def _gathered(results: Sequence[Result]) -> Result:
-    pairs = [pair for result in results for pair in _pairs(result)]
-    return [name for name, _ in pairs], [value for _, value in pairs]
-
-
-@decides("Metric/create")
-def create(metric: Any, *args: Any, **kwargs: Any) -> EvalMetric:
-    """Make a metric.
-
-    Args:
-        metric: a registered name, a function of (label, prediction) on NumPy arrays, a list of any of
-            these, a configuration (dict or JSON), or a metric, which is returned as it is.
-        args, kwargs: further arguments of the metric.
-
-    Raises:
-        AssertionError: the name is not registered or ``metric`` is of another type.
-    """
-    if callable(metric):
-        from .custom import CustomMetric
-
-        return CustomMetric(metric, *args, **kwargs)
-    if isinstance(metric, list):
-        return CompositeEvalMetric([create(one, *args, **kwargs) for one in metric])
-    return _create(metric, *args, **kwargs)
 
 
 def check_label_shapes(

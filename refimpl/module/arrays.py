@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import ndarray as nd
-from ..base import refusal
+from ..base import decides, refusal
 from ..context import Context, cpu
 from ..io import DataDesc
 from ..ndarray import NDArray
@@ -30,6 +30,7 @@ class Load(NamedTuple):
     whole: bool
     target: NDArray
 
+    @decides("ExecutorGroup/load-numpy", "ExecutorGroup/label-covers")
     def fill(self, sources: Sequence[Any]) -> None:
         """Copy this part of its source, cast to the dtype of the target."""
         source = sources[self.position]
@@ -56,6 +57,7 @@ def sliced_shape(description: DataDesc, part: slice | None) -> tuple[int, ...]:
     return tuple(shape)
 
 
+@decides("ExecutorGroup/merge")
 def merged(outputs: Sequence[Sequence[NDArray]], axes: Sequence[int]) -> list[NDArray]:
     """Glue each output's parts along its axis, on the first context; the first part for axis -1."""
     return [
@@ -98,6 +100,7 @@ def owned(
     return found
 
 
+@decides("Module/states")
 def pooled(pool: dict[str, NDArray], name: str, shape: Any, dtype: Any, context: Context) -> NDArray:
     """A view of the pool's array if that is large enough, else a larger array, which replaces it in the pool."""
     size = prod(shape)
@@ -107,6 +110,7 @@ def pooled(pool: dict[str, NDArray], name: str, shape: Any, dtype: Any, context:
     return memory if memory.shape == tuple(shape) else memory.reshape((-1,))[:size].reshape(shape)
 
 
+@decides("ExecutorGroup/head-gradients")
 def cut_heads(
     out_grads: Any, execs: Sequence[Any], contexts: Sequence[Context], axes: Sequence[int]
 ) -> list[list[NDArray]]:
@@ -127,6 +131,7 @@ def cut_heads(
     return heads
 
 
+@decides("Module/no-store")
 def mean_of(copies: Sequence[NDArray]) -> NDArray:
     """The mean of arrays, added in order, on the host. The mean of equal arrays is one of them, without rounding."""
     total = copies[0].astype(copies[0].dtype).as_in_context(cpu())

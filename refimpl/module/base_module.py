@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import metric
 from .. import ndarray as nd
-from ..base import _as_list, refusal
+from ..base import _as_list, decides, refusal
 from ..context import cpu
 from ..initializer import Uniform
 from ..io import DataBatch, DataDesc
@@ -54,6 +54,7 @@ class BaseModule:
         self.forward(data_batch, is_train=True)
         self.backward()
 
+    @decides("Module/score-counts-padding")
     def score(
         self, eval_data: Any, eval_metric: Any, num_batch: int | None = None,
         batch_end_callback: Any = None, score_end_callback: Any = None, reset: bool = True,
@@ -91,6 +92,7 @@ class BaseModule:
         results: list[tuple[str, float]] = eval_metric.get_name_value()
         return results
 
+    @decides("Module/predict-pad")
     def iter_predict(
         self, eval_data: Any, num_batch: int | None = None, reset: bool = True,
         sparse_row_id_fn: Callable | None = None,
@@ -115,6 +117,7 @@ class BaseModule:
             pad = getattr(batch, "pad", None) or 0
             yield [output[: output.shape[0] - pad] for output in self.get_outputs()], nbatch, batch
 
+    @decides("Module/predict-pad", "Module/predict-array")
     def predict(
         self, eval_data: Any, num_batch: int | None = None, merge_batches: bool = True,
         reset: bool = True, always_output_list: bool = False,
@@ -164,6 +167,7 @@ class BaseModule:
         merged = [nd.concatenate(list(parts)) for parts in zip(*batches, strict=True)]
         return merged if len(merged) > 1 or always_output_list else merged[0]
 
+    @decides("Module/fit")
     def fit(
         self, train_data: Any, eval_data: Any = None, eval_metric: Any = "acc",
         epoch_end_callback: Any = None, batch_end_callback: Any = None, kvstore: Any = "local",
@@ -238,6 +242,7 @@ class BaseModule:
                     self.logger.info("Epoch[%d] Validation-%s=%f", epoch, name, value)
             self._end_epoch(train_data)
 
+    @decides("Module/failed-fit", "Module/fit")
     def _train_epoch(
         self, train_data: Any, eval_metric: Any, epoch: int, batch_end_callback: Any, monitor: Any,
         sparse_row_id_fn: Callable | None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..io import DataDesc
 from .descriptions import resized, with_batch_size
 
@@ -34,6 +34,7 @@ def _stacked(
     return found
 
 
+@decides("Module/automatic-reshape")
 def shapes_to_bind(
     data_batch: Any, data_shapes: Sequence[DataDesc], label_shapes: Sequence[DataDesc] | None, contexts: int
 ) -> tuple[Any, Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from ..context import Context
 from ..executor.binding import REQUIREMENTS
 from .life_cycle import demand
@@ -50,6 +50,7 @@ def require_training(inputs_need_grad: bool, for_training: bool) -> None:
     )
 
 
+@decides("Module/shared-module")
 def group_to_share(shared_module: Any, kind: type, contexts: int) -> Any:
     """Return the executor group of a module that another one, on so many contexts, may share with.
 
@@ -69,6 +70,7 @@ def group_to_share(shared_module: Any, kind: type, contexts: int) -> Any:
     return group
 
 
+@decides("ExecutorGroup/grad-req", "Module/fixed-parameters")
 def gradient_requirements(
     arguments: Sequence[str], grad_req: Any, differentiable: Collection[str], for_training: bool
 ) -> dict[str, str]:

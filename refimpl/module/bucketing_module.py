@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..context import Context
 from ..files.atomic import together
 from ..initializer import Initializer
@@ -113,6 +113,7 @@ class BucketingModule(BaseModule):
 
     # --- binding ---------------------------------------------------------------------------------
 
+    @decides("Bucketing/rebind")
     def bind(
         self, data_shapes: Any, label_shapes: Any = None, for_training: bool = True,
         inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
@@ -141,6 +142,7 @@ class BucketingModule(BaseModule):
             self._bucket_modules.begin(grad_req, forget=self.binded)
             self._copy_flags()
 
+    @decides("Bucketing/switch")
     def switch_bucket(self, bucket_key: Any, data_shapes: Any, label_shapes: Any = None) -> None:
         """Make the bucket of ``bucket_key`` the current one; shapes only matter the first time.
 
@@ -152,12 +154,14 @@ class BucketingModule(BaseModule):
         demand(self, "switch_bucket")
         self._bucket_modules.get(bucket_key, data_shapes, label_shapes, self.logger, choose=True)
 
+    @decides("Bucketing/prepare")
     def prepare(self, data_batch: Any, sparse_row_id_fn: Callable | None = None) -> None:
         """Bind the bucket of ``data_batch`` if it is new; the current bucket stays."""
         demand(self, "prepare")
         _, module = self._bucket_modules.of_batch(data_batch, self.logger)
         module.prepare(data_batch, sparse_row_id_fn=sparse_row_id_fn)
 
+    @decides("Bucketing/monitor")
     def install_monitor(self, mon: Any) -> None:
         """Install a monitor on every bucket, those to come included."""
         demand(self, "install_monitor")
@@ -173,6 +177,7 @@ class BucketingModule(BaseModule):
 
     # --- parameters -------------------------------------------------------------------
 
+    @decides("Bucketing/params")
     def init_params(
         self, initializer: Initializer | Callable | None = INITIALIZER,
         arg_params: Mapping[str, Any] | None = None, aux_params: Mapping[str, Any] | None = None,
@@ -199,6 +204,7 @@ class BucketingModule(BaseModule):
         self._owner.set_params(arg_params, aux_params, allow_missing, force_init, allow_extra)
         self._copy_flags()
 
+    @decides("Bucketing/params")
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
         """Return (parameters, auxiliary states) of the default bucket, whatever bucket was trained."""
         demand(self, "get_params")
@@ -206,6 +212,7 @@ class BucketingModule(BaseModule):
 
     # --- computation -----------------------------------------------------------------------------
 
+    @decides("Bucketing/forward", "Bucketing/equals-padded", "Bucketing/same-result")
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
         """Compute the outputs of a batch in its bucket, which becomes the current one."""
         demand(self, "forward")
@@ -242,12 +249,14 @@ class BucketingModule(BaseModule):
         """Return the states of the current bucket."""
         return self._curr_module.get_states(merge_multi_context=merge_multi_context)
 
+    @decides("Bucketing/states")
     def set_states(self, states: Any = None, value: float | None = None) -> None:
         """Set the states of the current bucket."""
         self._curr_module.set_states(states, value)
 
     # --- optimizer -------------------------------------------------------------------------------
 
+    @decides("Bucketing/optimizer")
     def init_optimizer(
         self, kvstore: Any = "local", optimizer: Any = "sgd",
         optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False,
@@ -267,6 +276,7 @@ class BucketingModule(BaseModule):
                 module.borrow_optimizer(self._owner)
             self._copy_flags()
 
+    @decides("Bucketing/equals-padded")
     def update(self) -> None:
         """Apply the gradients of the current bucket to the parameters that all share."""
         demand(self, "update")
@@ -284,6 +294,7 @@ class BucketingModule(BaseModule):
 
     # --- files -----------------------------------------------------------------------------------
 
+    @decides("Bucketing/checkpoint")
     def save_checkpoint(
         self, prefix: str, epoch: int, remove_amp_cast: bool = False, save_optimizer_states: bool = False
     ) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping
 from math import prod
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..name import NameManager
 from ..ndarray.restoring import unchanged_on_failure
 from .module import Module
@@ -68,6 +68,7 @@ class Buckets:
 
     # --- making and binding ----------------------------------------------------------------------
 
+    @decides("Bucketing/names")
     def made(self, key: Any, symbol: Any = None) -> Module:
         """Return a new, unbound module for a key; ``symbol`` replaces the one that ``sym_gen`` makes.
 
@@ -95,6 +96,7 @@ class Buckets:
         self._largest = dict(self.owner.data_shapes)
         self.choose(self.default_key, self.owner)
 
+    @decides("Bucketing/parameters", "Bucketing/memory")
     def get(
         self, key: Any, data_shapes: Any, label_shapes: Any, logger: Any, *, choose: bool = False
     ) -> Module:
@@ -138,12 +140,14 @@ class Buckets:
             self.choose(key, module)
         return module
 
+    @decides("Bucketing/failed-switch")
     def of_batch(self, data_batch: Any, logger: Any) -> tuple[Any, Module]:
         """Return the key of a batch and its module, see :meth:`get`."""
         key = getattr(data_batch, "bucket_key", None)
         data_shapes, label_shapes = (getattr(data_batch, name, None) for name in ("provide_data", "provide_label"))
         return key, self.get(key, data_shapes, label_shapes, logger)
 
+    @decides("Bucketing/largest-first")
     def _compare_sizes(self, module: Module, logger: Any) -> None:
         """Warn about a bucket whose data are larger than those of all before it."""
         for name, shape in module.data_shapes:

@@ -6,12 +6,13 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..io import DataDesc
 
 PARAMETER_ENDINGS = ("_weight", "_bias", "_gamma", "_beta")
 
 
+@decides("Module/one-name")
 def names_of(given: str | Sequence[str] | None) -> list[str]:
     """A list of names: none for None, one for a string."""
     if given is None:
@@ -39,6 +40,7 @@ def _check_input_names(symbol: Any, names: Sequence[str], typename: str, throw: 
         warnings.warn(message, UserWarning, stacklevel=3)
 
 
+@decides("Module/label-names")
 def _check_names_match(
     names: Sequence[str], descriptions: Sequence[DataDesc], what: str, throw: bool
 ) -> None:

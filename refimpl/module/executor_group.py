@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..context import Context
 from ..executor import unfinished
 from ..executor_manager import _check_arguments, _split_input_slice
@@ -117,6 +117,7 @@ class DataParallelExecutorGroup:
             return
         self.bind_exec(data_shapes, label_shapes)
 
+    @decides("ExecutorGroup/work-load", "ExecutorGroup/no-batch-axis")
     def decide_slices(
         self, descriptions: Sequence[DataDesc]
     ) -> tuple[int | None, list[slice] | None]:
@@ -208,6 +209,7 @@ class DataParallelExecutorGroup:
 
     # --- computation -----------------------------------------------------------------------------
 
+    @decides("ExecutorGroup/labels-stay", "ExecutorGroup/close-result")
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
         """Copy each context its slice of the batch and run its executor, all contexts at the same time.
 
@@ -256,6 +258,7 @@ class DataParallelExecutorGroup:
 
     # --- results ---------------------------------------------------------------------------------
 
+    @decides("ExecutorGroup/merge")
     def get_outputs(
         self, merge_multi_context: bool = True, begin: int = 0, end: int | None = None
     ) -> list[Any]:
@@ -267,12 +270,14 @@ class DataParallelExecutorGroup:
             return outputs
         return merged(outputs, self.output_layouts[begin:end])
 
+    @decides("Module/input-gradients")
     def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
         """Return the gradient of each data input, in the order of the data shapes."""
         if merge_multi_context:
             return merged(self.input_grad_arrays, self.data_layouts)
         return self.input_grad_arrays
 
+    @decides("Module/output-shapes")
     def get_output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
         """Return (name, shape of the merged output) pairs."""
         shapes = []
@@ -285,6 +290,7 @@ class DataParallelExecutorGroup:
             shapes.append((name, tuple(shape)))
         return shapes
 
+    @decides("ExecutorGroup/metric")
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
         """Update ``eval_metric`` once per context with its slice of ``labels`` (or ``labels[context]``)."""
         # bound without labels, they are known by their position only
@@ -385,6 +391,7 @@ class DataParallelExecutorGroup:
                 mon.install(executor)
             self.monitors.append(mon)
 
+    @decides("ExecutorGroup/monitor")
     def _carry_monitors(self, execs: Sequence[Any]) -> None:
         """Move monitors from the executors of before to the new ones."""
         for monitor in self.monitors:

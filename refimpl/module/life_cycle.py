@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..base import refusal
+from ..base import decides, refusal
 
 
 class Step(NamedTuple):
@@ -76,6 +76,7 @@ LIFE_CYCLE: dict[str, Operation] = {
 }
 
 
+@decides("Module/life-cycle")
 def missing_step(module: Any, operation: str) -> str | None:
     """Return the first flag that ``operation`` needs and ``module`` has not raised."""
     for flag in LIFE_CYCLE[operation].needs:

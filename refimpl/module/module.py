@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import optimizer as opt
 from .. import symbol as sym
+from ..base import decides
 from ..context import Context, cpu
 from ..files.atomic import together
 from ..io import DataDesc
@@ -58,6 +59,7 @@ class Module(BaseModule):
         TypeError: ``context`` is not made of Contexts.
     """
 
+    @decides("Module/parameters", "Module/states")
     def __init__(
         self, symbol: Any, data_names: Sequence[str] | None = ("data",),
         label_names: Sequence[str] | None = ("softmax_label",), logger: Any = logging,
@@ -103,6 +105,7 @@ class Module(BaseModule):
     # --- files -----------------------------------------------------------------------------------
 
     @staticmethod
+    @decides("Module/checkpoint")
     def load(
         prefix: str, epoch: int, load_optimizer_states: bool = False, *, allow_other_params: bool = False,
         **kwargs: Any,
@@ -128,6 +131,7 @@ class Module(BaseModule):
             module._preload_opt_states, module._preload_params = f"{prefix}-{epoch:04d}.states", params
         return module
 
+    @decides("Module/checkpoint")
     def save_checkpoint(
         self, prefix: str, epoch: int, save_optimizer_states: bool = False, remove_amp_cast: bool = True
     ) -> None:
@@ -193,6 +197,7 @@ class Module(BaseModule):
 
     # --- binding ---------------------------------------------------------------------------------
 
+    @decides("Module/bind-twice")
     def bind(
         self, data_shapes: Any, label_shapes: Any = None, for_training: bool = True,
         inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
@@ -241,6 +246,7 @@ class Module(BaseModule):
                 if shared_module.optimizer_initialized:
                     self.borrow_optimizer(shared_module)
 
+    @decides("Module/reshape", "Module/reshape-labels")
     def reshape(self, data_shapes: Any, label_shapes: Any = None) -> None:
         """Bind again for other input shapes; parameters, gradients and auxiliary states stay shared.
 
@@ -261,6 +267,7 @@ class Module(BaseModule):
 
     # --- parameters ------------------------------------------------------------------------------
 
+    @decides("Module/init-order", "Module/init-twice")
     def init_params(
         self, initializer: Any = INITIALIZER, arg_params: Mapping[str, Any] | None = None,
         aux_params: Mapping[str, Any] | None = None, allow_missing: bool = False,
@@ -293,6 +300,7 @@ class Module(BaseModule):
             self._params_dirty = False
             self.params_initialized = True
 
+    @decides("Module/allow-missing")
     def set_params(
         self, arg_params: Mapping[str, Any], aux_params: Mapping[str, Any] | None,
         allow_missing: bool = False, force_init: bool = True, allow_extra: bool = False,
@@ -319,6 +327,7 @@ class Module(BaseModule):
             self._updates.adopt(self._exec_group)
             self.params_initialized = True
 
+    @decides("Module/params-atomic")
     def _values_kept_on_failure(self) -> AbstractContextManager[None]:
         """A block that sets parameters; they, and what updates them, are as before when it fails."""
         return unchanged_on_failure(
@@ -326,6 +335,7 @@ class Module(BaseModule):
             *self._updates.remembered(), kinds=opt.REMEMBERING, shallow=[vars(self), vars(self._host_copy)],
         )
 
+    @decides("Module/params-identity")
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
         """Return (parameters, auxiliary states): the module's own copies, means over the contexts."""
         demand(self, "get_params")
@@ -333,6 +343,7 @@ class Module(BaseModule):
             self._sync_params_from_devices()
         return self._arg_params, self._aux_params
 
+    @decides("Module/params-fresh")
     def _sync_params_from_devices(self) -> None:
         self._exec_group.get_params(self._arg_params, self._aux_params)
         self._params_dirty = False
@@ -391,6 +402,7 @@ class Module(BaseModule):
 
     # --- optimizer -------------------------------------------------------------------------------
 
+    @decides("Module/optimizer-twice")
     def init_optimizer(
         self, kvstore: Any = "local", optimizer: Any = "sgd",
         optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False,
@@ -422,6 +434,7 @@ class Module(BaseModule):
             self._updates = updates
             self.optimizer_initialized = True
 
+    @decides("Module/failed-optimizer")
     def _optimizer_kept_on_failure(self, kvstore: Any, optimizer: Any) -> AbstractContextManager[None]:
         """A block that installs an optimizer; when it fails, everything is as before."""
         return given_kept_on_failure(kvstore, optimizer, self._exec_group, [vars(self), vars(self._host_copy)])
@@ -436,6 +449,7 @@ class Module(BaseModule):
         borrowed = shared_module._updates.borrowed()
         vars(self).update(_updates=borrowed, optimizer_initialized=True)  # in one step, which nothing interrupts
 
+    @decides("Module/recorded-steps")
     def update(self) -> None:
         """Apply the gradients of the last backward to the parameters of every context."""
         demand(self, "update")

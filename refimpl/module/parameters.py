@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import ndarray as nd
-from ..base import refusal
+from ..base import decides, refusal
 from ..context import cpu
 from ..initializer import InitDesc
 from ..ndarray import NDArray
@@ -34,6 +34,7 @@ def as_arrays(values: Mapping[str, Any] | None) -> dict[str, NDArray]:
     return {name: as_array(value) for name, value in (values or {}).items()}
 
 
+@decides("Module/given-parameters")
 def fitting(name: str, value: Any, host: NDArray) -> NDArray:
     """``value`` as an array of the host's shape."""
     array = as_array(value)
@@ -77,6 +78,7 @@ def check_states(
         )
 
 
+@decides("Module/allow-missing")
 def require_initializer(name: str, initializer: Any, given: Any, allow_missing: bool) -> None:
     """Refuse a parameter that nobody sets."""
     if given is not None and not allow_missing:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import ndarray as nd
-from ..base import refusal
+from ..base import decides, refusal
 from ..io import DataDesc
 from ..ndarray import NDArray
 from .base_module import INITIALIZER, BaseModule
@@ -17,6 +17,7 @@ from .descriptions import _as_descriptions, names_of, with_batch_size
 from .life_cycle import demand
 
 
+@decides("PythonModule/subclass")
 class PythonModule(BaseModule):
     """What a module without parameters needs; a subclass says what it computes.
 
@@ -82,6 +83,7 @@ class PythonModule(BaseModule):
 
     # --- binding ---------------------------------------------------------------------------------
 
+    @decides("PythonModule/life-cycle")
     def bind(
         self, data_shapes: Any, label_shapes: Any = None, for_training: bool = True,
         inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
@@ -138,6 +140,7 @@ class PythonModule(BaseModule):
             self._data_shapes, self._label_shapes = before
             raise
 
+    @decides("PythonModule/reshape")
     def follow(self, data_batch: Any) -> None:
         """Reshape to the shapes of a batch unless they are the bound ones."""
         wanted = shapes_to_bind(data_batch, self._data_shapes, self._label_shapes, 1)
@@ -171,6 +174,7 @@ class PythonModule(BaseModule):
         """Nothing to watch: there is no executor."""
         demand(self, "install_monitor")
 
+    @decides("PythonModule/metric")
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
         """Add the last outputs and ``labels`` to a metric; without label shapes there is nothing to add.
 
@@ -188,6 +192,7 @@ class PythonModule(BaseModule):
         eval_metric.update(labels, self.get_outputs())
 
 
+@decides("PythonModule/loss")
 class PythonLossModule(PythonModule):
     """A loss in Python: it hands its one data array on as output, and ``grad_func`` gives the gradient.
 

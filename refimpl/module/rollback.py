@@ -6,8 +6,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from ..base import decides
+
 
 @contextmanager
+@decides("Module/failed-bind", "Module/failed-reshape", "Sequential/failures")
 def shapes_kept_on_failure(modules: Iterable[Any]) -> Iterator[None]:
     """Give every module, and all that it is made of, its attributes back when the block fails.
 

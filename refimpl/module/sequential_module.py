@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..executor import unfinished
 from ..io import DataBatch, DataDesc
 from ..ndarray import NDArray
@@ -37,6 +37,7 @@ class SequentialModule(BaseModule):
         self._modules: list[Any] = []
         self._metas: list[dict[str, Any]] = []
 
+    @decides("Sequential/add")
     def add(self, module: Any, **kwargs: Any) -> SequentialModule:
         """Put a module at the end and return the chain, which is then to be bound and initialised again.
 
@@ -62,11 +63,13 @@ class SequentialModule(BaseModule):
     # --- names and shapes ------------------------------------------------------------------------
 
     @property
+    @decides("Sequential/names")
     def data_names(self) -> list[str]:
         """Names of the data inputs of the first module."""
         return self._modules[0].data_names if self._modules else []
 
     @property
+    @decides("Sequential/names")
     def output_names(self) -> list[str]:
         """Names of the outputs of the last module."""
         return self._modules[-1].output_names if self._modules else []
@@ -93,6 +96,7 @@ class SequentialModule(BaseModule):
         shapes: list[tuple[str, tuple[int, ...]]] = self._modules[-1].output_shapes
         return shapes
 
+    @decides("Sequential/take-labels")
     def _taking_labels(self) -> list[Any]:
         return [
             module for module, meta in zip(self._modules, self._metas, strict=True)
@@ -101,6 +105,7 @@ class SequentialModule(BaseModule):
 
     # --- binding ---------------------------------------------------------------------------------
 
+    @decides("Sequential/bind")
     def bind(
         self, data_shapes: Any, label_shapes: Any = None, for_training: bool = True,
         inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
@@ -146,6 +151,7 @@ class SequentialModule(BaseModule):
 
     # --- parameters ------------------------------------------------------------------------------
 
+    @decides("Sequential/params")
     def init_params(
         self, initializer: Any = INITIALIZER, arg_params: Mapping[str, Any] | None = None,
         aux_params: Mapping[str, Any] | None = None, allow_missing: bool = False, force_init: bool = False,
@@ -185,6 +191,7 @@ class SequentialModule(BaseModule):
                         AssertionError,
                     )
 
+    @decides("Sequential/params")
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
         """Return (parameters, auxiliary states) of all modules in two new dicts."""
         demand(self, "get_params")
@@ -198,6 +205,7 @@ class SequentialModule(BaseModule):
 
     # --- computation -----------------------------------------------------------------------------
 
+    @decides("Sequential/chain", "Sequential/reshape")
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
         """Run the chain; every module gets the batch's labels, and the outputs before it as data.
 
@@ -222,6 +230,7 @@ class SequentialModule(BaseModule):
                         index=getattr(data_batch, "index", None),
                     )
 
+    @decides("Sequential/chain")
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
         """Run the chain backwards; the input gradients of each module are the head gradients before it."""
         demand(self, "backward")
@@ -245,6 +254,7 @@ class SequentialModule(BaseModule):
         gradients: list = self._modules[0].get_input_grads(merge_multi_context=merge_multi_context)
         return gradients
 
+    @decides("Sequential/take-labels")
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
         """Ask every module that takes labels to add its last outputs to a metric."""
         demand(self, "update_metric")
@@ -281,6 +291,7 @@ class SequentialModule(BaseModule):
                 module.update()
 
 
+@decides("Sequential/auto-wiring")
 def _renamed(shapes: Sequence[DataDesc], module: Any) -> list[DataDesc]:
     """The same descriptions under the names of a module's data inputs."""
     names = module.data_names

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dtype_of
+from ..base import decides, dtype_of
 from ..symbol import inference, storage
 
 
+@decides("Module/sparse-gradients")
 def gradient_stypes(symbol: Any, shapes: Mapping[str, Any], types: Mapping[str, Any]) -> dict[str, str]:
     """Return the storage type of each gradient that is not dense, by the name of its argument.
 

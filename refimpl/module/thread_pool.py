@@ -8,6 +8,7 @@ from concurrent.futures import Future, wait
 from queue import SimpleQueue
 from threading import Thread
 
+from ..base import decides
 from ..quirks import quirks
 
 
@@ -24,6 +25,7 @@ class ThreadPool:
         self._queues: list[SimpleQueue] = []  # one for each thread
         self._under_way: list[Future] = []
 
+    @decides("ExecutorGroup/deterministic", "ExecutorGroup/side-by-side")
     def run(self, work: Callable[[int], object]) -> None:
         """Call ``work(i)`` for each context i and return when all are done.
 
@@ -48,6 +50,7 @@ class ThreadPool:
             if failure is not None:
                 raise failure
 
+    @decides("ExecutorGroup/interrupted")
     def settle(self) -> None:
         """Return when no context is at work any more; work that has not begun is cancelled."""
         for job in self._under_way:

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from .. import optimizer as opt
-from ..base import refusal
+from ..base import decides, refusal
 from ..kvstore import KVStore
 from ..model import (
     _create_kvstore,
@@ -138,6 +138,7 @@ class Updates:
             for context, weight in enumerate(copies)
         }
 
+    @decides("Module/borrow-names")
     def _by_index(self, group: DataParallelExecutorGroup) -> tuple[list[Any], list[Any]]:
         """Weights and gradients in the order of ``names``; a name that ``group`` does not have has none."""
         names = self.names
@@ -151,6 +152,7 @@ class Updates:
         return [weights for weights, _ in found], [gradients for _, gradients in found]
 
 
+@decides("Module/compression", "Module/rescale", "Cluster/module")
 def install(
     kvstore: Any, optimizer: Any, optimizer_params: Any, group: DataParallelExecutorGroup,
     arg_params: Mapping[str, NDArray], compression_params: Mapping[str, Any] | None, wrap: Callable[[Any], Any],
@@ -182,6 +184,7 @@ def install(
     return updates
 
 
+@decides("Module/index-names")
 def _made_optimizer(
     optimizer: Any, params: Any, group: DataParallelExecutorGroup, rescale_grad: float, on_store: bool
 ) -> opt.Optimizer:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..base import decides
 from ..context import current_context
+from ..op_registry import known
 from . import random
+from .contrib_operators import *  # noqa: F403  # the operators ``_contrib_...``
 from .contrib_updates import (
     adamw_update,
     mp_adamw_update,
@@ -25,6 +28,7 @@ def expected_count(classes: Any, num_sampled: int, range_max: int) -> Any:
     return ((wide + 2.0) / (wide + 1.0)).log() / math.log(range_max + 1) * num_sampled
 
 
+@decides("random/zipfian")
 def rand_zipfian(
     true_classes: NDArray, num_sampled: int, range_max: int, ctx: Any = None
 ) -> tuple[NDArray, NDArray, NDArray]:
@@ -39,6 +43,8 @@ def rand_zipfian(
     given = expected_count(true_classes.as_in_context(ctx), num_sampled, range_max)
     return classes, given, expected_count(classes, num_sampled, range_max)
 
+
+globals()["__getattr__"] = known.attributes(__name__, "_contrib_")
 
 __all__ = [
     "adamw_update", "boolean_mask", "cond", "foreach", "isfinite", "isinf", "isnan", "mp_adamw_update",

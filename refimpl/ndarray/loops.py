@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import refusal, require
+from ..base import decides, refusal, require
 from . import operators
 from .creation import zeros
 from .ndarray import NDArray, array
@@ -18,6 +18,7 @@ def _row(data: Any, index: int) -> Any:
     return data[index] if isinstance(data, NDArray) else [_row(part, index) for part in data]
 
 
+@decides("control-flow/foreach")
 def foreach(body: Callable, data: Any, init_states: Any) -> tuple[Any, Any]:
     """Run ``outputs, states = body(row, states)`` for each row along the first axis of ``data``.
 
@@ -53,6 +54,7 @@ def _listed(value: Any) -> list:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
+@decides("control-flow/while-loop")
 def while_loop(
     cond: Callable, func: Callable, loop_vars: Any, max_iterations: int | None = None
 ) -> tuple[Any, Any]:
@@ -103,6 +105,7 @@ def _filled_up(items: list[NDArray], rows: int) -> NDArray:
     return operators.call("Concat", *parts, dim=0)
 
 
+@decides("control-flow/cond")
 def cond(pred: Any, then_func: Callable, else_func: Callable) -> Any:
     """``then_func()`` if ``pred``, an array of one element, is true; else ``else_func()``.
 
@@ -112,6 +115,7 @@ def cond(pred: Any, then_func: Callable, else_func: Callable) -> Any:
     return then_func() if to_scalar(pred, bool, "pred") else else_func()
 
 
+@decides("boolean_mask/rows")
 def boolean_mask(
     data: NDArray, index: NDArray, axis: int = 0, out: NDArray | None = None, name: str | None = None
 ) -> NDArray:
@@ -135,16 +139,19 @@ def boolean_mask(
     return operators.call("take", data, array(places, data.context, "int64"), out=out)
 
 
+@decides("contrib/not-finite")
 def isinf(data: NDArray) -> NDArray:
     """1 where an element is infinite, else 0."""
     return abs(data) == np.inf
 
 
+@decides("contrib/not-finite")
 def isfinite(data: NDArray) -> NDArray:
     """1 where an element is a finite number, 0 where it is infinite or NaN."""
     return operators.call("_logical_and", abs(data) != np.inf, data == data)  # noqa: PLR0124  # NaN is not itself
 
 
+@decides("contrib/not-finite")
 def isnan(data: NDArray) -> NDArray:
     """1 where an element is NaN, else 0."""
     return data != data  # noqa: PLR0124  # NaN is not itself

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base import numeric_types, refusal
+from ..base import decides, numeric_types, refusal
 from ..kernels.foundation import get
 from . import operators
 from .ndarray import NDArray
@@ -49,6 +49,7 @@ def parameter_kind(parameters: dict[str, Any], array: type) -> type:
     return found
 
 
+@decides("random/result")
 def _draw(
     name: str, parameters: dict[str, Any], shape: Any, dtype: Any, ctx: Any, out: Any, more: dict[str, Any]
 ) -> NDArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import TracebackType
 
+from ..base import decides
 from .tape import STATE
 
 
@@ -29,6 +30,7 @@ def is_training() -> bool:
     return STATE.training
 
 
+@decides("autograd/scopes")
 class Scope:
     """Sets recording and training mode (None: leave as it is) for a block, and puts back what was."""
 

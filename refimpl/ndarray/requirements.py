@@ -1,4 +1,4 @@
-"""How a computed gradient goes into its array: what MXNet calls ``grad_req``, and ``req`` in an operator of the user."""
+"""How a computed gradient goes into its array: MXNet's ``grad_req``, and ``req`` in an operator of the user."""
 
 from __future__ import annotations
 

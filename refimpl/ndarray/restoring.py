@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from .. import engine
-from . import NDArray, empty, operators, tape
+from ..base import decides
+from . import dense, tape
+from .ndarray import NDArray, empty
 
 _VALUES = frozenset({int, float, bool, str, type(None)})
 _NEVER_CHANGED = frozenset({"sym_info"})
@@ -82,7 +84,7 @@ def _copy(array: Any) -> Any:
     if _is_at_rest(array):
         return array._buffer.flat.copy()  # every update copies weights, so it has to be quick
     made = empty(array.shape, array.context, array.dtype)
-    operators.hand_over(array._buffer, made._buffer, array.context)
+    dense.hand_over(array._buffer, made._buffer, array.context)
     return made
 
 
@@ -99,10 +101,14 @@ def _overwrite(array: Any, before: Any) -> None:
     elif isinstance(before, np.ndarray):
         array._buffer.flat[:] = before
     else:
-        operators.hand_over(before._buffer, array._buffer, array.context)
+        dense.hand_over(before._buffer, array._buffer, array.context)
 
 
 @contextmanager
+@decides(
+    "Module/atomic", "Updater/failed", "KVStore/atomic", "KVStore/no-memory", "Bucketing/atomic",
+    "SVRG/atomic", "Executor2/atomic",
+)
 def unchanged_on_failure(*roots: Any, **how: Any) -> Iterator[None]:
     """Give ``roots`` back what they held before the block when it fails; see :class:`Held`."""
     held = Held(*roots, **how)
@@ -113,6 +119,7 @@ def unchanged_on_failure(*roots: Any, **how: Any) -> Iterator[None]:
         raise
 
 
+@decides("DataIter/undelivered", "DataIter/interrupted-reset")
 def delivered(iterator: Any, step: Callable[[], Any]) -> Any:
     """What ``step()`` delivers; unless that is the end, an ``iterator`` whose step fails is as it was before.
 

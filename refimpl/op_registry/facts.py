@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import inspect
 import random
-import re
 import textwrap
 from collections.abc import Iterator
 from functools import cache, partial
@@ -20,10 +19,9 @@ import numpy as np
 from ..base import DTYPE_FLAGS, MXNetError
 from ..kernels.foundation import REGISTRY, Case, Loop, Op
 from ..kernels.foundation.params import field_types
-from .pages import clauses, concerns, examples, family, file_of, own_names, page, page_examples, row, says
+from .pages import clauses, concerns, examples, family, file_of, own_names, page, page_examples, row
 from .storage_rules import rules
 
-_DENIES = re.compile(r"no gradient|gradients? (?:cannot|is zero|of all)|nothing to differentiate|have no\b.*gradient")
 DRAWS = 16  # calls that are drawn where parameters decide something
 
 # --- calls ---------------------------------------------------------------------------------------
@@ -203,12 +201,8 @@ def gradient_kind(op: Op) -> str:
 
 
 def denial(op: Op) -> str:
-    """Why there is no gradient: a clause of the page, the general one, or that there are no inputs."""
-    if not takes_inputs(op):
-        return "no inputs"
-    said = [c for c in page(op).clauses if _DENIES.search(c.text) and concerns(op, c)]
-    own = [c.name for c in said if says(c.text, own_names(op)) or c.name.partition("/")[0] in own_names(op)]
-    return [*own, *[c.name for c in said], "gradient/differentiable"][0]
+    """Why there is no gradient: the clause that the page names, or that there are no inputs."""
+    return op.no_gradient_clause if takes_inputs(op) else "no inputs"
 
 
 def storages(op: Op) -> list[str]:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..base import decides, refusal
+from ..lr_scheduler import LRScheduler
+from .optimizer import Optimizer
 
 _OF_MXNET = {
     "Optimizer", "AdaDelta", "AdaGrad", "Adam", "Adamax", "DCASGD", "FTML", "Ftrl", "GroupAdaGrad", "LAMB", "LARS",
@@ -34,8 +36,6 @@ def _is_home(module: str) -> bool:
 
 def is_optimizer(kind: type) -> bool:
     """Whether a class is an optimizer's."""
-    from .optimizer import Optimizer
-
     return issubclass(kind, Optimizer)
 
 
@@ -48,8 +48,6 @@ def _with_subclasses(base: type) -> Iterator[Any]:
 
 def written_name(kind: type) -> tuple[str, str]:
     """(module, name) by which a file names a class: MXNet's own for those that MXNet has."""
-    from ..lr_scheduler import LRScheduler
-
     if issubclass(kind, LRScheduler):
         module = "mxnet.lr_scheduler"
     elif is_optimizer(kind):
@@ -70,9 +68,6 @@ def known_class(module: str, name: str) -> Any:
 
     Of several classes of that name the registered one is meant, or else the last one defined.
     """
-    from ..lr_scheduler import LRScheduler
-    from .optimizer import Optimizer
-
     found = None
     registered: list[type] = list(Optimizer.opt_registry.values())
     for base in (Optimizer, LRScheduler):

@@ -13,6 +13,7 @@ from ..initializer.fused import GATES, PackedWeights, require_mode
 from ..symbol import Symbol
 from .cells import GRUCell, LSTMCell, RNNCell
 from .combined import BidirectionalCell, SequentialRNNCell
+from .dropout_cell import DropoutCell
 from .recurrent_cell import Arrays, BaseRNNCell, RNNParams, StateInfo
 from .sequences import States, Steps, as_asked, as_one, time_axis
 
@@ -124,11 +125,12 @@ class FusedRNNCell(BaseRNNCell):
             )
             inputs = symbol.swapaxes(inputs, dim1=0, dim2=1)
         states = self.begin_state() if begin_state is None else begin_state
+        given: dict[str, Any] = dict(zip(("state", "state_cell"), states, strict=False))
         run = symbol.RNN(
             data=inputs, parameters=self._parameter, state_size=self._num_hidden,
             num_layers=self._num_layers, bidirectional=self._bidirectional, p=self._dropout,
             state_outputs=self._get_next_state, mode=self._mode, name=f"{self._prefix}rnn",
-            **dict(zip(("state", "state_cell"), states, strict=False)),
+            **given,
         )
         after: States = []
         outputs = run
@@ -151,8 +153,6 @@ class FusedRNNCell(BaseRNNCell):
             ),
             "gru": lambda prefix: GRUCell(self._num_hidden, prefix=prefix),
         }
-        from .modifiers import DropoutCell  # it knows this class
-
         stack = SequentialRNNCell()
         for layer in range(self._num_layers):
             forwards, *backwards = (

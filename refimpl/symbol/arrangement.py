@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from math import inf
 
+from ..base import decides
 from ..context import Context
 from .inference import Key
 
@@ -261,6 +262,7 @@ WAYS: tuple[Callable[[Sequence[Block]], int | None], ...] = (
 )
 
 
+@decides("memory/in-outputs", "memory/resnet-50")
 def arrange(blocks: Sequence[Block]) -> int:
     """Give each block an offset; the bytes that all need together."""
     if len(blocks) <= MANY:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from .. import ndarray as nd
 from .. import symbol as sym
-from ..base import require
+from ..base import decides, require
 from ..files.atomic import together
 from ..ndarray import NDArray
 from ..ndarray.file_format import read_file
@@ -16,6 +16,7 @@ from ..ndarray.file_format import read_file
 _PREFIXES = {"arg": 0, "aux": 1}
 
 
+@decides("Checkpoint/files")
 def save_checkpoint(
     prefix: str, epoch: int, symbol: sym.Symbol | None, arg_params: Mapping[str, NDArray],
     aux_params: Mapping[str, NDArray], remove_amp_cast: bool = True,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from ..base import decides
 from ..kernels.foundation import get, known
 from .graph import Graph
 from .inference import key_of
@@ -23,6 +24,7 @@ def enabled() -> bool:
     return os.environ.get(SWITCH, "1").lower() not in ("0", "false", "off")
 
 
+@decides("passes/alone")
 def stays_alone(node: Node) -> bool:
     """Whether running the operator has a consequence besides its outputs."""
     op = node.op
@@ -46,6 +48,7 @@ def _details(graph: Graph, node: Node) -> tuple[Any, ...]:
     )
 
 
+@decides("passes/common-expressions")
 def eliminate(graph: Graph) -> Graph:
     """The graph with equal operators merged, the first of them staying; outputs keep memory of their own."""
     first: dict[tuple[Any, ...], Node] = {}
@@ -68,6 +71,7 @@ def eliminate(graph: Graph) -> Graph:
     return separate(graph.rewritten(visit))
 
 
+@decides("passes/own-outputs")
 def separate(graph: Graph) -> Graph:
     """The graph with a ``_copy`` for every output that an earlier output is already."""
     outputs: list[Entry] = []

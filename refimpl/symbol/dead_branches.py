@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..base import decides
 from .common_expressions import stays_alone
 from .graph import Graph
 from .ir import Entry, Node
@@ -32,6 +33,7 @@ def is_placeholder(node: Node) -> bool:
     return node.is_variable and "__placeholder__" in node.attrs
 
 
+@decides("passes/dead-branches")
 def _cut(graph: Graph, positions: dict[int, set[int]]) -> Graph:
     """The graph without the edges at ``positions`` of the inputs of nodes."""
     placeholders: dict[tuple[int, int], Entry] = {}
@@ -51,6 +53,7 @@ def _cut(graph: Graph, positions: dict[int, set[int]]) -> Graph:
     return graph.rewritten(visit)
 
 
+@decides("passes/consequences")
 def remove(graph: Graph) -> Graph:
     """The graph without edges that carry only a shape, and so without the branches that end there.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..context import Context
 from ..kernels.foundation import get
 from .dead_branches import is_placeholder
@@ -20,6 +20,7 @@ from .ir import Entry, Node
 COPY = "_CrossDeviceCopy"
 
 
+@decides("Executor/groups")
 def contexts(order: Iterable[Node], default: Context, places: Mapping[str, Context] | None) -> dict[int, Context]:
     """The context of every node, by its id.
 
@@ -47,6 +48,7 @@ def contexts(order: Iterable[Node], default: Context, places: Mapping[str, Conte
     return found
 
 
+@decides("Executor/groups-copied")
 def connect(graph: Graph, targets: list[Context]) -> Graph:
     """The graph with copies wherever a value changes its context.
 

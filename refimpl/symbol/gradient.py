@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..kernels.foundation import get
 from .gradient_quirks import contributions, heads_taken
 from .inference import key_of
@@ -117,8 +117,10 @@ class _Pass:
     def head_of(self, node: Node, index: int) -> Entry | None:
         """Sum of the contributions to one output, None when there are none."""
         parts = self.contributions.of((id(node), index))
-        if parts is None or len(parts) == 1:
-            return parts and parts[0]
+        if parts is None:
+            return None
+        if len(parts) == 1:
+            return parts[0]
         return self.make(node, "add_n", parts)[0]
 
     def flows_through(self, node: Node, heads: Sequence[Entry | None]) -> bool:
@@ -162,6 +164,7 @@ class _Pass:
                 self.reached.add(source)
                 self.contributions.add((source, entry.index), part, node)
 
+    @decides("gradient/refused")
     def _refuse(self, node: Node, name: str, entry: Entry) -> None:
         """Remember the first gradient that a page refuses: whoever never runs backward never sees it."""
         assert node.op is not None

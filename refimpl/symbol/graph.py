@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..base import decides
 from ..context import Context
 from ..kernels.foundation import Shape
 from .inference import Key
@@ -75,6 +76,7 @@ class Graph:
         (self.forward.add if id(node) in self.forward else self.forward.discard)(id(made))
         return made
 
+    @decides("passes/pure")
     def rewritten(self, visit: Callable[[Node, list[Entry]], Node]) -> Graph:
         """The graph in which ``visit(node, its rewritten inputs)`` stands for each operator, inputs first."""
         made: dict[int, Node] = {}  # for the nodes that something else stands for

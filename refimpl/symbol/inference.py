@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import MXNetError, dtype_of, refusal
+from ..base import MXNetError, decides, dtype_of, refusal
 from ..kernels.foundation import UNKNOWN, Shape, agree
 from ..kernels.foundation import known as shapes_known
 from ..kernels.foundation.params import parse
@@ -66,6 +66,7 @@ def _asked(node: Node) -> Any:
     return node.params._replace(**{name: read_shape(getattr(node.params, name) or ()) or ()})
 
 
+@decides("infer/explained")
 def _explained(node: Node, error: MXNetError, ins: list, outs: list) -> MXNetError:
     """The operator's refusal, with the node and everything known about its arrays."""
     given = ", ".join(

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..base import MXNetError, refusal
+from ..base import MXNetError, decides, refusal
 from ..files.mistaken import what_it_is
 from ..kernels.foundation.params import Shape, field_types
 from ..op_registry.known import find
@@ -46,6 +46,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\
 # --- writing --------------------------------------------------------------------------------------
 
 
+@decides("symbol-file/amp-cast")
 def _without_casts(heads: Sequence[Entry]) -> list[Entry]:
     """The graph as it was before mixed precision: cast nodes are bridged, except those that are heads."""
 
@@ -82,6 +83,7 @@ def _versions(order: Sequence[Node]) -> dict[tuple[int, int], int]:
     return found
 
 
+@decides("symbol-file/text")
 def _quoted(text: str) -> str:
     """Text as MXNet writes it: it knows these five escapes and no others, so the rest stands as it is."""
     if not text.isprintable() or '"' in text or "\\" in text:
@@ -105,6 +107,7 @@ def _numbers(values: Sequence[int], indent: int) -> str:
     return str(values) if len(values) <= 10 else _block("[]", map(str, values), indent)
 
 
+@decides("symbol-file/np-shape", "symbol-file/layout", "symbol-file/round-trip")
 def to_json(heads: Sequence[Entry], *, remove_amp_cast: bool = True) -> str:
     """The graph below ``heads`` as text, by default without the casts that mixed precision put in.
 
@@ -201,6 +204,7 @@ class _Graph:
             raise self.fail("character 0: the file is no map with nodes and heads")
         return graph
 
+    @decides("symbol-file/other-version")
     def read_version(self) -> int:
         """The version of MXNet that wrote the file; 0.8 did not say."""
         attrs = self.graph.get("attrs", {})
@@ -243,6 +247,7 @@ class _Graph:
                 attrs[attribute] = value
         return attrs
 
+    @decides("symbol-file/older-versions")
     def row(self, number: int, fields: Any) -> Row:
         """One node, its fields checked."""
         where = f"node {number}"
@@ -285,6 +290,7 @@ class _Graph:
         kind = field_types(row.op.params).get(key)
         return kind in (Shape, Shape | None) and key != "indices" and not hasattr(row.op, "graphs")
 
+    @decides("symbol-file/control-flow")
     def inside(self, graph: Any, where: str) -> list[Entry]:
         """The heads of a graph that a node holds."""
         if not isinstance(graph, dict):
@@ -306,6 +312,7 @@ class _Graph:
         except (RecursionError, MemoryError, OverflowError) as error:  # from a value such as "(((((..."
             raise self.fail(f"{row}: an attribute cannot be read ({type(error).__name__})") from None
 
+    @decides("symbol-file/order")
     def in_order(self, rows: Sequence[Row]) -> list[Row]:
         """Rows with inputs first; files of MXNet are in such an order already."""
         done: list[Row] = []
@@ -373,6 +380,7 @@ class _Graph:
         return [self.entry(self.reference(value, "heads"), nodes, "heads") for value in heads]
 
 
+@decides("symbol-file/round-trip")
 def from_json(text: str, source: str = "json") -> list[Entry]:
     """The heads of a graph from its text.
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..context import Context
 from ..kernels.foundation import size_of
 from .arrangement import Block, arrange, pile_of
@@ -59,6 +59,7 @@ class Place(NamedTuple):
 
 
 @dataclass
+@decides("memory/described")
 class Plan:
     """``place`` says where a value lies, ``arenas`` how many bytes each context needs.
 
@@ -133,6 +134,7 @@ class _Planner:
         self.last_use = self._last_uses(held)
         self.changed = _changed([*self.forward, *self.backward])
 
+    @decides("memory/lifetime")
     def _last_uses(self, held: set[Key]) -> dict[Key, int]:
         """The last step that reads each value; ``held`` ones are read after all steps."""
         found: dict[Key, int] = {}
@@ -156,6 +158,7 @@ class _Planner:
         block.keys.append(key)
         self.of[key] = block
 
+    @decides("memory/views")
     def _view(self, step: int, node: Node, context: Context) -> None:
         """Let the output of a view be the memory of its input."""
         assert node.op is not None
@@ -169,6 +172,7 @@ class _Planner:
             self._join(target, self.of[source], step)
             self.plan.views.add(target)
 
+    @decides("memory/inplace")
     def _in_place(self, step: int, node: Node, context: Context) -> None:
         """Let outputs take over the memory of inputs that nobody reads after this step."""
         pairs = _inplace_pairs(node)
@@ -196,6 +200,7 @@ class _Planner:
                 found.append(block)
         return found
 
+    @decides("memory/in-outputs")
     def _use_outputs(self) -> None:
         """Let values that are gone when an output is written lie in the memory of that output."""
         births = {id(node): step for step, node in enumerate(self.forward)}
@@ -215,6 +220,7 @@ class _Planner:
                         pile.put(block, offset)
                         block.home = key
 
+    @decides("memory/plan-changes-nothing")
     def run(self) -> Plan:
         """Decide who shares, then where everything lies."""
         for step, node in enumerate([*self.forward, *self.backward]):

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base import dtype_of, refusal
+from ..base import decides, dtype_of, refusal
 from ..kernels.foundation import get
 from ..ndarray.random import parameter_kind
 from . import operators
 from .symbol import Symbol
 
 
+@decides("random/graph")
 def _draw(name: str, parameters: dict[str, Any], shape: Any, dtype: Any, more: dict[str, Any]) -> Symbol:
     attrs = dict(more)
     if dtype is not None and dtype != "None":

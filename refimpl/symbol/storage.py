@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..kernels.foundation import Shape
 from ..ndarray import NDArray
+from ..ndarray.dispatch import find, output_storage
 from ..ndarray.sparse import BaseSparseNDArray
-from ..ndarray.sparse.dispatch import find, output_storage
 from ..ndarray.sparse.rules_elementwise import KEEP_ZERO
 from . import devices
 from .compose import STORAGE_FLAGS
@@ -69,6 +69,7 @@ def declared(nodes: Sequence[Node], given: Mapping[str, str] | None) -> dict[int
     return found
 
 
+@decides("Sparse/bind-storage")
 def values(
     order: Sequence[Node], variables: Mapping[int, str], shapes: Mapping[Key, Any], types: Mapping[Key, Any]
 ) -> dict[Key, str]:
@@ -152,10 +153,12 @@ class Gradients:
         # where the head is zero, so is the gradient of an elementwise operator
         return self._readers[id(node), 0] if by_rows or name in LINEAR or name in KEEP_ZERO else None
 
+    @decides("Sparse/bind-storage")
     def stype(self, key: Key) -> str:
         """The storage of a gradient: that of all its parts if they agree, otherwise default."""
         return self._stypes[key]
 
+    @decides("Sparse/gradient-rows")
     def rows(self, key: Key, value: Callable[[Entry], NDArray]) -> Rows:
         """The rows of a gradient that its parts touch; ``value`` looks a value of the graph up."""
         readers = self._readers[key]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..attribute import HIDDEN_KEYS
-from ..base import NotImplementedForSymbol, numeric_types, refusal
+from ..base import NotImplementedForSymbol, decides, numeric_types, refusal
 from ..context import Context, current_context
 from ..files.atomic import write_atomically
 from ..kernels.foundation import get, keeps
@@ -24,9 +24,12 @@ if TYPE_CHECKING:
     from ..executor import Executor
     from ..executor_v2 import Executor as ExecutorV2
     from ..ndarray import NDArray
+    from ._methods import SymbolMethods  # the methods that ``operators.py`` sets, in a generated stub
+else:
+    SymbolMethods = object
 
 
-class Symbol:
+class Symbol(SymbolMethods):
     """One or more outputs of a graph. Made by ``mx.sym.Variable`` and ``mx.sym.<operator>``."""
 
     __slots__ = ("entries",)
@@ -81,6 +84,7 @@ class Symbol:
 
     # --- parts -----------------------------------------------------------------------------------
 
+    @decides("Symbol/parts")
     def __getitem__(self, index: int | str | slice) -> Symbol:
         """One output by number or name, or several by slice.
 
@@ -105,6 +109,7 @@ class Symbol:
             raise refusal("Symbol/index", f"Index {index} is negative")
         return Symbol([self.entries[index]])
 
+    @decides("Symbol/parts")
     def get_internals(self) -> Symbol:
         """Every visible output of every node, as one group."""
         return Symbol([Entry(n, i) for n in self.order() for i in range(n.visible_count())])
@@ -128,6 +133,7 @@ class Symbol:
 
     # --- attributes ------------------------------------------------------------------------------
 
+    @decides("Symbol/attr-of-group")
     def attr(self, key: str) -> str | None:
         """An attribute of this node, None when it is not set and for a group of several nodes."""
         if self.name is None:
@@ -135,6 +141,7 @@ class Symbol:
         attrs = self.entries[0].node.attrs
         return attrs.get(f"__{key}__", attrs.get(key)) if key in HIDDEN_KEYS else attrs.get(key)
 
+    @decides("Symbol/attributes")
     def list_attr(self, recursive: bool = False) -> dict[str, str]:
         """All attributes of this node; hidden keys appear with and without underscores."""
         if recursive:
@@ -171,6 +178,7 @@ class Symbol:
         made._compose(*args, name=name, **kwargs)
         return made
 
+    @decides("Symbol/compose")
     def _compose(self, *args: Symbol, name: str | None = None, **kwargs: Symbol) -> None:
         if args and kwargs:
             raise refusal(
@@ -187,6 +195,7 @@ class Symbol:
 
     # --- inference -------------------------------------------------------------------------------
 
+    @decides("infer/incomplete")
     def infer_shape(self, *args: Any, **kwargs: Any) -> tuple:
         """(argument, output, auxiliary) shapes from the shapes of some variables.
 
@@ -248,9 +257,10 @@ class Symbol:
         raise refusal("Symbol/numpy-symbol", "there is no mx.np here; this symbol is used as it is")
 
     def split_v2(self, indices_or_sections: Any, axis: int = 0, squeeze_axis: bool = False) -> Symbol:
-        """This symbol cut along ``axis``: as ``mx.sym.split_v2``."""
+        """Cut this symbol along ``axis``: as ``mx.sym.split_v2``."""
         return self._apply("_split_v2", **calls.split_parameters(indices_or_sections, axis, squeeze_axis))
 
+    @decides("Symbol/gradient")
     def gradient(self, wrt: str | Sequence[str]) -> Symbol:
         """A symbol of the gradients with respect to the named arguments, in their order.
 
@@ -274,6 +284,7 @@ class Symbol:
             )
         return Symbol(passes.BACKENDS[backend](passes.plain_graph(self.entries)).outputs)
 
+    @decides("Symbol/optimize-for")
     def optimize_for(self, backend: str, args: Any = None, aux: Any = None, ctx: Any = None, **options: Any) -> Symbol:
         """As :meth:`get_backend_symbol`; an unknown ``backend`` gives the symbol as it is, with a warning.
 
@@ -332,6 +343,7 @@ class Symbol:
             shared_buffer, kwargs,
         )
 
+    @decides("Symbol/eval")
     def eval(self, ctx: Context | None = None, **kwargs: NDArray) -> list[NDArray]:
         """Bind the given arrays, run forward once and return the outputs."""
         return self.bind(ctx or current_context(), kwargs, grad_req="null").forward()
@@ -448,6 +460,7 @@ class Symbol:
     __isub__ = __imul__ = __itruediv__ = __imod__ = __iadd__
 
     # --- operators as methods --------------------------------------------------------------------
+    # Those that are an operator and nothing else, such as ``sum``, are set on the class by ``operators.py``.
 
     def _apply(self, name: str, **params: Any) -> Symbol:
         """The operator ``name`` with this symbol as its input."""
@@ -460,26 +473,6 @@ class Symbol:
 
     def __abs__(self) -> Symbol:
         return self._apply("abs")
-
-    def __getattr__(self, name: str) -> Any:
-        """``s.sum(axis=1)`` is ``mx.sym.sum(s, axis=1)``, for the operators MXNet offers as methods."""
-        from . import operators
-
-        if name in operators.ARRAY_ONLY:
-            return _only_for_arrays(name, self)
-        if name in operators.METHODS:
-            return operators.bound_method(name, self)
-        raise AttributeError(f"'Symbol' object has no attribute {name!r}")
-
-
-def _only_for_arrays(name: str, symbol: Symbol) -> Any:
-    """A method that arrays have, and that refuses when it is called on a symbol."""
-
-    def method(*args: Any, **_: Any) -> Any:
-        raise NotImplementedForSymbol(method, symbol, *args)
-
-    method.__name__ = name
-    return method
 
 
 def _reported(node: Node) -> dict[str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..kernels.foundation import Op
 from .ir import Entry, Node
 
@@ -46,6 +46,7 @@ class Row:
         return f"node {self.number} ({self.name[:80]})"
 
 
+@decides("symbol-file/hidden-keys")
 def hide_keys(row: Row, rows: Sequence[Row]) -> bool:
     """``lr_mult`` becomes ``__lr_mult__``; an operator's ``weight_lr_mult`` moves to the variable at weight."""
     moving = {}
@@ -71,6 +72,7 @@ def hide_keys(row: Row, rows: Sequence[Row]) -> bool:
     return changed
 
 
+@decides("symbol-file/argmax")
 def drop_last_axis(row: Row, rows: Sequence[Row]) -> bool:
     """``axis="-1"`` of argmax and argmin once meant "over all elements": it is left out."""
     del rows
@@ -86,6 +88,7 @@ UPGRADES: tuple[tuple[int, Callable[[Row, Sequence[Row]], bool]], ...] = (
 )
 
 
+@decides("symbol-file/other-version")
 def upgrade(rows: Sequence[Row], version: int, at_node: Callable[..., Any]) -> list[str]:
     """Bring the rows of a file of ``version`` up to date; returns the names of the upgrades it needed.
 
@@ -107,6 +110,7 @@ def input_names(op: Op, params: Any) -> tuple[str, ...]:
     return op.input_names(params)
 
 
+@decides("symbol-file/missing-inputs", "symbol-file/initializers")
 def finish_inputs(node: Node, version: int) -> None:
     """Make inputs that an old file leaves out, and tell variables how their operator wants them to begin."""
     assert node.op is not None

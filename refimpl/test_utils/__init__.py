@@ -35,7 +35,6 @@ from .draw import (
     create_vector,
     np_reduce,
     rand_coord_2d,
-    rand_ndarray,
     rand_shape_2d,
     rand_shape_3d,
     rand_shape_nd,
@@ -75,6 +74,7 @@ from .optimizers import compare_optimizer
 from .sparse_arrays import (
     create_sparse_array,
     create_sparse_array_zd,
+    rand_ndarray,
     rand_sparse_ndarray,
     shuffle_csr_column_indices,
 )

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..base import refusal
-from ..context import Context
 from ..io import DataBatch, DataIter
 from ..ndarray import NDArray, arange
 from ..ndarray import array as nd_array
@@ -76,33 +75,6 @@ def random_sample(population: Sequence, k: int) -> list:
             "test_utils/sample-size", f"cannot draw {k} of {len(population)} elements", AssertionError
         )
     return [population[i] for i in np.random.permutation(len(population))[:k]]
-
-
-def rand_ndarray(
-    shape: tuple[int, ...], stype: str = "default", density: float | None = None, dtype: Any = None,
-    modifier_func: Callable | None = None, shuffle_csr_indices: bool = False,
-    distribution: str | None = None, ctx: Context | None = None,
-) -> NDArray:
-    """A random NDArray: standard normal when dense, else as :func:`rand_sparse_ndarray` draws it.
-
-    Args:
-        shape: shape of the array.
-        stype: "default", "row_sparse" or "csr".
-        density: the chance of each row, or of each element of a csr array, to be stored; drawn when None.
-        dtype: type of the elements; None for float32.
-        modifier_func: called on every stored value.
-        shuffle_csr_indices: whether the columns of each row of a csr array come in random order.
-        distribution: "uniform", or for csr "powerlaw"; None for uniform.
-        ctx: where the array lives; None for the current context.
-    """
-    if stype == "default":
-        return nd_array(random_arrays(shape), dtype=dtype, ctx=ctx)
-    from .sparse_arrays import rand_sparse_ndarray
-
-    return rand_sparse_ndarray(
-        shape, stype, density=density, modifier_func=modifier_func, dtype=dtype,
-        shuffle_csr_indices=shuffle_csr_indices, distribution=distribution, ctx=ctx,
-    )[0]
 
 
 def create_vector(size: int, dtype: Any = np.int64) -> NDArray:

@@ -10,7 +10,8 @@ from ..base import refusal
 from ..ndarray import NDArray, array
 from ..optimizer import Optimizer
 from .compare import assert_almost_equal, compare_ndarray_tuple
-from .draw import rand_ndarray, random_arrays
+from .draw import random_arrays
+from .sparse_arrays import rand_ndarray
 
 
 def compare_optimizer(

@@ -1,4 +1,4 @@
-"""Random row_sparse and csr arrays."""
+"""Random NDArrays of any storage."""
 
 from __future__ import annotations
 
@@ -10,9 +10,35 @@ import numpy as np
 
 from ..base import refusal
 from ..context import Context
-from ..ndarray import NDArray
-from .draw import assign_each
+from ..ndarray import NDArray, sparse
+from ..ndarray import array as nd_array
+from .draw import assign_each, random_arrays
 from .tolerance import default_dtype
+
+
+def rand_ndarray(
+    shape: tuple[int, ...], stype: str = "default", density: float | None = None, dtype: Any = None,
+    modifier_func: Callable | None = None, shuffle_csr_indices: bool = False,
+    distribution: str | None = None, ctx: Context | None = None,
+) -> NDArray:
+    """A random NDArray: standard normal when dense, else as :func:`rand_sparse_ndarray` draws it.
+
+    Args:
+        shape: shape of the array.
+        stype: "default", "row_sparse" or "csr".
+        density: the chance of each row, or of each element of a csr array, to be stored; drawn when None.
+        dtype: type of the elements; None for float32.
+        modifier_func: called on every stored value.
+        shuffle_csr_indices: whether the columns of each row of a csr array come in random order.
+        distribution: "uniform", or for csr "powerlaw"; None for uniform.
+        ctx: where the array lives; None for the current context.
+    """
+    if stype == "default":
+        return nd_array(random_arrays(shape), dtype=dtype, ctx=ctx)
+    return rand_sparse_ndarray(
+        shape, stype, density=density, modifier_func=modifier_func, dtype=dtype,
+        shuffle_csr_indices=shuffle_csr_indices, distribution=distribution, ctx=ctx,
+    )[0]
 
 
 def rand_sparse_ndarray(
@@ -77,8 +103,6 @@ def _row_sparse(
     shape: tuple[int, ...], density: float, dtype: np.dtype, data_init: Any, rows: Any,
     function: Callable | None, ctx: Context | None,
 ) -> tuple[NDArray, tuple[np.ndarray, np.ndarray]]:
-    from ..ndarray import sparse
-
     if rows is None:
         rows = np.flatnonzero(np.random.rand(shape[0]) < density)
     indices = np.asarray(rows, np.int64)
@@ -91,8 +115,6 @@ def _row_sparse(
 def _csr(
     shape: tuple[int, ...], stored: np.ndarray, values: np.ndarray, shuffle: bool, ctx: Context | None
 ) -> Any:
-    from ..ndarray import sparse
-
     indptr = np.concatenate([[0], np.cumsum(stored.sum(axis=1))]).astype(np.int64)
     columns = np.nonzero(stored)[1].astype(np.int64)
     if shuffle:

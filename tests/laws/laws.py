@@ -277,8 +277,7 @@ def gradient_is_slope(op: Op, draw: Draw) -> None:
         slope, claim = (ahead - behind) / (2 * step), float((gradient * direction).sum())
         scale = 1.0 + abs(slope) + np.abs(gradient).sum() * 0.01
         assert abs(slope - claim) < 2e-5 * scale, (
-            f"{of}: gradient of {name} says {claim}, the outputs say {slope}. If it is meant to, as that of a loss, "
-            f"the page registers Op(..., differentiable=False); if it is always zero, no_gradient=({name!r},)"
+            f"{of}: gradient of {name} says {claim}, the outputs say {slope}; a loss's page says differentiable=False"
         )
 
 

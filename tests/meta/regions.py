@@ -19,7 +19,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spec import trace
+from spec import deciding, trace
 
 from . import mutants
 
@@ -64,8 +64,8 @@ def _constants(file: Path) -> dict[str, str]:
 
 def _names_clause(file: Path, node: ast.AST) -> str | None:
     """The clause that a call has as its first argument."""
-    if not isinstance(node, ast.Call) or not node.args:
-        return None
+    if not isinstance(node, ast.Call) or not node.args or deciding.called(node) == "decides":
+        return None  # a whole function that decides a clause holds much that is none of it
     first = node.args[0]
     value = _constants(file).get(first.id) if isinstance(first, ast.Name) else getattr(first, "value", None)
     return value if isinstance(value, str) and re.fullmatch(trace.NAME, value) else None

@@ -1,91 +1,136 @@
-"""The house has floors: what a room imports lies below it."""
+"""Imports go one way: no file imports from one above it, and none inside a function but for what is listed here."""
 
 from __future__ import annotations
 
 import ast
 import graphlib
+import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
+
+from .imports import Import, functions, imports, modules
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "refimpl"
 
-UPWARD = {
-    ("ndarray", "autograd"): "MXNet's methods attach_grad and backward",
-    ("symbol", "executor"): "MXNet's methods bind and simple_bind",
-    ("symbol", "executor_v2"): "MXNet's methods _bind and _simple_bind",
+MXNETS = frozenset(
+    """attribute autograd base callback context contrib engine error executor executor_manager initializer io kvstore
+    lr_scheduler metric model module monitor name ndarray operator optimizer profiler random recordio registry resource
+    rnn runtime symbol test_utils util visualization""".split()
+)
+"""The modules of MXNet 1.9.1 that are here too."""
+
+OTHERS = {
+    "cli": "the command line",
+    "data": "the digits that come with the package",
+    "executor_v2": "the Executor of MXNet 2.0, beside that of 1.x",
+    "explain": "the page that shows a training step",
+    "files": "reading and writing files whole",
+    "op_registry": "what is known of an operator, and its functions in mx.nd and mx.sym",
+    "quirks": "what MXNet does on purpose or not, and this package only when asked",
+    "kernels": "the operators: a link to kernels/",
 }
-"""Imports inside functions that reach up, and why."""
+"""What else stands in the package's folder, at most eight names."""
+
+UPWARD = {
+    "refimpl.symbol.symbol.Symbol.bind": "MXNet's method; executors are made of symbols",
+    "refimpl.symbol.symbol.Symbol.simple_bind": "MXNet's method; executors are made of symbols",
+    "refimpl.symbol.symbol.Symbol._bind": "MXNet's method; executors are made of symbols",
+    "refimpl.symbol.symbol.Symbol._simple_bind": "MXNet's method; executors are made of symbols",
+    "refimpl.ndarray.ndarray.NDArray.attach_grad": "MXNet's method; autograd computes with arrays",
+    "refimpl.ndarray.ndarray.NDArray.backward": "MXNet's method; autograd computes with arrays",
+}
+"""Methods that import from above, because MXNet's classes have them, and why; at most twelve, of one line each."""
+
+HEAVY = frozenset({"PIL", "cv2", "graphviz", "matplotlib", "scipy"})
+"""Optional packages: these alone may be imported inside functions."""
 
 
-def _imports(file: Path, root: Path) -> Iterator[tuple[str, bool]]:
-    """(room, whether the import stands inside a function) for each relative import of a file."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    hidden: set[int] = set()
-    typing: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            hidden.update(map(id, ast.walk(node)))
-        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            typing.update(map(id, ast.walk(node)))
-    folder = file.relative_to(root).parent.parts
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.level and id(node) not in typing:
-            above = len(folder) - node.level + 1
-            assert above >= 0, f"{file} imports from outside of {root.name}/"
-            path = (*folder[:above], *(node.module or "").split("."))
-            for name in [path[0]] if path[0] else [alias.name for alias in node.names]:
-                yield name, id(node) in hidden
+def _all() -> list[Import]:
+    """Every import of the package but those of operators, which know nothing of it."""
+    return [each for each in imports(PACKAGE) if not each.source.startswith("refimpl.kernels")]
 
 
-def _rooms() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    """Room -> rooms that it imports, when it is imported and later."""
-    first: dict[str, set[str]] = defaultdict(set)
-    later: dict[str, set[str]] = defaultdict(set)
-    for file in PACKAGE.rglob("*.py"):
-        room = file.relative_to(PACKAGE).parts[0].removesuffix(".py")
-        if room in ("__init__", "kernels"):
+def _edges(found: Iterable[Import], depth: int | None = None) -> dict[str, set[str]]:
+    """Module -> modules that it imports, of this package; the first ``depth`` parts of their names."""
+    edges: dict[str, set[str]] = defaultdict(set)
+    for each in found:
+        if f"{each.source}.{each.function}" in UPWARD or not each.target.startswith("refimpl."):
             continue
-        for other, hidden in _imports(file, PACKAGE):
-            if other not in (room, "kernels"):
-                (later if hidden else first)[room].add(other)
-    return first, later
+        source, target = (".".join(name.split(".")[:depth]) for name in (each.source, each.target))
+        if source != target and not target.startswith("refimpl.kernels"):
+            edges[source].add(target)
+    return edges
 
 
-def _below(rooms: dict[str, set[str]], room: str) -> set[str]:
-    found, new = {room}, [room]
-    while new:
-        more = rooms.get(new.pop(), set()) - found
-        found |= more
-        new += more
-    return found
+def test_the_package_holds_mxnets_names_and_few_others() -> None:
+    present = {
+        path.stem for path in PACKAGE.iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").is_file() or path.name == "kernels"
+    } - {"__init__"}
+    assert present == MXNETS | set(OTHERS)
+    assert len(OTHERS) <= 8
 
 
-def test_no_room_imports_from_above() -> None:
-    first, later = _rooms()
-    tuple(graphlib.TopologicalSorter(first).static_order())  # CycleError names the rooms of a circle
-    upward = {(room, other) for room, others in later.items() for other in others if room in _below(first, other)}
-    assert upward == set(UPWARD)
+def test_imports_inside_functions_are_listed() -> None:
+    unlisted = [
+        f"{each.source}:{each.line} {each.function} imports {each.target}" for each in _all()
+        if each.function and f"{each.source}.{each.function}" not in UPWARD
+        and each.target.split(".")[0] not in HEAVY
+    ]
+    assert not unlisted, "\n".join(unlisted)
 
 
-def test_rooms_are_listed_ground_floor_first() -> None:
-    first, _ = _rooms()
+def _is_one_line(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function holds a docstring, an import and one statement that calls something."""
+    docstring, *rest = function.body
+    return (
+        isinstance(docstring, ast.Expr) and isinstance(docstring.value, ast.Constant) and len(rest) == 2
+        and isinstance(rest[0], ast.ImportFrom) and isinstance(rest[1], (ast.Return, ast.Expr))
+        and isinstance(rest[1].value, ast.Call)
+    )
+
+
+def test_methods_that_import_from_above_are_one_line() -> None:
+    assert len(UPWARD) <= 12
+    found = {
+        f"{module}.{title}": function
+        for module, file in modules(PACKAGE).items() if not module.startswith("refimpl.kernels")
+        for title, function in functions(ast.parse(file.read_text(encoding="utf-8")))
+    }
+    importing = {f"{each.source}.{each.function}" for each in _all()}
+    for name in UPWARD:
+        assert name in importing, f"{name} imports nothing; take it out of the list"
+        assert name.split(".")[-2][:1].isupper(), f"{name} is no method"
+        assert _is_one_line(found[name]), f"{name} is longer than an import and one call"
+
+
+def test_no_module_is_on_a_circle() -> None:
+    tuple(graphlib.TopologicalSorter(_edges(_all())).static_order())  # CycleError names the modules
+
+
+def test_no_folder_is_on_a_circle() -> None:
+    edges = _edges(_all(), depth=2)
+    edges.pop("refimpl", None)
+    tuple(graphlib.TopologicalSorter(edges).static_order())  # CycleError names the folders
+
+
+def test_folders_are_listed_lowest_first() -> None:
+    edges = _edges(_all(), depth=2)
     tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
     listed: list[str] = []
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.level and not node.module:
-            listed += [alias.name for alias in node.names if alias.name not in listed]
-    for number, room in enumerate(listed):
-        assert first[room] & set(listed[number + 1 :]) == set(), room
+            listed += [name for name in (f"refimpl.{alias.name}" for alias in node.names) if name not in listed]
+    for number, folder in enumerate(listed):
+        assert edges[folder] & set(listed[number + 1 :]) == set(), folder
 
 
-def test_kernels_know_nothing_of_the_machine() -> None:
-    pages = ROOT / "kernels"
-    for file in pages.rglob("*.py"):
-        assert "refimpl" not in {name for name, _ in _imports(file, pages)}
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and not node.level:
-                assert (node.module or "").split(".")[0] != "refimpl", file
-            if isinstance(node, ast.Import):
-                assert all(alias.name.split(".")[0] != "refimpl" for alias in node.names), file
+def test_operators_know_nothing_of_the_machine() -> None:
+    # llvmlite comes with Numba
+    outside = [
+        each for each in imports(ROOT / "kernels")
+        if each.target.split(".")[0] not in {"kernels", "numba", "numpy", "llvmlite", *sys.stdlib_module_names}
+    ]
+    assert not outside

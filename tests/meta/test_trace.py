@@ -19,6 +19,11 @@ PAGE = '''"""A page.
 """
 
 require("Double/shape", True, "never")
+
+
+@decides("Double/value")
+def double(data):
+    return 2 * data
 '''
 
 CHAPTER = """# Rooms
@@ -31,8 +36,13 @@ assert door == 1
 """
 
 
+DOOR = """@decides("Room/door")
+def door(): ...
+"""
+
+
 def tree(root: Path, files: dict[str, str]) -> Path:
-    whole = {"kernels/double.py": PAGE, "spec/rooms.md": CHAPTER, **files}
+    whole = {"kernels/double.py": PAGE, "spec/rooms.md": CHAPTER, "refimpl/rooms.py": DOOR, **files}
     whole.setdefault(
         "tests/test_double.py", 'import pytest\n\n@pytest.mark.clause("Double/shape")\ndef test(): ...\n'
     )
@@ -57,7 +67,9 @@ def test_whole_tree(tmp_path: Path) -> None:
     assert table.problems == []
     assert set(table.clauses) == {"Double/shape", "Double/value", "Room/door"}
     assert table.clauses["Double/value"].place == "kernels/double.py:5"
-    assert table.code["Double/shape"] == ["kernels/double.py:10"]
+    assert table.code["Double/shape"] == ["kernels/double.py:10 raises MXNetError"]
+    assert table.code["Double/value"] == ["kernels/double.py:14 double"]
+    assert table.code["Room/door"] == ["refimpl/rooms.py:2 door"]
     assert table.proofs["Double/shape"] == ["tests/test_double.py:3"]
     assert table.proofs["Double/value"] == ["example"]
 
@@ -66,6 +78,15 @@ def test_whole_tree(tmp_path: Path) -> None:
     ("files", "problem"),
     [
         ({"tests/test_double.py": ""}, "kernels/double.py:3: nothing proves Double/shape"),
+        ({"refimpl/rooms.py": ""}, "spec/rooms.md:3: no code decides Room/door"),
+        (
+            {"refimpl/rooms.py": 'LIST = ["Room/door"]\n'},
+            "spec/rooms.md:3: no code decides Room/door",
+        ),
+        (
+            {"spec/second.md": "**[Double/Shape]** again\n"},
+            "spec/second.md:1: Double/Shape differs from Double/shape only in case",
+        ),
         (
             {"spec/rooms.md": CHAPTER.replace("assert ", "door = ")},
             "spec/rooms.md:3: nothing proves Room/door",
@@ -117,7 +138,15 @@ def test_a_clause_built_from_parts_may_name_several(tmp_path: Path) -> None:
     root = tree(tmp_path, {"refimpl/house.py": 'raise refusal(f"Double/{part}", "none")\n'})
     table = trace.collect(root, ())
     assert table.problems == []
-    assert "refimpl/house.py:1" in table.code["Double/value"]
+    assert "refimpl/house.py:1 raises MXNetError" in table.code["Double/value"]
+
+
+def test_a_definition_needs_no_code(tmp_path: Path) -> None:
+    chapter = CHAPTER.replace("**[Room/door]**", "**[Room/door]** (definition)")
+    table = trace.collect(tree(tmp_path, {"spec/rooms.md": chapter, "refimpl/rooms.py": ""}), ())
+    assert table.problems == []
+    assert table.clauses["Room/door"].definition
+    assert not table.clauses["Double/value"].definition
 
 
 def test_a_mark_built_from_a_table_counts_its_rows(tmp_path: Path) -> None:

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ...base import decides
 from ...kernels.cast_storage import GATHER_ROWS, INDEX
 from ...kernels.foundation import Buffer, allocate, as_buffer
 from ...kernels.shared.sparse_union import GATHER_STORED, aligned, union, without_zeros
 from ...op_registry.storage_rules import Rule, add_rule
 from ..ndarray import NDArray
 from .base import BaseSparseNDArray
+from .creation import zeros
 from .csr import CSRNDArray
 from .row_sparse import RowSparseNDArray
 from .values import narrowed, on_dense, widened
@@ -43,6 +45,7 @@ UNION = ("elemwise_add", "elemwise_sub", "elemwise_mul", "_maximum", "_minimum",
 """Operators of two arrays that give zero for two zeros."""
 
 
+@decides("Sparse/zero-stays")
 def on_values(name: str) -> Any:
     """The rule that runs operator ``name`` on the stored values."""
 
@@ -55,8 +58,6 @@ def on_values(name: str) -> Any:
 
 def zeros_like(p: Any, arrays: Sequence[Any]) -> NDArray:
     """Nothing stored."""
-    from .creation import zeros
-
     (array,) = arrays
     return zeros(array.stype, array.shape, array.context, array.dtype)
 
@@ -70,6 +71,7 @@ def spread(array: NDArray, places: Buffer) -> NDArray:
     return narrowed(out, array.dtype, array.context)
 
 
+@decides("Sparse/union")
 def on_union(name: str) -> Any:
     """The rule that runs operator ``name`` on two arrays brought onto the union of their patterns.
 
@@ -120,6 +122,7 @@ def stored_places(sparse: Any, dense: NDArray) -> NDArray:
     return narrowed(out, dense.dtype, sparse.context)
 
 
+@decides("Sparse/stored-places")
 def on_stored(name: str, *, sparse_first: bool) -> Any:
     """The rule that runs ``name`` on stored values and the dense elements at their places."""
 

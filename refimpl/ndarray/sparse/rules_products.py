@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ...base import require
+from ...base import decides, require
 from ...kernels.cast_storage import INDEX
 from ...kernels.foundation import Buffer, as_buffer
 from ...kernels.shared.sparse_dot import csr_dot, dense_dot, rows_reached, turned_dot
 from ...op_registry.storage_rules import FALLBACK_STORAGE, Rule, Storages, add_rule
+from ..convert import tostype
 from ..ndarray import NDArray
 from .base import BaseSparseNDArray
-from .convert import tostype
 from .row_sparse import RowSparseNDArray
 from .values import narrowed, widened
 
@@ -44,6 +44,7 @@ def _matrices(p: Any, arrays: Sequence[NDArray]) -> None:
     )
 
 
+@decides("Sparse/dot")
 def csr_times_rows(p: Any, arrays: Sequence[Any]) -> NDArray:
     """csr . right, dense."""
     _matrices(p, arrays)
@@ -51,6 +52,7 @@ def csr_times_rows(p: Any, arrays: Sequence[Any]) -> NDArray:
     return narrowed(csr_dot(*_matrix(left), *_right(right)), left.dtype, left.context)
 
 
+@decides("Sparse/dot")
 def turned_csr_times_rows(p: Any, arrays: Sequence[Any]) -> NDArray:
     """csr^T . right: dense, or row_sparse with the rows that can differ from zero."""
     _matrices(p, arrays)
@@ -68,6 +70,7 @@ def turned_csr_times_rows(p: Any, arrays: Sequence[Any]) -> NDArray:
     return RowSparseNDArray(narrowed(out, left.dtype, ctx), (NDArray(stored, ctx),), shape, ordered=True)
 
 
+@decides("Sparse/dot")
 def dense_times_csr(p: Any, arrays: Sequence[Any]) -> NDArray:
     """dense . csr or dense . csr^T, dense or as csr."""
     _matrices(p, arrays)
@@ -78,6 +81,7 @@ def dense_times_csr(p: Any, arrays: Sequence[Any]) -> NDArray:
     return made if p.forward_stype == "default" else tostype(made, "csr")
 
 
+@decides("Sparse/dot-storage")
 def result_storage(p: Any, storages: Storages) -> str:
     """Storage of a product: forward_stype, or what the operands suggest."""
     if p.forward_stype not in (None, "None"):

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from ... import engine
-from ...base import refusal, require
+from ...base import decides, refusal, require
 from ...kernels.foundation import as_buffer
 from ...kernels.shared.csr_rows import chosen, summed
 from ...kernels.slice import entries
 from ...kernels.sparse_retain import wanted_rows
 from ...op_registry.storage_rules import Rule, add_rule, always
+from ..convert import tostype
 from ..creation import zeros as dense_zeros
 from ..ndarray import NDArray
 from . import rows
 from .base import BaseSparseNDArray, dense_of
-from .convert import scatter, tostype
-from .row_sparse import RowSparseNDArray
+from .row_sparse import RowSparseNDArray, scatter
 from .rules_elementwise import SPARSE, on_union, spread, through_dense
 from .values import narrowed, on_dense, widened
 
@@ -124,6 +124,7 @@ def square_sum(p: Any, arrays: Sequence[Any]) -> NDArray:
 # --- rows ---------------------------------------------------------------------------------------
 
 
+@decides("Sparse/retain")
 def retain(p: Any, arrays: Sequence[Any]) -> RowSparseNDArray:
     """The rows asked for, in ascending order: stored as zeros where the array stores none.
 
@@ -227,10 +228,12 @@ def _put_rows(part: NDArray, places: Any, whole: NDArray) -> None:
         memory.copy_from(wide)
 
 
+@decides("Optimizer/lazy", "Sparse/lazy")
 def _lazy(p: Any, arrays: Sequence[NDArray]) -> bool:
     return p.lazy_update
 
 
+@decides("Sparse/not-lazy")
 def _not_lazy(p: Any, arrays: Sequence[NDArray]) -> bool:
     return not p.lazy_update
 

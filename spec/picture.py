@@ -1,0 +1,240 @@
+"""Writes the picture in ``ARCHITECTURE.md``: which part of the tree stands on which, read from its imports.
+
+    python spec/picture.py            writes it
+    python spec/picture.py --check    exit code 1 when it is out of date, or when the text beside it names a file,
+                                      or a function or class in a file, that is not there
+
+A part is a folder or a file directly in ``refimpl/`` or ``kernels/``; the pages of operators are one part. A part
+stands one floor above the highest that it imports. An import inside a function counts too, unless the part that it
+names stands on this one already: such an import reaches up, and is listed beneath the picture. Parts that import each
+other share a floor, with ``=`` between them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import graphlib
+import re
+import sys
+import textwrap
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+FILE = Path("ARCHITECTURE.md")
+BEGIN, END = "<!-- python spec/picture.py writes from here -->", "<!-- to here -->"
+PAGES = "pages"
+WIDTH = 88
+MENTION = re.compile(r"`((?:refimpl|kernels|spec|tests)/[\w./-]*)`(?: \| `([\w.]+)` \|)?")
+
+Edges = dict[str, set[str]]
+
+
+class Parts(NamedTuple):
+    """What the parts of a folder import from one another, and what each says that it is."""
+
+    below: Edges
+    up: Edges
+    place: dict[str, str]
+    said: dict[str, str]
+
+
+@cache
+def _parsed(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def _imports(body: Iterable[ast.AST], *, inside: bool = False) -> Iterator[tuple[ast.ImportFrom, bool]]:
+    """(relative import, whether it stands inside a function) among statements, those for types alone left out."""
+    for node in body:
+        if isinstance(node, ast.ImportFrom) and node.level:
+            yield node, inside
+        elif isinstance(node, (ast.stmt, ast.excepthandler, ast.match_case)):
+            below: Iterable[ast.AST] = ast.iter_child_nodes(node)
+            if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id.endswith("TYPE_CHECKING"):
+                below = node.orelse
+            is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+            yield from _imports(below, inside=inside or is_function)
+
+
+def _imported(file: Path, root: Path) -> Iterator[tuple[str, bool]]:
+    """(part, whether the import stands inside a function) for each relative import of a file."""
+    folder = file.relative_to(root).parent.parts
+    for node, inside in _imports(_parsed(file).body):
+        path = (*folder[: len(folder) - node.level + 1], *(node.module or "").split("."))
+        for name in [path[0]] if path[0] else [alias.name for alias in node.names]:
+            yield name, inside
+
+
+def _said(file: Path) -> str:
+    """The first paragraph of a file's docstring."""
+    docstring = ast.get_docstring(_parsed(file)) or ""
+    return " ".join(docstring.split("\n\n")[0].split()).replace("``", "`").replace("|", "\\|")
+
+
+def _reached(edges: Edges, part: str) -> set[str]:
+    found, new = {part}, [part]
+    while new:
+        more = edges.get(new.pop(), set()) - found
+        found |= more
+        new += more
+    return found
+
+
+def parts(root: Path) -> Parts:
+    """The parts of ``refimpl/`` or ``kernels/``."""
+    pages = root.name == "kernels"
+    place = {PAGES: "*.py"} if pages else {}
+    names = {PAGES: _said(root / "__init__.py")} if pages else {}
+    for path in sorted(root.iterdir()):
+        if path.is_dir() and not path.is_symlink() and (path / "__init__.py").is_file():
+            place[path.name], names[path.name] = f"{path.name}/", _said(path / "__init__.py")
+        elif path.suffix == ".py" and path.name != "__init__.py" and not pages:
+            place[path.stem], names[path.stem] = path.name, _said(path)
+    below: Edges = {name: set() for name in names}
+    later: Edges = defaultdict(set)
+    for file in sorted(root.rglob("*.py")):
+        within = file.relative_to(root).parts
+        here = within[0].removesuffix(".py")
+        if here not in names and pages:
+            here = PAGES
+        if here not in names:
+            continue  # the package itself, and where Git made no link, the file kernels
+        for name, inside in _imported(file, root):
+            there = PAGES if pages and name not in names else name
+            if there in names and there != here:
+                (later if inside else below)[here].add(there)
+    up: Edges = {}
+    for here in sorted(later):
+        for there in sorted(later[here] - below[here]):
+            if here in _reached(below, there):
+                up.setdefault(here, set()).add(there)
+            else:
+                below[here].add(there)
+    return Parts(below, up, place, names)
+
+
+def groups(below: Edges) -> list[tuple[str, ...]]:
+    """The parts; those that import each other, directly or not, are one group."""
+    reached = {part: _reached(below, part) for part in below}
+    return sorted({
+        tuple(sorted(other for other in reached[part] if part in reached[other])) for part in below
+    })
+
+
+def floors(below: Edges) -> dict[tuple[str, ...], int]:
+    """The floor of each group: 0 for one that imports no other."""
+    of = {part: group for group in groups(below) for part in group}
+    under = {group: {of[other] for part in group for other in below[part]} - {group} for group in of.values()}
+    found: dict[tuple[str, ...], int] = {}
+    for group in graphlib.TopologicalSorter(under).static_order():
+        found[group] = 1 + max((found[other] for other in under[group]), default=-1)
+    return found
+
+
+def _stack(below: Edges) -> list[str]:
+    """Rows of text for each floor, the highest first."""
+    levels: dict[int, list[str]] = defaultdict(list)
+    for group, floor in sorted(floors(below).items()):
+        levels[floor].append(" = ".join(group))
+    rows = []
+    for floor in sorted(levels, reverse=True):
+        lines = textwrap.wrap("   ".join(levels[floor]), WIDTH - 8)
+        rows += [f"  {'' if number else floor:>2}  {line}" for number, line in enumerate(lines)]
+    return rows
+
+
+def _stands_on(below: Edges, part: str) -> list[str]:
+    """What a part imports, without what one of those stands on anyway."""
+    return sorted(
+        other for other in below[part]
+        if not any(other in _reached(below, third) for third in below[part] - _reached(below, other))
+    )
+
+
+def picture(root: Path = ROOT) -> str:
+    """The picture, and a table of its parts, from the top down."""
+    machine, operators = parts(root / "refimpl"), parts(root / "kernels")
+    out = [
+        "```text", "refimpl/", *_stack(machine.below), "", "kernels/   (refimpl/kernels is a link to it)",
+        *_stack(operators.below), "```", "",
+    ]
+    for here, there in sorted(machine.up.items()):
+        out.append(f"* `{here}` reaches up to {', '.join(f'`{name}`' for name in sorted(there))} inside functions.")
+    if machine.up:
+        out.append("")
+    out += ["| floor | part | what it is | stands on |", "|---|---|---|---|"]
+    for title, (below, _, place, said) in (("refimpl", machine), ("kernels", operators)):
+        for group, floor in sorted(floors(below).items(), key=lambda item: (-item[1], item[0])):
+            for part in group:
+                under = ", ".join(f"`{name}`" for name in _stands_on(below, part))
+                out.append(f"| {floor} | `{title}/{place[part]}` | {said[part]} | {under} |")
+    return "\n".join(out)
+
+
+def written(root: Path = ROOT) -> str:
+    """The whole file with the picture as it should be."""
+    text = (root / FILE).read_text(encoding="utf-8")
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"{FILE} has no lines {BEGIN!r} and {END!r}")
+    return f"{before}{BEGIN}\n{picture(root)}\n{END}{after}"
+
+
+def _defined(file: Path) -> set[str]:
+    """Names that a file binds at its top and in its classes: ``function``, ``Class``, ``Class.method``."""
+    found: set[str] = set()
+
+    def visit(body: list[ast.stmt], prefix: str) -> None:
+        for node in body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                found.add(prefix + node.name)
+                if isinstance(node, ast.ClassDef):
+                    visit(node.body, f"{prefix}{node.name}.")
+            elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                found.update(prefix + target.id for target in targets if isinstance(target, ast.Name))
+
+    visit(_parsed(file).body, "")
+    return found
+
+
+def missing(root: Path = ROOT) -> list[str]:
+    """Files, and functions in files, that the text names and that are not there."""
+    found = []
+    before, _, rest = (root / FILE).read_text(encoding="utf-8").partition(BEGIN)
+    made, _, after = rest.partition(END)
+    text = before + "\n" * made.count("\n") + after
+    for mention in MENTION.finditer(text):
+        path, name = root / mention[1], mention[2]
+        line = text.count("\n", 0, mention.start()) + 1
+        if not path.exists():
+            found.append(f"{FILE}:{line}: there is no {mention[1]}")
+        elif name and name not in _defined(path):
+            found.append(f"{FILE}:{line}: {mention[1]} defines no {name}")
+    return found
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the script; returns its exit code."""
+    parser = argparse.ArgumentParser(description="The picture of the parts and their imports.")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when something is out of date")
+    options = parser.parse_args(arguments)
+    text = written()
+    problems = missing()
+    if not options.check:
+        (ROOT / FILE).write_text(text, encoding="utf-8")
+    elif (ROOT / FILE).read_text(encoding="utf-8") != text:
+        problems.append(f"{FILE} is out of date: run python spec/picture.py")
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
