@@ -125,10 +125,8 @@ class NDArray(ArrayMethods):
             ValueError: the array does not have exactly one element.
         """
         if self.size != 1:
-            raise refusal(
-                "NDArray/asscalar", f"The current array is not a scalar, its shape is {self.shape}",
-                ValueError,
-            )
+            message = f"The current array is not a scalar, its shape is {self.shape}"
+            raise refusal("NDArray/asscalar", message, ValueError)
         return self.asnumpy().reshape(-1)[0]
 
     def wait_to_read(self) -> None:
@@ -327,9 +325,8 @@ class NDArray(ArrayMethods):
         """The memory as a NumPy array, shared."""
         memory = self._data
         if memory.device != "cpu":
-            raise refusal(
-                "NDArray/dlpack", f"DLPack is offered for arrays on the CPU, this one is on {self._ctx}", ValueError
-            )
+            message = f"DLPack is offered for arrays on the CPU, this one is on {self._ctx}"
+            raise refusal("NDArray/dlpack", message, ValueError)
         return memory.flat.reshape(memory.shape)
 
     def __dlpack__(self, **kwargs: Any) -> Any:
@@ -350,8 +347,7 @@ class NDArray(ArrayMethods):
 
     @decides("NDArray/pickle")
     def __reduce__(self) -> tuple:
-        place = (self._ctx.device_type, self._ctx.device_id)
-        return (_unpickled, (self.asnumpy(), place))
+        return (_unpickled, (self.asnumpy(), (self._ctx.device_type, self._ctx.device_id)))
 
     # --- operators ---------------------------------------------------------------------------------
     # Methods that are an operator and nothing else, such as ``sum``, are set on the class below.
@@ -488,10 +484,8 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
             if values.dtype.kind in "OUS":
                 raise TypeError
         except (TypeError, ValueError):
-            raise refusal(
-                "NDArray/source", "source_array must be array like, with equal lengths at every level",
-                TypeError,
-            ) from None
+            message = "source_array must be array like, with equal lengths at every level"
+            raise refusal("NDArray/source", message, TypeError) from None
         kind = dtype_of(dtype if dtype is not None else np.float32)
         place = ctx if ctx is not None else current_context()
     made = empty(values.shape, place, kind)

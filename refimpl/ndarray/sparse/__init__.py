@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...op_registry.namespaces import SPARSE as _SPARSE
+from ...op_registry.namespaces import SPARSE as OPERATORS
 from ...op_registry.storage_rules import Rule, rules
 from .. import dispatch
 from ..convert import copy_into
@@ -23,4 +23,4 @@ __all__ = [
     "multiply", "put", "row_sparse_array", "rules", "rules_elementwise", "rules_products", "rules_rows", "stand_in",
     "subtract", "tostype", "zeros",
 ]
-__all__ += _SPARSE  # noqa: PLE0605  # names of operators
+__all__ += OPERATORS  # noqa: PLE0605  # names of operators
