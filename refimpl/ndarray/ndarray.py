@@ -357,11 +357,11 @@ class NDArray(ArrayMethods):
         return rearranging.split_v2(self, *args, **kwargs)
 
     def slice_assign(self, rhs: NDArray, begin: Any, end: Any, step: Any = ()) -> NDArray:
-        """Replace the part from ``begin`` to ``end`` by ``rhs``, in place; returns this array."""
+        """Replace the part from ``begin`` to ``end``, every ``step``, by ``rhs``, in place; returns this array."""
         return operators.call("_slice_assign", self, rhs, begin=begin, end=end, step=step, out=self)
 
     def slice_assign_scalar(self, value: float, begin: Any, end: Any, step: Any = ()) -> NDArray:
-        """Replace the part from ``begin`` to ``end`` by a number, in place; returns this array."""
+        """Replace the part from ``begin`` to ``end``, every ``step``, by the number ``value``; returns this array."""
         return operators.call(
             "_slice_assign_scalar", self, scalar=value, begin=begin, end=end, step=step, out=self
         )
@@ -448,7 +448,7 @@ methods.install(NDArray, operators.make_function)
 def empty(
     shape: int | Sequence[int], ctx: Context | None = None, dtype: Any = None, stype: str | None = None
 ) -> NDArray:
-    """An array of ``shape`` with unspecified content (zeros when ``stype`` is "row_sparse" or "csr").
+    """An array of ``shape`` and ``dtype`` with unspecified content (zeros when ``stype`` is "row_sparse" or "csr").
 
     Raises:
         MXNetError: ``shape`` is not made of whole numbers, or ``ctx`` is no Context.

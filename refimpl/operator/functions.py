@@ -103,7 +103,7 @@ def compose_custom(
 
 def publish() -> None:
     """Put the two functions into the namespaces of arrays and of symbols."""
-    for room, function in ((ndarray, _nd_custom), (symbol, _sym_custom)):
+    for space, function in ((ndarray, _nd_custom), (symbol, _sym_custom)):
         function.__name__ = function.__qualname__ = "Custom"
-        for place in (room, room.op):
+        for place in (space, space.op):
             setattr(place, "Custom", function)  # noqa: B010  # a module's functions are made from pages
