@@ -60,8 +60,9 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, AtLeast, Case, Long, Loop, Op, Shape, items, merge, require, same_type, scalar, told
+from .foundation import UNKNOWN, AtLeast, Case, Long, Loop, Op, Shape, items, merge, require, same_type, told
 from .multilinear import register_multilinear
+from .shared.convolution_geometry import Geometry, geometry_of
 from .tuned import convolution as tuned
 from .tuned import convolution_back as tuned_back
 from .tuned import sums
@@ -81,6 +82,7 @@ class Params(NamedTuple):
     layout: Literal["NCW", "NCHW", "NCDHW", "NHWC", "NDHWC"] | None = None
 
 
+FLOATS = (np.float32, np.float64)  # what the tuned twins are for
 LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
 
 
@@ -156,152 +158,79 @@ def infer_type(p, ins, outs):
 
 
 def geometry(p, data, out):
-    """Batch, channels, filters, groups, then for three axes size, kernel, output, stride, pad, dilate."""
-    lack = 3 - len(p.kernel)
-    one, none = (1,) * lack, (0,) * lack
+    """What the loops need to know of shapes and parameters."""
     stride, dilate, pad = steps(p)
-    return (
-        data[0], data[1], p.num_filter, p.num_group,
-        *one, *data[2:], *one, *p.kernel, *one, *out[2:], *one, *stride, *none, *pad, *one, *dilate,
-    )
+    return geometry_of(data, out, p.kernel, stride, pad, dilate, p.num_group)
 
 
 # --- loops --------------------------------------------------------------------------------------
-# n images, c channels, f filters, g groups; along depth, height and width: sizes d h w, kernel kd kh kw,
-# output od oh ow, stride sd sh sw, pad pd ph pw, dilate ed eh ew. Fewer axes are sides of 1.
 
 
-@scalar
-def first_inside(offset, stride, count):
-    """The first of ``count`` outputs whose pixel, x stride + offset, is not left of the data."""
-    return min(count, max(0, (stride - 1 - offset) // stride))
-
-
-@scalar
-def end_inside(offset, stride, count, size):
-    """One past the last of ``count`` outputs whose pixel is not right of the data."""
-    return min(count, max(0, (size - 1 - offset) // stride + 1))
-
-
-def correlate(data, weight, out, n, c, f, g, d, h, w, kd, kh, kw, od, oh, ow,
-              sd, sh, sw, pd, ph, pw, ed, eh, ew):  # fmt: skip
-    """out = weight over data. One item is one filter over one image; the taps are added row by row."""
-    share = c // g
-    for item in items(n * f):
-        image, one = item // f, item % f
-        channel = image * c + one // (f // g) * share
-        to = item * od * oh * ow
-        for q in range(od * oh * ow):
-            out[to + q] = 0
-        for tap in range(share * kd * kh * kw):
-            value = weight[one * share * kd * kh * kw + tap]
-            k, i, j = tap // (kh * kw) % kd, tap // kw % kh, tap % kw
-            sheet = (channel + tap // (kd * kh * kw)) * d
-            for row in range(od * oh):
-                z, y = row // oh * sd + k * ed - pd, row % oh * sh + i * eh - ph
-                low, high = ow, ow
-                if 0 <= z < d and 0 <= y < h:
-                    low = first_inside(j * ew - pw, sw, ow)
-                    high = max(low, end_inside(j * ew - pw, sw, ow, w))
-                start = ((sheet + z) * h + y) * w + j * ew - pw
-                for x in range(low):
-                    out[to + row * ow + x] += value * 0
-                for x in range(low, high):
-                    out[to + row * ow + x] += value * data[start + x * sw]
-                for x in range(high, ow):
-                    out[to + row * ow + x] += value * 0
-
-
-def correlate_cuda(data, weight, out, n, c, f, g, d, h, w, kd, kh, kw, od, oh, ow,
-                   sd, sh, sw, pd, ph, pw, ed, eh, ew):  # fmt: skip
-    """The same sums with one output per item."""
-    share = c // g
-    for item in items(n * f * od * oh * ow):
-        plane, x = item // ow, item % ow
-        z, y = plane // oh % od * sd - pd, plane % oh * sh - ph
-        plane = plane // (oh * od)
-        image, one = plane // f, plane % f
-        channel = image * c + one // (f // g) * share
+def convolve(data, weight, out, g: Geometry):
+    """out = weight over data. One item is one output, which adds up its taps."""
+    group_channels, group_filters = g.channels // g.num_group, g.num_filter // g.num_group
+    taps = group_channels * g.kernel_d * g.kernel_h * g.kernel_w
+    for item in items(g.batch_size * g.num_filter * g.out_d * g.out_h * g.out_w):
+        plane, z = item // (g.out_d * g.out_h * g.out_w), item // (g.out_h * g.out_w) % g.out_d
+        y, x = item // g.out_w % g.out_h, item % g.out_w
+        image, one = plane // g.num_filter, plane % g.num_filter
+        first_channel = image * g.channels + one // group_filters * group_channels
         out[item] = 0
-        for tap in range(share * kd * kh * kw):
-            k, i = z + tap // (kh * kw) % kd * ed, y + tap // kw % kh * eh
-            j = x * sw - pw + tap % kw * ew
-            value = weight[one * share * kd * kh * kw + tap]
-            if 0 <= k < d and 0 <= i < h and 0 <= j < w:
-                sheet = (channel + tap // (kd * kh * kw)) * d
-                out[item] += value * data[((sheet + k) * h + i) * w + j]
+        for tap in range(taps):
+            channel = first_channel + tap // (g.kernel_d * g.kernel_h * g.kernel_w)
+            k = z * g.stride_d - g.pad_d + tap // (g.kernel_h * g.kernel_w) % g.kernel_d * g.dilate_d
+            i = y * g.stride_h - g.pad_h + tap // g.kernel_w % g.kernel_h * g.dilate_h
+            j = x * g.stride_w - g.pad_w + tap % g.kernel_w * g.dilate_w
+            value = weight[one * taps + tap]
+            if 0 <= k < g.depth and 0 <= i < g.height and 0 <= j < g.width:
+                out[item] += value * data[((channel * g.depth + k) * g.height + i) * g.width + j]
             else:
                 out[item] += value * 0
 
 
-def send_back(head, weight, d_data, n, c, f, g, d, h, w, kd, kh, kw, od, oh, ow,
-              sd, sh, sw, pd, ph, pw, ed, eh, ew):  # fmt: skip
-    """Gradient by data. One item is one channel of one image, which gathers from its filters."""
-    share, taps = c // g, kd * kh * kw
-    for item in items(n * c):
-        image, channel = item // c, item % c
-        first = channel // share * (f // g)
-        for q in range(d * h * w):
-            d_data[item * d * h * w + q] = 0
-        for step in range(f // g * taps):
-            one, tap = first + step // taps, step % taps
-            value = weight[(one * share + channel % share) * taps + tap]
-            k, i, j = tap // (kh * kw), tap // kw % kh, tap % kw
-            low = first_inside(j * ew - pw, sw, ow)
-            high = end_inside(j * ew - pw, sw, ow, w)
-            for row in range(od * oh):
-                z, y = row // oh * sd + k * ed - pd, row % oh * sh + i * eh - ph
-                if 0 <= z < d and 0 <= y < h:
-                    start = ((item * d + z) * h + y) * w + j * ew - pw
-                    source = ((image * f + one) * od * oh + row) * ow
-                    for x in range(low, high):
-                        d_data[start + x * sw] += value * head[source + x]
-
-
-def send_back_cuda(head, weight, d_data, n, c, f, g, d, h, w, kd, kh, kw, od, oh, ow,
-                   sd, sh, sw, pd, ph, pw, ed, eh, ew):  # fmt: skip
-    """The same sums with one pixel per item."""
-    share, taps = c // g, kd * kh * kw
-    for item in items(n * c * d * h * w):
-        plane, x = item // w, item % w
-        z, y = plane // h % d + pd, plane % h + ph
-        plane = plane // (h * d)
-        image, channel = plane // c, plane % c
-        first = channel // share * (f // g)
+def send_back(head, weight, d_data, g: Geometry):
+    """Gradient by data. One item is one pixel, which adds up what every filter that saw it sends back."""
+    group_channels, group_filters = g.channels // g.num_group, g.num_filter // g.num_group
+    taps = g.kernel_d * g.kernel_h * g.kernel_w
+    for item in items(g.batch_size * g.channels * g.depth * g.height * g.width):
+        plane, z = item // (g.depth * g.height * g.width), item // (g.height * g.width) % g.depth
+        y, x = item // g.width % g.height, item % g.width
+        image, channel = plane // g.channels, plane % g.channels
+        first_filter = channel // group_channels * group_filters
         d_data[item] = 0
-        for step in range(f // g * taps):
-            one, tap = first + step // taps, step % taps
-            k, i, j = z - tap // (kh * kw) * ed, y - tap // kw % kh * eh, x + pw - tap % kw * ew
-            if k % sd == 0 and i % sh == 0 and j % sw == 0:
-                k, i, j = k // sd, i // sh, j // sw
-                if 0 <= k < od and 0 <= i < oh and 0 <= j < ow:
-                    value = weight[(one * share + channel % share) * taps + tap]
-                    d_data[item] += value * head[(((image * f + one) * od + k) * oh + i) * ow + j]
+        for step in range(group_filters * taps):
+            one, tap = first_filter + step // taps, step % taps
+            k = z + g.pad_d - tap // (g.kernel_h * g.kernel_w) * g.dilate_d
+            i = y + g.pad_h - tap // g.kernel_w % g.kernel_h * g.dilate_h
+            j = x + g.pad_w - tap % g.kernel_w * g.dilate_w
+            if k % g.stride_d == 0 and i % g.stride_h == 0 and j % g.stride_w == 0:
+                k, i, j = k // g.stride_d, i // g.stride_h, j // g.stride_w
+                if 0 <= k < g.out_d and 0 <= i < g.out_h and 0 <= j < g.out_w:
+                    value = weight[(one * group_channels + channel % group_channels) * taps + tap]
+                    plane = (image * g.num_filter + one) * g.out_d + k
+                    d_data[item] += value * head[(plane * g.out_h + i) * g.out_w + j]
 
 
-def gather_weight(head, data, d_weight, n, c, f, g, d, h, w, kd, kh, kw, od, oh, ow,
-                  sd, sh, sw, pd, ph, pw, ed, eh, ew):  # fmt: skip
-    """Gradient by weight. One item is one weight, summed over images and outputs in double precision."""
-    share, taps = c // g, kd * kh * kw
-    for item in items(f * share * taps):
-        one, tap = item // (share * taps), item % taps
-        channel = one // (f // g) * share + item // taps % share
-        k, i, j = tap // (kh * kw), tap // kw % kh, tap % kw
+def gather_weight(head, data, d_weight, g: Geometry):
+    """Gradient by weight. One item is one weight, which sums over images and outputs in double precision."""
+    group_channels, group_filters = g.channels // g.num_group, g.num_filter // g.num_group
+    taps, pixels = group_channels * g.kernel_d * g.kernel_h * g.kernel_w, g.out_d * g.out_h * g.out_w
+    for item in items(g.num_filter * taps):
+        one, tap = item // taps, item % taps
+        channel = one // group_filters * group_channels + tap // (g.kernel_d * g.kernel_h * g.kernel_w)
         total = np.float64(0)
-        for row in range(n * od * oh):
-            image, z, y = row // (od * oh), row // oh % od * sd + k * ed - pd, row % oh * sh + i * eh - ph
-            source = ((image * f + one) * od * oh + row % (od * oh)) * ow
-            low, high = ow, ow
-            if 0 <= z < d and 0 <= y < h:
-                low = first_inside(j * ew - pw, sw, ow)
-                high = max(low, end_inside(j * ew - pw, sw, ow, w))
-            start = (((image * c + channel) * d + z) * h + y) * w + j * ew - pw
-            for x in range(low):
-                total += head[source + x] * 0
-            for x in range(low, high):
-                total += head[source + x] * data[start + x * sw]
-            for x in range(high, ow):
-                total += head[source + x] * 0
+        for step in range(g.batch_size * pixels):
+            image, pixel = step // pixels, step % pixels
+            z, y, x = pixel // (g.out_h * g.out_w), pixel // g.out_w % g.out_h, pixel % g.out_w
+            k = z * g.stride_d - g.pad_d + tap // (g.kernel_h * g.kernel_w) % g.kernel_d * g.dilate_d
+            i = y * g.stride_h - g.pad_h + tap // g.kernel_w % g.kernel_h * g.dilate_h
+            j = x * g.stride_w - g.pad_w + tap % g.kernel_w * g.dilate_w
+            value = head[(image * g.num_filter + one) * pixels + pixel]
+            if 0 <= k < g.depth and 0 <= i < g.height and 0 <= j < g.width:
+                plane = (image * g.channels + channel) * g.depth + k
+                total += value * data[(plane * g.height + i) * g.width + j]
+            else:
+                total += value * 0
         d_weight[item] = total
 
 
@@ -320,9 +249,9 @@ def gather_bias(head, d_bias, n, f, pixels):
         d_bias[one] = total
 
 
-CORRELATE = Loop(correlate, cuda_function=correlate_cuda, tuned=tuned.correlate)
-SEND_BACK = Loop(send_back, cuda_function=send_back_cuda, tuned=tuned_back.send_back)
-GATHER_WEIGHT = Loop(gather_weight, tuned=tuned.gather_weight)
+CONVOLVE = Loop(convolve, tuned=tuned.convolve, tuned_for=FLOATS)
+SEND_BACK = Loop(send_back, tuned=tuned_back.send_back, tuned_for=FLOATS)
+GATHER_WEIGHT = Loop(gather_weight, tuned=tuned.gather_weight, tuned_for=FLOATS)
 ADD_BIAS, GATHER_BIAS = Loop(add_bias), Loop(gather_bias, tuned=sums.channel_sums)
 
 
@@ -330,17 +259,17 @@ ADD_BIAS, GATHER_BIAS = Loop(add_bias), Loop(gather_bias, tuned=sums.channel_sum
 
 
 def forward(p, data, weight, bias, out):
-    CORRELATE(data, weight, out, *geometry(p, data.shape, out.shape))
+    CONVOLVE(data, weight, out, geometry(p, data.shape, out.shape))
     if bias is not None:
         ADD_BIAS(bias, out, data.shape[0], p.num_filter, prod(out.shape[2:]))
 
 
 def backward(p, head, data, weight, d_data, d_weight, d_bias):
-    numbers = geometry(p, data.shape, head.shape)
+    g = geometry(p, data.shape, head.shape)
     if d_data is not None:
-        SEND_BACK(head, weight, d_data, *numbers)
+        SEND_BACK(head, weight, d_data, g)
     if d_weight is not None:
-        GATHER_WEIGHT(head, data, d_weight, *numbers)
+        GATHER_WEIGHT(head, data, d_weight, g)
     if d_bias is not None:
         GATHER_BIAS(head, d_bias, head.shape[0], p.num_filter, prod(head.shape[2:]))
 

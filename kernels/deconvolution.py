@@ -59,17 +59,17 @@ from typing import Annotated, Literal, NamedTuple
 
 from .convolution import (
     ADD_BIAS,
-    CORRELATE,
+    CONVOLVE,
     GATHER_BIAS,
     GATHER_WEIGHT,
     LAYOUTS,
     SEND_BACK,
-    geometry,
     inputs,
     steps,
 )
 from .foundation import UNKNOWN, AtLeast, Case, Long, Op, Shape, merge, require, same_type, told
 from .multilinear import register_multilinear
+from .shared.convolution_geometry import geometry_of
 
 
 class Params(NamedTuple):
@@ -184,25 +184,25 @@ def infer_type(p, ins, outs):
 
 
 def turned(p, data, out):
-    """Convolution's numbers for the way from ``out`` to ``data``."""
-    pad = steps(p)[2]
+    """Convolution's geometry for the way from ``out`` to ``data``."""
+    stride, dilate, pad = steps(p)
     if target_of(p) is not None:
         pad = tuple((w - o + 1) // 2 for w, o in zip(whole_sizes(p, data[2:]), out[2:], strict=True))
-    return geometry(p._replace(num_filter=data[1], pad=pad), out, data)
+    return geometry_of(out, data, p.kernel, stride, pad, dilate, p.num_group)
 
 
 def forward(p, data, weight, bias, out):
-    SEND_BACK(data, weight, out, *turned(p, data.shape, out.shape))
+    SEND_BACK(data, weight, out, turned(p, data.shape, out.shape))
     if bias is not None:
         ADD_BIAS(bias, out, out.shape[0], p.num_filter, prod(out.shape[2:]))
 
 
 def backward(p, head, data, weight, d_data, d_weight, d_bias):
-    numbers = turned(p, data.shape, head.shape)
+    g = turned(p, data.shape, head.shape)
     if d_data is not None:
-        CORRELATE(head, weight, d_data, *numbers)
+        CONVOLVE(head, weight, d_data, g)
     if d_weight is not None:
-        GATHER_WEIGHT(data, head, d_weight, *numbers)
+        GATHER_WEIGHT(data, head, d_weight, g)
     if d_bias is not None:
         GATHER_BIAS(head, d_bias, head.shape[0], p.num_filter, prod(head.shape[2:]))
 

@@ -58,12 +58,21 @@
     ([[[[2.5, 0.5]]]], [[[[-2.0, -2.0]], [[2.0, 4.0]]]], [[[[4.0, 2.0]]]], [[[[2.0]]]], [2.0])
 """
 
+from functools import lru_cache
 from typing import Annotated, Literal, NamedTuple
 
 from .convolution import ADD_BIAS, GATHER_BIAS
 from .foundation import UNKNOWN, AtLeast, Case, Long, Op, Shape, merge, register, require, scratch, told
 from .shared.boxes import floating
-from .shared.deformable_sampling import GATHER_WEIGHT, MOVE_BACK, MULTIPLY, MULTIPLY_BACK, SAMPLE, SAMPLE_BACK
+from .shared.deformable_sampling import (
+    GATHER_WEIGHT,
+    MOVE_BACK,
+    MULTIPLY,
+    MULTIPLY_BACK,
+    SAMPLE,
+    SAMPLE_BACK,
+    Geometry,
+)
 
 SHAPES = "_contrib_DeformableConvolution/shapes"
 Layout = Literal["NCDHW", "NCHW", "NCW"]
@@ -167,43 +176,46 @@ def infer(p, ins, outs):
 # --- the operators; their loops are in deformable_sampling.py --------------------------------------
 
 
-def numbers(p, data, out):
-    """Arguments of the loops that sample, and of those that multiply."""
-    channels, high, wide = data[1:]
+@lru_cache(maxsize=512)
+def geometry(p, data, out):
+    """What the loops that sample need to know."""
     stride, dilate, pad = steps(p)
-    modulated = is_modulated(p)
-    sampling = (
-        channels, channels // p.num_deformable_group, high, wide, *p.kernel, *out[2:], *stride, *pad,
-        *dilate, not modulated, modulated,
+    channels, modulated = data[1], is_modulated(p)
+    return Geometry(
+        channels, channels // p.num_deformable_group, *data[2:], *p.kernel, *out[2:], *stride, *pad, *dilate,
+        edges=not modulated, masked=modulated,
     )
-    length = channels // p.num_group * p.kernel[0] * p.kernel[1]
-    return sampling, (p.num_filter, p.num_group, length, out[2] * out[3])
+
+
+def product_of(p, data, out):
+    """What the loops that multiply need to know: filters, groups, taps of a filter, pixels."""
+    return p.num_filter, p.num_group, data[1] // p.num_group * p.kernel[0] * p.kernel[1], out[2] * out[3]
 
 
 def forward(p, data, offset, mask, weight, bias, out):
-    sampling, product = numbers(p, data.shape, out.shape)
+    g, product = geometry(p, data.shape, out.shape), product_of(p, data.shape, out.shape)
     (columns,) = scratch(data, p.num_group * product[2] * product[3])
     for image in range(data.shape[0]):
-        SAMPLE(data, offset, offset if mask is None else mask, columns, image, *sampling)
+        SAMPLE(data, offset, offset if mask is None else mask, columns, image, g)
         MULTIPLY(weight, columns, out, image, *product)
     if bias is not None:
         ADD_BIAS(bias, out, data.shape[0], p.num_filter, product[3])
 
 
 def backward(p, head, data, offset, mask, weight, d_data, d_offset, d_mask, d_weight, d_bias):
-    sampling, product = numbers(p, data.shape, head.shape)
+    g, product = geometry(p, data.shape, head.shape), product_of(p, data.shape, head.shape)
     (columns,) = scratch(data, p.num_group * product[2] * product[3])
     mask = offset if mask is None else mask
     for image in range(data.shape[0]):
         if d_weight is not None:
-            SAMPLE(data, offset, mask, columns, image, *sampling)
+            SAMPLE(data, offset, mask, columns, image, g)
             GATHER_WEIGHT(head, columns, d_weight, image, *product)
         MULTIPLY_BACK(weight, head, columns, image, *product)
         if d_data is not None:
-            SAMPLE_BACK(columns, offset, mask, d_data, image, *sampling)
+            SAMPLE_BACK(columns, offset, mask, d_data, image, g)
         for target, of_mask in ((d_offset, False), (d_mask, True)):
             if target is not None:
-                MOVE_BACK(columns, data, offset, mask, target, image, *sampling, of_mask)
+                MOVE_BACK(columns, data, offset, mask, target, image, of_mask, g)
     if d_bias is not None:
         GATHER_BIAS(head, d_bias, head.shape[0], p.num_filter, product[3])
 

@@ -117,6 +117,23 @@ def infer(p, ins, outs):
 # A channel of trans is the class times 2, plus 0 along x and 1 along y.
 
 
+class Geometry(NamedTuple):
+    regions: int
+    output_dim: int
+    pooled_size: int
+    group_size: int
+    batch_size: int
+    channels: int
+    height: int
+    width: int
+    classes: int
+    part_size: int
+    sample_per_part: int
+    spatial_scale: float
+    trans_std: float
+    no_trans: bool
+
+
 @scalar
 def start_of(low, scale):
     """Where a region begins on an axis."""
@@ -130,12 +147,12 @@ def length_of(low, high, scale):
 
 
 @scalar
-def moved_by(trans, one, classes, kind, axis, i, j, bins, part, deviation, still):
+def moved_by(trans, one, kind, axis, i, j, g):
     """How far, in lengths of the region, bin (i, j) moves along an axis."""
-    if still:
+    if g.no_trans:
         return 0.0
-    at = ((one * classes + kind) * 2 + axis) * part + i * part // bins
-    return trans[at * part + j * part // bins] * np.float64(deviation)
+    at = ((one * g.classes + kind) * 2 + axis) * g.part_size + i * g.part_size // g.pooled_size
+    return trans[at * g.part_size + j * g.part_size // g.pooled_size] * np.float64(g.trans_std)
 
 
 @scalar
@@ -150,78 +167,79 @@ def inside(at, side):
     return min(max(at, 0.0), side - 1.0)
 
 
-def pool(data, rois, trans, out, counts, regions, outputs, bins, group, batch, channels, high, wide, classes, part,
-         samples, scale, deviation, still):  # fmt: skip
-    for item in items(regions * outputs * bins * bins):
-        i, j, one = item // bins % bins, item % bins, item // (bins * bins * outputs)
-        output = item // (bins * bins) % outputs
-        kind = output // (outputs // classes)
-        image = image_of(rois[one * 5], batch)
-        width = length_of(rois[one * 5 + 1], rois[one * 5 + 3], scale)
-        height = length_of(rois[one * 5 + 2], rois[one * 5 + 4], scale)
-        x = moved_by(trans, one, classes, kind, 0, i, j, bins, part, deviation, still) * width
-        y = moved_by(trans, one, classes, kind, 1, i, j, bins, part, deviation, still) * height
-        x += j * (width / bins) + start_of(rois[one * 5 + 1], scale)
-        y += i * (height / bins) + start_of(rois[one * 5 + 2], scale)
-        channel = (output * group + i * group // bins) * group + j * group // bins
-        plane = (image * channels + channel) * high * wide
+def pool(data, rois, trans, out, counts, g: Geometry):
+    """One item is one bin of one output of a region."""
+    bins, samples = g.pooled_size, g.sample_per_part
+    for item in items(g.regions * g.output_dim * bins * bins):
+        i, j, one = item // bins % bins, item % bins, item // (bins * bins * g.output_dim)
+        output = item // (bins * bins) % g.output_dim
+        kind = output // (g.output_dim // g.classes)
+        image = image_of(rois[one * 5], g.batch_size)
+        width = length_of(rois[one * 5 + 1], rois[one * 5 + 3], g.spatial_scale)
+        height = length_of(rois[one * 5 + 2], rois[one * 5 + 4], g.spatial_scale)
+        x = moved_by(trans, one, kind, 0, i, j, g) * width
+        y = moved_by(trans, one, kind, 1, i, j, g) * height
+        x += j * (width / bins) + start_of(rois[one * 5 + 1], g.spatial_scale)
+        y += i * (height / bins) + start_of(rois[one * 5 + 2], g.spatial_scale)
+        channel = (output * g.group_size + i * g.group_size // bins) * g.group_size + j * g.group_size // bins
+        plane = (image * g.channels + channel) * g.height * g.width
         count = 0
         total = np.float64(0)
         for sample in range(samples * samples if image >= 0 else 0):
             v = y + sample // samples * (height / bins / samples)
             u = x + sample % samples * (width / bins / samples)
-            if near(v, high) and near(u, wide):
-                total += between(data, plane, high, wide, inside(v, high), inside(u, wide))
+            if near(v, g.height) and near(u, g.width):
+                total += between(data, plane, g.height, g.width, inside(v, g.height), inside(u, g.width))
                 count += 1
         out[item] = total / max(count, 1)
         counts[item] = count
 
 
-def pool_back(head, data, rois, trans, counts, target, regions, outputs, bins, group, batch, channels, high, wide,
-              classes, part, samples, scale, deviation, still, of_data):  # fmt: skip
+def pool_back(head, data, rois, trans, counts, target, of_data, g: Geometry):
     """The gradient of data, an item a channel of an image, or of trans, an item one number."""
-    for item in items(batch * channels if of_data else regions * classes * 2 * part * part):
-        image, channel = item // channels, item % channels
-        one_region, axis = item // (classes * 2 * part * part), item // (part * part) % 2
+    bins, samples, part = g.pooled_size, g.sample_per_part, g.part_size
+    for item in items(g.batch_size * g.channels if of_data else g.regions * g.classes * 2 * part * part):
+        image, channel = item // g.channels, item % g.channels
+        one_region, axis = item // (g.classes * 2 * part * part), item // (part * part) % 2
         if of_data:
-            for q in range(item * high * wide, (item + 1) * high * wide):
+            for q in range(item * g.height * g.width, (item + 1) * g.height * g.width):
                 target[q] = 0
         total = np.float64(0)
-        for one in range(0 if of_data else one_region, regions if of_data else one_region + 1):
+        for one in range(0 if of_data else one_region, g.regions if of_data else one_region + 1):
             if not of_data:
-                image = image_of(rois[one * 5], batch)
-            own = image >= 0 and image_of(rois[one * 5], batch) == image
-            width = length_of(rois[one * 5 + 1], rois[one * 5 + 3], scale)
-            height = length_of(rois[one * 5 + 2], rois[one * 5 + 4], scale)
-            for place in range(outputs * bins * bins if own else 0):
+                image = image_of(rois[one * 5], g.batch_size)
+            own = image >= 0 and image_of(rois[one * 5], g.batch_size) == image
+            width = length_of(rois[one * 5 + 1], rois[one * 5 + 3], g.spatial_scale)
+            height = length_of(rois[one * 5 + 2], rois[one * 5 + 4], g.spatial_scale)
+            for place in range(g.output_dim * bins * bins if own else 0):
                 i, j, output = place // bins % bins, place % bins, place // (bins * bins)
-                kind = output // (outputs // classes)
-                source = (output * group + i * group // bins) * group + j * group // bins
-                cell = ((one * classes + kind) * 2 + axis) * part + i * part // bins
+                kind = output // (g.output_dim // g.classes)
+                source = (output * g.group_size + i * g.group_size // bins) * g.group_size + j * g.group_size // bins
+                cell = ((one * g.classes + kind) * 2 + axis) * part + i * part // bins
                 reads = source == channel if of_data else cell * part + j * part // bins == item
                 if reads:
-                    x = moved_by(trans, one, classes, kind, 0, i, j, bins, part, deviation, still) * width
-                    y = moved_by(trans, one, classes, kind, 1, i, j, bins, part, deviation, still) * height
-                    x += j * (width / bins) + start_of(rois[one * 5 + 1], scale)
-                    y += i * (height / bins) + start_of(rois[one * 5 + 2], scale)
-                    at = one * outputs * bins * bins + place
+                    x = moved_by(trans, one, kind, 0, i, j, g) * width
+                    y = moved_by(trans, one, kind, 1, i, j, g) * height
+                    x += j * (width / bins) + start_of(rois[one * 5 + 1], g.spatial_scale)
+                    y += i * (height / bins) + start_of(rois[one * 5 + 2], g.spatial_scale)
+                    at = one * g.output_dim * bins * bins + place
                     amount = head[at] / max(counts[at], 1)
-                    plane = (image * channels + source) * high * wide
+                    plane = (image * g.channels + source) * g.height * g.width
                     for sample in range(samples * samples):
                         v = y + sample // samples * (height / bins / samples)
                         u = x + sample % samples * (width / bins / samples)
-                        if near(v, high) and near(u, wide):
-                            v, u = inside(v, high), inside(u, wide)
+                        if near(v, g.height) and near(u, g.width):
+                            v, u = inside(v, g.height), inside(u, g.width)
                             if of_data:
-                                spread(target, plane, high, wide, v, u, amount)
+                                spread(target, plane, g.height, g.width, v, u, amount)
                             elif axis == 0:
-                                slope = between(data, plane, high, wide, v, np.float64(ceil(u)))
-                                slope -= between(data, plane, high, wide, v, np.float64(floor(u)))
-                                total += amount * slope * width * deviation
+                                slope = between(data, plane, g.height, g.width, v, np.float64(ceil(u)))
+                                slope -= between(data, plane, g.height, g.width, v, np.float64(floor(u)))
+                                total += amount * slope * width * g.trans_std
                             else:
-                                slope = between(data, plane, high, wide, np.float64(ceil(v)), u)
-                                slope -= between(data, plane, high, wide, np.float64(floor(v)), u)
-                                total += amount * slope * height * deviation
+                                slope = between(data, plane, g.height, g.width, np.float64(ceil(v)), u)
+                                slope -= between(data, plane, g.height, g.width, np.float64(floor(v)), u)
+                                total += amount * slope * height * g.trans_std
         if not of_data:
             target[item] = total
 
@@ -232,24 +250,24 @@ POOL, POOL_BACK = Loop(pool), Loop(pool_back)
 # --- the operator -------------------------------------------------------------------------------
 
 
-def numbers(p, data, trans, out):
-    """Arguments of both loops."""
+def geometry(p, data, trans, out):
+    """What both loops need to know of shapes and parameters."""
     classes = 1 if trans is None else trans.shape[1] // 2
-    return (
+    return Geometry(
         *out.shape[:3], p.group_size, *data.shape, classes, p.part_size or p.pooled_size,
         p.sample_per_part, p.spatial_scale, p.trans_std, p.no_trans,
     )
 
 
 def forward(p, data, rois, trans, out, counts):
-    POOL(data, rois, rois if trans is None else trans, out, counts, *numbers(p, data, trans, out))
+    POOL(data, rois, rois if trans is None else trans, out, counts, geometry(p, data, trans, out))
 
 
 def backward(p, head, data, rois, trans, counts, d_data, d_rois, d_trans):
     reads = head, data, rois, rois if trans is None else trans, counts
     for target in (d_data, d_trans):
         if target is not None:
-            POOL_BACK(*reads, target, *numbers(p, data, trans, head), target is d_data)
+            POOL_BACK(*reads, target, target is d_data, geometry(p, data, trans, head))
     zero(d_rois)
 
 

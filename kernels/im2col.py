@@ -36,6 +36,7 @@ import numpy as np
 
 from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, require, same_type, told
 from .multilinear import register_multilinear
+from .shared.convolution_geometry import Geometry, geometry_of
 
 
 class Params(NamedTuple):
@@ -112,33 +113,41 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# Along depth, height and width: image d h w, kernel kd kh kw, positions od oh ow, stride, pad, dilate.
 
 
-def gather_columns(data, out, planes, d, h, w, kd, kh, kw, od, oh, ow, sd, sh, sw, pd, ph, pw, ed, eh, ew):
-    for row in items(planes * kd * kh * kw):
-        k, i, j = row // (kh * kw) % kd, row // kw % kh, row % kw
-        plane = row // (kd * kh * kw)
-        for line in range(od * oh):
-            z, y = line // oh * sd - pd + k * ed, line % oh * sh - ph + i * eh
-            for q in range(ow):
-                x = q * sw - pw + j * ew
-                seen = 0 <= z < d and 0 <= y < h and 0 <= x < w
-                out[(row * od * oh + line) * ow + q] = data[((plane * d + z) * h + y) * w + x] if seen else 0
+def gather_columns(data, out, g: Geometry):
+    """One item is what one tap sees in one channel: a number for each of its positions."""
+    positions = g.out_d * g.out_h * g.out_w
+    for row in items(g.batch_size * g.channels * g.kernel_d * g.kernel_h * g.kernel_w):
+        plane, tap = row // (g.kernel_d * g.kernel_h * g.kernel_w), row % (g.kernel_d * g.kernel_h * g.kernel_w)
+        k = tap // (g.kernel_h * g.kernel_w) * g.dilate_d - g.pad_d
+        i = tap // g.kernel_w % g.kernel_h * g.dilate_h - g.pad_h
+        j = tap % g.kernel_w * g.dilate_w - g.pad_w
+        for line in range(g.out_d * g.out_h):
+            z, y = line // g.out_h * g.stride_d + k, line % g.out_h * g.stride_h + i
+            for q in range(g.out_w):
+                x = q * g.stride_w + j
+                seen = 0 <= z < g.depth and 0 <= y < g.height and 0 <= x < g.width
+                pixel = ((plane * g.depth + z) * g.height + y) * g.width + x
+                out[row * positions + line * g.out_w + q] = data[pixel] if seen else 0
 
 
-def add_columns(columns, out, planes, d, h, w, kd, kh, kw, od, oh, ow, sd, sh, sw, pd, ph, pw, ed, eh, ew):
-    for item in items(planes * d * h * w):
-        x, y, z = item % w, item // w % h, item // (w * h) % d
-        plane = item // (w * h * d)
+def add_columns(columns, out, g: Geometry):
+    """One item is one pixel, which adds up the entries of all taps that see it."""
+    taps = g.kernel_d * g.kernel_h * g.kernel_w
+    for item in items(g.batch_size * g.channels * g.depth * g.height * g.width):
+        plane, z = item // (g.depth * g.height * g.width), item // (g.height * g.width) % g.depth
+        y, x = item // g.width % g.height, item % g.width
         total = np.float64(0)
-        for tap in range(kd * kh * kw):
-            k = z + pd - tap // (kh * kw) * ed
-            i, j = y + ph - tap // kw % kh * eh, x + pw - tap % kw * ew
-            if k % sd == 0 and i % sh == 0 and j % sw == 0:
-                k, i, j = k // sd, i // sh, j // sw
-                if 0 <= k < od and 0 <= i < oh and 0 <= j < ow:
-                    total += columns[(((plane * kd * kh * kw + tap) * od + k) * oh + i) * ow + j]
+        for tap in range(taps):
+            k = z + g.pad_d - tap // (g.kernel_h * g.kernel_w) * g.dilate_d
+            i = y + g.pad_h - tap // g.kernel_w % g.kernel_h * g.dilate_h
+            j = x + g.pad_w - tap % g.kernel_w * g.dilate_w
+            if k % g.stride_d == 0 and i % g.stride_h == 0 and j % g.stride_w == 0:
+                k, i, j = k // g.stride_d, i // g.stride_h, j // g.stride_w
+                if 0 <= k < g.out_d and 0 <= i < g.out_h and 0 <= j < g.out_w:
+                    row = plane * taps + tap
+                    total += columns[((row * g.out_d + k) * g.out_h + i) * g.out_w + j]
         out[item] = total
 
 
@@ -148,24 +157,19 @@ GATHER_COLUMNS, ADD_COLUMNS = Loop(gather_columns), Loop(add_columns)
 # --- the operators ------------------------------------------------------------------------------
 
 
-def numbers(p, image):
-    """What both loops take behind their arrays, for a batch of images."""
-    lack = 3 - len(p.kernel)
-    one, none = (1,) * lack, (0,) * lack
+def geometry(p, image):
+    """What both loops need to know; there is one filter that sees all channels."""
     stride, dilate, pad = steps(p)
-    return (
-        prod(image[:2]), *one, *image[2:], *one, *p.kernel, *one, *positions(p, image[2:]), *one, *stride,
-        *none, *pad, *one, *dilate,
-    )
+    return geometry_of(image, (image[0], 1, *positions(p, image[2:])), p.kernel, stride, pad, dilate)
 
 
 def forward(p, data, out):
-    GATHER_COLUMNS(data, out, *numbers(p, data.shape))
+    GATHER_COLUMNS(data, out, geometry(p, data.shape))
 
 
 def backward(p, head, d_data):
     if d_data is not None:
-        ADD_COLUMNS(head, d_data, *numbers(p, d_data.shape))
+        ADD_COLUMNS(head, d_data, geometry(p, d_data.shape))
 
 
 def forward_back(p, data, out):

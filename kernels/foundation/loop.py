@@ -169,7 +169,7 @@ def _globals_for(function: FunctionType, device: str) -> dict[str, Any]:
 def _geometries(function: FunctionType) -> dict[str, type]:
     """The parameters of a loop that are geometries, with their classes."""
     hints = get_type_hints(function) if function.__annotations__ else {}
-    return {name: kind for name, kind in hints.items() if isinstance(kind, type) and issubclass(kind, tuple)}
+    return {name: kind for name, kind in hints.items() if hasattr(kind, "_fields")}
 
 
 def _name_geometries(definition: ast.FunctionDef, scope: dict[str, Any], kinds: dict[str, type]) -> None:
@@ -262,8 +262,8 @@ class Loop:
 
     ``function`` is the reading copy. ``formulas`` are bound into its globals, so that one loop serves
     a family (``Loop(map_one, formula=sigmoid)``). ``cuda_function`` replaces it on CUDA where another
-    order of items suits threads better. ``tuned`` is a faster twin with the same arguments, used for
-    float32 on the CPU. The first argument must be a buffer; Python floats are passed in its dtype.
+    order of items suits threads better. ``tuned`` is a faster twin with the same arguments, used on the CPU
+    for the dtypes ``tuned_for``. The first argument must be a buffer; Python floats are passed in its dtype.
     """
 
     def __init__(
@@ -272,6 +272,7 @@ class Loop:
         *,
         cuda_function: FunctionType | None = None,
         tuned: Callable | None = None,
+        tuned_for: tuple[type, ...] = (np.float32,),
         **formulas: Callable,
     ) -> None:
         label = "_".join([function.__name__, *(f.__name__ for f in formulas.values())])
@@ -280,6 +281,7 @@ class Loop:
         self._cuda_source = self._bound(cuda_function or function, formulas)
         self._formulas = tuple(formulas.values())
         self._tuned = tuned
+        self._tuned_for = tuned_for
         self._label = label
         self._lock = threading.Lock()
         self._cpu: Any = None
@@ -338,7 +340,10 @@ class Loop:
                 source = self._source if _CHOICE.python == "cpu" else self._cuda_source
                 _as_python(source)(*_unwrapped(args, kind))
                 return
-            if self._tuned is not None and kind == np.float32 and not _CHOICE.plain and _have_elements(args):
+            if (
+                self._tuned is not None and kind.type in self._tuned_for and not _CHOICE.plain
+                and _have_elements(args)
+            ):
                 self._tuned(*args)
                 return
             (self._cpu or self.cpu)(*_unwrapped(args, kind))
@@ -375,7 +380,9 @@ def _unwrapped(args: tuple[Any, ...], kind: np.dtype) -> list[Any]:
 def _value(arg: Any, kind: np.dtype) -> Any:
     """A float, a boolean or a geometry as loops take it; anything else as it is."""
     if isinstance(arg, tuple):
-        return tuple(arg) if _is_ready(type(arg)) else tuple(_value(field, kind) for field in arg)
+        if _is_ready(type(arg)):
+            return tuple(arg)
+        return tuple([field if type(field) is int else _value(field, kind) for field in arg])
     if type(arg) is float:
         return kind.type(arg) if kind.kind == "f" else np.float64(arg)
     return int(arg) if type(arg) is bool else arg

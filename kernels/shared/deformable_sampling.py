@@ -1,14 +1,35 @@
 """Columns of deformable convolution: what every tap of the kernel reads, and the way back; see the page."""
 
 from math import floor
+from typing import NamedTuple
 
 import numpy as np
 
 from ..foundation import Loop, items, scalar
 
-# c channels of height h and width w; kernel kh kw, output oh ow, stride sh sw, pad ph pw, dilate eh ew; ``share``
-# channels read the same offsets. A column is channel and tap, a row of it all outputs of one image. With
-# ``edges`` the map ends at its last pixels' centers and then stays constant for a pixel; else it fades to zero.
+
+class Geometry(NamedTuple):
+    """Of one image. A column is channel and tap, a row of it all outputs."""
+
+    channels: int
+    offset_channels: int
+    """How many channels share their offsets."""
+    height: int
+    width: int
+    kernel_h: int
+    kernel_w: int
+    out_h: int
+    out_w: int
+    stride_h: int
+    stride_w: int
+    pad_h: int
+    pad_w: int
+    dilate_h: int
+    dilate_w: int
+    edges: bool
+    """Whether the map ends at its last pixels' centers and then stays constant for a pixel; else it fades to zero."""
+    masked: bool
+    """Whether a mask is multiplied with what is read."""
 
 
 @scalar
@@ -32,8 +53,9 @@ def pixel(data, plane, y, x, high, wide):
 
 
 @scalar
-def value_at(data, plane, y, x, high, wide, edges):
+def value_at(data, plane, y, x, g):
     """Bilinear value between four pixels."""
+    high, wide, edges = g.height, g.width, g.edges
     if not (inside(y, high, edges) and inside(x, wide, edges)):
         return 0.0
     top, left = np.int64(floor(y)), np.int64(floor(x))
@@ -47,8 +69,9 @@ def value_at(data, plane, y, x, high, wide, edges):
 
 
 @scalar
-def slope_at(data, plane, y, x, high, wide, edges, axis):
+def slope_at(data, plane, y, x, axis, g):
     """How the value changes along y (axis 0) or x (axis 1), to the right of a kink."""
+    high, wide, edges = g.height, g.width, g.edges
     if not (inside(y, high, edges) and inside(x, wide, edges)):
         return 0.0
     if constant(x if axis else y, wide if axis else high, edges):
@@ -66,72 +89,73 @@ def slope_at(data, plane, y, x, high, wide, edges, axis):
 
 
 @scalar
-def place_of(offset, at, pixels, q, ow, oh, kh, kw, tap, axis, stride, pad, dilate):
-    """Where tap reads for output q, along one axis."""
-    step, k = (q % ow, tap % kw) if axis else (q // ow, tap // kw)
-    return step * stride - pad + k * dilate + np.float64(offset[(at + axis) * pixels + q])
+def row_of(offset, at, q, tap, g):
+    """Where tap reads for output q, along y."""
+    start = q // g.out_w * g.stride_h - g.pad_h + tap // g.kernel_w * g.dilate_h
+    return start + np.float64(offset[at * 2 * g.out_h * g.out_w + q])
 
 
-def sample(data, offset, mask, columns, image, c, share, h, w, kh, kw, oh, ow, sh, sw, ph, pw, eh, ew, edges,
-           masked):  # fmt: skip
-    """columns (c, kh, kw, oh, ow) of one image."""
-    taps, pixels = kh * kw, oh * ow
-    for item in items(c * taps):
+@scalar
+def column_of(offset, at, q, tap, g):
+    """Where tap reads for output q, along x."""
+    start = q % g.out_w * g.stride_w - g.pad_w + tap % g.kernel_w * g.dilate_w
+    return start + np.float64(offset[(at * 2 + 1) * g.out_h * g.out_w + q])
+
+
+def sample(data, offset, mask, columns, image, g: Geometry):
+    """columns (channels, kernel_h, kernel_w, out_h, out_w) of one image."""
+    taps, pixels = g.kernel_h * g.kernel_w, g.out_h * g.out_w
+    for item in items(g.channels * taps):
         channel, tap = item // taps, item % taps
-        at = (image * (c // share) + channel // share) * taps + tap
-        plane = (image * c + channel) * h * w
+        at = (image * (g.channels // g.offset_channels) + channel // g.offset_channels) * taps + tap
+        plane = (image * g.channels + channel) * g.height * g.width
         for q in range(pixels):
-            y = place_of(offset, at * 2, pixels, q, ow, oh, kh, kw, tap, 0, sh, ph, eh)
-            x = place_of(offset, at * 2, pixels, q, ow, oh, kh, kw, tap, 1, sw, pw, ew)
-            value = value_at(data, plane, y, x, h, w, edges)
-            columns[item * pixels + q] = value * mask[at * pixels + q] if masked else value
+            y, x = row_of(offset, at, q, tap, g), column_of(offset, at, q, tap, g)
+            value = value_at(data, plane, y, x, g)
+            columns[item * pixels + q] = value * mask[at * pixels + q] if g.masked else value
 
 
-def sample_back(columns, offset, mask, d_data, image, c, share, h, w, kh, kw, oh, ow, sh, sw, ph, pw, eh, ew,
-                edges, masked):  # fmt: skip
+def sample_back(columns, offset, mask, d_data, image, g: Geometry):
     """Gradient of one image from that of its columns; an item is a channel."""
-    taps, pixels = kh * kw, oh * ow
-    for channel in items(c):
-        plane = (image * c + channel) * h * w
-        for i in range(plane, plane + h * w):
+    taps, pixels = g.kernel_h * g.kernel_w, g.out_h * g.out_w
+    for channel in items(g.channels):
+        plane = (image * g.channels + channel) * g.height * g.width
+        for i in range(plane, plane + g.height * g.width):
             d_data[i] = 0
         for tap in range(taps):
-            at = (image * (c // share) + channel // share) * taps + tap
+            at = (image * (g.channels // g.offset_channels) + channel // g.offset_channels) * taps + tap
             for q in range(pixels):
-                y = place_of(offset, at * 2, pixels, q, ow, oh, kh, kw, tap, 0, sh, ph, eh)
-                x = place_of(offset, at * 2, pixels, q, ow, oh, kh, kw, tap, 1, sw, pw, ew)
-                if inside(y, h, edges) and inside(x, w, edges):
+                y, x = row_of(offset, at, q, tap, g), column_of(offset, at, q, tap, g)
+                if inside(y, g.height, g.edges) and inside(x, g.width, g.edges):
                     head = columns[(channel * taps + tap) * pixels + q]
-                    amount = np.float64(head * mask[at * pixels + q] if masked else head)
+                    amount = np.float64(head * mask[at * pixels + q] if g.masked else head)
                     top, left = np.int64(floor(y)), np.int64(floor(x))
                     for corner in range(4):
                         i, j = top + corner // 2, left + corner % 2
-                        down = 0.0 if constant(y, h, edges) else y - top
-                        right = 0.0 if constant(x, w, edges) else x - left
+                        down = 0.0 if constant(y, g.height, g.edges) else y - top
+                        right = 0.0 if constant(x, g.width, g.edges) else x - left
                         part = (down if corner // 2 else 1 - down) * (right if corner % 2 else 1 - right)
-                        if 0 <= i < h and 0 <= j < w:
-                            d_data[plane + i * w + j] += amount * part
+                        if 0 <= i < g.height and 0 <= j < g.width:
+                            d_data[plane + i * g.width + j] += amount * part
 
 
-def move_back(columns, data, offset, mask, target, image, c, share, h, w, kh, kw, oh, ow, sh, sw, ph, pw, eh,
-              ew, edges, masked, of_mask):  # fmt: skip
+def move_back(columns, data, offset, mask, target, image, of_mask, g: Geometry):
     """Gradient of offset, or of mask, for one image; an item is one tap of one group and axis."""
-    taps, pixels, ways = kh * kw, oh * ow, 1 if of_mask else 2
-    for item in items(c // share * taps * ways):
+    taps, pixels, ways = g.kernel_h * g.kernel_w, g.out_h * g.out_w, 1 if of_mask else 2
+    for item in items(g.channels // g.offset_channels * taps * ways):
         group, tap, axis = item // ways // taps, item // ways % taps, item % ways
-        at = (image * (c // share) + group) * taps + tap
+        at = (image * (g.channels // g.offset_channels) + group) * taps + tap
         for q in range(pixels):
-            y = place_of(offset, at * 2, pixels, q, ow, oh, kh, kw, tap, 0, sh, ph, eh)
-            x = place_of(offset, at * 2, pixels, q, ow, oh, kh, kw, tap, 1, sw, pw, ew)
+            y, x = row_of(offset, at, q, tap, g), column_of(offset, at, q, tap, g)
             total = np.float64(0)
-            for channel in range(group * share, (group + 1) * share):
-                plane = (image * c + channel) * h * w
+            for channel in range(group * g.offset_channels, (group + 1) * g.offset_channels):
+                plane = (image * g.channels + channel) * g.height * g.width
                 head = columns[(channel * taps + tap) * pixels + q]
                 if of_mask:
-                    total += head * value_at(data, plane, y, x, h, w, edges)
+                    total += head * value_at(data, plane, y, x, g)
                 else:
-                    total += head * slope_at(data, plane, y, x, h, w, edges, axis)
-            if masked and not of_mask:
+                    total += head * slope_at(data, plane, y, x, axis, g)
+            if g.masked and not of_mask:
                 total *= mask[at * pixels + q]
             target[(at * ways + axis) * pixels + q] = total
 

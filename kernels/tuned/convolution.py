@@ -8,50 +8,54 @@ filters side by side. The gradient by data is in ``convolution_back``.
 
 Images are treated one after the other, and small enough to stay in the cache. Sums run in the order of
 the plain loops, except that the gradient by weight first sums up to ``CHUNK`` pixels of one image.
+
+Tiles hold float32, and need a few filters to be worth it: anything else goes row by row (``convolution_rows``).
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..foundation import Buffer
-from .image import settle, spread, triples, view
-from .kernel import kernel, plain, tile_for, twin, wide_tile, workspace
+from ..shared.convolution_geometry import Geometry
+from .convolution_rows import convolve_rows, gather_weight_rows
+from .image import View, settle, spread, view
+from .kernel import kernel, tile_for, twin, wide_tile, workspace
 from .simd import add_tiles, fma_tile, load_offsets, load_tile, ramp, store_tile, transpose_16x16, zero_tile
 
 CHUNK = 256
 
 
 @kernel
-def correlate_tiles(
-    data, weight, out, n, c, f, g, depth, sizes, channel, taps, starts, places, plane,
-    outputs, run, pitch, image, narrow, rows, blocks,
-):  # fmt: skip
-    """out = weight over data; ``image`` is room for one image, ``narrow`` for its outputs."""
-    share, each = c // g, f // g
-    size = sizes[0] * sizes[1] * sizes[2]
-    final = outputs[0] * outputs[1] * outputs[2]
-    for q in range(c * channel):  # the padding stays 0 from one image to the next
+def convolve_tiles(data, weight, out, g: Geometry, v: View, image, narrow, rows, blocks):
+    """out = weight over data; ``image`` is memory for one image, ``narrow`` for its outputs."""
+    share, each = g.channels // g.num_group, g.num_filter // g.num_group
+    depth = share * g.kernel_d * g.kernel_h * g.kernel_w
+    size, final = g.depth * g.height * g.width, g.out_d * g.out_h * g.out_w
+    taps, plane = v.taps, len(v.pixels) // v.run * v.pitch
+    for q in range(g.channels * v.channel):  # the padding stays 0 from one image to the next
         image[q] = 0
-    for item in range(n):
-        spread(data, item * c * size, c, sizes, image)
-        result, base = out, item * f * final
-        if pitch > run:
+    for item in range(g.batch_size):
+        spread(data, item * g.channels * size, g.channels, v.sizes, image)
+        result, base = out, item * g.num_filter * final
+        if v.pitch > v.run:
             result, base = narrow, 0
-        for first in range(0, f, each):
-            source = first // each * share * channel
+        for first in range(0, g.num_filter, each):
+            source = first // each * share * v.channel
             for row in range(first, first + each, len(rows)):
                 last = first + each - 1
                 left = ramp(row * depth, depth, last * depth, rows)
                 target = ramp(base + row * plane, plane, base + last * plane, rows)
-                for q in range(0, len(starts), len(blocks)):
-                    right = load_offsets(starts, q, blocks)
+                for q in range(0, len(v.blocks), len(blocks)):
+                    right = load_offsets(v.blocks, q, blocks)
                     tile = zero_tile(rows, blocks)
                     for t in range(depth):
                         tile = fma_tile(tile, weight, left, t, image, right, source + taps[t])
-                    store_tile(tile, result, target, load_offsets(places, q, blocks), 0)
-        if pitch > run:
+                    store_tile(tile, result, target, load_offsets(v.places, q, blocks), 0)
+        if v.pitch > v.run:
             settle(
-                narrow, f, plane, run, pitch, (outputs[1], outputs[2]), out, item * f * final,
-                outputs, (1, 1, 1), (0, 0, 0),
+                narrow, g.num_filter, plane, v.run, v.pitch, (g.out_h, g.out_w), out,
+                item * g.num_filter * final, (g.out_d, g.out_h, g.out_w), (1, 1, 1), (0, 0, 0),
             )
 
 
@@ -70,33 +74,32 @@ def transpose(source, start, pitch, n, m, out, out_pitch):
 
 
 @kernel
-def gather_weight_tiles(
-    head, data, d_weight, n, c, f, g, depth, sizes, channel, taps, pixels, image, turned, sums,
-    rows, blocks,
-):  # fmt: skip
+def gather_weight_tiles(head, data, d_weight, g: Geometry, v: View, image, turned, sums, rows, blocks):
     """Gradient by weight: sums[tap, filter] over images, then turned into d_weight[filter, tap]."""
-    share, each, width = c // g, f // g, 8 * len(blocks)
-    size, plane = sizes[0] * sizes[1] * sizes[2], len(pixels)
+    share, each, width = g.channels // g.num_group, g.num_filter // g.num_group, 8 * len(blocks)
+    depth = share * g.kernel_d * g.kernel_h * g.kernel_w
+    taps, pixels = v.taps, v.pixels
+    size, plane = g.depth * g.height * g.width, len(pixels)
     pitch, height = (each + width - 1) // width * width, depth + len(rows)
-    for q in range(g * height * pitch):
+    for q in range(g.num_group * height * pitch):
         sums[q] = 0
-    for q in range(c * channel):
+    for q in range(g.channels * v.channel):
         image[q] = 0
     blocks = ramp(0, 8, width, blocks)
-    for item in range(n):
-        spread(data, item * c * size, c, sizes, image)
-        for group in range(g):
-            source = group * share * channel
+    for item in range(g.batch_size):
+        spread(data, item * g.channels * size, g.channels, v.sizes, image)
+        for group in range(g.num_group):
+            source = group * share * v.channel
             for begin in range(0, plane, CHUNK):
                 end = min(plane, begin + CHUNK)
                 transpose(
-                    head, (item * f + group * each) * plane + begin, plane, each, end - begin,
+                    head, (item * g.num_filter + group * each) * plane + begin, plane, each, end - begin,
                     turned, pitch,
                 )
                 for column in range(0, pitch, width):
                     for tap in range(0, depth, len(rows)):
                         left = load_offsets(taps, tap, rows)
-                        target = ramp((group * height + tap) * pitch, pitch, g * height * pitch, rows)
+                        target = ramp((group * height + tap) * pitch, pitch, g.num_group * height * pitch, rows)
                         tile = zero_tile(rows, blocks)
                         for q in range(begin, end):
                             tile = fma_tile(
@@ -105,46 +108,40 @@ def gather_weight_tiles(
                             )
                         tile = add_tiles(load_tile(sums, target, blocks, column), tile)
                         store_tile(tile, sums, target, blocks, column)
-    for one in range(f):
+    for one in range(g.num_filter):
         for tap in range(depth):
             at = (one // each * height + tap) * pitch + one % each
             d_weight[one * depth + tap] = sums[at]
 
 
 @twin
-def correlate(data: Buffer, weight: Buffer, out: Buffer, *numbers: int) -> None:
-    """Forward; ``numbers`` as the page's ``geometry`` gives them."""
-    n, c, f, g = numbers[:4]
-    size, kernel_size, outputs, stride, pad, dilate = triples(numbers)
-    if f // g < 3:
-        plain("convolution", "CORRELATE", data, weight, out, *numbers)
+def convolve(data: Buffer, weight: Buffer, out: Buffer, g: Geometry) -> None:
+    """Forward."""
+    filters = g.num_filter // g.num_group
+    if filters < 3 or data.dtype != np.float32:
+        convolve_rows(data.flat, weight.flat, out.flat, tuple(g))
         return
-    rows, blocks = wide_tile(f // g)
-    v = view(c // g, size, kernel_size, outputs, stride, pad, dilate, len(blocks))
-    correlate_tiles(
-        data.flat, weight.flat, out.flat, n, c, f, g, weight.size // f, v.sizes, v.channel, v.taps,
-        v.blocks, v.places, v.plane, outputs, v.run, v.pitch,
-        workspace("image", c * v.channel), workspace("narrow", f * v.plane if v.pitch > v.run else 0),
-        rows, blocks,
+    rows, blocks = wide_tile(filters)
+    v = view(g, len(blocks))
+    convolve_tiles(
+        data.flat, weight.flat, out.flat, tuple(g), tuple(v), workspace("image", g.channels * v.channel),
+        workspace("narrow", g.num_filter * v.plane if v.pitch > v.run else 0), rows, blocks,
     )
 
 
 @twin
-def gather_weight(head: Buffer, data: Buffer, d_weight: Buffer, *numbers: int) -> None:
+def gather_weight(head: Buffer, data: Buffer, d_weight: Buffer, g: Geometry) -> None:
     """Gradient by weight."""
-    n, c, f, g = numbers[:4]
-    size, kernel_size, outputs, stride, pad, dilate = triples(numbers)
-    each = f // g
-    if each < 3:
-        plain("convolution", "GATHER_WEIGHT", head, data, d_weight, *numbers)
+    filters, taps = g.num_filter // g.num_group, d_weight.size // g.num_filter
+    if filters < 3 or data.dtype != np.float32:
+        gather_weight_rows(head.flat, data.flat, d_weight.flat, tuple(g))
         return
-    rows, blocks = tile_for(each)
+    rows, blocks = tile_for(filters)
     width = 8 * len(blocks)
-    v = view(c // g, size, kernel_size, outputs, stride, pad, dilate, len(blocks))
-    pitch = -(-each // width) * width
+    v = view(g, len(blocks))
+    pitch = -(-filters // width) * width
     gather_weight_tiles(
-        head.flat, data.flat, d_weight.flat, n, c, f, g, d_weight.size // f, v.sizes, v.channel,
-        v.taps, v.pixels, workspace("image", c * v.channel),
+        head.flat, data.flat, d_weight.flat, tuple(g), tuple(v), workspace("image", g.channels * v.channel),
         workspace("turned", min(CHUNK, len(v.pixels)) * pitch),
-        workspace("sums", g * (d_weight.size // f + len(rows)) * pitch), rows, blocks,
+        workspace("sums", g.num_group * (taps + len(rows)) * pitch), rows, blocks,
     )

@@ -13,49 +13,51 @@ results never depend on anything else.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..foundation import Buffer
-from .image import BackView, View, back_view, gather, settle, spread, triples, view
-from .kernel import kernel, plain, twin, wide_tile, workspace
+from ..shared.convolution_geometry import Geometry
+from .convolution_rows import send_back_rows
+from .image import BackView, View, back_view, gather, settle, spread, view
+from .kernel import kernel, twin, wide_tile, workspace
 from .simd import add_tiles, copy_masked, fma_tile, load_offsets, load_tile, ramp, store_tile, zero_tile
 
 
 @kernel
-def pack_weights(weight, c, g, taps, weights, ends, packed, rows):
+def pack_weights(weight, g: Geometry, v: BackView, packed, rows):
     """packed[part, group, row of tiles, tap, row] = the weights in the order in which they are read.
 
     Returns whether all of them are finite.
     """
-    share, to, check = c // g, 0, weight[0] * 0
-    start = 0
-    group_size = len(weight) // g
-    for part in range(len(ends)):
-        for group in range(g):
+    share, to, check = g.channels // g.num_group, 0, weight[0] * 0
+    start, taps = 0, g.kernel_d * g.kernel_h * g.kernel_w
+    weights, group_size = v.weights, len(weight) // g.num_group
+    for part in range(len(v.ends)):
+        for group in range(g.num_group):
             for row in range(0, share, len(rows)):
-                for t in range(start, ends[part]):
+                for t in range(start, v.ends[part]):
                     for r in range(row, row + len(rows)):
                         value = weight[group * group_size + min(r, share - 1) * taps + weights[t]]
                         packed[to] = value
                         check += value * 0
                         to += 1
-        start = ends[part]
+        start = v.ends[part]
     return check == 0
 
 
 @kernel
-def send_back_tiles(
-    head, packed, d_data, n, c, f, g, sizes, channel, taps, ends, starts, places, plane,
-    size, counts, stride, run, pitch, image, narrow, rows, blocks,
-):  # fmt: skip
+def send_back_tiles(head, packed, d_data, g: Geometry, v: BackView, image, narrow, rows, blocks):
     """Gradient by data, one part of it after the other."""
-    share, each, height = c // g, f // g, len(rows)
-    head_size = f * sizes[0] * sizes[1] * sizes[2]
-    data_size = c * size[0] * size[1] * size[2]
-    direct = len(ends) == 1 and pitch == run
+    share, each, height = g.channels // g.num_group, g.num_filter // g.num_group, len(rows)
+    head_size = g.num_filter * g.out_d * g.out_h * g.out_w
+    data_size = g.channels * g.depth * g.height * g.width
+    taps, plane = v.taps, v.counts[0] * v.counts[1] * v.counts[2] // v.run * v.pitch
+    direct = len(v.ends) == 1 and v.pitch == v.run
     ones = ramp(0, 1, height, rows)
-    for q in range(f * channel):
+    for q in range(g.num_filter * v.channel):
         image[q] = 0
-    for item in range(n):
-        spread(head, item * head_size, f, sizes, image)
+    for item in range(g.batch_size):
+        spread(head, item * head_size, g.num_filter, v.sizes, image)
         result, base = narrow, 0
         if direct:
             result, base = d_data, item * data_size
@@ -63,39 +65,40 @@ def send_back_tiles(
             for q in range(data_size):
                 d_data[item * data_size + q] = 0
         weights, begin = 0, 0
-        for part in range(len(ends)):
-            if ends[part] == begin:  # no kernel position reaches these pixels
+        for part in range(len(v.ends)):
+            if v.ends[part] == begin:  # no kernel position reaches these pixels
                 continue
-            for first in range(0, c, share):
-                source = first // share * each * channel
+            for first in range(0, g.channels, share):
+                source = first // share * each * v.channel
                 for row in range(first, first + share, height):
                     target = ramp(
                         base + row * plane, plane, base + (first + share - 1) * plane, rows
                     )
-                    for q in range(0, len(starts), len(blocks)):
-                        right = load_offsets(starts, q, blocks)
+                    for q in range(0, len(v.blocks), len(blocks)):
+                        right = load_offsets(v.blocks, q, blocks)
                         tile = zero_tile(rows, blocks)
                         at = weights
-                        for t in range(begin, ends[part]):
+                        for t in range(begin, v.ends[part]):
                             tile = fma_tile(tile, packed, ones, at, image, right, source + taps[t])
                             at += height
-                        store_tile(tile, result, target, load_offsets(places, q, blocks), 0)
-                    weights += (ends[part] - begin) * height
-            begin = ends[part]
+                        store_tile(tile, result, target, load_offsets(v.places, q, blocks), 0)
+                    weights += (v.ends[part] - begin) * height
+            begin = v.ends[part]
             if not direct:
-                a = part // (stride[1] * stride[2])
-                b, e = part // stride[2] % stride[1], part % stride[2]
+                a = part // (g.stride_h * g.stride_w)
+                b, e = part // g.stride_w % g.stride_h, part % g.stride_w
                 settle(
-                    narrow, c, plane, run, pitch, (counts[1], counts[2]), d_data, item * data_size,
-                    size, stride, (a, b, e),
+                    narrow, g.channels, plane, v.run, v.pitch, (v.counts[1], v.counts[2]), d_data, item * data_size,
+                    (g.depth, g.height, g.width), (g.stride_d, g.stride_h, g.stride_w), (a, b, e),
                 )
 
 
 @kernel
-def pack_by_tap(weight, c, f, g, taps, packed, rows):
+def pack_by_tap(weight, g: Geometry, packed, rows):
     """packed[group, tap, row of tiles, filter, row]; returns whether all weights are finite."""
-    share, each, to, check = c // g, f // g, 0, weight[0] * 0
-    for first in range(0, f, each):
+    share, each, to, check = g.channels // g.num_group, g.num_filter // g.num_group, 0, weight[0] * 0
+    taps = g.kernel_d * g.kernel_h * g.kernel_w
+    for first in range(0, g.num_filter, each):
         for tap in range(taps):
             for row in range(0, share, len(rows)):
                 for one in range(first, first + each):
@@ -108,32 +111,30 @@ def pack_by_tap(weight, c, f, g, taps, packed, rows):
 
 
 @kernel
-def scatter_tiles(
-    head, packed, d_data, n, c, f, g, taps, sizes, channel, moves, starts, places, plane, outputs,
-    run, pitch, padded, image, rows, blocks,
-):  # fmt: skip
+def scatter_tiles(head, packed, d_data, g: Geometry, v: View, padded, image, rows, blocks):
     """Gradient by data, added up in ``image``; ``padded`` holds the head with runs a multiple of 8."""
-    share, each, height = c // g, f // g, len(rows)
-    final = outputs[0] * outputs[1] * outputs[2]
+    share, each, height = g.channels // g.num_group, g.num_filter // g.num_group, len(rows)
+    taps, plane = g.kernel_d * g.kernel_h * g.kernel_w, len(v.pixels) // v.run * v.pitch
+    size, final = g.depth * g.height * g.width, g.out_d * g.out_h * g.out_w
     ones = ramp(0, 1, height, rows)
-    for item in range(n):
-        for q in range(c * channel):
+    for item in range(g.batch_size):
+        for q in range(g.channels * v.channel):
             image[q] = 0
-        for line in range(f * final // run):
-            for x in range(0, pitch, 16):
-                for z in range(max(x, run), min(x + 16, pitch)):
-                    padded[line * pitch + z] = 0
+        for line in range(g.num_filter * final // v.run):
+            for x in range(0, v.pitch, 16):
+                for z in range(max(x, v.run), min(x + 16, v.pitch)):
+                    padded[line * v.pitch + z] = 0
                 copy_masked(
-                    head, item * f * final + line * run + x, padded, line * pitch + x, run - x
+                    head, item * g.num_filter * final + line * v.run + x, padded, line * v.pitch + x, v.run - x
                 )
         weights = 0
-        for first in range(0, c, share):
+        for first in range(0, g.channels, share):
             source = first // share * each * plane
             for tap in range(taps):
                 for row in range(first, first + share, height):
-                    target = ramp(row * channel, channel, (first + share - 1) * channel, rows)
-                    for q in range(0, len(starts), len(blocks)):
-                        right = load_offsets(places, q, blocks)
+                    target = ramp(row * v.channel, v.channel, (first + share - 1) * v.channel, rows)
+                    for q in range(0, len(v.blocks), len(blocks)):
+                        right = load_offsets(v.places, q, blocks)
                         tile = zero_tile(rows, blocks)
                         for one in range(each):
                             tile = fma_tile(
@@ -142,11 +143,11 @@ def scatter_tiles(
                             )
                         # Surplus lanes add 0 to what follows their run. Stores go upwards in memory,
                         # so the block that owns those pixels writes them last.
-                        to = load_offsets(starts, q, blocks)
-                        tile = add_tiles(load_tile(image, target, to, moves[tap]), tile)
-                        store_tile(tile, image, target, to, moves[tap])
+                        to = load_offsets(v.blocks, q, blocks)
+                        tile = add_tiles(load_tile(image, target, to, v.taps[tap]), tile)
+                        store_tile(tile, image, target, to, v.taps[tap])
                     weights += each * height
-        gather(image, c, sizes, d_data, item * c * sizes[0] * sizes[1] * sizes[2])
+        gather(image, g.channels, v.sizes, d_data, item * g.channels * size)
 
 
 TILE_COST = 10  # reading and writing a tile takes as long as about ten products for each of its sums
@@ -158,37 +159,31 @@ def _scatters(gathering: BackView, scattering: View, filters: int, taps: int) ->
 
 
 @twin
-def send_back(head: Buffer, weight: Buffer, d_data: Buffer, *numbers: int) -> None:
+def send_back(head: Buffer, weight: Buffer, d_data: Buffer, g: Geometry) -> None:
     """Gradient by data."""
-    n, c, f, g = numbers[:4]
-    size, kernel_size, outputs, stride, pad, dilate = triples(numbers)
-    share, each = c // g, f // g
+    share, each = g.channels // g.num_group, g.num_filter // g.num_group
+    if share < 3 or head.dtype != np.float32:
+        send_back_rows(head.flat, weight.flat, d_data.flat, tuple(g))
+        return
     rows, blocks = wide_tile(share)
-    height, taps = len(rows), weight.size // f // share
-    v = back_view(each, share, size, kernel_size, outputs, stride, pad, dilate, len(blocks))
-    s = view(
-        share, size, kernel_size, outputs, stride, pad, dilate, len(blocks), overlap=False
-    )
+    height, taps = len(rows), g.kernel_d * g.kernel_h * g.kernel_w
+    v, s = back_view(g, len(blocks)), view(g, len(blocks), overlap=False)
     scatter = _scatters(v, s, each, taps)
-    packed = workspace("packed", g * -(-share // height) * height * each * taps)
-    finite = share >= 3 and (
-        pack_by_tap(weight.flat, c, f, g, taps, packed, rows) if scatter
-        else pack_weights(weight.flat, c, g, taps, v.weights, v.ends, packed, rows)
+    packed = workspace("packed", g.num_group * -(-share // height) * height * each * taps)
+    finite = (
+        pack_by_tap(weight.flat, tuple(g), packed, rows) if scatter
+        else pack_weights(weight.flat, tuple(g), tuple(v), packed, rows)
     )
-    if not finite:  # it would meet zeros that the plain loop does not multiply
-        plain("convolution", "SEND_BACK", head, weight, d_data, *numbers)
+    if not finite:  # tiles would meet zeros that the plain loop does not multiply
+        send_back_rows(head.flat, weight.flat, d_data.flat, tuple(g))
     elif scatter:
         scatter_tiles(
-            head.flat, packed, d_data.flat, n, c, f, g, taps, s.sizes, s.channel, s.taps, s.blocks,
-            s.places, s.plane, outputs, s.run, s.pitch,
-            workspace("narrow", f * s.plane), workspace("image", c * s.channel), rows, blocks,
+            head.flat, packed, d_data.flat, tuple(g), tuple(s),
+            workspace("narrow", g.num_filter * s.plane), workspace("image", g.channels * s.channel), rows, blocks,
         )
     else:
-        plane = v.counts[0] * v.counts[1] * v.counts[2] // v.run * v.pitch
         direct = len(v.ends) == 1 and v.pitch == v.run
         send_back_tiles(
-            head.flat, packed, d_data.flat, n, c, f, g, v.sizes, v.channel, v.taps, v.ends,
-            v.blocks, v.places, plane, size, v.counts, stride, v.run, v.pitch,
-            workspace("image", f * v.channel), workspace("narrow", 0 if direct else c * plane),
-            rows, blocks,
+            head.flat, packed, d_data.flat, tuple(g), tuple(v), workspace("image", g.num_filter * v.channel),
+            workspace("narrow", 0 if direct else g.channels * v.plane), rows, blocks,
         )

@@ -8,11 +8,25 @@ panel and accumulation continues, so that every sum still adds its products in i
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..foundation import Buffer
 from .kernel import kernel, tile_for, twin, workspace
 from .simd import copy_16, fma_tile, load_tile, ramp, store_tile, transpose_16x16, zero_tile
 
 DEPTH = 384  # a panel of 32 columns then fills 48 KiB
+
+
+class Product(NamedTuple):
+    """out (n, m) = a . b, with a[i, t] at ``i a_row + t a_step`` and b[t, j] at ``t b_row + j b_step``."""
+
+    n: int
+    m: int
+    k: int
+    a_row: int
+    a_step: int
+    b_row: int
+    b_step: int
 
 
 @kernel
@@ -48,38 +62,36 @@ def store_inside(edge, width, out, start, m, height, columns):
 
 
 @kernel
-def multiply_tiles(
-    a, b, out, n, m, k, a_row, a_step, b_row, b_step, panel, edge, rows, blocks,
-):  # fmt: skip
-    """out (n, m) = a . b; ``edge`` holds a tile wider than the columns that are left, ``rows`` its height."""
+def multiply_tiles(a, b, out, g: Product, panel, edge, rows, blocks):
+    """out = a . b; ``edge`` holds a tile wider than the columns that are left, ``rows`` its height."""
     width, height = 8 * len(blocks), len(rows)
     lines = ramp(0, width, height * width, rows)
     blocks = ramp(0, 8, 8 * len(blocks), blocks)  # the same numbers, now known to the compiler
-    for first in range(0, k, DEPTH):
-        depth = min(DEPTH, k - first)
-        for column in range(0, m, width):
-            columns = min(width, m - column)
-            fill_panel(b, first * b_row + column * b_step, b_row, b_step, depth, columns, width, panel)
-            for row in range(0, n, height):
+    for first in range(0, g.k, DEPTH):
+        depth = min(DEPTH, g.k - first)
+        for column in range(0, g.m, width):
+            columns = min(width, g.m - column)
+            fill_panel(b, first * g.b_row + column * g.b_step, g.b_row, g.b_step, depth, columns, width, panel)
+            for row in range(0, g.n, height):
                 # Rows beyond the last repeat it, and store the same values to the same place.
-                left = ramp(row * a_row, a_row, (n - 1) * a_row, rows)
-                target = ramp(row * m, m, (n - 1) * m, rows)
+                left = ramp(row * g.a_row, g.a_row, (g.n - 1) * g.a_row, rows)
+                target = ramp(row * g.m, g.m, (g.n - 1) * g.m, rows)
                 tile = zero_tile(rows, blocks)
                 if first > 0:
                     if columns == width:
                         tile = load_tile(out, target, blocks, column)
                     else:
-                        for i in range(min(height, n - row)):
+                        for i in range(min(height, g.n - row)):
                             for j in range(columns):
-                                edge[i * width + j] = out[(row + i) * m + column + j]
+                                edge[i * width + j] = out[(row + i) * g.m + column + j]
                         tile = load_tile(edge, lines, blocks, 0)
                 for t in range(depth):
-                    tile = fma_tile(tile, a, left, (first + t) * a_step, panel, blocks, t * width)
+                    tile = fma_tile(tile, a, left, (first + t) * g.a_step, panel, blocks, t * width)
                 if columns == width:
                     store_tile(tile, out, target, blocks, column)
                 else:
                     store_tile(tile, edge, lines, blocks, 0)
-                    store_inside(edge, width, out, row * m + column, m, min(height, n - row), columns)
+                    store_inside(edge, width, out, row * g.m + column, g.m, min(height, g.n - row), columns)
 
 
 @twin
@@ -93,5 +105,5 @@ def product(
     panel = workspace("panel", DEPTH * width)
     edge = workspace("edge", len(rows) * width)
     multiply_tiles(
-        a.flat, b.flat, out.flat, n, m, k, a_row, a_step, b_row, b_step, panel, edge, rows, blocks
+        a.flat, b.flat, out.flat, (n, m, k, a_row, a_step, b_row, b_step), panel, edge, rows, blocks
     )

@@ -20,15 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..shared.convolution_geometry import Geometry, Triple
 from .kernel import LONGEST, kernel
 from .simd import copy_from_stride_2, copy_masked, copy_to_stride_2
-
-Triple = tuple[int, int, int]
-
-
-def triples(numbers: tuple[int, ...]) -> list[Triple]:
-    """Size, kernel, output, stride, pad and dilate from what a page's ``geometry`` gives."""
-    return [numbers[i : i + 3] for i in range(4, 22, 3)]  # type: ignore[misc]  # three each
 
 
 class View(NamedTuple):
@@ -93,18 +87,15 @@ def cut(
 
 
 @lru_cache(maxsize=512)
-def view(
-    channels: int, size: Triple, kernel_size: Triple, outputs: Triple,
-    stride: Triple, pad: Triple, dilate: Triple, lanes: int, *, overlap: bool = True,
-) -> View:  # fmt: skip
+def view(g: Geometry, lanes: int, *, overlap: bool = True) -> View:
     """How a convolution reads its data; tables are filled up to a multiple of ``lanes`` blocks."""
     kept, parts, moves = [], [], []
-    for k, s, e, o in zip(kernel_size, stride, dilate, outputs, strict=True):
+    for k, s, e in zip(g.kernel, g.stride, g.dilate, strict=True):
         reach = np.arange(k) * e
         kept.append(int((reach % s).max()) + 1)
         parts.append(reach % s)
         moves.append(reach // s)
-    sides = tuple(o + int(m.max()) for o, m in zip(outputs, moves, strict=True))
+    sides = tuple(o + int(m.max()) for o, m in zip(g.out, moves, strict=True))
     rows, area = sides[2], sides[1] * sides[2]
     part = area * sides[0]
     channel = kept[0] * kept[1] * kept[2] * part
@@ -113,10 +104,10 @@ def view(
         parts[1] * kept[2] * part + moves[1] * rows,
         parts[2] * part + moves[2],
     )
-    taps = _cartesian(np.arange(channels) * channel, *along)
-    pixels, blocks, places, run, pitch = cut(outputs, sides, lanes, overlap=overlap)  # type: ignore[arg-type]
+    taps = _cartesian(np.arange(g.channels // g.num_group) * channel, *along)
+    pixels, blocks, places, run, pitch = cut(g.out, sides, lanes, overlap=overlap)  # type: ignore[arg-type]
     return View(
-        (*size, *kept, *stride, *pad, *sides), channel,
+        (*g.size, *kept, *g.stride, *g.pad, *sides), channel,
         _readonly(np.pad(taps, (0, LONGEST), mode="edge"))[0], pixels, blocks, places, run, pitch,
     )
 
@@ -139,16 +130,18 @@ class BackView(NamedTuple):
     counts: Triple
     """Sides of a part of the data."""
 
+    @property
+    def plane(self) -> int:
+        """Numbers of a part of a data plane that is stored with that pitch."""
+        return self.counts[0] * self.counts[1] * self.counts[2] // self.run * self.pitch
+
 
 @lru_cache(maxsize=512)
-def back_view(
-    filters: int, share: int, size: Triple, kernel_size: Triple, outputs: Triple,
-    stride: Triple, pad: Triple, dilate: Triple, lanes: int,
-) -> BackView:  # fmt: skip
+def back_view(g: Geometry, lanes: int) -> BackView:
     """A pixel y with remainder a = y mod s gets head[(y + p - k e) / s] from each k that makes this whole."""
-    counts = tuple(-(-n // s) for n, s in zip(size, stride, strict=True))
+    counts = tuple(-(-n // s) for n, s in zip(g.size, g.stride, strict=True))
     moves: list[list[Sequence[tuple[int, int]]]] = []  # by axis and remainder: (kernel position, move)
-    for k, s, p, e in zip(kernel_size, stride, pad, dilate, strict=True):
+    for k, s, p, e in zip(g.kernel, g.stride, g.pad, g.dilate, strict=True):
         moves.append([
             [(j, (a + p - j * e) // s) for j in range(k) if (a + p - j * e) % s == 0] for a in range(s)
         ])
@@ -156,27 +149,27 @@ def back_view(
     before = tuple(max(0, -min(axis)) for axis in every)
     sides = tuple(
         b + max(o, n + max(0, max(axis)))
-        for b, o, n, axis in zip(before, outputs, counts, every, strict=True)
+        for b, o, n, axis in zip(before, g.out, counts, every, strict=True)
     )
     rows, area = sides[2], sides[1] * sides[2]
-    channel, positions = area * sides[0], kernel_size[0] * kernel_size[1] * kernel_size[2]
+    channel, positions = area * sides[0], g.kernel_d * g.kernel_h * g.kernel_w
     ends, taps, weights = [], [], []
     for depth in moves[0]:
         for height in moves[1]:
             for width in moves[2]:
                 here = [
                     ((z + before[0]) * area + (y + before[1]) * rows + x + before[2],
-                     (k * kernel_size[1] + i) * kernel_size[2] + j)
+                     (k * g.kernel_h + i) * g.kernel_w + j)
                     for k, z in depth for i, y in height for j, x in width
                 ]
                 table = np.array(here, np.int64).reshape(-1, 2)
-                filter_number = np.arange(filters)
-                taps.append(_cartesian(filter_number * channel, table[:, 0]))
-                weights.append(_cartesian(filter_number * share * positions, table[:, 1]))
+                filters, weights_each = np.arange(g.num_filter // g.num_group), g.channels // g.num_group * positions
+                taps.append(_cartesian(filters * channel, table[:, 0]))
+                weights.append(_cartesian(filters * weights_each, table[:, 1]))
                 ends.append(sum(map(len, taps)))
     _, blocks, places, run, pitch = cut(counts, sides, lanes)  # type: ignore[arg-type]
     return BackView(
-        (*outputs, 1, 1, 1, 1, 1, 1, *before, *sides), channel,
+        (*g.out, 1, 1, 1, 1, 1, 1, *before, *sides), channel,
         *_readonly(np.concatenate(taps), np.concatenate(weights), np.array(ends)),
         blocks, places, run, pitch, counts,  # type: ignore[arg-type]
     )

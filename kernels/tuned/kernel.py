@@ -21,7 +21,12 @@ Tuples = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def kernel(function: FunctionType) -> Any:
-    """Compile a function like a ``Loop``: cached, without the GIL, with unsigned subscripts."""
+    """Compile a function like a ``Loop``: cached, without the GIL, with unsigned subscripts.
+
+    A geometry is a parameter whose annotation is a NamedTuple (see ``foundation.loop``); it is handed over as
+    ``tuple(g)``. It may hold arrays. One that an inner loop reads gets a name of its own before that loop, because each
+    ``g.array`` counts a reference.
+    """
     if numba.config.DISABLE_JIT:
         return function
     body = _rewrite(function, "cpu", _ForCpu())

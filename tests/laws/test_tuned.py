@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from refimpl.kernels import activation, batch_norm, convolution, fully_connected, get, pooling, softmax
 from refimpl.kernels.foundation import LOOPS, Buffer, buffer, plain_kernels
 from refimpl.kernels.foundation.loop import _CHOICE
-from refimpl.kernels.shared import rnn_products
-from refimpl.kernels.tuned import kernel
+from refimpl.kernels.shared import pooling_windows, rnn_products
+from refimpl.kernels.tuned import convolution_rows, kernel
 
 from . import protected
 
@@ -180,15 +180,15 @@ def geometries(draw):
 def test_convolution(geometry, seed):
     """Forward, across blocks, parts and groups."""
     p, data, weight, out = geometry
-    numbers = convolution.geometry(p, data, out)
+    numbers = (convolution.geometry(p, data, out),)
     products = int(np.prod(weight[1:]))
-    agrees(convolution.CORRELATE, normal, seed, [data, weight], out, numbers, products)
+    agrees(convolution.CONVOLVE, normal, seed, [data, weight], out, numbers, products)
 
 
 @given(geometries(), SEEDS)
 def test_convolution_gradient_by_data(geometry, seed):
     p, data, weight, out = geometry
-    numbers = convolution.geometry(p, data, out)
+    numbers = (convolution.geometry(p, data, out),)
     products = int(np.prod(weight)) // weight[1]
     agrees(convolution.SEND_BACK, normal, seed, [out, weight], data, numbers, products)
 
@@ -196,9 +196,37 @@ def test_convolution_gradient_by_data(geometry, seed):
 @given(geometries(), SEEDS)
 def test_convolution_gradient_by_weight(geometry, seed):
     p, data, weight, out = geometry
-    numbers = convolution.geometry(p, data, out)
+    numbers = (convolution.geometry(p, data, out),)
     products = out[0] * int(np.prod(out[2:]))
     agrees(convolution.GATHER_WEIGHT, normal, seed, [out, data], weight, numbers, products)
+
+
+BY_ROWS = {
+    convolution.CONVOLVE: convolution_rows.convolve_rows,
+    convolution.SEND_BACK: convolution_rows.send_back_rows,
+    convolution.GATHER_WEIGHT: convolution_rows.gather_weight_rows,
+}
+
+
+@given(geometries(), st.sampled_from([np.float32, np.float64]), st.sampled_from([0.25, np.inf, np.nan]), SEEDS)
+def test_rows_have_the_bits_of_the_plain_loops(geometry, dtype, special, seed):
+    """What tiles decline is summed in the plain loop's order: doubles, and where there are few filters."""
+    rng = np.random.default_rng(seed)
+    for loop, shapes, out, numbers in three_loops(*geometry):
+        inputs = [normal(rng, shape) for shape in shapes]
+        for values in inputs:
+            values.reshape(-1)[-1] = special
+        expected = plainly(loop, inputs, out, numbers, dtype)
+
+        def by_rows(*buffers, loop=loop):
+            *arrays, g = buffers
+            BY_ROWS[loop](*(array.flat for array in arrays), tuple(g))
+
+        for twin in (by_rows, loop) if dtype == np.float64 else (by_rows,):
+            got = called(twin, inputs, out, numbers, dtype)
+            np.testing.assert_array_equal(got, expected, str(loop))
+            number = ~np.isnan(expected)
+            np.testing.assert_array_equal(np.signbit(got[number]), np.signbit(expected[number]), str(loop))
 
 
 # As in networks: (data, kernel, filters, stride, pad). The gradient by data of the first two scatters.
@@ -221,9 +249,9 @@ def layer(data, side, filters, stride, pad):
 
 def three_loops(p, data, weight, out):
     """(loop, input shapes, output shape, numbers) of the three convolutions of a layer."""
-    numbers = convolution.geometry(p, data, out)
+    numbers = (convolution.geometry(p, data, out),)
     return [
-        (convolution.CORRELATE, [data, weight], out, numbers),
+        (convolution.CONVOLVE, [data, weight], out, numbers),
         (convolution.SEND_BACK, [out, weight], data, numbers),
         (convolution.GATHER_WEIGHT, [out, data], weight, numbers),
     ]
@@ -291,7 +319,8 @@ def test_way_back_through_maxima(planes, width, height, seed):
     values = np.array([-np.inf, -2, 0, 1, 2, np.inf, np.nan], np.float32)
     data = values[rng.integers(0, len(values), (planes, height, width))]
     head = dyadic(rng, (planes, height // 2, width // 2))
-    numbers = (height, width, height // 2, width // 2, planes, float(np.finfo(np.float32).min))
+    g = pooling_windows.Geometry(planes, 1, height, width, 1, height // 2, width // 2, average=0)
+    numbers = (float(np.finfo(np.float32).min), g)
     call = (pooling.MAX_PAIRS_BACK, [head, data], data.shape, numbers)
     np.testing.assert_array_equal(called(*call), plainly(*call))
 
@@ -381,7 +410,7 @@ def test_threads_do_not_disturb_each_other():
 
 def test_every_twin_is_tested_here():
     tested = {
-        "fully_connected.product", "convolution.correlate", "convolution.send_back",
+        "fully_connected.product", "convolution.convolve", "convolution.send_back",
         "convolution.gather_weight", "convolution.gather_bias", "batch_norm.batch_statistics",
         "batch_norm.head_sums", "pooling.max_pairs_back", "softmax.softmax",
         "activation.map_one_tanh", "activation.map_one_sigmoid", "rnn_products.keep", "rnn_products.by_kept",
