@@ -39,6 +39,7 @@ class Parts(NamedTuple):
 
     below: Edges
     up: Edges
+    place: dict[str, str]
     said: dict[str, str]
 
 
@@ -87,14 +88,13 @@ def _reached(edges: Edges, part: str) -> set[str]:
 def parts(root: Path) -> Parts:
     """The parts of ``refimpl/`` or ``kernels/``."""
     pages = root.name == "kernels"
-    names: dict[str, str] = {}
+    place = {PAGES: "*.py"} if pages else {}
+    names = {PAGES: _said(root / "__init__.py")} if pages else {}
     for path in sorted(root.iterdir()):
         if path.is_dir() and not path.is_symlink() and (path / "__init__.py").is_file():
-            names[path.name] = _said(path / "__init__.py")
+            place[path.name], names[path.name] = f"{path.name}/", _said(path / "__init__.py")
         elif path.suffix == ".py" and path.name != "__init__.py" and not pages:
-            names[path.stem] = _said(path)
-    if pages:
-        names[PAGES] = _said(root / "__init__.py")
+            place[path.stem], names[path.stem] = path.name, _said(path)
     below: Edges = {name: set() for name in names}
     later: Edges = defaultdict(set)
     for file in sorted(root.rglob("*.py")):
@@ -115,7 +115,7 @@ def parts(root: Path) -> Parts:
                 up.setdefault(here, set()).add(there)
             else:
                 below[here].add(there)
-    return Parts(below, up, names)
+    return Parts(below, up, place, names)
 
 
 def groups(below: Edges) -> list[tuple[str, ...]]:
@@ -168,11 +168,11 @@ def picture(root: Path = ROOT) -> str:
     if machine.up:
         out.append("")
     out += ["| floor | part | what it is | stands on |", "|---|---|---|---|"]
-    for title, (below, _, said) in (("refimpl", machine), ("kernels", operators)):
+    for title, (below, _, place, said) in (("refimpl", machine), ("kernels", operators)):
         for group, floor in sorted(floors(below).items(), key=lambda item: (-item[1], item[0])):
             for part in group:
                 under = ", ".join(f"`{name}`" for name in _stands_on(below, part))
-                out.append(f"| {floor} | `{title}/{part}` | {said[part]} | {under} |")
+                out.append(f"| {floor} | `{title}/{place[part]}` | {said[part]} | {under} |")
     return "\n".join(out)
 
 

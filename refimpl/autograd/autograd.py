@@ -14,7 +14,7 @@ from ..base import decides, refusal
 from ..engine import profiling_hook
 from ..executor.steps import BackwardStep, gradient_buffers
 from ..kernels.foundation import Op, allocate
-from ..ndarray import NDArray, array, operators, sparse, tape, zeros
+from ..ndarray import NDArray, array, dense, sparse, tape, zeros
 from ..ndarray.recording import (
     Scope,
     is_recording,
@@ -26,7 +26,6 @@ from ..ndarray.recording import (
     set_training,
     train_mode,
 )
-from ..ndarray.requirements import require_known
 from ..ndarray.run_operator import watched
 from ..ndarray.tape import STATE, Place, Record
 from ..symbol import Symbol, gradient
@@ -55,11 +54,7 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> 
             "autograd/mark-lengths",
             f"{len(marked)} variables, {len(given)} gradients and {len(reqs)} requirements", ValueError,
         )
-    require_known("autograd/grad-req", reqs)
-    for variable, made, req in zip(marked, given, reqs, strict=True):
-        # the dense copy of a sparse variable is made when it is read
-        value: Any = None if variable.is_sparse else variable._buffer
-        variable._place = Place(value, variable._ctx, gradient=made, requirement=req)
+    tape.mark(marked, given, reqs)
 
 
 # --- the tape as a graph -----------------------------------------------------------------------------
@@ -205,7 +200,7 @@ def _run_operator(node: Node, values: _Values) -> None:
     assert node.op is not None
     inputs = [values[id(source), index] for source, index in node.inputs]
     ctx = inputs[0]._ctx if inputs else next(iter(values.values()))._ctx
-    results = operators.execute(node.op, node.params, dict(node.attrs), inputs, ctx)
+    results = dense.execute(node.op, node.params, dict(node.attrs), inputs, ctx)
     listed = results if isinstance(results, list) else [results]
     values.update({(id(node), i): result for i, result in enumerate(listed)})
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..base import decides
 from ..ndarray import NDArray, zeros
+from ..ndarray.dispatch import report
 from ..ndarray.sparse import copy_into, put
-from ..ndarray.sparse.dispatch import report
 from ..symbol import Symbol, storage
 from ..symbol.graph import Graph
 from ..symbol.inference import Key, key_of

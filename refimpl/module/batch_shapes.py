@@ -15,8 +15,8 @@ def _shapes(descriptions: Any) -> list[tuple[int, ...]]:
     return [tuple(description[1]) for description in descriptions]
 
 
-def shapes_differ(arrays: Sequence[Any], descriptions: Sequence[DataDesc]) -> bool:
-    """Whether a batch has other shapes than the bound ones; arrays beyond the last are ignored."""
+def _differ(arrays: Sequence[Any], descriptions: Sequence[DataDesc]) -> bool:
+    """Whether arrays have other shapes than described; arrays beyond the last description are ignored."""
     if len(arrays) < len(descriptions):
         return True
     return any(array.shape != description.shape for array, description in zip(arrays, descriptions, strict=False))
@@ -35,6 +35,15 @@ def _stacked(
 
 
 @decides("Module/automatic-reshape")
+def shapes_to_bind(
+    data_batch: Any, data_shapes: Sequence[DataDesc], label_shapes: Sequence[DataDesc] | None, contexts: int
+) -> tuple[Any, Any] | None:
+    """As :func:`shapes_of_batch`, and None as soon as the data arrays of one batch have the bound shapes."""
+    if not isinstance(data_batch, list) and not _differ(data_batch.data, data_shapes):
+        return None
+    return shapes_of_batch(data_batch, data_shapes, label_shapes, contexts)
+
+
 def shapes_of_batch(
     data_batch: Any, data_shapes: Sequence[DataDesc], label_shapes: Sequence[DataDesc] | None,
     contexts: int,

@@ -7,7 +7,9 @@ from typing import Any
 
 from ..base import decides
 from ..context import current_context
+from ..op_registry import known
 from . import random
+from .contrib_operators import *  # noqa: F403  # the operators ``_contrib_...``
 from .contrib_updates import (
     adamw_update,
     mp_adamw_update,
@@ -41,6 +43,8 @@ def rand_zipfian(
     given = expected_count(true_classes.as_in_context(ctx), num_sampled, range_max)
     return classes, given, expected_count(classes, num_sampled, range_max)
 
+
+globals()["__getattr__"] = known.attributes(__name__, "_contrib_")
 
 __all__ = [
     "adamw_update", "boolean_mask", "cond", "foreach", "isfinite", "isinf", "isnan", "mp_adamw_update",

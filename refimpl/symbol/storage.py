@@ -14,8 +14,8 @@ import numpy as np
 from ..base import decides, refusal
 from ..kernels.foundation import Shape
 from ..ndarray import NDArray
+from ..ndarray.dispatch import find, output_storage
 from ..ndarray.sparse import BaseSparseNDArray
-from ..ndarray.sparse.dispatch import find, output_storage
 from ..ndarray.sparse.rules_elementwise import KEEP_ZERO
 from . import devices
 from .compose import STORAGE_FLAGS

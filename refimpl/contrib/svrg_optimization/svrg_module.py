@@ -285,12 +285,11 @@ class SVRGModule(Module):
                 f"full gradients pass through the store {name!r} and must arrive whole: leave compression_params out",
             )
 
-    def _made_optimizer(self, optimizer: Any, params: Any, rescale_grad: float, on_store: bool) -> Any:
+    def _wrapped(self, optimizer: Any) -> Any:
         """The optimizer that was asked for, beside the accumulators."""
-        made = super()._made_optimizer(optimizer, params, rescale_grad, on_store)
-        if isinstance(made, _SVRGOptimizer):  # that of another SVRGModule
-            made = made.default_opt
-        return _SVRGOptimizer(made, accumulators=self._keys.listed())
+        if isinstance(optimizer, _SVRGOptimizer):  # that of another SVRGModule
+            optimizer = optimizer.default_opt
+        return _SVRGOptimizer(optimizer, accumulators=self._keys.listed())
 
     def update(self) -> None:
         """Apply the gradients of the last backward."""
@@ -320,7 +319,12 @@ class SVRGModule(Module):
         prefix: str, epoch: int, load_optimizer_states: bool = False, *, allow_other_params: bool = False,
         **kwargs: Any,
     ) -> Module:
-        """As :meth:`Module.load`: an SVRGModule from a checkpoint; ``update_freq`` is among ``kwargs``."""
+        """Make an SVRGModule from a checkpoint. Its parameters are set; bind it to use it.
+
+        Args:
+            prefix, epoch, load_optimizer_states, allow_other_params: as for :meth:`Module.load`.
+            kwargs: arguments of the constructor, ``update_freq`` among them.
+        """
         if corners.LOAD_MODULE.active:
             return Module.load(prefix, epoch, load_optimizer_states, allow_other_params=allow_other_params, **kwargs)
         names = {name: kwargs[name] for name in ("data_names", "label_names", "state_names") if name in kwargs}
