@@ -36,7 +36,6 @@ from . import gradient_arrays
 from .function import Function
 
 
-@decides("autograd/attach")
 def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> None:
     """Make arrays variables: ``backward`` writes their gradients into ``gradients``.
 
