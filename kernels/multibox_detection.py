@@ -84,7 +84,7 @@ def infer(p, ins, outs):
 
 
 class Geometry(NamedTuple):
-    batch: int
+    batch_size: int
     classes: int
     anchors: int
     clip: int
@@ -92,7 +92,7 @@ class Geometry(NamedTuple):
 
 
 def collect(scores, location, anchor, variances, rows, keys, kinds, alive, counts, threshold, g: Geometry):
-    for b in items(g.batch):
+    for b in items(g.batch_size):
         count = 0
         for j in range(g.anchors):
             kind = 0

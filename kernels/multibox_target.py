@@ -132,7 +132,7 @@ def infer(p, ins, outs):
 class Geometry(NamedTuple):
     """An image has ``objects`` rows of ``label_width`` numbers in label; those from class -1 on are no objects."""
 
-    batch: int
+    batch_size: int
     anchors: int
     objects: int
     label_width: int
@@ -146,7 +146,7 @@ class Geometry(NamedTuple):
 
 def compare(anchor, label, scores, overlaps, keys, extent, g: Geometry):
     """Overlaps of anchors and labels, and minus the probability that an anchor is background."""
-    for i in items(g.batch * g.anchors):
+    for i in items(g.batch_size * g.anchors):
         b, j = i // g.anchors, i % g.anchors
         for k in range(g.objects):
             at = (b * g.objects + k) * g.label_width + 1
@@ -164,7 +164,7 @@ def compare(anchor, label, scores, overlaps, keys, extent, g: Geometry):
 
 def match_pairs(label, overlaps, keys, match, taken, found, g: Geometry):
     """Match anchors and objects; the keys of those that are no candidates for background become least."""
-    for b in items(g.batch):
+    for b in items(g.batch_size):
         first, last = b * g.anchors, (b + 1) * g.anchors
         objects = 0
         while objects < g.objects and label[(b * g.objects + objects) * g.label_width] != -1:
@@ -203,7 +203,7 @@ def match_pairs(label, overlaps, keys, match, taken, found, g: Geometry):
 
 
 def assign(anchor, label, keys, match, order, found, variances, target, mask, kinds, g: Geometry):
-    for b in items(g.batch):
+    for b in items(g.batch_size):
         first, last = b * g.anchors, (b + 1) * g.anchors
         mining = g.negative_mining_ratio > 0
         wanted = g.anchors

@@ -80,9 +80,9 @@ class Geometry(NamedTuple):
     depth: int
     height: int
     width: int
-    out_depth: int
-    out_height: int
-    out_width: int
+    out_d: int
+    out_h: int
+    out_w: int
     front: int
     top: int
     left: int
@@ -101,18 +101,18 @@ def shown(at, before, side, mode):
 
 
 def pad(data, out, value, g: Geometry):
-    """out (planes, out_depth, out_height, out_width) shows data (planes, depth, height, width)."""
-    for row in items(g.planes * g.out_depth * g.out_height):
-        slab = row // g.out_height
-        plane = slab // g.out_depth
-        z = shown(slab - plane * g.out_depth, g.front, g.depth, g.mode)
-        y = shown(row - slab * g.out_height, g.top, g.height, g.mode)
-        for c in range(g.out_width):
+    """out (planes, out_d, out_h, out_w) shows data (planes, depth, height, width)."""
+    for row in items(g.planes * g.out_d * g.out_h):
+        slab = row // g.out_h
+        plane = slab // g.out_d
+        z = shown(slab - plane * g.out_d, g.front, g.depth, g.mode)
+        y = shown(row - slab * g.out_h, g.top, g.height, g.mode)
+        for c in range(g.out_w):
             x = shown(c, g.left, g.width, g.mode)
             if z < 0 or y < 0 or x < 0:
-                out[row * g.out_width + c] = value
+                out[row * g.out_w + c] = value
             else:
-                out[row * g.out_width + c] = data[((plane * g.depth + z) * g.height + y) * g.width + x]
+                out[row * g.out_w + c] = data[((plane * g.depth + z) * g.height + y) * g.width + x]
 
 
 def unpad(head, d_data, g: Geometry):
@@ -120,12 +120,12 @@ def unpad(head, d_data, g: Geometry):
         start = plane * g.depth * g.height * g.width
         for i in range(g.depth * g.height * g.width):
             d_data[start + i] = 0
-        read = plane * g.out_depth * g.out_height * g.out_width
-        for a in range(g.out_depth):
+        read = plane * g.out_d * g.out_h * g.out_w
+        for a in range(g.out_d):
             z = shown(a, g.front, g.depth, g.mode)
-            for b in range(g.out_height):
+            for b in range(g.out_h):
                 y = shown(b, g.top, g.height, g.mode)
-                for c in range(g.out_width):
+                for c in range(g.out_w):
                     x = shown(c, g.left, g.width, g.mode)
                     if z >= 0 and y >= 0 and x >= 0:
                         d_data[start + (z * g.height + y) * g.width + x] += head[read]

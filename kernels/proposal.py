@@ -131,7 +131,7 @@ def infer_one(p, ins, outs):
 
 
 class Geometry(NamedTuple):
-    batch: int
+    batch_size: int
     anchors: int
     """Anchors of a pixel."""
     height: int
@@ -143,7 +143,7 @@ class Geometry(NamedTuple):
 
 def propose(scores, deltas, info, anchors, boxes, keys, kinds, alive, g: Geometry):
     """Box and score of every anchor of every pixel, in the order image, row, column, anchor."""
-    for i in items(g.batch * g.height * g.width * g.anchors):
+    for i in items(g.batch_size * g.height * g.width * g.anchors):
         pixel, k = i // g.anchors, i % g.anchors
         column, row, b = pixel % g.width, pixel // g.width % g.height, pixel // (g.width * g.height)
         least = info[b * 3 + 2] * g.rpn_min_size

@@ -163,28 +163,28 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (planes, height, width), out (planes, out_height, out_width).
+# data is (planes, height, width), out (planes, out_h, out_w).
 
 
 class Geometry(NamedTuple):
     planes: int
     height: int
     width: int
-    out_height: int
-    out_width: int
+    out_h: int
+    out_w: int
 
 
 def mean_regions(data, out, g: Geometry):
-    for row in items(g.planes * g.out_height):
-        i, plane = row % g.out_height, row // g.out_height
-        top, bottom = i * g.height // g.out_height, ((i + 1) * g.height + g.out_height - 1) // g.out_height
-        for j in range(g.out_width):
-            left, right = j * g.width // g.out_width, ((j + 1) * g.width + g.out_width - 1) // g.out_width
+    for row in items(g.planes * g.out_h):
+        i, plane = row % g.out_h, row // g.out_h
+        top, bottom = i * g.height // g.out_h, ((i + 1) * g.height + g.out_h - 1) // g.out_h
+        for j in range(g.out_w):
+            left, right = j * g.width // g.out_w, ((j + 1) * g.width + g.out_w - 1) // g.out_w
             total = np.float64(0)
             for line in range(plane * g.height + top, plane * g.height + bottom):
                 for at in range(line * g.width + left, line * g.width + right):
                     total += data[at]
-            out[row * g.out_width + j] = total / ((bottom - top) * (right - left))
+            out[row * g.out_w + j] = total / ((bottom - top) * (right - left))
 
 
 def share_regions(head, d_data, g: Geometry):
@@ -192,11 +192,11 @@ def share_regions(head, d_data, g: Geometry):
     for item in items(g.planes * g.height * g.width):
         x, y, plane = item % g.width, item // g.width % g.height, item // (g.width * g.height)
         total = np.float64(0)
-        for i in range(y * g.out_height // g.height, ((y + 1) * g.out_height + g.height - 1) // g.height):
-            down = ((i + 1) * g.height + g.out_height - 1) // g.out_height - i * g.height // g.out_height
-            for j in range(x * g.out_width // g.width, ((x + 1) * g.out_width + g.width - 1) // g.width):
-                across = ((j + 1) * g.width + g.out_width - 1) // g.out_width - j * g.width // g.out_width
-                total += head[(plane * g.out_height + i) * g.out_width + j] / np.float64(down * across)
+        for i in range(y * g.out_h // g.height, ((y + 1) * g.out_h + g.height - 1) // g.height):
+            down = ((i + 1) * g.height + g.out_h - 1) // g.out_h - i * g.height // g.out_h
+            for j in range(x * g.out_w // g.width, ((x + 1) * g.out_w + g.width - 1) // g.width):
+                across = ((j + 1) * g.width + g.out_w - 1) // g.out_w - j * g.width // g.out_w
+                total += head[(plane * g.out_h + i) * g.out_w + j] / np.float64(down * across)
         d_data[item] = total
 
 
@@ -211,36 +211,36 @@ def place_of(i, side, n, aligned):
 
 
 def stretch(data, out, align_corners, g: Geometry):
-    for row in items(g.planes * g.out_height):
-        y = place_of(row % g.out_height, g.height, g.out_height, align_corners)
+    for row in items(g.planes * g.out_h):
+        y = place_of(row % g.out_h, g.height, g.out_h, align_corners)
         top = min(np.int64(y), g.height - 1)
         lower = y - top
-        upper_line = (row // g.out_height * g.height + top) * g.width
+        upper_line = (row // g.out_h * g.height + top) * g.width
         lower_line = upper_line + (g.width if top < g.height - 1 else 0)
-        for j in range(g.out_width):
-            x = place_of(j, g.width, g.out_width, align_corners)
+        for j in range(g.out_w):
+            x = place_of(j, g.width, g.out_w, align_corners)
             left = min(np.int64(x), g.width - 1)
             right, step = x - left, 1 if left < g.width - 1 else 0
             above = data[upper_line + left] * (1 - right) + data[upper_line + left + step] * right
             below = data[lower_line + left] * (1 - right) + data[lower_line + left + step] * right
-            out[row * g.out_width + j] = above * (1 - lower) + below * lower
+            out[row * g.out_w + j] = above * (1 - lower) + below * lower
 
 
 def stretch_back(head, d_data, align_corners, g: Geometry):
     for plane in items(g.planes):
         for at in range(plane * g.height * g.width, (plane + 1) * g.height * g.width):
             d_data[at] = 0
-        for row in range(plane * g.out_height, (plane + 1) * g.out_height):
-            y = place_of(row % g.out_height, g.height, g.out_height, align_corners)
+        for row in range(plane * g.out_h, (plane + 1) * g.out_h):
+            y = place_of(row % g.out_h, g.height, g.out_h, align_corners)
             top = min(np.int64(y), g.height - 1)
             lower = y - top
             upper_line = (plane * g.height + top) * g.width
             lower_line = upper_line + (g.width if top < g.height - 1 else 0)
-            for j in range(g.out_width):
-                x = place_of(j, g.width, g.out_width, align_corners)
+            for j in range(g.out_w):
+                x = place_of(j, g.width, g.out_w, align_corners)
                 left = min(np.int64(x), g.width - 1)
                 right, step = x - left, 1 if left < g.width - 1 else 0
-                value = head[row * g.out_width + j]
+                value = head[row * g.out_w + j]
                 d_data[upper_line + left] += value * (1 - lower) * (1 - right)
                 d_data[upper_line + left + step] += value * (1 - lower) * right
                 d_data[lower_line + left] += value * lower * (1 - right)

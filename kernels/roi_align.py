@@ -108,7 +108,7 @@ class Geometry(NamedTuple):
     channels: int
     outputs: int
     """Channels of the output."""
-    batch: int
+    batch_size: int
     height: int
     width: int
     pooled_h: int
@@ -143,7 +143,7 @@ def reach(start, length, count, side):
 def align(data, rois, out, scale, g: Geometry):
     for i in items(g.regions * g.outputs):
         one, channel = i // g.outputs, i % g.outputs
-        image = image_of(rois[one * 5], g.batch)
+        image = image_of(rois[one * 5], g.batch_size)
         shift = 0.5 if g.aligned else 0.0
         x, y = np.float64(rois[one * 5 + 1] * scale) - shift, np.float64(rois[one * 5 + 2] * scale) - shift
         width = side_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, g.pooled_w, g.aligned)
@@ -167,12 +167,12 @@ def align(data, rois, out, scale, g: Geometry):
 
 def align_back(head, rois, d_data, scale, g: Geometry):
     """One item is one channel of one image, which gathers from all regions."""
-    for i in items(g.batch * g.channels):
+    for i in items(g.batch_size * g.channels):
         channel, bins = i % g.channels, g.pooled_h * g.pooled_w
         for q in range(i * g.height * g.width, (i + 1) * g.height * g.width):
             d_data[q] = 0
         for one in range(g.regions):
-            if image_of(rois[one * 5], g.batch) == i // g.channels:
+            if image_of(rois[one * 5], g.batch_size) == i // g.channels:
                 shift = 0.5 if g.aligned else 0.0
                 x, y = np.float64(rois[one * 5 + 1] * scale) - shift, np.float64(rois[one * 5 + 2] * scale) - shift
                 width = side_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, g.pooled_w, g.aligned)

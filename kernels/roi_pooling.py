@@ -89,7 +89,7 @@ def infer_type(p, ins, outs):
 
 class Geometry(NamedTuple):
     regions: int
-    batch: int
+    batch_size: int
     channels: int
     height: int
     width: int
@@ -119,7 +119,7 @@ def end_of(start, side, k, n, limit):
 def find_largest(data, rois, region, c, i, j, scale, least, g):
     """Where the largest number of a part lies; -1 for an empty part, -2 for one of NaN alone."""
     image = rois[5 * region]
-    if not (image >= 0 and image < g.batch):
+    if not (image >= 0 and image < g.batch_size):
         return -1
     left = rounded(np.float64(rois[5 * region + 1]) * scale)
     top = rounded(np.float64(rois[5 * region + 2]) * scale)
@@ -149,7 +149,7 @@ def pool(data, rois, out, scale, least, g: Geometry):
 
 
 def pool_back(head, data, rois, d_data, scale, least, g: Geometry):
-    for plane in items(g.batch * g.channels):
+    for plane in items(g.batch_size * g.channels):
         c = plane % g.channels
         for at in range(plane * g.height * g.width, (plane + 1) * g.height * g.width):
             d_data[at] = 0

@@ -76,7 +76,7 @@ def infer(p, ins, outs):
 class Geometry(NamedTuple):
     regions: int
     channels: int
-    batch: int
+    batch_size: int
     height: int
     width: int
     pooled_h: int
@@ -87,7 +87,7 @@ class Geometry(NamedTuple):
 def align(data, rois, out, scale, g: Geometry):
     for i in items(g.regions * g.channels):
         at = i // g.channels * 6
-        image = image_of(rois[at], g.batch)
+        image = image_of(rois[at], g.batch_size)
         x, y = np.float64(rois[at + 1] * scale), np.float64(rois[at + 2] * scale)
         bin_width, bin_height = rois[at + 3] * scale, rois[at + 4] * scale
         bin_width = (bin_width if bin_width > 1 else np.float64(1)) / g.pooled_w

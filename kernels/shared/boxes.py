@@ -53,7 +53,7 @@ def log_ratio(length, side):
 class Suppression(NamedTuple):
     """Each image of the batch has ``boxes`` rows; the coordinates of a box begin at column ``coord_start``."""
 
-    batch: int
+    batch_size: int
     boxes: int
     width: int
     coord_start: int
@@ -67,7 +67,7 @@ class Suppression(NamedTuple):
 
 def suppress(boxes, kinds, alive, order, threshold, extent, g: Suppression):
     """Non-maximum suppression: each box that is still alive, in order, suppresses later ones of its kind."""
-    for b in items(g.batch):
+    for b in items(g.batch_size):
         kept = 0
         for i in range(g.limit):
             one = b * g.boxes + order[b * g.boxes + i]

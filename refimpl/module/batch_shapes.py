@@ -44,6 +44,7 @@ def shapes_to_bind(
     return shapes_of_batch(data_batch, data_shapes, label_shapes, contexts)
 
 
+@decides("Module/automatic-reshape")
 def shapes_of_batch(
     data_batch: Any, data_shapes: Sequence[DataDesc], label_shapes: Sequence[DataDesc] | None,
     contexts: int,

@@ -85,6 +85,7 @@ def refuse_overwriting(array: NDArray) -> None:
         )
 
 
+@decides("autograd/attach")
 def mark(variables: Sequence[NDArray], gradients: Sequence[NDArray], requirements: Sequence[str]) -> None:
     """Make arrays variables: ``backward`` writes their gradients into ``gradients``, as ``requirements`` say.
 

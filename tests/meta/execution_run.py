@@ -30,11 +30,16 @@ from .children import child
 from .mutant_run import Book, Proof
 from .regions import PACKAGES, ROOT
 
-SECONDS = 15.0  # for one test, as Python and watched
+SECONDS = 60.0  # for one test, as Python and watched
 Called = Collection[tuple[Path, int]]
 
-OTHER_PROCESS: dict[str, str] = {}
-"""Clause -> why its tests call the code in another process, where nobody sees it."""
+UNSEEN: dict[str, str] = {
+    "Initializer/msra": "the initializer is made when tests are collected",
+    "Quirks/environment": "the variable is read once, in a process of its own",
+    "RecordIO/killed": "the process that writes is killed",
+    "kernel-cache/concurrent": "several processes use one cache",
+}
+"""Clause -> why nobody sees its tests call the code."""
 
 
 def calls_of(run: Callable[[], None]) -> Callable[[], set[tuple[Path, int]]]:
@@ -129,7 +134,7 @@ class Plugin:
         names = options.only or drawn(table.clauses, options.seed, options.clauses)
         self.found = []
         for name in names:
-            if table.clauses[name].definition or name in OTHER_PROCESS:
+            if table.clauses[name].definition or name in UNSEEN:
                 continue
             lines = judge(name, table.decisions[name], book.proofs[name])
             self.found += lines

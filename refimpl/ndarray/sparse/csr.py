@@ -22,7 +22,6 @@ def is_scipy(source: Any) -> bool:
     return type(source).__module__.startswith("scipy.sparse") and hasattr(source, "tocsr")
 
 
-@decides("Sparse/layouts")
 class CSRNDArray(BaseSparseNDArray):
     """A matrix whose row ``i`` holds ``data[indptr[i]:indptr[i + 1]]`` in columns ``indices[...]``, else zeros.
 

@@ -18,7 +18,6 @@ from .base import BaseSparseNDArray, dense_of, from_parts
 from .values import narrowed, widened
 
 
-@decides("Sparse/layouts")
 class RowSparseNDArray(BaseSparseNDArray):
     """An array of which some rows are stored: row ``indices[i]`` is ``data[i]``, all others are zero.
 
