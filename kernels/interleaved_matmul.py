@@ -46,7 +46,7 @@ from typing import Annotated, NamedTuple
 
 from .foundation import UNKNOWN, AtLeast, Buffer, Case, Loop, Op, items, merge, register, require, scratch, told
 from .foundation.loops import BLOCKS, zero
-from .fully_connected import PRODUCT
+from .fully_connected import PRODUCT, Product
 
 
 class Params(NamedTuple):
@@ -169,13 +169,13 @@ def scores_of(buffer, group):
     return Matrix(buffer, group * queries * keys, keys, 1)
 
 
-def product(left, right, target, n, m, k, room):
+def product(left, right, target, n, m, k, workspace):
     """target (n, m) = left (n, k) . right (k, m)."""
     dense = target.row == m
-    out = target.memory if dense else room
-    PRODUCT(left.memory, right.memory, out, n, m, k, left.row, left.step, right.row, right.step)
+    out = target.memory if dense else workspace
+    PRODUCT(left.memory, right.memory, out, Product(n, m, k, left.row, left.step, right.row, right.step))
     if not dense:
-        BLOCKS(room, target.buffer, n, m, 0, m, target.start, target.row)
+        BLOCKS(workspace, target.buffer, n, m, 0, m, target.start, target.row)
 
 
 def score(p, queries, keys, out, q, k):
@@ -191,17 +191,17 @@ def score(p, queries, keys, out, q, k):
 def score_back(p, head, queries, keys, d_queries, d_keys, q, k):
     groups, rows, columns = head.shape
     size = queries.shape[2] // (p.heads * q[0])
-    (room,) = scratch(head, max(rows, columns) * size)
+    (workspace,) = scratch(head, max(rows, columns) * size)
     for target in (d_queries, d_keys):
         zero(target)
     for group in range(groups):
         slope = scores_of(head, group)
         if d_queries is not None:
             target = sides(p, d_queries, *q, group)
-            product(slope, sides(p, keys, *k, group), target, rows, size, columns, room)
+            product(slope, sides(p, keys, *k, group), target, rows, size, columns, workspace)
         if d_keys is not None:
             target = sides(p, d_keys, *k, group)
-            product(slope.turned, sides(p, queries, *q, group), target, columns, size, rows, room)
+            product(slope.turned, sides(p, queries, *q, group), target, columns, size, rows, workspace)
     for target in (d_queries, None if d_keys is d_queries else d_keys):
         if target is not None:
             DIVIDE(target, target.size, sqrt(size))
@@ -210,22 +210,22 @@ def score_back(p, head, queries, keys, d_queries, d_keys, q, k):
 def weigh(p, values, attention, out, v):
     groups, rows, columns = attention.shape
     size = out.shape[2] // p.heads
-    (room,) = scratch(out, rows * size)
+    (workspace,) = scratch(out, rows * size)
     for group in range(groups):
         left, right = scores_of(attention, group), sides(p, values, *v, group)
-        product(left, right, sides(p, out, 1, 0, group), rows, size, columns, room)
+        product(left, right, sides(p, out, 1, 0, group), rows, size, columns, workspace)
 
 
 def weigh_back(p, head, values, attention, d_values, d_attention, v):
     groups, rows, columns = attention.shape
     size = head.shape[2] // p.heads
-    (room,) = scratch(head, columns * size)
+    (workspace,) = scratch(head, columns * size)
     zero(d_values)
     for group in range(groups):
         slope = sides(p, head, 1, 0, group)
         if d_values is not None:
             target = sides(p, d_values, *v, group)
-            product(scores_of(attention, group).turned, slope, target, columns, size, rows, room)
+            product(scores_of(attention, group).turned, slope, target, columns, size, rows, workspace)
         if d_attention is not None:
             right = sides(p, values, *v, group).turned
             product(slope, right, scores_of(d_attention, group), rows, columns, size, None)

@@ -111,7 +111,7 @@ def strides(n, m, k, turned):
        st.booleans(), SEEDS)
 def test_product(n, m, k, turn_a, turn_b, seed):
     """Every way of storing the operands, across the ends of tiles and panels."""
-    numbers = (n, m, k, *strides(n, m, k, (turn_a, turn_b)))
+    numbers = (fully_connected.Product(n, m, k, *strides(n, m, k, (turn_a, turn_b))),)
     agrees(fully_connected.PRODUCT, normal, seed, [(n * k,), (k * m,)], (n, m), numbers, k)
 
 
@@ -135,7 +135,7 @@ def test_product_of_a_part():
     """Operands may be parts of larger matrices: only the strides say where rows begin."""
     rng = np.random.default_rng(1)
     a, b = dyadic(rng, (5, 50)), dyadic(rng, (7, 60))
-    got = called(fully_connected.PRODUCT, [a, b], (5, 33), (5, 33, 7, 50, 2, 60, 1))
+    got = called(fully_connected.PRODUCT, [a, b], (5, 33), (fully_connected.Product(5, 33, 7, 50, 2, 60, 1),))
     np.testing.assert_array_equal(got, a[:, 0:14:2] @ b[:, :33])
 
 
@@ -144,7 +144,7 @@ def test_special_values_stay_in_their_row_and_column(special):
     rng = np.random.default_rng(2)
     a, b = np.abs(dyadic(rng, (9, 20))) + 1, np.abs(dyadic(rng, (20, 21))) + 1
     a[4, 7], b[3, 20] = special, special
-    got = called(fully_connected.PRODUCT, [a, b], (9, 21), (9, 21, 20, 20, 1, 21, 1))
+    got = called(fully_connected.PRODUCT, [a, b], (9, 21), (fully_connected.Product(9, 21, 20, 20, 1, 21, 1),))
     expected = np.zeros((9, 21), bool)
     expected[4, :] = expected[:, 20] = True
     np.testing.assert_array_equal(~np.isfinite(got), expected)
@@ -359,7 +359,7 @@ def test_threads_do_not_disturb_each_other():
             work.append((loop, [normal(rng, s).astype(np.float32) for s in ins], out, numbers))
     work.append((
         fully_connected.PRODUCT, [normal(rng, (70, 500)), normal(rng, (500, 90))], (70, 90),
-        (70, 90, 500, 500, 1, 90, 1),
+        (fully_connected.Product(70, 90, 500, 500, 1, 90, 1),),
     ))
     alone = [called(*call) for call in work]
     found: dict[int, list[np.ndarray]] = {0: [], 1: []}
