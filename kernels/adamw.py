@@ -1,4 +1,4 @@
-"""AdamW: Adam with the decay of weights beside the gradient, not in it; for one weight and for many.
+"""AdamW: Adam that decays weights directly, and not as a part of the gradient; for one weight and for many.
 
 I. Loshchilov, F. Hutter (2017): Decoupled weight decay regularization.
 
@@ -23,7 +23,7 @@ I. Loshchilov, F. Hutter (2017): Decoupled weight decay regularization.
 [adamw/master] _mp_adamw_update and _multi_mp_adamw_update step a float32 master copy, weight32, in place; the output
     is that copy, rounded to the weight's type. mean and var are float32 too.
 
-[adamw/many] _multi_adamw_update updates num_weights weights, each by its own of lrs, wds and etas. Its inputs are
+[adamw/many] _multi_adamw_update updates num_weights weights; lrs, wds and etas hold a number for each. Its inputs are
     weight, grad, mean, var (and weight32) of the first weight, of the second and so on, and rescale_grad for all.
     >>> run("_multi_adamw_update", [1], [1], [0], [0], [2, 3], [0, 0], [1, 1], [1, 1], [1], num_weights=2,
     ...     lrs=(0.1, 0.2), wds=(0, 0.5), etas=(1, 0.5))

@@ -1,4 +1,4 @@
-"""BilinearSampler, GridGenerator, SpatialTransformer: an image read at places between its pixels.
+"""BilinearSampler, GridGenerator, SpatialTransformer: an image sampled at points between its pixels.
 
 [BilinearSampler/places] grid is (batch, 2, high, wide): x and y of each place, from -1, the middle of the first
     pixel, to 1, the middle of the last: pixel (x + 1) (width - 1) / 2.
@@ -125,11 +125,11 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (batch, channels, height, width), grid (batch, 2, out_height, out_width), places = out_height * out_width.
+# data is (batch, channels, height, width), grid (batch, 2, out_h, out_w), places = out_h * out_w.
 
 
 class Geometry(NamedTuple):
-    batch: int
+    batch_size: int
     channels: int
     height: int
     width: int
@@ -161,7 +161,7 @@ def spot(grid, at, side):
 
 
 def sample(data, grid, out, g: Geometry):
-    for item in items(g.batch * g.places):
+    for item in items(g.batch_size * g.places):
         image, place = item // g.places, item % g.places
         x = spot(grid, 2 * image * g.places + place, g.width)
         y = spot(grid, (2 * image + 1) * g.places + place, g.height)
@@ -181,7 +181,7 @@ def sample(data, grid, out, g: Geometry):
 
 
 def sample_back(head, grid, d_data, g: Geometry):
-    for plane in items(g.batch * g.channels):
+    for plane in items(g.batch_size * g.channels):
         image = plane // g.channels
         for i in range(plane * g.height * g.width, (plane + 1) * g.height * g.width):
             d_data[i] = 0
@@ -199,7 +199,7 @@ def sample_back(head, grid, d_data, g: Geometry):
 
 
 def sample_slopes(head, data, grid, d_grid, g: Geometry):
-    for item in items(g.batch * g.places):
+    for item in items(g.batch_size * g.places):
         image, place = item // g.places, item % g.places
         x = spot(grid, 2 * image * g.places + place, g.width)
         y = spot(grid, (2 * image + 1) * g.places + place, g.height)

@@ -1,4 +1,4 @@
-"""_contrib_box_nms: of boxes that overlap only the one with the highest score stays.
+"""_contrib_box_nms: non-maximum suppression: of boxes that overlap, only the one with the highest score stays.
 
 [_contrib_box_nms/order] the boxes that stay come first, the highest score first, of equal scores the lower
     index first; the rows behind them are -1. data is (..., boxes, width): the axes before are a batch.
@@ -109,7 +109,7 @@ def infer_type(p, ins, outs):
 class Geometry(NamedTuple):
     """How boxes lie in data (batch, boxes, width), and what is done with them."""
 
-    batch: int
+    batch_size: int
     boxes: int
     width: int
     coord_start: int
@@ -127,7 +127,7 @@ class Geometry(NamedTuple):
 
 def prepare(data, corners, keys, kinds, alive, valid, half, least, g: Geometry):
     """Corners, score, kind and validity of every box."""
-    for i in items(g.batch * g.boxes):
+    for i in items(g.batch_size * g.boxes):
         at = i * g.width
         start = at + g.coord_start
         x, y, right, bottom = data[start], data[start + 1], data[start + 2], data[start + 3]
@@ -145,7 +145,7 @@ def prepare(data, corners, keys, kinds, alive, valid, half, least, g: Geometry):
 
 
 def emit(data, alive, order, out, index, half, g: Geometry):
-    for b in items(g.batch):
+    for b in items(g.batch_size):
         place = b * g.boxes
         for i in range(g.limit):
             one = b * g.boxes + order[b * g.boxes + i]

@@ -1,4 +1,4 @@
-"""Correlation: patches of two images compared with each other at neighbouring places (as in FlowNet).
+"""Correlation: patches of one image compared with patches of another at small displacements (as in FlowNet).
 
 [Correlation/formula] both inputs get pad_size zeros on every side. Output (i, j) compares the patch of kernel_size x
     kernel_size pixels of data1 that begins at max_displacement + i stride1 (and j) with that of data2 moved by (dy,
@@ -23,8 +23,8 @@
 
 [Correlation/shapes] both inputs have one shape, (batch, channels, height, width).
 
-[Correlation/gradient] products: the head times the other pixel, divided likewise; differences: their sign, that of 0
-    being 1.
+[Correlation/gradient] by a product, each pixel gets the head times the other pixel, divided by the same number; by a
+    difference, the sign of the difference (1 for 0) in place of the other pixel, and its opposite for data2.
     >>> options = {"max_displacement": 0, "is_multiply": False}
     >>> grad("Correlation", [[[[1, 2]]]], [[[[1, 3]]]], **options)
     ([[[[1.0, -1.0]]]], [[[[-1.0, 1.0]]]])
@@ -91,16 +91,16 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# a and b are (batch, channels, height, width), out (batch, out_channels, out_height, out_width).
+# a and b are (batch, channels, height, width), out (batch, out_channels, out_h, out_w).
 
 
 class Geometry(NamedTuple):
-    batch: int
+    batch_size: int
     channels: int
     height: int
     width: int
-    out_height: int
-    out_width: int
+    out_h: int
+    out_w: int
     kernel_size: int
     radius: int
     displacements: int
@@ -123,10 +123,10 @@ def seen(image, plane, y, x, g):
 
 
 def compare(a, b, out, g: Geometry):
-    for item in items(g.batch * g.out_channels * g.out_height * g.out_width):
-        j, i = item % g.out_width, item // g.out_width % g.out_height
-        channel = item // (g.out_width * g.out_height) % g.out_channels
-        image = item // (g.out_width * g.out_height * g.out_channels)
+    for item in items(g.batch_size * g.out_channels * g.out_h * g.out_w):
+        j, i = item % g.out_w, item // g.out_w % g.out_h
+        channel = item // (g.out_w * g.out_h) % g.out_channels
+        image = item // (g.out_w * g.out_h * g.out_channels)
         down = (channel // g.displacements - g.radius) * g.stride2
         across = (channel % g.displacements - g.radius) * g.stride2
         total = np.float64(0)
@@ -139,8 +139,8 @@ def compare(a, b, out, g: Geometry):
 
 
 def compare_back(head, a, b, d_data, second, g: Geometry):
-    """Gradient by a, or by b where ``second``: one item is one pixel, which gathers from the patches it is in."""
-    for item in items(g.batch * g.channels * g.height * g.width):
+    """Gradient by a, or by b where ``second``: one item is one pixel, which sums over the patches that hold it."""
+    for item in items(g.batch_size * g.channels * g.height * g.width):
         x, y, plane = item % g.width, item // g.width % g.height, item // (g.width * g.height)
         total = np.float64(0)
         for channel in range(g.out_channels):
@@ -155,9 +155,9 @@ def compare_back(head, a, b, d_data, second, g: Geometry):
                 i, j = own_y - g.first - tap // g.kernel_size, own_x - g.first - tap % g.kernel_size
                 if i % g.stride1 == 0 and j % g.stride1 == 0:
                     i, j = i // g.stride1, j // g.stride1
-                    if 0 <= i < g.out_height and 0 <= j < g.out_width:
+                    if 0 <= i < g.out_h and 0 <= j < g.out_w:
                         patch = plane // g.channels * g.out_channels + channel
-                        total += head[(patch * g.out_height + i) * g.out_width + j] * slope
+                        total += head[(patch * g.out_h + i) * g.out_w + j] * slope
         d_data[item] = total / (g.kernel_size * g.kernel_size * g.channels)
 
 

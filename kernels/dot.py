@@ -33,7 +33,7 @@
     >>> run("dot", [1e8, 1, -1e8], [1, 1, 1])
     [0.0]
 
-[dot/gradient] each gradient is the product of the head and the other operand, turned as needed.
+[dot/gradient] each gradient is the product of the head and the other operand, transposed as the shapes demand.
     >>> grad("dot", [[1, 2], [3, 4]], [3, 4], transpose_a=True, head=[5, 6])
     ([[15.0, 18.0], [20.0, 24.0]], [17.0, 39.0])
 """

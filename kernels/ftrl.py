@@ -1,4 +1,4 @@
-"""FTRL: follow the regularised leader, which keeps weights at zero that do not earn their place.
+"""FTRL: follow the regularised leader. A weight whose gradients add up to little is exactly zero.
 
 H. B. McMahan and others (2013): Ad click prediction: a view from the trenches.
 

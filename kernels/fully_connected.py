@@ -36,6 +36,7 @@ import numpy as np
 from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, items, merge, require, scratch
 from .multilinear import register_multilinear
 from .tuned import gemm
+from .tuned.gemm import Product
 
 
 class Params(NamedTuple):
@@ -74,26 +75,26 @@ def infer(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def product(a, b, out, n, m, k, a_row, a_step, b_row, b_step):
+def product(a, b, out, g: Product):
     """out (n, m) = a . b, products added in increasing t below k. a[i, t] lies at i a_row + t a_step and
     b[t, j] at t b_row + j b_step, so that a matrix may be stored either way round.
     """
-    for i in items(n):
-        for j in range(m):
-            out[i * m + j] = 0
-        for t in range(k):
-            left = a[i * a_row + t * a_step]
-            for j in range(m):
-                out[i * m + j] += left * b[t * b_row + j * b_step]
+    for i in items(g.n):
+        for j in range(g.m):
+            out[i * g.m + j] = 0
+        for t in range(g.k):
+            left = a[i * g.a_row + t * g.a_step]
+            for j in range(g.m):
+                out[i * g.m + j] += left * b[t * g.b_row + j * g.b_step]
 
 
-def product_cuda(a, b, out, n, m, k, a_row, a_step, b_row, b_step):
+def product_cuda(a, b, out, g: Product):
     """The same sums with one element per item."""
-    for item in items(n * m):
-        i, j = item // m, item % m
+    for item in items(g.n * g.m):
+        i, j = item // g.m, item % g.m
         out[item] = 0
-        for t in range(k):
-            out[item] += a[i * a_row + t * a_step] * b[t * b_row + j * b_step]
+        for t in range(g.k):
+            out[item] += a[i * g.a_row + t * g.a_step] * b[t * g.b_row + j * g.b_step]
 
 
 def turn(b, out, k, m, b_row, b_step):
@@ -121,18 +122,6 @@ PRODUCT = Loop(product, cuda_function=product_cuda, tuned=gemm.product)
 TURN, ADD_BIAS, SUM_ROWS = Loop(turn), Loop(add_bias), Loop(sum_rows)
 
 
-class Product(NamedTuple):
-    """The numbers of ``product``, in its order: sides, then steps from row to row and from column to column."""
-
-    n: int
-    m: int
-    k: int
-    a_row: int
-    a_step: int
-    b_row: int
-    b_step: int
-
-
 @lru_cache(maxsize=4096)
 def product_of(n, k, m, transpose_a=False, transpose_b=False):
     """a (n, k) . b (k, m), each stored row by row, or as its transpose."""
@@ -146,7 +135,7 @@ def multiply(a, b, out, g):
         (copied,) = scratch(out, g.k * g.m)
         TURN(b, copied, g.k, g.m, g.b_row, g.b_step)
         b, g = copied, g._replace(b_row=g.m, b_step=1)
-    PRODUCT(a, b, out, *g)
+    PRODUCT(a, b, out, g)
 
 
 # --- the operator -------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ from typing import Annotated, NamedTuple
 
 from .foundation import UNKNOWN, AtLeast, Buffer, Case, Loop, Op, items, merge, register, require, scratch, told
 from .foundation.loops import BLOCKS, zero
-from .fully_connected import PRODUCT
+from .fully_connected import PRODUCT, Product
 
 
 class Params(NamedTuple):
@@ -173,7 +173,7 @@ def product(left, right, target, n, m, k, workspace):
     """target (n, m) = left (n, k) . right (k, m)."""
     dense = target.row == m
     out = target.memory if dense else workspace
-    PRODUCT(left.memory, right.memory, out, n, m, k, left.row, left.step, right.row, right.step)
+    PRODUCT(left.memory, right.memory, out, Product(n, m, k, left.row, left.step, right.row, right.step))
     if not dense:
         BLOCKS(workspace, target.buffer, n, m, 0, m, target.start, target.row)
 

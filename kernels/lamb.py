@@ -1,4 +1,4 @@
-"""LAMB: Adam with a step for each weight that is measured by the weight's length. In two phases, or for many at once.
+"""LAMB: Adam whose step, for each array of weights, is as long in proportion as that array. It comes in two phases.
 
 Y. You and others (2019): Large batch optimization for deep learning: training BERT in 76 minutes.
 

@@ -49,12 +49,11 @@ import numpy as np
 
 from .foundation import Case, Loop, Op, items, merge, register, scratch
 from .shared.linalg import (
-    ADD_TURNED,
+    ADD_TRANSPOSED,
     IDENTITY,
     KEEP_LOWER,
     TRIANGLE_SOLVE,
     batch,
-    complain,
     infer_alike,
     infer_type,
     matrices_of,
@@ -62,6 +61,7 @@ from .shared.linalg import (
     on_the_left,
     on_the_right,
     per_matrix,
+    refuse_reported,
     scalars,
     square,
 )
@@ -146,7 +146,7 @@ SUM_OF_LOGARITHMS, SLOPE_OF_LOGARITHMS = Loop(sum_of_logarithms), Loop(slope_of_
 def forward_factor(p, a, out):
     report = per_matrix(a)
     CHOLESKY(a, out, report, *batch(a))
-    complain(
+    refuse_reported(
         "linalg_potrf/positive-definite", report, "is not positive definite",
         "factor a symmetric matrix with positive eigenvalues, or add a small number to its diagonal",
     )
@@ -166,7 +166,7 @@ def forward_inverse(p, a, out):
     count, n = batch(a)
     report = per_matrix(a)
     FIND_ZERO(a, report, count, n)
-    complain(
+    refuse_reported(
         "linalg_potri/singular", report, "is no Cholesky factor: it has a zero on its diagonal",
         "give what linalg.potrf returned",
     )
@@ -182,7 +182,7 @@ def backward_inverse(p, head, a, out, d_a):
         return
     count, n = batch(a)
     both, product = scratch(a, a.size, a.size)
-    ADD_TURNED(head, both, count, n)
+    ADD_TRANSPOSED(head, both, count, n)
     multiply(matrices_of(out), matrices_of(both, a.shape), matrices_of(product, a.shape))
     TRIANGLE_SOLVE(a, product, d_a, on_the_right(a.shape).transposed, 1.0)
     KEEP_LOWER(d_a, count, n, -1.0)

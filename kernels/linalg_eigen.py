@@ -44,7 +44,10 @@ SWEEPS = 60  # a few are enough for any matrix
 
 
 def rotate(a, vectors, values, work, turns, count, n):
-    """work and turns, (count, n, n) in double precision: the matrix as it becomes diagonal, the rotations' product."""
+    """``work`` and ``turns`` are (count, n, n), in double precision.
+
+    ``work`` holds the matrix as it becomes diagonal, ``turns`` the product of the rotations.
+    """
     for g in items(count):
         base = g * n * n
         for i in range(n):
@@ -98,7 +101,7 @@ def rotate(a, vectors, values, work, turns, count, n):
                 number = turns[base + best * n + k]
                 turns[base + best * n + k] = turns[base + i * n + k]
                 turns[base + i * n + k] = number
-                # numbers that are equal but for rounding: the first decides
+                # among numbers that differ by rounding only, the first counts as the largest
                 if abs(number) > abs(turns[base + i * n + largest]) * (1 + 1e-12):
                     largest = k
             sign = -1.0 if turns[base + i * n + largest] < 0 else 1.0

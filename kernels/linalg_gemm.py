@@ -1,6 +1,6 @@
 """_linalg_gemm, _linalg_gemm2, _linalg_syrk: products of matrices, one for each index of the leading axes.
 
-[linalg_gemm/formula] alpha op(A) op(B) + beta C, where transpose_a and transpose_b turn the matrices.
+[linalg_gemm/formula] alpha op(A) op(B) + beta C; op transposes A with transpose_a, and B with transpose_b.
     >>> run("_linalg_gemm", [[1, 2], [3, 4]], [[1], [1]], [[10], [20]])
     [[13.0], [27.0]]
     >>> options = {"transpose_a": True, "alpha": 2, "beta": -1}
@@ -28,7 +28,8 @@
 [linalg_gemm/sum-order] products are added in increasing index of the side that is summed over (a tuned twin fuses
     product and sum), then scaled, then beta C is added.
 
-[linalg_gemm/gradient] of A alpha head op(B)^T, of B alpha op(A)^T head, turned where they are, of C beta head.
+[linalg_gemm/gradient] the gradient of op(A) is alpha head op(B)^T, that of op(B) is alpha op(A)^T head, that of C is
+    beta head. Where op transposes a matrix, its gradient is the transpose of that of op.
     >>> grad("_linalg_gemm2", [[1, 2], [3, 4]], [[1, 0], [2, 1]], transpose_b=True, alpha=2, head=[[1, 2], [3, 4]])
     ([[10.0, 4.0], [22.0, 8.0]], [[20.0, 28.0], [28.0, 40.0]])
     >>> grad("_linalg_gemm", [[2]], [[3]], [[5]], beta=7, head=[[1]])
@@ -43,7 +44,7 @@ from typing import NamedTuple
 
 from .foundation import UNKNOWN, Case, Op, either, merge, register, require, scratch
 from .foundation.loops import COPY
-from .shared.linalg import ADD_SCALED, ADD_TURNED, SCALE, infer_type, matrices, matrices_of, multiply
+from .shared.linalg import ADD_SCALED, ADD_TRANSPOSED, SCALE, infer_type, matrices, matrices_of, multiply
 
 
 class Params(NamedTuple):
@@ -158,7 +159,7 @@ def backward_syrk(p, head, a, d_a):
         return
     (both,) = scratch(head, head.size)
     n = head.shape[-1]
-    ADD_TURNED(head, both, head.size // (n * n), n)
+    ADD_TRANSPOSED(head, both, head.size // (n * n), n)
     slope, left = matrices_of(both, head.shape), matrices_of(a)
     multiply(*((left, slope) if p.transpose else (slope, left)), matrices_of(d_a), p.alpha)
 

@@ -4,8 +4,9 @@
     >>> run("_linalg_gelqf", [[-3, -4], [1, -2]])
     ([[-0.6, -0.8], [-0.8, 0.6]], [[5.0, 0.0], [1.0, -2.0]])
 
-[linalg_gelqf/sign] Householder reflections turn the rows one after another onto their axis, away from where they point:
-    a number on L's diagonal has the opposite sign of the one that stood there. A row that needs no turning keeps it.
+[linalg_gelqf/sign] Householder reflections bring one row after another onto its axis. A reflection gives the number on
+    L's diagonal the opposite sign of the number that stood there. A row that lies on its axis is not reflected, and
+    keeps its sign.
     >>> run("_linalg_gelqf", [[3, 4], [0, 0]])
     ([[-0.6, -0.8], [-0.8, 0.6]], [[-5.0, 0.0], [0.0, 0.0]])
     >>> run("_linalg_gelqf", [[-3]])
@@ -59,7 +60,9 @@ def infer(p, ins, outs):
 
 
 def reflect(a, q, lower, work, count, n, m):
-    """work (n, m + 1) holds the rows as they are turned: then the vectors of reflections, and their factors behind."""
+    """``work`` has (n, m + 1) numbers for each matrix: a row as it is reflected, then the vector of its reflection, and
+    in the last column the reflection's factor.
+    """
     for g in items(count):
         base, wide = g * n * (m + 1), m + 1
         for i in range(n):

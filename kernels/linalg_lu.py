@@ -4,14 +4,14 @@
     >>> run("_linalg_inverse", [[0, 2], [4, 0]])
     [[0.0, 0.25], [0.5, 0.0]]
 
-[linalg_inverse/singular] a matrix in whose factors a pivot is zero is refused when it is inverted.
+[linalg_inverse/singular] a matrix with a zero among its pivots is refused when it is inverted.
 
 [linalg_det/determinant] one number for each matrix; a single matrix gives an array of one number.
     >>> run("_linalg_det", [[2, 1], [1, 3]]), run("_linalg_det", [[[1, 2], [3, 4]], [[0, 1], [1, 0]]])
     ([5.0], [-2.0, -1.0])
 
-[linalg_slogdet/parts] two outputs: the sign of the determinant and the logarithm of its size, which does not overflow;
-    of a singular matrix 0 and -infinity.
+[linalg_slogdet/parts] there are two outputs: the sign of the determinant, and the logarithm of its absolute value,
+    which does not overflow. For a singular matrix they are 0 and -infinity.
     >>> run("_linalg_slogdet", [[[1, 2], [3, 4]], [[1, 2], [2, 4]]])
     ([-1.0, 0.0], [0.693147, -inf])
 
@@ -24,8 +24,8 @@
     >>> grad("_linalg_inverse", [[2, 1], [1, 3]], head=[[1, 2], [3, 4]])
     [[0.08, -0.16], [-0.36, -0.28]]
 
-[linalg_lu/gradient] of det head det(A) A^-T, of the logarithm head A^-T, of the sign none. Where the determinant is 0,
-    the gradient is 0.
+[linalg_lu/gradient] the gradient of det is head det(A) A^-T, that of the logarithm is head A^-T; the sign has none.
+    Where the determinant is 0, the gradient is 0.
     >>> grad("_linalg_det", [[2, 1], [1, 3]]), grad("_linalg_det", [[1, 2], [2, 4]])
     ([[3.0, -1.0], [-1.0, 2.0]], [[0.0, 0.0], [0.0, 0.0]])
     >>> grad("_linalg_slogdet", [[2, 1], [1, -3]])
@@ -40,13 +40,13 @@ from .foundation import Case, Loop, Op, allocate, items, merge, register, requir
 from .shared.linalg import (
     Layout,
     batch,
-    complain,
     infer_alike,
     infer_type,
     layout_of,
     matrices_of,
     multiply,
     per_matrix,
+    refuse_reported,
     scalars,
     square,
 )
@@ -171,7 +171,7 @@ def sign_and_logarithm(lu, pivots, sign, size, count, n):
 
 
 def slope_factors(head, sizes, out, count, is_log):
-    """What A^-T is multiplied with: 0 where the matrix is singular."""
+    """What A^-T is multiplied by; it is 0 where the matrix is singular."""
     for g in items(count):
         out[g] = head[g] if is_log else head[g] * sizes[g]
         if sizes[g] == 0:
@@ -190,7 +190,7 @@ def forward_inverse(p, a, out):
     lu, ones = scratch(a, a.size, count)
     pivots, report = allocate((count * n,), np.dtype(np.int32), a.device), per_matrix(a)
     FACTOR(a, lu, pivots, report, count, n)
-    complain(
+    refuse_reported(
         "linalg_inverse/singular", report, "is singular and has no inverse",
         "invert matrices whose linalg.det is not 0, or add a small number to the diagonal",
     )
@@ -202,9 +202,9 @@ def backward_inverse(p, head, out, d_a):
     if d_a is None:
         return
     (half,) = scratch(out, out.size)
-    turned = matrices_of(out).transposed
-    multiply(turned, matrices_of(head), matrices_of(half, out.shape), -1.0)
-    multiply(matrices_of(half, out.shape), turned, matrices_of(d_a))
+    inverse = matrices_of(out).transposed
+    multiply(inverse, matrices_of(head), matrices_of(half, out.shape), -1.0)
+    multiply(matrices_of(half, out.shape), inverse, matrices_of(d_a))
 
 
 def forward_determinant(p, a, out, lu, pivots):

@@ -22,7 +22,8 @@ matrices as vectors, and back.
 
 [linalg_parts/length] a triangle has 1, 3, 6, 10 ... numbers; a vector of another length is refused.
 
-[linalg_parts/gradient] what one of a pair takes out, the other puts back, among zeros.
+[linalg_parts/gradient] the gradient of extracting puts the head back, among zeros, where the numbers were; that of
+    making extracts the numbers of the head.
     >>> grad("_linalg_extractdiag", [[0, 1], [2, 3]], head=[5, 7])
     [[5.0, 0.0], [0.0, 7.0]]
     >>> grad("_linalg_maketrian", [1, 2, 3], head=[[1, 2], [3, 4]])
@@ -98,8 +99,9 @@ def infer_make(p, ins, outs):
 
 @scalar
 def triangle_index(i, j, offset, lower):
-    """Place of element (i, j) in the vector of a triangle, -1 outside it. Rows of a lower triangle, and of an upper
-    one its columns, come one after another.
+    """The index of element (i, j) in the vector of a triangle, -1 outside the triangle.
+
+    A lower triangle is stored row by row, an upper one column by column.
     """
     below = i + offset if offset < 0 else i
     right = j - offset if offset > 0 else j

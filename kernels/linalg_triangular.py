@@ -28,10 +28,11 @@
 
 [linalg_triangular/shapes] A is square, its side that of B which it meets; leading axes agree, the output is as B.
 
-[linalg_triangular/sum-order] products are added in increasing index, in a system they are subtracted as it is solved.
+[linalg_triangular/sum-order] products are added in increasing index; solving subtracts each as soon as it is known.
 
-[linalg_triangular/gradient] of B the same with op(A) turned; of A, in the triangle that was read, alpha head B^T
-    (trmm) or -S X^T with S = op(A)^-T head (trsm), as turned and as sided as A; zeros elsewhere.
+[linalg_triangular/gradient] the gradient of B is computed as the output is, with op(A)^T in place of op(A), from the
+    head. The gradient of A is zero but in the triangle that was read. There it is alpha head B^T for trmm and -S X^T
+    with S = op(A)^-T head for trsm; transpose and rightside transpose and swap these factors as they do with A.
     >>> grad("_linalg_trmm", [[2, 7], [1, 2]], [[1, 2, 3], [4, 5, 6]], head=[[1, 2, 3], [4, 5, 6]])
     ([[14.0, 0.0], [32.0, 77.0]], [[6.0, 9.0, 12.0], [8.0, 10.0, 12.0]])
     >>> grad("_linalg_trsm", [[2, 7], [1, 2]], [[1, 2, 3], [4, 5, 6]], head=[[1, 2, 3], [4, 5, 6]])

@@ -1,7 +1,7 @@
 """moments: mean and variance along axes.
 
-[moments/result] the mean of the elements along axes, and the mean of the squares of what they differ from it by; both
-    are added in float64 in C order and rounded once. keepdims leaves a reduced axis with one element.
+[moments/result] the mean of the elements along axes, and the mean of their squared differences from it; both are
+    summed in float64 in C order and rounded once. keepdims leaves a reduced axis with one element.
     >>> run("moments", [[3, 1, 2], [1, 1, 1]], axes=(-1,)), run("moments", [[3, 1], [1, 1]], axes=0, keepdims=True)
     (([2.0, 1.0], [0.666667, 0.0]), ([[2.0, 1.0]], [[1.0, 0.0]]))
 

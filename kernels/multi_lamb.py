@@ -1,6 +1,6 @@
 """_multi_lamb_update: LAMB for many weights at once, both phases; see lamb_update_phase1 for the formulas.
 
-[multi_lamb/step] each of num_tensors weights is updated by its own of learning_rates, wds and step_count:
+[multi_lamb/step] each of num_tensors weights has a number in learning_rates, wds and step_count, and is updated by
     lamb_update_phase1, then lamb_update_phase2, in which r1 and r2 are the lengths of weight and direction. Inputs are
     weight, grad, mean, var (and weight32) of the first weight, of the second and so on.
     >>> run("_multi_lamb_update", [3, 4], [0.5, -1], [0, 0], [0, 0], num_tensors=1, learning_rates=(0.1,), wds=(0,),
@@ -15,8 +15,8 @@
     ...     step_count=(1,))
     [-0.1, 0.1]
 
-[multi_lamb/sum-order] squares are added in double precision, in runs of neighbouring elements; the step is taken in
-    it too.
+[multi_lamb/sum-order] squares are added in double precision, in runs of neighbouring elements; the step is computed in
+    double precision too.
 
 [multi_lamb/master] _multi_mp_lamb_update steps float32 master copies, in place; an output is such a copy, rounded to
     the weight's type. mean and var are float32 too. r1 is the length of the weight, not that of its master copy.

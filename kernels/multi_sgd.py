@@ -1,15 +1,16 @@
 """Stochastic gradient descent on many weights at once; see sgd_update and sgd_mom_update for the formulas.
 
-[multi_sgd/step] multi_sgd_update and multi_sgd_mom_update update num_weights weights, each by its own of lrs and wds.
-    Inputs are weight, grad (, mom) (, weight32) of the first weight, of the second and so on. Each has an output.
+[multi_sgd/step] multi_sgd_update and multi_sgd_mom_update update num_weights weights; lrs and wds hold a number for
+    each. Inputs are weight, grad (, mom) (, weight32) of the first weight, of the second and so on. Each weight has
+    an output.
     >>> run("multi_sgd_update", [1, 2], [0.5, -1], [3], [1], lrs=(0.1, 0.2), wds=(0.1, 0), num_weights=2)
     ([0.94, 2.08], [2.8])
     >>> run("multi_sgd_mom_update", [1, 2], [0.5, -1], [1, 1], [3], [1], [1], lrs=(0.1, 0.2), wds=(0.1, 0),
     ...     momentum=0.5, num_weights=2)
     ([1.44, 2.58], [3.3])
 
-[multi_sgd/preloaded] preloaded_multi_sgd_update and its kin take the rates as two last inputs, lrs and wds, so that
-    they may be results of other operators.
+[multi_sgd/preloaded] preloaded_multi_sgd_update and the others whose names begin so take the rates as two last inputs,
+    lrs and wds, so that other operators may compute them.
     >>> run("preloaded_multi_sgd_update", [1, 2], [0.5, -1], [3], [1], [0.1, 0.2], [0.1, 0], num_weights=2)
     ([0.94, 2.08], [2.8])
 

@@ -13,8 +13,9 @@ momentum in deep learning.
 
 [nag/momentum] mom' = m - s, in place.
 
-[nag/in-place] where ``out`` is the weight itself, s in mom' has the new weight: mom' = m - lr * (g + wd * weight'). So
-    it has beside a master copy, and so optimizers train. A float16 weight without a master copy keeps the old one.
+[nag/in-place] where ``out`` is the weight itself, mom' is computed from the new weight: mom' = m - lr * (g + wd *
+    weight'). It is so with a master copy too, and where an optimizer trains. For a float16 weight without a master
+    copy mom' is computed from the old weight.
 
 [nag/clip] g is clipped to -clip_gradient .. clip_gradient when that is not negative; NaN stays NaN.
     >>> run("nag_mom_update", [1, 1], [10, float("nan")], [0, 0], lr=0.1, clip_gradient=5)

@@ -1,4 +1,4 @@
-"""Pad (pad): images made larger at their edges.
+"""Pad (pad): images enlarged at their edges.
 
 [Pad/width] pad_width names, for each axis, how many indices go before and how many after; a negative number
     takes indices away. mode="constant" fills the new places with constant_value.
@@ -21,7 +21,7 @@
 
 [Pad/sides] no axis of the output is empty, and its shape is inferred from data.
 
-[Pad/gradient] an element takes the sum of the heads of the places that show it, added in C order.
+[Pad/gradient] an element takes the sum of the heads of all places that it was copied to, added in C order.
     >>> grad("Pad", [[[[1, 2, 3]]]], mode="edge", pad_width=(0, 0, 0, 0, 0, 0, 2, 1), head=[[[[1, 2, 3, 4, 5, 6]]]])
     [[[[6.0, 4.0, 11.0]]]]
     >>> grad("Pad", [[[[1, 2, 3]]]], mode="reflect", pad_width=(0, 0, 0, 0, 0, 0, 2, 1), head=[[[[1, 2, 3, 4, 5, 6]]]])
@@ -80,17 +80,17 @@ class Geometry(NamedTuple):
     depth: int
     height: int
     width: int
-    out_depth: int
-    out_height: int
-    out_width: int
+    out_d: int
+    out_h: int
+    out_w: int
     front: int
     top: int
     left: int
 
 
 @scalar
-def shown(at, before, side, mode):
-    """The index of data that place ``at`` of a padded axis shows, or -1 for the constant."""
+def source_of(at, before, side, mode):
+    """The index of data that is copied to place ``at`` of a padded axis, or -1 for the constant."""
     index = at - before
     if mode == 0:
         return index if 0 <= index < side else -1
@@ -101,18 +101,18 @@ def shown(at, before, side, mode):
 
 
 def pad(data, out, value, g: Geometry):
-    """out (planes, out_depth, out_height, out_width) shows data (planes, depth, height, width)."""
-    for row in items(g.planes * g.out_depth * g.out_height):
-        slab = row // g.out_height
-        plane = slab // g.out_depth
-        z = shown(slab - plane * g.out_depth, g.front, g.depth, g.mode)
-        y = shown(row - slab * g.out_height, g.top, g.height, g.mode)
-        for c in range(g.out_width):
-            x = shown(c, g.left, g.width, g.mode)
+    """data is (planes, depth, height, width), out (planes, out_d, out_h, out_w)."""
+    for row in items(g.planes * g.out_d * g.out_h):
+        slab = row // g.out_h
+        plane = slab // g.out_d
+        z = source_of(slab - plane * g.out_d, g.front, g.depth, g.mode)
+        y = source_of(row - slab * g.out_h, g.top, g.height, g.mode)
+        for c in range(g.out_w):
+            x = source_of(c, g.left, g.width, g.mode)
             if z < 0 or y < 0 or x < 0:
-                out[row * g.out_width + c] = value
+                out[row * g.out_w + c] = value
             else:
-                out[row * g.out_width + c] = data[((plane * g.depth + z) * g.height + y) * g.width + x]
+                out[row * g.out_w + c] = data[((plane * g.depth + z) * g.height + y) * g.width + x]
 
 
 def unpad(head, d_data, g: Geometry):
@@ -120,13 +120,13 @@ def unpad(head, d_data, g: Geometry):
         start = plane * g.depth * g.height * g.width
         for i in range(g.depth * g.height * g.width):
             d_data[start + i] = 0
-        read = plane * g.out_depth * g.out_height * g.out_width
-        for a in range(g.out_depth):
-            z = shown(a, g.front, g.depth, g.mode)
-            for b in range(g.out_height):
-                y = shown(b, g.top, g.height, g.mode)
-                for c in range(g.out_width):
-                    x = shown(c, g.left, g.width, g.mode)
+        read = plane * g.out_d * g.out_h * g.out_w
+        for a in range(g.out_d):
+            z = source_of(a, g.front, g.depth, g.mode)
+            for b in range(g.out_h):
+                y = source_of(b, g.top, g.height, g.mode)
+                for c in range(g.out_w):
+                    x = source_of(c, g.left, g.width, g.mode)
                     if z >= 0 and y >= 0 and x >= 0:
                         d_data[start + (z * g.height + y) * g.width + x] += head[read]
                     read += 1

@@ -42,7 +42,7 @@
     >>> run("_contrib_Proposal", *twice, [[30, 30, 1]], scales=(1, 1), ratios=(1,), output_score=True, **one)
     ([[0.0, 0.0, 0.0, 15.0, 15.0]], [[0.75]])
 
-[_contrib_Proposal/cycle] when fewer boxes are left than rows, they come again from the first on.
+[_contrib_Proposal/cycle] when fewer boxes are left than rows, the rows repeat them from the first on.
     >>> run("_contrib_Proposal", *twice, [[30, 30, 1]], scales=(1, 1), ratios=(1,), rpn_min_size=0,
     ...     rpn_post_nms_top_n=2)
     [[0.0, 0.0, 0.0, 15.0, 15.0], [0.0, 0.0, 0.0, 15.0, 15.0]]
@@ -131,7 +131,7 @@ def infer_one(p, ins, outs):
 
 
 class Geometry(NamedTuple):
-    batch: int
+    batch_size: int
     anchors: int
     """Anchors of a pixel."""
     height: int
@@ -143,7 +143,7 @@ class Geometry(NamedTuple):
 
 def propose(scores, deltas, info, anchors, boxes, keys, kinds, alive, g: Geometry):
     """Box and score of every anchor of every pixel, in the order image, row, column, anchor."""
-    for i in items(g.batch * g.height * g.width * g.anchors):
+    for i in items(g.batch_size * g.height * g.width * g.anchors):
         pixel, k = i // g.anchors, i % g.anchors
         column, row, b = pixel % g.width, pixel // g.width % g.height, pixel // (g.width * g.height)
         least = info[b * 3 + 2] * g.rpn_min_size

@@ -1,4 +1,4 @@
-"""_contrib_PSROIPooling: regions of feature maps cut into bins, every bin the mean of a channel of its own.
+"""_contrib_PSROIPooling: regions of feature maps cut into bins; every bin is a mean over a channel of its own.
 
 [_contrib_PSROIPooling/bins] a region (image, left, top, right, bottom) is rounded to whole numbers, halves
     away from zero; its pixels, right and bottom ones included, times spatial_scale are cut into pooled_size x
@@ -79,7 +79,7 @@ class Geometry(NamedTuple):
     output_dim: int
     pooled_size: int
     group_size: int
-    batch: int
+    batch_size: int
     channels: int
     height: int
     width: int
@@ -105,7 +105,7 @@ def pool(data, rois, out, scale, g: Geometry):
     bins, group = g.pooled_size, g.group_size
     for item in items(g.regions * g.output_dim * bins * bins):
         i, j, one = item // bins % bins, item % bins, item // (bins * bins * g.output_dim)
-        image = image_of(rois[one * 5], g.batch)
+        image = image_of(rois[one * 5], g.batch_size)
         left = begin_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, j, bins, g.width)
         right = end_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, j, bins, g.width)
         top = begin_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, i, bins, g.height)
@@ -122,15 +122,15 @@ def pool(data, rois, out, scale, g: Geometry):
 
 
 def pool_back(head, rois, d_data, scale, g: Geometry):
-    """One item is one channel of one image, which gathers from the bins that read it."""
+    """One item is one channel of one image; it sums over the bins that read it."""
     bins, group = g.pooled_size, g.group_size
-    for item in items(g.batch * g.channels):
+    for item in items(g.batch_size * g.channels):
         for q in range(item * g.height * g.width, (item + 1) * g.height * g.width):
             d_data[q] = 0
         channel = item % g.channels
         output, row, column = channel // (group * group), channel // group % group, channel % group
         for one in range(g.regions if output < g.output_dim else 0):
-            if image_of(rois[one * 5], g.batch) == item // g.channels:
+            if image_of(rois[one * 5], g.batch_size) == item // g.channels:
                 for place in range(bins * bins):
                     i, j = place // bins, place % bins
                     if i * group // bins == row and j * group // bins == column:

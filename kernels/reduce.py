@@ -27,8 +27,8 @@
     >>> grad("max", [-1, 2, 2]), grad("min", [0, 0, 3])
     ([0.0, 1.0, 1.0], [1.0, 1.0, 0.0])
 
-[reduce/nan] a NaN makes the result NaN; for max and min nobody then gets a gradient. nansum and nanprod leave
-    NaN out, forward and backward.
+[reduce/nan] a NaN makes the result NaN, and the gradient of max and min is then 0 for every element. nansum and
+    nanprod leave NaN out, forward and backward.
     >>> run("max", [1, float("nan"), 2]), grad("max", [1, float("nan"), 2])
     ([nan], [0.0, 0.0, 0.0])
     >>> run("nansum", [1, float("nan"), 2]), grad("nanprod", [5, float("nan"), 7])

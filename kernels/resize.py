@@ -1,4 +1,4 @@
-"""_contrib_AdaptiveAvgPooling2D, _contrib_BilinearResize2D: images brought to another size.
+"""_contrib_AdaptiveAvgPooling2D, _contrib_BilinearResize2D: images resized.
 
 [_contrib_AdaptiveAvgPooling2D/regions] out has output_size, (height, width), one number for both, or 1 x 1 without;
     place i of n along a side of s is the mean of pixels floor(i s / n) to ceil((i + 1) s / n).
@@ -14,7 +14,7 @@
     >>> grad("_contrib_AdaptiveAvgPooling2D", [[[[1, 2, 3]]]], output_size=(1, 2), head=[[[[2, 4]]]])
     [[[[1.0, 3.0, 2.0]]]]
 
-[_contrib_BilinearResize2D/aligned] with align_corners the first and last pixels of both images lie upon each other:
+[_contrib_BilinearResize2D/aligned] with align_corners the first pixels of both images coincide, and so do the last:
     place i of n is at i (s - 1) / (n - 1). Without it, at (i + 0.5) s / n - 0.5, not below 0. The two or four pixels
     around it are weighed by nearness. A side of 1 is made of the first pixel.
     >>> small = [[[[1, 2, 4], [3, 8, 5]]]]
@@ -163,40 +163,40 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (planes, height, width), out (planes, out_height, out_width).
+# data is (planes, height, width), out (planes, out_h, out_w).
 
 
 class Geometry(NamedTuple):
     planes: int
     height: int
     width: int
-    out_height: int
-    out_width: int
+    out_h: int
+    out_w: int
 
 
 def mean_regions(data, out, g: Geometry):
-    for row in items(g.planes * g.out_height):
-        i, plane = row % g.out_height, row // g.out_height
-        top, bottom = i * g.height // g.out_height, ((i + 1) * g.height + g.out_height - 1) // g.out_height
-        for j in range(g.out_width):
-            left, right = j * g.width // g.out_width, ((j + 1) * g.width + g.out_width - 1) // g.out_width
+    for row in items(g.planes * g.out_h):
+        i, plane = row % g.out_h, row // g.out_h
+        top, bottom = i * g.height // g.out_h, ((i + 1) * g.height + g.out_h - 1) // g.out_h
+        for j in range(g.out_w):
+            left, right = j * g.width // g.out_w, ((j + 1) * g.width + g.out_w - 1) // g.out_w
             total = np.float64(0)
             for line in range(plane * g.height + top, plane * g.height + bottom):
                 for at in range(line * g.width + left, line * g.width + right):
                     total += data[at]
-            out[row * g.out_width + j] = total / ((bottom - top) * (right - left))
+            out[row * g.out_w + j] = total / ((bottom - top) * (right - left))
 
 
 def share_regions(head, d_data, g: Geometry):
-    """One item is one pixel, which gathers from the regions that it lies in."""
+    """One item is one pixel, which sums over the regions that hold it."""
     for item in items(g.planes * g.height * g.width):
         x, y, plane = item % g.width, item // g.width % g.height, item // (g.width * g.height)
         total = np.float64(0)
-        for i in range(y * g.out_height // g.height, ((y + 1) * g.out_height + g.height - 1) // g.height):
-            down = ((i + 1) * g.height + g.out_height - 1) // g.out_height - i * g.height // g.out_height
-            for j in range(x * g.out_width // g.width, ((x + 1) * g.out_width + g.width - 1) // g.width):
-                across = ((j + 1) * g.width + g.out_width - 1) // g.out_width - j * g.width // g.out_width
-                total += head[(plane * g.out_height + i) * g.out_width + j] / np.float64(down * across)
+        for i in range(y * g.out_h // g.height, ((y + 1) * g.out_h + g.height - 1) // g.height):
+            down = ((i + 1) * g.height + g.out_h - 1) // g.out_h - i * g.height // g.out_h
+            for j in range(x * g.out_w // g.width, ((x + 1) * g.out_w + g.width - 1) // g.width):
+                across = ((j + 1) * g.width + g.out_w - 1) // g.out_w - j * g.width // g.out_w
+                total += head[(plane * g.out_h + i) * g.out_w + j] / np.float64(down * across)
         d_data[item] = total
 
 
@@ -211,36 +211,36 @@ def place_of(i, side, n, aligned):
 
 
 def stretch(data, out, align_corners, g: Geometry):
-    for row in items(g.planes * g.out_height):
-        y = place_of(row % g.out_height, g.height, g.out_height, align_corners)
+    for row in items(g.planes * g.out_h):
+        y = place_of(row % g.out_h, g.height, g.out_h, align_corners)
         top = min(np.int64(y), g.height - 1)
         lower = y - top
-        upper_line = (row // g.out_height * g.height + top) * g.width
+        upper_line = (row // g.out_h * g.height + top) * g.width
         lower_line = upper_line + (g.width if top < g.height - 1 else 0)
-        for j in range(g.out_width):
-            x = place_of(j, g.width, g.out_width, align_corners)
+        for j in range(g.out_w):
+            x = place_of(j, g.width, g.out_w, align_corners)
             left = min(np.int64(x), g.width - 1)
             right, step = x - left, 1 if left < g.width - 1 else 0
             above = data[upper_line + left] * (1 - right) + data[upper_line + left + step] * right
             below = data[lower_line + left] * (1 - right) + data[lower_line + left + step] * right
-            out[row * g.out_width + j] = above * (1 - lower) + below * lower
+            out[row * g.out_w + j] = above * (1 - lower) + below * lower
 
 
 def stretch_back(head, d_data, align_corners, g: Geometry):
     for plane in items(g.planes):
         for at in range(plane * g.height * g.width, (plane + 1) * g.height * g.width):
             d_data[at] = 0
-        for row in range(plane * g.out_height, (plane + 1) * g.out_height):
-            y = place_of(row % g.out_height, g.height, g.out_height, align_corners)
+        for row in range(plane * g.out_h, (plane + 1) * g.out_h):
+            y = place_of(row % g.out_h, g.height, g.out_h, align_corners)
             top = min(np.int64(y), g.height - 1)
             lower = y - top
             upper_line = (plane * g.height + top) * g.width
             lower_line = upper_line + (g.width if top < g.height - 1 else 0)
-            for j in range(g.out_width):
-                x = place_of(j, g.width, g.out_width, align_corners)
+            for j in range(g.out_w):
+                x = place_of(j, g.width, g.out_w, align_corners)
                 left = min(np.int64(x), g.width - 1)
                 right, step = x - left, 1 if left < g.width - 1 else 0
-                value = head[row * g.out_width + j]
+                value = head[row * g.out_w + j]
                 d_data[upper_line + left] += value * (1 - lower) * (1 - right)
                 d_data[upper_line + left + step] += value * (1 - lower) * right
                 d_data[lower_line + left] += value * lower * (1 - right)

@@ -162,10 +162,10 @@ def by_weights(source, weights, memory, out, rows):
     """out = source . weights^T, which is copied into ``memory`` first where no twin computes the product."""
     side, inner = weights.shape
     if out.dtype != np.float64:
-        PRODUCT(source, weights, out, *product_of(rows, inner, side, transpose_b=True))
+        PRODUCT(source, weights, out, product_of(rows, inner, side, transpose_b=True))
         return
     TURN(weights, memory, inner, side, 1, inner)
-    PRODUCT(source, memory, out, *product_of(rows, inner, side))
+    PRODUCT(source, memory, out, product_of(rows, inner, side))
 
 
 # --- the operator -------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""SignSGD and Signum: steps of one length along every axis, towards the sign of the gradient or of its momentum.
+"""SignSGD and Signum: every element of a weight moves by the same length, against the sign of gradient or momentum.
 
 J. Bernstein, Y.-X. Wang, K. Azizzadenesheli, A. Anandkumar (2018): signSGD: compressed optimisation for non-convex
 problems.

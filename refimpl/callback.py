@@ -84,8 +84,8 @@ class Speedometer:
     Args:
         batch_size: samples in a batch.
         frequent: batches between two lines.
-        auto_reset: let each line speak of the batches since the line before; otherwise of all batches
-            of the epoch.
+        auto_reset: whether a line counts only the batches since the last line; otherwise it counts all batches of
+            the epoch.
 
     Raises:
         ValueError: ``frequent`` is less than 1.

@@ -19,12 +19,16 @@ import re
 import sys
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Container
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+from tests.meta.imports import imports  # noqa: E402
+
 FILE = Path("ARCHITECTURE.md")
 BEGIN, END = "<!-- python spec/picture.py writes from here -->", "<!-- to here -->"
 PAGES = "pages"
@@ -43,31 +47,8 @@ class Parts(NamedTuple):
     said: dict[str, str]
 
 
-@cache
 def _parsed(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
-
-
-def _imports(body: Iterable[ast.AST], *, inside: bool = False) -> Iterator[tuple[ast.ImportFrom, bool]]:
-    """(relative import, whether it stands inside a function) among statements, those for types alone left out."""
-    for node in body:
-        if isinstance(node, ast.ImportFrom) and node.level:
-            yield node, inside
-        elif isinstance(node, (ast.stmt, ast.excepthandler, ast.match_case)):
-            below: Iterable[ast.AST] = ast.iter_child_nodes(node)
-            if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id.endswith("TYPE_CHECKING"):
-                below = node.orelse
-            is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-            yield from _imports(below, inside=inside or is_function)
-
-
-def _imported(file: Path, root: Path) -> Iterator[tuple[str, bool]]:
-    """(part, whether the import stands inside a function) for each relative import of a file."""
-    folder = file.relative_to(root).parent.parts
-    for node, inside in _imports(_parsed(file).body):
-        path = (*folder[: len(folder) - node.level + 1], *(node.module or "").split("."))
-        for name in [path[0]] if path[0] else [alias.name for alias in node.names]:
-            yield name, inside
 
 
 def _said(file: Path) -> str:
@@ -85,6 +66,15 @@ def _reached(edges: Edges, part: str) -> set[str]:
     return found
 
 
+def _part(module: str, package: str, names: Container[str]) -> str:
+    """The part that a module belongs to; none for another package, and for the package itself."""
+    first, _, rest = module.partition(".")
+    if first != package or not rest:
+        return ""
+    name = rest.partition(".")[0]
+    return name if name in names else PAGES if PAGES in names else ""
+
+
 def parts(root: Path) -> Parts:
     """The parts of ``refimpl/`` or ``kernels/``."""
     pages = root.name == "kernels"
@@ -97,17 +87,10 @@ def parts(root: Path) -> Parts:
             place[path.stem], names[path.stem] = path.name, _said(path)
     below: Edges = {name: set() for name in names}
     later: Edges = defaultdict(set)
-    for file in sorted(root.rglob("*.py")):
-        within = file.relative_to(root).parts
-        here = within[0].removesuffix(".py")
-        if here not in names and pages:
-            here = PAGES
-        if here not in names:
-            continue  # the package itself, and where Git made no link, the file kernels
-        for name, inside in _imported(file, root):
-            there = PAGES if pages and name not in names else name
-            if there in names and there != here:
-                (later if inside else below)[here].add(there)
+    for each in imports(root):
+        here, there = (_part(module, root.name, names) for module in (each.source, each.target))
+        if here and there and here != there:
+            (later if each.function else below)[here].add(there)
     up: Edges = {}
     for here in sorted(later):
         for there in sorted(later[here] - below[here]):

@@ -6,9 +6,10 @@ The last two axes of an array hold matrices, the axes before them number those.
 
 [linalg/rank] matrices have two axes or more.
 
-[linalg/square] for an inverse, a determinant, eigenvalues or a triangle the matrices are square.
+[linalg/square] matrices whose inverse, determinant, eigenvalues or triangle is asked for are square.
 
-[linalg/shape] the output has the shape that follows from the inputs, and tells an unknown input of the same shape.
+[linalg/shape] the shape of the output follows from those of the inputs. A known output tells the shape of an unknown
+input, where both have the same one.
 
 Formulas of gradients are those of Seeger, Hetzel, Dai, Meissner and Lawrence, Auto-Differentiating Linear Algebra
 (2017), and of Giles, Collected Matrix Derivative Results for Forward and Reverse Mode Algorithmic Differentiation
@@ -22,10 +23,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..foundation import Buffer, Loop, agree, allocate, either, items, merge, refusal, require, same_type, scalar
-from ..fully_connected import PRODUCT
+from ..fully_connected import PRODUCT, Product
 
 LARGE = 32**3
-"""From so many products on, the tuned matrix product is worth a call of its own."""
+"""A product of matrices that adds up as many terms, or more, is one call of the tuned matrix product."""
 
 
 # --- shapes and types ---------------------------------------------------------------------------
@@ -186,7 +187,7 @@ def keep_lower(x, count, n, alpha):
                 x[item * n + j] = 0
 
 
-def add_turned(x, out, count, n):
+def add_transposed(x, out, count, n):
     """out = x + its transpose."""
     for item in items(count * n):
         g, i = item // n, item % n
@@ -210,7 +211,7 @@ def identity(out, count, n):
 
 PRODUCTS, SCALE, ADD_SCALED = Loop(products), Loop(scale), Loop(add_scaled)
 TRIANGLE_TIMES, TRIANGLE_SOLVE = Loop(triangle_times), Loop(triangle_solve)
-KEEP_LOWER, ADD_TURNED, MIRROR, IDENTITY = Loop(keep_lower), Loop(add_turned), Loop(mirror), Loop(identity)
+KEEP_LOWER, ADD_TRANSPOSED, MIRROR, IDENTITY = Loop(keep_lower), Loop(add_transposed), Loop(mirror), Loop(identity)
 
 
 # --- calling them -------------------------------------------------------------------------------
@@ -250,9 +251,9 @@ def multiply(left, right, out, alpha=1.0):
     n, k, m = a.rows, a.columns, b.columns
     count = out.buffer.size // max(n * m, 1)
     if n * m * k >= LARGE and c.middle == 1 and out.buffer.dtype == np.float32:
+        product = Product(n, m, k, a.row_step, a.column_step, b.row_step, b.column_step)
         for g in range(count):
-            pieces = (piece(each.buffer, g * each.layout.size) for each in (left, right, out))
-            PRODUCT(*pieces, n, m, k, a.row_step, a.column_step, b.row_step, b.column_step)
+            PRODUCT(*(piece(each.buffer, g * each.layout.size) for each in (left, right, out)), product)
         if alpha != 1:
             SCALE(out.buffer, out.buffer.size, float(alpha))
         return
@@ -291,9 +292,9 @@ def per_matrix(like, kind=np.int64):
     return allocate((prod(like.shape[:-2]),), np.dtype(kind), like.device)
 
 
-def complain(clause, reports, what, mend):
-    """Refuse when a loop reported a row (counted from 1) for any matrix: what it is, and what would mend it."""
+def refuse_reported(clause, reports, what, advice):
+    """Refuse when a loop reported a row, counted from 1, of any matrix: ``what`` is wrong with it, and ``advice``."""
     found = reports.to_numpy()
     if found.any():
         number = int(np.flatnonzero(found)[0])
-        raise refusal(clause, f"matrix {number} of the batch {what} (row {int(found[number]) - 1}); {mend}")
+        raise refusal(clause, f"matrix {number} of the batch {what} (row {int(found[number]) - 1}); {advice}")

@@ -145,7 +145,7 @@ class Backward:
     def input_gradient(self, at, weights, below):
         """What one direction sends to the input of its layer, which all directions of the layer share."""
         target = self.memory["other"] if at.way else below
-        PRODUCT(self.memory["d_x"], weights.w, target, *product_of(self.rows, self.side, at.columns))
+        PRODUCT(self.memory["d_x"], weights.w, target, product_of(self.rows, self.side, at.columns))
         if at.way:
             ADD(target, below, self.rows * at.columns)
 
@@ -154,10 +154,10 @@ class Backward:
         memory, rows, side = self.memory, self.rows, self.side
         d_x, d_h = (memory[name] for name in ("d_x", "d_h" if self.p.mode == "gru" else "d_x"))
         for slopes, read, target in ((d_x, source, into.w), (d_h, memory["before"], into.r)):
-            PRODUCT(slopes, read, target, *product_of(side, rows, target.shape[1], transpose_a=True))
+            PRODUCT(slopes, read, target, product_of(side, rows, target.shape[1], transpose_a=True))
         SUM_ROWS(d_x, into.b, rows, side)
         SUM_ROWS(d_h, into.c, rows, side)
         if into.p is not None:
             HIDDEN_OF(memory["curve"], row(self.has["gates"], index), memory["hidden"], cells)
             projected = product_of(self.s.out, rows, self.s.size, transpose_a=True)
-            PRODUCT(memory["total"], memory["hidden"], into.p, *projected)
+            PRODUCT(memory["total"], memory["hidden"], into.p, projected)

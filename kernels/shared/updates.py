@@ -34,7 +34,7 @@ def numbers(kind, *values):
 
 
 def bound(kind, limit):
-    """A limit of which negative numbers mean that there is none, of the type ``kind`` of what it limits."""
+    """The limit as a number of type ``kind``; infinity where it is negative, which means that nothing is limited."""
     return kind("inf") if limit < 0 else kind(np.float32(limit))
 
 

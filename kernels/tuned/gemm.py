@@ -95,15 +95,10 @@ def multiply_tiles(a, b, out, g: Product, panel, edge, rows, blocks):
 
 
 @twin
-def product(
-    a: Buffer, b: Buffer, out: Buffer, n: int, m: int, k: int,
-    a_row: int, a_step: int, b_row: int, b_step: int,
-) -> None:  # fmt: skip
-    """out (n, m) = a . b, with a[i, t] at ``i a_row + t a_step`` and b[t, j] at ``t b_row + j b_step``."""
-    rows, blocks = tile_for(m)
+def product(a: Buffer, b: Buffer, out: Buffer, g: Product) -> None:
+    """out (n, m) = a . b."""
+    rows, blocks = tile_for(g.m)
     width = 8 * len(blocks)
     panel = workspace("panel", DEPTH * width)
     edge = workspace("edge", len(rows) * width)
-    multiply_tiles(
-        a.flat, b.flat, out.flat, (n, m, k, a_row, a_step, b_row, b_step), panel, edge, rows, blocks
-    )
+    multiply_tiles(a.flat, b.flat, out.flat, tuple(g), panel, edge, rows, blocks)

@@ -290,9 +290,15 @@ def _spend(graph: TapeGraph) -> None:
 def backward(
     heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True
 ) -> None:
-    """Gradients of ``heads`` (weighted by ``head_grads``, ones by default) into the arrays of all variables.
+    """Gradients of ``heads`` into the arrays of all variables.
 
     Variables that the heads do not depend on keep the gradients they had.
+
+    Args:
+        heads: an array, or a list of arrays, computed while recording.
+        head_grads: their weights, arrays of the same shapes; None, alone or in the list, for ones.
+        retain_graph: keep what was recorded, so that it can be differentiated again.
+        train_mode: whether operators such as Dropout run as in training.
 
     Raises:
         MXNetError: a head is not on the tape, its computation was differentiated before without
@@ -323,8 +329,13 @@ def grad(
 ) -> list[NDArray]:
     """Gradients of ``heads`` with respect to ``variables``, returned in new arrays, one per variable.
 
-    With ``create_graph`` the gradients are on the tape themselves and can be differentiated again; that keeps
-    the graph too unless ``retain_graph`` says otherwise.
+    Args:
+        heads: an array, or a list of arrays, computed while recording.
+        variables: an array, or a list of arrays, with a gradient attached.
+        head_grads: the weights of the heads, as for :func:`backward`.
+        retain_graph: keep what was recorded; None for the value of ``create_graph``.
+        create_graph: put the gradients on the tape, so that they can be differentiated again.
+        train_mode: whether operators such as Dropout run as in training.
 
     Raises:
         MXNetError: as :func:`backward`; or a variable was never marked, or the heads do not depend on it.

@@ -14,6 +14,7 @@ from ..base import _as_list, decides, refusal
 from ..context import cpu
 from ..initializer import Uniform
 from ..io import DataBatch, DataDesc
+from ..io.iterator import Batches
 from ..model import BatchEndParam
 from ..ndarray import NDArray
 from .batches import first
@@ -56,7 +57,7 @@ class BaseModule:
 
     @decides("Module/score-counts-padding")
     def score(
-        self, eval_data: Any, eval_metric: Any, num_batch: int | None = None,
+        self, eval_data: Batches, eval_metric: Any, num_batch: int | None = None,
         batch_end_callback: Any = None, score_end_callback: Any = None, reset: bool = True,
         epoch: int = 0, sparse_row_id_fn: Callable | None = None,
     ) -> list[tuple[str, float]]:
@@ -169,7 +170,7 @@ class BaseModule:
 
     @decides("Module/fit")
     def fit(
-        self, train_data: Any, eval_data: Any = None, eval_metric: Any = "acc",
+        self, train_data: Batches, eval_data: Batches | None = None, eval_metric: Any = "acc",
         epoch_end_callback: Any = None, batch_end_callback: Any = None, kvstore: Any = "local",
         optimizer: Any = "sgd", optimizer_params: Any = (("learning_rate", 0.01),),
         eval_end_callback: Any = None, eval_batch_end_callback: Any = None,

@@ -24,7 +24,11 @@ def arange(
     start: float, stop: float | None = None, step: float = 1.0, repeat: int = 1,
     infer_range: bool = False, ctx: _Any = None, dtype: _Any = "float32",
 ) -> NDArray:
-    """Evenly spaced values from ``start`` up to (not including) ``stop``, each ``repeat`` times."""
+    """Evenly spaced values from ``start`` up to (not including) ``stop``, each ``repeat`` times.
+
+    ``step`` lies between two values. With ``infer_range`` the end follows from the shape that is asked for. ``ctx``
+    and ``dtype`` are those of the result.
+    """
     return operators.call(
         "_arange", start=start, stop=stop, step=step, repeat=repeat, infer_range=infer_range,
         ctx=ctx, dtype=operators.dtype_of(dtype).name,

@@ -34,6 +34,7 @@ def rand_zipfian(
 ) -> tuple[NDArray, NDArray, NDArray]:
     """Draw candidate classes for a sampled softmax: class c comes with probability ln((c+2)/(c+1)) / ln(range_max+1).
 
+    ``range_max`` is the number of classes, ``ctx`` the context to draw on (default the current one).
     Returns the ``num_sampled`` classes drawn (int64, repetitions included), and how often each of
     ``true_classes`` and each class drawn is expected among them (float64).
     """

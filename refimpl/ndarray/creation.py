@@ -17,7 +17,7 @@ from .ndarray import NDArray, array, empty
 
 
 def full(shape: Any, val: Any, ctx: Context | None = None, dtype: Any = None, out: Any = None) -> NDArray:
-    """An array filled with ``val``."""
+    """An array of ``shape`` filled with ``val``, on ``ctx`` and of ``dtype``; or ``out``, filled with it."""
     made = out if out is not None else empty(shape, ctx, dtype)
     if out is None and isinstance(val, numeric_types):
         made.handle.fill(val)  # type: ignore[arg-type]  # any number
@@ -52,7 +52,10 @@ def waitall() -> None:
 def eye(
     N: int, M: int = 0, k: int = 0, ctx: Context | None = None, dtype: Any = None, **kwargs: Any  # noqa: N803  # MXNet's
 ) -> NDArray:
-    """Ones on diagonal ``k`` of ``N`` rows and ``M`` columns (0: as many), zeros elsewhere; float32 unless told."""
+    """Ones on diagonal ``k`` of ``N`` rows and ``M`` columns (0: as many), zeros elsewhere.
+
+    ``ctx`` is the context of the result, ``dtype`` its type (default float32).
+    """
     kind = "float32" if dtype is None else dtype_of(dtype).name
     return operators.call("_eye", N=N, M=M, k=k, ctx=ctx, dtype=kind, **kwargs)
 
@@ -61,7 +64,10 @@ def linspace(
     start: float, stop: float, num: int, endpoint: bool = True, ctx: Context | None = None,
     dtype: Any = "float32",
 ) -> NDArray:
-    """``num`` numbers evenly apart from ``start`` to ``stop``, which is left out unless ``endpoint``."""
+    """``num`` numbers evenly apart from ``start`` to ``stop``, which is left out unless ``endpoint``.
+
+    ``ctx`` and ``dtype`` are those of the result.
+    """
     return operators.call(
         "_linspace", start=start, stop=stop, num=num, endpoint=endpoint, ctx=ctx,
         dtype=dtype_of(dtype).name,

@@ -125,10 +125,8 @@ class NDArray(ArrayMethods):
             ValueError: the array does not have exactly one element.
         """
         if self.size != 1:
-            raise refusal(
-                "NDArray/asscalar", f"The current array is not a scalar, its shape is {self.shape}",
-                ValueError,
-            )
+            message = f"The current array is not a scalar, its shape is {self.shape}"
+            raise refusal("NDArray/asscalar", message, ValueError)
         return self.asnumpy().reshape(-1)[0]
 
     def wait_to_read(self) -> None:
@@ -323,9 +321,8 @@ class NDArray(ArrayMethods):
         """The memory as a NumPy array, shared."""
         memory = self._data
         if memory.device != "cpu":
-            raise refusal(
-                "NDArray/dlpack", f"DLPack is offered for arrays on the CPU, this one is on {self._ctx}", ValueError
-            )
+            message = f"DLPack is offered for arrays on the CPU, this one is on {self._ctx}"
+            raise refusal("NDArray/dlpack", message, ValueError)
         return memory.flat.reshape(memory.shape)
 
     def __dlpack__(self, **kwargs: Any) -> Any:
@@ -346,8 +343,7 @@ class NDArray(ArrayMethods):
 
     @decides("NDArray/pickle")
     def __reduce__(self) -> tuple:
-        place = (self._ctx.device_type, self._ctx.device_id)
-        return (_unpickled, (self.asnumpy(), place))
+        return (_unpickled, (self.asnumpy(), (self._ctx.device_type, self._ctx.device_id)))
 
     # --- operators ---------------------------------------------------------------------------------
     # Methods that are an operator and nothing else, such as ``sum``, are set on the class below.
@@ -357,11 +353,11 @@ class NDArray(ArrayMethods):
         return rearranging.split_v2(self, *args, **kwargs)
 
     def slice_assign(self, rhs: NDArray, begin: Any, end: Any, step: Any = ()) -> NDArray:
-        """Replace the part from ``begin`` to ``end`` by ``rhs``, in place; returns this array."""
+        """Replace the part from ``begin`` to ``end``, every ``step``, by ``rhs``, in place; returns this array."""
         return operators.call("_slice_assign", self, rhs, begin=begin, end=end, step=step, out=self)
 
     def slice_assign_scalar(self, value: float, begin: Any, end: Any, step: Any = ()) -> NDArray:
-        """Replace the part from ``begin`` to ``end`` by a number, in place; returns this array."""
+        """Replace the part from ``begin`` to ``end``, every ``step``, by the number ``value``; returns this array."""
         return operators.call(
             "_slice_assign_scalar", self, scalar=value, begin=begin, end=end, step=step, out=self
         )
@@ -448,7 +444,7 @@ methods.install(NDArray, operators.make_function)
 def empty(
     shape: int | Sequence[int], ctx: Context | None = None, dtype: Any = None, stype: str | None = None
 ) -> NDArray:
-    """An array of ``shape`` with unspecified content (zeros when ``stype`` is "row_sparse" or "csr").
+    """An array of ``shape`` and ``dtype`` with unspecified content (zeros when ``stype`` is "row_sparse" or "csr").
 
     Raises:
         MXNetError: ``shape`` is not made of whole numbers, or ``ctx`` is no Context.
@@ -484,10 +480,8 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
             if values.dtype.kind in "OUS":
                 raise TypeError
         except (TypeError, ValueError):
-            raise refusal(
-                "NDArray/source", "source_array must be array like, with equal lengths at every level",
-                TypeError,
-            ) from None
+            message = "source_array must be array like, with equal lengths at every level"
+            raise refusal("NDArray/source", message, TypeError) from None
         kind = dtype_of(dtype if dtype is not None else np.float32)
         place = ctx if ctx is not None else current_context()
     made = empty(values.shape, place, kind)

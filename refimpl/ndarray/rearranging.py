@@ -50,6 +50,7 @@ def split_v2(
 ) -> NDArray | list[NDArray]:
     """Cut ``ary`` along ``axis`` into a number of equal parts, or before each of a tuple of indices.
 
+    ``indices_or_sections`` is that number or that tuple. With ``squeeze_axis`` parts of length 1 lose the axis.
     Returns a list of arrays, or the only one.
 
     Raises:

@@ -133,11 +133,11 @@ def calls(op: Op, example: str) -> bool:
 
 
 def _named_after(clause: Clause, op: Op) -> bool:
-    """Whether a clause bears an operator's name, as room or as slug: [stack/axis], [random/uniform]."""
-    room, _, slug = clause.name.partition("/")
+    """Whether a clause bears an operator's name, as subject or as slug: [stack/axis], [random/uniform]."""
+    subject, _, slug = clause.name.partition("/")
     slug = slug.replace("-", "_")
     short = op.name.removeprefix("_random").removeprefix("_sample").removeprefix("_")
-    return room in own_names(op) or slug in (*own_names(op), short)
+    return subject in own_names(op) or slug in (*own_names(op), short)
 
 
 def concerns(op: Op, clause: Clause) -> bool:

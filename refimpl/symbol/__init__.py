@@ -79,7 +79,14 @@ def ones(shape: _Any, dtype: _Any = "float32", **kwargs: _Any) -> Symbol:
 
 
 def full(shape: _Any, val: float, dtype: _Any = "float32", **kwargs: _Any) -> Symbol:
-    """A symbol filled with ``val``."""
+    """A symbol filled with ``val``.
+
+    Args:
+        shape: the shape.
+        val: the number.
+        dtype: the type of the elements.
+        **kwargs: ``name`` and ``attr`` of the node.
+    """
     return _internal._full(shape=shape, value=val, dtype=dtype, **kwargs)
 
 
@@ -87,14 +94,32 @@ def arange(
     start: float, stop: float | None = None, step: float = 1.0, repeat: int = 1,
     infer_range: bool = False, name: str | None = None, dtype: _Any = "float32",
 ) -> Symbol:
-    """A symbol of evenly spaced values."""
+    """A symbol of evenly spaced values.
+
+    Args:
+        start: the first number, or the bound of 0, 1, 2 ... where it is the only one.
+        stop: the bound that no number reaches.
+        step: the distance between two numbers.
+        repeat: how often each number comes.
+        infer_range: infer ``stop`` from the shape that is wanted.
+        name: the node's name; None for an automatic one.
+        dtype: the type of the numbers.
+    """
     return _internal._arange(
         start=start, stop=stop, step=step, repeat=repeat, infer_range=infer_range, name=name, dtype=dtype,
     )
 
 
 def eye(N: int, M: int = 0, k: int = 0, dtype: _Any = None, **kwargs: _Any) -> Symbol:  # noqa: N803  # MXNet's names
-    """A symbol of ones on diagonal ``k`` of ``N`` rows and ``M`` columns (0: as many), zeros elsewhere."""
+    """A symbol of ones on diagonal ``k`` of ``N`` rows and ``M`` columns (0: as many), zeros elsewhere.
+
+    Args:
+        N: the number of rows.
+        M: the number of columns; 0 for as many as rows.
+        k: the diagonal: 0 is the main one, larger ones lie above it.
+        dtype: the type of the elements; None for float32.
+        **kwargs: ``name`` and ``attr`` of the node.
+    """
     dtype = "float32" if dtype is None else dtype
     return _internal._eye(N=N, M=M, k=k, dtype=dtype, **kwargs)
 
@@ -102,7 +127,16 @@ def eye(N: int, M: int = 0, k: int = 0, dtype: _Any = None, **kwargs: _Any) -> S
 def linspace(
     start: float, stop: float, num: int, endpoint: bool = True, name: str | None = None, dtype: _Any = None
 ) -> Symbol:
-    """A symbol of ``num`` numbers evenly apart from ``start`` to ``stop``, which is left out unless ``endpoint``."""
+    """A symbol of ``num`` numbers evenly apart from ``start`` to ``stop``, which is left out unless ``endpoint``.
+
+    Args:
+        start: the first number.
+        stop: the end of the interval.
+        num: how many numbers.
+        endpoint: whether ``stop`` is one of them.
+        name: the node's name; None for an automatic one.
+        dtype: the type of the numbers; None for float32.
+    """
     return _internal._linspace(
         start=start, stop=stop, num=num, endpoint=endpoint, name=name, dtype="float32" if dtype is None else dtype,
     )
@@ -112,6 +146,12 @@ def histogram(
     a: Symbol, bins: int | Symbol = 10, range: tuple[float, float] | None = None, **kwargs: _Any  # noqa: A002  # MXNet's
 ) -> Symbol:
     """How many elements lie in each bin, and the edges of the bins: those of ``bins``, or that many in ``range``.
+
+    Args:
+        a: the elements.
+        bins: how many bins of equal width, or a symbol of their edges.
+        range: the ends of the first and the last bin, for a number of bins.
+        **kwargs: ``name`` and ``attr`` of the node.
 
     Raises:
         ValueError: ``bins`` is neither a whole number nor a Symbol, or a number without a range.
@@ -128,6 +168,12 @@ def histogram(
 
 def split_v2(ary: Symbol, indices_or_sections: _Any, axis: int = 0, squeeze_axis: bool = False) -> Symbol:
     """A symbol cut along ``axis`` into a number of parts, or before each of the given indices.
+
+    Args:
+        ary: the symbol.
+        indices_or_sections: a number of equal parts, or the indices at which parts begin.
+        axis: the axis that is cut.
+        squeeze_axis: whether parts of side 1 lose that axis.
 
     Raises:
         ValueError: ``indices_or_sections`` is neither a number nor a tuple of numbers.

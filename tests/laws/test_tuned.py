@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from refimpl.kernels import activation, batch_norm, convolution, fully_connected, get, pooling, softmax
 from refimpl.kernels.foundation import LOOPS, Buffer, buffer, plain_kernels
 from refimpl.kernels.foundation.loop import _CHOICE
-from refimpl.kernels.shared import rnn_products
-from refimpl.kernels.tuned import convolution_rows, kernel
+from refimpl.kernels.shared import pooling_windows, rnn_products
+from refimpl.kernels.tuned import kernel
 
 from . import protected
 
@@ -111,7 +111,7 @@ def strides(n, m, k, turned):
        st.booleans(), SEEDS)
 def test_product(n, m, k, turn_a, turn_b, seed):
     """Every way of storing the operands, across the ends of tiles and panels."""
-    numbers = (n, m, k, *strides(n, m, k, (turn_a, turn_b)))
+    numbers = (fully_connected.Product(n, m, k, *strides(n, m, k, (turn_a, turn_b))),)
     agrees(fully_connected.PRODUCT, normal, seed, [(n * k,), (k * m,)], (n, m), numbers, k)
 
 
@@ -135,7 +135,7 @@ def test_product_of_a_part():
     """Operands may be parts of larger matrices: only the strides say where rows begin."""
     rng = np.random.default_rng(1)
     a, b = dyadic(rng, (5, 50)), dyadic(rng, (7, 60))
-    got = called(fully_connected.PRODUCT, [a, b], (5, 33), (5, 33, 7, 50, 2, 60, 1))
+    got = called(fully_connected.PRODUCT, [a, b], (5, 33), (fully_connected.Product(5, 33, 7, 50, 2, 60, 1),))
     np.testing.assert_array_equal(got, a[:, 0:14:2] @ b[:, :33])
 
 
@@ -144,7 +144,7 @@ def test_special_values_stay_in_their_row_and_column(special):
     rng = np.random.default_rng(2)
     a, b = np.abs(dyadic(rng, (9, 20))) + 1, np.abs(dyadic(rng, (20, 21))) + 1
     a[4, 7], b[3, 20] = special, special
-    got = called(fully_connected.PRODUCT, [a, b], (9, 21), (9, 21, 20, 20, 1, 21, 1))
+    got = called(fully_connected.PRODUCT, [a, b], (9, 21), (fully_connected.Product(9, 21, 20, 20, 1, 21, 1),))
     expected = np.zeros((9, 21), bool)
     expected[4, :] = expected[:, 20] = True
     np.testing.assert_array_equal(~np.isfinite(got), expected)
@@ -199,34 +199,6 @@ def test_convolution_gradient_by_weight(geometry, seed):
     numbers = (convolution.geometry(p, data, out),)
     products = out[0] * int(np.prod(out[2:]))
     agrees(convolution.GATHER_WEIGHT, normal, seed, [out, data], weight, numbers, products)
-
-
-BY_ROWS = {
-    convolution.CONVOLVE: convolution_rows.convolve_rows,
-    convolution.SEND_BACK: convolution_rows.send_back_rows,
-    convolution.GATHER_WEIGHT: convolution_rows.gather_weight_rows,
-}
-
-
-@given(geometries(), st.sampled_from([np.float32, np.float64]), st.sampled_from([0.25, np.inf, np.nan]), SEEDS)
-def test_rows_have_the_bits_of_the_plain_loops(geometry, dtype, special, seed):
-    """What tiles decline is summed in the plain loop's order: doubles, and where there are few filters."""
-    rng = np.random.default_rng(seed)
-    for loop, shapes, out, numbers in three_loops(*geometry):
-        inputs = [normal(rng, shape) for shape in shapes]
-        for values in inputs:
-            values.reshape(-1)[-1] = special
-        expected = plainly(loop, inputs, out, numbers, dtype)
-
-        def by_rows(*buffers, loop=loop):
-            *arrays, g = buffers
-            BY_ROWS[loop](*(array.flat for array in arrays), tuple(g))
-
-        for twin in (by_rows, loop) if dtype == np.float64 else (by_rows,):
-            got = called(twin, inputs, out, numbers, dtype)
-            np.testing.assert_array_equal(got, expected, str(loop))
-            number = ~np.isnan(expected)
-            np.testing.assert_array_equal(np.signbit(got[number]), np.signbit(expected[number]), str(loop))
 
 
 # As in networks: (data, kernel, filters, stride, pad). The gradient by data of the first two scatters.
@@ -319,7 +291,8 @@ def test_way_back_through_maxima(planes, width, height, seed):
     values = np.array([-np.inf, -2, 0, 1, 2, np.inf, np.nan], np.float32)
     data = values[rng.integers(0, len(values), (planes, height, width))]
     head = dyadic(rng, (planes, height // 2, width // 2))
-    numbers = (height, width, height // 2, width // 2, planes, float(np.finfo(np.float32).min))
+    g = pooling_windows.Geometry(planes, 1, height, width, 1, height // 2, width // 2, average=0)
+    numbers = (float(np.finfo(np.float32).min), g)
     call = (pooling.MAX_PAIRS_BACK, [head, data], data.shape, numbers)
     np.testing.assert_array_equal(called(*call), plainly(*call))
 
@@ -386,7 +359,7 @@ def test_threads_do_not_disturb_each_other():
             work.append((loop, [normal(rng, s).astype(np.float32) for s in ins], out, numbers))
     work.append((
         fully_connected.PRODUCT, [normal(rng, (70, 500)), normal(rng, (500, 90))], (70, 90),
-        (70, 90, 500, 500, 1, 90, 1),
+        (fully_connected.Product(70, 90, 500, 500, 1, 90, 1),),
     ))
     alone = [called(*call) for call in work]
     found: dict[int, list[np.ndarray]] = {0: [], 1: []}

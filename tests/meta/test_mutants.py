@@ -70,10 +70,10 @@ def test_a_refusal_for_another_reason_is_noticed() -> None:
         )
 
 
-def _forgets_the_last_item(head, d_data, count, rows, length, rank, sides, steps, step):  # type: ignore[no-untyped-def]  # a loop, as on pages
-    for r in items(rows - 1):
-        for c in range(length):
-            d_data[r * length + c] = head[0] / count
+def _forgets_the_last_item(head, d_data, count, sides, steps, g):  # type: ignore[no-untyped-def]  # a loop, as on pages
+    for r in items(g.rows - 1):
+        for c in range(g.length):
+            d_data[r * g.length + c] = head[0] / count
 
 
 def _off_by_a_little(head: Buffer, d_data: Buffer, *rest: object) -> None:

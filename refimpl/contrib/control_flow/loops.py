@@ -11,7 +11,7 @@ from ...executor.memory_pool import part
 from ...kernels.foundation import Buffer, NoParams, allocate, get
 from ...kernels.foundation import run as runner
 from .bodies import Body, Derived
-from .parameters import Use
+from .parameters import GraphUse
 
 
 class Pair(NamedTuple):
@@ -21,7 +21,7 @@ class Pair(NamedTuple):
     inner: int
 
 
-class Layout(NamedTuple):
+class LoopLayout(NamedTuple):
     """How a loop feeds its body: ``data`` row by row, ``states`` from step to step, ``rest`` as they are.
 
     The body's outputs are ``rows`` outputs of the step, then the next states.
@@ -40,8 +40,15 @@ def row_of(array: Buffer, index: int) -> Buffer:
     return part(array, index * prod(shape) * array.dtype.itemsize, array.dtype, shape)
 
 
-def step_inputs(layout: Layout, inputs: Sequence[Buffer], states: Sequence[Buffer], step: int) -> list[Buffer]:
-    """What the body reads in one step."""
+def step_inputs(layout: LoopLayout, inputs: Sequence[Buffer], states: Sequence[Buffer], step: int) -> list[Buffer]:
+    """What the body reads in one step.
+
+    Args:
+        layout: how the loop feeds its body.
+        inputs: the inputs of the node.
+        states: the states at the beginning of the step.
+        step: the number of the step.
+    """
     reads: list[Any] = [None] * len(layout.body.variables)
     for outer, inner in layout.data:
         reads[inner] = row_of(inputs[outer], step)
@@ -53,9 +60,17 @@ def step_inputs(layout: Layout, inputs: Sequence[Buffer], states: Sequence[Buffe
 
 
 def run_step(
-    p: Use, layout: Layout, inputs: Sequence[Buffer], states: Sequence[Buffer], step: int
+    p: GraphUse, layout: LoopLayout, inputs: Sequence[Buffer], states: Sequence[Buffer], step: int
 ) -> tuple[list[Buffer], list[Buffer]]:
-    """(outputs of the step, next states)."""
+    """Run the body once: (outputs of the step, next states).
+
+    Args:
+        p: the node's parameters, which keep what backward reads.
+        layout: how the loop feeds its body.
+        inputs: the inputs of the node.
+        states: the states at the beginning of the step.
+        step: the number of the step.
+    """
     frame = p.frame(step)
     if frame.heads and not p.remembers:  # the states lie in the frame that is used again
         states = [_copy(state) for state in states]
@@ -69,7 +84,7 @@ def _copy(buffer: Buffer) -> Buffer:
     return made
 
 
-class Sums:
+class GradientAccumulator:
     """Gradients of inputs that are written as the sum of what several steps give, in the order they come."""
 
     def __init__(self, targets: Sequence[Buffer | None]) -> None:
@@ -94,7 +109,7 @@ class Sums:
                 target.fill(0)
 
 
-def _needed(layout: Layout, targets: Sequence[Buffer | None]) -> tuple[set[int], Derived]:
+def _needed(layout: LoopLayout, targets: Sequence[Buffer | None]) -> tuple[set[int], Derived]:
     """Numbers of the states whose gradients have to be known, and the gradient of the body that gives them."""
     wanted = {
         pair.inner for pair in [*layout.data, *layout.states, *layout.rest] if targets[pair.outer] is not None
@@ -121,13 +136,23 @@ def _needed(layout: Layout, targets: Sequence[Buffer | None]) -> tuple[set[int],
 
 @decides("control-flow/gradient")
 def back_in_time(
-    p: Use, layout: Layout, steps: int, heads: Sequence[Buffer], inputs: Sequence[Buffer],
+    p: GraphUse, layout: LoopLayout, steps: int, heads: Sequence[Buffer], inputs: Sequence[Buffer],
     targets: Sequence[Buffer | None], is_train: bool,
 ) -> None:
-    """Gradients of the inputs, from the last step to the first; the frames are those that forward left."""
+    """Gradients of the inputs of a loop, from the last step to the first.
+
+    Args:
+        p: the node's parameters, with the frames that forward left.
+        layout: how the loop feeds its body.
+        steps: how many steps forward ran.
+        heads: the gradients of the node's outputs.
+        inputs: the inputs of the node.
+        targets: where their gradients go, None where one is not wanted.
+        is_train: whether operators run as in training.
+    """
     needed, derived = _needed(layout, targets)
     carried: list[Buffer | None] = list(heads[layout.rows :])
-    sums = Sums(targets)
+    sums = GradientAccumulator(targets)
     for step in reversed(range(steps)):
         states = p.frames[step - 1].heads[layout.rows :] if step else [inputs[pair.outer] for pair in layout.states]
         reads = step_inputs(layout, inputs, states, step)
@@ -150,4 +175,4 @@ def back_in_time(
     sums.finish()
 
 
-__all__ = ["Layout", "Pair", "back_in_time", "row_of", "run_step"]
+__all__ = ["LoopLayout", "Pair", "back_in_time", "row_of", "run_step"]

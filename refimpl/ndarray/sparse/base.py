@@ -27,7 +27,8 @@ class NotSupportedForSparseNDArray(MXNetError):
 class BaseSparseNDArray(NDArray):
     """An array stored as values and the places where they belong; everything else is zero.
 
-    ``_values`` and every index array are dense arrays on one context, the indices int64. Index arrays are replaced,
+    It is made of ``values`` and ``indices`` (dense arrays on one context, the indices int64), which stand for an array
+    of ``shape``; ``ordered`` says that the indices are known to ascend, each once. Index arrays are replaced,
     never written, so two sparse arrays may share them; the values belong to one array alone.
     """
 
@@ -358,10 +359,11 @@ def dense_of(values: np.ndarray, ctx: Context) -> NDArray:
 def from_parts(
     stype: str, shape: Any, data: np.ndarray, indices: Sequence[np.ndarray], ctx: Any = None
 ) -> BaseSparseNDArray:
-    """A sparse array of its parts as NumPy arrays, copied: indices are (rows,), or (indptr, columns) for csr.
+    """A sparse array of storage ``stype`` and of ``shape``, made of its parts as NumPy arrays, which are copied.
 
-    ``ctx`` is a Context or (type, id). Lengths are checked here, the indices themselves by ``check_format`` and by
-    whatever operator first reads them: files and pickles may hold anything.
+    ``data`` holds the stored values; ``indices`` are (rows,), or (indptr, columns) for csr. ``ctx`` is a Context or
+    (type, id). Lengths are checked here, the indices themselves by ``check_format`` and by whatever operator first
+    reads them: files and pickles may hold anything.
 
     Raises:
         MXNetError: the lengths of the parts do not fit each other or the shape.

@@ -69,7 +69,8 @@ def csr_matrix(arg1: Any, shape: Any = None, ctx: Context | None = None, dtype: 
 
     ``arg1`` is ``(data, indices, indptr)``; ``(data, (row, column))``, where values of one place are added;
     ``(rows, columns)``, which stores nothing; or a matrix to convert: a csr array, a sparse matrix of scipy, or
-    anything dense. dtype defaults to that of an array or scipy matrix, and to float32.
+    anything dense. ``shape`` is that of the matrix, by default the smallest that holds every index. ``ctx`` is its
+    context (default the current one). ``dtype`` defaults to that of an array or scipy matrix, and to float32.
 
     Raises:
         ValueError: lengths, ranks or shapes do not fit each other.
@@ -141,7 +142,8 @@ def row_sparse_array(arg1: Any, shape: Any = None, ctx: Context | None = None, d
     """A row_sparse array.
 
     ``arg1`` is ``(data, indices)``, a shape of two sides or more, which stores nothing, or an array to convert: a
-    row_sparse array or anything dense. dtype defaults to that of an array, and to float32.
+    row_sparse array or anything dense. ``shape`` is that of the array, by default the smallest that holds every row.
+    ``ctx`` is its context (default the current one). ``dtype`` defaults to that of an array, and to float32.
 
     Raises:
         ValueError: ranks or shapes do not fit each other.
@@ -179,7 +181,7 @@ def _rows_from_definition(data: Any, indices: Any, shape: Any, ctx: Context | No
 
 
 def zeros(stype: str, shape: Any, ctx: Context | None = None, dtype: Any = None, **kwargs: Any) -> NDArray:
-    """An array of zeros: nothing is stored in row_sparse and csr.
+    """An array of zeros of storage ``stype``, of ``shape``, on ``ctx`` and of ``dtype``; row_sparse and csr store none.
 
     Raises:
         ValueError: there is no such storage.
@@ -191,7 +193,7 @@ def zeros(stype: str, shape: Any, ctx: Context | None = None, dtype: Any = None,
 
 
 def empty(stype: str, shape: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
-    """An array that stores nothing: the same as ``zeros`` of a sparse storage."""
+    """An array of storage ``stype``, of ``shape``, on ``ctx`` and of ``dtype``, that stores nothing: all zeros."""
     return dense_empty(shape, ctx, dtype, classes.sparse_class(stype)._STYPE)
 
 
