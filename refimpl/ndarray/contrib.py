@@ -8,7 +8,7 @@ from typing import Any
 from ..base import decides
 from ..context import current_context
 from ..op_registry import known
-from . import random
+from . import contrib_operators, random
 from .contrib_operators import *  # noqa: F403  # the operators ``_contrib_...``
 from .contrib_updates import (
     adamw_update,
@@ -52,3 +52,4 @@ __all__ = [
     "multi_adamw_update", "multi_lamb_update", "multi_mp_adamw_update", "multi_mp_lamb_update", "rand_zipfian",
     "while_loop",
 ]
+__all__ += contrib_operators.__all__

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..base import decides, refusal
 from ..ndarray.contrib import expected_count
 from ..op_registry import known
-from . import random
+from . import contrib_operators, random
 from .contrib_operators import *  # noqa: F403  # the operators ``_contrib_...``
 from .symbol import Symbol
 
@@ -44,9 +44,12 @@ def boolean_mask(*args: Any, **kwargs: Any) -> Symbol:
     )
 
 
-if TYPE_CHECKING:
-    from ..contrib.control_flow.symbols import cond, foreach, while_loop  # noqa: F401  # put here by that module
-
 globals()["__getattr__"] = known.attributes(__name__, "_contrib_")
 
 __all__ = ["boolean_mask", "rand_zipfian"]
+__all__ += contrib_operators.__all__
+
+if TYPE_CHECKING:  # put here by the module that has them
+    from ..contrib.control_flow.symbols import cond, foreach, while_loop  # noqa: TC004
+
+    __all__ += ["cond", "foreach", "while_loop"]
