@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import refimpl.ndarray.contrib_operators as contrib_operators  # noqa: PLR0402  # what pyright reads in __all__
+
 from ..base import decides
 from ..context import current_context
 from ..op_registry import known
-from . import contrib_operators, random
+from . import random
 from .contrib_operators import *  # noqa: F403  # the operators ``_contrib_...``
 from .contrib_updates import (
     adamw_update,

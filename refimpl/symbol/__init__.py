@@ -217,8 +217,8 @@ pow = power = _two_ways("pow", "pow")  # noqa: A001  # MXNet's name
 globals()["__getattr__"] = _known.attributes(__name__)  # not a def: a type checker would then take any name
 
 __all__ = [
-    "Group", "Symbol", "Variable", "arange", "contrib", "eye", "full", "histogram", "hypot", "image", "linalg",
-    "linspace", "load", "load_json", "maximum", "minimum", "ones", "pow", "power", "random", "sparse", "split_v2", "var",
-    "zeros",
+    "Group", "Symbol", "Variable", "arange", "contrib", "eye", "full", "histogram", "hypot", "image",
+    "linalg", "linspace", "load", "load_json", "maximum", "minimum", "ones", "pow", "power",
+    "random", "sparse", "split_v2", "var", "zeros",
 ]
 __all__ += op.__all__

@@ -8,10 +8,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import refimpl.symbol.contrib_operators as contrib_operators  # noqa: PLR0402  # what pyright reads in __all__
+
 from ..base import decides, refusal
 from ..ndarray.contrib import expected_count
 from ..op_registry import known
-from . import contrib_operators, random
+from . import random
 from .contrib_operators import *  # noqa: F403  # the operators ``_contrib_...``
 from .symbol import Symbol
 
