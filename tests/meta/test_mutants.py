@@ -8,6 +8,7 @@ import pytest
 
 from refimpl.kernels import get, reduce
 from refimpl.kernels.foundation import Buffer, Op, items, plain_kernels
+from refimpl.kernels.foundation.walks import RowSizes
 from tests.laws import laws
 from tests.laws.draws import SeededDraw
 
@@ -70,7 +71,7 @@ def test_a_refusal_for_another_reason_is_noticed() -> None:
         )
 
 
-def _forgets_the_last_item(head, d_data, count, sides, steps, g):  # type: ignore[no-untyped-def]  # a loop, as on pages
+def _forgets_the_last_item(head, d_data, count, sides, steps, g: RowSizes):  # type: ignore[no-untyped-def]  # a loop
     for r in items(g.rows - 1):
         for c in range(g.length):
             d_data[r * g.length + c] = head[0] / count
