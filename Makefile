@@ -42,10 +42,14 @@ prose:  ## run every Python block of the chapters; are the generated files fresh
 	python spec/trace.py --check
 	python spec/rules.py --check
 	python spec/ops.py --check
+	python spec/stubs.py --check
+	python spec/picture.py --check
 
 tables:  ## write the generated files anew
 	python spec/rules.py
 	python spec/ops.py
+	python spec/stubs.py
+	python spec/picture.py
 
 bench:  ## time training here and in other libraries (python -m tests.bench --help)
 	python -m tests.bench

@@ -115,10 +115,8 @@ def backward(p, head, *others, is_train):
     # the first slot is the one that batch_norm.backward borrows
     _, same, inverse = scratch(mean, 2 * channels, channels, channels)
     MOVING_STATISTICS(mean, var, same, inverse, channels, p.eps)
-    batch_norm.backward(
-        plain(p), head, data, gamma, same, inverse, moving_mean, moving_var, d_data, d_gamma, d_beta, None, None,
-        is_train=is_train,
-    )
+    needs, gradients = (data, gamma, same, inverse, moving_mean, moving_var), (d_data, d_gamma, d_beta, None, None)
+    batch_norm.backward(plain(p), head, *needs, *gradients, is_train=is_train)
 
 
 def forward_relu(p, *buffers, is_train):
@@ -131,10 +129,8 @@ def backward_relu(p, head, *others, is_train):
     *_, data, gamma, mean, var, moving_mean, moving_var, out, d_data, d_gamma, d_beta, _, _ = others
     _, kept = scratch(head, 2 * gamma.size, head.size)
     WHERE_POSITIVE(head, out, kept, head.size)
-    batch_norm.backward(
-        p, kept.reshape(head.shape), data, gamma, mean, var, moving_mean, moving_var, d_data, d_gamma, d_beta,
-        None, None, is_train=is_train,
-    )
+    needs, gradients = (data, gamma, mean, var, moving_mean, moving_var), (d_data, d_gamma, d_beta, None, None)
+    batch_norm.backward(p, kept.reshape(head.shape), *needs, *gradients, is_train=is_train)
 
 
 def cases(draw):

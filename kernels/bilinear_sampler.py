@@ -125,7 +125,15 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (n, channels, height, width), grid (n, 2, high, wide), places = high * wide.
+# data is (batch, channels, height, width), grid (batch, 2, out_h, out_w), places = out_h * out_w.
+
+
+class Geometry(NamedTuple):
+    batch_size: int
+    channels: int
+    height: int
+    width: int
+    places: int
 
 
 @scalar
@@ -141,9 +149,9 @@ def before(value):
 
 
 @scalar
-def pixel(data, plane, y, x, height, width):
-    if 0 <= y < height and 0 <= x < width:
-        return np.float64(data[(plane * height + y) * width + x])
+def pixel(data, plane, y, x, g):
+    if 0 <= y < g.height and 0 <= x < g.width:
+        return np.float64(data[(plane * g.height + y) * g.width + x])
     return np.float64(0)
 
 
@@ -152,63 +160,63 @@ def spot(grid, at, side):
     return (np.float64(grid[at]) + 1) * (side - 1) / 2
 
 
-def sample(data, grid, out, n, channels, height, width, places):
-    for item in items(n * places):
-        image, place = item // places, item % places
-        x = spot(grid, 2 * image * places + place, width)
-        y = spot(grid, (2 * image + 1) * places + place, height)
-        seen = inside(x, width) and inside(y, height)
+def sample(data, grid, out, g: Geometry):
+    for item in items(g.batch_size * g.places):
+        image, place = item // g.places, item % g.places
+        x = spot(grid, 2 * image * g.places + place, g.width)
+        y = spot(grid, (2 * image + 1) * g.places + place, g.height)
+        seen = inside(x, g.width) and inside(y, g.height)
         left, top = before(x) if seen else 0, before(y) if seen else 0
         right, lower = x - left, y - top
-        for c in range(channels):
-            plane = image * channels + c
+        for c in range(g.channels):
+            plane = image * g.channels + c
             value = np.float64(0)
             if seen:
-                above = pixel(data, plane, top, left, height, width) * (1 - right)
-                above += pixel(data, plane, top, left + 1, height, width) * right
-                below = pixel(data, plane, top + 1, left, height, width) * (1 - right)
-                below += pixel(data, plane, top + 1, left + 1, height, width) * right
+                above = pixel(data, plane, top, left, g) * (1 - right)
+                above += pixel(data, plane, top, left + 1, g) * right
+                below = pixel(data, plane, top + 1, left, g) * (1 - right)
+                below += pixel(data, plane, top + 1, left + 1, g) * right
                 value = above * (1 - lower) + below * lower
-            out[plane * places + place] = value
+            out[plane * g.places + place] = value
 
 
-def sample_back(head, grid, d_data, n, channels, height, width, places):
-    for plane in items(n * channels):
-        image = plane // channels
-        for i in range(plane * height * width, (plane + 1) * height * width):
+def sample_back(head, grid, d_data, g: Geometry):
+    for plane in items(g.batch_size * g.channels):
+        image = plane // g.channels
+        for i in range(plane * g.height * g.width, (plane + 1) * g.height * g.width):
             d_data[i] = 0
-        for place in range(places):
-            x = spot(grid, 2 * image * places + place, width)
-            y = spot(grid, (2 * image + 1) * places + place, height)
-            if inside(x, width) and inside(y, height):
+        for place in range(g.places):
+            x = spot(grid, 2 * image * g.places + place, g.width)
+            y = spot(grid, (2 * image + 1) * g.places + place, g.height)
+            if inside(x, g.width) and inside(y, g.height):
                 left, top = before(x), before(y)
                 right, lower = x - left, y - top
                 for k in range(4):
                     i, j = top + k // 2, left + k % 2
-                    if 0 <= i < height and 0 <= j < width:
+                    if 0 <= i < g.height and 0 <= j < g.width:
                         share = (lower if k // 2 else 1 - lower) * (right if k % 2 else 1 - right)
-                        d_data[(plane * height + i) * width + j] += head[plane * places + place] * share
+                        d_data[(plane * g.height + i) * g.width + j] += head[plane * g.places + place] * share
 
 
-def sample_slopes(head, data, grid, d_grid, n, channels, height, width, places):
-    for item in items(n * places):
-        image, place = item // places, item % places
-        x = spot(grid, 2 * image * places + place, width)
-        y = spot(grid, (2 * image + 1) * places + place, height)
+def sample_slopes(head, data, grid, d_grid, g: Geometry):
+    for item in items(g.batch_size * g.places):
+        image, place = item // g.places, item % g.places
+        x = spot(grid, 2 * image * g.places + place, g.width)
+        y = spot(grid, (2 * image + 1) * g.places + place, g.height)
         across, down = np.float64(0), np.float64(0)
-        if inside(x, width) and inside(y, height):
+        if inside(x, g.width) and inside(y, g.height):
             left, top = before(x), before(y)
             right, lower = x - left, y - top
-            for c in range(channels):
-                plane = image * channels + c
-                a = pixel(data, plane, top, left, height, width)
-                b = pixel(data, plane, top, left + 1, height, width)
-                e = pixel(data, plane, top + 1, left, height, width)
-                d = pixel(data, plane, top + 1, left + 1, height, width)
-                across += head[plane * places + place] * ((b - a) * (1 - lower) + (d - e) * lower)
-                down += head[plane * places + place] * ((e - a) * (1 - right) + (d - b) * right)
-        d_grid[2 * image * places + place] = across * (width - 1) / 2
-        d_grid[(2 * image + 1) * places + place] = down * (height - 1) / 2
+            for c in range(g.channels):
+                plane = image * g.channels + c
+                a = pixel(data, plane, top, left, g)
+                b = pixel(data, plane, top, left + 1, g)
+                e = pixel(data, plane, top + 1, left, g)
+                d = pixel(data, plane, top + 1, left + 1, g)
+                across += head[plane * g.places + place] * ((b - a) * (1 - lower) + (d - e) * lower)
+                down += head[plane * g.places + place] * ((e - a) * (1 - right) + (d - b) * right)
+        d_grid[2 * image * g.places + place] = across * (g.width - 1) / 2
+        d_grid[(2 * image + 1) * g.places + place] = down * (g.height - 1) / 2
 
 
 @scalar
@@ -255,15 +263,15 @@ AFFINE_GRID, AFFINE_BACK, WARP, WARP_BACK = Loop(affine), Loop(affine_back), Loo
 
 
 def forward(p, data, grid, out):
-    SAMPLE(data, grid, out, *data.shape, out.shape[2] * out.shape[3])
+    SAMPLE(data, grid, out, Geometry(*data.shape, out.shape[2] * out.shape[3]))
 
 
 def backward(p, head, data, grid, d_data, d_grid):
-    places = head.shape[2] * head.shape[3]
+    g = Geometry(*data.shape, head.shape[2] * head.shape[3])
     if d_data is not None:
-        SAMPLE_BACK(head, grid, d_data, *data.shape, places)
+        SAMPLE_BACK(head, grid, d_data, g)
     if d_grid is not None:
-        SAMPLE_SLOPES(head, data, grid, d_grid, *data.shape, places)
+        SAMPLE_SLOPES(head, data, grid, d_grid, g)
 
 
 def forward_grid(p, data, out):

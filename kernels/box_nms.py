@@ -53,14 +53,14 @@
     [[7.0, 8.0, 9.0, 10.0, 11.0, 12.0], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]]
 """
 
-from math import ceil, floor, prod
+from math import ceil, floor, inf, prod
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from .foundation import Case, Loop, Op, items, merge, register, require, scratch, told
 from .foundation.loops import zero
-from .shared.boxes import SUPPRESS, floating, ranked
+from .shared.boxes import SUPPRESS, Suppression, floating, ranked
 
 CLAUSE = "_contrib_box_nms/columns"
 Style = Literal["center", "corner"]
@@ -106,51 +106,66 @@ def infer_type(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def prepare(
-    data, corners, keys, kinds, alive, n, width, start, score, kind, background, by_kind, center,
-    valid, half, least,
-):
+class Geometry(NamedTuple):
+    """How boxes lie in data (batch, boxes, width), and what is done with them."""
+
+    batch_size: int
+    boxes: int
+    width: int
+    coord_start: int
+    score_index: int
+    id_index: int
+    background_id: int
+    by_kind: int
+    """Whether only boxes of one kind suppress each other."""
+    in_center: int
+    to_corner: int
+    to_center: int
+    limit: int
+    """Boxes of an image that take part."""
+
+
+def prepare(data, corners, keys, kinds, alive, valid, half, least, g: Geometry):
     """Corners, score, kind and validity of every box."""
-    for i in items(n):
-        at = i * width
-        x, y, right, bottom = (
-            data[at + start], data[at + start + 1], data[at + start + 2], data[at + start + 3]
-        )
-        corners[i * 4] = x - right * half if center else x
-        corners[i * 4 + 1] = y - bottom * half if center else y
-        corners[i * 4 + 2] = x + right * half if center else right
-        corners[i * 4 + 3] = y + bottom * half if center else bottom
-        good = data[at + score] > valid and (kind < 0 or data[at + kind] != background)
-        own = data[at + kind] if by_kind else half
+    for i in items(g.batch_size * g.boxes):
+        at = i * g.width
+        start = at + g.coord_start
+        x, y, right, bottom = data[start], data[start + 1], data[start + 2], data[start + 3]
+        corners[i * 4] = x - right * half if g.in_center else x
+        corners[i * 4 + 1] = y - bottom * half if g.in_center else y
+        corners[i * 4 + 2] = x + right * half if g.in_center else right
+        corners[i * 4 + 3] = y + bottom * half if g.in_center else bottom
+        good = data[at + g.score_index] > valid and (g.id_index < 0 or data[at + g.id_index] != g.background_id)
+        own = data[at + g.id_index] if g.by_kind else half
         if abs(own) < 2.0**31:
             own = floor(own) if own >= 0 else ceil(own)
         kinds[i] = own
         alive[i] = 1 if good else 0
-        keys[i] = data[at + score] if good else least
+        keys[i] = data[at + g.score_index] if good else least
 
 
-def emit(data, alive, order, out, index, batch, n, width, start, limit, into_corner, into_center, half):
-    for b in items(batch):
-        place = b * n
-        for i in range(limit):
-            one = b * n + order[b * n + i]
+def emit(data, alive, order, out, index, half, g: Geometry):
+    for b in items(g.batch_size):
+        place = b * g.boxes
+        for i in range(g.limit):
+            one = b * g.boxes + order[b * g.boxes + i]
             if alive[one] > 0:
                 index[place] = one
-                for k in range(width):
-                    out[place * width + k] = data[one * width + k]
-                for k in range(start, start + 2):
-                    low, high = data[one * width + k], data[one * width + k + 2]
-                    if into_corner:
-                        out[place * width + k] = low - high * half
-                        out[place * width + k + 2] = low + high * half
-                    if into_center:
-                        out[place * width + k] = (low + high) * half
-                        out[place * width + k + 2] = high - low
+                for k in range(g.width):
+                    out[place * g.width + k] = data[one * g.width + k]
+                for k in range(g.coord_start, g.coord_start + 2):
+                    low, high = data[one * g.width + k], data[one * g.width + k + 2]
+                    if g.to_corner:
+                        out[place * g.width + k] = low - high * half
+                        out[place * g.width + k + 2] = low + high * half
+                    if g.to_center:
+                        out[place * g.width + k] = (low + high) * half
+                        out[place * g.width + k + 2] = high - low
                 place += 1
-        for i in range(place, b * n + n):
+        for i in range(place, (b + 1) * g.boxes):
             index[i] = -1
-            for k in range(width):
-                out[i * width + k] = -1
+            for k in range(g.width):
+                out[i * g.width + k] = -1
 
 
 def pass_on(data, out, index, n, width):
@@ -180,21 +195,17 @@ def forward(p, data, out, index):
         return
     limit = n if p.topk < 0 else min(n, p.topk)
     corners, keys, kinds, alive = scratch(data, *(batch * n * k for k in (4, 1, 1, 1)))
-    by_kind = p.id_index >= 0 and not p.force_suppress
-    PREPARE(
-        data, corners, keys, kinds, alive, batch * n, width, p.coord_start, p.score_index, p.id_index,
-        p.background_id, by_kind, p.in_format == "center", p.valid_thresh, 0.5, -float("inf"),
-    )
-    order = ranked(keys, *scratch(data, batch * n, batch * n, dtype=np.int64), batch, n)
-    SUPPRESS(
-        corners, kinds, alive, order, batch, n, 4, 0, limit, limit, p.overlap_thresh, 0.0, False
-    )
     changed = p.in_format != p.out_format
-    into_corner, into_center = changed and p.out_format == "corner", changed and p.out_format == "center"
-    EMIT(
-        data, alive, order, out, index, batch, n, width, p.coord_start, limit, into_corner,
-        into_center, 0.5,
+    g = Geometry(
+        batch, n, width, p.coord_start, p.score_index, p.id_index, p.background_id, limit=limit,
+        by_kind=int(p.id_index >= 0 and not p.force_suppress), in_center=int(p.in_format == "center"),
+        to_corner=int(changed and p.out_format == "corner"), to_center=int(changed and p.out_format == "center"),
     )
+    PREPARE(data, corners, keys, kinds, alive, p.valid_thresh, 0.5, -inf, g)
+    order = ranked(keys, *scratch(data, batch * n, batch * n, dtype=np.int64), batch, n)
+    nms = Suppression(batch, n, width=4, coord_start=0, limit=limit, most=limit, inclusive=0)
+    SUPPRESS(corners, kinds, alive, order, p.overlap_thresh, 0.0, nms)
+    EMIT(data, alive, order, out, index, 0.5, g)
 
 
 def backward(p, head, index, d_data):

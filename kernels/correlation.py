@@ -91,49 +91,74 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# a and b are (n, c, h, w), out (n, (2 r + 1)^2, oh, ow); k kernel_size, first the first pixel of a patch, pad included.
+# a and b are (batch, channels, height, width), out (batch, out_channels, out_h, out_w).
+
+
+class Geometry(NamedTuple):
+    batch_size: int
+    channels: int
+    height: int
+    width: int
+    out_h: int
+    out_w: int
+    kernel_size: int
+    radius: int
+    displacements: int
+    """Along one axis: 2 radius + 1, from -radius stride2 to radius stride2."""
+    out_channels: int
+    """One for each displacement along both axes."""
+    first: int
+    """The first pixel of the first patch, along each axis."""
+    stride1: int
+    stride2: int
+    is_multiply: int
 
 
 @scalar
-def seen(image, plane, y, x, h, w):
+def seen(image, plane, y, x, g):
     """A pixel, or the zero of the padding."""
-    if 0 <= y < h and 0 <= x < w:
-        return np.float64(image[(plane * h + y) * w + x])
+    if 0 <= y < g.height and 0 <= x < g.width:
+        return np.float64(image[(plane * g.height + y) * g.width + x])
     return np.float64(0)
 
 
-def compare(a, b, out, n, c, h, w, oh, ow, k, r, first, s1, s2, multiply):
-    for item in items(n * (2 * r + 1) * (2 * r + 1) * oh * ow):
-        j, i = item % ow, item // ow % oh
-        channel, image = item // (ow * oh) % ((2 * r + 1) * (2 * r + 1)), item // (ow * oh * (2 * r + 1) * (2 * r + 1))
-        down, across = (channel // (2 * r + 1) - r) * s2, (channel % (2 * r + 1) - r) * s2
+def compare(a, b, out, g: Geometry):
+    for item in items(g.batch_size * g.out_channels * g.out_h * g.out_w):
+        j, i = item % g.out_w, item // g.out_w % g.out_h
+        channel = item // (g.out_w * g.out_h) % g.out_channels
+        image = item // (g.out_w * g.out_h * g.out_channels)
+        down = (channel // g.displacements - g.radius) * g.stride2
+        across = (channel % g.displacements - g.radius) * g.stride2
         total = np.float64(0)
-        for plane in range(image * c, (image + 1) * c):
-            for tap in range(k * k):
-                y, x = first + i * s1 + tap // k, first + j * s1 + tap % k
-                one, other = seen(a, plane, y, x, h, w), seen(b, plane, y + down, x + across, h, w)
-                total += one * other if multiply else abs(one - other)
-        out[item] = total / (k * k * c)
+        for plane in range(image * g.channels, (image + 1) * g.channels):
+            for tap in range(g.kernel_size * g.kernel_size):
+                y, x = g.first + i * g.stride1 + tap // g.kernel_size, g.first + j * g.stride1 + tap % g.kernel_size
+                one, other = seen(a, plane, y, x, g), seen(b, plane, y + down, x + across, g)
+                total += one * other if g.is_multiply else abs(one - other)
+        out[item] = total / (g.kernel_size * g.kernel_size * g.channels)
 
 
-def compare_back(head, a, b, d_data, n, c, h, w, oh, ow, k, r, first, s1, s2, multiply, second):
+def compare_back(head, a, b, d_data, second, g: Geometry):
     """Gradient by a, or by b where ``second``: one item is one pixel, which gathers from the patches it is in."""
-    for item in items(n * c * h * w):
-        x, y, plane = item % w, item // w % h, item // (w * h)
+    for item in items(g.batch_size * g.channels * g.height * g.width):
+        x, y, plane = item % g.width, item // g.width % g.height, item // (g.width * g.height)
         total = np.float64(0)
-        for channel in range((2 * r + 1) * (2 * r + 1)):
-            down, across = (channel // (2 * r + 1) - r) * s2, (channel % (2 * r + 1) - r) * s2
+        for channel in range(g.out_channels):
+            down = (channel // g.displacements - g.radius) * g.stride2
+            across = (channel % g.displacements - g.radius) * g.stride2
             # the pixel of a that this pixel is compared with is (y, x) itself, or moved back from b
             own_y, own_x = (y - down, x - across) if second else (y, x)
-            one = seen(a, plane, own_y, own_x, h, w)
-            other = seen(b, plane, own_y + down, own_x + across, h, w)
-            slope = (one if second else other) if multiply else (1.0 if (one >= other) != second else -1.0)
-            for tap in range(k * k):
-                i, j = own_y - first - tap // k, own_x - first - tap % k
-                if i % s1 == 0 and j % s1 == 0 and 0 <= i // s1 < oh and 0 <= j // s1 < ow:
-                    at = ((plane // c * (2 * r + 1) * (2 * r + 1) + channel) * oh + i // s1) * ow + j // s1
-                    total += head[at] * slope
-        d_data[item] = total / (k * k * c)
+            one = seen(a, plane, own_y, own_x, g)
+            other = seen(b, plane, own_y + down, own_x + across, g)
+            slope = (one if second else other) if g.is_multiply else (1.0 if (one >= other) != second else -1.0)
+            for tap in range(g.kernel_size * g.kernel_size):
+                i, j = own_y - g.first - tap // g.kernel_size, own_x - g.first - tap % g.kernel_size
+                if i % g.stride1 == 0 and j % g.stride1 == 0:
+                    i, j = i // g.stride1, j // g.stride1
+                    if 0 <= i < g.out_h and 0 <= j < g.out_w:
+                        patch = plane // g.channels * g.out_channels + channel
+                        total += head[(patch * g.out_h + i) * g.out_w + j] * slope
+        d_data[item] = total / (g.kernel_size * g.kernel_size * g.channels)
 
 
 COMPARE, COMPARE_BACK = Loop(compare), Loop(compare_back)
@@ -142,21 +167,21 @@ COMPARE, COMPARE_BACK = Loop(compare), Loop(compare_back)
 # --- the operator -------------------------------------------------------------------------------
 
 
-def numbers(p, data, out):
-    return (
-        *data, *out[2:], p.kernel_size, p.max_displacement // p.stride2, p.max_displacement - p.pad_size,
-        p.stride1, p.stride2, p.is_multiply,
+def geometry(p, data, out):
+    radius, first = p.max_displacement // p.stride2, p.max_displacement - p.pad_size
+    return Geometry(
+        *data, *out[2:], p.kernel_size, radius, 2 * radius + 1, out[1], first, p.stride1, p.stride2, int(p.is_multiply)
     )
 
 
 def forward(p, data1, data2, out):
-    COMPARE(data1, data2, out, *numbers(p, data1.shape, out.shape))
+    COMPARE(data1, data2, out, geometry(p, data1.shape, out.shape))
 
 
 def backward(p, head, data1, data2, d_data1, d_data2):
     for second, target in enumerate((d_data1, d_data2)):
         if target is not None:
-            COMPARE_BACK(head, data1, data2, target, *numbers(p, data1.shape, head.shape), bool(second))
+            COMPARE_BACK(head, data1, data2, target, bool(second), geometry(p, data1.shape, head.shape))
 
 
 def cases(draw):

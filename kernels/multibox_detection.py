@@ -45,13 +45,13 @@
     (None, None, None)
 """
 
-from math import exp
+from math import exp, inf
 from typing import NamedTuple
 
 import numpy as np
 
 from .foundation import UNKNOWN, Case, Floats, Loop, Op, as_buffer, items, merge, register, require, scratch
-from .shared.boxes import SUPPRESS, floating, nothing, ranked
+from .shared.boxes import SUPPRESS, Suppression, floating, nothing, ranked
 
 CLAUSE = "_contrib_MultiBoxDetection/inputs"
 
@@ -83,36 +83,41 @@ def infer(p, ins, outs):
 # rows (batch, n, 6) hold the anchors that have a class, in order; counts says how many an image has.
 
 
-def collect(
-    scores, location, anchor, variances, rows, keys, kinds, alive, counts, batch, classes, n, threshold,
-    clip, force, least,
-):
-    for b in items(batch):
+class Geometry(NamedTuple):
+    batch_size: int
+    classes: int
+    anchors: int
+    clip: int
+    force_suppress: int
+
+
+def collect(scores, location, anchor, variances, rows, keys, kinds, alive, counts, threshold, g: Geometry):
+    for b in items(g.batch_size):
         count = 0
-        for j in range(n):
+        for j in range(g.anchors):
             kind = 0
             best = -1.0
-            for c in range(1, classes):
-                score = scores[(b * classes + c) * n + j]
+            for c in range(1, g.classes):
+                score = scores[(b * g.classes + c) * g.anchors + j]
                 kind = c if score > best else kind
                 best = score if score > best else best
-            keys[b * n + j] = least
-            alive[b * n + j] = 0
+            keys[b * g.anchors + j] = -inf
+            alive[b * g.anchors + j] = 0
             if kind > 0 and not best < threshold:
-                row = b * n + count
+                row = b * g.anchors + count
                 rows[row * 6] = kind - 1
                 rows[row * 6 + 1] = best
                 for k in range(2):
                     side = anchor[j * 4 + k + 2] - anchor[j * 4 + k]
                     middle = (anchor[j * 4 + k] + anchor[j * 4 + k + 2]) * 0.5
-                    at = (b * n + j) * 4 + k
+                    at = (b * g.anchors + j) * 4 + k
                     middle += location[at] * variances[k] * side
                     half = exp(location[at + 2] * variances[k + 2]) * side * 0.5
                     low, high = middle - half, middle + half
-                    rows[row * 6 + 2 + k] = min(max(low, 0.0), 1.0) if clip else low
-                    rows[row * 6 + 4 + k] = min(max(high, 0.0), 1.0) if clip else high
+                    rows[row * 6 + 2 + k] = min(max(low, 0.0), 1.0) if g.clip else low
+                    rows[row * 6 + 4 + k] = min(max(high, 0.0), 1.0) if g.clip else high
                 keys[row] = best
-                kinds[row] = 0 if force else kind
+                kinds[row] = 0 if g.force_suppress else kind
                 alive[row] = 1
                 count += 1
         counts[b] = count
@@ -148,18 +153,15 @@ def forward(p, scores, location, anchor, out):
     rows, keys, kinds, alive = scratch(scores, *(batch * n * k for k in (6, 1, 1, 1)))
     order, other, counts = scratch(scores, batch * n, batch * n, batch, dtype=np.int64)
     variances = as_buffer(np.array(p.variances, scores.dtype), scores.device)
-    COLLECT(
-        scores, location, anchor, variances, rows, keys, kinds, alive, counts, batch, classes, n,
-        p.threshold, p.clip, p.force_suppress, -float("inf"),
-    )
+    g = Geometry(batch, classes, n, int(p.clip), int(p.force_suppress))
+    COLLECT(scores, location, anchor, variances, rows, keys, kinds, alive, counts, p.threshold, g)
     if not 0 < p.nms_threshold <= 1:
         EMIT_UNSORTED(rows, counts, out, batch, n)
         return
     limit = min(p.nms_topk, n) if p.nms_topk > 0 else n
     order = ranked(keys, order, other, batch, n)
-    SUPPRESS(
-        rows, kinds, alive, order, batch, n, 6, 2, limit, limit, p.nms_threshold, 0.0, True
-    )
+    nms = Suppression(batch, n, width=6, coord_start=2, limit=limit, most=limit, inclusive=1)
+    SUPPRESS(rows, kinds, alive, order, p.nms_threshold, 0.0, nms)
     EMIT(rows, alive, order, counts, out, batch, n, limit)
 
 

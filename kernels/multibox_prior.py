@@ -70,16 +70,28 @@ def infer(p, ins, outs):
 # --- loop ---------------------------------------------------------------------------------------
 
 
-def place(out, halves, high, wide, kinds, step_y, step_x, offset_y, offset_x, clip):
+class Geometry(NamedTuple):
+    height: int
+    width: int
+    kinds: int
+    """Boxes around a pixel."""
+    clip: int
+    step_y: float
+    step_x: float
+    offset_y: float
+    offset_x: float
+
+
+def place(out, halves, g: Geometry):
     """Boxes around every pixel; ``halves`` are the halves of their widths and heights."""
-    for pixel in items(high * wide):
-        x, y = (pixel % wide + offset_x) * step_x, (pixel // wide + offset_y) * step_y
-        for k in range(kinds):
+    for pixel in items(g.height * g.width):
+        x, y = (pixel % g.width + g.offset_x) * g.step_x, (pixel // g.width + g.offset_y) * g.step_y
+        for k in range(g.kinds):
             for side in range(4):
                 value = (y if side % 2 else x) + halves[k * 2 + side % 2] * (1 if side > 1 else -1)
-                if clip:
+                if g.clip:
                     value = min(max(value, 0.0), 1.0)
-                out[(pixel * kinds + k) * 4 + side] = value
+                out[(pixel * g.kinds + k) * 4 + side] = value
 
 
 PLACE = Loop(place)
@@ -94,7 +106,7 @@ def forward(p, data, out):
     halves = [(s * high / wide * np.sqrt(r) / 2, s / np.sqrt(r) / 2) for s, r in shapes]
     steps = p.steps if min(p.steps) > 0 else (1 / high, 1 / wide)
     table = as_buffer(np.array(halves, out.dtype), out.device)
-    PLACE(out, table, high, wide, len(halves), *map(float, (*steps, *p.offsets)), p.clip)
+    PLACE(out, table, Geometry(high, wide, len(halves), int(p.clip), *map(float, (*steps, *p.offsets))))
 
 
 def cases(draw):

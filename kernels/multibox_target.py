@@ -65,7 +65,7 @@
     (None, None, None)
 """
 
-from math import exp
+from math import exp, inf
 from typing import NamedTuple
 
 import numpy as np
@@ -125,90 +125,108 @@ def infer(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# n anchors, m labels of ``width`` numbers. match is the object of an anchor, -1 none, and -2 for anchors of
-# images without objects; keys rank the candidates for mining.
+# match is the object of an anchor, -1 none, and -2 for anchors of images without objects; keys rank the candidates for
+# mining.
 
 
-def compare(anchor, label, scores, overlaps, keys, batch, n, m, width, classes, extent):
+class Geometry(NamedTuple):
+    """An image has ``objects`` rows of ``label_width`` numbers in label; those from class -1 on are no objects."""
+
+    batch_size: int
+    anchors: int
+    objects: int
+    label_width: int
+    classes: int
+    minimum_negative_samples: int
+    overlap_threshold: float
+    negative_mining_ratio: float
+    negative_mining_thresh: float
+    ignore_label: float
+
+
+def compare(anchor, label, scores, overlaps, keys, extent, g: Geometry):
     """Overlaps of anchors and labels, and minus the probability that an anchor is background."""
-    for i in items(batch * n):
-        b, j = i // n, i % n
-        for k in range(m):
-            overlaps[i * m + k] = overlap(anchor, j * 4, label, (b * m + k) * width + 1, extent)
-        largest = scores[b * classes * n + j]
-        for c in range(1, classes):
-            score = scores[(b * classes + c) * n + j]
+    for i in items(g.batch_size * g.anchors):
+        b, j = i // g.anchors, i % g.anchors
+        for k in range(g.objects):
+            at = (b * g.objects + k) * g.label_width + 1
+            overlaps[i * g.objects + k] = overlap(anchor, j * 4, label, at, extent)
+        background = scores[b * g.classes * g.anchors + j]
+        largest = background
+        for c in range(1, g.classes):
+            score = scores[(b * g.classes + c) * g.anchors + j]
             largest = score if score > largest else largest
         total = np.float64(0)
-        for c in range(classes):
-            total += exp(np.float64(scores[(b * classes + c) * n + j] - largest))
-        keys[i] = -(exp(np.float64(scores[b * classes * n + j] - largest)) / total)
+        for c in range(g.classes):
+            total += exp(np.float64(scores[(b * g.classes + c) * g.anchors + j] - largest))
+        keys[i] = -(exp(np.float64(background - largest)) / total)
 
 
-def match_pairs(label, overlaps, keys, match, taken, found, batch, n, m, width, threshold, mining, least):
+def match_pairs(label, overlaps, keys, match, taken, found, g: Geometry):
     """Match anchors and objects; the keys of those that are no candidates for background become least."""
-    for b in items(batch):
+    for b in items(g.batch_size):
+        first, last = b * g.anchors, (b + 1) * g.anchors
         objects = 0
-        while objects < m and label[(b * m + objects) * width] != -1:
-            taken[b * m + objects] = 0
+        while objects < g.objects and label[(b * g.objects + objects) * g.label_width] != -1:
+            taken[b * g.objects + objects] = 0
             objects += 1
-        for i in range(b * n, b * n + n):
+        for i in range(first, last):
             match[i] = -1 if objects else -2
         found[b] = 0
         searching = objects > 0
         while searching:
             best = np.float64(1e-6)
             row, column = -1, -1
-            for i in range(b * n, b * n + n):
+            for i in range(first, last):
                 if match[i] < 0:
                     for k in range(objects):
-                        if taken[b * m + k] == 0 and overlaps[i * m + k] > best:
-                            best = np.float64(overlaps[i * m + k])
+                        if taken[b * g.objects + k] == 0 and overlaps[i * g.objects + k] > best:
+                            best = np.float64(overlaps[i * g.objects + k])
                             row, column = i, k
             searching = row >= 0
             if searching:
                 match[row] = column
-                taken[b * m + column] = 1
+                taken[b * g.objects + column] = 1
                 found[b] += 1
-        for i in range(b * n, b * n + n):
+        for i in range(first, last):
             if match[i] < 0 and objects:
                 where = 0
                 for k in range(1, objects):
-                    where = k if overlaps[i * m + k] > overlaps[i * m + where] else where
-                most = overlaps[i * m + where]
-                if threshold > 0 and most > threshold:
+                    where = k if overlaps[i * g.objects + k] > overlaps[i * g.objects + where] else where
+                most = overlaps[i * g.objects + where]
+                if g.overlap_threshold > 0 and most > g.overlap_threshold:
                     match[i] = where
                     found[b] += 1
-                elif most < mining:
+                elif most < g.negative_mining_thresh:
                     continue
-            keys[i] = least
+            keys[i] = -inf
 
 
-def assign(
-    anchor, label, keys, match, order, found, variances, target, mask, kinds, batch, n, m, width, ratio,
-    minimum, ignore, least,
-):
-    for b in items(batch):
-        wanted = n
-        if ratio > 0:
-            wanted = max(clipped(found[b] * ratio, n + 1), minimum)
-        for i in range(b * n, b * n + n):
-            kinds[i] = 0 if ratio <= 0 and match[i] > -2 else ignore
-        for place in range(min(wanted, n) if ratio > 0 else 0):
-            one = b * n + order[b * n + place]
-            if keys[one] > least:
+def assign(anchor, label, keys, match, order, found, variances, target, mask, kinds, g: Geometry):
+    for b in items(g.batch_size):
+        first, last = b * g.anchors, (b + 1) * g.anchors
+        mining = g.negative_mining_ratio > 0
+        wanted = g.anchors
+        if mining:
+            wanted = max(clipped(found[b] * g.negative_mining_ratio, g.anchors + 1), g.minimum_negative_samples)
+        for i in range(first, last):
+            kinds[i] = 0 if not mining and match[i] > -2 else g.ignore_label
+        for place in range(min(wanted, g.anchors) if mining else 0):
+            one = first + order[first + place]
+            if keys[one] > -inf:
                 kinds[one] = 0
-        for i in range(b * n, b * n + n):
+        for i in range(first, last):
             for k in range(4):
                 target[i * 4 + k] = 0
                 mask[i * 4 + k] = match[i] >= 0
             if match[i] >= 0:
-                at = (b * m + match[i]) * width + 1
+                at = (b * g.objects + match[i]) * g.label_width + 1
                 kinds[i] = label[at - 1] + 1
                 for k in range(2):
-                    side = anchor[(i - b * n) * 4 + k + 2] - anchor[(i - b * n) * 4 + k]
+                    low = anchor[(i - first) * 4 + k]
+                    side = anchor[(i - first) * 4 + k + 2] - low
                     length = label[at + k + 2] - label[at + k]
-                    shift = label[at + k] + length * 0.5 - (anchor[(i - b * n) * 4 + k] + side * 0.5)
+                    shift = label[at + k] + length * 0.5 - (low + side * 0.5)
                     target[i * 4 + k] = shift / side / variances[k]
                     target[i * 4 + k + 2] = log_ratio(length, side) / variances[k + 2]
 
@@ -227,19 +245,16 @@ def forward(p, anchor, label, scores, target, mask, kinds):
     order, other, match, taken, found = scratch(
         anchor, batch * n, batch * n, batch * n, batch * m, batch, dtype=np.int64
     )
-    least = -float("inf")
-    COMPARE(anchor, label, scores, overlaps, keys, batch, n, m, width, classes, 0.0)
-    MATCH(
-        label, overlaps, keys, match, taken, found, batch, n, m, width, p.overlap_threshold,
-        p.negative_mining_thresh, least,
+    g = Geometry(
+        batch, n, m, width, classes, p.minimum_negative_samples, p.overlap_threshold, p.negative_mining_ratio,
+        p.negative_mining_thresh, p.ignore_label,
     )
+    COMPARE(anchor, label, scores, overlaps, keys, 0.0, g)
+    MATCH(label, overlaps, keys, match, taken, found, g)
     if p.negative_mining_ratio > 0:
         order = ranked(keys, order, other, batch, n)
     variances = as_buffer(np.array(p.variances, anchor.dtype), anchor.device)
-    ASSIGN(
-        anchor, label, keys, match, order, found, variances, target, mask, kinds, batch, n, m, width,
-        p.negative_mining_ratio, p.minimum_negative_samples, p.ignore_label, least,
-    )
+    ASSIGN(anchor, label, keys, match, order, found, variances, target, mask, kinds, g)
 
 
 def cases(draw):

@@ -72,6 +72,22 @@ def infer(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
+class Geometry(NamedTuple):
+    """An image without depth has depth 1."""
+
+    mode: int
+    planes: int
+    depth: int
+    height: int
+    width: int
+    out_d: int
+    out_h: int
+    out_w: int
+    front: int
+    top: int
+    left: int
+
+
 @scalar
 def shown(at, before, side, mode):
     """The index of data that place ``at`` of a padded axis shows, or -1 for the constant."""
@@ -84,41 +100,35 @@ def shown(at, before, side, mode):
     return index if index < side else 2 * side - 2 - index
 
 
-def pad(
-    data, out, value, mode, planes,
-    depth, height, width, out_depth, out_height, out_width, front, top, left,
-):
-    """out (planes, out_depth, out_height, out_width) shows data (planes, depth, height, width)."""
-    for row in items(planes * out_depth * out_height):
-        slab = row // out_height
-        plane = slab // out_depth
-        z = shown(slab - plane * out_depth, front, depth, mode)
-        y = shown(row - slab * out_height, top, height, mode)
-        for c in range(out_width):
-            x = shown(c, left, width, mode)
+def pad(data, out, value, g: Geometry):
+    """out (planes, out_d, out_h, out_w) shows data (planes, depth, height, width)."""
+    for row in items(g.planes * g.out_d * g.out_h):
+        slab = row // g.out_h
+        plane = slab // g.out_d
+        z = shown(slab - plane * g.out_d, g.front, g.depth, g.mode)
+        y = shown(row - slab * g.out_h, g.top, g.height, g.mode)
+        for c in range(g.out_w):
+            x = shown(c, g.left, g.width, g.mode)
             if z < 0 or y < 0 or x < 0:
-                out[row * out_width + c] = value
+                out[row * g.out_w + c] = value
             else:
-                out[row * out_width + c] = data[((plane * depth + z) * height + y) * width + x]
+                out[row * g.out_w + c] = data[((plane * g.depth + z) * g.height + y) * g.width + x]
 
 
-def unpad(
-    head, d_data, mode, planes,
-    depth, height, width, out_depth, out_height, out_width, front, top, left,
-):
-    for plane in items(planes):
-        start = plane * depth * height * width
-        for i in range(depth * height * width):
+def unpad(head, d_data, g: Geometry):
+    for plane in items(g.planes):
+        start = plane * g.depth * g.height * g.width
+        for i in range(g.depth * g.height * g.width):
             d_data[start + i] = 0
-        read = plane * out_depth * out_height * out_width
-        for a in range(out_depth):
-            z = shown(a, front, depth, mode)
-            for b in range(out_height):
-                y = shown(b, top, height, mode)
-                for c in range(out_width):
-                    x = shown(c, left, width, mode)
+        read = plane * g.out_d * g.out_h * g.out_w
+        for a in range(g.out_d):
+            z = shown(a, g.front, g.depth, g.mode)
+            for b in range(g.out_h):
+                y = shown(b, g.top, g.height, g.mode)
+                for c in range(g.out_w):
+                    x = shown(c, g.left, g.width, g.mode)
                     if z >= 0 and y >= 0 and x >= 0:
-                        d_data[start + (z * height + y) * width + x] += head[read]
+                        d_data[start + (z * g.height + y) * g.width + x] += head[read]
                     read += 1
 
 
@@ -129,19 +139,18 @@ PAD, UNPAD = Loop(pad), Loop(unpad)
 
 
 def geometry(p, shape, out_shape):
-    """The last arguments of both loops; an image without depth has depth 1."""
     flat = (1,) * (5 - len(shape))
     before = (*(0 for _ in flat), *p.pad_width[4::2])
-    return MODES[p.mode], prod(shape[:2]), *flat, *shape[2:], *flat, *out_shape[2:], *before
+    return Geometry(MODES[p.mode], prod(shape[:2]), *flat, *shape[2:], *flat, *out_shape[2:], *before)
 
 
 def forward(p, data, out):
-    PAD(data, out, p.constant_value, *geometry(p, data.shape, out.shape))
+    PAD(data, out, p.constant_value, geometry(p, data.shape, out.shape))
 
 
 def backward(p, head, d_data):
     if d_data is not None:
-        UNPAD(head, d_data, *geometry(p, d_data.shape, head.shape))
+        UNPAD(head, d_data, geometry(p, d_data.shape, head.shape))
 
 
 def cases(draw):

@@ -188,33 +188,33 @@ def slope_3(x, y):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (planes, depth, height, width), out (planes, out_depth, out_height, out_width). begin, end and size hold the
+# data is (planes, depth, height, width), out (planes, out_d, out_h, out_w). begin, end and size hold the
 # windows along depth, then those along height, then those along width (``windows``).
 
 
 def max_rows(data, out, begin, end, least, g: Geometry):
-    for row in items(g.planes * g.out_depth * g.out_height):
-        plane, z = row // (g.out_height * g.out_depth), row // g.out_height % g.out_depth
-        y = g.out_depth + row % g.out_height
-        for j in range(g.out_width):
-            x = g.out_depth + g.out_height + j
+    for row in items(g.planes * g.out_d * g.out_h):
+        plane, z = row // (g.out_h * g.out_d), row // g.out_h % g.out_d
+        y = g.out_d + row % g.out_h
+        for j in range(g.out_w):
+            x = g.out_d + g.out_h + j
             best = least
             for d in range(begin[z], end[z]):
                 for h in range(begin[y], end[y]):
                     line = ((plane * g.depth + d) * g.height + h) * g.width
                     for w in range(begin[x], end[x]):
                         best = data[line + w] if data[line + w] > best else best
-            out[row * g.out_width + j] = best
+            out[row * g.out_w + j] = best
 
 
 def max_back(head, data, d_data, begin, end, least, g: Geometry):
     for plane in items(g.planes):
         for at in range(plane * g.depth * g.height * g.width, (plane + 1) * g.depth * g.height * g.width):
             d_data[at] = 0
-        for row in range(plane * g.out_depth * g.out_height, (plane + 1) * g.out_depth * g.out_height):
-            z, y = row // g.out_height % g.out_depth, g.out_depth + row % g.out_height
-            for j in range(g.out_width):
-                x = g.out_depth + g.out_height + j
+        for row in range(plane * g.out_d * g.out_h, (plane + 1) * g.out_d * g.out_h):
+            z, y = row // g.out_h % g.out_d, g.out_d + row % g.out_h
+            for j in range(g.out_w):
+                x = g.out_d + g.out_h + j
                 best = least
                 first = -1
                 for d in range(begin[z], end[z]):
@@ -224,28 +224,28 @@ def max_back(head, data, d_data, begin, end, least, g: Geometry):
                             first = line + w if data[line + w] > best else first
                             best = data[line + w] if data[line + w] > best else best
                 if first >= 0:
-                    d_data[first] += head[row * g.out_width + j]
+                    d_data[first] += head[row * g.out_w + j]
 
 
 def max_pairs(data, out, least, g: Geometry):
     """max_rows for windows of 2 x 2 side by side, the commonest."""
-    for row in items(g.planes * g.out_height):
-        upper = (row // g.out_height * g.height + row % g.out_height * 2) * g.width
+    for row in items(g.planes * g.out_h):
+        upper = (row // g.out_h * g.height + row % g.out_h * 2) * g.width
         lower = upper + g.width
-        for j in range(g.out_width):
+        for j in range(g.out_w):
             best = data[upper + 2 * j] if data[upper + 2 * j] > least else least
             best = data[upper + 2 * j + 1] if data[upper + 2 * j + 1] > best else best
             best = data[lower + 2 * j] if data[lower + 2 * j] > best else best
-            out[row * g.out_width + j] = data[lower + 2 * j + 1] if data[lower + 2 * j + 1] > best else best
+            out[row * g.out_w + j] = data[lower + 2 * j + 1] if data[lower + 2 * j + 1] > best else best
 
 
 def max_pairs_back(head, data, d_data, least, g: Geometry):
     """max_back for windows of 2 x 2 side by side."""
-    for row in items(g.planes * g.out_height):
-        plane = row // g.out_height
-        upper = (plane * g.height + row % g.out_height * 2) * g.width
+    for row in items(g.planes * g.out_h):
+        plane = row // g.out_h
+        upper = (plane * g.height + row % g.out_h * 2) * g.width
         lower = upper + g.width
-        for j in range(g.out_width):
+        for j in range(g.out_w):
             best = least
             first = upper + 2 * j
             for at in (first, first + 1, lower + 2 * j, lower + 2 * j + 1):
@@ -253,47 +253,48 @@ def max_pairs_back(head, data, d_data, least, g: Geometry):
                 first = at if data[at] > best else first
                 best = data[at] if data[at] > best else best
             if best > least:
-                d_data[first] = head[row * g.out_width + j]
-        for w in range(2 * g.out_width, g.width):
+                d_data[first] = head[row * g.out_w + j]
+        for w in range(2 * g.out_w, g.width):
             d_data[upper + w] = 0
             d_data[lower + w] = 0
-        if row % g.out_height == g.out_height - 1:
+        if row % g.out_h == g.out_h - 1:
             for at in range(lower + g.width, (plane + 1) * g.height * g.width):
                 d_data[at] = 0
 
 
 def sum_rows(data, out, begin, end, size, g: Geometry):
-    for row in items(g.planes * g.out_depth * g.out_height):
-        plane, z = row // (g.out_height * g.out_depth), row // g.out_height % g.out_depth
-        y = g.out_depth + row % g.out_height
-        for j in range(g.out_width):
-            x = g.out_depth + g.out_height + j
+    for row in items(g.planes * g.out_d * g.out_h):
+        plane, z = row // (g.out_h * g.out_d), row // g.out_h % g.out_d
+        y = g.out_d + row % g.out_h
+        for j in range(g.out_w):
+            x = g.out_d + g.out_h + j
             total = np.float64(0)
             for d in range(begin[z], end[z]):
                 for h in range(begin[y], end[y]):
                     line = ((plane * g.depth + d) * g.height + h) * g.width
                     for w in range(begin[x], end[x]):
-                        total += term(data[line + w])  # noqa: F821  # bound by Loop
+                        total += term(data[line + w])  # type: ignore[name-defined]  # noqa: F821  # bound by Loop
             count = max(size[z] * size[y] * size[x], 1) if g.average else 1
-            out[row * g.out_width + j] = root(total) / count  # noqa: F821  # bound by Loop
+            out[row * g.out_w + j] = root(total) / count  # type: ignore[name-defined]  # noqa: F821  # bound by Loop
 
 
 def sum_back(head, data, out, d_data, begin, end, size, g: Geometry):
     for plane in items(g.planes):
         for at in range(plane * g.depth * g.height * g.width, (plane + 1) * g.depth * g.height * g.width):
             d_data[at] = 0
-        for row in range(plane * g.out_depth * g.out_height, (plane + 1) * g.out_depth * g.out_height):
-            z, y = row // g.out_height % g.out_depth, g.out_depth + row % g.out_height
-            for j in range(g.out_width):
-                x = g.out_depth + g.out_height + j
+        for row in range(plane * g.out_d * g.out_h, (plane + 1) * g.out_d * g.out_h):
+            z, y = row // g.out_h % g.out_d, g.out_d + row % g.out_h
+            for j in range(g.out_w):
+                x = g.out_d + g.out_h + j
                 count = max(size[z] * size[y] * size[x], 1) if g.average else 1
-                share = head[row * g.out_width + j] / count
-                result = out[row * g.out_width + j]
+                share = head[row * g.out_w + j] / count
+                result = out[row * g.out_w + j]
                 for d in range(begin[z], end[z]):
                     for h in range(begin[y], end[y]):
                         line = ((plane * g.depth + d) * g.height + h) * g.width
                         for w in range(begin[x], end[x]):
-                            d_data[line + w] += share * slope(data[line + w], result)  # noqa: F821  # bound by Loop
+                            part = slope(data[line + w], result)  # type: ignore[name-defined]  # noqa: F821  # likewise
+                            d_data[line + w] += share * part
 
 
 MAX, MAX_BACK = Loop(max_rows), Loop(max_back)

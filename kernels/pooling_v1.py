@@ -81,37 +81,37 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (planes, height, width), out (planes, out_height, out_width). begin, end and size hold one window along depth,
+# data is (planes, height, width), out (planes, out_h, out_w). begin, end and size hold one window along depth,
 # then those along height, then those along width; size counts padding too.
 
 
 def largest(data, out, begin, end, size, least, g: Geometry):
-    for row in items(g.planes * g.out_height):
-        plane, y = row // g.out_height, 1 + row % g.out_height
-        for j in range(g.out_width):
-            x = 1 + g.out_height + j
+    for row in items(g.planes * g.out_h):
+        plane, y = row // g.out_h, 1 + row % g.out_h
+        for j in range(g.out_w):
+            x = 1 + g.out_h + j
             seen = max(end[y] - begin[y], 0) * max(end[x] - begin[x], 0)
             best = 0.0 if size[y] * size[x] > seen else least
             for h in range(begin[y], end[y]):
                 line = (plane * g.height + h) * g.width
                 for at in range(line + begin[x], line + end[x]):
                     best = best if best >= data[at] or best != best else data[at]
-            out[row * g.out_width + j] = best
+            out[row * g.out_w + j] = best
 
 
 def largest_back(head, data, out, d_data, begin, end, g: Geometry):
     for plane in items(g.planes):
         for at in range(plane * g.height * g.width, (plane + 1) * g.height * g.width):
             d_data[at] = 0
-        for row in range(plane * g.out_height, (plane + 1) * g.out_height):
-            y = 1 + row % g.out_height
-            for j in range(g.out_width):
-                x = 1 + g.out_height + j
+        for row in range(plane * g.out_h, (plane + 1) * g.out_h):
+            y = 1 + row % g.out_h
+            for j in range(g.out_w):
+                x = 1 + g.out_h + j
                 for h in range(begin[y], end[y]):
                     line = (plane * g.height + h) * g.width
                     for at in range(line + begin[x], line + end[x]):
-                        if data[at] == out[row * g.out_width + j]:
-                            d_data[at] += head[row * g.out_width + j]
+                        if data[at] == out[row * g.out_w + j]:
+                            d_data[at] += head[row * g.out_w + j]
 
 
 LARGEST, LARGEST_BACK = Loop(largest), Loop(largest_back)

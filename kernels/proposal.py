@@ -81,7 +81,7 @@ from .foundation import (
     require_some,
     scratch,
 )
-from .shared.boxes import SUPPRESS, floating, nothing, ranked
+from .shared.boxes import SUPPRESS, Suppression, floating, nothing, ranked
 
 CLAUSE = "_contrib_Proposal/inputs"
 MOST = 2.0**31  # for scales and ratios
@@ -130,24 +130,32 @@ def infer_one(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def propose(
-    scores, deltas, info, anchors, boxes, keys, kinds, alive, batch, count, high, wide, stride, smallest,
-    added,
-):
+class Geometry(NamedTuple):
+    batch_size: int
+    anchors: int
+    """Anchors of a pixel."""
+    height: int
+    width: int
+    feature_stride: int
+    rpn_min_size: int
+    iou_loss: int
+
+
+def propose(scores, deltas, info, anchors, boxes, keys, kinds, alive, g: Geometry):
     """Box and score of every anchor of every pixel, in the order image, row, column, anchor."""
-    for i in items(batch * high * wide * count):
-        pixel, k = i // count, i % count
-        column, row, b = pixel % wide, pixel // wide % high, pixel // (wide * high)
-        least = info[b * 3 + 2] * smallest
-        size = high * wide
-        inside = row + 1 <= info[b * 3] / stride and column + 1 <= info[b * 3 + 1] / stride
+    for i in items(g.batch_size * g.height * g.width * g.anchors):
+        pixel, k = i // g.anchors, i % g.anchors
+        column, row, b = pixel % g.width, pixel // g.width % g.height, pixel // (g.width * g.height)
+        least = info[b * 3 + 2] * g.rpn_min_size
+        size = g.height * g.width
+        inside = row + 1 <= info[b * 3] / g.feature_stride and column + 1 <= info[b * 3 + 1] / g.feature_stride
         small = False
         for axis in range(2):
-            shift = (row if axis else column) * stride
+            shift = (row if axis else column) * g.feature_stride
             low, high_end = anchors[k * 4 + axis] + shift, anchors[k * 4 + axis + 2] + shift
-            at = (b * count + k) * 4 * size + axis * size + row * wide + column
+            at = (b * g.anchors + k) * 4 * size + axis * size + row * g.width + column
             first, second = deltas[at], deltas[at + 2 * size]
-            if added:
+            if g.iou_loss:
                 low, high_end = low + first, high_end + second
             else:
                 side = high_end - low + 1
@@ -161,7 +169,7 @@ def propose(
         for k_side in range(4):
             if small:
                 boxes[i * 4 + k_side] += (least if k_side > 1 else -least) * 0.5
-        score = scores[((b * 2 + 1) * count + k) * size + row * wide + column]
+        score = scores[((b * 2 + 1) * g.anchors + k) * size + row * g.width + column]
         keys[i] = score if inside and not small else -1
         kinds[i] = 0
         alive[i] = 1
@@ -204,21 +212,18 @@ def anchors_of(p):
 
 
 def forward(p, scores, deltas, info, out, out_scores):
-    batch, channels, high, wide = scores.shape
+    batch, channels, height, width = scores.shape
     count, rows = channels // 2, p.rpn_post_nms_top_n
-    n = count * high * wide
+    n = count * height * width
     boxes, keys, kinds, alive = scratch(scores, *(batch * n * k for k in (4, 1, 1, 1)))
     buffers = scratch(scores, batch * n, batch * n, dtype=np.int64)
     anchors = as_buffer(np.array(anchors_of(p), scores.dtype), scores.device)
-    PROPOSE(
-        scores, deltas, info, anchors, boxes, keys, kinds, alive, batch, count, high, wide,
-        p.feature_stride, p.rpn_min_size, p.iou_loss,
-    )
+    g = Geometry(batch, count, height, width, p.feature_stride, p.rpn_min_size, int(p.iou_loss))
+    PROPOSE(scores, deltas, info, anchors, boxes, keys, kinds, alive, g)
     order = ranked(keys, *buffers, batch, n)
     limit = min(p.rpn_pre_nms_top_n, n) if p.rpn_pre_nms_top_n > 0 else n
-    SUPPRESS(
-        boxes, kinds, alive, order, batch, n, 4, 0, limit, rows, p.threshold, 1.0, False
-    )
+    nms = Suppression(batch, n, width=4, coord_start=0, limit=limit, most=rows, inclusive=0)
+    SUPPRESS(boxes, kinds, alive, order, p.threshold, 1.0, nms)
     EMIT(boxes, keys, alive, order, out, out_scores, batch, n, limit, rows)
 
 

@@ -74,6 +74,17 @@ def infer(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
+class Geometry(NamedTuple):
+    regions: int
+    output_dim: int
+    pooled_size: int
+    group_size: int
+    batch_size: int
+    channels: int
+    height: int
+    width: int
+
+
 @scalar
 def begin_of(low, high, scale, k, bins, side):
     """The first pixel of bin ``k`` of an axis; with k + 1 and ``end_of`` one past its last."""
@@ -90,45 +101,48 @@ def end_of(low, high, scale, k, bins, side):
     return clipped_up(start + (k + 1) * (length / bins), side + 1)
 
 
-def pool(data, rois, out, regions, outputs, bins, group, batch, channels, high, wide, scale):
-    for item in items(regions * outputs * bins * bins):
-        i, j, one = item // bins % bins, item % bins, item // (bins * bins * outputs)
-        image = image_of(rois[one * 5], batch)
-        left = begin_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, j, bins, wide)
-        right = end_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, j, bins, wide)
-        top = begin_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, i, bins, high)
-        bottom = end_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, i, bins, high)
+def pool(data, rois, out, scale, g: Geometry):
+    bins, group = g.pooled_size, g.group_size
+    for item in items(g.regions * g.output_dim * bins * bins):
+        i, j, one = item // bins % bins, item % bins, item // (bins * bins * g.output_dim)
+        image = image_of(rois[one * 5], g.batch_size)
+        left = begin_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, j, bins, g.width)
+        right = end_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, j, bins, g.width)
+        top = begin_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, i, bins, g.height)
+        bottom = end_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, i, bins, g.height)
         count = max(bottom - top, 0) * max(right - left, 0)
-        channel = (item // (bins * bins) % outputs * group + i * group // bins) * group + j * group // bins
+        output = item // (bins * bins) % g.output_dim
+        channel = (output * group + i * group // bins) * group + j * group // bins
         total = np.float64(0)
         if image >= 0 and count > 0:
             for y in range(top, bottom):
                 for x in range(left, right):
-                    total += data[((image * channels + channel) * high + y) * wide + x]
+                    total += data[((image * g.channels + channel) * g.height + y) * g.width + x]
         out[item] = total / max(count, 1)
 
 
-def pool_back(head, rois, d_data, regions, outputs, bins, group, batch, channels, high, wide, scale):
+def pool_back(head, rois, d_data, scale, g: Geometry):
     """One item is one channel of one image, which gathers from the bins that read it."""
-    for item in items(batch * channels):
-        for q in range(item * high * wide, (item + 1) * high * wide):
+    bins, group = g.pooled_size, g.group_size
+    for item in items(g.batch_size * g.channels):
+        for q in range(item * g.height * g.width, (item + 1) * g.height * g.width):
             d_data[q] = 0
-        channel = item % channels
+        channel = item % g.channels
         output, row, column = channel // (group * group), channel // group % group, channel % group
-        for one in range(regions if output < outputs else 0):
-            if image_of(rois[one * 5], batch) == item // channels:
+        for one in range(g.regions if output < g.output_dim else 0):
+            if image_of(rois[one * 5], g.batch_size) == item // g.channels:
                 for place in range(bins * bins):
                     i, j = place // bins, place % bins
                     if i * group // bins == row and j * group // bins == column:
-                        left = begin_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, j, bins, wide)
-                        right = end_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, j, bins, wide)
-                        top = begin_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, i, bins, high)
-                        bottom = end_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, i, bins, high)
+                        left = begin_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, j, bins, g.width)
+                        right = end_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, j, bins, g.width)
+                        top = begin_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, i, bins, g.height)
+                        bottom = end_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, i, bins, g.height)
                         count = max(max(bottom - top, 0) * max(right - left, 0), 1)
-                        amount = head[((one * outputs + output) * bins + i) * bins + j] / count
+                        amount = head[((one * g.output_dim + output) * bins + i) * bins + j] / count
                         for y in range(top, bottom):
                             for x in range(left, right):
-                                d_data[(item * high + y) * wide + x] += amount
+                                d_data[(item * g.height + y) * g.width + x] += amount
 
 
 POOL, POOL_BACK = Loop(pool), Loop(pool_back)
@@ -137,20 +151,17 @@ POOL, POOL_BACK = Loop(pool), Loop(pool_back)
 # --- the operator -------------------------------------------------------------------------------
 
 
-def numbers(p, data, out):
-    """Arguments of both loops."""
-    batch, channels, high, wide = data.shape
-    group = p.group_size or p.pooled_size
-    return (*out.shape[:3], group, batch, channels, high, wide, p.spatial_scale)
+def geometry(p, data, out):
+    return Geometry(*out.shape[:3], p.group_size or p.pooled_size, *data.shape)
 
 
 def forward(p, data, rois, out):
-    POOL(data, rois, out, *numbers(p, data, out))
+    POOL(data, rois, out, p.spatial_scale, geometry(p, data, out))
 
 
 def backward(p, head, rois, d_data, d_rois):
     if d_data is not None:
-        POOL_BACK(head, rois, d_data, *numbers(p, d_data, head))
+        POOL_BACK(head, rois, d_data, p.spatial_scale, geometry(p, d_data, head))
     zero(d_rois)
 
 

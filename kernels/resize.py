@@ -163,32 +163,40 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (planes, height, width), out (planes, high, wide).
+# data is (planes, height, width), out (planes, out_h, out_w).
 
 
-def mean_regions(data, out, planes, height, width, high, wide):
-    for row in items(planes * high):
-        i, plane = row % high, row // high
-        top, bottom = i * height // high, ((i + 1) * height + high - 1) // high
-        for j in range(wide):
-            left, right = j * width // wide, ((j + 1) * width + wide - 1) // wide
+class Geometry(NamedTuple):
+    planes: int
+    height: int
+    width: int
+    out_h: int
+    out_w: int
+
+
+def mean_regions(data, out, g: Geometry):
+    for row in items(g.planes * g.out_h):
+        i, plane = row % g.out_h, row // g.out_h
+        top, bottom = i * g.height // g.out_h, ((i + 1) * g.height + g.out_h - 1) // g.out_h
+        for j in range(g.out_w):
+            left, right = j * g.width // g.out_w, ((j + 1) * g.width + g.out_w - 1) // g.out_w
             total = np.float64(0)
-            for line in range(plane * height + top, plane * height + bottom):
-                for at in range(line * width + left, line * width + right):
+            for line in range(plane * g.height + top, plane * g.height + bottom):
+                for at in range(line * g.width + left, line * g.width + right):
                     total += data[at]
-            out[row * wide + j] = total / ((bottom - top) * (right - left))
+            out[row * g.out_w + j] = total / ((bottom - top) * (right - left))
 
 
-def share_regions(head, d_data, planes, height, width, high, wide):
+def share_regions(head, d_data, g: Geometry):
     """One item is one pixel, which gathers from the regions that it lies in."""
-    for item in items(planes * height * width):
-        x, y, plane = item % width, item // width % height, item // (width * height)
+    for item in items(g.planes * g.height * g.width):
+        x, y, plane = item % g.width, item // g.width % g.height, item // (g.width * g.height)
         total = np.float64(0)
-        for i in range(y * high // height, ((y + 1) * high + height - 1) // height):
-            down = ((i + 1) * height + high - 1) // high - i * height // high
-            for j in range(x * wide // width, ((x + 1) * wide + width - 1) // width):
-                across = ((j + 1) * width + wide - 1) // wide - j * width // wide
-                total += head[(plane * high + i) * wide + j] / np.float64(down * across)
+        for i in range(y * g.out_h // g.height, ((y + 1) * g.out_h + g.height - 1) // g.height):
+            down = ((i + 1) * g.height + g.out_h - 1) // g.out_h - i * g.height // g.out_h
+            for j in range(x * g.out_w // g.width, ((x + 1) * g.out_w + g.width - 1) // g.width):
+                across = ((j + 1) * g.width + g.out_w - 1) // g.out_w - j * g.width // g.out_w
+                total += head[(plane * g.out_h + i) * g.out_w + j] / np.float64(down * across)
         d_data[item] = total
 
 
@@ -202,37 +210,37 @@ def place_of(i, side, n, aligned):
     return max(np.float64(i + 0.5) * side / n - 0.5, np.float64(0))
 
 
-def stretch(data, out, planes, height, width, high, wide, aligned):
-    for row in items(planes * high):
-        y = place_of(row % high, height, high, aligned)
-        top = min(np.int64(y), height - 1)
+def stretch(data, out, align_corners, g: Geometry):
+    for row in items(g.planes * g.out_h):
+        y = place_of(row % g.out_h, g.height, g.out_h, align_corners)
+        top = min(np.int64(y), g.height - 1)
         lower = y - top
-        upper_line = (row // high * height + top) * width
-        lower_line = upper_line + (width if top < height - 1 else 0)
-        for j in range(wide):
-            x = place_of(j, width, wide, aligned)
-            left = min(np.int64(x), width - 1)
-            right, step = x - left, 1 if left < width - 1 else 0
+        upper_line = (row // g.out_h * g.height + top) * g.width
+        lower_line = upper_line + (g.width if top < g.height - 1 else 0)
+        for j in range(g.out_w):
+            x = place_of(j, g.width, g.out_w, align_corners)
+            left = min(np.int64(x), g.width - 1)
+            right, step = x - left, 1 if left < g.width - 1 else 0
             above = data[upper_line + left] * (1 - right) + data[upper_line + left + step] * right
             below = data[lower_line + left] * (1 - right) + data[lower_line + left + step] * right
-            out[row * wide + j] = above * (1 - lower) + below * lower
+            out[row * g.out_w + j] = above * (1 - lower) + below * lower
 
 
-def stretch_back(head, d_data, planes, height, width, high, wide, aligned):
-    for plane in items(planes):
-        for at in range(plane * height * width, (plane + 1) * height * width):
+def stretch_back(head, d_data, align_corners, g: Geometry):
+    for plane in items(g.planes):
+        for at in range(plane * g.height * g.width, (plane + 1) * g.height * g.width):
             d_data[at] = 0
-        for row in range(plane * high, (plane + 1) * high):
-            y = place_of(row % high, height, high, aligned)
-            top = min(np.int64(y), height - 1)
+        for row in range(plane * g.out_h, (plane + 1) * g.out_h):
+            y = place_of(row % g.out_h, g.height, g.out_h, align_corners)
+            top = min(np.int64(y), g.height - 1)
             lower = y - top
-            upper_line = (plane * height + top) * width
-            lower_line = upper_line + (width if top < height - 1 else 0)
-            for j in range(wide):
-                x = place_of(j, width, wide, aligned)
-                left = min(np.int64(x), width - 1)
-                right, step = x - left, 1 if left < width - 1 else 0
-                value = head[row * wide + j]
+            upper_line = (plane * g.height + top) * g.width
+            lower_line = upper_line + (g.width if top < g.height - 1 else 0)
+            for j in range(g.out_w):
+                x = place_of(j, g.width, g.out_w, align_corners)
+                left = min(np.int64(x), g.width - 1)
+                right, step = x - left, 1 if left < g.width - 1 else 0
+                value = head[row * g.out_w + j]
                 d_data[upper_line + left] += value * (1 - lower) * (1 - right)
                 d_data[upper_line + left + step] += value * (1 - lower) * right
                 d_data[lower_line + left] += value * lower * (1 - right)
@@ -246,27 +254,27 @@ STRETCH, STRETCH_BACK = Loop(stretch), Loop(stretch_back)
 # --- the operators ------------------------------------------------------------------------------
 
 
-def numbers(data, out):
-    return data[0] * data[1], *data[2:], *out[2:]
+def geometry(data, out):
+    return Geometry(data[0] * data[1], *data[2:], *out[2:])
 
 
 def forward_pooling(p, data, out):
-    MEAN_REGIONS(data, out, *numbers(data.shape, out.shape))
+    MEAN_REGIONS(data, out, geometry(data.shape, out.shape))
 
 
 def backward_pooling(p, head, d_data):
     if d_data is not None:
-        SHARE_REGIONS(head, d_data, *numbers(d_data.shape, head.shape))
+        SHARE_REGIONS(head, d_data, geometry(d_data.shape, head.shape))
 
 
 def forward(p, data, like, out):
-    STRETCH(data, out, *numbers(data.shape, out.shape), p.align_corners)
+    STRETCH(data, out, p.align_corners, geometry(data.shape, out.shape))
 
 
 def backward(p, head, d_data, d_like):
     zero(d_like)
     if d_data is not None:
-        STRETCH_BACK(head, d_data, *numbers(d_data.shape, head.shape), p.align_corners)
+        STRETCH_BACK(head, d_data, p.align_corners, geometry(d_data.shape, head.shape))
 
 
 def cases_pooling(draw):

@@ -103,6 +103,21 @@ def infer(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
+class Geometry(NamedTuple):
+    regions: int
+    channels: int
+    outputs: int
+    """Channels of the output."""
+    batch_size: int
+    height: int
+    width: int
+    pooled_h: int
+    pooled_w: int
+    sample_ratio: int
+    position_sensitive: int
+    aligned: int
+
+
 @scalar
 def side_of(low, high, scale, bins, aligned):
     """The length of one bin."""
@@ -125,57 +140,55 @@ def reach(start, length, count, side):
     return first_point(-1.0, start, step, count), end_point(side, start, step, count)
 
 
-def align(data, rois, out, regions, channels, outputs, batch, high, wide, down, across, ratio, sensitive,
-          scale, aligned):  # fmt: skip
-    for i in items(regions * outputs):
-        one, channel = i // outputs, i % outputs
-        image = image_of(rois[one * 5], batch)
-        shift = 0.5 if aligned else 0.0
+def align(data, rois, out, scale, g: Geometry):
+    for i in items(g.regions * g.outputs):
+        one, channel = i // g.outputs, i % g.outputs
+        image = image_of(rois[one * 5], g.batch_size)
+        shift = 0.5 if g.aligned else 0.0
         x, y = np.float64(rois[one * 5 + 1] * scale) - shift, np.float64(rois[one * 5 + 2] * scale) - shift
-        width = side_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, across, aligned)
-        height = side_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, down, aligned)
-        rows = points_of(height, ratio) if image >= 0 else 0
-        columns = points_of(width, ratio)
-        for place in range(down * across):
-            source = channel * down * across + place if sensitive else channel
-            plane = (image * channels + source) * high * wide
+        width = side_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, g.pooled_w, g.aligned)
+        height = side_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, g.pooled_h, g.aligned)
+        rows = points_of(height, g.sample_ratio) if image >= 0 else 0
+        columns = points_of(width, g.sample_ratio)
+        for place in range(g.pooled_h * g.pooled_w):
+            source = channel * g.pooled_h * g.pooled_w + place if g.position_sensitive else channel
+            plane = (image * g.channels + source) * g.height * g.width
             total = np.float64(0)
             # points beyond the map add 0
-            first_row, end_row = reach(y + place // across * height, height, rows, high)
-            first_column, end_column = reach(x + place % across * width, width, columns, wide)
+            first_row, end_row = reach(y + place // g.pooled_w * height, height, rows, g.height)
+            first_column, end_column = reach(x + place % g.pooled_w * width, width, columns, g.width)
             for r in range(first_row, end_row):
-                v = y + (place // across + (r + 0.5) / rows) * height
+                v = y + (place // g.pooled_w + (r + 0.5) / rows) * height
                 for c in range(first_column, end_column):
-                    u = x + (place % across + (c + 0.5) / columns) * width
-                    total += between(data, plane, high, wide, v, u)
-            out[i * down * across + place] = total / max(rows * columns, 1)
+                    u = x + (place % g.pooled_w + (c + 0.5) / columns) * width
+                    total += between(data, plane, g.height, g.width, v, u)
+            out[i * g.pooled_h * g.pooled_w + place] = total / max(rows * columns, 1)
 
 
-def align_back(head, rois, d_data, regions, channels, outputs, batch, high, wide, down, across, ratio,
-               sensitive, scale, aligned):  # fmt: skip
+def align_back(head, rois, d_data, scale, g: Geometry):
     """One item is one channel of one image, which gathers from all regions."""
-    for i in items(batch * channels):
-        channel, bins = i % channels, down * across
-        for q in range(i * high * wide, (i + 1) * high * wide):
+    for i in items(g.batch_size * g.channels):
+        channel, bins = i % g.channels, g.pooled_h * g.pooled_w
+        for q in range(i * g.height * g.width, (i + 1) * g.height * g.width):
             d_data[q] = 0
-        for one in range(regions):
-            if image_of(rois[one * 5], batch) == i // channels:
-                shift = 0.5 if aligned else 0.0
+        for one in range(g.regions):
+            if image_of(rois[one * 5], g.batch_size) == i // g.channels:
+                shift = 0.5 if g.aligned else 0.0
                 x, y = np.float64(rois[one * 5 + 1] * scale) - shift, np.float64(rois[one * 5 + 2] * scale) - shift
-                width = side_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, across, aligned)
-                height = side_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, down, aligned)
-                rows, columns = points_of(height, ratio), points_of(width, ratio)
-                first, end = (channel % bins, channel % bins + 1) if sensitive else (0, bins)
-                target = channel // bins if sensitive else channel
+                width = side_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, g.pooled_w, g.aligned)
+                height = side_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, g.pooled_h, g.aligned)
+                rows, columns = points_of(height, g.sample_ratio), points_of(width, g.sample_ratio)
+                first, end = (channel % bins, channel % bins + 1) if g.position_sensitive else (0, bins)
+                target = channel // bins if g.position_sensitive else channel
                 for place in range(first, end):
-                    amount = head[(one * outputs + target) * bins + place] / max(rows * columns, 1)
-                    first_row, end_row = reach(y + place // across * height, height, rows, high)
-                    first_column, end_column = reach(x + place % across * width, width, columns, wide)
+                    amount = head[(one * g.outputs + target) * bins + place] / max(rows * columns, 1)
+                    first_row, end_row = reach(y + place // g.pooled_w * height, height, rows, g.height)
+                    first_column, end_column = reach(x + place % g.pooled_w * width, width, columns, g.width)
                     for r in range(first_row, end_row):
-                        v = y + (place // across + (r + 0.5) / rows) * height
+                        v = y + (place // g.pooled_w + (r + 0.5) / rows) * height
                         for c in range(first_column, end_column):
-                            u = x + (place % across + (c + 0.5) / columns) * width
-                            spread(d_data, i * high * wide, high, wide, v, u, amount)
+                            u = x + (place % g.pooled_w + (c + 0.5) / columns) * width
+                            spread(d_data, i * g.height * g.width, g.height, g.width, v, u, amount)
 
 
 ALIGN, ALIGN_BACK = Loop(align), Loop(align_back)
@@ -184,22 +197,19 @@ ALIGN, ALIGN_BACK = Loop(align), Loop(align_back)
 # --- the operator -------------------------------------------------------------------------------
 
 
-def numbers(p, data, out):
-    """Arguments of both loops."""
-    batch, channels, high, wide = data.shape
-    return (
-        out.shape[0], channels, out.shape[1], batch, high, wide, *p.pooled_size, max(p.sample_ratio, 0),
-        p.position_sensitive, p.spatial_scale, p.aligned,
-    )
+def geometry(p, data, out):
+    batch, channels, height, width = data.shape
+    flags = max(p.sample_ratio, 0), int(p.position_sensitive), int(p.aligned)
+    return Geometry(out.shape[0], channels, out.shape[1], batch, height, width, *p.pooled_size, *flags)
 
 
 def forward(p, data, rois, out):
-    ALIGN(data, rois, out, *numbers(p, data, out))
+    ALIGN(data, rois, out, p.spatial_scale, geometry(p, data, out))
 
 
 def backward(p, head, rois, d_data, d_rois):
     if d_data is not None:
-        ALIGN_BACK(head, rois, d_data, *numbers(p, d_data, head))
+        ALIGN_BACK(head, rois, d_data, p.spatial_scale, geometry(p, d_data, head))
     zero(d_rois)
 
 

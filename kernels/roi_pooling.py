@@ -84,7 +84,17 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (n, channels, height, width), out (regions, channels, high, wide).
+# data is (batch, channels, height, width), out (regions, channels, pooled_h, pooled_w).
+
+
+class Geometry(NamedTuple):
+    regions: int
+    batch_size: int
+    channels: int
+    height: int
+    width: int
+    pooled_h: int
+    pooled_w: int
 
 
 @scalar
@@ -106,50 +116,51 @@ def end_of(start, side, k, n, limit):
 
 
 @scalar
-def find_largest(data, rois, region, c, i, j, n, channels, height, width, high, wide, scale, least):
+def find_largest(data, rois, region, c, i, j, scale, least, g):
     """Where the largest number of a part lies; -1 for an empty part, -2 for one of NaN alone."""
     image = rois[5 * region]
-    if not (image >= 0 and image < n):
+    if not (image >= 0 and image < g.batch_size):
         return -1
     left = rounded(np.float64(rois[5 * region + 1]) * scale)
     top = rounded(np.float64(rois[5 * region + 2]) * scale)
     across = max(rounded(np.float64(rois[5 * region + 3]) * scale) - left + 1, 1)
     down = max(rounded(np.float64(rois[5 * region + 4]) * scale) - top + 1, 1)
-    y, bottom = first_of(top, down, i, high, height), end_of(top, down, i, high, height)
-    x, right = first_of(left, across, j, wide, width), end_of(left, across, j, wide, width)
+    y, bottom = first_of(top, down, i, g.pooled_h, g.height), end_of(top, down, i, g.pooled_h, g.height)
+    x, right = first_of(left, across, j, g.pooled_w, g.width), end_of(left, across, j, g.pooled_w, g.width)
     if y >= bottom or x >= right:
         return -1
     best, found = least, -2
-    plane = np.int64(image) * channels + c
+    plane = np.int64(image) * g.channels + c
     for row in range(y, bottom):
-        for at in range((plane * height + row) * width + x, (plane * height + row) * width + right):
+        line = (plane * g.height + row) * g.width
+        for at in range(line + x, line + right):
             if data[at] > best:
                 best, found = data[at], at
     return found
 
 
-def pool(data, rois, out, regions, n, channels, height, width, high, wide, scale, least):
-    for item in items(regions * channels * high * wide):
-        j, i, c = item % wide, item // wide % high, item // (wide * high) % channels
-        region = item // (wide * high * channels)
-        at = find_largest(data, rois, region, c, i, j, n, channels, height, width, high, wide, scale, least)
+def pool(data, rois, out, scale, least, g: Geometry):
+    for item in items(g.regions * g.channels * g.pooled_h * g.pooled_w):
+        j, i = item % g.pooled_w, item // g.pooled_w % g.pooled_h
+        c = item // (g.pooled_w * g.pooled_h) % g.channels
+        region = item // (g.pooled_w * g.pooled_h * g.channels)
+        at = find_largest(data, rois, region, c, i, j, scale, least, g)
         out[item] = data[at] if at >= 0 else least if at == -2 else 0
 
 
-def pool_back(head, data, rois, d_data, regions, n, channels, height, width, high, wide, scale, least):
-    for plane in items(n * channels):
-        c = plane % channels
-        for at in range(plane * height * width, (plane + 1) * height * width):
+def pool_back(head, data, rois, d_data, scale, least, g: Geometry):
+    for plane in items(g.batch_size * g.channels):
+        c = plane % g.channels
+        for at in range(plane * g.height * g.width, (plane + 1) * g.height * g.width):
             d_data[at] = 0
-        for region in range(regions):
+        for region in range(g.regions):
             image = rois[5 * region]
-            if image >= plane // channels and image < plane // channels + 1:
-                for k in range(high * wide):
-                    at = find_largest(
-                        data, rois, region, c, k // wide, k % wide, n, channels, height, width, high, wide, scale, least
-                    )
+            if image >= plane // g.channels and image < plane // g.channels + 1:
+                for k in range(g.pooled_h * g.pooled_w):
+                    i, j = k // g.pooled_w, k % g.pooled_w
+                    at = find_largest(data, rois, region, c, i, j, scale, least, g)
                     if at >= 0:
-                        d_data[at] += head[(region * channels + c) * high * wide + k]
+                        d_data[at] += head[(region * g.channels + c) * g.pooled_h * g.pooled_w + k]
 
 
 POOL, POOL_BACK = Loop(pool), Loop(pool_back)
@@ -160,15 +171,15 @@ POOL, POOL_BACK = Loop(pool), Loop(pool_back)
 
 def forward(p, data, rois, out):
     least = float(np.finfo(data.dtype).min)
-    POOL(data, rois, out, out.shape[0], *data.shape, *p.pooled_size, np.float64(p.spatial_scale), least)
+    POOL(data, rois, out, np.float64(p.spatial_scale), least, Geometry(out.shape[0], *data.shape, *p.pooled_size))
 
 
 def backward(p, head, data, rois, d_data, d_rois):
     zero(d_rois)
     if d_data is not None:
         least = float(np.finfo(data.dtype).min)
-        numbers = (head.shape[0], *data.shape, *p.pooled_size, np.float64(p.spatial_scale), least)
-        POOL_BACK(head, data, rois, d_data, *numbers)
+        g = Geometry(head.shape[0], *data.shape, *p.pooled_size)
+        POOL_BACK(head, data, rois, d_data, np.float64(p.spatial_scale), least, g)
 
 
 def cases(draw):

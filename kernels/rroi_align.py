@@ -73,39 +73,49 @@ def infer(p, ins, outs):
 # --- loop ---------------------------------------------------------------------------------------
 
 
-def align(data, rois, out, regions, channels, batch, high, wide, down, across, ratio, scale):
-    for i in items(regions * channels):
-        at = i // channels * 6
-        image = image_of(rois[at], batch)
+class Geometry(NamedTuple):
+    regions: int
+    channels: int
+    batch_size: int
+    height: int
+    width: int
+    pooled_h: int
+    pooled_w: int
+    sampling_ratio: int
+
+
+def align(data, rois, out, scale, g: Geometry):
+    for i in items(g.regions * g.channels):
+        at = i // g.channels * 6
+        image = image_of(rois[at], g.batch_size)
         x, y = np.float64(rois[at + 1] * scale), np.float64(rois[at + 2] * scale)
-        width, height = rois[at + 3] * scale, rois[at + 4] * scale
-        width = (width if width > 1 else np.float64(1)) / across
-        height = (height if height > 1 else np.float64(1)) / down
+        bin_width, bin_height = rois[at + 3] * scale, rois[at + 4] * scale
+        bin_width = (bin_width if bin_width > 1 else np.float64(1)) / g.pooled_w
+        bin_height = (bin_height if bin_height > 1 else np.float64(1)) / g.pooled_h
         angle = rois[at + 5] * pi / 180
         right, top = cos(angle), sin(angle)
-        rows, columns = points_of(height, ratio) if image >= 0 else 0, points_of(width, ratio)
-        plane = (image * channels + i % channels) * high * wide
-        # where the map and a pixel around it lie, as the region sees them: points beyond add 0
+        rows = points_of(bin_height, g.sampling_ratio) if image >= 0 else 0
+        columns = points_of(bin_width, g.sampling_ratio)
+        plane = (image * g.channels + i % g.channels) * g.height * g.width
+        # the map and one pixel around it, in the coordinates (v, u) of the region: points outside add 0
         corner_v, corner_u = -(1 + y) * right - (1 + x) * top, (1 + y) * top - (1 + x) * right
-        tall, broad = np.float64(high + 1), np.float64(wide + 1)
+        tall, broad = np.float64(g.height + 1), np.float64(g.width + 1)
         least_v = corner_v + min(tall * right, 0.0) + min(broad * top, 0.0)
         most_v = corner_v + max(tall * right, 0.0) + max(broad * top, 0.0)
         least_u = corner_u + min(-tall * top, 0.0) + min(broad * right, 0.0)
         most_u = corner_u + max(-tall * top, 0.0) + max(broad * right, 0.0)
-        for place in range(down * across):
+        for place in range(g.pooled_h * g.pooled_w):
             total = np.float64(0)
-            v_start, v_step = (place // across - down * 0.5) * height, height / max(rows, 1)
-            u_start, u_step = (place % across - across * 0.5) * width, width / max(columns, 1)
+            v_start, v_step = (place // g.pooled_w - g.pooled_h * 0.5) * bin_height, bin_height / max(rows, 1)
+            u_start, u_step = (place % g.pooled_w - g.pooled_w * 0.5) * bin_width, bin_width / max(columns, 1)
             first_column = first_point(least_u, u_start, u_step, columns)
             end_column = end_point(most_u, u_start, u_step, columns)
             for r in range(first_point(least_v, v_start, v_step, rows), end_point(most_v, v_start, v_step, rows)):
-                v = (place // across - down * 0.5 + (r + 0.5) / rows) * height
+                v = (place // g.pooled_w - g.pooled_h * 0.5 + (r + 0.5) / rows) * bin_height
                 for c in range(first_column, end_column):
-                    u = (place % across - across * 0.5 + (c + 0.5) / columns) * width
-                    total += between(
-                        data, plane, high, wide, v * right - u * top + y, u * right + v * top + x
-                    )
-            out[i * down * across + place] = total / max(rows * columns, 1)
+                    u = (place % g.pooled_w - g.pooled_w * 0.5 + (c + 0.5) / columns) * bin_width
+                    total += between(data, plane, g.height, g.width, v * right - u * top + y, u * right + v * top + x)
+            out[i * g.pooled_h * g.pooled_w + place] = total / max(rows * columns, 1)
 
 
 ALIGN = Loop(align)
@@ -115,11 +125,9 @@ ALIGN = Loop(align)
 
 
 def forward(p, data, rois, out):
-    batch, channels, high, wide = data.shape
-    ALIGN(
-        data, rois, out, out.shape[0], channels, batch, high, wide, *p.pooled_size,
-        max(p.sampling_ratio, 0), p.spatial_scale,
-    )
+    batch, channels, height, width = data.shape
+    g = Geometry(out.shape[0], channels, batch, height, width, *p.pooled_size, max(p.sampling_ratio, 0))
+    ALIGN(data, rois, out, p.spatial_scale, g)
 
 
 def cases(draw):

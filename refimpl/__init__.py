@@ -35,7 +35,7 @@ from .ndarray import NDArray
 from .quirks import quirks
 from .symbol import Symbol
 
-ndarray.CachedOp = cached_op.CachedOp  # MXNet's name for it
+ndarray.CachedOp = cached_op.CachedOp  # type: ignore[misc]  # MXNet's name for it, declared there
 quirks.read_environment()
 
 # decides: conventions/names

@@ -24,9 +24,13 @@ BatchCallback = Callable[[Any], None]
 def module_checkpoint(
     mod: Any, prefix: str, period: int = 1, save_optimizer_states: bool = False
 ) -> EpochCallback:
-    """Return an epoch callback that saves a module after every ``period`` epochs.
+    """Return an epoch callback that saves a module after every ``period`` epochs, with epochs counted from 1.
 
-    The files are those of ``mod.save_checkpoint``, numbered from 1. A period below 1 counts as 1.
+    Args:
+        mod: a module that has ``save_checkpoint``.
+        prefix: str, what the names of the files begin with.
+        period: int, epochs from one checkpoint to the next; below 1 counts as 1.
+        save_optimizer_states: bool, whether to write the optimizer's states too.
     """
     period = int(max(1, period))
 
@@ -80,8 +84,8 @@ class Speedometer:
     Args:
         batch_size: samples in a batch.
         frequent: batches between two lines.
-        auto_reset: let each line speak of the batches since the line before; otherwise of all batches
-            of the epoch.
+        auto_reset: whether a line counts only the batches since the last line; otherwise it counts all batches of
+            the epoch.
 
     Raises:
         ValueError: ``frequent`` is less than 1.

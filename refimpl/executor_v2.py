@@ -23,11 +23,20 @@ Given = dict[str, NDArray] | list[NDArray] | tuple[NDArray, ...] | None
 
 
 class Executor:
-    """``Executor(sym, device, args, args_grad, grad_req, aux_states, static_alloc=False)``.
+    """A CachedOp with private copies of its inputs.
 
     Arguments and states are copied to ``device``; ``args_grad`` arrays receive the gradients after each
     ``backward``. A name that the symbol does not have is ignored, one that is missing stays empty until
     ``forward`` brings a value. ``outputs`` is None until then, and new arrays every time.
+
+    Args:
+        sym: the graph.
+        device: where it runs.
+        args: the arguments: arrays in the order of ``list_arguments()``, or by name.
+        args_grad: the arrays that receive gradients, likewise.
+        grad_req: "write", "add" or "null", for all or by name.
+        aux_states: the auxiliary states, as ``args``.
+        static_alloc: MXNet's flag about speed, which changes nothing here.
 
     Raises:
         AssertionError: arguments are neither a dict nor a list, or ``grad_req`` neither a dict nor a string.
@@ -277,7 +286,7 @@ def bind(
     symbol: Symbol, device: Context, args: Given, args_grad: Given = None, grad_req: Any = "write",
     aux_states: Given = None, static_alloc: bool = False,
 ) -> Executor:
-    """``Symbol._bind``."""
+    """``Symbol._bind``, which explains the arguments."""
     return Executor(symbol, device, args, args_grad, grad_req, aux_states, static_alloc)
 
 
@@ -286,7 +295,7 @@ def simple_bind(
     symbol: Symbol, device: Context, grad_req: Any = "write", type_dict: dict[str, Any] | None = None,
     stype_dict: dict[str, str] | None = None, **shapes: Any,
 ) -> Executor:
-    """``Symbol._simple_bind``: arrays of zeros for everything that the given shapes determine.
+    """``Symbol._simple_bind``, which explains the arguments: zeros for everything that the given shapes determine.
 
     Raises:
         MXNetError: shapes or types contradict each other.

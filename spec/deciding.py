@@ -41,7 +41,7 @@ class Decision(NamedTuple):
     last: int = 0
     """The lines of that function or table."""
     table: bool = False
-    """Whether it stands outside functions, in a table or a registration."""
+    """Whether it stands outside functions: a table, a registration, a class of nothing but values."""
     error: str = ""
     """The type that is raised, where the place refuses."""
     marked: bool = False
@@ -148,12 +148,13 @@ class Source:
     def marked(self) -> Iterator[Decision]:
         """Functions and classes under ``@decides``, tables under its comment."""
         for node, scopes in self.definitions:
+            values_only = isinstance(node, ast.ClassDef) and not any(isinstance(n, Function) for n in node.body)
             for decorator in getattr(node, "decorator_list", ()):
                 if isinstance(decorator, ast.Call) and called(decorator) == "decides":
                     for argument in decorator.args:
                         name = getattr(argument, "value", None)
                         pattern = re.escape(name) if isinstance(name, str) else ast.unparse(argument)
-                        yield self._at(pattern, node.lineno, (*scopes, node), marked=True)
+                        yield self._at(pattern, node.lineno, (*scopes, node), marked=True, table=values_only)
         for comment in COMMENT.finditer(self.text):
             line = self.text.count("\n", 0, comment.start()) + 2
             table = self.statements.get(line)

@@ -10,14 +10,18 @@ from typing import Any
 
 from .deciding import Decision, called
 
-SHAPES = re.compile(r"(^|-)(shapes?|types?|dtype|floating-point|inputs|outputs|output-size|count|parameters)$")
+ROLES = (
+    # end of the slug of a clause that no code names, the operator's functions that decide it
+    (re.compile(r"gradient$"), ("backward", "gradient")),
+    (re.compile(r"(^|-)(types?|dtype|floating-point)$"), ("infer_type",)),
+    (re.compile(r"(^|-)count$"), ("parse", "infer")),
+    (re.compile(r"(^|-)(shapes?|inputs|outputs|output-size|parameters)$"), ("infer",)),
+)
 
 
 def roles(slug: str) -> tuple[str, ...]:
-    """Which functions of an operator decide a clause of its page that no code names."""
-    if "gradient" in slug:
-        return ("backward", "gradient")
-    return ("infer", "infer_type") if SHAPES.search(slug) else ("forward",)
+    """Which functions of an operator decide a clause of its page that no code names: ``forward`` where none fits."""
+    return next((names for end, names in ROLES if end.search(slug)), ("forward",))
 
 
 def concerned(clauses: Iterable[Any], operators: Iterable[Any]) -> dict[str, list[Any]]:

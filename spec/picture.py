@@ -19,12 +19,16 @@ import re
 import sys
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Container
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+from tests.meta.imports import imports  # noqa: E402
+
 FILE = Path("ARCHITECTURE.md")
 BEGIN, END = "<!-- python spec/picture.py writes from here -->", "<!-- to here -->"
 PAGES = "pages"
@@ -39,34 +43,12 @@ class Parts(NamedTuple):
 
     below: Edges
     up: Edges
+    place: dict[str, str]
     said: dict[str, str]
 
 
-@cache
 def _parsed(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
-
-
-def _imports(body: Iterable[ast.AST], *, inside: bool = False) -> Iterator[tuple[ast.ImportFrom, bool]]:
-    """(relative import, whether it stands inside a function) among statements, those for types alone left out."""
-    for node in body:
-        if isinstance(node, ast.ImportFrom) and node.level:
-            yield node, inside
-        elif isinstance(node, (ast.stmt, ast.excepthandler, ast.match_case)):
-            below: Iterable[ast.AST] = ast.iter_child_nodes(node)
-            if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id.endswith("TYPE_CHECKING"):
-                below = node.orelse
-            is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-            yield from _imports(below, inside=inside or is_function)
-
-
-def _imported(file: Path, root: Path) -> Iterator[tuple[str, bool]]:
-    """(part, whether the import stands inside a function) for each relative import of a file."""
-    folder = file.relative_to(root).parent.parts
-    for node, inside in _imports(_parsed(file).body):
-        path = (*folder[: len(folder) - node.level + 1], *(node.module or "").split("."))
-        for name in [path[0]] if path[0] else [alias.name for alias in node.names]:
-            yield name, inside
 
 
 def _said(file: Path) -> str:
@@ -84,30 +66,31 @@ def _reached(edges: Edges, part: str) -> set[str]:
     return found
 
 
+def _part(module: str, package: str, names: Container[str]) -> str:
+    """The part that a module belongs to; none for another package, and for the package itself."""
+    first, _, rest = module.partition(".")
+    if first != package or not rest:
+        return ""
+    name = rest.partition(".")[0]
+    return name if name in names else PAGES if PAGES in names else ""
+
+
 def parts(root: Path) -> Parts:
     """The parts of ``refimpl/`` or ``kernels/``."""
     pages = root.name == "kernels"
-    names: dict[str, str] = {}
+    place = {PAGES: "*.py"} if pages else {}
+    names = {PAGES: _said(root / "__init__.py")} if pages else {}
     for path in sorted(root.iterdir()):
         if path.is_dir() and not path.is_symlink() and (path / "__init__.py").is_file():
-            names[path.name] = _said(path / "__init__.py")
+            place[path.name], names[path.name] = f"{path.name}/", _said(path / "__init__.py")
         elif path.suffix == ".py" and path.name != "__init__.py" and not pages:
-            names[path.stem] = _said(path)
-    if pages:
-        names[PAGES] = _said(root / "__init__.py")
+            place[path.stem], names[path.stem] = path.name, _said(path)
     below: Edges = {name: set() for name in names}
     later: Edges = defaultdict(set)
-    for file in sorted(root.rglob("*.py")):
-        within = file.relative_to(root).parts
-        here = within[0].removesuffix(".py")
-        if here not in names and pages:
-            here = PAGES
-        if here not in names:
-            continue  # the package itself, and where Git made no link, the file kernels
-        for name, inside in _imported(file, root):
-            there = PAGES if pages and name not in names else name
-            if there in names and there != here:
-                (later if inside else below)[here].add(there)
+    for each in imports(root):
+        here, there = (_part(module, root.name, names) for module in (each.source, each.target))
+        if here and there and here != there:
+            (later if each.function else below)[here].add(there)
     up: Edges = {}
     for here in sorted(later):
         for there in sorted(later[here] - below[here]):
@@ -115,7 +98,7 @@ def parts(root: Path) -> Parts:
                 up.setdefault(here, set()).add(there)
             else:
                 below[here].add(there)
-    return Parts(below, up, names)
+    return Parts(below, up, place, names)
 
 
 def groups(below: Edges) -> list[tuple[str, ...]]:
@@ -168,11 +151,11 @@ def picture(root: Path = ROOT) -> str:
     if machine.up:
         out.append("")
     out += ["| floor | part | what it is | stands on |", "|---|---|---|---|"]
-    for title, (below, _, said) in (("refimpl", machine), ("kernels", operators)):
+    for title, (below, _, place, said) in (("refimpl", machine), ("kernels", operators)):
         for group, floor in sorted(floors(below).items(), key=lambda item: (-item[1], item[0])):
             for part in group:
                 under = ", ".join(f"`{name}`" for name in _stands_on(below, part))
-                out.append(f"| {floor} | `{title}/{part}` | {said[part]} | {under} |")
+                out.append(f"| {floor} | `{title}/{place[part]}` | {said[part]} | {under} |")
     return "\n".join(out)
 
 

@@ -1,12 +1,13 @@
-"""Compiled kernels on disk, in folders named by a hash of the sources that they are made from.
+"""Compiled kernels on disk, in folders named by a hash of the sources from which they were compiled.
 
-Numba's own cache looks only at the file of the cached function, so that editing a helper in another
-file leaves stale machine code behind. Here the hash covers the file, and every file under ``kernels/`` that it
+Numba's own cache checks only the file of the cached function, so that after an edit of a helper in another
+file it still runs the old machine code. Here the hash covers the file, and every file under ``kernels/`` that it
 imports, directly or not: editing a page recompiles that page, editing the foundation recompiles everything.
 ``REFIMPL_CACHE_DIR`` moves the folders; deleting them is always safe.
 
-Numba's cache also runs whatever bytes it finds. Here a file begins with a digest of its content and of what it was
-compiled for, and is neither unpickled nor executed unless the digest is right; ``spec/formats.md`` has the clauses.
+Numba's cache also runs whatever bytes it finds. Here a file begins with a digest of its content and of the signature
+and platform that it was compiled for. It is neither unpickled nor executed unless the digest is right;
+``spec/formats.md`` has the clauses.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def _digest(file: Path) -> bytes:
 
 @cache
 def sources(file: Path) -> frozenset[Path]:
-    """``file`` and all files under ``kernels/`` that it rests on."""
+    """Return ``file`` and all files under ``kernels/`` that it imports, directly or not."""
     found, new = {file}, [file]
     while new:
         more = _imported(new.pop()) - found
@@ -84,7 +85,7 @@ def sources(file: Path) -> frozenset[Path]:
 
 
 def source_hash(files: Iterable[Path]) -> str:
-    """Hash of the sources that ``files`` rest on, and of the compiler's version and settings."""
+    """Return a hash of ``files``, of all that they import, and of the compiler's version and settings."""
     settings = (numba.__version__, numba.config.BOUNDSCHECK, numba.config.OPT, numba.config.DEBUGINFO_DEFAULT)
     digest = hashlib.sha256(repr(settings).encode())
     for source in sorted(frozenset[Path]().union(*map(sources, files))):
@@ -97,7 +98,7 @@ _TELLING = threading.Lock()
 
 
 def _warn(clause: str, message: str) -> None:
-    """Log a line, once. Not by ``logging.warning``, which would set up logging before the program does."""
+    """Log a message once. ``logging.warning`` is not used: it would configure logging before the program does."""
     with _TELLING:
         known = message in _TOLD
         _TOLD.add(message)
@@ -112,7 +113,7 @@ def _warn_unwritable(root: Path, error: Exception) -> None:
 
 
 def _mistrusted(status: os.stat_result) -> str:
-    """Why somebody else may have written what has this status; nothing where nobody can."""
+    """Say why another user could have written a file or folder with this status; "" where only we can."""
     if not hasattr(os, "geteuid"):  # Windows keeps a user's folders from others by itself
         return ""
     if status.st_uid not in (0, os.geteuid()):
@@ -124,16 +125,16 @@ def _mistrusted(status: os.stat_result) -> str:
 
 @cache
 def folder(files: frozenset[Path]) -> Path | None:
-    """The folder for machine code made from ``files``, or None when there is none to be trusted.
+    """Return the folder for machine code compiled from ``files``, or None where no folder can be trusted.
 
     Folders unused for a month are removed.
     """
-    root = Path("~")  # nobody may know where that is
+    root = Path("~")  # for the message, where the home folder is unknown
     try:
         root = _user_cache()
         place = root / f"{min(files).stem}-{source_hash(files)}"
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with contextlib.suppress(FileExistsError):  # it may be there as something else
+        with contextlib.suppress(FileExistsError):  # a file or link of that name; refused below
             place.mkdir(mode=0o700, exist_ok=True)
         status = place.lstat()
     except (OSError, RuntimeError) as error:
@@ -146,7 +147,7 @@ def folder(files: frozenset[Path]) -> Path | None:
         _warn("kernel-cache/permissions", f"{str(place)!r} is not read, because {flaw}; its kernels are compiled in"
               " every run until you delete it or set REFIMPL_CACHE_DIR to a folder of yours")
         return None
-    with contextlib.suppress(OSError):  # kernels can be read where nothing can be written
+    with contextlib.suppress(OSError):  # a read-only folder is still read
         os.utime(place)
     _remove_old(root)
     return place
@@ -155,7 +156,7 @@ def folder(files: frozenset[Path]) -> Path | None:
 @cache
 @decides("kernel-cache/clean-up")
 def _remove_old(root: Path) -> None:
-    """Remove folders that were not used for a month, and nothing else that may lie there."""
+    """Remove folders of kernels that were not used for a month, and nothing else in ``root``."""
     with contextlib.suppress(OSError):
         for other in root.iterdir():
             if re.fullmatch(r"\w+-[0-9a-f]{16}", other.name):
@@ -163,7 +164,7 @@ def _remove_old(root: Path) -> None:
 
 
 def _remove_if_old(place: Path) -> None:
-    with contextlib.suppress(OSError):  # another process was faster, or a file of somebody else lies there
+    with contextlib.suppress(OSError):  # another process removed it first, or a foreign file is in it
         status = place.lstat()
         if stat.S_ISDIR(status.st_mode) and status.st_mtime < time.time() - _KEEP_DAYS * 86400:
             for file in place.iterdir():
@@ -173,11 +174,11 @@ def _remove_if_old(place: Path) -> None:
 
 
 def _read(path: Path, identity: bytes) -> bytes:
-    """The content that was written to ``path`` for this identity.
+    """Return the content that was written to ``path`` for this identity.
 
     Raises:
         OSError: it cannot be read.
-        ValueError: it is something else, or somebody else may have written it.
+        ValueError: it is damaged, written for another identity, or another user could have written it.
     """
     status = path.stat()  # before it is opened: opening a pipe would wait
     if not stat.S_ISREG(status.st_mode):
@@ -199,8 +200,8 @@ def _head(identity: bytes, content: bytes) -> bytes:
 
 @decides("kernel-cache/concurrent")
 def _write(path: Path, identity: bytes, content: bytes) -> None:
-    """Write to ``path`` in one step: a reader finds what was there before, or all of this."""
-    path.parent.mkdir(mode=0o700, exist_ok=True)  # another process may have found it old
+    """Replace the file ``path`` atomically: a reader sees the old file or the whole new one."""
+    path.parent.mkdir(mode=0o700, exist_ok=True)  # another process may have removed it as unused
     temporary = path.with_suffix(f".{os.urandom(8).hex()}.part")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(temporary, flags, 0o600)
@@ -214,7 +215,7 @@ def _write(path: Path, identity: bytes, content: bytes) -> None:
 
 
 class _Cache(NullCache):
-    """Where Numba looks for the machine code of one function and leaves it: one file per signature."""
+    """The cache of one function for Numba: one file of machine code per signature."""
 
     def __init__(self, function: FunctionType, place: Path) -> None:
         self._function = function
@@ -225,7 +226,7 @@ class _Cache(NullCache):
         return str(self._place)
 
     def _entry(self, sig: Any, codegen: Any) -> tuple[Path, bytes]:
-        """The file for a signature, and all that its machine code depends on."""
+        """Return the file for a signature, and its identity: everything that the machine code depends on."""
         code = self._function.__code__
         identity = repr((
             self._place.name, self._function.__module__, self._function.__qualname__, code.co_firstlineno,
@@ -235,7 +236,7 @@ class _Cache(NullCache):
         return self._place / f"{name}-{hashlib.sha256(identity).hexdigest()[:16]}.kernel", identity
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled function for a signature, or None."""
+        """Return the compiled function for a signature, or None."""
         target_context.refresh()
         path, identity = self._entry(sig, target_context.codegen())
         try:
@@ -252,7 +253,7 @@ class _Cache(NullCache):
         return result
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a compiled function, where that is possible."""
+        """Write a compiled function to the cache, where that is possible."""
         if data.library.has_dynamic_globals:  # it holds addresses of this process
             return
         path, identity = self._entry(sig, data.codegen)
@@ -261,14 +262,14 @@ class _Cache(NullCache):
             _write(path, identity, content)
         except OSError as error:
             if path.is_dir() or (os.name == "nt" and path.exists()):
-                return  # `load_overload` has told of it; or another process is reading it, which Windows protects
+                return  # `load_overload` has warned; or Windows protects a file that another process reads
             _warn_unwritable(self._place.parent, error)
 
 
 def enable(dispatcher: Any, *functions: Callable) -> None:
-    """Make ``dispatcher`` (made by njit from ``functions``) keep its machine code in :func:`folder`.
+    """Make ``dispatcher``, which njit made from ``functions``, cache its machine code in :func:`folder`.
 
-    Ctrl-C waits while it compiles, or reads machine code.
+    Ctrl-C is delayed while it compiles or reads machine code.
     """
     place = folder(frozenset(Path(inspect.getfile(function)).resolve() for function in functions))
     if place is not None:

@@ -1,10 +1,11 @@
-"""Boxes that overlap, and which of them survive: what the pages about detection share.
+"""Overlap of boxes and non-maximum suppression: what the pages about detection share.
 
 A box in corner form is (left, top, right, bottom); in center form (x, y, width, height). ``extent`` is 0
 where corners are points, 1 where they are pixels that belong to the box.
 """
 
 from math import inf, log, nan
+from typing import NamedTuple
 
 from ..foundation import Loop, items, require, same_type, scalar
 from ..sort import MERGE_RUNS, NUMBER
@@ -47,27 +48,37 @@ def log_ratio(length, side):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# Every one of ``batch`` has n boxes, which begin ``start`` into rows of ``width``; ``order`` ranks them.
 
 
-def suppress(
-    boxes, kinds, alive, order, batch, n, width, start, limit, most, threshold, extent, inclusive
-):
-    """Go through the first ``limit`` boxes in order; each one alive kills those of its kind that it overlaps.
+class Suppression(NamedTuple):
+    """Each image of the batch has ``boxes`` rows; the coordinates of a box begin at column ``coord_start``."""
 
-    The search ends when ``most`` boxes have survived.
-    """
-    for b in items(batch):
-        survivors = 0
-        for i in range(limit):
-            one = b * n + order[b * n + i]
+    batch_size: int
+    boxes: int
+    width: int
+    coord_start: int
+    limit: int
+    """Only so many boxes of an image take part, the first in order."""
+    most: int
+    """The search ends when so many boxes of an image are kept."""
+    inclusive: int
+    """Whether an overlap of exactly the threshold suppresses a box."""
+
+
+def suppress(boxes, kinds, alive, order, threshold, extent, g: Suppression):
+    """Non-maximum suppression: each box that is still alive, in order, suppresses later ones of its kind."""
+    for b in items(g.batch_size):
+        kept = 0
+        for i in range(g.limit):
+            one = b * g.boxes + order[b * g.boxes + i]
             if alive[one] > 0:
-                survivors += 1
-                for j in range(i + 1, limit if survivors < most else 0):
-                    other = b * n + order[b * n + j]
+                kept += 1
+                for j in range(i + 1, g.limit if kept < g.most else 0):
+                    other = b * g.boxes + order[b * g.boxes + j]
                     if alive[other] > 0 and kinds[one] == kinds[other]:
-                        much = overlap(boxes, one * width + start, boxes, other * width + start, extent)
-                        if much > threshold or (inclusive and much == threshold):
+                        start, other_start = one * g.width + g.coord_start, other * g.width + g.coord_start
+                        much = overlap(boxes, start, boxes, other_start, extent)
+                        if much > threshold or (g.inclusive and much == threshold):
                             alive[other] = 0
 
 

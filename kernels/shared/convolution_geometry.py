@@ -73,7 +73,5 @@ def geometry_of(
     """The geometry of data (batch, channels, *size), out (batch, filters, *positions), and parameters for each axis."""
     absent = 3 - len(kernel)
     one, zero = (1,) * absent, (0,) * absent
-    return Geometry(
-        data[0], data[1], out[1], num_group,
-        *one, *data[2:], *one, *kernel, *one, *out[2:], *one, *stride, *zero, *pad, *one, *dilate,
-    )
+    sides = *one, *data[2:], *one, *kernel, *one, *out[2:], *one, *stride, *zero, *pad, *one, *dilate
+    return Geometry(data[0], data[1], out[1], num_group, *sides)

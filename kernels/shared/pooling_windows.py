@@ -63,9 +63,9 @@ class Geometry(NamedTuple):
     depth: int
     height: int
     width: int
-    out_depth: int
-    out_height: int
-    out_width: int
+    out_d: int
+    out_h: int
+    out_w: int
     average: int
     """1 where a sum is divided by the size of its window, else 0."""
 
@@ -74,8 +74,8 @@ class Geometry(NamedTuple):
 def windows(p, data, out, device):
     """What the loops read, for shapes of data and output whose channels come second.
 
-    Returns where every window begins and ends in data and its size, as three int64 buffers of out_depth + out_height +
-    out_width windows each, and the geometry.
+    Returns where every window begins and ends in data and its size, as three int64 buffers of out_d + out_h +
+    out_w windows each, and the geometry.
     """
     image, counts = data[2:], out[2:]
     kernel, stride, pad = checked(p, len(image))

@@ -1,15 +1,15 @@
-"""Convolution as a matrix product whose operand is never built.
+"""Convolution as an implicit matrix product: the matrix of patches (im2col) is never stored.
 
 Forward, out[f, pixel] = sum over taps of weight[f, tap] . data[pixel + tap] is a product of filters and pixels:
-a tile holds a few filters times some blocks of neighbouring pixels, and reads its right operand
-straight from the image through a table of offsets (``image``). In the gradient by weight, pixels are
-what is summed over: a tile holds a few taps times blocks of filters, so there the head is transposed,
-filters side by side. The gradient by data is in ``convolution_back``.
+a tile holds a few filters times some blocks of adjacent pixels, and loads its right operand
+from the image through a table of offsets (``image``). The gradient by weight is a sum over pixels:
+a tile holds a few taps times blocks of filters, and the head is transposed so that filters are contiguous.
+The gradient by data is in ``convolution_back``.
 
-Images are treated one after the other, and small enough to stay in the cache. Sums run in the order of
+Images are computed one after the other, so that each stays in the cache. Sums run in the order of
 the plain loops, except that the gradient by weight first sums up to ``CHUNK`` pixels of one image.
 
-Tiles hold float32, and need a few filters to be worth it: anything else goes row by row (``convolution_rows``).
+Tiles hold float32 and pay off from a few filters on; all other calls run row by row (``convolution_rows``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from ..foundation import Buffer
 from ..shared.convolution_geometry import Geometry
 from .convolution_rows import convolve_rows, gather_weight_rows
-from .image import View, settle, spread, view
+from .image import View, space_to_depth, store_runs, view
 from .kernel import kernel, tile_for, twin, wide_tile, workspace
 from .simd import add_tiles, fma_tile, load_offsets, load_tile, ramp, store_tile, transpose_16x16, zero_tile
 
@@ -33,10 +33,10 @@ def convolve_tiles(data, weight, out, g: Geometry, v: View, image, narrow, rows,
     depth = share * g.kernel_d * g.kernel_h * g.kernel_w
     size, final = g.depth * g.height * g.width, g.out_d * g.out_h * g.out_w
     taps, plane = v.taps, len(v.pixels) // v.run * v.pitch
-    for q in range(g.channels * v.channel):  # the padding stays 0 from one image to the next
+    for q in range(g.channels * v.channel):  # the padding stays 0 for all images
         image[q] = 0
     for item in range(g.batch_size):
-        spread(data, item * g.channels * size, g.channels, v.sizes, image)
+        space_to_depth(data, item * g.channels * size, g.channels, v.sizes, image)
         result, base = out, item * g.num_filter * final
         if v.pitch > v.run:
             result, base = narrow, 0
@@ -53,7 +53,7 @@ def convolve_tiles(data, weight, out, g: Geometry, v: View, image, narrow, rows,
                         tile = fma_tile(tile, weight, left, t, image, right, source + taps[t])
                     store_tile(tile, result, target, load_offsets(v.places, q, blocks), 0)
         if v.pitch > v.run:
-            settle(
+            store_runs(
                 narrow, g.num_filter, plane, v.run, v.pitch, (g.out_h, g.out_w), out,
                 item * g.num_filter * final, (g.out_d, g.out_h, g.out_w), (1, 1, 1), (0, 0, 0),
             )
@@ -75,7 +75,7 @@ def transpose(source, start, pitch, n, m, out, out_pitch):
 
 @kernel
 def gather_weight_tiles(head, data, d_weight, g: Geometry, v: View, image, turned, sums, rows, blocks):
-    """Gradient by weight: sums[tap, filter] over images, then turned into d_weight[filter, tap]."""
+    """Gradient by weight: sums[tap, filter] over images, then transposed to d_weight[filter, tap]."""
     share, each, width = g.channels // g.num_group, g.num_filter // g.num_group, 8 * len(blocks)
     depth = share * g.kernel_d * g.kernel_h * g.kernel_w
     taps, pixels = v.taps, v.pixels
@@ -87,7 +87,7 @@ def gather_weight_tiles(head, data, d_weight, g: Geometry, v: View, image, turne
         image[q] = 0
     blocks = ramp(0, 8, width, blocks)
     for item in range(g.batch_size):
-        spread(data, item * g.channels * size, g.channels, v.sizes, image)
+        space_to_depth(data, item * g.channels * size, g.channels, v.sizes, image)
         for group in range(g.num_group):
             source = group * share * v.channel
             for begin in range(0, plane, CHUNK):

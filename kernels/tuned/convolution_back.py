@@ -1,14 +1,15 @@
 """The gradient of a convolution by its data, in two ways.
 
-*Gathering*, a pixel sums over every filter and tap that used it: d_data[pixel] += weight[f, tap] .
-head[f, pixel - tap], one long sum in registers and one store, the same product as forward with the head
-in the image's place. But the head needs a border of zeros, and a kernel that is large against the
-image then multiplies mostly zeros.
+*Gathering*: a pixel sums over every filter and tap that read it, d_data[pixel] += weight[f, tap] .
+head[f, pixel - tap]. This is one long sum in registers and one store, the product of forward with the head
+in place of the image. But the head needs a border of zeros, and where the kernel is large compared with the
+image, most multiplications are by zero.
 
-*Scattering*, an output pixel sends its head to every pixel that it read: image[pixel + tap] += weight[f, tap] .
-head[f, pixel], a sum over filters only, added to memory tap by tap. Nothing is wasted, but tiles are
-read and written more often. ``send_back`` takes whichever does less work; either is fixed by the shapes, so
-results never depend on anything else.
+*Scattering*: an output pixel adds its head to every pixel that it read, image[pixel + tap] += weight[f, tap] .
+head[f, pixel]. This is a sum over filters only, added to memory tap by tap. No multiplication is by zero, but
+tiles are loaded and stored more often.
+
+``send_back`` takes whichever does less work. The shapes alone decide it, so that results depend on nothing else.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from ..foundation import Buffer
 from ..shared.convolution_geometry import Geometry
 from .convolution_rows import send_back_rows
-from .image import BackView, View, back_view, gather, settle, spread, view
+from .image import BackView, View, back_view, depth_to_space, space_to_depth, store_runs, view
 from .kernel import kernel, twin, wide_tile, workspace
 from .simd import add_tiles, copy_masked, fma_tile, load_offsets, load_tile, ramp, store_tile, zero_tile
 
@@ -57,7 +58,7 @@ def send_back_tiles(head, packed, d_data, g: Geometry, v: BackView, image, narro
     for q in range(g.num_filter * v.channel):
         image[q] = 0
     for item in range(g.batch_size):
-        spread(head, item * head_size, g.num_filter, v.sizes, image)
+        space_to_depth(head, item * head_size, g.num_filter, v.sizes, image)
         result, base = narrow, 0
         if direct:
             result, base = d_data, item * data_size
@@ -66,7 +67,7 @@ def send_back_tiles(head, packed, d_data, g: Geometry, v: BackView, image, narro
                 d_data[item * data_size + q] = 0
         weights, begin = 0, 0
         for part in range(len(v.ends)):
-            if v.ends[part] == begin:  # no kernel position reaches these pixels
+            if v.ends[part] == begin:  # no tap reads these pixels
                 continue
             for first in range(0, g.channels, share):
                 source = first // share * each * v.channel
@@ -87,7 +88,7 @@ def send_back_tiles(head, packed, d_data, g: Geometry, v: BackView, image, narro
             if not direct:
                 a = part // (g.stride_h * g.stride_w)
                 b, e = part // g.stride_w % g.stride_h, part % g.stride_w
-                settle(
+                store_runs(
                     narrow, g.channels, plane, v.run, v.pitch, (v.counts[1], v.counts[2]), d_data, item * data_size,
                     (g.depth, g.height, g.width), (g.stride_d, g.stride_h, g.stride_w), (a, b, e),
                 )
@@ -141,16 +142,16 @@ def scatter_tiles(head, packed, d_data, g: Geometry, v: View, padded, image, row
                                 tile, packed, ones, weights + one * height,
                                 padded, right, source + one * plane,
                             )
-                        # Surplus lanes add 0 to what follows their run. Stores go upwards in memory,
-                        # so the block that owns those pixels writes them last.
+                        # Surplus lanes add 0 to the pixels after their run. Blocks are stored in the order of
+                        # their addresses, so the block to which those pixels belong is stored after this one.
                         to = load_offsets(v.blocks, q, blocks)
                         tile = add_tiles(load_tile(image, target, to, v.taps[tap]), tile)
                         store_tile(tile, image, target, to, v.taps[tap])
                     weights += each * height
-        gather(image, g.channels, v.sizes, d_data, item * g.channels * size)
+        depth_to_space(image, g.channels, v.sizes, d_data, item * g.channels * size)
 
 
-TILE_COST = 10  # reading and writing a tile takes as long as about ten products for each of its sums
+TILE_COST = 10  # loading and storing a tile takes as long as about ten multiplications for each of its sums
 
 
 def _scatters(gathering: BackView, scattering: View, filters: int, taps: int) -> bool:

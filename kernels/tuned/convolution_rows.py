@@ -1,7 +1,7 @@
-"""Convolution row by row: the page's sums in the page's order, for doubles and for what tiles decline.
+"""Convolution row by row, for float64 and for float32 calls that tiles do not handle; sums in the page's order.
 
-The outputs of a row whose pixels lie inside the image are neighbours, so they are an inner loop without a test,
-which LLVM makes wide. One tap after the other is added to a whole row, or taken from it.
+The outputs of a row whose pixels lie inside the image are contiguous, so the inner loop over them has no test and
+LLVM vectorises it. The taps are the outer loop: each is applied to a whole row.
 """
 
 from __future__ import annotations

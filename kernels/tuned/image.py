@@ -1,15 +1,15 @@
-"""How a convolution reads an image, so that every tap of its kernel is one number to add to an address.
+"""How a convolution reads an image: tables in which every tap of its kernel is one offset to add to an address.
 
-Copy an image with its padding around it, and split it by the remainders of the coordinates modulo
-the stride: all pixels with remainder (0, 0) first, then (0, 1), and so on. Within such a *part*, outputs
-that are neighbours read pixels that are neighbours, whatever the stride. So an output pixel is an
-address, a tap is an offset, and data[output + tap] is the pixel to multiply: the tables here hold both.
+``space_to_depth`` copies an image with its padding around it, and splits it by the remainders of the coordinates
+modulo the stride: all pixels with remainder (0, 0) first, then (0, 1), and so on. Within such a *part*, adjacent
+outputs read adjacent pixels, whatever the stride. So an output pixel is an address, a tap is an offset, and
+data[output + tap] is the pixel to multiply. The tables here hold both.
 
-A *run* is a stretch of outputs whose pixels are neighbours in memory: a row, or the whole plane where
-rows follow each other without a gap. Runs are cut into blocks of 8 lanes. The last block of a run may
-overlap the one before it, which computes a few outputs twice and so needs no special case; a
-run below 8 gets a pitch of 8, and the surplus lanes are thrown away. Where outputs are added up rather
-than written, blocks must not overlap: then every run gets a multiple of 8.
+A *run* is a sequence of outputs whose pixels are contiguous in memory: a row, or the whole plane where there is no
+gap between rows. Runs are cut into blocks of 8 lanes. The last block of a run may overlap the one before it: a few
+outputs are computed twice, and no special case is needed. A run shorter than 8 gets a pitch of 8, and its surplus
+lanes are ignored. Where outputs are accumulated rather than stored, blocks must not overlap, so the pitch of
+every run is a multiple of 8.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ class View(NamedTuple):
     """Which sizes a copy of an image has, and how it is read."""
 
     sizes: tuple[int, ...]
-    """Data, remainders kept, stride, pad, sides of a part: each along depth, height and width."""
+    """Data, parts, stride, pad, sides of a part: each along depth, height and width."""
     channel: int
-    """Numbers that one channel takes."""
+    """Elements of one channel of the copy."""
     taps: np.ndarray
     """Offset of each (channel, kernel position) of one group; a tile may read past the last."""
     pixels: np.ndarray
-    """Address of each output."""
+    """Address of the pixel that each output reads at tap 0."""
     blocks: np.ndarray
     """Address of each block of outputs."""
     places: np.ndarray
-    """Where each block goes in an output plane, whose runs lie ``pitch`` apart."""
+    """Where each block is stored in an output plane, whose runs are ``pitch`` apart."""
     run: int
     pitch: int
 
@@ -132,7 +132,7 @@ class BackView(NamedTuple):
 
     @property
     def plane(self) -> int:
-        """Numbers of a part of a data plane that is stored with that pitch."""
+        """Elements of one part of a data plane that is stored with that pitch."""
         return self.counts[0] * self.counts[1] * self.counts[2] // self.run * self.pitch
 
 
@@ -191,8 +191,8 @@ def copy_row(source, start, stride, target, to, apart, count):
 
 
 @kernel
-def spread(data, start, channels, sizes, image):
-    """Copy one image, split by remainders, into zeros: image[channel, part, z, y, x]."""
+def space_to_depth(data, start, channels, sizes, image):
+    """Copy one image, split into parts, to image[channel, part, z, y, x], which holds zeros before."""
     d, h, w, kept_d, kept_h, kept_w, sd, sh, sw, pd, ph, pw, qd, qh, qw = sizes
     to = 0
     for channel in range(channels):
@@ -219,8 +219,8 @@ def spread(data, start, channels, sizes, image):
 
 
 @kernel
-def gather(image, channels, sizes, data, start):
-    """The way back from ``spread``, without the padding; pixels of which there is no copy become 0."""
+def depth_to_space(image, channels, sizes, data, start):
+    """The inverse of ``space_to_depth``, without the padding; pixels that are in no part become 0."""
     d, h, w, kept_d, kept_h, kept_w, sd, sh, sw, pd, ph, pw, qd, qh, qw = sizes
     for q in range(channels * d * h * w):
         data[start + q] = 0
@@ -239,8 +239,8 @@ def gather(image, channels, sizes, data, start):
 
 
 @kernel
-def settle(source, channels, plane, run, pitch, rows, out, start, sizes, stride, part):
-    """Copy planes of runs to their places: out[channel, z sd + a, y sh + b, x sw + e] of ``sizes``."""
+def store_runs(source, channels, plane, run, pitch, rows, out, start, sizes, stride, part):
+    """Copy the runs of every plane to out[channel, z sd + a, y sh + b, x sw + e], which has ``sizes``."""
     d, h, w = sizes
     sd, sh, sw = stride
     a, b, e = part

@@ -59,19 +59,19 @@ def route(typing, head, place, data, upper, lower, d_data, count, least):
 
 
 @kernel
-def fill_pairs(head, data, d_data, least, planes, height, width, out_height, out_width):
+def fill_pairs(head, data, d_data, least, planes, height, width, out_h, out_w):
     for plane in range(planes):
-        for y in range(out_height):
+        for y in range(out_h):
             upper = (plane * height + 2 * y) * width
-            for x in range(0, out_width, 16):
+            for x in range(0, out_w, 16):
                 route(
-                    head, (plane * out_height + y) * out_width + x, data, upper + 2 * x, upper + width + 2 * x,
-                    d_data, out_width - x, least,
+                    head, (plane * out_h + y) * out_w + x, data, upper + 2 * x, upper + width + 2 * x,
+                    d_data, out_w - x, least,
                 )
-            for w in range(2 * out_width, width):
+            for w in range(2 * out_w, width):
                 d_data[upper + w] = 0
                 d_data[upper + width + w] = 0
-        for at in range((plane * height + 2 * out_height) * width, (plane + 1) * height * width):
+        for at in range((plane * height + 2 * out_h) * width, (plane + 1) * height * width):
             d_data[at] = 0
 
 
@@ -79,5 +79,5 @@ def fill_pairs(head, data, d_data, least, planes, height, width, out_height, out
 def max_pairs_back(head: Buffer, data: Buffer, d_data: Buffer, least: float, g: Any) -> None:
     """Gradient of maxima over windows of 2 x 2 side by side; ``g`` is the page's geometry."""
     fill_pairs(
-        head.flat, data.flat, d_data.flat, np.float32(least), g.planes, g.height, g.width, g.out_height, g.out_width
+        head.flat, data.flat, d_data.flat, np.float32(least), g.planes, g.height, g.width, g.out_h, g.out_w
     )

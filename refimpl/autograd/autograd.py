@@ -14,7 +14,7 @@ from ..base import decides, refusal
 from ..engine import profiling_hook
 from ..executor.steps import BackwardStep, gradient_buffers
 from ..kernels.foundation import Op, allocate
-from ..ndarray import NDArray, array, operators, sparse, tape, zeros
+from ..ndarray import NDArray, array, dense, sparse, tape, zeros
 from ..ndarray.recording import (
     Scope,
     is_recording,
@@ -26,7 +26,6 @@ from ..ndarray.recording import (
     set_training,
     train_mode,
 )
-from ..ndarray.requirements import require_known
 from ..ndarray.run_operator import watched
 from ..ndarray.tape import STATE, Place, Record
 from ..symbol import Symbol, gradient
@@ -37,7 +36,6 @@ from . import gradient_arrays
 from .function import Function
 
 
-@decides("autograd/attach")
 def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> None:
     """Make arrays variables: ``backward`` writes their gradients into ``gradients``.
 
@@ -55,11 +53,7 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> 
             "autograd/mark-lengths",
             f"{len(marked)} variables, {len(given)} gradients and {len(reqs)} requirements", ValueError,
         )
-    require_known("autograd/grad-req", reqs)
-    for variable, made, req in zip(marked, given, reqs, strict=True):
-        # the dense copy of a sparse variable is made when it is read
-        value: Any = None if variable.is_sparse else variable._buffer
-        variable._place = Place(value, variable._ctx, gradient=made, requirement=req)
+    tape.mark(marked, given, reqs)
 
 
 # --- the tape as a graph -----------------------------------------------------------------------------
@@ -205,7 +199,7 @@ def _run_operator(node: Node, values: _Values) -> None:
     assert node.op is not None
     inputs = [values[id(source), index] for source, index in node.inputs]
     ctx = inputs[0]._ctx if inputs else next(iter(values.values()))._ctx
-    results = operators.execute(node.op, node.params, dict(node.attrs), inputs, ctx)
+    results = dense.execute(node.op, node.params, dict(node.attrs), inputs, ctx)
     listed = results if isinstance(results, list) else [results]
     values.update({(id(node), i): result for i, result in enumerate(listed)})
 
@@ -296,9 +290,15 @@ def _spend(graph: TapeGraph) -> None:
 def backward(
     heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True
 ) -> None:
-    """Gradients of ``heads`` (weighted by ``head_grads``, ones by default) into the arrays of all variables.
+    """Gradients of ``heads`` into the arrays of all variables.
 
     Variables that the heads do not depend on keep the gradients they had.
+
+    Args:
+        heads: an array, or a list of arrays, computed while recording.
+        head_grads: their weights, arrays of the same shapes; None, alone or in the list, for ones.
+        retain_graph: keep what was recorded, so that it can be differentiated again.
+        train_mode: whether operators such as Dropout run as in training.
 
     Raises:
         MXNetError: a head is not on the tape, its computation was differentiated before without
@@ -329,8 +329,13 @@ def grad(
 ) -> list[NDArray]:
     """Gradients of ``heads`` with respect to ``variables``, returned in new arrays, one per variable.
 
-    With ``create_graph`` the gradients are on the tape themselves and can be differentiated again; that keeps
-    the graph too unless ``retain_graph`` says otherwise.
+    Args:
+        heads: an array, or a list of arrays, computed while recording.
+        variables: an array, or a list of arrays, with a gradient attached.
+        head_grads: the weights of the heads, as for :func:`backward`.
+        retain_graph: keep what was recorded; None for the value of ``create_graph``.
+        create_graph: put the gradients on the tape, so that they can be differentiated again.
+        train_mode: whether operators such as Dropout run as in training.
 
     Raises:
         MXNetError: as :func:`backward`; or a variable was never marked, or the heads do not depend on it.

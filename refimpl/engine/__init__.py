@@ -111,6 +111,7 @@ def run(
 ) -> None:
     """Do ``work`` now or later, as the engine decides; a failure stays with ``writes``.
 
+    ``name`` is what the profiler shows, ``context`` the device whose thread does it, ``reads`` the buffers it reads.
     ``changes`` are written too, but hold values even after a failure: random streams, auxiliary states. Work that
     goes ``alone`` runs a user's code, which may read any memory: it waits for everything and runs at once, here.
     """

@@ -49,7 +49,8 @@ def overlap(one: Iterable[Span], other: Iterable[Span]) -> bool:
 class Task:
     """A piece of work: ``run`` reads the buffers ``reads`` and writes the buffers ``writes``, and no others.
 
-    ``context`` says which thread suits it. ``waits_for`` and ``followers`` are filled in by a queue.
+    ``name`` is what messages call it, ``context`` says which thread suits it. ``waits_for`` and ``followers`` are
+    filled in by a queue.
     """
 
     __slots__ = ("buffers", "context", "followers", "name", "reads", "run", "waits_for", "writes")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..base import decides, refusal
-from ..ndarray import NDArray, operators
+from ..ndarray import NDArray, dense, operators
 from ..symbol import Symbol, passes
 from ..symbol.inference import Key, key_of, shapes
 from ..symbol.ir import Node
@@ -120,7 +120,7 @@ class CachedOp:
             attrs = {k: v for k, v in node.attrs.items() if not k.startswith("__")}
             made = operators.invoke(node.op, inputs, attrs)
         else:
-            made = operators.execute(node.op, node.params, dict(node.attrs), inputs, place)
+            made = dense.execute(node.op, node.params, dict(node.attrs), inputs, place)
         listed = made if isinstance(made, list) else [made]
         for index, array in enumerate(listed):
             values[id(node), index] = array

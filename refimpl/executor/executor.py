@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .binding import Bound
 
 TEMPORARY_SPACES = 11
-"""What MXNet reports whatever the graph is; working memory here belongs to threads (``scratch``)."""
+"""What MXNet reports for every graph; here working memory belongs to threads (``scratch``)."""
 
 
 class Executor:
@@ -40,6 +40,12 @@ class Executor:
 
     ``arg_arrays``, ``grad_arrays``, ``aux_arrays`` are the arrays given at bind (None where no gradient
     is kept); ``outputs`` exist from the start and are overwritten by every ``forward``.
+
+    Args:
+        symbol: the graph.
+        ctx: where nodes run that belong to no group.
+        bound: the arrays and requirements.
+        shared_exec: an executor whose working memory this one uses too.
     """
 
     def __init__(self, symbol: Symbol, ctx: Context, bound: Bound, shared_exec: Executor | None = None) -> None:
@@ -52,7 +58,7 @@ class Executor:
         self._grad_req = bound.requirements
         pool = shared_exec.program.pool if shared_exec is not None else Pool()
         self._borders = borders(symbol, bound)
-        with collection.paused():  # it would look at all nodes again and again, and find nothing: a third of the time
+        with collection.paused():  # a third of the time would go into looking for garbage where there is none
             self.program: Program = Program(symbol, ctx, self._borders.inside, pool, self._borders.lasting)
         self.outputs: list[NDArray] = self._borders.enclose(self.program)
         self._monitor: tuple[MonitorCallback, bool] | None = None
@@ -81,7 +87,7 @@ class Executor:
 
     @decides("Executor/repeatable")
     def _forward(self, is_train: bool) -> None:
-        """Compute the outputs; the caller cares for what is left when this fails."""
+        """Compute the outputs; the caller undoes what a failure leaves."""
         pool = self.program.pool
         pool.unfinished = True
         self._borders.before_forward()
@@ -141,7 +147,7 @@ class Executor:
         self._set_heads(out_grads)
 
     def _backward(self, is_train: bool = True) -> None:
-        """Compute the gradients; the caller cares for what is left when this fails."""
+        """Compute the gradients; the caller undoes what a failure leaves."""
         if not self._ran:
             unfinished.clear(self.program)
         self._borders.before_backward()

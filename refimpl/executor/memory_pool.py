@@ -1,4 +1,4 @@
-"""The memory that executors share: one arena per context, out of which the plan cuts its values."""
+"""The memory that executors share: one arena per context, in which the plan gives every value an offset."""
 
 from __future__ import annotations
 
@@ -40,7 +40,14 @@ class Pool:
 
 
 def part(memory: Buffer, offset: int, dtype: np.dtype, shape: Shape) -> Buffer:
-    """An array that begins at byte ``offset`` of other memory, whatever that holds."""
+    """An array over a part of other memory.
+
+    Args:
+        memory: the whole, of any type.
+        offset: the byte of it where the array begins.
+        dtype: the type of the array's elements.
+        shape: the array's shape.
+    """
     piece = _seen_as(memory, memory.flat, np.dtype(np.uint8))[offset : offset + prod(shape) * dtype.itemsize]
     return Buffer(_seen_as(memory, piece, dtype), shape, memory.device)
 

@@ -59,8 +59,14 @@ class Program:
 
     ``outputs`` are the arrays of the graph's outputs, ``heads`` those of their head gradients (None where
     nobody reads it), ``head_needed`` says where there is one. ``derived`` is the graph with its
-    gradient before the passes, ``graph`` the one that runs, ``plan`` the memory plan. ``pool`` lends the memory,
-    shared with the executor whose pool was given. ``lasting`` names values of the graph that are read after backward.
+    gradient before the passes, ``graph`` the one that runs, ``plan`` the memory plan.
+
+    Args:
+        symbol: the graph.
+        ctx: where nodes run that belong to no group.
+        bound: the arrays and requirements.
+        pool: where the memory comes from; executors with one pool share it.
+        lasting: gives, for the graph that runs, the values that are read after backward.
     """
 
     def __init__(
@@ -257,7 +263,7 @@ class Program:
         arenas = {context: self.pool.arena(context, size).memory for context, size in plan.arenas.items()}
         for key, place in plan.place.items():
             shape, dtype = self.graph.shapes[key], np.dtype(self.graph.types[key])
-            whole = arenas[place.context] if place.home is None else self.buffers[place.home]
+            whole = arenas[place.context] if place.output is None else self.buffers[place.output]
             self.buffers[key] = part(whole, place.offset, dtype, shape)
         return plan
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..base import decides
 from ..ndarray import NDArray, zeros
+from ..ndarray.dispatch import report
 from ..ndarray.sparse import copy_into, put
-from ..ndarray.sparse.dispatch import report
 from ..symbol import Symbol, storage
 from ..symbol.graph import Graph
 from ..symbol.inference import Key, key_of
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from .program import Program
 
 
-class Open:
-    """No border: where nothing is sparse, the program binds the caller's arrays. ``inside`` is what it binds."""
+class NoBorders:
+    """Where nothing is sparse, the program binds the caller's arrays. ``inside`` is what it binds."""
 
     def __init__(self, bound: Bound) -> None:
         self.inside = bound
@@ -52,7 +52,7 @@ class Open:
 
 
 @decides("Sparse/bind")
-class Borders(Open):
+class Borders(NoBorders):
     """The border where something is sparse: ``inside`` has dense zeros in the place of sparse arrays."""
 
     def __init__(self, symbol: Symbol, bound: Bound) -> None:
@@ -82,10 +82,10 @@ class Borders(Open):
     # --- at bind ---------------------------------------------------------------------------------
 
     def lasting(self, graph: Graph) -> set[Key]:
-        """What says which rows of a gradient are stored: ids that are computed, for example."""
+        """The values that say which rows of a gradient are stored: ids that are computed, for example."""
         order = [node for node in graph.order() if node.is_variable or id(node) in graph.forward]
         self._values = storage.values(order, self._stypes, graph.shapes, graph.types)
-        self._reading = storage.Gradients(order, graph.outputs, self._values)
+        self._reading = storage.GradientStorage(order, graph.outputs, self._values)
         asked = [entry for node, *_ in self._gradients for entry in self._reading.asked((id(node), 0))]
         return {key_of(entry) for entry in asked if not entry.node.is_variable}
 
@@ -128,12 +128,12 @@ class Borders(Open):
         return self._given[key] if key in self._given else NDArray(self._program.buffers[key], self._program.ctx)
 
 
-def borders(symbol: Symbol, bound: Bound) -> Open:
-    """The borders of what is bound: open where nothing is sparse and no operator makes it so."""
+def borders(symbol: Symbol, bound: Bound) -> NoBorders:
+    """The borders of what is bound: none where nothing is sparse and no operator makes anything sparse."""
     arrays = [*bound.arguments, *bound.gradients, *bound.auxiliary]
     order = bound.order or symbol.order()
     made = any(node.op is not None and node.op.name == "cast_storage" for node in order)
-    return Borders(symbol, bound) if made or any(a is not None and a.is_sparse for a in arrays) else Open(bound)
+    return Borders(symbol, bound) if made or any(a is not None and a.is_sparse for a in arrays) else NoBorders(bound)
 
 
 def _dense(arrays: Sequence[Any]) -> list[Any]:

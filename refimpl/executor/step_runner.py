@@ -1,7 +1,7 @@
 """How an executor runs its steps: one after the other, or as tasks of the engine.
 
-The usual way is a bare loop. When another engine orders the work, when a failure is about, or when the profiler
-looks on, every step is handed over with the memory that it reads and writes.
+Usually the steps run in a plain loop. Each step is handed to the engine, with the memory that it reads and writes,
+when an engine with threads is chosen, when some memory holds a failure, or when the profiler is on.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Touched(NamedTuple):
 
 
 def touched(step: Step) -> Touched:
-    """What ``step`` reads and writes, for the engine and for people."""
+    """What ``step`` reads and writes, for the engine and for ``refimpl explain``."""
     if isinstance(step, ForwardStep):
         names = step.op.input_names(step.params)
         changed = [b for name, b in zip(names, step.inputs, strict=True) if name in step.op.mutates]
@@ -53,7 +53,10 @@ def touched(step: Step) -> Touched:
 
 
 def run_steps(steps: Sequence[Step], is_train: bool, context: Context) -> None:
-    """Run ``steps`` in an order that respects what they read and write; a failure stays with what it spoiled."""
+    """Run ``steps`` in an order that respects what they read and write.
+
+    What a step that fails should have written holds the error from then on.
+    """
     rest = steps
     if profiling_hook.symbolic is None and not engine.attention:
         at = 0
@@ -76,7 +79,15 @@ def run_steps(steps: Sequence[Step], is_train: bool, context: Context) -> None:
 def run_monitored(
     steps: Sequence[Step], is_train: bool, context: Context, callback: MonitorCallback, monitor_all: bool
 ) -> None:
-    """Run ``steps``; call ``callback(name, array)`` after every node, with ``monitor_all`` for its inputs before."""
+    """Run ``steps`` and report every node.
+
+    Args:
+        steps: what is run, in this order.
+        is_train: whether operators run as in training.
+        context: where steps run that are no node's.
+        callback: called with a name and an array after every node, for each output.
+        monitor_all: whether it is called before every node too, for each input.
+    """
     for step in steps:
         if not isinstance(step, (ForwardStep, BackwardStep)):
             run_one(step, is_train, context)

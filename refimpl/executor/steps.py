@@ -15,7 +15,15 @@ from ..symbol.ir import Node
 
 
 class ForwardStep:
-    """Runs an operator's forward over fixed buffers."""
+    """Runs an operator's forward over fixed buffers.
+
+    Args:
+        node: the operator's node.
+        inputs: the buffers of its inputs.
+        outputs: the buffers of its outputs.
+        context: where it runs.
+        params: its parameters, those of the node by default.
+    """
 
     __slots__ = ("arguments", "context", "inputs", "is_plain", "node", "op", "outputs", "params")
 
@@ -61,7 +69,15 @@ class TransferStep(ForwardStep):
 
 
 class BackwardStep:
-    """Runs an operator's backward over fixed buffers; ``gradients`` holds None where nobody asks."""
+    """Runs an operator's backward over fixed buffers.
+
+    Args:
+        node: the gradient node.
+        reads: the buffers of its inputs.
+        gradients: the buffers of its outputs, None for those that nobody reads.
+        context: where it runs.
+        params: the operator's parameters, those of the node by default.
+    """
 
     __slots__ = ("arguments", "context", "gradients", "heads", "is_plain", "needs", "node", "op", "params")
 
@@ -169,7 +185,7 @@ class ZeroStep:
 
 
 class KeptValues:
-    """The last step of forward where backward overwrites what it reads: the values are there now."""
+    """The last step of forward, where backward overwrites what it reads: notes that the values are there."""
 
     __slots__ = ("there",)
 
@@ -183,7 +199,7 @@ class KeptValues:
 
 
 class SpendStep:
-    """The first step of such a backward."""
+    """The first step of such a backward: refuses to run on values that are gone."""
 
     __slots__ = ("kept",)
 

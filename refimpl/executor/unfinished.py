@@ -1,8 +1,8 @@
-"""What is left of a forward or backward that does not finish: nothing that could be taken for its result.
+"""What a forward or backward leaves that does not finish: nothing that could be taken for a result.
 
 States and accumulated gradients are as they were before. Outputs, and gradients that were to be written, hold no
-values: reading them tells so until the call is repeated. What forward keeps for backward lies in memory that executors
-share; ``Pool.unfinished`` says that no backward may use it.
+values: reading one raises an error until the call is repeated. What forward keeps for backward lies in memory that
+executors share; ``Pool.unfinished`` says that no backward may use it.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def _nothing() -> None:
 class ForwardOf:
     """If the block, a forward of ``executors``, fails: states and ``inputs`` are as before, outputs hold no values.
 
-    ``settle`` is called first, and waits for whoever is still at work. (A class, because every forward passes here, and
-    a generator would take as long as a small graph.)
+    ``settle`` is called first, and waits for threads that are still at work. (A class, because every forward comes
+    through here, and a generator would take as long as a small graph.)
     """
 
     __slots__ = ("_executors", "_held", "_settle")

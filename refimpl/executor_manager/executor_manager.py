@@ -64,9 +64,9 @@ def _bind_exec(
         zeros(shape, ctx, dtype) if base_exec is None else _base_array(base_exec.aux_dict, name, shape, dtype)
         for name, shape, dtype in zip(sym.list_auxiliary_states(), aux_shapes, aux_types, strict=True)
     ]
-    requests = {name: "write" if name in wanted else "null" for name in names}
+    requirements = {name: "write" if name in wanted else "null" for name in names}
     return sym.bind(
-        ctx, arguments, args_grad=gradients, grad_req=requests, aux_states=states, shared_exec=base_exec
+        ctx, arguments, args_grad=gradients, grad_req=requirements, aux_states=states, shared_exec=base_exec
     )
 
 
@@ -224,7 +224,7 @@ class DataParallelExecutorGroup:
 
 
 class DataParallelExecutorManager:
-    """A group for each bucket, and one that is at work; what ``FeedForward`` trains with.
+    """An executor group for each bucket, one of them the current one; ``FeedForward`` trains with it.
 
     Args:
         symbol: the net (with ``sym_gen``: that of the default bucket).

@@ -93,8 +93,7 @@ def _listening(module: Any, seen: Update) -> Iterator[None]:
     """Listen where the optimizer runs: in the store, or beside the weights."""
     store = module._kvstore
     if not module._update_on_kvstore:
-        count = max(module._indexed_contexts, len(module._context))
-        names = module._indexed_names
+        count, names = module._updates.indices_per_name(module._exec_group), module._updates.names
         kept = module._updater
         module._updater = _Listener(kept, lambda key: (names[key // count], key % count), seen)
         try:

@@ -20,7 +20,6 @@ from ..io import DataBatch
 from ..model.networks import lenet
 from ..module import Module
 from ..module.life_cycle import demand
-from ..module.optimizing import OptimizingModule
 from ..name import NameManager
 from ..ndarray import array
 from ..symbol import Symbol
@@ -67,7 +66,7 @@ class _Seen(BaseException):
 @contextmanager
 def _watching(number: int, source: str) -> Iterator[None]:
     """Explain update ``number`` of whatever modules train within the block, and leave the block with it."""
-    original = OptimizingModule.update
+    original = Module.update
     count = 0
 
     def update(self: Any) -> None:
@@ -79,11 +78,11 @@ def _watching(number: int, source: str) -> Iterator[None]:
             return
         raise _Seen(collect(self, lambda: original(self), _title(self), source, count))
 
-    OptimizingModule.update = update  # type: ignore[method-assign]  # put back below
+    Module.update = update  # type: ignore[method-assign]  # put back below
     try:
         yield
     finally:
-        OptimizingModule.update = original  # type: ignore[method-assign]
+        Module.update = original  # type: ignore[method-assign]
 
 
 @decides("Explain/script")

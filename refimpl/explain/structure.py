@@ -124,11 +124,11 @@ def memory(names: Names) -> Data:
             if place is None:
                 continue
             first, last = program.plan.lives[key]
-            where = (str(place.context), place.home, place.offset, place.size, first, last)
+            where = (str(place.context), place.output, place.offset, place.size, first, last)
             row = rows.setdefault(where, {
                 "context": str(place.context), "offset": place.offset, "size": place.size, "first": first,
                 "last": min(last, len(steps) - 1), "kept": last >= len(steps),
-                "lodges": None if place.home is None else _name_of(steps, place.home), "values": [],
+                "lodges": None if place.output is None else _name_of(steps, place.output), "values": [],
             })
             row["values"].append({
                 "name": node.entry_name(index), "node": names.of[id(node)], "born": step,

@@ -67,7 +67,7 @@ def _once(group: Any) -> list[list[Row]]:
         steps = [step for _, step in _steps(executor)]
         profiling_hook.run_steps(recorders[index], steps, True, group.contexts[index])
 
-    group.crew.run(work)
+    group.thread_pool.run(work)
     return [recorder.rows for recorder in recorders]
 
 

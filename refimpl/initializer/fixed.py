@@ -14,7 +14,6 @@ from .initializer import Initializer, alias, register
 
 @register
 @alias("zeros")
-@decides("Initializer/constants")
 class Zero(Initializer):
     """Every weight 0."""
 
@@ -27,7 +26,6 @@ class Zero(Initializer):
 
 @register
 @alias("ones")
-@decides("Initializer/constants")
 class One(Initializer):
     """Every weight 1."""
 

@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Protocol
 
 from .desc import DataBatch
+
+
+class Batches(Protocol):
+    """What a module trains and scores on: a :class:`DataIter`, or anything that has as much of one as this."""
+
+    @property
+    def provide_data(self) -> Any:
+        """Descriptions of the data of a batch: a list of DataDesc."""
+
+    @property
+    def provide_label(self) -> Any:
+        """Descriptions of the labels of a batch."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """The batches of one epoch."""
+
+    def reset(self) -> None:
+        """Go back to before the first batch."""
 
 
 class DataIter:

@@ -45,6 +45,12 @@ class DistributedKVStore(KVStore):
     ``dist_sync`` (and any other name with ``dist`` but without ``_async``): a push waits on the servers for those of
     the other workers, and their sum is stored or handed to the optimizer. ``dist_async``: every push is handed to the
     optimizer as it comes. With ``device`` in the name a worker's own arrays are added up left to right.
+
+    Args:
+        name: the kind of store, such as ``dist_sync``.
+        transport: what carries messages to the servers.
+        rank: the number of this worker, from 0.
+        table: the number of this store on the servers.
     """
 
     @decides("Cluster/sync-names")
@@ -58,7 +64,7 @@ class DistributedKVStore(KVStore):
         self._residuals: dict[Any, np.ndarray] = {}
         self._ask_all(say.Open(table, "_async" not in name))
 
-    # --- the verbs -------------------------------------------------------------------------------
+    # --- calls -------------------------------------------------------------------------------
 
     @decides("Cluster/init")
     def init(self, key: Any, value: Any) -> None:
@@ -105,13 +111,13 @@ class DistributedKVStore(KVStore):
                     f"the arrays pushed to key {key!r} must be {np.dtype(known.dtype).name} of shape {known.shape}, as"
                     f" initialised; got {np.dtype(array.dtype).name} {array.shape}",
                 )
-        self._hand_in(key, as_value(self._sum(key, arrays, known)))  # type: ignore[arg-type]  # shape and dtype will do
+        self._send_push(key, as_value(self._sum(key, arrays, known)))  # type: ignore[arg-type]  # shape and dtype will do
 
     def _undone_on_failure(self, groups: Groups, targets: Groups = ()) -> AbstractContextManager[None]:
-        """A block of which nothing is undone: what was sent is with the servers."""
+        """A block that undoes nothing: what was sent stays sent."""
         return nullcontext()
 
-    def _hand_in(self, key: Key, whole: say.Value, replace: bool = False) -> None:
+    def _send_push(self, key: Key, whole: say.Value, replace: bool = False) -> None:
         tickets = self._sent.setdefault(key, [])
         for number, part in enumerate(self._known[key].parts):
             piece: Any = cut(whole, part.begin, part.end)
@@ -155,7 +161,7 @@ class DistributedKVStore(KVStore):
 
     @decides("Cluster/replace")
     def replace(self, key: Any, value: Any) -> None:
-        """Put arrays in the place of what is stored, past the optimizer: worker 0's arrays, when all have called.
+        """Replace stored arrays by those of worker 0, without the optimizer, as soon as all workers have called.
 
         Raises:
             MXNetError: a key was not initialised, or a shape differs; nothing was sent then.
@@ -169,7 +175,7 @@ class DistributedKVStore(KVStore):
                     f"key {name!r} holds an array of shape {self._known[name].shape}, {array.shape} cannot replace it",
                 )
         for name, array in pairs:
-            self._hand_in(name, as_value(array), replace=True)
+            self._send_push(name, as_value(array), replace=True)
 
     def _find(self, key: Key) -> Any:
         if key not in self._known:

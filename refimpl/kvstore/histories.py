@@ -1,4 +1,4 @@
-"""Did a parameter server keep its word? What it handed out tells, if the pushes can be told apart.
+"""Checks a parameter server by what its pulls returned, with pushes that can be told apart.
 
 Push j of worker w (counted over all keys, both from 0) is ``tag(w, j, workers, pushes)``: 1 in a column of its own and
 0 elsewhere. Let the servers add up (``mx.optimizer.create("test")``, arrays of zeros at first), and a pulled array says

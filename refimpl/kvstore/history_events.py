@@ -74,36 +74,43 @@ class History:
         self._numbers = 0
 
     def init(self, worker: int, key: Key) -> None:
-        """A worker initialised a key."""
+        """Note that a worker initialised a key."""
         self.add(HistoryEvent(worker, "init", key))
 
     def push(self, worker: int, key: Key, rows: int = 1, value: Any = None) -> np.ndarray:
-        """A worker pushes next: returns the tag to push, or ``value`` if that is given."""
+        """Note that a worker pushes next; return the tag to push, or ``value`` if that is given.
+
+        Args:
+            worker: its number, from 0.
+            key: the key that it pushes to.
+            rows: how many rows the tag has.
+            value: a gradient to push in the place of a tag.
+        """
         number = self._made[worker] if 0 <= worker < self.workers else 0
         given = None if value is None else np.array(value, np.float32)
         self.add(HistoryEvent(worker, "push", key, number, given))
         return tag(worker, number, self.workers, self.pushes, rows) if given is None else given
 
     def pull(self, worker: int, key: Key, value: Any) -> None:
-        """A worker was given ``value``."""
+        """Note that a worker's pull gave ``value``."""
         self.add(HistoryEvent(worker, "pull", key, value=np.array(value, np.float32)))
 
     def wait(self, worker: int, key: Key) -> None:
-        """A worker asked for a key, and was not answered when everybody had finished."""
+        """Note that a worker's pull was not answered when everybody had finished."""
         self.add(HistoryEvent(worker, "wait", key))
 
     def barrier(self, worker: int) -> None:
-        """A worker passed a barrier."""
+        """Note that a worker passed a barrier."""
         self.add(HistoryEvent(worker, "barrier"))
 
     @decides("History/gone")
     def leave(self, worker: int) -> None:
-        """A worker left."""
+        """Note that a worker left."""
         self.add(HistoryEvent(worker, "leave"))
 
     @decides("History/gone")
     def lost(self, worker: int) -> None:
-        """A worker was lost; it may come back."""
+        """Note that a worker was lost; it may come back."""
         self.add(HistoryEvent(worker, "lost"))
 
     def named(self, column: int) -> str:
@@ -112,7 +119,7 @@ class History:
         return f"worker {worker}'s push {push} of all"
 
     def add(self, event: HistoryEvent) -> None:
-        """Write an event down.
+        """Append an event.
 
         Raises:
             MXNetError: it is not one, or does not fit to those before it.

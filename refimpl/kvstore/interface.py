@@ -21,11 +21,25 @@ class KVStoreBase:
     kv_registry: ClassVar[dict[str, type]] = {}
 
     def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
-        """Give ``key`` its first value and copy that into every array of ``out``."""
+        """Give ``key`` its first value and copy that into every array of ``out``.
+
+        Args:
+            key: int or str.
+            value: the first value, an NDArray; used only when the key is new.
+            out: an NDArray or a list of them.
+            priority: int; a call with a higher one may be carried out earlier, with the same result.
+        """
         raise NotImplementedError(f"{type(self).__name__} must override broadcast")
 
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
-        """Sum the arrays of ``value`` and copy the result into ``out`` (into ``value`` by default)."""
+        """Sum the arrays of ``value`` and copy the result into ``out``.
+
+        Args:
+            key: int or str.
+            value: an NDArray, or a list with one for each device.
+            out: an NDArray or a list of them; ``value`` when None.
+            priority: int; a call with a higher one may be carried out earlier, with the same result.
+        """
         raise NotImplementedError(f"{type(self).__name__} must override pushpull")
 
     def set_optimizer(self, optimizer: Any) -> None:
@@ -38,7 +52,7 @@ class KVStoreBase:
         raise NotImplementedError(f"a store must override is_capable (asked for {capability})")
 
     def save_optimizer_states(self, fname: str, dump_optimizer: bool = False) -> None:
-        """Write what the optimizer remembers, beside itself with ``dump_optimizer``."""
+        """Write the optimizer's states, and with ``dump_optimizer`` the optimizer too."""
         raise NotImplementedError(f"{type(self).__name__} must override save_optimizer_states")
 
     def load_optimizer_states(self, fname: str) -> None:

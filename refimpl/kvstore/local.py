@@ -1,6 +1,4 @@
-"""The store of one process: what it does with pushed arrays is in ``_push_one`` and ``_sum``,
-what it hands out in ``_pull_one``.
-"""
+"""The store of one process: ``_push_one`` and ``_sum`` say what a push does, ``_pull_one`` what a pull returns."""
 
 from __future__ import annotations
 
@@ -42,9 +40,9 @@ _PRINTED = declare(
 class KVStore(KVStoreBase):
     """Arrays by key: made by :func:`mx.kv.create`.
 
-    A key is an int or a string, one kind for all keys of a store. Wherever a key and an array are
-    expected, a key with a list of arrays (one per device), or a list of keys with a list of either,
-    will do; the lists must be equally long.
+    A key is an int or a string; all keys of a store are of one kind. Every method that takes a key and an array also
+    takes a key with a list of arrays (one per device), and a list of keys with an equally long list of either.
+    ``priority`` is an int: a call with a higher one may be carried out earlier. It never changes a result here.
     """
 
     def __init__(self, name: str = "local") -> None:
@@ -141,8 +139,6 @@ class KVStore(KVStoreBase):
     def push(self, key: Any, value: Any, priority: int = 0) -> None:
         """Add up arrays by key and store the sums, or hand them to the updater.
 
-        ``priority`` says which of several calls is urgent; it never changes a result.
-
         Raises:
             MXNetError: a key was not initialised, or arrays of one key do not have the stored shape (a single one
                 may have another if there is an updater to judge it).
@@ -167,7 +163,13 @@ class KVStore(KVStoreBase):
         )
 
     def pull(self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True) -> None:
-        """Copy stored arrays into ``out``; sparse arrays there are left alone unless ``ignore_sparse`` is False.
+        """Copy stored arrays into ``out``.
+
+        Args:
+            key: a key, or a list of keys.
+            out: the arrays to copy into.
+            priority: see :class:`KVStore`.
+            ignore_sparse: whether to leave sparse arrays in ``out`` as they are.
 
         Raises:
             MXNetError: a key was not initialised, or a shape differs.
@@ -202,10 +204,14 @@ class KVStore(KVStoreBase):
         return kept
 
     def row_sparse_pull(self, key: Any, out: Any = None, priority: int = 0, row_ids: Any = None) -> None:
-        """Copy rows of stored row_sparse arrays into row_sparse arrays.
+        """Copy rows of stored row_sparse arrays into row_sparse arrays; a row that is not stored comes as zeros.
 
-        ``row_ids`` are the rows: an array for all of ``out``, or lists as those of ``out``. They may come in any order
-        and several times; a row that is not stored comes as zeros.
+        Args:
+            key: a key, or a list of keys.
+            out: the arrays to copy into.
+            priority: see :class:`KVStore`.
+            row_ids: the rows, in any order and several times if need be: an array for all of ``out``, or lists like
+                those of ``out``.
 
         Raises:
             AssertionError: ``out`` or ``row_ids`` is missing, no NDArray, or they do not pair up.
@@ -236,9 +242,9 @@ class KVStore(KVStoreBase):
         return self._find(key)
 
     def replace(self, key: Any, value: Any) -> None:
-        """Put arrays in the place of what is stored, past updater and compression; type and storage stay.
+        """Replace stored arrays without updater and compression. Their dtype and storage type stay.
 
-        A dense array in the place of a row_sparse one stores every row.
+        A dense array that replaces a row_sparse one stores every row.
 
         Raises:
             MXNetError: a key was not initialised, or a shape differs; nothing has changed then.
@@ -264,7 +270,17 @@ class KVStore(KVStoreBase):
 
     @decides("KVStore/pushpull")
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
-        """Push ``value``, then pull into ``out``, or back into ``value``; when one fails, nothing has changed."""
+        """Push, then pull; when one of them fails, nothing has changed.
+
+        Args:
+            key: a key, or a list of keys.
+            value: the arrays to push.
+            out: the arrays to pull into; ``value`` when None.
+            priority: see :class:`KVStore`.
+
+        Raises:
+            MXNetError, AssertionError: as :meth:`push` and :meth:`pull`.
+        """
         require_integer(priority)
         groups, targets = self._grouped(key, value), self._targets(key, value if out is None else out)
         with self._undone_on_failure(groups, targets):
@@ -272,7 +288,17 @@ class KVStore(KVStoreBase):
             self._pull_all(targets)
 
     def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
-        """Initialise keys and pull them into ``out``."""
+        """Initialise keys and pull them into ``out``.
+
+        Args:
+            key: a new key, or a list of new keys.
+            value: their first arrays.
+            out: the arrays to pull into.
+            priority: see :class:`KVStore`.
+
+        Raises:
+            MXNetError, AssertionError: as :meth:`init` and :meth:`pull`.
+        """
         self.init(key, value)
         self.pull(key, out, priority)
 

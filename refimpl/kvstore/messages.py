@@ -1,4 +1,4 @@
-"""What workers and servers say to each other. Every message is a value: nothing in it changes once it is sent."""
+"""The messages between workers and servers. A message is a value: nothing in it changes once it is sent."""
 
 from __future__ import annotations
 

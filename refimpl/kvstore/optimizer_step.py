@@ -12,7 +12,7 @@ from ..ndarray.sparse import BaseSparseNDArray, row_sparse_array
 from ..optimizer import Optimizer
 from .messages import Key, Rows, Value
 
-# What an optimizer remembers of a part before its first update; None is what some remember after it.
+# The state of a part before its first update. It is not None, which is the state of some optimizers after one.
 NOTHING = object()
 
 

@@ -1,4 +1,4 @@
-"""What a call of a store names: keys with arrays, in any of the accepted forms."""
+"""The arguments of a store's calls: keys and arrays in every accepted form, made into pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which server keeps what: small arrays whole on one of them, big ones on all, cut between rows."""
+"""Which server keeps what: a small array is whole on one server, a big one is cut between rows for all."""
 
 from __future__ import annotations
 

@@ -343,11 +343,11 @@ def _command(table: Table, worker: int, number: int, body: Command) -> tuple[Tab
     return table, [(worker, number, answer)]
 
 
-# --- coming and going -----------------------------------------------------------------------------
+# --- joining and leaving -----------------------------------------------------------------------------
 
 
 def _settle_all(server: Server) -> tuple[Server, list[Sent]]:
-    """What becomes possible when there are fewer members to wait for."""
+    """Apply rounds, answer pulls and open barriers that no longer wait, after a member has left."""
     sent: list[Sent] = []
     for name, before in server.tables.items():
         table = before

@@ -43,7 +43,13 @@ class Packet:
 
 
 class SimulatedCluster:
-    """Workers, servers and a network between them; see :func:`simulate`.
+    """Workers, servers and a network between them; :func:`simulate` makes one.
+
+    Args:
+        workers, servers: how many there are.
+        choices: decides what happens next.
+        faults: how many faults may happen.
+        step: the servers' rules.
 
     Attributes:
         events: what happened, oldest first (the last 100,000); ``for event in cluster.events: print(event)``.
@@ -86,7 +92,7 @@ class SimulatedCluster:
                 self.send(rank, server, say.Join())
 
     def send(self, rank: int, server: int, body: say.Body) -> Ticket:
-        """Put a message into the network. One of a worker that is gone gets no farther than a failed ticket."""
+        """Put a message into the network; the ticket of a worker that is gone has failed at once."""
         if rank in self._gone and not isinstance(body, say.Leave):
             ticket = Ticket(rank, server, -1, self._await)
             ticket.failure = f"worker {rank} {self._gone[rank]}; cluster.connect({rank}) lets it come back"
@@ -100,7 +106,14 @@ class SimulatedCluster:
         self.send(rank, 0, say.Barrier(table)).wait()
 
     def command(self, rank: int, table: int, head: int, body: str) -> list[str]:
-        """Tell every server something; return their remarks."""
+        """Send a command to every server; return the notes of their answers.
+
+        Args:
+            rank: the worker that sends it.
+            table: the store that it is about.
+            head: one of the numbers in ``messages.COMMANDS``.
+            body: what the command needs, as text.
+        """
         tickets = [self.send(rank, server, say.Command(table, head, body)) for server in range(self.servers)]
         answers = [ticket.wait() for ticket in tickets]
         return [answer.note for answer in answers if isinstance(answer, say.Done) and answer.note]
@@ -115,10 +128,10 @@ class SimulatedCluster:
         for ticket in [self.send(rank, server, say.Leave()) for server in range(self.servers)]:
             ticket.wait()
 
-    # --- for people ------------------------------------------------------------------------------
+    # --- running workers, and faults on demand ---------------------------------------------------
 
     def stores(self, kind: str = "dist_sync") -> list[DistributedKVStore]:
-        """A store for each worker, for calling them in turn from one place."""
+        """Return a store for each worker, so that one program can call them in turn."""
         return [self.store(rank, kind) for rank in range(self.workers)]
 
     @decides("Cluster/pairing")
@@ -195,7 +208,7 @@ class SimulatedCluster:
 
     @decides("Cluster/lose")
     def lose(self, rank: int) -> None:
-        """Let a worker vanish: nobody waits for it any longer, and its waiting calls fail."""
+        """Lose a worker: rounds and barriers stop waiting for it, and its waiting calls fail."""
         self._require("worker", rank, self.workers)
         self._gone[rank] = "was lost"
         for server in range(self.servers):
@@ -214,7 +227,7 @@ class SimulatedCluster:
     # --- what happens next -----------------------------------------------------------------------
 
     def _await(self, ticket: Ticket) -> None:
-        """Let things happen until a ticket has its answer."""
+        """Move the cluster on until a ticket has its answer."""
         worker = worker_here()
         if worker is not None and worker.cluster is self:
             worker.sleep(ticket)
@@ -224,7 +237,7 @@ class SimulatedCluster:
                 self._give_up([ticket])
 
     def _move(self) -> bool:
-        """Let one thing happen; False if nothing can."""
+        """Carry out one possible event; False if there is none."""
         if self._in_flight and any(self._left.values()) and self._choices.one_of(RARITY) == RARITY - 1:
             self._fault()
             return True

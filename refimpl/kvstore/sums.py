@@ -24,7 +24,10 @@ def require_alike(key: Any, arrays: Sequence[NDArray], stored: NDArray) -> None:
 
 @decides("KVStore/sum-order-local", "KVStore/sum-order-device", "ExecutorGroup/same-result")
 def added_up(arrays: Sequence[NDArray], context: Context, dtype: Any, size: int) -> NDArray:
-    """Two or more arrays of one shape, cast to ``dtype``: the first, plus the sum of each ``size`` of the others."""
+    """Return the sum of two or more arrays of one shape, cast to ``dtype``.
+
+    The first array is the total; groups of ``size`` of the others are each added up and then added to the total.
+    """
     total, *rest = [_beside(_cast(array, dtype), context) for array in arrays]
     for start in range(0, len(rest), size):
         group, *others = rest[start : start + size]

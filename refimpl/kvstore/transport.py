@@ -1,4 +1,4 @@
-"""What a distributed store asks of whoever carries its messages: seven calls, and a ticket for each message.
+"""What carries the messages of a distributed store: an interface of seven calls, and a ticket for each message.
 
 ``simulated.py`` carries them within one process. A way to real machines is another class with these calls; neither
 the servers (``server.py``) nor the workers' store (``distributed.py``) would notice.
@@ -39,7 +39,7 @@ class Ticket:
 
 
 class Channel:
-    """A worker's end of the line to one server: numbers requests, and keeps them until they are answered."""
+    """A worker's end of the connection to one server: numbers requests and keeps them until they are answered."""
 
     def __init__(self, worker: int, incarnation: int) -> None:
         self.worker, self.incarnation = worker, incarnation
@@ -66,7 +66,7 @@ class Channel:
 
 
 class Transport(Protocol):
-    """The seam between a distributed store and the machines."""
+    """The interface between a distributed store and a network."""
 
     servers: int
     workers: int

@@ -1,4 +1,4 @@
-"""What a request waits for, as a server sees it: for people who ask why nothing happens."""
+"""What a request waits for on a server: for error messages about calls that cannot end."""
 
 from __future__ import annotations
 

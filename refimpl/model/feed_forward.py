@@ -1,4 +1,4 @@
-"""FeedForward: a net with its parameters that is trained and asked; what came before Module."""
+"""FeedForward: a net with its parameters and its settings for training, which MXNet had before Module."""
 
 from __future__ import annotations
 
@@ -208,14 +208,20 @@ class FeedForward(BASE_ESTIMATOR):
         logger: Any = None, work_load_list: list[float] | None = None, monitor: Any = None,
         eval_end_callback: Any = _LOG_VALIDATION, eval_batch_end_callback: Any = None,
     ) -> None:
-        """Train from ``begin_epoch`` up to ``num_epoch``. Batches are counted from 1 in callbacks.
+        """Train from epoch ``begin_epoch`` to the one before ``num_epoch``. Batches are counted from 1 in callbacks.
 
         Args:
             X, y: an iterator; or an array, and an array of one label for each row.
-            eval_data: an iterator or a pair of arrays, looked at after each epoch.
-            eval_metric: a metric or what ``mx.metric.create`` accepts.
-            kvstore: as for a Module.
-            work_load_list: list with the weight of each device.
+            eval_data: an iterator or a pair of arrays that is scored after each epoch, or None.
+            eval_metric: an EvalMetric, or what :func:`mx.metric.create` accepts.
+            epoch_end_callback: function or list, called with (epoch, symbol, arg_params, aux_params) after each epoch.
+            batch_end_callback: function or list, called with a BatchEndParam after each training batch.
+            kvstore: a store, the name of one, or None, as for :meth:`Module.init_optimizer`.
+            logger: where log lines go; the root logger when None.
+            work_load_list: list with the weight of each device; equal weights when None.
+            monitor: a Monitor that watches every executor, or None.
+            eval_end_callback: function or list, called with a BatchEndParam after each scoring; logs it by default.
+            eval_batch_end_callback: function or list, called with a BatchEndParam after each batch of a scoring.
 
         Raises:
             TypeError, ValueError: the data are of another kind, or there is no ``num_epoch``.
@@ -243,11 +249,11 @@ class FeedForward(BASE_ESTIMATOR):
             eval_batch_end_callback=eval_batch_end_callback, sym_gen=self.sym_gen,
         )
 
-    # --- asking ---
+    # --- prediction ---
 
     @decides("FeedForward/extra-params", "FeedForward/fresh")
     def _init_predictor(self, inputs: Sequence[Any]) -> list[NDArray]:
-        """Bind for inputs of these shapes, give it today's parameters, and return its input arrays."""
+        """Bind for inputs of these shapes, copy the parameters there, and return the input arrays."""
         require(
             "FeedForward/params", self.arg_params is not None,
             "there are no parameters yet: fit, load, or give arg_params", AttributeError,
@@ -266,10 +272,13 @@ class FeedForward(BASE_ESTIMATOR):
     def predict(
         self, X: Any, num_batch: int | None = None, return_data: bool = False, reset: bool = True,  # noqa: N803
     ) -> Any:
-        """Run every row of the data, or ``num_batch`` batches of it, without the rows that fill up.
+        """Predict every row of the data, without padded rows: a NumPy array, or a list with one for each output.
 
-        Returns a NumPy array, or a list with one for each output; with ``return_data`` the triple of that,
-        the data and the labels, each an array or a list.
+        Args:
+            X: an iterator or an array.
+            num_batch: at most so many batches; None for all.
+            return_data: whether to return (outputs, data, labels), each an array or a list.
+            reset: whether to reset the iterator first.
 
         Raises:
             ValueError: there is no batch.
@@ -298,7 +307,15 @@ class FeedForward(BASE_ESTIMATOR):
         self, X: Any, eval_metric: Any = "acc", num_batch: int | None = None,  # noqa: N803
         batch_end_callback: Any = None, reset: bool = True,
     ) -> Any:
-        """Run the data, rows that fill up included, and return the value of the metric (a list for several)."""
+        """Evaluate on the data, padded rows included; return the value of the metric, a list if it has several.
+
+        Args:
+            X: an iterator.
+            eval_metric: an EvalMetric, or what :func:`mx.metric.create` accepts.
+            num_batch: at most so many batches; None for all.
+            batch_end_callback: function or list, called with a BatchEndParam after each batch.
+            reset: whether to reset the iterator first.
+        """
         if not isinstance(eval_metric, metric.EvalMetric):
             eval_metric = metric.create(eval_metric)
         X = self._init_iter(X, None, is_train=False)  # noqa: N806
@@ -346,7 +363,13 @@ class FeedForward(BASE_ESTIMATOR):
         work_load_list: list[float] | None = None, eval_end_callback: Any = _LOG_VALIDATION,
         eval_batch_end_callback: Any = None, **kwargs: Any,
     ) -> FeedForward:
-        """Make one and train it."""
+        """Make a FeedForward and train it.
+
+        Args:
+            symbol, ctx, num_epoch, epoch_size, optimizer, initializer, kwargs: see :class:`FeedForward`.
+            X, y, eval_data, eval_metric, epoch_end_callback, batch_end_callback, kvstore, logger, work_load_list,
+                eval_end_callback, eval_batch_end_callback: see :meth:`fit`.
+        """
         made = FeedForward(
             symbol, ctx=ctx, num_epoch=num_epoch, epoch_size=epoch_size, optimizer=optimizer,
             initializer=initializer, **kwargs,

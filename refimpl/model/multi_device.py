@@ -43,13 +43,15 @@ def _train_multi_device(
         arg_names, param_names, aux_names: names of the symbol's arguments, parameters and states.
         arg_params, aux_params: their first values; what was learnt is written here.
         epoch_size: batches in an epoch; None: as many as the iterator has.
-        optimizer: how a gradient changes a weight.
+        optimizer: an Optimizer.
         kvstore, update_on_kvstore: the store, or None, and whether it runs the optimizer.
         train_data, eval_data: iterators.
-        eval_metric: how outputs are judged.
-        epoch_end_callback, batch_end_callback, eval_end_callback, eval_batch_end_callback: what is called.
+        eval_metric: an EvalMetric.
+        epoch_end_callback, batch_end_callback, eval_end_callback, eval_batch_end_callback: functions or lists of
+            them, called as :meth:`FeedForward.fit` says.
+        logger: where log lines go; the root logger when None.
         work_load_list: weight of each device.
-        monitor: what looks inside.
+        monitor: a Monitor that watches every executor, or None.
         sym_gen: function from a bucket key to a symbol.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Who updates the weights: the decisions between a store, an updater and the arrays on the devices."""
+"""Where weights are updated: on a store, or by an updater on each device."""
 
 from __future__ import annotations
 
@@ -69,7 +69,18 @@ def _initialize_kvstore(
     kvstore: Any, param_arrays: Sequence[Sequence[NDArray]], arg_params: Mapping[str, NDArray],
     param_names: Sequence[str], update_on_kvstore: bool,
 ) -> None:
-    """Put every parameter into the store, and onto the devices if the store is to update it."""
+    """Put every parameter into the store, and onto the devices if the store is to update it.
+
+    Args:
+        kvstore: the store.
+        param_arrays: for each parameter, its array on each device.
+        arg_params: first values by name.
+        param_names: names of the parameters, in the order of ``param_arrays``.
+        update_on_kvstore: whether the store updates them.
+
+    Raises:
+        AttributeError: the store has no ``init``, which one that does not update needs.
+    """
     for name, on_devices in zip(param_names, param_arrays, strict=False):
         if update_on_kvstore:
             kvstore.broadcast(name, arg_params[name], out=on_devices)
@@ -90,8 +101,13 @@ def _update_params_on_kvstore(
 ) -> None:
     """Push each parameter's gradients and pull the weight that the store made of them.
 
-    Parameters without gradients (fixed ones) are left alone. Earlier layers are more urgent. The store of one process
-    is asked once for all of them: when that fails, nothing has changed.
+    Parameters without gradients (fixed ones) are left alone. Earlier layers have higher priority. The store of one
+    process gets one call for all parameters: when that fails, nothing has changed.
+
+    Args:
+        param_arrays, grad_arrays: for each parameter, its arrays on each device.
+        kvstore: a store that updates.
+        param_names: names of the parameters, in the same order.
     """
     work = [
         (index, weights, grads)
@@ -109,10 +125,19 @@ def _update_params(
     param_arrays: Sequence[Sequence[NDArray]], grad_arrays: Sequence[Sequence[NDArray | None]],
     updater: Callable, num_device: int, kvstore: Any = None, param_names: Sequence[str] | None = None,
 ) -> None:
-    """Update the weights on each device; with a store, each gradient array first becomes their sum.
+    """Update the weights on each device; with a store, each gradient array first becomes the sum over devices.
 
-    The updater is called once per device with tuples; device k's copy of parameter i has the index
-    ``i * num_device + k``. When anything fails, weights, gradients and what an Updater remembers are as before.
+    When anything fails, weights, gradients and what an Updater remembers are as before.
+
+    Args:
+        param_arrays, grad_arrays: for each parameter, its arrays on each device.
+        updater: called once per device with tuples of indices, gradients and weights.
+        num_device: the number of devices; device k's copy of parameter i has the index ``i * num_device + k``.
+        kvstore: the store that sums gradients, or None.
+        param_names: names of the parameters, which a store needs.
+
+    Raises:
+        TypeError: there is a store, and no ``param_names``.
     """
     summed = [] if kvstore is None else [grad for grads in grad_arrays for grad in grads if grad is not None]
     stored = (kvstore._stored, kvstore._unsent) if type(kvstore) is kvs.KVStore else ()

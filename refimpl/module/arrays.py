@@ -1,4 +1,4 @@
-"""What an executor group does with single arrays: copy a share, glue shares, own or borrow memory."""
+"""What an executor group does with single arrays: copy and join slices of a batch, allocate or share memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ROUNDS = declare(
 
 
 class Load(NamedTuple):
-    """One copy of every batch: which source, which part of it, into which array."""
+    """A copy that is made of every batch: the ``part`` of source number ``position`` goes into ``target``."""
 
     position: int
     part: Any
@@ -49,7 +49,7 @@ def along(axis: int, part: slice) -> Any:
 
 
 def sliced_shape(description: DataDesc, part: slice | None) -> tuple[int, ...]:
-    """The shape of one context's share."""
+    """The shape of one context's slice of the described array."""
     shape = list(description.shape)
     axis = DataDesc.get_batch_axis(description.layout)
     if axis != -1 and part is not None:
@@ -68,7 +68,7 @@ def merged(outputs: Sequence[Sequence[NDArray]], axes: Sequence[int]) -> list[ND
 
 
 def inferred(clause: str, infer: Any, described: Mapping[str, Any]) -> tuple[list, list]:
-    """What ``infer`` (of shapes or types) says of all arguments and auxiliary states, or a refusal."""
+    """Return what ``infer`` (of shapes or types) finds for all arguments and all auxiliary states, or refuse."""
     arguments, _, states = infer(**described)
     if arguments is None:
         raise refusal(
@@ -102,7 +102,7 @@ def owned(
 
 @decides("Module/states")
 def pooled(pool: dict[str, NDArray], name: str, shape: Any, dtype: Any, context: Context) -> NDArray:
-    """A view of the pool's array when it is large enough, else a larger one that takes its place."""
+    """A view of the pool's array if that is large enough, else a larger array, which replaces it in the pool."""
     size = prod(shape)
     memory = pool.get(name)
     if memory is None or memory.size < size or memory.dtype != dtype or memory.context != context:
@@ -133,7 +133,7 @@ def cut_heads(
 
 @decides("Module/no-store")
 def mean_of(copies: Sequence[NDArray]) -> NDArray:
-    """The mean of arrays, added in order, on the host; equal ones have that mean, without rounding."""
+    """The mean of arrays, added in order, on the host. The mean of equal arrays is one of them, without rounding."""
     total = copies[0].astype(copies[0].dtype).as_in_context(cpu())
     if not _ROUNDS.active and all(np.array_equal(copy.asnumpy(), total.asnumpy()) for copy in copies[1:]):
         return total

@@ -1,11 +1,11 @@
-"""BaseModule: training, scoring and predicting, written in terms of what a concrete module provides."""
+"""BaseModule: training, scoring and predicting, and what the arguments of every module mean."""
 
 from __future__ import annotations
 
 import logging
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .. import metric
@@ -14,6 +14,7 @@ from ..base import _as_list, decides, refusal
 from ..context import cpu
 from ..initializer import Uniform
 from ..io import DataBatch, DataDesc
+from ..io.iterator import Batches
 from ..model import BatchEndParam
 from ..ndarray import NDArray
 from .batches import first
@@ -56,13 +57,24 @@ class BaseModule:
 
     @decides("Module/score-counts-padding")
     def score(
-        self, eval_data: Any, eval_metric: Any, num_batch: int | None = None,
+        self, eval_data: Batches, eval_metric: Any, num_batch: int | None = None,
         batch_end_callback: Any = None, score_end_callback: Any = None, reset: bool = True,
         epoch: int = 0, sparse_row_id_fn: Callable | None = None,
     ) -> list[tuple[str, float]]:
-        """Evaluate on at most ``num_batch`` batches of ``eval_data``; padded rows count too.
+        """Evaluate on the batches of ``eval_data``, padded rows included; return (name, value) pairs of the metric.
 
-        Returns (name, value) pairs of ``eval_metric``, a metric or what ``mx.metric.create`` accepts.
+        Args:
+            eval_data: a DataIter.
+            eval_metric: an EvalMetric, or what :func:`mx.metric.create` accepts.
+            num_batch: int, at most so many batches; None for all.
+            batch_end_callback: function, or list of them, called with a BatchEndParam after each batch.
+            score_end_callback: the same, called once after the last batch.
+            reset: bool, whether to reset ``eval_data`` first.
+            epoch: int, the number that callbacks are told.
+            sparse_row_id_fn: function from a batch to {parameter: row ids}, handed to :meth:`prepare`.
+
+        Raises:
+            AssertionError: the module is not bound or has no parameters.
         """
         demand(self, "score")
         if reset:
@@ -86,7 +98,17 @@ class BaseModule:
         self, eval_data: Any, num_batch: int | None = None, reset: bool = True,
         sparse_row_id_fn: Callable | None = None,
     ) -> Iterator[tuple[list[NDArray], int, Any]]:
-        """Yield (outputs without padded rows, batch number, batch); outputs last until the next batch."""
+        """Yield (outputs without padded rows, batch number, batch); outputs last until the next batch.
+
+        Args:
+            eval_data: a DataIter.
+            num_batch: int, at most so many batches; None for all.
+            reset: bool, whether to reset ``eval_data`` first.
+            sparse_row_id_fn: function from a batch to {parameter: row ids}, handed to :meth:`prepare`.
+
+        Raises:
+            AssertionError: the module is not bound or has no parameters.
+        """
         demand(self, "iter_predict")
         if reset:
             eval_data.reset()
@@ -104,9 +126,16 @@ class BaseModule:
     ) -> Any:
         """Predict every row of an iterator, or of one array.
 
-        Returns one NDArray per output, all batches joined (a bare NDArray for a single output unless
-        ``always_output_list``); without ``merge_batches`` a list of outputs per batch; [] without
-        batches. For an array: the first output.
+        Returns a list with one NDArray per output, all batches joined, without padded rows; [] when there is no batch.
+        For an array, which is one batch: the first output.
+
+        Args:
+            eval_data: a DataIter, an NDArray or a NumPy array.
+            num_batch: int, at most so many batches; None for all.
+            merge_batches: bool; False returns a list with the list of outputs of each batch.
+            reset: bool, whether to reset ``eval_data`` first.
+            always_output_list: bool; False returns a single output as an NDArray, not as a list of one.
+            sparse_row_id_fn: function from a batch to {parameter: row ids}, handed to :meth:`prepare`.
 
         Raises:
             ValueError: ``eval_data`` is neither an array nor an iterator.
@@ -141,18 +170,34 @@ class BaseModule:
 
     @decides("Module/fit")
     def fit(
-        self, train_data: Any, eval_data: Any = None, eval_metric: Any = "acc",
+        self, train_data: Batches, eval_data: Batches | None = None, eval_metric: Any = "acc",
         epoch_end_callback: Any = None, batch_end_callback: Any = None, kvstore: Any = "local",
         optimizer: Any = "sgd", optimizer_params: Any = (("learning_rate", 0.01),),
         eval_end_callback: Any = None, eval_batch_end_callback: Any = None,
-        initializer: Any = INITIALIZER, arg_params: dict | None = None,
-        aux_params: dict | None = None, allow_missing: bool = False, force_rebind: bool = False,
+        initializer: Any = INITIALIZER, arg_params: Mapping[str, Any] | None = None,
+        aux_params: Mapping[str, Any] | None = None, allow_missing: bool = False, force_rebind: bool = False,
         force_init: bool = False, begin_epoch: int = 0, num_epoch: int | None = None,
         validation_metric: Any = None, monitor: Any = None, sparse_row_id_fn: Callable | None = None,
     ) -> None:
-        """Train from ``begin_epoch`` up to ``num_epoch``; callbacks and log lines are MXNet's.
+        """Bind, initialise and train, from epoch ``begin_epoch`` to the one before ``num_epoch``.
 
-        The iterator is reset after each epoch, not before the first.
+        Args:
+            train_data: DataIter; reset after each epoch, not before the first.
+            eval_data: DataIter that is scored after each epoch, or None.
+            eval_metric: EvalMetric, or what :func:`mx.metric.create` accepts; counts over the training batches.
+            epoch_end_callback: function or list, called with (epoch, symbol, arg_params, aux_params) after each epoch.
+            batch_end_callback: function or list, called with a BatchEndParam after each training batch.
+            kvstore, optimizer, optimizer_params: see :meth:`init_optimizer`.
+            eval_end_callback: function or list, called with a BatchEndParam after each scoring of ``eval_data``.
+            eval_batch_end_callback: function or list, called with a BatchEndParam after each batch of a scoring.
+            initializer, arg_params, aux_params, allow_missing: see :meth:`init_params`.
+            force_rebind: bool, whether to bind again a module that is bound.
+            force_init: bool, whether to give parameters new values when they have some.
+            begin_epoch: int, number of the first epoch, such as that of a checkpoint.
+            num_epoch: int, the epoch to stop before; required.
+            validation_metric: as ``eval_metric``, for ``eval_data``; None for the same metric.
+            monitor: Monitor that watches every executor, or None.
+            sparse_row_id_fn: function from a batch to {parameter: row ids}, handed to :meth:`prepare`.
 
         Raises:
             AssertionError: ``num_epoch`` is missing.
@@ -280,10 +325,20 @@ class BaseModule:
         self.set_params(found["arg"], found["aux"])
 
     def set_params(
-        self, arg_params: dict, aux_params: dict, allow_missing: bool = False,
+        self, arg_params: Mapping[str, Any], aux_params: Mapping[str, Any] | None, allow_missing: bool = False,
         force_init: bool = True, allow_extra: bool = False,
     ) -> None:
-        """Set parameters by name, as ``init_params`` without an initializer."""
+        """Set parameters by name.
+
+        Args:
+            arg_params, aux_params: parameters and auxiliary states by name.
+            allow_missing: bool, whether names that are not given keep their values; otherwise all must be given.
+            force_init: bool; False changes nothing when parameters have values.
+            allow_extra: bool, whether names that the module does not have are ignored.
+
+        Raises:
+            RuntimeError: a name is missing and ``allow_missing`` is off.
+        """
         self.init_params(
             initializer=None, arg_params=arg_params, aux_params=aux_params,
             allow_missing=allow_missing, force_init=force_init, allow_extra=allow_extra,
@@ -343,15 +398,40 @@ class BaseModule:
         inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
         grad_req: Any = "write",
     ) -> None:
-        """Make executors for inputs of the given shapes."""
+        """Make executors for inputs of the given shapes. A second call only warns, unless ``force_rebind``.
+
+        Args:
+            data_shapes: list of DataDesc or (name, shape) pairs, one for each of ``data_names``.
+            label_shapes: the same for the labels; None when batches bring none.
+            for_training: bool; False for inference, without gradients.
+            inputs_need_grad: bool, whether ``backward`` computes gradients of the data too.
+            force_rebind: bool, whether to bind again what is bound; parameters and optimizer stay.
+            shared_module: a bound, initialised module to share parameters, gradients and memory with, or None.
+            grad_req: "write", "add" or "null" for all parameters, or a list or dict of these by argument.
+
+        Raises:
+            AssertionError: ``inputs_need_grad`` without ``for_training``.
+        """
         raise NotImplementedError
 
     def init_params(
-        self, initializer: Any = INITIALIZER, arg_params: dict | None = None,
-        aux_params: dict | None = None, allow_missing: bool = False, force_init: bool = False,
+        self, initializer: Any = INITIALIZER, arg_params: Mapping[str, Any] | None = None,
+        aux_params: Mapping[str, Any] | None = None, allow_missing: bool = False, force_init: bool = False,
         allow_extra: bool = False,
     ) -> None:
-        """Give every parameter and auxiliary state a value."""
+        """Give every parameter and auxiliary state a value.
+
+        Args:
+            initializer: Initializer for the names that are not given; None when all are given.
+            arg_params, aux_params: NDArrays or NumPy arrays by name; None leaves all to ``initializer``.
+            allow_missing: bool, whether ``initializer`` may fill what a given dict lacks.
+            force_init: bool, whether to give new values to parameters that have some.
+            allow_extra: bool, whether a given dict may have other names; they are always ignored here.
+
+        Raises:
+            RuntimeError: a dict is given, lacks a name, and ``allow_missing`` is off.
+            TypeError: a name is left to the initializer and there is none.
+        """
         raise NotImplementedError
 
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
@@ -362,7 +442,18 @@ class BaseModule:
         self, kvstore: Any = "local", optimizer: Any = "sgd",
         optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False,
     ) -> None:
-        """Install an optimizer."""
+        """Install an optimizer and the store that contexts meet in.
+
+        Args:
+            kvstore: a store, the name of one for :func:`mx.kv.create`, or None.
+            optimizer: name for :func:`mx.optimizer.create`, or an Optimizer.
+            optimizer_params: dict or pairs: settings of an optimizer that is made by its name.
+            force_init: bool, whether another optimizer takes the place of one.
+
+        Raises:
+            ValueError: an unknown optimizer name.
+            TypeError: ``kvstore`` is not a store, a name or None; an unknown optimizer parameter.
+        """
         raise NotImplementedError
 
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:

@@ -15,8 +15,8 @@ def _shapes(descriptions: Any) -> list[tuple[int, ...]]:
     return [tuple(description[1]) for description in descriptions]
 
 
-def shapes_differ(arrays: Sequence[Any], descriptions: Sequence[DataDesc]) -> bool:
-    """Whether a batch has other shapes than the bound ones; arrays beyond the last are ignored."""
+def _differ(arrays: Sequence[Any], descriptions: Sequence[DataDesc]) -> bool:
+    """Whether arrays have other shapes than described; arrays beyond the last description are ignored."""
     if len(arrays) < len(descriptions):
         return True
     return any(array.shape != description.shape for array, description in zip(arrays, descriptions, strict=False))
@@ -32,6 +32,16 @@ def _stacked(
         one = resized(description, shape)
         found.append(one if axis == -1 else with_batch_size(one, batches * shape[axis]))
     return found
+
+
+@decides("Module/automatic-reshape")
+def shapes_to_bind(
+    data_batch: Any, data_shapes: Sequence[DataDesc], label_shapes: Sequence[DataDesc] | None, contexts: int
+) -> tuple[Any, Any] | None:
+    """As :func:`shapes_of_batch`, and None as soon as the data arrays of one batch have the bound shapes."""
+    if not isinstance(data_batch, list) and not _differ(data_batch.data, data_shapes):
+        return None
+    return shapes_of_batch(data_batch, data_shapes, label_shapes, contexts)
 
 
 @decides("Module/automatic-reshape")

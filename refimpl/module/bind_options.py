@@ -5,9 +5,69 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from ..base import decides, refusal
+from ..base import decides, refusal, require
 from ..context import Context
 from ..executor.binding import REQUIREMENTS
+from .life_cycle import demand
+
+
+def context_list(context: Any) -> list[Context]:
+    """Return a Context or a list of them as a list.
+
+    Raises:
+        TypeError: it is neither, or the list is empty.
+    """
+    contexts = [context] if isinstance(context, Context) else list(context)
+    if not contexts or not all(isinstance(one, Context) for one in contexts):
+        raise refusal(
+            "Module/contexts",
+            f"context must be a Context or a list such as [mx.cpu(0), mx.cpu(1)], not {context!r}",
+            TypeError,
+        )
+    return contexts
+
+
+def work_loads(weights: Sequence[float] | None, contexts: Sequence[Context]) -> list[float]:
+    """Return the weight of each context, 1 for all unless given.
+
+    Raises:
+        AssertionError: there is not one weight for each context.
+    """
+    loads = list(weights or [1] * len(contexts))
+    if len(loads) != len(contexts):
+        raise refusal(
+            "Module/work-load", f"work_load_list has {len(loads)} weights for {len(contexts)} contexts",
+            AssertionError,
+        )
+    return loads
+
+
+def require_training(inputs_need_grad: bool, for_training: bool) -> None:
+    """Refuse input gradients without training (AssertionError)."""
+    require(
+        "Module/input-gradients-train", for_training or not inputs_need_grad,
+        "inputs_need_grad=True needs for_training=True: gradients come from backward", AssertionError,
+    )
+
+
+@decides("Module/shared-module")
+def group_to_share(shared_module: Any, kind: type, contexts: int) -> Any:
+    """Return the executor group of a module that another one, on so many contexts, may share with.
+
+    Raises:
+        AssertionError: it is not of ``kind``, not ready, or runs on fewer contexts.
+    """
+    require(
+        "Module/shared-kind", isinstance(shared_module, kind),
+        f"shared_module must be a {kind.__name__}, not {type(shared_module).__name__}", AssertionError,
+    )
+    demand(shared_module, "bind to a shared module")
+    group = shared_module._exec_group
+    require(
+        "Module/shared-contexts", len(group.execs) >= contexts,
+        f"shared_module runs on {len(group.execs)} contexts, fewer than the {contexts} here", AssertionError,
+    )
+    return group
 
 
 @decides("ExecutorGroup/grad-req", "Module/fixed-parameters")

@@ -2,41 +2,114 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..base import decides, refusal
+from ..context import Context
 from ..files.atomic import together
 from ..initializer import Initializer
+from ..io import DataDesc
 from ..ndarray import NDArray
 from ..ndarray.restoring import unchanged_on_failure
-from .base_module import INITIALIZER
+from .base_module import INITIALIZER, BaseModule
 from .bucket_files import read_buckets, require_whole_numbers, write_buckets
 from .buckets import Buckets
-from .life_cycle import demand
+from .forwarding import forwarded
+from .life_cycle import STEPS, demand
+from .module import DEVICE, Module
 from .rollback import shapes_kept_on_failure
 
 
-class BucketingModule(Buckets):
-    """A module per bucket key, all of them sharing parameters, gradients, memory and optimizer.
+class BucketingModule(BaseModule):
+    """A module per bucket key (see :class:`Buckets`), all sharing parameters, gradients, memory and optimizer.
 
     ``sym_gen(key)`` gives (symbol, data names, label names); its symbols name their parameters alike, which
     automatic names do too because each call counts from zero. The module of ``default_bucket_key`` owns
     everything shared; a batch chooses its module by its ``bucket_key``. A failed call leaves everything as
     it was.
 
-    Parameters
-    ----------
-    sym_gen, default_bucket_key : the maker of symbols, and the key of the largest one.
-    logger, context, work_load_list, fixed_param_names, state_names, group2ctxs, compression_params : for
-        every bucket, see :class:`~refimpl.module.Module`.
+    Args:
+        sym_gen: returns (symbol, data names, label names) of a bucket key.
+        default_bucket_key: the key of the largest bucket.
+        logger, context, work_load_list, fixed_param_names, state_names, group2ctxs, compression_params: for
+            every bucket, see :class:`~refimpl.module.Module`.
 
-    Raises
-    ------
-    AssertionError : no ``default_bucket_key``, or what Module refuses so.
-    ValueError : ``sym_gen`` does not return three things, or a name is not an argument of the symbol.
-    TypeError : ``sym_gen`` is not callable, or ``context`` is not made of Contexts.
+    Raises:
+        AssertionError: no ``default_bucket_key``, or what Module refuses so.
+        ValueError: ``sym_gen`` does not return three things, or a name is not an argument of the symbol.
+        TypeError: ``sym_gen`` is not callable, or ``context`` is not made of Contexts.
     """
+
+    def __init__(
+        self, sym_gen: Callable[[Any], tuple[Any, Any, Any]], default_bucket_key: Any = None,
+        logger: Any = logging, context: Context | Sequence[Context] = DEVICE,
+        work_load_list: Sequence[float] | None = None, fixed_param_names: Sequence[str] | None = None,
+        state_names: Sequence[str] | None = None, group2ctxs: Any = None,
+        compression_params: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(logger=logger)
+        self._bucket_modules = Buckets(sym_gen, default_bucket_key, {
+            "logger": logger, "context": context, "work_load_list": work_load_list,
+            "fixed_param_names": fixed_param_names, "state_names": state_names,
+            "group2ctxs": group2ctxs, "compression_params": compression_params,
+        })
+
+    # the names under which MXNet's scripts know the buckets
+    _buckets = forwarded("_bucket_modules.modules")
+    _curr_module = forwarded("_bucket_modules.current")
+    _curr_bucket_key = forwarded("_bucket_modules.current_key")
+    _default_bucket_key = forwarded("_bucket_modules.default_key")
+    _sym_gen = forwarded("_bucket_modules.sym_gen")
+    _grad_req = forwarded("_bucket_modules.grad_req")
+    _monitors = forwarded("_bucket_modules.monitors")
+
+    @property
+    def _owner(self) -> Module:
+        """The module of the default bucket: what is shared is its."""
+        return self._bucket_modules.owner
+
+    def _copy_flags(self) -> None:
+        """Take over the flags of the life cycle from the default bucket."""
+        vars(self).update({flag: getattr(self._owner, flag) for flag in STEPS})
+
+    # --- names and shapes ------------------------------------------------------------------------
+
+    @property
+    def symbol(self) -> Any:
+        """The symbol of the current bucket."""
+        return self._curr_module.symbol
+
+    @property
+    def data_names(self) -> list[str]:
+        """Names of the data inputs of the current bucket."""
+        return self._curr_module.data_names
+
+    @property
+    def label_names(self) -> list[str]:
+        """Names of the labels of the current bucket."""
+        return self._curr_module.label_names
+
+    @property
+    def output_names(self) -> list[str]:
+        """Names of the outputs of the current bucket."""
+        return self._curr_module.output_names
+
+    @property
+    def data_shapes(self) -> list[DataDesc]:
+        """Descriptions of the data inputs of the current bucket."""
+        return self._curr_module.data_shapes
+
+    @property
+    def label_shapes(self) -> list[DataDesc] | None:
+        """Descriptions of the labels of the current bucket; None when bound without."""
+        return self._curr_module.label_shapes
+
+    @property
+    def output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
+        """(name, shape) of each merged output of the current bucket."""
+        return self._curr_module.output_shapes
 
     # --- binding ---------------------------------------------------------------------------------
 
@@ -48,8 +121,7 @@ class BucketingModule(Buckets):
     ) -> None:
         """Bind the default bucket; the others are bound like it when their first batch comes.
 
-        Bound already, it only warns, unless ``force_rebind``: then parameters and optimizer stay, and the
-        other buckets are forgotten.
+        :meth:`BaseModule.bind` explains the arguments. ``force_rebind`` also forgets all other buckets.
 
         Raises:
             AssertionError: ``shared_module`` is given, or what :meth:`Module.bind` refuses.
@@ -67,12 +139,8 @@ class BucketingModule(Buckets):
             self._owner.bind(
                 data_shapes, label_shapes, for_training, inputs_need_grad, force_rebind, grad_req=grad_req
             )
-            if self.binded:
-                self._buckets = {self._default_bucket_key: self._owner}
-            self._grad_req, self._monitors = grad_req, []
-            self._largest = dict(self._owner.data_shapes)
-            self._choose(self._default_bucket_key, self._owner)
-            self._follow_owner()
+            self._bucket_modules.begin(grad_req, forget=self.binded)
+            self._copy_flags()
 
     @decides("Bucketing/switch")
     def switch_bucket(self, bucket_key: Any, data_shapes: Any, label_shapes: Any = None) -> None:
@@ -84,20 +152,20 @@ class BucketingModule(Buckets):
             MXNetError: a new bucket has a parameter that the default one has not, or of another shape.
         """
         demand(self, "switch_bucket")
-        self._bucket(bucket_key, data_shapes, label_shapes, choose=True)
+        self._bucket_modules.get(bucket_key, data_shapes, label_shapes, self.logger, choose=True)
 
     @decides("Bucketing/prepare")
     def prepare(self, data_batch: Any, sparse_row_id_fn: Callable | None = None) -> None:
         """Bind the bucket of ``data_batch`` if it is new; the current bucket stays."""
         demand(self, "prepare")
-        _, module = self._bucket_of(data_batch)
+        _, module = self._bucket_modules.of_batch(data_batch, self.logger)
         module.prepare(data_batch, sparse_row_id_fn=sparse_row_id_fn)
 
     @decides("Bucketing/monitor")
     def install_monitor(self, mon: Any) -> None:
         """Install a monitor on every bucket, those to come included."""
         demand(self, "install_monitor")
-        bound = [module for module in self._buckets.values() if module.binded]
+        bound = self._bucket_modules.bound()
         groups = [module._exec_group for module in bound]
         watched = [vars(executor) for group in groups for executor in group.execs]
         with unchanged_on_failure(
@@ -115,14 +183,17 @@ class BucketingModule(Buckets):
         arg_params: Mapping[str, Any] | None = None, aux_params: Mapping[str, Any] | None = None,
         allow_missing: bool = False, force_init: bool = False, allow_extra: bool = False,
     ) -> None:
-        """Give every parameter of the default bucket, and so of all, a value; once, unless ``force_init``."""
+        """Give every parameter of the default bucket, and so of all buckets, a value, as :meth:`Module.init_params`.
+
+        A second call does nothing, unless ``force_init``.
+        """
         if self.params_initialized and not force_init:
             return
         demand(self, "init_params")
         self._owner.init_params(
             initializer, arg_params, aux_params, allow_missing, force_init=True, allow_extra=allow_extra
         )
-        self._follow_owner()
+        self._copy_flags()
 
     def set_params(
         self, arg_params: Mapping[str, Any], aux_params: Mapping[str, Any] | None,
@@ -131,7 +202,7 @@ class BucketingModule(Buckets):
         """Set parameters by name, see :meth:`Module.set_params`."""
         demand(self, "set_params")
         self._owner.set_params(arg_params, aux_params, allow_missing, force_init, allow_extra)
-        self._follow_owner()
+        self._copy_flags()
 
     @decides("Bucketing/params")
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
@@ -145,14 +216,43 @@ class BucketingModule(Buckets):
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
         """Compute the outputs of a batch in its bucket, which becomes the current one."""
         demand(self, "forward")
-        key, module = self._bucket_of(data_batch)
+        key, module = self._bucket_modules.of_batch(data_batch, self.logger)
         before = self._curr_bucket_key, self._curr_module
         try:
-            self._choose(key, module)
+            self._bucket_modules.choose(key, module)
             module.forward(data_batch, is_train=is_train)
         except BaseException:
-            self._choose(*before)
+            self._bucket_modules.choose(*before)
             raise
+
+    def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
+        """Compute gradients in the current bucket."""
+        demand(self, "backward")
+        self._curr_module.backward(out_grads=out_grads)
+
+    def get_outputs(self, merge_multi_context: bool = True) -> list:
+        """Return the outputs of the current bucket."""
+        demand(self, "get_outputs")
+        return self._curr_module.get_outputs(merge_multi_context=merge_multi_context)
+
+    def get_input_grads(self, merge_multi_context: bool = True) -> list:
+        """Return the gradients of the data inputs of the current bucket."""
+        demand(self, "get_input_grads")
+        return self._curr_module.get_input_grads(merge_multi_context=merge_multi_context)
+
+    def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
+        """Add the last outputs of the current bucket and ``labels`` to a metric."""
+        demand(self, "update_metric")
+        self._curr_module.update_metric(eval_metric, labels, pre_sliced)
+
+    def get_states(self, merge_multi_context: bool = True) -> list:
+        """Return the states of the current bucket."""
+        return self._curr_module.get_states(merge_multi_context=merge_multi_context)
+
+    @decides("Bucketing/states")
+    def set_states(self, states: Any = None, value: float | None = None) -> None:
+        """Set the states of the current bucket."""
+        self._curr_module.set_states(states, value)
 
     # --- optimizer -------------------------------------------------------------------------------
 
@@ -166,7 +266,7 @@ class BucketingModule(Buckets):
         if self.optimizer_initialized and not force_init:
             self.logger.warning("optimizer already initialized, ignoring.")
             return
-        others = [module for module in self._buckets.values() if module is not self._owner and module.binded]
+        others = [module for module in self._bucket_modules.bound() if module is not self._owner]
         with (
             self._owner._optimizer_kept_on_failure(kvstore, optimizer),
             unchanged_on_failure(shallow=[vars(self), *map(vars, others)]),
@@ -174,7 +274,7 @@ class BucketingModule(Buckets):
             self._owner.init_optimizer(kvstore, optimizer, optimizer_params, force_init=force_init)
             for module in others:
                 module.borrow_optimizer(self._owner)
-            self._follow_owner()
+            self._copy_flags()
 
     @decides("Bucketing/equals-padded")
     def update(self) -> None:
@@ -198,7 +298,12 @@ class BucketingModule(Buckets):
     def save_checkpoint(
         self, prefix: str, epoch: int, remove_amp_cast: bool = False, save_optimizer_states: bool = False
     ) -> None:
-        """Write ``prefix-KEY-symbol.json`` per bucket, ``prefix.buckets``, and what a Module writes.
+        """Write the symbol of every bucket, the list of keys, the parameters and, if asked, the optimizer states.
+
+        Args:
+            prefix, epoch: writes ``prefix-KEY-symbol.json``, ``prefix.buckets`` and ``prefix-%04d.params``.
+            remove_amp_cast: bool, whether to leave the casts of mixed precision out of the symbols.
+            save_optimizer_states: bool, whether to write ``prefix-%04d.states``, which needs an optimizer.
 
         Raises:
             TypeError: a key is not a whole number, which is all that ``prefix.buckets`` can hold.
@@ -219,9 +324,14 @@ class BucketingModule(Buckets):
         prefix: str, epoch: int, sym_gen: Callable | None = None, default_bucket_key: Any = None,
         load_optimizer_states: bool = False, *, allow_other_params: bool = False, **kwargs: Any,
     ) -> BucketingModule:
-        """Make a module from a checkpoint; ``kwargs`` go to the constructor. Bind it to use it.
+        """Make a module from a checkpoint. Its parameters are set; bind it to use it.
 
-        Optimizer states are read by ``init_optimizer``, see :meth:`Module.load`.
+        Args:
+            prefix, epoch: reads the files that :meth:`save_checkpoint` wrote.
+            sym_gen, default_bucket_key: as for the constructor; both are needed.
+            load_optimizer_states: bool, whether ``init_optimizer`` reads ``prefix-%04d.states`` too.
+            allow_other_params: bool, whether it takes states that were saved with another params file.
+            kwargs: other arguments of the constructor.
 
         Raises:
             AssertionError: ``sym_gen`` or ``default_bucket_key`` is missing.
@@ -246,9 +356,13 @@ class BucketingModule(Buckets):
         default_bucket_key: Any = None, arg_params: dict[str, NDArray] | None = None,
         aux_params: dict[str, NDArray] | None = None, **kwargs: Any,
     ) -> BucketingModule:
-        """Make a module from symbols by bucket key and parameters by name.
+        """Make a module from symbols and parameters.
 
-        A bucket without a symbol here gets that of ``sym_gen``.
+        Args:
+            sym_dict: symbols by bucket key; a bucket without one gets that of ``sym_gen``.
+            sym_gen, default_bucket_key: as for the constructor.
+            arg_params, aux_params: parameters and auxiliary states by name.
+            kwargs: other arguments of the constructor.
 
         Raises:
             AssertionError: one of the five is missing.
@@ -260,11 +374,11 @@ class BucketingModule(Buckets):
         _require(default_bucket_key, "default_bucket_key is required for loading BucketingModule")
         module = BucketingModule(sym_gen, default_bucket_key, **kwargs)  # type: ignore[arg-type]  # not None
         for key, symbol in sym_dict.items():  # type: ignore[union-attr]  # not None, as required
-            module._buckets[key] = module._made(key, symbol)
+            module._buckets[key] = module._bucket_modules.made(key, symbol)
         owner = module._curr_module = module._owner
         owner._arg_params, owner._aux_params = dict(arg_params or {}), dict(aux_params or {})
         owner.params_initialized = True
-        module._follow_owner()
+        module._copy_flags()
         return module
 
 

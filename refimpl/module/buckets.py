@@ -1,39 +1,40 @@
-"""The modules behind a BucketingModule: how they are made, and what only the current one can answer."""
+"""Buckets: the modules of a BucketingModule, one for each bucket key."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from math import prod
 from typing import Any
 
 from ..base import decides, refusal
-from ..context import Context
-from ..io import DataDesc
 from ..name import NameManager
-from ..ndarray import NDArray
 from ..ndarray.restoring import unchanged_on_failure
-from .base_module import BaseModule
-from .life_cycle import STEPS, demand
-from .module import DEVICE, Module
+from .module import Module
 
 
-class Buckets(BaseModule):
-    """A module per bucket key, one of them the current one; ``BucketingModule`` adds what they do.
+class Buckets:
+    """A Module for each bucket key; all share with that of the default key, and one is the current one.
 
-    Attributes: ``_buckets`` (modules by key), ``_default_bucket_key``, ``_curr_bucket_key``,
-    ``_curr_module``.
+    Args:
+        sym_gen: returns (symbol, data names, label names) of a key.
+        default_key: the key whose module owns everything that is shared.
+        settings: keyword arguments of every Module.
+
+    Attributes:
+        modules: the modules made so far, by key.
+        current_key, current: the bucket that was chosen last, and its module.
+        grad_req: the gradient requirements that the next buckets are bound with.
+        monitors: the monitors that the next buckets get.
+
+    Raises:
+        AssertionError: there is no default key.
+        TypeError: ``sym_gen`` is not callable.
     """
 
     def __init__(
-        self, sym_gen: Callable[[Any], tuple[Any, Any, Any]], default_bucket_key: Any = None,
-        logger: Any = logging, context: Context | Sequence[Context] = DEVICE,
-        work_load_list: Sequence[float] | None = None, fixed_param_names: Sequence[str] | None = None,
-        state_names: Sequence[str] | None = None, group2ctxs: Any = None,
-        compression_params: Mapping[str, Any] | None = None,
+        self, sym_gen: Callable[[Any], tuple[Any, Any, Any]], default_key: Any, settings: Mapping[str, Any]
     ) -> None:
-        super().__init__(logger=logger)
-        if default_bucket_key is None:
+        if default_key is None:
             raise refusal(
                 "Bucketing/default-key", "default_bucket_key is None; give the key of the largest bucket",
                 AssertionError,
@@ -42,56 +43,70 @@ class Buckets(BaseModule):
             raise refusal(
                 "Bucketing/sym-gen", f"sym_gen must be a function of a bucket key, not {sym_gen!r}", TypeError
             )
-        self._sym_gen = sym_gen
-        self._default_bucket_key = default_bucket_key
-        self._settings = {
-            "logger": logger, "context": context, "work_load_list": work_load_list,
-            "fixed_param_names": fixed_param_names, "state_names": state_names,
-            "group2ctxs": group2ctxs, "compression_params": compression_params,
-        }
-        self._grad_req: Any = "write"
-        self._monitors: list[Any] = []
-        self._largest: dict[str, Any] = {}
-        self._curr_bucket_key = default_bucket_key
-        self._curr_module = self._made(default_bucket_key)
-        self._buckets: dict[Any, Module] = {default_bucket_key: self._curr_module}
-
-    # --- making modules --------------------------------------------------------------------------
-
-    @decides("Bucketing/names")
-    def _call_sym_gen(self, key: Any) -> tuple[Any, Any, Any]:
-        """What ``sym_gen`` says of a key, with automatic names counted from zero."""
-        with NameManager():
-            made = self._sym_gen(key)
-        if not isinstance(made, (tuple, list)) or len(made) != 3:
-            raise refusal(
-                "Bucketing/sym-gen",
-                f"sym_gen({key!r}) returned {made!r}; it must return (symbol, data_names, label_names)",
-                ValueError,
-            )
-        symbol, data_names, label_names = made
-        return symbol, data_names, label_names
-
-    def _made(self, key: Any, symbol: Any = None) -> Module:
-        """An unbound module for a key; ``symbol`` takes the place of the one that ``sym_gen`` makes."""
-        fresh, data_names, label_names = self._call_sym_gen(key)
-        return Module(fresh if symbol is None else symbol, data_names, label_names, **self._settings)
+        self.sym_gen = sym_gen
+        self.default_key = default_key
+        self.settings = settings
+        self.grad_req: Any = "write"
+        self.monitors: list[Any] = []
+        self._largest: dict[str, Any] = {}  # the shape of the largest input so far, by its name
+        self.current_key = default_key
+        self.current = self.made(default_key)
+        self.modules: dict[Any, Module] = {default_key: self.current}
 
     @property
-    def _owner(self) -> Module:
-        """The module of the default bucket: what is shared is its."""
-        return self._buckets[self._default_bucket_key]
+    def owner(self) -> Module:
+        """The module of the default key, which owns what is shared."""
+        return self.modules[self.default_key]
 
-    def _follow_owner(self) -> None:
-        vars(self).update({flag: getattr(self._owner, flag) for flag in STEPS})
+    def bound(self) -> list[Module]:
+        """Return the modules that are bound."""
+        return [module for module in self.modules.values() if module.binded]
 
-    def _choose(self, key: Any, module: Module) -> None:
+    def choose(self, key: Any, module: Module) -> None:
         """Make a bucket the current one, in one step."""
-        vars(self).update(_curr_bucket_key=key, _curr_module=module)
+        vars(self).update(current_key=key, current=module)
+
+    # --- making and binding ----------------------------------------------------------------------
+
+    @decides("Bucketing/names")
+    def made(self, key: Any, symbol: Any = None) -> Module:
+        """Return a new, unbound module for a key; ``symbol`` replaces the one that ``sym_gen`` makes.
+
+        Automatic names count from zero in each call of ``sym_gen``.
+
+        Raises:
+            ValueError: ``sym_gen`` does not return three things, or a name is not an argument of the symbol.
+        """
+        with NameManager():
+            returned = self.sym_gen(key)
+        if not isinstance(returned, (tuple, list)) or len(returned) != 3:
+            raise refusal(
+                "Bucketing/sym-gen",
+                f"sym_gen({key!r}) returned {returned!r}; it must return (symbol, data_names, label_names)",
+                ValueError,
+            )
+        own_symbol, data_names, label_names = returned
+        return Module(own_symbol if symbol is None else symbol, data_names, label_names, **self.settings)
+
+    def begin(self, grad_req: Any, forget: bool) -> None:
+        """Start from the default bucket, which was just bound; with ``forget`` the others are made again."""
+        if forget:
+            self.modules = {self.default_key: self.owner}
+        self.grad_req, self.monitors = grad_req, []
+        self._largest = dict(self.owner.data_shapes)
+        self.choose(self.default_key, self.owner)
 
     @decides("Bucketing/parameters", "Bucketing/memory")
-    def _bucket(self, key: Any, data_shapes: Any, label_shapes: Any, *, choose: bool = False) -> Module:
-        """The module of a key, made and bound when it comes for the first time; the current one if asked for.
+    def get(
+        self, key: Any, data_shapes: Any, label_shapes: Any, logger: Any, *, choose: bool = False
+    ) -> Module:
+        """Return the module of a key, which is made and bound when it comes for the first time.
+
+        Args:
+            key: the bucket key.
+            data_shapes, label_shapes: descriptions to bind a new bucket with, as :meth:`Module.bind` takes them.
+            logger: gets a warning when the data of a new bucket are larger than those of all before it.
+            choose: whether to make it the current bucket.
 
         Raises:
             TypeError: the key is None or cannot be looked up, or it is new and nothing says its shapes.
@@ -100,7 +115,7 @@ class Buckets(BaseModule):
             raise refusal(
                 "Bucketing/batch-key", f"a batch says its bucket, its bucket_key is {key!r}", TypeError
             )
-        module = self._buckets.get(key)
+        module = self.modules.get(key)
         if module is None or not module.binded:
             if data_shapes is None:
                 raise refusal(
@@ -108,105 +123,37 @@ class Buckets(BaseModule):
                     f"bucket {key!r} is new; its first batch must bring provide_data and provide_label",
                     TypeError,
                 )
-            module = self._made(key) if module is None else module
-            watching = [getattr(monitor, "exes", None) for monitor in self._monitors]
-            with unchanged_on_failure(watching, self._largest, shallow=[vars(self), vars(module), self._buckets]):
+            module = self.made(key) if module is None else module
+            watched = [getattr(monitor, "exes", None) for monitor in self.monitors]
+            with unchanged_on_failure(watched, self._largest, shallow=[vars(self), vars(module), self.modules]):
                 module.bind(
-                    data_shapes, label_shapes, self.for_training, self.inputs_need_grad,
-                    shared_module=self._owner, grad_req=self._grad_req,
+                    data_shapes, label_shapes, self.owner.for_training, self.owner.inputs_need_grad,
+                    shared_module=self.owner, grad_req=self.grad_req,
                 )
-                self._compare_sizes(module)
-                for monitor in self._monitors:
+                self._compare_sizes(module, logger)
+                for monitor in self.monitors:
                     module.install_monitor(monitor)
-                self._buckets[key] = module
+                self.modules[key] = module
                 if choose:
-                    self._choose(key, module)
+                    self.choose(key, module)
         elif choose:
-            self._choose(key, module)
+            self.choose(key, module)
         return module
 
     @decides("Bucketing/failed-switch")
-    def _bucket_of(self, data_batch: Any) -> tuple[Any, Module]:
-        """The key of a batch and its module."""
+    def of_batch(self, data_batch: Any, logger: Any) -> tuple[Any, Module]:
+        """Return the key of a batch and its module, see :meth:`get`."""
         key = getattr(data_batch, "bucket_key", None)
-        shapes = (getattr(data_batch, provided, None) for provided in ("provide_data", "provide_label"))
-        return key, self._bucket(key, *shapes)
+        data_shapes, label_shapes = (getattr(data_batch, name, None) for name in ("provide_data", "provide_label"))
+        return key, self.get(key, data_shapes, label_shapes, logger)
 
     @decides("Bucketing/largest-first")
-    def _compare_sizes(self, module: Module) -> None:
+    def _compare_sizes(self, module: Module, logger: Any) -> None:
         """Warn about a bucket whose data are larger than those of all before it."""
         for name, shape in module.data_shapes:
             if prod(shape) > prod(self._largest.setdefault(name, shape)):
-                self.logger.warning(
+                logger.warning(
                     "bucketing: data %s has shape %s, larger than the %s allocated so far; make the bucket of "
                     "the largest input the default to save memory", name, shape, self._largest[name],
                 )
                 self._largest[name] = shape
-
-    # --- names and shapes ------------------------------------------------------------------------
-
-    @property
-    def symbol(self) -> Any:
-        """The symbol of the current bucket."""
-        return self._curr_module.symbol
-
-    @property
-    def data_names(self) -> list[str]:
-        """Names of the data inputs of the current bucket."""
-        return self._curr_module.data_names
-
-    @property
-    def label_names(self) -> list[str]:
-        """Names of the labels of the current bucket."""
-        return self._curr_module.label_names
-
-    @property
-    def output_names(self) -> list[str]:
-        """Names of the outputs of the current bucket."""
-        return self._curr_module.output_names
-
-    @property
-    def data_shapes(self) -> list[DataDesc]:
-        """Descriptions of the data inputs of the current bucket."""
-        return self._curr_module.data_shapes
-
-    @property
-    def label_shapes(self) -> list[DataDesc] | None:
-        """Descriptions of the labels of the current bucket; None when bound without."""
-        return self._curr_module.label_shapes
-
-    @property
-    def output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
-        """(name, shape) of each merged output of the current bucket."""
-        return self._curr_module.output_shapes
-
-    # --- what the current bucket answers ----------------------------------------------------------
-
-    def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
-        """Compute gradients in the current bucket."""
-        demand(self, "backward")
-        self._curr_module.backward(out_grads=out_grads)
-
-    def get_outputs(self, merge_multi_context: bool = True) -> list:
-        """Return the outputs of the current bucket."""
-        demand(self, "get_outputs")
-        return self._curr_module.get_outputs(merge_multi_context=merge_multi_context)
-
-    def get_input_grads(self, merge_multi_context: bool = True) -> list:
-        """Return the gradients of the data inputs of the current bucket."""
-        demand(self, "get_input_grads")
-        return self._curr_module.get_input_grads(merge_multi_context=merge_multi_context)
-
-    def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
-        """Add the last outputs of the current bucket and ``labels`` to a metric."""
-        demand(self, "update_metric")
-        self._curr_module.update_metric(eval_metric, labels, pre_sliced)
-
-    def get_states(self, merge_multi_context: bool = True) -> list:
-        """Return the states of the current bucket."""
-        return self._curr_module.get_states(merge_multi_context=merge_multi_context)
-
-    @decides("Bucketing/states")
-    def set_states(self, states: Any = None, value: float | None = None) -> None:
-        """Set the states of the current bucket."""
-        self._curr_module.set_states(states, value)

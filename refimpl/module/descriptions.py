@@ -1,4 +1,4 @@
-"""What a module's inputs are called and shaped: checks of names and descriptions."""
+"""Names and descriptions of a module's inputs, and their checks."""
 
 from __future__ import annotations
 

@@ -211,7 +211,7 @@ class DataParallelExecutorGroup:
 
     @decides("ExecutorGroup/labels-stay", "ExecutorGroup/close-result")
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
-        """Load each context's slice and run its executor, contexts side by side.
+        """Copy each context its slice of the batch and run its executor, all contexts at the same time.
 
         ``data_batch`` may be a list with one whole batch per context. Without labels (or a ``label`` at all)
         the label arrays keep what they hold. ``is_train`` None means ``for_training``.
@@ -401,5 +401,5 @@ class DataParallelExecutorGroup:
 
 
 def _own(loads: Sequence[Load]) -> list[Load]:
-    """The copies when a context brings a batch of its own."""
+    """The same copies for a context that gets a whole batch of its own."""
     return [load._replace(whole=True, part=Ellipsis) for load in loads]

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import logging
-import warnings
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from .. import optimizer as opt
 from .. import symbol as sym
-from ..base import decides, refusal
+from ..base import decides
 from ..context import Context, cpu
 from ..files.atomic import together
-from ..initializer import InitDesc
 from ..io import DataDesc
 from ..ndarray import NDArray
+from ..ndarray.restoring import unchanged_on_failure
 from ..quirks import declare
-from .base_module import INITIALIZER
-from .batch_shapes import shapes_differ, shapes_of_batch
-from .described import Described
+from .base_module import INITIALIZER, BaseModule
+from .batch_shapes import shapes_to_bind
+from .bind_options import context_list, group_to_share, require_training, work_loads
 from .descriptions import _check_input_names, _parse_data_desc, names_of, with_batch_size
 from .executor_group import DataParallelExecutorGroup
+from .forwarding import forwarded
 from .life_cycle import demand
-from .optimizing import Devices, OptimizingModule, group_to_share
-from .parameters import as_arrays, fitting, host_zeros, require_initializer
+from .parameters import HostCopy, as_arrays, host_zeros, initial_values, stays_initialized
 from .rollback import shapes_kept_on_failure
-from .state_files import read_params
+from .state_files import ParamsFile, read_params, read_states
+from .updates import Updates, given_kept_on_failure, install
 
 DEVICE = cpu()
 """Where a module runs unless told otherwise."""
@@ -35,27 +36,27 @@ _REBIND = declare(
 )
 
 
-class Module(Described, OptimizingModule):
-    """A symbol with its parameters and executors; the optimizer side is :class:`OptimizingModule`.
+class Module(BaseModule):
+    """A symbol with its parameters, its executors (``_exec_group``) and what updates its parameters (``_updates``).
 
     A failed call leaves the module as it was.
 
-    Parameters
-    ----------
-    symbol : the net, usually ending in a loss such as ``SoftmaxOutput``.
-    data_names, label_names : which arguments a batch provides; None means none. All arguments that are
-        neither data, label nor state are parameters.
-    context : a Context or a list; each batch is cut between them.
-    work_load_list : the weight of each context when it is cut, all 1 by default.
-    fixed_param_names : parameters that are never trained.
-    state_names : arguments that keep their value from batch to batch and are not saved.
-    group2ctxs, compression_params : where each ``ctx_group`` lives; gradient compression of the store.
+    Args:
+        symbol: the net, usually ending in a loss such as ``SoftmaxOutput``.
+        data_names, label_names: which arguments a batch provides; None means none. All arguments that are
+            neither data, label nor state are parameters.
+        logger: gets the log lines; the module ``logging`` or a ``Logger``.
+        context: a Context or a list; each batch is cut between them.
+        work_load_list: the weight of each context when it is cut, all 1 by default.
+        fixed_param_names: parameters that are never trained.
+        state_names: arguments that keep their value from batch to batch and are not saved.
+        group2ctxs: where each ``ctx_group`` lives: a dict, or a list with a dict per context.
+        compression_params: gradient compression of the store, such as ``{"type": "2bit", "threshold": 0.5}``.
 
-    Raises
-    ------
-    ValueError : a name is not an argument of the symbol (a label name only warns).
-    AssertionError : ``work_load_list`` does not have one weight per context.
-    TypeError : ``context`` is not made of Contexts.
+    Raises:
+        ValueError: a name is not an argument of the symbol (a label name only warns).
+        AssertionError: ``work_load_list`` does not have one weight per context.
+        TypeError: ``context`` is not made of Contexts.
     """
 
     @decides("Module/parameters", "Module/states")
@@ -67,29 +68,15 @@ class Module(Described, OptimizingModule):
         group2ctxs: Any = None, compression_params: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(logger=logger)
-        self._context = [context] if isinstance(context, Context) else list(context)
-        if not self._context or not all(isinstance(one, Context) for one in self._context):
-            raise refusal(
-                "Module/contexts",
-                f"context must be a Context or a list such as [mx.cpu(0), mx.cpu(1)], not {context!r}",
-                TypeError,
-            )
-        self._work_load_list = list(work_load_list or [1] * len(self._context))
-        if len(self._work_load_list) != len(self._context):
-            raise refusal(
-                "Module/work-load",
-                f"work_load_list has {len(self._work_load_list)} weights for {len(self._context)} contexts",
-                AssertionError,
-            )
+        self._context = context_list(context)
+        self._work_load_list = work_loads(work_load_list, self._context)
         self._symbol = symbol
         self._data_names = names_of(data_names)
         self._label_names = names_of(label_names)
         self._state_names = names_of(state_names)
         self._fixed_param_names = names_of(fixed_param_names)
-        _check_input_names(symbol, self._data_names, "data_names", True)
-        _check_input_names(symbol, self._label_names, "label_names", False)
-        _check_input_names(symbol, self._state_names, "state_names", True)
-        _check_input_names(symbol, self._fixed_param_names, "fixed_param_names", True)
+        for kind in ("data", "label", "state", "fixed_param"):
+            _check_input_names(symbol, getattr(self, f"_{kind}_names"), f"{kind}_names", throw=kind != "label")
 
         inputs = {*self._data_names, *self._label_names, *self._state_names}
         self._param_names = [name for name in symbol.list_arguments() if name not in inputs]
@@ -100,9 +87,20 @@ class Module(Described, OptimizingModule):
 
         self._arg_params: dict[str, NDArray] = {}
         self._aux_params: dict[str, NDArray] = {}
-        self._exec_group = None  # type: ignore[assignment]  # bind makes it
+        self._host_copy = HostCopy()
+        self._exec_group: DataParallelExecutorGroup = None  # type: ignore[assignment]  # bind makes it
         self._data_shapes: list[DataDesc] = []
         self._label_shapes: list[DataDesc] | None = None
+        self._updates = Updates()
+        self._preload_opt_states: str | None = None
+        self._preload_params: ParamsFile | None = None
+
+    # the names under which MXNet's scripts know the parts of what updates a module
+    _optimizer = forwarded("_updates.optimizer")
+    _kvstore = forwarded("_updates.kvstore")
+    _update_on_kvstore = forwarded("_updates.update_on_kvstore")
+    _updater = forwarded("_updates.updater")
+    _params_dirty = forwarded("_host_copy.stale")
 
     # --- files -----------------------------------------------------------------------------------
 
@@ -112,10 +110,13 @@ class Module(Described, OptimizingModule):
         prefix: str, epoch: int, load_optimizer_states: bool = False, *, allow_other_params: bool = False,
         **kwargs: Any,
     ) -> Module:
-        """Make a module from a checkpoint; ``kwargs`` go to the constructor.
+        """Make a module from a checkpoint. Its parameters are set; bind it to use it.
 
-        Its parameters are set; bind it to use it. Optimizer states are read by ``init_optimizer``, which refuses
-        those that were saved with another params file unless ``allow_other_params``.
+        Args:
+            prefix, epoch: reads ``prefix-symbol.json`` and ``prefix-%04d.params``.
+            load_optimizer_states: whether ``init_optimizer`` reads ``prefix-%04d.states`` too.
+            allow_other_params: whether it takes states that were saved with another params file.
+            kwargs: arguments of the constructor.
 
         Raises:
             MXNetError: a file is missing or damaged.
@@ -134,9 +135,14 @@ class Module(Described, OptimizingModule):
     def save_checkpoint(
         self, prefix: str, epoch: int, save_optimizer_states: bool = False, remove_amp_cast: bool = True
     ) -> None:
-        """Write ``prefix-symbol.json``, ``prefix-%04d.params`` and, if asked, ``prefix-%04d.states``.
+        """Write the symbol, the parameters and, if asked, the optimizer states.
 
         The states name the SHA-256 of the parameters' file. When one file cannot be written, none has changed.
+
+        Args:
+            prefix, epoch: writes ``prefix-symbol.json`` and ``prefix-%04d.params``.
+            save_optimizer_states: whether to write ``prefix-%04d.states``, which needs an optimizer.
+            remove_amp_cast: whether to leave the casts of mixed precision out of the symbol.
 
         Raises:
             MXNetError: a file cannot be written.
@@ -157,6 +163,33 @@ class Module(Described, OptimizingModule):
     # --- names and shapes ------------------------------------------------------------------------
 
     @property
+    def data_names(self) -> list[str]:
+        """Names of the data inputs."""
+        return self._data_names
+
+    @property
+    def label_names(self) -> list[str]:
+        """Names of the labels."""
+        return self._label_names
+
+    @property
+    def output_names(self) -> list[str]:
+        """Names of the outputs."""
+        return self._output_names
+
+    @property
+    def data_shapes(self) -> list[DataDesc]:
+        """Descriptions of the data inputs."""
+        demand(self, "data_shapes")
+        return self._data_shapes
+
+    @property
+    def label_shapes(self) -> list[DataDesc] | None:
+        """Descriptions of the labels; None when bound without."""
+        demand(self, "label_shapes")
+        return self._label_shapes
+
+    @property
     def output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
         """(name, shape) of each merged output."""
         demand(self, "output_shapes")
@@ -170,11 +203,9 @@ class Module(Described, OptimizingModule):
         inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
         grad_req: Any = "write",
     ) -> None:
-        """Make an executor per context for inputs of these shapes: DataDesc or (name, shape) pairs.
+        """Make an executor per context for inputs of these shapes. A second call only warns.
 
-        Bound already, it only warns, unless ``force_rebind``. Parameters and optimizer survive a
-        rebind. With ``shared_module`` (bound and initialised) parameters, gradients, auxiliary states,
-        memory and optimizer are that module's.
+        :meth:`BaseModule.bind` explains the arguments. A ``shared_module`` is a Module; its optimizer is shared too.
 
         Raises:
             ValueError: data names differ from the declared ones.
@@ -185,48 +216,35 @@ class Module(Described, OptimizingModule):
         if self.binded and not force_rebind:
             self.logger.warning("Already bound, ignoring bind()")
             return
-        if inputs_need_grad and not for_training:
-            raise refusal(
-                "Module/input-gradients-train",
-                "inputs_need_grad=True needs for_training=True: gradients come from backward",
-                AssertionError,
-            )
+        require_training(inputs_need_grad, for_training)
         with shapes_kept_on_failure([self]):
-            self._bind(data_shapes, label_shapes, for_training, inputs_need_grad, shared_module, grad_req)
-
-    @decides("Module/shared-module")
-    def _bind(
-        self, data_shapes: Any, label_shapes: Any, for_training: bool, inputs_need_grad: bool, shared_module: Any,
-        grad_req: Any,
-    ) -> None:
-        data, labels = _parse_data_desc(self._data_names, self._label_names, data_shapes, label_shapes)
-        shared_group = None if shared_module is None else group_to_share(shared_module, len(self._context))
-        group = DataParallelExecutorGroup(
-            self._symbol, self._context, self._work_load_list, data, labels, self._param_names,
-            for_training, inputs_need_grad, shared_group, logger=self.logger,
-            fixed_param_names=self._fixed_param_names, grad_req=grad_req,
-            state_names=self._state_names, group2ctxs=self._group2ctxs,
-        )
-        if shared_module is not None:
-            arg_params, aux_params = shared_module.get_params()
-        elif self.params_initialized:
-            kept = (self._arg_params, self._aux_params) if _REBIND.active else self.get_params()
-            arg_params, aux_params = kept
-            group.set_params(arg_params, aux_params)
-        else:
-            arg_params = host_zeros(group.param_names, group.param_arrays)
-            aux_params = host_zeros(group.aux_names, group.aux_arrays)
-
-        self._exec_group = group
-        self._devices = Devices() if shared_module is None else shared_module._devices
-        self._data_shapes, self._label_shapes = data, labels
-        self._arg_params, self._aux_params = arg_params, aux_params
-        self.for_training, self.inputs_need_grad = for_training, inputs_need_grad
-        self.binded = True
-        if shared_module is not None:
-            self.params_initialized = True
-            if shared_module.optimizer_initialized:
-                self.borrow_optimizer(shared_module)
+            data, labels = _parse_data_desc(self._data_names, self._label_names, data_shapes, label_shapes)
+            shared_group = None if shared_module is None else group_to_share(shared_module, Module, len(self._context))
+            group = DataParallelExecutorGroup(
+                self._symbol, self._context, self._work_load_list, data, labels, self._param_names,
+                for_training, inputs_need_grad, shared_group, logger=self.logger,
+                fixed_param_names=self._fixed_param_names, grad_req=grad_req,
+                state_names=self._state_names, group2ctxs=self._group2ctxs,
+            )
+            if shared_module is not None:
+                arg_params, aux_params = shared_module.get_params()
+            elif self.params_initialized:
+                kept = (self._arg_params, self._aux_params) if _REBIND.active else self.get_params()
+                arg_params, aux_params = kept
+                group.set_params(arg_params, aux_params)
+            else:
+                arg_params = host_zeros(group.param_names, group.param_arrays)
+                aux_params = host_zeros(group.aux_names, group.aux_arrays)
+            self._exec_group = group
+            self._host_copy = HostCopy() if shared_module is None else shared_module._host_copy
+            self._data_shapes, self._label_shapes = data, labels
+            self._arg_params, self._aux_params = arg_params, aux_params
+            self.for_training, self.inputs_need_grad = for_training, inputs_need_grad
+            self.binded = True
+            if shared_module is not None:
+                self.params_initialized = True
+                if shared_module.optimizer_initialized:
+                    self.borrow_optimizer(shared_module)
 
     @decides("Module/reshape", "Module/reshape-labels")
     def reshape(self, data_shapes: Any, label_shapes: Any = None) -> None:
@@ -255,43 +273,30 @@ class Module(Described, OptimizingModule):
         aux_params: Mapping[str, Any] | None = None, allow_missing: bool = False,
         force_init: bool = False, allow_extra: bool = False,
     ) -> None:
-        """Give every parameter and auxiliary state a value, in the order of their names.
+        """Give every parameter and auxiliary state a value, in the order of their names. A second call only warns.
 
-        A name comes from ``arg_params`` or ``aux_params`` when given; otherwise ``initializer`` fills
-        it. Names that the symbol does not have are ignored.
+        :meth:`BaseModule.init_params` explains the arguments.
 
         Raises:
             RuntimeError: a dict is given, lacks a name, and ``allow_missing`` is off.
             TypeError: a name is left to the initializer and there is none.
             MXNetError: a given value has another shape.
         """
-        if self.params_initialized and not force_init:
-            warnings.warn(
-                "Parameters already initialized and force_init=False. init_params call ignored.",
-                stacklevel=2,
-            )
+        if stays_initialized(self, force_init, "init_params"):
             return
         demand(self, "init_params")
         attributes = self._symbol.attr_dict()
-        values = []
-        for hosts, given in ((self._arg_params, arg_params), (self._aux_params, aux_params)):
-            for name, host in sorted(hosts.items()):
-                if given is not None and name in given:
-                    value = fitting(name, given[name], host)
-                else:
-                    require_initializer(name, initializer, given, allow_missing)
-                    value = host.copy()
-                    if initializer is not None:
-                        initializer(InitDesc(name, attributes.get(name)), value)
-                values.append((value, host))
-
+        values = [
+            pair for hosts, given in ((self._arg_params, arg_params), (self._aux_params, aux_params))
+            for pair in initial_values(hosts, given, initializer, attributes, allow_missing)
+        ]
         # only now, when every value is known, is anything written
         with self._values_kept_on_failure():
             for value, host in values:
                 if value is not host:
                     value.copyto(host)
             self._exec_group.set_params(self._arg_params, self._aux_params)
-            self._tell_store()
+            self._updates.adopt(self._exec_group)
             self._params_dirty = False
             self.params_initialized = True
 
@@ -302,8 +307,8 @@ class Module(Described, OptimizingModule):
     ) -> None:
         """Set parameters by name.
 
-        With ``allow_missing`` only the given names change; a name that the symbol does not have is
-        then refused unless ``allow_extra``. Without it every name must be given, and others are ignored.
+        :meth:`BaseModule.set_params` explains the arguments. Without ``allow_missing`` names that the symbol does not
+        have are always ignored.
 
         Raises:
             RuntimeError: a name is missing and ``allow_missing`` is off.
@@ -311,23 +316,24 @@ class Module(Described, OptimizingModule):
             MXNetError: a value has another shape.
         """
         if not allow_missing:
-            self.init_params(
-                initializer=None, arg_params=arg_params, aux_params=aux_params,
-                allow_missing=False, force_init=force_init, allow_extra=allow_extra,
-            )
+            super().set_params(arg_params, aux_params, force_init=force_init, allow_extra=allow_extra)
             return
-        if self.params_initialized and not force_init:
-            warnings.warn(
-                "Parameters already initialized and force_init=False. set_params call ignored.",
-                stacklevel=2,
-            )
+        if stays_initialized(self, force_init, "set_params"):
             return
         demand(self, "set_params")
         with self._values_kept_on_failure():
             self._params_dirty = True
             self._exec_group.set_params(as_arrays(arg_params), as_arrays(aux_params), allow_extra=allow_extra)
-            self._tell_store()
+            self._updates.adopt(self._exec_group)
             self.params_initialized = True
+
+    @decides("Module/params-atomic")
+    def _values_kept_on_failure(self) -> AbstractContextManager[None]:
+        """A block that sets parameters; they, and what updates them, are as before when it fails."""
+        return unchanged_on_failure(
+            self._arg_params, self._aux_params, self._exec_group.param_arrays, self._exec_group.aux_arrays,
+            *self._updates.remembered(), kinds=opt.REMEMBERING, shallow=[vars(self), vars(self._host_copy)],
+        )
 
     @decides("Module/params-identity")
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
@@ -351,22 +357,12 @@ class Module(Described, OptimizingModule):
         ``is_train`` None means ``for_training``.
         """
         demand(self, "forward")
-        first = data_batch[0] if isinstance(data_batch, list) else data_batch
-        other = isinstance(data_batch, list) or shapes_differ(first.data, self._data_shapes)
-        with shapes_kept_on_failure([self]) if other else nullcontext():
-            if other:
-                self._follow(data_batch)
+        wanted = shapes_to_bind(data_batch, self._data_shapes, self._label_shapes, len(self._context))
+        with nullcontext() if wanted is None else shapes_kept_on_failure([self]):
+            if wanted is not None:
+                self.reshape(*wanted)
             self._params_dirty |= bool(self._aux_names)
             self._exec_group.forward(data_batch, is_train)
-
-    @decides("Module/automatic-reshape")
-    def _follow(self, data_batch: Any) -> None:
-        """Reshape to the shapes of ``data_batch`` unless they are bound already."""
-        wanted = shapes_of_batch(
-            data_batch, self._data_shapes, self._label_shapes, len(self._context)
-        )
-        if wanted is not None:
-            self.reshape(*wanted)
 
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
         """Compute gradients; ``out_grads`` has one head gradient for the whole batch per output."""
@@ -380,7 +376,7 @@ class Module(Described, OptimizingModule):
         return self._exec_group.get_outputs(merge_multi_context=merge_multi_context)
 
     def get_input_grads(self, merge_multi_context: bool = True) -> list:
-        """Return the gradients of the data inputs in the order of the data shapes."""
+        """Return the gradients of the data inputs in the order of the data shapes, merged or per context."""
         demand(self, "get_input_grads")
         return self._exec_group.get_input_grads(merge_multi_context=merge_multi_context)
 
@@ -403,3 +399,89 @@ class Module(Described, OptimizingModule):
         """Install a monitor on every executor."""
         demand(self, "install_monitor")
         self._exec_group.install_monitor(mon)
+
+    # --- optimizer -------------------------------------------------------------------------------
+
+    @decides("Module/optimizer-twice")
+    def init_optimizer(
+        self, kvstore: Any = "local", optimizer: Any = "sgd",
+        optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False,
+    ) -> None:
+        """Install an optimizer and the store that contexts meet in. A second call only warns.
+
+        :meth:`BaseModule.init_optimizer` explains the arguments. Unless ``optimizer_params`` has ``rescale_grad``, that
+        is 1 / batch size, of the whole batch, and stays what it is when the batch changes.
+
+        Raises:
+            ValueError: an unknown optimizer name.
+            TypeError: ``kvstore`` is not a store, a name or None; an unknown optimizer parameter.
+            AssertionError: ``optimizer`` is neither a name nor an Optimizer.
+        """
+        demand(self, "init_optimizer")
+        if self.optimizer_initialized and not force_init:
+            self.logger.warning("optimizer already initialized, ignoring...")
+            return
+        with self._optimizer_kept_on_failure(kvstore, optimizer):
+            file = self._preload_opt_states
+            content = b"" if file is None else read_states(file, self._preload_params)
+            updates = install(
+                kvstore, optimizer, optimizer_params, self._exec_group, self.get_params()[0],
+                self._compression_params, self._wrapped,
+            )
+            if file is not None:
+                updates.set_states(content, file, self._exec_group)
+                self._preload_opt_states = self._preload_params = None
+            self._updates = updates
+            self.optimizer_initialized = True
+
+    @decides("Module/failed-optimizer")
+    def _optimizer_kept_on_failure(self, kvstore: Any, optimizer: Any) -> AbstractContextManager[None]:
+        """A block that installs an optimizer; when it fails, everything is as before."""
+        return given_kept_on_failure(kvstore, optimizer, self._exec_group, [vars(self), vars(self._host_copy)])
+
+    def _wrapped(self, optimizer: Any) -> Any:
+        """The optimizer that is installed when ``optimizer`` was asked for."""
+        return optimizer
+
+    def borrow_optimizer(self, shared_module: Any) -> None:
+        """Use the optimizer, store and states of another module; a name that both have has one state."""
+        demand(shared_module, "borrow_optimizer")
+        borrowed = shared_module._updates.borrowed()
+        vars(self).update(_updates=borrowed, optimizer_initialized=True)  # in one step, which nothing interrupts
+
+    @decides("Module/recorded-steps")
+    def update(self) -> None:
+        """Apply the gradients of the last backward to the parameters of every context."""
+        demand(self, "update")
+        self._params_dirty = True
+        self._updates.apply(self._exec_group)
+
+    def save_optimizer_states(self, fname: str) -> None:
+        """Write the optimizer's states to a file."""
+        demand(self, "save_optimizer_states")
+        self._updates.save_states(fname)
+
+    def load_optimizer_states(self, fname: str, *, allow_other_params: bool = False) -> None:
+        """Read the optimizer's states from a file of :meth:`save_optimizer_states` or :meth:`save_checkpoint`.
+
+        Raises:
+            MXNetError: the file is damaged, or was saved with another params file than lies beside it and
+                ``allow_other_params`` is off.
+            OSError: it cannot be read.
+        """
+        demand(self, "load_optimizer_states")
+        content = read_states(fname, ParamsFile("", None) if allow_other_params else None)
+        self._updates.set_states(content, fname, self._exec_group)
+
+    def prepare(self, data_batch: Any, sparse_row_id_fn: Callable | None = None) -> None:
+        """Check which rows of row_sparse parameters ``data_batch`` will need: {name: row ids}, from a function of it.
+
+        A module holds parameters dense, and an update brings all of their rows, so that there is nothing to pull.
+
+        Raises:
+            AssertionError: ``sparse_row_id_fn`` does not return a dict.
+            ValueError: it names what is no parameter.
+        """
+        demand(self, "prepare")
+        if sparse_row_id_fn is not None:
+            self._updates.check_sparse_rows(self._exec_group, sparse_row_id_fn, data_batch)

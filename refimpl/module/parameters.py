@@ -1,14 +1,19 @@
-"""Checks and conversions of parameter values."""
+"""Values of parameters: where they come from, checks and conversions."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import ndarray as nd
 from ..base import decides, refusal
 from ..context import cpu
+from ..initializer import InitDesc
 from ..ndarray import NDArray
+
+_ROW_SPARSE = "1"
+"""What the attribute ``__storage_type__`` of a row_sparse variable says."""
 
 
 def host_zeros(names: Sequence[str], arrays: Sequence[Sequence[NDArray]]) -> dict[str, NDArray]:
@@ -86,3 +91,68 @@ def require_initializer(name: str, initializer: Any, given: Any, allow_missing: 
             "Module/no-initializer",
             f"nothing sets {name}: give arg_params and aux_params, or an initializer", TypeError,
         )
+
+
+class HostCopy:
+    """Whether the copy of parameters on the host is older than those on the contexts; sharing modules share this."""
+
+    def __init__(self) -> None:
+        self.stale = False
+
+
+def stays_initialized(module: Any, force_init: bool, call: str) -> bool:
+    """Whether the parameters of a module have values that ``call`` leaves alone; if so, warn."""
+    stays: bool = module.params_initialized and not force_init
+    if stays:
+        warnings.warn(f"Parameters already initialized and force_init=False. {call} call ignored.", stacklevel=3)
+    return stays
+
+
+def initial_values(
+    hosts: Mapping[str, NDArray], given: Mapping[str, Any] | None, initializer: Any,
+    attributes: Mapping[str, Any], allow_missing: bool,
+) -> list[tuple[NDArray, NDArray]]:
+    """Return pairs (initial value, array on the host) of parameters in the order of their names.
+
+    Args:
+        hosts: the array on the host of each parameter.
+        given: values by name; others are what ``initializer`` makes.
+        initializer: called with (name and attributes, array); None leaves what is there.
+        attributes: attributes of the symbol's variables by name.
+        allow_missing: whether ``initializer`` may fill what ``given`` lacks.
+    """
+    values = []
+    for name, host in sorted(hosts.items()):
+        if given is not None and name in given:
+            value = fitting(name, given[name], host)
+        else:
+            require_initializer(name, initializer, given, allow_missing)
+            value = host.copy()
+            if initializer is not None:
+                initializer(InitDesc(name, attributes.get(name)), value)
+        values.append((value, host))
+    return values
+
+
+def check_sparse_rows(rows: Any, names: Sequence[str], attributes: Mapping[str, Any]) -> None:
+    """Check what ``sparse_row_id_fn`` returned: a dict of row ids, of parameters among ``names``.
+
+    Raises:
+        AssertionError: it is no dict.
+        ValueError: it names what is no parameter. A parameter that is not row_sparse only warns.
+    """
+    if not isinstance(rows, dict):
+        raise refusal(
+            "Module/sparse-rows",
+            "Expected dict output from sparse_row_id_fn, {parameter name: row ids}, not "
+            f"{type(rows).__name__}",
+            AssertionError,
+        )
+    for name in rows:
+        if name not in names:
+            raise refusal(
+                "Module/sparse-rows", f"sparse_row_id_fn names {name!r}, the parameters are {names}",
+                ValueError,
+            )
+        if attributes.get(name, {}).get("__storage_type__") != _ROW_SPARSE:
+            warnings.warn(f"{name}.stype is not 'row_sparse'. No need to pull rows.", stacklevel=4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import ndarray as nd
@@ -11,14 +11,14 @@ from ..base import decides, refusal
 from ..io import DataDesc
 from ..ndarray import NDArray
 from .base_module import INITIALIZER, BaseModule
-from .batch_shapes import shapes_differ, shapes_of_batch
-from .described import Described
+from .batch_shapes import shapes_to_bind
+from .bind_options import require_training
 from .descriptions import _as_descriptions, names_of, with_batch_size
 from .life_cycle import demand
 
 
 @decides("PythonModule/subclass")
-class PythonModule(Described, BaseModule):
+class PythonModule(BaseModule):
     """What a module without parameters needs; a subclass says what it computes.
 
     It writes ``_compute_output_shapes``, ``forward``, ``backward``, ``get_outputs`` and
@@ -45,6 +45,33 @@ class PythonModule(Described, BaseModule):
     # --- names and shapes ------------------------------------------------------------------------
 
     @property
+    def data_names(self) -> list[str]:
+        """Names of the data inputs."""
+        return self._data_names
+
+    @property
+    def label_names(self) -> list[str]:
+        """Names of the labels."""
+        return self._label_names
+
+    @property
+    def output_names(self) -> list[str]:
+        """Names of the outputs."""
+        return self._output_names
+
+    @property
+    def data_shapes(self) -> list[DataDesc]:
+        """Descriptions of the data inputs."""
+        demand(self, "data_shapes")
+        return self._data_shapes
+
+    @property
+    def label_shapes(self) -> list[DataDesc] | None:
+        """Descriptions of the labels; None when bound without."""
+        demand(self, "label_shapes")
+        return self._label_shapes
+
+    @property
     def output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
         """(name, shape) of each output."""
         demand(self, "output_shapes")
@@ -62,7 +89,7 @@ class PythonModule(Described, BaseModule):
         inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
         grad_req: Any = "write",
     ) -> None:
-        """Note the shapes. ``shared_module`` is ignored: there is nothing to share.
+        """Note the shapes. :meth:`BaseModule.bind` explains the arguments; ``shared_module`` is ignored.
 
         Raises:
             AssertionError: the names are not those of the constructor, in their order; ``grad_req`` is not
@@ -76,12 +103,7 @@ class PythonModule(Described, BaseModule):
                 "PythonModule/write", f"a Python module only writes gradients, grad_req is {grad_req!r}",
                 AssertionError,
             )
-        if inputs_need_grad and not for_training:
-            raise refusal(
-                "Module/input-gradients-train",
-                "inputs_need_grad=True needs for_training=True: gradients come from backward",
-                AssertionError,
-            )
+        require_training(inputs_need_grad, for_training)
         self._describe(data_shapes, label_shapes)
         self.for_training, self.inputs_need_grad = for_training, inputs_need_grad
         self.binded = self.params_initialized = True
@@ -120,11 +142,10 @@ class PythonModule(Described, BaseModule):
 
     @decides("PythonModule/reshape")
     def follow(self, data_batch: Any) -> None:
-        """Note the shapes of a batch that differs from what was bound."""
-        if shapes_differ(data_batch.data, self._data_shapes):
-            wanted = shapes_of_batch(data_batch, self._data_shapes, self._label_shapes, 1)
-            if wanted is not None:
-                self.reshape(*wanted)
+        """Reshape to the shapes of a batch unless they are the bound ones."""
+        wanted = shapes_to_bind(data_batch, self._data_shapes, self._label_shapes, 1)
+        if wanted is not None:
+            self.reshape(*wanted)
 
     # --- nothing to learn ------------------------------------------------------------------------
 
@@ -133,8 +154,8 @@ class PythonModule(Described, BaseModule):
         return {}, {}
 
     def init_params(
-        self, initializer: Any = INITIALIZER, arg_params: dict | None = None,
-        aux_params: dict | None = None, allow_missing: bool = False, force_init: bool = False,
+        self, initializer: Any = INITIALIZER, arg_params: Mapping[str, Any] | None = None,
+        aux_params: Mapping[str, Any] | None = None, allow_missing: bool = False, force_init: bool = False,
         allow_extra: bool = False,
     ) -> None:
         """Nothing to do."""
@@ -143,7 +164,7 @@ class PythonModule(Described, BaseModule):
         self, kvstore: Any = "local", optimizer: Any = "sgd",
         optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False,
     ) -> None:
-        """Nothing to do but to raise the flag."""
+        """Set ``optimizer_initialized``; there is nothing else to do."""
         self.optimizer_initialized = True
 
     def update(self) -> None:

@@ -70,6 +70,9 @@ def updates_undone_on_failure(module: Any) -> Iterator[None]:
 def _parts(module: Any) -> Iterator[Any]:
     """A module, the modules inside it, their executor groups and the monitors of these."""
     yield module
+    buckets = getattr(module, "_bucket_modules", None)
+    if buckets is not None:
+        yield buckets
     for name in ("_modules", "_buckets", "_mod_aux"):
         inside = getattr(module, name, None) or ()
         inside = [inside] if name == "_mod_aux" and inside else inside

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..base import decides, refusal
@@ -12,6 +12,7 @@ from ..io import DataBatch, DataDesc
 from ..ndarray import NDArray
 from ..ndarray.restoring import unchanged_on_failure
 from .base_module import INITIALIZER, BaseModule
+from .bind_options import require_training
 from .descriptions import _as_descriptions
 from .life_cycle import STEPS, demand
 from .python_module import PythonModule
@@ -112,7 +113,8 @@ class SequentialModule(BaseModule):
     ) -> None:
         """Bind every module, each to the output shapes of the one before.
 
-        Modules that were bound before they were added are bound again; their parameters stay.
+        :meth:`BaseModule.bind` explains the arguments. Modules that were bound before they were added are bound
+        again; their parameters stay.
 
         Raises:
             AssertionError: the chain is empty, ``shared_module`` is given, ``inputs_need_grad`` without
@@ -122,12 +124,7 @@ class SequentialModule(BaseModule):
         if self.binded and not force_rebind:
             self.logger.warning("Already bound, ignoring bind()")
             return
-        if inputs_need_grad and not for_training:
-            raise refusal(
-                "Module/input-gradients-train",
-                "inputs_need_grad=True needs for_training=True: gradients come from backward",
-                AssertionError,
-            )
+        require_training(inputs_need_grad, for_training)
         if shared_module is not None:
             raise refusal("Sequential/shared", "Shared module is not supported", AssertionError)
         if not self._modules:
@@ -156,11 +153,13 @@ class SequentialModule(BaseModule):
 
     @decides("Sequential/params")
     def init_params(
-        self, initializer: Any = INITIALIZER, arg_params: dict | None = None,
-        aux_params: dict | None = None, allow_missing: bool = False, force_init: bool = False,
+        self, initializer: Any = INITIALIZER, arg_params: Mapping[str, Any] | None = None,
+        aux_params: Mapping[str, Any] | None = None, allow_missing: bool = False, force_init: bool = False,
         allow_extra: bool = False,
     ) -> None:
-        """Initialise every module; each finds its own names in the dicts. Once, unless ``force_init``.
+        """Initialise every module; each finds its own names in the dicts.
+
+        :meth:`BaseModule.init_params` explains the arguments. A second call does nothing, unless ``force_init``.
 
         Raises:
             AssertionError: two modules have a parameter of one name.
@@ -268,7 +267,10 @@ class SequentialModule(BaseModule):
         self, kvstore: Any = "local", optimizer: Any = "sgd",
         optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False,
     ) -> None:
-        """Give every module an optimizer; an Optimizer object, unlike a name, is the same for all."""
+        """Give every module an optimizer; an Optimizer object, unlike a name, is the same for all.
+
+        :meth:`BaseModule.init_optimizer` explains the arguments.
+        """
         demand(self, "init_optimizer")
         if self.optimizer_initialized and not force_init:
             self.logger.warning("optimizer already initialized, ignoring.")

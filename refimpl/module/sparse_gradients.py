@@ -28,6 +28,6 @@ def gradient_stypes(symbol: Any, shapes: Mapping[str, Any], types: Mapping[str, 
     dtypes = inference.types(
         order, {name: dtype_of(dtype) for name, dtype in types.items()}, np.dtype(np.float32)
     )
-    gradients = storage.Gradients(order, symbol.entries, storage.values(order, variables, found, dtypes))
+    gradients = storage.GradientStorage(order, symbol.entries, storage.values(order, variables, found, dtypes))
     stypes = {node.name: gradients.stype((id(node), 0)) for node in arguments}
     return {name: stype for name, stype in stypes.items() if stype != "default"}

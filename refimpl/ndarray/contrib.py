@@ -7,7 +7,9 @@ from typing import Any
 
 from ..base import decides
 from ..context import current_context
+from ..op_registry import known
 from . import random
+from .contrib_operators import *  # noqa: F403  # the operators ``_contrib_...``
 from .contrib_updates import (
     adamw_update,
     mp_adamw_update,
@@ -32,6 +34,7 @@ def rand_zipfian(
 ) -> tuple[NDArray, NDArray, NDArray]:
     """Draw candidate classes for a sampled softmax: class c comes with probability ln((c+2)/(c+1)) / ln(range_max+1).
 
+    ``range_max`` is the number of classes, ``ctx`` the context to draw on (default the current one).
     Returns the ``num_sampled`` classes drawn (int64, repetitions included), and how often each of
     ``true_classes`` and each class drawn is expected among them (float64).
     """
@@ -41,6 +44,8 @@ def rand_zipfian(
     given = expected_count(true_classes.as_in_context(ctx), num_sampled, range_max)
     return classes, given, expected_count(classes, num_sampled, range_max)
 
+
+globals()["__getattr__"] = known.attributes(__name__, "_contrib_")
 
 __all__ = [
     "adamw_update", "boolean_mask", "cond", "foreach", "isfinite", "isinf", "isnan", "mp_adamw_update",

@@ -32,7 +32,20 @@ def adamw_update(
     weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, rescale_grad: NDArray | float, lr: float, eta: float,
     out: NDArray | None = None, name: str | None = None, **parameters: float,
 ) -> NDArray:
-    """AdamW; ``parameters`` are beta1, beta2, epsilon, wd and clip_gradient of ``_adamw_update``."""
+    """AdamW.
+
+    Args:
+        weight: the weight.
+        grad: its gradient.
+        mean: the running mean of gradients, a state.
+        var: the running mean of squared gradients, a state.
+        rescale_grad: what gradients are multiplied by: a number, or an array that holds one.
+        lr: the learning rate.
+        eta: the factor on the whole step, weight decay included.
+        out: the array that receives the new weight.
+        name: taken as by every operator, and not used.
+        **parameters: beta1, beta2, epsilon, wd and clip_gradient of ``_adamw_update``.
+    """
     del name
     inputs = weight, grad, mean, var, _scale(weight, rescale_grad)
     return call("_adamw_update", *inputs, out=out, lr=lr, eta=eta, **parameters)
@@ -42,7 +55,11 @@ def mp_adamw_update(
     weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, weight32: NDArray, rescale_grad: NDArray | float,
     lr: float, eta: float, out: NDArray | None = None, name: str | None = None, **parameters: float,
 ) -> NDArray:
-    """AdamW on a float32 master copy; ``parameters`` as in :func:`adamw_update`."""
+    """AdamW on ``weight32``, the float32 master copy of ``weight``.
+
+    ``grad``, ``mean``, ``var``, ``rescale_grad``, ``lr``, ``eta``, ``out``, ``name`` and ``parameters`` are those of
+    :func:`adamw_update`.
+    """
     del name
     inputs = weight, grad, mean, var, weight32, _scale(weight, rescale_grad)
     return call("_mp_adamw_update", *inputs, out=out, lr=lr, eta=eta, **parameters)
@@ -53,7 +70,22 @@ def multi_adamw_update(
     wds: Sequence[float], etas: Sequence[float], out: Arrays | None = None, name: str | None = None, size: int = 0,
     **parameters: float,
 ) -> Any:
-    """AdamW on ``size`` weights; ``parameters`` are beta1, beta2, epsilon and clip_gradient."""
+    """AdamW on several weights at once.
+
+    Args:
+        weights: the weights.
+        grads: their gradients.
+        mean: the running means of gradients, one for each weight.
+        var: the running means of squared gradients.
+        rescale_grad: what gradients are multiplied by: a number, or an array that holds one.
+        lrs: the learning rates, one for each weight.
+        wds: the weight decays.
+        etas: the factors on the whole steps.
+        out: the arrays that receive the new weights.
+        name: taken as by every operator, and not used.
+        size: how many weights there are; 0 to count them.
+        **parameters: beta1, beta2, epsilon and clip_gradient.
+    """
     del name
     inputs = _interleaved(weights, grads, mean, var)
     rates: dict[str, Any] = {"lrs": lrs, "wds": wds, "etas": etas, "num_weights": size or len(weights)}
@@ -65,7 +97,11 @@ def multi_mp_adamw_update(
     lrs: Sequence[float], wds: Sequence[float], etas: Sequence[float], out: Arrays | None = None,
     name: str | None = None, size: int = 0, **parameters: float,
 ) -> Any:
-    """AdamW on many float32 master copies; see :func:`multi_adamw_update`."""
+    """AdamW on ``weights32``, the float32 master copies of ``weights``.
+
+    ``grads``, ``mean``, ``var``, ``rescale_grad``, ``lrs``, ``wds``, ``etas``, ``out``, ``name``, ``size`` and
+    ``parameters`` are those of :func:`multi_adamw_update`.
+    """
     del name
     inputs = _interleaved(weights, grads, mean, var, weights32)
     rates: dict[str, Any] = {"lrs": lrs, "wds": wds, "etas": etas, "num_weights": size or len(weights)}
@@ -76,7 +112,20 @@ def multi_lamb_update(
     weights: Arrays, grads: Arrays, mean: Arrays, var: Arrays, step_count: Sequence[int], lrs: Sequence[float],
     wds: Sequence[float], out: Arrays | None = None, num_tensors: int = 0, **parameters: Any,
 ) -> Any:
-    """LAMB on many weights; ``parameters`` are the others of ``_multi_lamb_update``. The rest as for AdamW."""
+    """LAMB on several weights at once.
+
+    Args:
+        weights: the weights.
+        grads: their gradients.
+        mean: the running means of gradients, one for each weight.
+        var: the running means of squared gradients.
+        step_count: how many updates each weight has had, this one included.
+        lrs: the learning rates, one for each weight.
+        wds: the weight decays.
+        out: the arrays that receive the new weights.
+        num_tensors: how many weights there are; 0 to count them.
+        **parameters: the other parameters of ``_multi_lamb_update``.
+    """
     rates: dict[str, Any] = {"learning_rates": lrs, "wds": wds, "step_count": step_count}
     inputs = _interleaved(weights, grads, mean, var)
     return call("_multi_lamb_update", *inputs, out=out, num_tensors=num_tensors or len(weights), **rates, **parameters)
@@ -86,7 +135,11 @@ def multi_mp_lamb_update(
     weights: Arrays, grads: Arrays, mean: Arrays, var: Arrays, weights32: Arrays, step_count: Sequence[int],
     lrs: Sequence[float], wds: Sequence[float], out: Arrays | None = None, num_tensors: int = 0, **parameters: Any,
 ) -> Any:
-    """LAMB on many float32 master copies; see :func:`multi_lamb_update`."""
+    """LAMB on ``weights32``, the float32 master copies of ``weights``.
+
+    ``grads``, ``mean``, ``var``, ``step_count``, ``lrs``, ``wds``, ``out``, ``num_tensors`` and ``parameters`` are
+    those of :func:`multi_lamb_update`.
+    """
     rates: dict[str, Any] = {"learning_rates": lrs, "wds": wds, "step_count": step_count}
     inputs = _interleaved(weights, grads, mean, var, weights32)
     many = num_tensors or len(weights)

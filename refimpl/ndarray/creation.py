@@ -1,9 +1,9 @@
-"""Arrays made from nothing or from others: zeros, ones, full, eye, linspace, concatenate, split_v2, histogram."""
+"""Arrays made from numbers or from NumPy arrays: zeros, ones, full, eye, linspace, histogram, from_numpy."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from .ndarray import NDArray, array, empty
 
 
 def full(shape: Any, val: Any, ctx: Context | None = None, dtype: Any = None, out: Any = None) -> NDArray:
-    """An array filled with ``val``."""
+    """An array of ``shape`` filled with ``val``, on ``ctx`` and of ``dtype``; or ``out``, filled with it."""
     made = out if out is not None else empty(shape, ctx, dtype)
     if out is None and isinstance(val, numeric_types):
         made.handle.fill(val)  # type: ignore[arg-type]  # any number
@@ -31,9 +31,7 @@ def zeros(
 ) -> NDArray:
     """An array of zeros, dense unless ``stype`` is "row_sparse" or "csr"."""
     if stype not in (None, "default"):
-        from . import sparse
-
-        return sparse.zeros(stype, shape, ctx, dtype)
+        return empty(shape, ctx, dtype, stype)
     return full(shape, 0, ctx, dtype, kwargs.get("out"))
 
 
@@ -51,42 +49,13 @@ def waitall() -> None:
     engine.wait_all()
 
 
-def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = True) -> NDArray:
-    """Join arrays along ``axis``; a single array is returned as it is unless ``always_copy``."""
-    if not arrays:
-        raise refusal("NDArray/concatenate", "concatenate needs at least one array", AssertionError)
-    if len(arrays) == 1 and not always_copy:
-        return arrays[0]
-    return operators.call("Concat", *arrays, dim=axis)
-
-
-def moveaxis(tensor: NDArray, source: Any, destination: Any) -> NDArray:
-    """Move axes to other places, as ``numpy.moveaxis``.
-
-    Raises:
-        ValueError: an axis is out of range or named twice, or there are not as many places as axes.
-    """
-    sources = [source] if isinstance(source, int) else list(source)
-    targets = [destination] if isinstance(destination, int) else list(destination)
-    rank = tensor.ndim
-    if not all(-rank <= axis < rank for axis in (*sources, *targets)):
-        raise refusal(
-            "NDArray/moveaxis", f"axes {sources} and {targets} must lie between {-rank} and {rank - 1}", ValueError
-        )
-    sources = [s % rank for s in sources]
-    targets = [t % rank for t in targets]
-    if not len(sources) == len(targets) == len(set(sources)) == len(set(targets)):
-        raise refusal("NDArray/moveaxis", f"axes {sources} cannot go to {targets}: one place each", ValueError)
-    rest = [axis for axis in range(rank) if axis not in sources]
-    for target, origin in sorted(zip(targets, sources, strict=True)):
-        rest.insert(target, origin)
-    return operators.call("transpose", tensor, axes=tuple(rest))
-
-
 def eye(
     N: int, M: int = 0, k: int = 0, ctx: Context | None = None, dtype: Any = None, **kwargs: Any  # noqa: N803  # MXNet's
 ) -> NDArray:
-    """Ones on diagonal ``k`` of ``N`` rows and ``M`` columns (0: as many), zeros elsewhere; float32 unless told."""
+    """Ones on diagonal ``k`` of ``N`` rows and ``M`` columns (0: as many), zeros elsewhere.
+
+    ``ctx`` is the context of the result, ``dtype`` its type (default float32).
+    """
     kind = "float32" if dtype is None else dtype_of(dtype).name
     return operators.call("_eye", N=N, M=M, k=k, ctx=ctx, dtype=kind, **kwargs)
 
@@ -95,7 +64,10 @@ def linspace(
     start: float, stop: float, num: int, endpoint: bool = True, ctx: Context | None = None,
     dtype: Any = "float32",
 ) -> NDArray:
-    """``num`` numbers evenly apart from ``start`` to ``stop``, which is left out unless ``endpoint``."""
+    """``num`` numbers evenly apart from ``start`` to ``stop``, which is left out unless ``endpoint``.
+
+    ``ctx`` and ``dtype`` are those of the result.
+    """
     return operators.call(
         "_linspace", start=start, stop=stop, num=num, endpoint=endpoint, ctx=ctx,
         dtype=dtype_of(dtype).name,
@@ -121,37 +93,6 @@ def onehot_encode(indices: NDArray, out: NDArray) -> NDArray:
 def _function(name: str) -> Callable[..., Any]:
     """An operator that checks that it is given arrays."""
     return operators.make_function(get(name), name)
-
-
-def split_v2(
-    ary: NDArray, indices_or_sections: Any, axis: int = 0, squeeze_axis: bool = False
-) -> NDArray | list[NDArray]:
-    """Cut ``ary`` along ``axis`` into a number of equal parts, or before each of a tuple of indices.
-
-    Returns a list of arrays, or the only one.
-
-    Raises:
-        ValueError: the number of parts does not divide the side, or neither a number nor a tuple is given.
-        MXNetError: a part would be empty, or the axis is out of range.
-    """
-    if isinstance(indices_or_sections, integer_types):
-        sections = int(indices_or_sections)
-        side = ary.shape[axis] if -ary.ndim <= axis < ary.ndim else 0
-        if sections < 1 or side % sections:
-            raise refusal(
-                "NDArray/split",
-                f"array split does not result in an equal division: axis {axis} of {ary.shape} into {sections}",
-                ValueError,
-            )
-        cuts: tuple[Any, ...] = ()
-    elif isinstance(indices_or_sections, tuple):
-        sections, cuts = 0, (0, *indices_or_sections)
-    else:
-        raise refusal(
-            "NDArray/split",
-            f"indices_or_sections must either int or tuple of ints, got {indices_or_sections!r}", ValueError,
-        )
-    return _function("_split_v2")(ary, indices=cuts, axis=axis, squeeze_axis=squeeze_axis, sections=sections)
 
 
 def histogram(

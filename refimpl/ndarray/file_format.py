@@ -28,6 +28,8 @@ from ..context import Context, cpu, num_gpus
 from ..files import reading
 from ..files.atomic import write_atomically
 from ..files.mistaken import what_it_is
+from ..util import is_np_shape
+from . import sparse
 from .ndarray import NDArray, array
 
 _NO_CHARACTERS = re.compile("[\0\ud800-\udfff]")
@@ -37,13 +39,6 @@ _STORAGE = {"default": 0, "row_sparse": 1, "csr": 2}
 _BFLOAT16 = 12
 _MAX_RANK = 32
 _MAX_BYTES = 2**62
-
-
-def _np_shape() -> bool:
-    """Whether the caller works in NumPy's shapes, where a side of 0 is a side and rank 0 a number."""
-    from ..util import is_np_shape
-
-    return is_np_shape()
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -108,7 +103,7 @@ class _Reader:
 
 def _require_version(reader: _Reader, magic: int, start: int) -> None:
     """Records made under np_shape are read under np_shape, all others outside."""
-    if (magic == _V3) == _np_shape():
+    if (magic == _V3) == is_np_shape():
         return
     if magic == _V3:
         reason = "the array was saved under np_shape; read it inside `with mx.util.np_shape(True):`"
@@ -155,8 +150,6 @@ def _read_sparse(
     ctx: Context,
 ) -> NDArray:
     """The rest of a sparse record: what kind of indices, values, indices."""
-    from . import sparse
-
     start = reader.at
     kinds = []
     for _ in range(storage):
@@ -326,7 +319,7 @@ def _named(data: Any) -> tuple[list[str], list[Any]]:
             "params-file/names", not _NO_CHARACTERS.search(name),
             f"{name[:80]!r} holds a NUL or half a character; no name in a file can",
         )
-    if any(a.shape == () for a in arrays) and not _np_shape():
+    if any(a.shape == () for a in arrays) and not is_np_shape():
         raise refusal(
             "params-file/rank-0", "a single number has no place in a file outside np_shape; save"
             " a.reshape((1,)), or save and load inside `with mx.util.np_shape(True):`",
@@ -347,7 +340,7 @@ def _parts(names: list[str], arrays: list[Any], np_shape: bool) -> Iterator[byte
 @decides("params-file/sparse", "params-file/version-2")
 def to_bytes(data: NDArray | Sequence[NDArray] | Mapping[str, NDArray]) -> bytes:
     """The whole file for one array, a list or a dict of arrays."""
-    return b"".join(_parts(*_named(data), _np_shape()))
+    return b"".join(_parts(*_named(data), is_np_shape()))
 
 
 def save(fname: str, data: NDArray | Sequence[NDArray] | Mapping[str, NDArray]) -> None:
@@ -358,4 +351,4 @@ def save(fname: str, data: NDArray | Sequence[NDArray] | Mapping[str, NDArray]) 
         ValueError: ``data`` is not an NDArray, a list or a dict.
         TypeError: the list or dict holds something else than NDArrays, or names that are no text.
     """
-    write_atomically(fname, _parts(*_named(data), _np_shape()))
+    write_atomically(fname, _parts(*_named(data), is_np_shape()))

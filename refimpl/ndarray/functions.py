@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ..base import numeric_types, refusal
 from . import operators
@@ -33,28 +33,14 @@ def _mirrored(stem: str, mirror: str, numbers: Callable[[Any, Any], Any]) -> _Ro
     return _Row(f"broadcast_{stem}", f"_{stem}_scalar", f"_{mirror}_scalar", lambda a, b: int(numbers(a, b)))
 
 
-ROWS: dict[str, _Row] = {
-    "add": _symmetric("add", operator.add),
-    "subtract": _reversible("sub", "minus", operator.sub),
-    "multiply": _symmetric("mul", operator.mul),
-    "divide": _reversible("div", "div", operator.truediv),
-    "modulo": _reversible("mod", "mod", operator.mod),
-    "power": _reversible("power", "power", operator.pow),
-    "maximum": _symmetric("maximum", max),
-    "minimum": _symmetric("minimum", min),
-    "equal": _mirrored("equal", "equal", operator.eq),
-    "not_equal": _mirrored("not_equal", "not_equal", operator.ne),
-    "greater": _mirrored("greater", "lesser", operator.gt),
-    "greater_equal": _mirrored("greater_equal", "lesser_equal", operator.ge),
-    "lesser": _mirrored("lesser", "greater", operator.lt),
-    "lesser_equal": _mirrored("lesser_equal", "greater_equal", operator.le),
-    "logical_and": _mirrored("logical_and", "logical_and", lambda a, b: bool(a) and bool(b)),
-    "logical_or": _mirrored("logical_or", "logical_or", lambda a, b: bool(a) or bool(b)),
-    "logical_xor": _mirrored("logical_xor", "logical_xor", lambda a, b: bool(a) != bool(b)),
-}
+class TwoSided(Protocol):
+    """A function of two operands, of which one at least is an array."""
+
+    def __call__(self, lhs: Any, rhs: Any) -> Any:
+        """Apply the operator that fits the operands."""
 
 
-def _function(name: str, row: _Row) -> Callable[[Any, Any], Any]:
+def _function(name: str, row: _Row) -> TwoSided:
     def function(lhs: Any, rhs: Any) -> Any:
         if isinstance(lhs, NDArray):
             return operators.binary(lhs, rhs, row.arrays, row.right)
@@ -72,5 +58,27 @@ def _function(name: str, row: _Row) -> Callable[[Any, Any], Any]:
     return function
 
 
-FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {name: _function(name, row) for name, row in ROWS.items()}
-FUNCTIONS["true_divide"] = FUNCTIONS["divide"]
+add = _function("add", _symmetric("add", operator.add))
+subtract = _function("subtract", _reversible("sub", "minus", operator.sub))
+multiply = _function("multiply", _symmetric("mul", operator.mul))
+divide = _function("divide", _reversible("div", "div", operator.truediv))
+modulo = _function("modulo", _reversible("mod", "mod", operator.mod))
+power = _function("power", _reversible("power", "power", operator.pow))
+maximum = _function("maximum", _symmetric("maximum", max))
+minimum = _function("minimum", _symmetric("minimum", min))
+equal = _function("equal", _mirrored("equal", "equal", operator.eq))
+not_equal = _function("not_equal", _mirrored("not_equal", "not_equal", operator.ne))
+greater = _function("greater", _mirrored("greater", "lesser", operator.gt))
+greater_equal = _function("greater_equal", _mirrored("greater_equal", "lesser_equal", operator.ge))
+lesser = _function("lesser", _mirrored("lesser", "greater", operator.lt))
+lesser_equal = _function("lesser_equal", _mirrored("lesser_equal", "greater_equal", operator.le))
+logical_and = _function("logical_and", _mirrored("logical_and", "logical_and", lambda a, b: bool(a) and bool(b)))
+logical_or = _function("logical_or", _mirrored("logical_or", "logical_or", lambda a, b: bool(a) or bool(b)))
+logical_xor = _function("logical_xor", _mirrored("logical_xor", "logical_xor", lambda a, b: bool(a) != bool(b)))
+true_divide = divide
+
+__all__ = [
+    "add", "divide", "equal", "greater", "greater_equal", "lesser", "lesser_equal", "logical_and",
+    "logical_or", "logical_xor", "maximum", "minimum", "modulo", "multiply", "not_equal", "power",
+    "subtract", "true_divide",
+]

@@ -14,26 +14,18 @@ import numpy as np
 
 from .. import engine
 from ..base import decides, refusal
+from ..context import Context
+from ..kernels.foundation import as_buffer
 from ..kernels.foundation.shapes import strides_of
-from . import operators, tape
+from . import classes, operators, tape
 
 if TYPE_CHECKING:
     from .ndarray import NDArray, Shape
 
 
-def require_writable(target: NDArray) -> None:
-    """Refuse to write into a read-only array, or into one on the tape while recording."""
-    if not target.writable:
-        raise refusal("NDArray/writable", "trying to assign to a readonly NDArray", ValueError)
-    if tape.STATE.recording:
-        tape.refuse_overwriting(target)
-
-
 @decides("NDArray/view", "NDArray/index")
 def get_item(array: NDArray, key: Any) -> NDArray:
     """``array[key]``."""
-    from .ndarray import array as made_from
-
     key = _plain_key(key)
     try:
         place = _locate(array.shape, key) if _is_basic(key) else None
@@ -44,17 +36,15 @@ def get_item(array: NDArray, key: Any) -> NDArray:
         values = np.atleast_1d(array.asnumpy()[key])
     except IndexError as error:
         raise refusal("NDArray/index-range", f"{error}; its shape is {array.shape}", IndexError) from None
-    return made_from(values, array.context, array.dtype)
+    return _array(values, array.context)
 
 
 def set_item(array: NDArray, key: Any, value: Any) -> None:
     """``array[key] = value``."""
-    from .ndarray import NDArray
-
-    require_writable(array)
+    tape.require_writable(array)
     key = _plain_key(key)
     whole = isinstance(key, slice) and key == slice(None)
-    if isinstance(value, NDArray):
+    if isinstance(value, classes.ndarray):
         if whole and value.shape == array.shape and not value.is_sparse:
             if value._buffer is not array._buffer:
                 source = value._data
@@ -100,12 +90,15 @@ def _recorded(array: NDArray, key: Any, place: tuple[Shape, int] | None) -> NDAr
             "slice_axis", flat._shared((prod(shape),), start), axis=0, begin=start, end=start + prod(shape)
         )
     else:
-        from .ndarray import array as made_from
-
         numbers = np.atleast_1d(np.arange(array.size, dtype=np.int64).reshape(array.shape)[key])
         shape = numbers.shape
-        part = operators.call("take", flat, made_from(numbers.reshape(-1), array.context, np.int64))
+        part = operators.call("take", flat, _array(numbers.reshape(-1), array.context))
     return part.reshape(shape)
+
+
+def _array(values: np.ndarray, context: Context) -> NDArray:
+    """An array of these values, in memory of its own."""
+    return classes.ndarray(as_buffer(values, context.memory), context)
 
 
 def _locate(shape: Shape, key: Any) -> tuple[Shape, int] | None:
@@ -136,11 +129,9 @@ def _is_basic(key: Any) -> bool:
 
 def _plain_key(key: Any) -> Any:
     """Arrays inside a key as integer NumPy arrays; anything NumPy would misread is refused."""
-    from .ndarray import NDArray
-
     if isinstance(key, tuple):
         return tuple(_plain_key(part) for part in key)
-    if isinstance(key, NDArray):
+    if isinstance(key, classes.ndarray):
         return key.asnumpy().astype(np.int64)
     if isinstance(key, (list, np.ndarray)):
         # boolean index arrays are read as the integers 0 and 1, as MXNet 1.x does

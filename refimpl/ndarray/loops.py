@@ -121,6 +121,7 @@ def boolean_mask(
 ) -> NDArray:
     """The rows of ``data`` at which ``index``, an array of one axis, is not zero.
 
+    ``out`` receives the rows; ``name`` is taken as by every operator, and not used.
     How many there are depends on values, so the rows are found before anything is recorded; the gradient of a row
     that is not taken is zero. Where no row is taken the result is empty, and not recorded.
 

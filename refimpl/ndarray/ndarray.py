@@ -5,22 +5,27 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import engine
-from ..base import MXNetError, decides, dtype_of, integer_types, refusal
+from ..base import MXNetError, decides, dtype_of, refusal
 from ..context import Context, current_context
-from ..kernels.foundation import Buffer, allocate, get
-from . import indexing, operators, tape
-from .arithmetic import Arithmetic
-from .exchange import Exchange
+from ..kernels.foundation import Buffer, allocate, get, size_of
+from ..op_registry import methods
+from ..op_registry.signatures import parsed
+from . import classes, convert, dense, indexing, operators, rearranging, recorded, tape
+
+if TYPE_CHECKING:
+    from ._methods import ArrayMethods  # the methods that ``methods.install`` sets, in a generated stub
+else:
+    ArrayMethods = object
 
 Shape = tuple[int, ...]
 
 
-class NDArray(Arithmetic, Exchange):
+class NDArray(ArrayMethods):
     """A dense array of one dtype on one context.
 
     ``a[i]``, ``a[i:j]`` and ``reshape`` share memory with ``a``; any other indexing copies.
@@ -29,6 +34,7 @@ class NDArray(Arithmetic, Exchange):
 
     __slots__ = ("__weakref__", "_buffer", "_ctx", "_place", "writable")
     __array_priority__ = 1000.0
+    __hash__ = object.__hash__  # == compares elements, yet arrays are hashed by identity
     is_sparse = False
 
     def __init__(self, data: Buffer, ctx: Context, writable: bool = True) -> None:
@@ -119,10 +125,8 @@ class NDArray(Arithmetic, Exchange):
             ValueError: the array does not have exactly one element.
         """
         if self.size != 1:
-            raise refusal(
-                "NDArray/asscalar", f"The current array is not a scalar, its shape is {self.shape}",
-                ValueError,
-            )
+            message = f"The current array is not a scalar, its shape is {self.shape}"
+            raise refusal("NDArray/asscalar", message, ValueError)
         return self.asnumpy().reshape(-1)[0]
 
     def wait_to_read(self) -> None:
@@ -146,8 +150,8 @@ class NDArray(Arithmetic, Exchange):
     def _noted(self, op_name: str, made: NDArray, **attrs: Any) -> NDArray:
         """Put what was computed by hand on the tape as the operator that it amounts to; returns ``made``."""
         if tape.STATE.recording:
-            op = operators.get(op_name)
-            tape.note(op, operators.parsed(op, attrs), attrs, [self], [made._buffer], [made], made._ctx)
+            op = get(op_name)
+            tape.note(op, parsed(op, attrs), attrs, [self], [made._buffer], [made], made._ctx)
         return made
 
     @decides("NDArray/copy-self")
@@ -160,22 +164,18 @@ class NDArray(Arithmetic, Exchange):
         """
         if isinstance(other, NDArray):
             if other.is_sparse:
-                from . import sparse
-
-                return sparse.copy_into(self, other)
+                return convert.copy_into(self, other)
             if other._buffer is self._buffer:
                 warnings.warn("You are attempting to copy an array to itself", RuntimeWarning, stacklevel=2)
                 return False
             if other.shape != self.shape:
-                raise refusal(
-                    "NDArray/copy-shape", f"cannot copy an array of shape {self.shape} to {other.shape}"
-                )
-            indexing.require_writable(other)
-            operators.hand_over(self._buffer, other._buffer, other._ctx)
+                raise refusal("NDArray/copy-shape", f"cannot copy an array of shape {self.shape} to {other.shape}")
+            tape.require_writable(other)
+            dense.hand_over(self._buffer, other._buffer, other._ctx)
             return other
         if isinstance(other, Context):
             made = empty(self.shape, other, self.dtype)
-            operators.hand_over(self._buffer, made._buffer, other)
+            dense.hand_over(self._buffer, made._buffer, other)
             self._noted("_copyto", made)
             return made
         raise refusal("NDArray/copy-target", f"copyto does not support type {type(other)}", TypeError)
@@ -193,7 +193,6 @@ class NDArray(Arithmetic, Exchange):
 
     # --- indexing --------------------------------------------------------------------------------
 
-    @decides("NDArray/view")
     def _shared(self, shape: Shape, start: int) -> NDArray:
         """A view of ``prod(shape)`` elements from element ``start``."""
         memory = self._buffer  # a view holds values when the bytes do: nobody needs to wait for it
@@ -271,7 +270,6 @@ class NDArray(Arithmetic, Exchange):
 
     # --- gradients -------------------------------------------------------------------------------
 
-    @decides("autograd/attach")
     def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
         """Make this array a variable whose gradient ``backward`` writes into ``self.grad``.
 
@@ -280,11 +278,10 @@ class NDArray(Arithmetic, Exchange):
         Raises:
             KeyError: ``grad_req`` is none of write, add and null.
         """
-        from .. import autograd
-        from .creation import zeros
-
-        gradient = zeros(self.shape, self._ctx, self.dtype, stype=stype)
-        autograd.mark_variables([self], [gradient], grad_req)
+        gradient = empty(self.shape, self._ctx, self.dtype, stype)
+        if not gradient.is_sparse:
+            gradient.handle.fill(0)
+        tape.mark([self], [gradient], [grad_req])
 
     @property
     def grad(self) -> NDArray | None:
@@ -299,39 +296,166 @@ class NDArray(Arithmetic, Exchange):
         self, out_grad: NDArray | None = None, retain_graph: bool = False, train_mode: bool = True
     ) -> None:
         """Gradients of this array's sum (weighted by ``out_grad``); see ``autograd.backward``."""
-        from .. import autograd
+        from .. import autograd  # listed in tests/meta: MXNet's API reaches up here
 
         autograd.backward([self], [out_grad], retain_graph, train_mode)
 
-    # --- operators as methods --------------------------------------------------------------------
+    # --- to and from other libraries ---------------------------------------------------------------
 
-    def __getattr__(self, name: str) -> Any:
-        """``a.sum(axis=1)`` is ``mx.nd.sum(a, axis=1)``, for the operators MXNet offers as methods."""
-        if name in operators.METHODS:
-            return operators.bound_method(name, self)
-        raise AttributeError(f"'NDArray' object has no attribute {name!r}")
+    def tostype(self, stype: str) -> NDArray:
+        """The same values in storage "default" (a copy), "row_sparse" or "csr"."""
+        return self.copy() if stype == "default" else recorded.cast(self, stype)
+
+    def as_nd_ndarray(self) -> NDArray:
+        """The array itself."""
+        return self
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """What ``numpy.asarray(a)`` sees: a copy of the values, the same elements and dtype."""
+        if copy is False:
+            raise refusal("NDArray/array-copy", "values are copied into NumPy: copy=False cannot be", ValueError)
+        values = self.asnumpy()
+        return values if dtype is None else values.astype(dtype)
+
+    def _host(self) -> np.ndarray:
+        """The memory as a NumPy array, shared."""
+        memory = self._data
+        if memory.device != "cpu":
+            message = f"DLPack is offered for arrays on the CPU, this one is on {self._ctx}"
+            raise refusal("NDArray/dlpack", message, ValueError)
+        return memory.flat.reshape(memory.shape)
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        """The memory itself, shared, for ``numpy.from_dlpack`` and ``torch.from_dlpack`` (CPU only)."""
+        return self._host().__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """(1, 0): DLPack's name for the CPU."""
+        return self._host().__dlpack_device__()
+
+    def to_dlpack_for_read(self) -> Any:
+        """A DLPack capsule over this memory; whoever holds it should not write."""
+        return self.__dlpack__()
+
+    def to_dlpack_for_write(self) -> Any:
+        """A DLPack capsule over this memory; writes through it are seen here."""
+        return self.__dlpack__()
+
+    @decides("NDArray/pickle")
+    def __reduce__(self) -> tuple:
+        return (_unpickled, (self.asnumpy(), (self._ctx.device_type, self._ctx.device_id)))
+
+    # --- operators ---------------------------------------------------------------------------------
+    # Methods that are an operator and nothing else, such as ``sum``, are set on the class below.
+
+    def split_v2(self, *args: Any, **kwargs: Any) -> Any:
+        """``mx.nd.split_v2`` of this array."""
+        return rearranging.split_v2(self, *args, **kwargs)
+
+    def slice_assign(self, rhs: NDArray, begin: Any, end: Any, step: Any = ()) -> NDArray:
+        """Replace the part from ``begin`` to ``end``, every ``step``, by ``rhs``, in place; returns this array."""
+        return operators.call("_slice_assign", self, rhs, begin=begin, end=end, step=step, out=self)
+
+    def slice_assign_scalar(self, value: float, begin: Any, end: Any, step: Any = ()) -> NDArray:
+        """Replace the part from ``begin`` to ``end``, every ``step``, by the number ``value``; returns this array."""
+        return operators.call(
+            "_slice_assign_scalar", self, scalar=value, begin=begin, end=end, step=step, out=self
+        )
+
+    def __add__(self, other: Any) -> NDArray:
+        return operators.binary(self, other, "broadcast_add", "_plus_scalar")
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> NDArray:
+        return operators.binary(self, other, "broadcast_sub", "_minus_scalar")
+
+    def __rsub__(self, other: Any) -> NDArray:
+        return operators.binary(self, other, "", "_rminus_scalar")
+
+    def __mul__(self, other: Any) -> NDArray:
+        return operators.binary(self, other, "broadcast_mul", "_mul_scalar")
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> NDArray:
+        return operators.binary(self, other, "broadcast_div", "_div_scalar")
+
+    def __rtruediv__(self, other: Any) -> NDArray:
+        return operators.binary(self, other, "", "_rdiv_scalar")
+
+    def __mod__(self, other: Any) -> NDArray:
+        return operators.binary(self, other, "broadcast_mod", "_mod_scalar")
+
+    def __rmod__(self, other: Any) -> NDArray:
+        return operators.binary(self, other, "", "_rmod_scalar")
+
+    def __pow__(self, other: Any) -> NDArray:
+        return operators.binary(self, other, "broadcast_power", "_power_scalar")
+
+    def __rpow__(self, other: Any) -> NDArray:
+        return operators.binary(self, other, "", "_rpower_scalar")
+
+    @decides("NDArray/in-place")
+    def __iadd__(self, other: Any) -> NDArray:
+        return operators.binary(self, other, "broadcast_add", "_plus_scalar", out=self)
+
+    def __isub__(self, other: Any) -> NDArray:
+        return operators.binary(self, other, "broadcast_sub", "_minus_scalar", out=self)
+
+    def __imul__(self, other: Any) -> NDArray:
+        return operators.binary(self, other, "broadcast_mul", "_mul_scalar", out=self)
+
+    def __itruediv__(self, other: Any) -> NDArray:
+        return operators.binary(self, other, "broadcast_div", "_div_scalar", out=self)
+
+    def __imod__(self, other: Any) -> NDArray:
+        return operators.binary(self, other, "broadcast_mod", "_mod_scalar", out=self)
+
+    def __neg__(self) -> NDArray:
+        return operators.call("negative", self)
+
+    def __abs__(self) -> NDArray:
+        return operators.call("abs", self)
+
+    def __eq__(self, other: object) -> Any:
+        return operators.binary(self, other, "broadcast_equal", "_equal_scalar")
+
+    def __ne__(self, other: object) -> Any:
+        return operators.binary(self, other, "broadcast_not_equal", "_not_equal_scalar")
+
+    def __gt__(self, other: Any) -> NDArray:
+        return operators.binary(self, other, "broadcast_greater", "_greater_scalar")
+
+    def __ge__(self, other: Any) -> NDArray:
+        return operators.binary(self, other, "broadcast_greater_equal", "_greater_equal_scalar")
+
+    def __lt__(self, other: Any) -> NDArray:
+        return operators.binary(self, other, "broadcast_lesser", "_lesser_scalar")
+
+    def __le__(self, other: Any) -> NDArray:
+        return operators.binary(self, other, "broadcast_lesser_equal", "_lesser_equal_scalar")
+
+
+classes.ndarray = NDArray
+methods.install(NDArray, operators.make_function)
 
 
 def empty(
     shape: int | Sequence[int], ctx: Context | None = None, dtype: Any = None, stype: str | None = None
 ) -> NDArray:
-    """An array of ``shape`` with unspecified content (zeros when ``stype`` is "row_sparse" or "csr").
+    """An array of ``shape`` and ``dtype`` with unspecified content (zeros when ``stype`` is "row_sparse" or "csr").
 
     Raises:
         MXNetError: ``shape`` is not made of whole numbers, or ``ctx`` is no Context.
     """
+    sides, kind = dense.sides_of(shape), dtype_of(dtype if dtype is not None else np.float32)
     if stype not in (None, "default"):
-        from . import sparse
-
-        return sparse.empty(stype, shape, ctx, dtype)
-    given = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
-    if not all(isinstance(side, integer_types) and side >= 0 for side in given):
-        raise refusal("NDArray/shape", f"a shape is a tuple of whole numbers, none negative, got {shape!r}")
-    sides = tuple(int(side) for side in given)
+        size_of(sides, kind)
+        return classes.sparse_class(stype)._empty(sides, ctx, kind)
     place = ctx if ctx is not None else current_context()
     if not isinstance(place, Context):
         raise refusal("NDArray/context-type", f"ctx must be a Context such as mx.cpu(0), got {place!r}")
-    kind = dtype_of(dtype if dtype is not None else np.float32)
     return NDArray(allocate(sides, kind, place.memory), place)
 
 
@@ -341,11 +465,12 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
 
     dtype defaults to that of an NDArray and to float32 for everything else.
     """
-    if getattr(source_array, "is_sparse", False) or type(source_array).__module__.startswith("scipy."):
-        from . import sparse
-
-        return sparse.array(source_array, ctx, dtype)
+    if type(source_array).__module__.startswith("scipy."):
+        return classes.SPARSE["csr"]._of_scipy(source_array, ctx, dtype)
     if isinstance(source_array, NDArray):
+        if source_array.is_sparse:
+            cast = source_array.astype(source_array.dtype if dtype is None else dtype)
+            return cast.as_in_context(current_context() if ctx is None else ctx)
         values = source_array.asnumpy()
         kind = dtype_of(dtype) if dtype is not None else values.dtype
         place = ctx if ctx is not None else source_array.context
@@ -355,12 +480,15 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
             if values.dtype.kind in "OUS":
                 raise TypeError
         except (TypeError, ValueError):
-            raise refusal(
-                "NDArray/source", "source_array must be array like, with equal lengths at every level",
-                TypeError,
-            ) from None
+            message = "source_array must be array like, with equal lengths at every level"
+            raise refusal("NDArray/source", message, TypeError) from None
         kind = dtype_of(dtype if dtype is not None else np.float32)
         place = ctx if ctx is not None else current_context()
     made = empty(values.shape, place, kind)
     made._data.fill_from(values)
     return made
+
+
+@decides("NDArray/pickle")
+def _unpickled(values: np.ndarray, place: tuple[str, int]) -> NDArray:
+    return array(values, Context(*place), values.dtype)

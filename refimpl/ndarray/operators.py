@@ -2,69 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from types import MethodType
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import engine
-from ..base import MXNetError, decides, dtype_of, numeric_types, refusal
-from ..context import Context, current_context
-from ..engine import profiling_hook
-from ..engine.tasks import overlap, owner_of, span_of
-from ..kernels.foundation import Buffer, Op, allocate, get, keeps
-from ..kernels.foundation import run as runner
-from ..kernels.foundation.run import Plan
+from ..base import decides, dtype_of, numeric_types, refusal
+from ..kernels.foundation import Op, get, keeps
 from ..op_registry.function import OperatorFunction
-from ..op_registry.signatures import parsed, signature
-from ..resource import random_streams
-from . import ndarray, tape  # ndarray is read when an operator runs: it imports this file
-from .run_operator import run_operator, watched
+from . import classes, dense, dispatch
 
 if TYPE_CHECKING:
     from .ndarray import NDArray
-
-# Operators that MXNet 1.9.1 offers as methods of an array.
-METHODS = frozenset(
-    """abs arccos arccosh arcsin arcsinh arctan arctanh argmax argmax_channel argmin argsort broadcast_axes
-    broadcast_like broadcast_to cbrt ceil clip cos cosh degrees depth_to_space diag exp expand_dims expm1 fix
-    flatten flip floor log log10 log1p log2 log_softmax max mean min nanprod nansum norm one_hot ones_like
-    pad pick prod radians rcbrt reciprocal relu repeat reshape_like rint round rsqrt shape_array sigmoid
-    sign sin sinh size_array slice slice_axis slice_like softmax softmin sort space_to_depth split sqrt
-    square squeeze sum swapaxes take tan tanh tile topk transpose trunc zeros_like""".split()
-)
-
-
-def plan_of(op: Op, p: Any, inputs: Sequence[Buffer], targets: Sequence[NDArray] = ()) -> Plan:
-    """The plan of a call; ``targets`` tell their shapes where there are no inputs."""
-    try:
-        return runner.plan(op, p, inputs, [target.shape for target in targets])
-    except MXNetError as error:
-        explained = MXNetError(f"Error in operator {op.name}: {error}")
-        explained.clause = error.clause
-        raise explained from error.__cause__
-
-
-def _overlap(left: Buffer, right: Buffer) -> bool:
-    if left.device != right.device or (left.device == "cpu" and owner_of(left) is not owner_of(right)):
-        return False
-    return overlap([span_of(left)], [span_of(right)])
-
-
-def _may_write(op: Op, target: NDArray, index: int, sources: list[NDArray], dtype: np.dtype) -> bool:
-    """Whether a kernel may write straight into ``target``: right dtype, no clash with an input."""
-    memory = target._buffer
-    if memory.flat.dtype != dtype:
-        return False
-    for position, source in enumerate(sources):
-        if source._buffer is memory:
-            if (position, index) not in op.inplace:
-                return False
-        elif _overlap(memory, source._buffer):
-            return False
-    return True
-
 
 _CHOOSING = frozenset({"cast_storage", "dot"})
 
@@ -72,15 +21,6 @@ _CHOOSING = frozenset({"cast_storage", "dot"})
 def _asks_for_sparse(op: Op, attrs: dict[str, Any]) -> bool:
     """Whether the parameters ask for a sparse result, which two operators can give of dense inputs."""
     return op.name in _CHOOSING and bool({attrs.get("stype"), attrs.get("forward_stype")} & {"csr", "row_sparse"})
-
-
-@decides("NDArray/out")
-def _targets(op: Op, out: Any) -> list[NDArray]:
-    """What ``out=`` names, as a list."""
-    targets = list(out) if isinstance(out, (list, tuple)) else [out]
-    if not all(isinstance(target, ndarray.NDArray) for target in targets):
-        raise refusal("nd/out-type", f"{op.name}: out must be an NDArray or a list of them, got {out!r}", TypeError)
-    return targets
 
 
 def invoke(op: Op, inputs: list[NDArray], attrs: dict[str, Any], out: Any = None) -> Any:
@@ -91,134 +31,12 @@ def invoke(op: Op, inputs: list[NDArray], attrs: dict[str, Any], out: Any = None
     Raises:
         MXNetError: a parameter, shape or dtype is refused, or the context is absent.
     """
-    asked = attrs.pop("ctx", None) if attrs else None
-    targets = [] if out is None else _targets(op, out)
+    targets = [] if out is None else dense.listed_targets(op, out)
     is_sparse = [array.is_sparse for array in inputs]
     is_sparse += [array.is_sparse for array in targets]
     if True in is_sparse or (attrs and _asks_for_sparse(op, attrs)):
-        from . import sparse
-
-        return sparse.invoke(op, inputs, attrs, out)
-    if op.variadic and op.variadic not in attrs:
-        attrs[op.variadic] = len(inputs)
-    if targets and not inputs and "dtype" not in attrs and "dtype" in op.params._fields:
-        attrs["dtype"] = targets[0].dtype.__name__
-    p = parsed(op, attrs)
-    names = signature(op, p).inputs
-    if len(names) != len(inputs):
-        raise refusal(
-            "nd/input-count", f"{op.name} takes {len(names)} inputs ({', '.join(names[:9])}), got {len(inputs)}"
-        )
-    return execute(op, p, attrs, inputs, _context_of(inputs, targets, asked), targets, out)
-
-
-def execute(
-    op: Op, p: Any, attrs: dict[str, Any], inputs: list[NDArray], ctx: Context,
-    targets: Sequence[NDArray] = (), out: Any = None,
-) -> Any:
-    """Run an operator whose parameters are read, on dense arrays: find memory, run, put it on the tape."""
-    memory = ctx.memory
-    sources = [a if a._ctx is ctx or a._ctx.memory == memory else a.as_in_context(ctx) for a in inputs]
-    memories = [a._buffer for a in sources]
-    plan = plan_of(op, p, memories, targets)
-    visible = signature(op, p).visible
-    if targets:
-        targets = _fitting(op, plan, targets, visible)
-        results = [
-            target._buffer if _may_write(op, target, index, sources, dtype) else allocate(shape, dtype, memory)
-            for index, (target, (shape, dtype)) in enumerate(zip(targets, plan.results, strict=False))
-        ]
-        results += [allocate(shape, dtype, memory) for shape, dtype in plan.results[visible:]]
-    else:
-        results = [allocate(shape, dtype, memory) for shape, dtype in plan.results]
-    p = op.own(p, ctx, memories)
-    if op.partial is not None and op.partial(p):
-        _begin_partial(targets, results)
-    _run(op, p, memories, results, ctx, plan.plain)
-    if op.mutates:
-        for given, used in zip(inputs, sources, strict=True):
-            if used is not given:  # a copy on the device of the first input
-                given[:] = used
-    if targets:
-        for target, result in zip(targets, results, strict=False):
-            if target._buffer is not result:
-                hand_over(result, target._buffer, target._ctx)
-        made = targets
-    else:
-        made = [ndarray.NDArray(result, ctx) for result in results[:visible]]
-    if tape.STATE.recording:
-        tape.note(op, p, attrs, sources, results, made, ctx)
-    if out is not None:
-        return out
-    return made[0] if visible == 1 else made
-
-
-@decides("NDArray/no-uninitialised")
-def _begin_partial(targets: Sequence[NDArray], results: Sequence[Buffer]) -> None:
-    """Fill results of which an operator may leave parts as they are: with what the targets hold, else zeros."""
-    for result in results[len(targets) :]:
-        result.fill(0)
-    for target, result in zip(targets, results, strict=False):
-        if target._buffer is not result:
-            result.copy_from(target._data)
-
-
-def _fitting(op: Op, plan: Plan, targets: Sequence[NDArray], visible: int) -> Sequence[NDArray]:
-    """Those targets that receive an output, found to fit."""
-    for target, (shape, _) in zip(targets, plan.results, strict=False):
-        if target.shape != shape:
-            raise refusal("nd/out-shape", f"{op.name}: out has shape {target.shape}, expected {shape}")
-    if len(targets) < visible:
-        raise refusal("nd/out-count", f"{op.name} has {visible} outputs, out holds {len(targets)}")
-    if tape.STATE.recording:
-        for target in targets[:visible]:
-            tape.refuse_overwriting(target)
-    return targets[:visible]
-
-
-def _run(
-    op: Op, p: Any, sources: list[Buffer], results: list[Buffer], ctx: Context, plain: bool
-) -> None:
-    """Let the page fill ``results``, now or when the engine says so; a failure stays with them."""
-    if plain and profiling_hook.imperative is None and not engine.attention:
-        try:
-            op.forward(p, *op.full_inputs(p, sources), *results)
-        except MXNetError as error:
-            engine.fail(error, results)
-        return
-    is_train = tape.STATE.training
-
-    def work() -> None:
-        with watched(op.name, ctx, sources):
-            run_operator(op, p, sources, results, ctx, is_train=is_train)
-
-    changed = [s for name, s in zip(signature(op, p).inputs, sources, strict=True) if name in op.mutates]
-    if op.random:
-        changed.append(random_streams(ctx))
-    engine.run(op.name, str(ctx), work, sources, results, changed, engine.goes_alone(p))
-
-
-def hand_over(source: Buffer, target: Buffer, ctx: Context) -> None:
-    """Copy values into other memory, cast to its dtype, or the reason why there are none."""
-    if engine.attention:
-        engine.run("_copyto", str(ctx), lambda: target.copy_from(source), [source], [target])
-    else:
-        target.copy_from(source)
-
-
-def _context_of(inputs: list[NDArray], targets: list[NDArray], attr: Any) -> Context:
-    if inputs:
-        return inputs[0]._ctx
-    if targets:
-        return targets[0]._ctx
-    if attr is None or attr == "":
-        return current_context()
-    if isinstance(attr, Context):
-        return attr
-    kind, _, number = str(attr).rstrip(")").partition("(")
-    if kind not in Context.devstr2type or not (number or "0").isdigit():
-        raise refusal("nd/context", f"Invalid context string {attr}, expected one like cpu(0)")
-    return Context(kind, int(number or 0))
+        return dispatch.invoke(op, inputs, attrs, out)
+    return dense.invoke(op, inputs, attrs, targets, out)
 
 
 def call(name: str, *inputs: Any, out: Any = None, **attrs: Any) -> Any:
@@ -233,7 +51,7 @@ def binary(left: Any, right: Any, array_op: str, scalar_op: str, out: Any = None
     Raises:
         TypeError: ``right`` is neither (a NumPy array, None, a string ...).
     """
-    if isinstance(right, ndarray.NDArray):
+    if isinstance(right, classes.ndarray):
         return invoke(get(array_op), [left, right], {}, out)
     if isinstance(right, numeric_types) and not isinstance(right, np.ndarray):
         return invoke(get(scalar_op), [left], {"scalar": float(right)}, out)
@@ -241,7 +59,7 @@ def binary(left: Any, right: Any, array_op: str, scalar_op: str, out: Any = None
 
 
 def _check_input(op: Op, name: str, value: Any) -> None:
-    if not isinstance(value, ndarray.NDArray):
+    if not isinstance(value, classes.ndarray):
         raise refusal(
             "nd/input", f"{op.name}: {name} must be an NDArray, got {type(value).__name__}", AssertionError
         )
@@ -290,8 +108,3 @@ class ArrayFunction(OperatorFunction):
 def make_function(op: Op, name: str) -> Callable:
     """The public function of an operator under one of its names."""
     return ArrayFunction(op, name)
-
-
-def bound_method(name: str, array: NDArray) -> Callable:
-    """``array.name`` for an operator method."""
-    return MethodType(ArrayFunction(get(name), name), array)

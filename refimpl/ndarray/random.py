@@ -69,7 +69,10 @@ def uniform(
     low: Any = 0, high: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Draw from [low, high)."""
+    """Draw from [low, high).
+
+    ``shape``, ``dtype``, ``ctx`` and ``out`` say what the result is: see the top of this module.
+    """
     return _draw("uniform", {"low": low, "high": high}, shape, dtype, ctx, out, kwargs)
 
 
@@ -77,7 +80,10 @@ def normal(
     loc: Any = 0, scale: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Draw from the normal distribution with mean ``loc`` and standard deviation ``scale``."""
+    """Draw from the normal distribution with mean ``loc`` and standard deviation ``scale``.
+
+    ``shape``, ``dtype``, ``ctx`` and ``out`` say what the result is: see the top of this module.
+    """
     return _draw("normal", {"loc": loc, "scale": scale}, shape, dtype, ctx, out, kwargs)
 
 
@@ -91,14 +97,20 @@ def randn(*shape: int, **kwargs: Any) -> NDArray:
 def poisson(
     lam: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Any
 ) -> NDArray:
-    """Draw from the Poisson distribution with mean ``lam``."""
+    """Draw from the Poisson distribution with mean ``lam``.
+
+    ``shape``, ``dtype``, ``ctx`` and ``out`` say what the result is: see the top of this module.
+    """
     return _draw("poisson", {"lam": lam}, shape, dtype, ctx, out, kwargs)
 
 
 def exponential(
     scale: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Any
 ) -> NDArray:
-    """Draw from the exponential distribution with mean ``scale``; a scale of 0 raises ZeroDivisionError."""
+    """Draw from the exponential distribution with mean ``scale``; a scale of 0 raises ZeroDivisionError.
+
+    ``shape``, ``dtype``, ``ctx`` and ``out`` say what the result is: see the top of this module.
+    """
     parameter_kind({"scale": scale}, NDArray)
     return _draw("exponential", {"lam": 1.0 / scale}, shape, dtype, ctx, out, kwargs)
 
@@ -107,14 +119,20 @@ def gamma(
     alpha: Any = 1, beta: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Draw from the gamma distribution with shape ``alpha`` and size ``beta``: its mean is their product."""
+    """Draw from the gamma distribution with shape ``alpha`` and size ``beta``: its mean is their product.
+
+    ``shape``, ``dtype``, ``ctx`` and ``out`` say what the result is: see the top of this module.
+    """
     return _draw("gamma", {"alpha": alpha, "beta": beta}, shape, dtype, ctx, out, kwargs)
 
 
 def negative_binomial(
     k: Any = 1, p: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Any
 ) -> NDArray:
-    """Draw how many failures come before ``k`` successes that have a chance of ``p`` each."""
+    """Draw how many failures come before ``k`` successes that have a chance of ``p`` each.
+
+    ``shape``, ``dtype``, ``ctx`` and ``out`` say what the result is: see the top of this module.
+    """
     return _draw("negative_binomial", {"k": k, "p": p}, shape, dtype, ctx, out, kwargs)
 
 
@@ -122,7 +140,10 @@ def generalized_negative_binomial(
     mu: Any = 1, alpha: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Draw whole numbers with mean ``mu`` and variance ``mu + alpha * mu**2``."""
+    """Draw whole numbers with mean ``mu`` and variance ``mu + alpha * mu**2``.
+
+    ``shape``, ``dtype``, ``ctx`` and ``out`` say what the result is: see the top of this module.
+    """
     parameters = {"mu": mu, "alpha": alpha}
     return _draw("generalized_negative_binomial", parameters, shape, dtype, ctx, out, kwargs)
 
@@ -130,7 +151,10 @@ def generalized_negative_binomial(
 def randint(
     low: Any, high: Any, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Any
 ) -> NDArray:
-    """Draw whole numbers of ``low`` .. ``high`` - 1, int32 unless ``dtype`` says int64. Numbers only."""
+    """Draw whole numbers of ``low`` .. ``high`` - 1, int32 unless ``dtype`` says int64. Numbers only.
+
+    ``shape``, ``dtype``, ``ctx`` and ``out`` say what the result is: see the top of this module.
+    """
     parameters = {"low": low, "high": high}
     if parameter_kind(parameters, NDArray) is NDArray:
         raise refusal("random/randint", "randint takes low and high as numbers, not as arrays", ValueError)
@@ -149,7 +173,8 @@ def multinomial(
     """Draw classes 0, 1, ... with the probabilities along the last axis of ``data``.
 
     The result has the shape of ``data`` without its last axis, followed by ``shape``. With ``get_prob``
-    a second array holds the logarithm of each class's probability; it can be differentiated.
+    a second array holds the logarithm of each class's probability; it can be differentiated. ``dtype`` is the type
+    of the classes; ``out`` receives the result.
     """
     attrs = {**kwargs, "get_prob": get_prob, "dtype": operators.dtype_of(dtype).name}
     if shape is not None:

@@ -10,7 +10,8 @@ import numpy as np
 
 from .. import engine
 from ..base import decides
-from . import NDArray, empty, operators, tape
+from . import dense, tape
+from .ndarray import NDArray, empty
 
 _VALUES = frozenset({int, float, bool, str, type(None)})
 _NEVER_CHANGED = frozenset({"sym_info"})
@@ -83,7 +84,7 @@ def _copy(array: Any) -> Any:
     if _is_at_rest(array):
         return array._buffer.flat.copy()  # every update copies weights, so it has to be quick
     made = empty(array.shape, array.context, array.dtype)
-    operators.hand_over(array._buffer, made._buffer, array.context)
+    dense.hand_over(array._buffer, made._buffer, array.context)
     return made
 
 
@@ -100,7 +101,7 @@ def _overwrite(array: Any, before: Any) -> None:
     elif isinstance(before, np.ndarray):
         array._buffer.flat[:] = before
     else:
-        operators.hand_over(before._buffer, array._buffer, array.context)
+        dense.hand_over(before._buffer, array._buffer, array.context)
 
 
 @contextmanager

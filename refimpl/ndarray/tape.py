@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..base import decides, refusal
 from ..context import Context
 from ..kernels.foundation import Buffer, Op
+from .requirements import require_known
 
 if TYPE_CHECKING:
     from .ndarray import NDArray
@@ -82,6 +83,28 @@ def refuse_overwriting(array: NDArray) -> None:
             "Inplace operations (+=, -=, x[:]=, out=) are not supported on an array that is on the tape:"
             " its old value may be needed for gradients; make a new array, or leave autograd.record() first",
         )
+
+
+@decides("autograd/attach")
+def mark(variables: Sequence[NDArray], gradients: Sequence[NDArray], requirements: Sequence[str]) -> None:
+    """Make arrays variables: ``backward`` writes their gradients into ``gradients``, as ``requirements`` say.
+
+    Raises:
+        KeyError: a requirement is none of write, add and null.
+    """
+    require_known("autograd/grad-req", requirements)
+    for variable, made, requirement in zip(variables, gradients, requirements, strict=True):
+        # the dense copy of a sparse variable is made when it is read
+        value: Any = None if variable.is_sparse else variable._buffer
+        variable._place = Place(value, variable._ctx, gradient=made, requirement=requirement)
+
+
+def require_writable(target: NDArray) -> None:
+    """Refuse to write into a read-only array, or into one on the tape while recording."""
+    if not target.writable:
+        raise refusal("NDArray/writable", "trying to assign to a readonly NDArray", ValueError)
+    if STATE.recording:
+        refuse_overwriting(target)
 
 
 def note(

@@ -11,6 +11,7 @@ from types import MethodType
 from typing import Any, ClassVar
 
 from ..kernels.foundation import Op
+from . import docs
 
 
 class OperatorFunction:
@@ -41,13 +42,9 @@ class OperatorFunction:
     @property
     def __signature__(self) -> inspect.Signature:
         """Inputs and parameters, for ``inspect.signature`` and for editors."""
-        from .docs import signature
-
-        return signature(self.op, self.value)
+        return docs.signature(self.op, self.value)
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]  # a class may answer for its instances
         """The operator's page as a docstring of one function."""
-        from .docs import document
-
-        return document(self.op, self.__name__, self.value)
+        return docs.document(self.op, self.__name__, self.value)

@@ -8,6 +8,7 @@ its special networks need, 3 what belongs to other parts of MXNet (quantized int
 from __future__ import annotations
 
 from collections.abc import Callable
+from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -148,8 +149,6 @@ def names() -> dict[str, str]:
 
 def near(name: str) -> list[str]:
     """At most three names of operators that are here and look like ``name``, the likeliest first."""
-    from difflib import get_close_matches
-
     return get_close_matches(name, REGISTRY, n=3)
 
 

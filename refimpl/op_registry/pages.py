@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any, NamedTuple
 
+from .. import kernels
 from ..kernels.foundation import REGISTRY, Op, distinct
 
 _CLAUSE = re.compile(r"\[([A-Za-z_][\w-]*/[A-Za-z0-9][\w-]*)\] ?(.*)")
@@ -90,11 +93,16 @@ def page(op: Op) -> Page:
 @cache
 def page_of() -> dict[str, str]:
     """Text of a page -> the name of its file."""
-    prefix = f"{Op.__module__.partition('.foundation')[0]}."
-    return {
-        module.__doc__: name.removeprefix(prefix)
-        for name, module in sys.modules.items() if name.startswith(prefix) and module.__doc__
-    }
+    found = {}
+    for each in iter_modules(kernels.__path__):
+        if not each.ispkg and (doc := _module(each.name).__doc__):
+            found[doc] = each.name
+    return found
+
+
+def _module(page: str) -> ModuleType:
+    """The module of a page; all of them are imported when ``refimpl`` is."""
+    return import_module(f"{kernels.__name__}.{page}")
 
 
 def file_of(op: Op) -> str:
@@ -125,11 +133,11 @@ def calls(op: Op, example: str) -> bool:
 
 
 def _named_after(clause: Clause, op: Op) -> bool:
-    """Whether a clause bears an operator's name, as room or as slug: [stack/axis], [random/uniform]."""
-    room, _, slug = clause.name.partition("/")
+    """Whether a clause bears an operator's name, as subject or as slug: [stack/axis], [random/uniform]."""
+    subject, _, slug = clause.name.partition("/")
     slug = slug.replace("-", "_")
     short = op.name.removeprefix("_random").removeprefix("_sample").removeprefix("_")
-    return room in own_names(op) or slug in (*own_names(op), short)
+    return subject in own_names(op) or slug in (*own_names(op), short)
 
 
 def concerns(op: Op, clause: Clause) -> bool:
@@ -167,9 +175,9 @@ def page_examples(op: Op) -> int:
 
 
 @cache
-def _tables(module: str) -> tuple[dict[str, str], dict[str, str]]:
+def _tables(page_name: str) -> tuple[dict[str, str], dict[str, str]]:
     """Rows of a page's tables by operator, and the comment that heads each row's table."""
-    source = inspect.getsource(sys.modules[module])
+    source = inspect.getsource(_module(page_name))
     rows: dict[str, str] = {}
     heads: dict[str, str] = {}
     for node in ast.parse(source).body:
@@ -192,8 +200,8 @@ def _tables(module: str) -> tuple[dict[str, str], dict[str, str]]:
 
 def row(op: Op) -> str:
     """The line of a family's table that this operator is, with the table's heading; empty where there is none."""
-    module = sys.modules.get(f"{Op.__module__.partition('.foundation')[0]}.{page_of().get(op.doc)}")
-    if module is None or len(family(op)) < 2:
+    name = page_of().get(op.doc)
+    if name is None or len(family(op)) < 2:
         return ""
-    rows, heads = _tables(module.__name__)
+    rows, heads = _tables(name)
     return "\n".join(line for line in (heads.get(op.name, ""), rows.get(op.name, "")) if line)

@@ -93,7 +93,15 @@ def _sym_custom(*data: Symbol, name: str | None = None, attr: Any = None, **kwar
 def compose_custom(
     called: str, data: Sequence[Symbol], kwargs: dict[str, Any], name: str | None = None, attr: Any = None
 ) -> Symbol:
-    """``mx.sym.Custom`` under the name ``called``, from which automatic names are made."""
+    """``mx.sym.Custom`` under another name.
+
+    Args:
+        called: the name, from which automatic names are made.
+        data: the inputs by position.
+        kwargs: inputs by name, and the parameters.
+        name: the node's name; None for an automatic one.
+        attr: attributes of the user.
+    """
     given, named, attrs = _split(Symbol, data, kwargs)
     hidden = {key: attrs.pop(key) for key in list(attrs) if is_hidden_key(key)}
     if named:
@@ -103,7 +111,7 @@ def compose_custom(
 
 def publish() -> None:
     """Put the two functions into the namespaces of arrays and of symbols."""
-    for room, function in ((ndarray, _nd_custom), (symbol, _sym_custom)):
+    for namespace, function in ((ndarray, _nd_custom), (symbol, _sym_custom)):
         function.__name__ = function.__qualname__ = "Custom"
-        for place in (room, room.op):
-            setattr(place, "Custom", function)  # noqa: B010  # a module's functions are made from pages
+        for module in (namespace, namespace.op):
+            setattr(module, "Custom", function)  # noqa: B010  # a module's functions are made from pages

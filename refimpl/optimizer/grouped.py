@@ -25,7 +25,6 @@ class GroupedOptimizer(Optimizer):
     ) -> None:
         raise NotImplementedError(f"{type(self).__name__} must override _step")
 
-    @decides("Updater/together")
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         """One step of one parameter, or of each of several."""
         self._step(*_as_lists(index, weight, grad, state), mixed=False)

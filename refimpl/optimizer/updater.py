@@ -31,7 +31,7 @@ class Updater:
         """Whose states come from a file and have not been compared with the weights yet."""
         self.aggregate_updates = optimizer.aggregate_num > 0
 
-    @decides("Updater/states", "Updater/lists")
+    @decides("Updater/states", "Updater/lists", "Updater/together")
     def __call__(
         self, index: Index | Sequence[Index], grad: NDArray | Sequence[NDArray],
         weight: NDArray | Sequence[NDArray],

@@ -78,7 +78,7 @@ class RNNCell(_DenseCell):
 
 @decides("rnn/lstm-cell")
 def lstm_step(
-    sums: Symbol, cell: Symbol, activate: Callable[..., Symbol], name: str, **axis: int
+    sums: Symbol, cell: Symbol, activate: Callable[..., Symbol], name: str, **axis: Any
 ) -> tuple[Symbol, States]:
     """One time of an LSTM from the sums of its gates and its memory cell: (output, [state, cell])."""
     gates = symbol.SliceChannel(sums, num_outputs=4, name=f"{name}slice", **axis)

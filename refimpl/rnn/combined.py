@@ -180,6 +180,7 @@ class BidirectionalCell(_Cells):
             merge_outputs = all(isinstance(outputs, Symbol) for outputs in results)
         if merge_outputs:
             forwards, backwards = results
+            assert isinstance(backwards, Symbol)
             joined: Steps = symbol.Concat(
                 forwards, symbol.reverse(backwards, axis=axis), dim=2, name=f"{self._output_prefix}out",
             )

@@ -125,11 +125,12 @@ class FusedRNNCell(BaseRNNCell):
             )
             inputs = symbol.swapaxes(inputs, dim1=0, dim2=1)
         states = self.begin_state() if begin_state is None else begin_state
+        given: dict[str, Any] = dict(zip(("state", "state_cell"), states, strict=False))
         run = symbol.RNN(
             data=inputs, parameters=self._parameter, state_size=self._num_hidden,
             num_layers=self._num_layers, bidirectional=self._bidirectional, p=self._dropout,
             state_outputs=self._get_next_state, mode=self._mode, name=f"{self._prefix}rnn",
-            **dict(zip(("state", "state_cell"), states, strict=False)),
+            **given,
         )
         after: States = []
         outputs = run

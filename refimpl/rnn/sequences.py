@@ -57,6 +57,7 @@ def as_list(length: int | None, inputs: Any, layout: str) -> list[Symbol]:
         "unroll doesn't allow grouped symbol as input. Please convert to list with list(inputs) first or"
         " let unroll handle splitting, which needs the length.", AssertionError,
     )
+    assert length is not None  # required above
     return list(symbol.split(inputs, axis=axis, num_outputs=length, squeeze_axis=1))
 
 

@@ -7,17 +7,18 @@ from collections.abc import Callable as _Callable
 from collections.abc import Iterable as _Iterable
 from math import hypot as _hypot
 from pathlib import Path as _Path
-from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from ..base import decides
 from ..base import numeric_types as _numeric_types
 from ..base import refusal as _refusal
 from ..files.reading import read_file as _read_file
-from ..op_registry.publishing import furnish as _furnish
-from ..op_registry.publishing import publish as _publish
+from ..op_registry import known as _known
 from . import json_format as _json_format
-from . import operators
+from .op import *  # noqa: F403  # every operator; what follows takes their names where it has the same
+
+# isort: split
+from . import _internal, contrib, image, linalg, operators, random, sparse  # noqa: F401  # MXNet's modules
 from .calls import split_parameters as _split_parameters
 from .compose import variable as Variable  # noqa: N812  # MXNet's name
 from .symbol import Symbol
@@ -67,45 +68,76 @@ def load(fname: str) -> Symbol:
     return Symbol(_json_format.from_json(text, str(fname)))
 
 
-_internal, op = _publish(__name__, globals(), operators.make_function)
-
-
 def zeros(shape: _Any, dtype: _Any = "float32", **kwargs: _Any) -> Symbol:
     """A symbol of zeros."""
-    return _internal._zeros(shape=shape, dtype=dtype, **kwargs)  # type: ignore[attr-defined]  # published above
+    return _internal._zeros(shape=shape, dtype=dtype, **kwargs)
 
 
 def ones(shape: _Any, dtype: _Any = "float32", **kwargs: _Any) -> Symbol:
     """A symbol of ones."""
-    return _internal._ones(shape=shape, dtype=dtype, **kwargs)  # type: ignore[attr-defined]  # published above
+    return _internal._ones(shape=shape, dtype=dtype, **kwargs)
 
 
 def full(shape: _Any, val: float, dtype: _Any = "float32", **kwargs: _Any) -> Symbol:
-    """A symbol filled with ``val``."""
-    return _internal._full(shape=shape, value=val, dtype=dtype, **kwargs)  # type: ignore[attr-defined]  # published above
+    """A symbol filled with ``val``.
+
+    Args:
+        shape: the shape.
+        val: the number.
+        dtype: the type of the elements.
+        **kwargs: ``name`` and ``attr`` of the node.
+    """
+    return _internal._full(shape=shape, value=val, dtype=dtype, **kwargs)
 
 
 def arange(
     start: float, stop: float | None = None, step: float = 1.0, repeat: int = 1,
     infer_range: bool = False, name: str | None = None, dtype: _Any = "float32",
 ) -> Symbol:
-    """A symbol of evenly spaced values."""
-    return _internal._arange(  # type: ignore[attr-defined]  # published above
+    """A symbol of evenly spaced values.
+
+    Args:
+        start: the first number, or the bound of 0, 1, 2 ... where it is the only one.
+        stop: the bound that no number reaches.
+        step: the distance between two numbers.
+        repeat: how often each number comes.
+        infer_range: infer ``stop`` from the shape that is wanted.
+        name: the node's name; None for an automatic one.
+        dtype: the type of the numbers.
+    """
+    return _internal._arange(
         start=start, stop=stop, step=step, repeat=repeat, infer_range=infer_range, name=name, dtype=dtype,
     )
 
 
 def eye(N: int, M: int = 0, k: int = 0, dtype: _Any = None, **kwargs: _Any) -> Symbol:  # noqa: N803  # MXNet's names
-    """A symbol of ones on diagonal ``k`` of ``N`` rows and ``M`` columns (0: as many), zeros elsewhere."""
+    """A symbol of ones on diagonal ``k`` of ``N`` rows and ``M`` columns (0: as many), zeros elsewhere.
+
+    Args:
+        N: the number of rows.
+        M: the number of columns; 0 for as many as rows.
+        k: the diagonal: 0 is the main one, larger ones lie above it.
+        dtype: the type of the elements; None for float32.
+        **kwargs: ``name`` and ``attr`` of the node.
+    """
     dtype = "float32" if dtype is None else dtype
-    return _internal._eye(N=N, M=M, k=k, dtype=dtype, **kwargs)  # type: ignore[attr-defined]  # published above
+    return _internal._eye(N=N, M=M, k=k, dtype=dtype, **kwargs)
 
 
 def linspace(
     start: float, stop: float, num: int, endpoint: bool = True, name: str | None = None, dtype: _Any = None
 ) -> Symbol:
-    """A symbol of ``num`` numbers evenly apart from ``start`` to ``stop``, which is left out unless ``endpoint``."""
-    return _internal._linspace(  # type: ignore[attr-defined]  # published above
+    """A symbol of ``num`` numbers evenly apart from ``start`` to ``stop``, which is left out unless ``endpoint``.
+
+    Args:
+        start: the first number.
+        stop: the end of the interval.
+        num: how many numbers.
+        endpoint: whether ``stop`` is one of them.
+        name: the node's name; None for an automatic one.
+        dtype: the type of the numbers; None for float32.
+    """
+    return _internal._linspace(
         start=start, stop=stop, num=num, endpoint=endpoint, name=name, dtype="float32" if dtype is None else dtype,
     )
 
@@ -115,27 +147,39 @@ def histogram(
 ) -> Symbol:
     """How many elements lie in each bin, and the edges of the bins: those of ``bins``, or that many in ``range``.
 
+    Args:
+        a: the elements.
+        bins: how many bins of equal width, or a symbol of their edges.
+        range: the ends of the first and the last bin, for a number of bins.
+        **kwargs: ``name`` and ``attr`` of the node.
+
     Raises:
         ValueError: ``bins`` is neither a whole number nor a Symbol, or a number without a range.
     """
     if isinstance(bins, Symbol):
-        return _internal._histogram(a, bins, **kwargs)  # type: ignore[attr-defined]  # published above
+        return _internal._histogram(a, bins, **kwargs)
     if not isinstance(bins, int) or range is None:
         raise _refusal(
             "Symbol/histogram", f"bins must be a Symbol, or a whole number beside a range; got {bins!r}, {range!r}",
             ValueError,
         )
-    return _internal._histogram(a, bin_cnt=bins, range=range, **kwargs)  # type: ignore[attr-defined]  # published above
+    return _internal._histogram(a, bin_cnt=bins, range=range, **kwargs)
 
 
 def split_v2(ary: Symbol, indices_or_sections: _Any, axis: int = 0, squeeze_axis: bool = False) -> Symbol:
     """A symbol cut along ``axis`` into a number of parts, or before each of the given indices.
 
+    Args:
+        ary: the symbol.
+        indices_or_sections: a number of equal parts, or the indices at which parts begin.
+        axis: the axis that is cut.
+        squeeze_axis: whether parts of side 1 lose that axis.
+
     Raises:
         ValueError: ``indices_or_sections`` is neither a number nor a tuple of numbers.
     """
     cut = _split_parameters(indices_or_sections, axis, squeeze_axis)
-    return _internal._split_v2(ary, **cut)  # type: ignore[attr-defined]  # published above
+    return _internal._split_v2(ary, **cut)
 
 
 @decides("Symbol/numbers")
@@ -170,15 +214,7 @@ minimum = _two_ways("minimum", "minimum")
 hypot = _two_ways("hypot", "hypot")
 pow = power = _two_ways("pow", "pow")  # noqa: A001  # MXNet's name
 
-from . import contrib, random, sparse  # noqa: E402  # after the operators, so that their names win
-
-_furnish(__name__, globals(), operators.make_function)  # contrib, and the rooms image and linalg
-
-if _TYPE_CHECKING:
-
-    def __getattr__(name: str) -> _Any:
-        """Operators are made from their pages, which a type checker cannot see."""
-
+globals()["__getattr__"] = _known.attributes(__name__)  # not a def: a type checker would then take any name
 
 __all__ = [
     "Group", "Symbol", "Variable", "arange", "contrib", "eye", "full", "histogram", "hypot", "linspace",

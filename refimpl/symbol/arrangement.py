@@ -1,9 +1,9 @@
-"""Where blocks of known size and life lie in an arena, so that the arena is small.
+"""Offsets in an arena for blocks of known size and lifetime, so that the arena is small.
 
-Two blocks whose lives overlap get disjoint places: each the smallest gap that is free for the whole
-of its life; whoever is large, or lives long, chooses first (Pisarchyk and Lee, 2020).
+Blocks whose lifetimes overlap get disjoint offsets, by best fit: one after the other takes the smallest gap that is
+free for its whole lifetime. The largest blocks, or those that live longest, come first (Pisarchyk and Lee, 2020).
 
-Trying orders until one is good costs the square of the number of blocks, so with many blocks three cheaper ways are
+Trying orders until one is good costs the square of the number of blocks. So with many blocks three cheaper ways are
 tried instead, each of nearly constant work per block.
 """
 
@@ -19,13 +19,13 @@ from ..base import decides
 from ..context import Context
 from .inference import Key
 
-ROUNDS, MANY, WASTE = 20, 500, 0.005  # attempts; blocks beyond which there are three; what is good enough
+ROUNDS, MANY, WASTE = 20, 500, 0.005  # attempts; blocks beyond which the cheaper ways are tried; what is good enough
 STEPS, LEAST_STEPS = 100, 500_000  # how many blocks searches may look at: for each block, and in all
 
 
 @dataclass(eq=False)
 class Block:
-    """Memory that lives from step ``first`` to step ``last``, at ``offset`` of its arena or of an output."""
+    """Memory that is used from step ``first`` to step ``last``, at ``offset`` of its arena or of an output."""
 
     context: Context
     used: int
@@ -36,16 +36,16 @@ class Block:
     keys: list[Key]
     """The values that lie there, one after the other or as views of each other."""
     offset: int = 0
-    home: Key | None = None
-    """The output whose memory this is part of."""
+    output: Key | None = None
+    """The output whose memory this is part of; None in an arena."""
 
 
-_Life = tuple[int, int, int, int]
-"""(begin, end, first step, last step) of a block that has a place."""
+_Placed = tuple[int, int, int, int]
+"""(begin, end, first step, last step) of a block that has an offset."""
 
 
 def needed(blocks: Sequence[Block]) -> int:
-    """Bytes below which no arrangement can go: the most that lives at one step."""
+    """Bytes below which no packing can go: the most that is used at one step."""
     change = [0] * (max((b.last for b in blocks), default=0) + 2)
     for block in blocks:
         change[block.first] += block.size
@@ -53,8 +53,8 @@ def needed(blocks: Sequence[Block]) -> int:
     return max(accumulate(change))
 
 
-class Pile:
-    """Blocks with an offset each; whose lives overlap, lie apart."""
+class Packing:
+    """Blocks with an offset each: those whose lifetimes overlap do not overlap in memory."""
 
     def __init__(self) -> None:
         self.height = 0
@@ -62,102 +62,102 @@ class Pile:
         self.steps = 0
         """How many blocks all searches have looked at."""
         self.limit: float = inf
-        self._placed: list[_Life] = []
+        self._placed: list[_Placed] = []
 
     @property
     def is_spent(self) -> bool:
         """Whether searches have cost as much as they may."""
         return self.steps > self.limit
 
-    def _neighbours(self, first: int, last: int) -> list[_Life]:
-        """Those whose lives overlap these steps, in the order of their places."""
+    def _overlapping(self, first: int, last: int) -> list[_Placed]:
+        """The blocks whose lifetimes overlap these steps, in the order of their offsets."""
         self.steps += len(self._placed)
-        return [life for life in self._placed if life[2] <= last and life[3] >= first]
+        return [each for each in self._placed if each[2] <= last and each[3] >= first]
 
-    def _floor(self, last: int) -> int:
-        """Bytes at the bottom which are taken at step ``last`` and before without a gap."""
+    def _bottom(self, last: int) -> int:
+        """Bytes at the bottom that are in use at step ``last`` or before, without a gap."""
         del last
         return 0
 
     def gap(self, block: Block) -> int:
-        """The offset of the smallest gap that holds one more, on top where there is none."""
-        size, found, least, top = block.size, -1, 0, self._floor(block.last)
-        for begin, end, _, _ in self._neighbours(block.first, block.last):
-            room = begin - top
-            if room >= size and (found < 0 or room < least):
-                found, least = top, room
+        """The offset of the smallest gap that holds a block, on top where there is none."""
+        size, found, least, top = block.size, -1, 0, self._bottom(block.last)
+        for begin, end, _, _ in self._overlapping(block.first, block.last):
+            free = begin - top
+            if free >= size and (found < 0 or free < least):
+                found, least = top, free
             if end > top:  # noqa: PLR1730  # max() would cost as much as all the rest
                 top = end
         return top if found < 0 else found
 
     def put(self, block: Block, offset: int) -> None:
-        """Place one more."""
+        """Give a block its offset."""
         block.offset, end = offset, offset + block.size
         self.height = max(self.height, end)
         self._enter((offset, end, block.first, block.last))
 
-    def _enter(self, life: _Life) -> None:
-        insort(self._placed, life)
+    def _enter(self, placed: _Placed) -> None:
+        insort(self._placed, placed)
 
 
-class LargePile(Pile):
-    """A pile of many blocks: a search looks only at those that live near, and at none that lives until the end.
+class LargePacking(Packing):
+    """A packing of many blocks: a search looks only at those that are used at about the same steps.
 
-    Blocks of ``held`` live until the end. They lie at the bottom, the first born lowest: a floor that rises and
-    never has a gap.
+    Blocks of ``held`` are used until the end. They lie at the bottom in the order of their first steps, so that what
+    is in use there grows from step to step and never has a gap; no search looks at them.
     """
 
     def __init__(self, blocks: Sequence[Block], held: Sequence[Block] = ()) -> None:
         super().__init__()
         self.limit = max(LEAST_STEPS, STEPS * len(blocks))
-        self._levels: dict[int, dict[int, list[_Life]]] = {}
-        born = sorted(held, key=lambda b: b.first)
-        self._births = [b.first for b in born]
-        self._floors = [0, *accumulate(b.size for b in born)]
-        self.height = self._floors[-1]
-        for block, floor in zip(born, self._floors, strict=False):
-            block.offset = floor
+        self._levels: dict[int, dict[int, list[_Placed]]] = {}
+        in_order = sorted(held, key=lambda b: b.first)
+        self._firsts = [b.first for b in in_order]
+        self._bottoms = [0, *accumulate(b.size for b in in_order)]
+        self.height = self._bottoms[-1]
+        for block, bottom in zip(in_order, self._bottoms, strict=False):
+            block.offset = bottom
 
-    def _floor(self, last: int) -> int:
-        return self._floors[bisect_right(self._births, last)]
+    def _bottom(self, last: int) -> int:
+        return self._bottoms[bisect_right(self._firsts, last)]
 
-    def _neighbours(self, first: int, last: int) -> list[_Life]:
-        found: list[_Life] = []
-        for level, lives in self._levels.items():
+    def _overlapping(self, first: int, last: int) -> list[_Placed]:
+        found: list[_Placed] = []
+        for level, groups in self._levels.items():
             low, high = (first >> level) - 1, last >> level
-            self.steps += min(high - low, len(lives))
-            if high - low < len(lives):
-                near = [lives[at] for at in range(low, high + 1) if at in lives]
+            self.steps += min(high - low, len(groups))
+            if high - low < len(groups):
+                near = [groups[at] for at in range(low, high + 1) if at in groups]
             else:
-                near = [each for at, each in lives.items() if low <= at <= high]
-            for each in near:
-                self.steps += len(each)
-                found += [life for life in each if life[2] <= last and life[3] >= first]
+                near = [group for at, group in groups.items() if low <= at <= high]
+            for group in near:
+                self.steps += len(group)
+                found += [each for each in group if each[2] <= last and each[3] >= first]
         found.sort()
         return found
 
-    def _enter(self, life: _Life) -> None:
-        first, last = life[2:]
-        level = (last - first).bit_length()  # it lives less than 2 ** level steps
-        self._levels.setdefault(level, {}).setdefault(first >> level, []).append(life)
+    def _enter(self, placed: _Placed) -> None:
+        first, last = placed[2:]
+        level = (last - first).bit_length()  # its lifetime is shorter than 2 ** level steps
+        self._levels.setdefault(level, {}).setdefault(first >> level, []).append(placed)
 
 
-def pile_of(blocks: Sequence[Block]) -> Pile:
-    """An empty pile for some of these."""
-    return LargePile(blocks) if len(blocks) > MANY else Pile()
+def packing_for(blocks: Sequence[Block]) -> Packing:
+    """An empty packing for some of these blocks."""
+    return LargePacking(blocks) if len(blocks) > MANY else Packing()
 
 
 def fit(blocks: Sequence[Block]) -> int:
     """Place blocks in the given order; the bytes that all need together."""
-    pile = Pile()
+    packing = Packing()
     for block in blocks:
-        pile.put(block, pile.gap(block))
-    return pile.height
+        packing.put(block, packing.gap(block))
+    return packing.height
 
 
 ORDERS = (
     lambda b: (-b.size, b.first),  # the largest first: nearly always enough
-    lambda b: (-b.last, -b.size, b.first),  # those that are kept for good first
+    lambda b: (-b.last, -b.size, b.first),  # those that are kept longest first
     lambda b: (-b.size, b.last),
     lambda b: b.first,
 )
@@ -166,7 +166,7 @@ ORDERS = (
 def _try_orders(blocks: Sequence[Block]) -> int:
     """Try every order until hardly anything is wasted, ``ROUNDS`` times; the bytes that all need together.
 
-    After each round, whoever lies on top moves to the front of that order.
+    After each round, the block that lies on top moves to the front of its order.
     """
     enough = needed(blocks) * (1 + WASTE)
     best, chosen = -1, list(blocks)
@@ -176,7 +176,7 @@ def _try_orders(blocks: Sequence[Block]) -> int:
             total = fit(order)
             if best < 0 or total < best:
                 best, chosen = total, list(order)
-            if best <= enough:  # this order is the best: they lie as it says
+            if best <= enough:  # this order is the best: the offsets are those that it gave
                 return best
             top = max(order, key=lambda b: b.offset + b.size)
             order.remove(top)
@@ -185,18 +185,18 @@ def _try_orders(blocks: Sequence[Block]) -> int:
 
 
 def _held_first(blocks: Sequence[Block]) -> int | None:
-    """Place what lives until the end, then the largest first; None where too many live at one time to search."""
+    """Place what is used until the end, then the largest first; None where the searches cost too much."""
     end = max(b.last for b in blocks)
-    pile = LargePile(blocks, held=[b for b in blocks if b.last == end])
+    packing = LargePacking(blocks, held=[b for b in blocks if b.last == end])
     for block in sorted([b for b in blocks if b.last < end], key=ORDERS[0]):
-        if pile.is_spent:
+        if packing.is_spent:
             return None
-        pile.put(block, pile.gap(block))
-    return pile.height
+        packing.put(block, packing.gap(block))
+    return packing.height
 
 
-class _Gaps:
-    """The free places below ``height`` at one moment, as a heap of ``malloc`` keeps them."""
+class _FreeList:
+    """The free ranges below ``height`` at one step, as an allocator keeps them."""
 
     def __init__(self) -> None:
         self.height = 0
@@ -209,15 +209,15 @@ class _Gaps:
         self._sizes[begin], self._begins[end] = end - begin, begin
 
     def _remove(self, begin: int) -> int:
-        """Its end."""
+        """Take a range out; its end."""
         size = self._sizes.pop(begin)
         del self._by_size[bisect_left(self._by_size, (size, begin))], self._begins[begin + size]
         return begin + size
 
     def take(self, size: int) -> int:
-        """The begin of ``size`` bytes, out of the smallest gap that has them."""
+        """The begin of ``size`` bytes, out of the smallest range that has them (best fit)."""
         at = bisect_left(self._by_size, (size, 0))
-        if at == len(self._by_size):  # on top, beginning in the gap below the top if there is one
+        if at == len(self._by_size):  # on top, beginning in the free range below the top if there is one
             begin = self._begins.get(self.height, self.height)
             if begin < self.height:
                 self._remove(begin)
@@ -230,7 +230,7 @@ class _Gaps:
         return begin
 
     def give(self, begin: int, end: int) -> None:
-        """Free these bytes, as one gap with those beside them."""
+        """Free these bytes, as one range with the free ones beside them."""
         if end in self._sizes:
             end = self._remove(end)
         if begin in self._begins:
@@ -240,21 +240,21 @@ class _Gaps:
 
 
 def _sweep(blocks: Sequence[Block], backwards: bool = False) -> int:
-    """Go through the steps, or back through them, each block taking the smallest gap of its first moment."""
+    """Go through the steps, or back through them: a block takes the smallest range that is free when it begins."""
     end = max(b.last for b in blocks)
-    births: dict[int, list[Block]] = {}
-    deaths: dict[int, list[Block]] = {}
+    begins: dict[int, list[Block]] = {}
+    ends: dict[int, list[Block]] = {}
     for block in sorted(blocks, key=ORDERS[0]):
         first, last = (end - block.last, end - block.first) if backwards else (block.first, block.last)
-        births.setdefault(first, []).append(block)
-        deaths.setdefault(last + 1, []).append(block)
-    gaps = _Gaps()
-    for step in sorted({*births, *deaths}):
-        for block in deaths.get(step, ()):
-            gaps.give(block.offset, block.offset + block.size)
-        for block in births.get(step, ()):
-            block.offset = gaps.take(block.size)
-    return gaps.height
+        begins.setdefault(first, []).append(block)
+        ends.setdefault(last + 1, []).append(block)
+    free = _FreeList()
+    for step in sorted({*begins, *ends}):
+        for block in ends.get(step, ()):
+            free.give(block.offset, block.offset + block.size)
+        for block in begins.get(step, ()):
+            block.offset = free.take(block.size)
+    return free.height
 
 
 WAYS: tuple[Callable[[Sequence[Block]], int | None], ...] = (
@@ -279,4 +279,4 @@ def arrange(blocks: Sequence[Block]) -> int:
     return best
 
 
-__all__ = ["Block", "LargePile", "Pile", "arrange", "needed", "pile_of"]
+__all__ = ["Block", "LargePacking", "Packing", "arrange", "needed", "packing_for"]

@@ -25,6 +25,13 @@ def save_checkpoint(
 
     The epoch is written with at least four digits. When one file cannot be written, none has changed.
 
+    Args:
+        prefix: what the names of the files begin with.
+        epoch: the number in the name of the params file.
+        symbol: the net, or None.
+        arg_params, aux_params: arguments and auxiliary states by name.
+        remove_amp_cast: whether to leave the casts of mixed precision out of the symbol.
+
     Raises:
         MXNetError: a file cannot be written.
     """

@@ -1,7 +1,7 @@
 """Common-subexpression elimination: what would be computed twice is computed once.
 
-Two operators are merged when operator, parameters, inputs and context are equal. Draws from a random stream,
-operators that change their inputs and user-defined ones never are: computing them twice is not computing them once.
+Two nodes are merged when operator, parameters, inputs and context are equal. Nodes that draw random numbers, change
+their inputs or run a user's code are never merged: running them once is not the same as running them twice.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ def enabled() -> bool:
 
 
 @decides("passes/alone")
-def stays_alone(node: Node) -> bool:
-    """Whether running the operator has a consequence besides its outputs."""
+def has_side_effects(node: Node) -> bool:
+    """Whether running the operator does more than fill its outputs."""
     op = node.op
     assert op is not None
     return op.random or bool(op.mutates) or op.name == "Custom"
 
 
-def _reading(node: Node, inputs: list[Entry]) -> tuple[Any, ...]:
-    """Equal for two nodes that may compute the same: few pairs of a graph are."""
+def _first_key(node: Node, inputs: list[Entry]) -> tuple[Any, ...]:
+    """A key, quickly made, that two nodes share if they compute the same; few others do."""
     return (node.op, node.primal is None, tuple(inputs) or repr(node.params))
 
 
-def _details(graph: Graph, node: Node) -> tuple[Any, ...]:
-    """Equal for two of these that do."""
+def _whole_key(graph: Graph, node: Node) -> tuple[Any, ...]:
+    """Of two nodes with one first key, equal if and only if they compute the same."""
     outputs = [(id(node), i) for i in range(node.output_count())]
     return (
         repr(node.params),  # text: 0.0 and -0.0 are equal numbers
@@ -52,21 +52,21 @@ def _details(graph: Graph, node: Node) -> tuple[Any, ...]:
 def eliminate(graph: Graph) -> Graph:
     """The graph with equal operators merged, the first of them staying; outputs keep memory of their own."""
     first: dict[tuple[Any, ...], Node] = {}
-    kept: dict[tuple[Any, ...], dict[tuple[Any, ...], Node]] = {}  # by details, once there are two
+    kept: dict[tuple[Any, ...], dict[tuple[Any, ...], Node]] = {}  # by whole key, once two nodes share the first
 
     def visit(node: Node, inputs: list[Entry]) -> Node:
         made = graph.with_inputs(node, inputs)
-        if stays_alone(node):
+        if has_side_effects(node):
             return made
         if not inputs and not all(known(graph.shapes[id(made), i]) for i in range(made.output_count())):
             return made  # zeros of unknown shape may take two shapes
-        reading = _reading(made, inputs)
-        other = first.setdefault(reading, made)
+        key = _first_key(made, inputs)
+        other = first.setdefault(key, made)
         if other is made:
             return made
-        if reading not in kept:
-            kept[reading] = {_details(graph, other): other}
-        return kept[reading].setdefault(_details(graph, made), made)
+        if key not in kept:
+            kept[key] = {_whole_key(graph, other): other}
+        return kept[key].setdefault(_whole_key(graph, made), made)
 
     return separate(graph.rewritten(visit))
 
@@ -79,7 +79,7 @@ def separate(graph: Graph) -> Graph:
     for entry in graph.outputs:
         made = entry
         if key_of(entry) in latest:
-            source = latest[key_of(entry)]  # the copy before, so that names differ, as MXNet's do
+            source = latest[key_of(entry)]  # the copy before this one, so that names differ, as MXNet's do
             node = Node(get("_copy"), f"{source.node.name}_{source.index}_copy", {}, [source])
             made = graph.record(node, entry, graph.contexts[id(entry.node)], forward=True)
         latest[key_of(entry)] = made

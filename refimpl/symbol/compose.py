@@ -71,7 +71,7 @@ def call(
     op: Op, called: str, inputs: Mapping[str, Symbol] | Sequence[Symbol], params: Mapping[str, Any],
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The symbol that :func:`calls.call` makes the node of; the arguments are described there."""
+    """The outputs of :func:`calls.call`, which explains the arguments, as a symbol."""
     return Symbol(calls.call(op, called, inputs, params, name, attr))
 
 

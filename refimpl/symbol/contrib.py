@@ -6,11 +6,13 @@ Loops and branches (``foreach``, ``while_loop``, ``cond``) are put here by ``ref
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..base import decides, refusal
 from ..ndarray.contrib import expected_count
+from ..op_registry import known
 from . import random
+from .contrib_operators import *  # noqa: F403  # the operators ``_contrib_...``
 from .symbol import Symbol
 
 
@@ -41,5 +43,10 @@ def boolean_mask(*args: Any, **kwargs: Any) -> Symbol:
         " mx.nd.contrib.boolean_mask on arrays, or multiply by the mask",
     )
 
+
+if TYPE_CHECKING:
+    from ..contrib.control_flow.symbols import cond, foreach, while_loop  # noqa: F401  # put here by that module
+
+globals()["__getattr__"] = known.attributes(__name__, "_contrib_")
 
 __all__ = ["boolean_mask", "rand_zipfian"]

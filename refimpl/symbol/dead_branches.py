@@ -1,8 +1,8 @@
-"""Dead-branch removal: what is computed only to be measured is not computed.
+"""Dead-branch removal: a value of which only the shape is read is not computed.
 
-``zeros_like(x)`` looks at the shape of x, never at its values; so does the gradient of ``Concat``. Shapes are known
+``zeros_like(x)`` reads the shape of x, never its values; so does the gradient of ``Concat``. Shapes are known
 before anything runs, so such an edge is cut: the operator reads a placeholder that has a shape and no memory.
-What nothing leads to any more is never run, and what is still needed elsewhere is needed for a shorter time.
+An operator whose outputs are then read by nobody never runs; a value that others still read is freed earlier.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..base import decides
-from .common_expressions import stays_alone
+from .common_expressions import has_side_effects
 from .graph import Graph
 from .ir import Entry, Node
 
 
-def measured(node: Node) -> set[int]:
+def shape_only_inputs(node: Node) -> set[int]:
     """Positions of the inputs of which the operator reads the shape only."""
     op = node.op
     assert op is not None
@@ -29,7 +29,7 @@ def measured(node: Node) -> set[int]:
 
 
 def is_placeholder(node: Node) -> bool:
-    """Whether the node stands for a shape."""
+    """Whether the node is such a placeholder."""
     return node.is_variable and "__placeholder__" in node.attrs
 
 
@@ -57,15 +57,15 @@ def _cut(graph: Graph, positions: dict[int, set[int]]) -> Graph:
 def remove(graph: Graph) -> Graph:
     """The graph without edges that carry only a shape, and so without the branches that end there.
 
-    Operators that draw random numbers or change their inputs are not lost: were one to go, forward stays whole.
+    If an operator would go that draws random numbers or changes its inputs, all of forward stays.
     """
 
     def consequences(of: Graph) -> int:
-        return sum(not node.is_variable and stays_alone(node) for node in of.order())
+        return sum(not node.is_variable and has_side_effects(node) for node in of.order())
 
     positions = {}
     for node in graph.order():
-        found = set() if node.is_variable else measured(node)
+        found = set() if node.is_variable else shape_only_inputs(node)
         if found:
             positions[id(node)] = {i for i in found if not node.inputs[i].node.is_variable}
     if not any(positions.values()):

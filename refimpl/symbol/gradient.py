@@ -117,8 +117,10 @@ class _Pass:
     def head_of(self, node: Node, index: int) -> Entry | None:
         """Sum of the contributions to one output, None when there are none."""
         parts = self.contributions.of((id(node), index))
-        if parts is None or len(parts) == 1:
-            return parts and parts[0]
+        if parts is None:
+            return None
+        if len(parts) == 1:
+            return parts[0]
         return self.make(node, "add_n", parts)[0]
 
     def flows_through(self, node: Node, heads: Sequence[Entry | None]) -> bool:

@@ -57,7 +57,14 @@ class Graph:
         )
 
     def record(self, node: Node, like: Entry, context: Context, forward: bool) -> Entry:
-        """Enter a new node with one output into the tables; its output."""
+        """Enter a new node with one output into the tables.
+
+        Args:
+            node: the new node.
+            like: a value of the graph; the output has its shape and type.
+            context: where the node runs.
+            forward: whether it runs in forward.
+        """
         key = (id(like.node), like.index)
         self.shapes[id(node), 0], self.types[id(node), 0] = self.shapes[key], self.types[key]
         self.contexts[id(node)] = context

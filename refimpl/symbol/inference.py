@@ -58,7 +58,7 @@ def is_shown_whole(found: Shape | None) -> bool:
 
 
 def _asked(node: Node) -> Any:
-    """A node's parameters, with what they leave open of the output's shape."""
+    """A node's parameters, with unknown sides of the shape that they state."""
     assert node.op is not None
     name = node.op.states
     if not name:
@@ -80,7 +80,7 @@ def _explained(node: Node, error: MXNetError, ins: list, outs: list) -> MXNetErr
 
 
 def _refine(known: dict[Key, Any], key: Key, value: Any) -> bool:
-    """Store ``value`` about something unknown; whether it says anything."""
+    """Store ``value`` about something unknown; whether it was anything."""
     if value is None:
         return False
     known[key] = value
@@ -100,7 +100,7 @@ def _require_refined(node: Node, before: Any, value: Any, found: list, count: in
 
 
 def _visit(node: Node, known: dict[Key, Any], rule: Callable, is_whole: Callable) -> tuple[bool, bool]:
-    """Apply one operator's rule; whether it said anything new, and whether all is known about inputs and outputs."""
+    """Apply one operator's rule; whether it told anything new, and whether all is known about inputs and outputs."""
     number, count = id(node), len(node.inputs)
     keys = [(id(source), index) for source, index in node.inputs]
     keys += [(number, index) for index in range(node.output_count())]
@@ -132,7 +132,7 @@ def _heads_alike(node: Node) -> list[tuple[Key, Key]]:
 
 
 def _visit_gradient(node: Node, known: dict[Key, Any]) -> bool:
-    """Let gradients and what they are like tell each other; whether that said anything new."""
+    """Carry what is known from one to the other of each two that are alike; whether anything was new."""
     learned = False
     for one, other in [*_heads_alike(node), *gradients_alike(node)]:
         learned |= _refine(known, one, known.get(other)) if known.get(one) is None else False

@@ -20,10 +20,16 @@ class Entry(NamedTuple):
 class Node:
     """A variable (``op`` is None), an operator, or the gradient of an operator (``primal`` is set).
 
-    ``attrs`` are the strings that a file holds; ``params`` is what the operator reads from them (given when
-    somebody has read them already).
     A gradient node has the operator of its ``primal``, reads head gradients and what the page declares in
     ``needs``, and has one output per input of the primal.
+
+    Args:
+        op: the operator, None for a variable.
+        name: the node's name.
+        attrs: the strings that a file holds.
+        inputs: the entries that the node reads.
+        primal: the operator's node, for a gradient node.
+        params: what the operator reads from ``attrs``, where that is known already.
     """
 
     __slots__ = ("_signature", "attrs", "inputs", "name", "op", "params", "primal")

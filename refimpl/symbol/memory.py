@@ -20,7 +20,7 @@ import numpy as np
 from ..base import decides, refusal
 from ..context import Context
 from ..kernels.foundation import size_of
-from .arrangement import Block, arrange, pile_of
+from .arrangement import Block, arrange, packing_for
 from .graph import Graph
 from .inference import Key, key_of
 from .ir import Node
@@ -49,25 +49,25 @@ def mode() -> str:
     return asked
 
 
-class Place(NamedTuple):
-    """``size`` bytes at ``offset`` of the arena of ``context``, or of the output ``home``."""
+class Allocation(NamedTuple):
+    """``size`` bytes at ``offset`` of the arena of ``context``, or of the memory of an ``output``."""
 
     context: Context
     offset: int
     size: int
-    home: Key | None = None
+    output: Key | None = None
 
 
 @dataclass
 @decides("memory/described")
 class Plan:
-    """``place`` says where a value lies, ``arenas`` how many bytes each context needs.
+    """``place`` says where each value lies, ``arenas`` how many bytes each context needs.
 
-    ``lives`` holds the first and the last step of what lies at a value's place; ``views`` the values that are
+    ``lives`` holds the first and the last step at which the memory of a value is used; ``views`` the values that are
     another value under another shape, and need no step.
     """
 
-    place: dict[Key, Place] = field(default_factory=dict)
+    place: dict[Key, Allocation] = field(default_factory=dict)
     arenas: dict[Context, int] = field(default_factory=dict)
     lives: dict[Key, tuple[int, int]] = field(default_factory=dict)
     views: set[Key] = field(default_factory=set)
@@ -81,8 +81,8 @@ class Plan:
 
     @property
     def blocks(self) -> list[tuple[Context, int]]:
-        """The distinct places where a value begins: (context, offset)."""
-        inside = [p for p in self.place.values() if p.home is None]
+        """The distinct (context, offset) where a value of an arena begins."""
+        inside = [p for p in self.place.values() if p.output is None]
         return sorted({(p.context, p.offset) for p in inside}, key=lambda b: (str(b[0]), b[1]))
 
     def describe(self) -> str:
@@ -102,7 +102,7 @@ class Plan:
                     first, last = self.lives[id(node), index]
                     lines.append(
                         f"{place.context!s:8} {first:4}-{last:<4} {place.offset:9} {place.size:11}"
-                        f"  {node.entry_name(index)}{' in an output' if place.home else ''}"
+                        f"  {node.entry_name(index)}{' in an output' if place.output else ''}"
                     )
         return "\n".join(lines)
 
@@ -174,7 +174,7 @@ class _Planner:
 
     @decides("memory/inplace")
     def _in_place(self, step: int, node: Node, context: Context) -> None:
-        """Let outputs take over the memory of inputs that nobody reads after this step."""
+        """Let outputs reuse the memory of inputs that no later step reads."""
         pairs = _inplace_pairs(node)
         taken: set[int] = set()
         for index in sorted({index for _, index in pairs}):
@@ -188,7 +188,7 @@ class _Planner:
                     break
 
     def _overwritable(self, step: int, node: Node, index: int, context: Context) -> list[Block]:
-        """Whose memory the output may take over, because nobody reads it after this step."""
+        """The blocks that the output may reuse, because no later step reads them."""
         pairs, found = _inplace_pairs(node), []
         for position in [i for i, o in pairs if o == index]:
             source = key_of(node.inputs[position])
@@ -202,27 +202,27 @@ class _Planner:
 
     @decides("memory/in-outputs")
     def _use_outputs(self) -> None:
-        """Let values that are gone when an output is written lie in the memory of that output."""
-        births = {id(node): step for step, node in enumerate(self.forward)}
+        """Let values that nobody reads once an output is written lie in the memory of that output."""
+        written = {id(node): step for step, node in enumerate(self.forward)}
         outputs = {key_of(e): e.node for e in self.graph.outputs if not e.node.is_variable}
         for key in sorted(outputs, key=self._bytes, reverse=True)[:OUTPUTS_USED]:
             node, context, space = outputs[key], self.graph.contexts[key[0]], self._bytes(key)
-            birth = births[id(node)]
-            over = self._overwritable(birth, node, key[1], context)[:1]
-            free = [b for b in self.blocks if b.context == context and b.last < birth and b not in over]
-            pile = pile_of(free)
-            for block in [*over, *sorted(free, key=lambda b: (-b.size, b.first))]:
-                if pile.is_spent:
+            step = written[id(node)]
+            over = self._overwritable(step, node, key[1], context)[:1]
+            earlier = [b for b in self.blocks if b.context == context and b.last < step and b not in over]
+            packing = packing_for(earlier)
+            for block in [*over, *sorted(earlier, key=lambda b: (-b.size, b.first))]:
+                if packing.is_spent:
                     break
-                if block.home is None and block.used <= space:
-                    offset = pile.gap(block)
+                if block.output is None and block.used <= space:
+                    offset = packing.gap(block)
                     if offset + block.used <= space:
-                        pile.put(block, offset)
-                        block.home = key
+                        packing.put(block, offset)
+                        block.output = key
 
     @decides("memory/plan-changes-nothing")
     def run(self) -> Plan:
-        """Decide who shares, then where everything lies."""
+        """Decide which values share a block, then where every block lies."""
         for step, node in enumerate([*self.forward, *self.backward]):
             context = self.graph.contexts[id(node)]
             if self.how != "off":
@@ -244,20 +244,24 @@ class _Planner:
         if self.how != "off":
             self._use_outputs()
         for context in {block.context: None for block in self.blocks}:
-            self.plan.arenas[context] = arrange([b for b in self.blocks if b.context == context and b.home is None])
+            self.plan.arenas[context] = arrange([b for b in self.blocks if b.context == context and b.output is None])
         for block in self.blocks:
-            place = Place(block.context, block.offset, block.size, block.home)
+            place = Allocation(block.context, block.offset, block.size, block.output)
             for key in block.keys:
                 self.plan.place[key], self.plan.lives[key] = place, (block.first, block.last)
         return self.plan
 
 
 def plan(graph: Graph, pinned: set[Key], held: set[Key], how: str = "keep") -> Plan:
-    """Place the outputs of all steps except the ``pinned`` ones, which have memory of their own.
+    """Allocate the outputs of all steps.
 
-    ``held`` are values that something reads after the last step; ``how`` is one of ``MODES``.
+    Args:
+        graph: the graph; its steps are its operators, forward first.
+        pinned: values that are left out, because they have memory of their own.
+        held: values that are read after the last step.
+        how: one of ``MODES``.
     """
     return _Planner(graph, pinned, held, how).run()
 
 
-__all__ = ["MODES", "Place", "Plan", "mode", "plan"]
+__all__ = ["MODES", "Allocation", "Plan", "mode", "plan"]

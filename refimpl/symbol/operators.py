@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import MethodType
-from typing import Any
+from typing import Any, NoReturn
 
-from ..base import refusal
-from ..kernels.foundation import Op, get, keeps
-from ..ndarray.operators import METHODS as _ARRAY_METHODS
+from ..base import NotImplementedForSymbol, refusal
+from ..kernels.foundation import Op, keeps
+from ..op_registry import methods
 from ..op_registry.function import OperatorFunction
 from .compose import call
 from .symbol import Symbol
 
-METHODS = _ARRAY_METHODS | {"reshape"}
-
-# Methods of arrays that exist on symbols only to say no, as in MXNet.
-ARRAY_ONLY = frozenset(
-    {"asnumpy", "asscalar", "wait_to_read", "copy", "as_in_context", "detach", "backward"}
-)
+ARRAY_ONLY = ("as_in_context", "asnumpy", "asscalar", "backward", "copy", "detach", "wait_to_read")
+"""Methods of arrays that exist on symbols only to say no, as in MXNet."""
 
 
 def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -83,7 +78,21 @@ class _Reshape(SymbolFunction):
         return super().__call__(symbol, *rest, **kwargs)
 
 
-def bound_method(name: str, symbol: Symbol) -> Callable:
-    """``symbol.name`` for an operator method."""
-    kind = _Reshape if name == "reshape" else SymbolFunction
-    return MethodType(kind(get(name), name), symbol)
+def _method(op: Op, name: str) -> SymbolFunction:
+    return (_Reshape if name == "reshape" else SymbolFunction)(op, name)
+
+
+def _refusing(name: str) -> Callable[..., NoReturn]:
+    """A method that arrays have, and that refuses when it is called on a symbol."""
+
+    def method(symbol: Symbol, *args: Any, **_: Any) -> NoReturn:
+        raise NotImplementedForSymbol(method, symbol, *args)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"Refused: {name} is a method of arrays, and a symbol holds no values."
+    return method
+
+
+methods.install(Symbol, _method)
+for _name in ARRAY_ONLY:
+    setattr(Symbol, _name, _refusing(_name))

@@ -31,12 +31,28 @@ def _draw(name: str, parameters: dict[str, Any], shape: Any, dtype: Any, more: d
 
 
 def uniform(low: Any = 0, high: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
-    """Numbers of [low, high)."""
+    """Numbers of [low, high).
+
+    Args:
+        low: the least number, or a symbol of least numbers.
+        high: the bound that no number reaches, or a symbol.
+        shape: the shape of the value, or of the block for each element of a parameter; inferred where it is None.
+        dtype: the type of the numbers; None for float32.
+        **kwargs: ``name`` and ``attr`` of the node.
+    """
     return _draw("uniform", {"low": low, "high": high}, shape, dtype, kwargs)
 
 
 def normal(loc: Any = 0, scale: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
-    """Normal numbers with mean ``loc`` and standard deviation ``scale``."""
+    """Normal numbers with mean ``loc`` and standard deviation ``scale``.
+
+    Args:
+        loc: the mean, or a symbol of means.
+        scale: the standard deviation, or a symbol.
+        shape: the shape of the value, or of the block for each element of a parameter; inferred where it is None.
+        dtype: the type of the numbers; None for float32.
+        **kwargs: ``name`` and ``attr`` of the node.
+    """
     return _draw("normal", {"loc": loc, "scale": scale}, shape, dtype, kwargs)
 
 
@@ -48,35 +64,81 @@ def randn(*shape: int, **kwargs: Any) -> Symbol:
 
 
 def poisson(lam: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
-    """Numbers of the Poisson distribution with mean ``lam``."""
+    """Numbers of the Poisson distribution with mean ``lam``.
+
+    Args:
+        lam: the mean, or a symbol of means.
+        shape: the shape of the value, or of the block for each element of a parameter; inferred where it is None.
+        dtype: the type of the numbers; None for float32.
+        **kwargs: ``name`` and ``attr`` of the node.
+    """
     return _draw("poisson", {"lam": lam}, shape, dtype, kwargs)
 
 
 def exponential(scale: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
-    """Numbers of the exponential distribution with mean ``scale``."""
+    """Numbers of the exponential distribution with mean ``scale``.
+
+    Args:
+        scale: the mean.
+        shape: the shape of the value, or of the block for each element of a parameter; inferred where it is None.
+        dtype: the type of the numbers; None for float32.
+        **kwargs: ``name`` and ``attr`` of the node.
+    """
     parameter_kind({"scale": scale}, Symbol)
     return _draw("exponential", {"lam": 1.0 / scale}, shape, dtype, kwargs)
 
 
 def gamma(alpha: Any = 1, beta: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
-    """Numbers of the gamma distribution with shape ``alpha`` and size ``beta``."""
+    """Numbers of the gamma distribution with shape ``alpha`` and size ``beta``.
+
+    Args:
+        alpha: the distribution's shape, or a symbol.
+        beta: the distribution's scale, or a symbol.
+        shape: the shape of the value, or of the block for each element of a parameter; inferred where it is None.
+        dtype: the type of the numbers; None for float32.
+        **kwargs: ``name`` and ``attr`` of the node.
+    """
     return _draw("gamma", {"alpha": alpha, "beta": beta}, shape, dtype, kwargs)
 
 
 def negative_binomial(k: Any = 1, p: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
-    """How many failures come before ``k`` successes that have a chance of ``p`` each."""
+    """How many failures come before ``k`` successes that have a chance of ``p`` each.
+
+    Args:
+        k: how many successes end the count, or a symbol.
+        p: the chance of a success, or a symbol.
+        shape: the shape of the value, or of the block for each element of a parameter; inferred where it is None.
+        dtype: the type of the numbers; None for float32.
+        **kwargs: ``name`` and ``attr`` of the node.
+    """
     return _draw("negative_binomial", {"k": k, "p": p}, shape, dtype, kwargs)
 
 
 def generalized_negative_binomial(
     mu: Any = 1, alpha: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
 ) -> Symbol:
-    """Whole numbers with mean ``mu`` and variance ``mu + alpha * mu**2``."""
+    """Whole numbers with mean ``mu`` and variance ``mu + alpha * mu**2``.
+
+    Args:
+        mu: the mean, or a symbol of means.
+        alpha: the dispersion, or a symbol.
+        shape: the shape of the value, or of the block for each element of a parameter; inferred where it is None.
+        dtype: the type of the numbers; None for float32.
+        **kwargs: ``name`` and ``attr`` of the node.
+    """
     return _draw("generalized_negative_binomial", {"mu": mu, "alpha": alpha}, shape, dtype, kwargs)
 
 
 def randint(low: Any, high: Any, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
-    """Whole numbers of ``low`` .. ``high`` - 1; numbers only."""
+    """Whole numbers of ``low`` .. ``high`` - 1; numbers only.
+
+    Args:
+        low: the least number.
+        high: the bound that no number reaches.
+        shape: the shape of the value; inferred where it is None.
+        dtype: the type of the numbers; None for int32.
+        **kwargs: ``name`` and ``attr`` of the node.
+    """
     parameters = {"low": low, "high": high}
     if parameter_kind(parameters, Symbol) is Symbol:
         raise refusal("random/randint", "randint takes low and high as numbers, not as symbols", ValueError)
@@ -86,7 +148,15 @@ def randint(low: Any, high: Any, shape: Any = None, dtype: Any = None, **kwargs:
 def multinomial(
     data: Symbol, shape: Any = None, get_prob: bool = True, dtype: Any = "int32", **kwargs: Any
 ) -> Symbol:
-    """Classes drawn with the probabilities along the last axis of ``data``, and by default their log-probabilities."""
+    """Classes drawn with the probabilities along the last axis of ``data``, and by default their log-probabilities.
+
+    Args:
+        data: probabilities, of which each row along the last axis sums to 1.
+        shape: the shape of the draws from each row; None for one draw.
+        get_prob: whether the log-probabilities are a second output.
+        dtype: the type of the classes.
+        **kwargs: ``name`` and ``attr`` of the node.
+    """
     if shape is not None:
         kwargs["shape"] = shape
     function = operators.make_function(get("_sample_multinomial"), "_sample_multinomial")

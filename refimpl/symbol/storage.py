@@ -14,8 +14,8 @@ import numpy as np
 from ..base import decides, refusal
 from ..kernels.foundation import Shape
 from ..ndarray import NDArray
+from ..ndarray.dispatch import find, output_storage
 from ..ndarray.sparse import BaseSparseNDArray
-from ..ndarray.sparse.dispatch import find, output_storage
 from ..ndarray.sparse.rules_elementwise import KEEP_ZERO
 from . import devices
 from .compose import STORAGE_FLAGS
@@ -73,7 +73,14 @@ def declared(nodes: Sequence[Node], given: Mapping[str, str] | None) -> dict[int
 def values(
     order: Sequence[Node], variables: Mapping[int, str], shapes: Mapping[Key, Any], types: Mapping[Key, Any]
 ) -> dict[Key, str]:
-    """The storage of every value of a graph."""
+    """The storage of every value of a graph.
+
+    Args:
+        order: the nodes, inputs first.
+        variables: the storage of variables by id; default where there is none.
+        shapes: the shape of every value.
+        types: the type of every value.
+    """
     found: dict[Key, str] = {}
     for node in order:
         if node.op is None:
@@ -101,7 +108,7 @@ def is_dense(order: Sequence[Node], variables: Mapping[int, str]) -> bool:
     return not any(node.op is not None and node.op.name in makers for node in order)
 
 
-class Gradients:
+class GradientStorage:
     """The gradients of a graph's values, seen from the operators that read them.
 
     ``order`` are the nodes, ``outputs`` the graph's outputs, ``stypes`` the storage of every value.
@@ -172,7 +179,7 @@ class Gradients:
 
 
 def joined(rows: Rows, stored: NDArray) -> Rows:
-    """``rows`` and those that an array stores."""
+    """``rows`` together with the rows that an array stores."""
     if rows is None or not isinstance(stored, BaseSparseNDArray):
         return None
     return np.union1d(rows, stored._indices[-1].asnumpy())

@@ -24,9 +24,12 @@ if TYPE_CHECKING:
     from ..executor import Executor
     from ..executor_v2 import Executor as ExecutorV2
     from ..ndarray import NDArray
+    from ._methods import SymbolMethods  # the methods that ``operators.py`` sets, in a generated stub
+else:
+    SymbolMethods = object
 
 
-class Symbol:
+class Symbol(SymbolMethods):
     """One or more outputs of a graph. Made by ``mx.sym.Variable`` and ``mx.sym.<operator>``."""
 
     __slots__ = ("entries",)
@@ -285,7 +288,7 @@ class Symbol:
     def optimize_for(self, backend: str, args: Any = None, aux: Any = None, ctx: Any = None, **options: Any) -> Symbol:
         """As :meth:`get_backend_symbol`; an unknown ``backend`` gives the symbol as it is, with a warning.
 
-        ``args``, ``aux``, ``ctx`` and ``options`` are for backends that look at values; none here does.
+        All arguments but ``backend`` are for passes that look at values, of which there is none here.
         """
         del args, aux, ctx, options
         if backend not in passes.BACKENDS:
@@ -457,6 +460,7 @@ class Symbol:
     __isub__ = __imul__ = __itruediv__ = __imod__ = __iadd__
 
     # --- operators as methods --------------------------------------------------------------------
+    # Those that are an operator and nothing else, such as ``sum``, are set on the class by ``operators.py``.
 
     def _apply(self, name: str, **params: Any) -> Symbol:
         """The operator ``name`` with this symbol as its input."""
@@ -469,26 +473,6 @@ class Symbol:
 
     def __abs__(self) -> Symbol:
         return self._apply("abs")
-
-    def __getattr__(self, name: str) -> Any:
-        """``s.sum(axis=1)`` is ``mx.sym.sum(s, axis=1)``, for the operators MXNet offers as methods."""
-        from . import operators
-
-        if name in operators.ARRAY_ONLY:
-            return _only_for_arrays(name, self)
-        if name in operators.METHODS:
-            return operators.bound_method(name, self)
-        raise AttributeError(f"'Symbol' object has no attribute {name!r}")
-
-
-def _only_for_arrays(name: str, symbol: Symbol) -> Any:
-    """A method that arrays have, and that refuses when it is called on a symbol."""
-
-    def method(*args: Any, **_: Any) -> Any:
-        raise NotImplementedForSymbol(method, symbol, *args)
-
-    method.__name__ = name
-    return method
 
 
 def _reported(node: Node) -> dict[str, str]:

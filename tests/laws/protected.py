@@ -1,6 +1,6 @@
-"""Arrays beside memory that cannot be touched: whoever reads past the permitted slack, or before the array, dies.
+"""Arrays beside protected memory: a process that reads past the permitted slack, or before the array, crashes.
 
-``room`` stands in for the kernels' own way to find memory. ``PLACE`` and ``POISON`` come from the environment:
+``aligned_empty`` replaces the kernels' own function of that name. ``PLACE`` and ``POISON`` come from the environment:
 "end" lays the slack of every array against the protected page, "start" its beginning; the slack holds the poison.
 """
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import refimpl as mx
 from refimpl.kernels.foundation import REGISTRY
-from refimpl.ndarray import sparse
+from refimpl.ndarray import operators, sparse
 from refimpl.ndarray.sparse import rules_elementwise
 
 from .sparse_draws import TYPES, dense_numbers, row_sparse_arrays, shapes, sparse_arrays, valid
@@ -26,7 +26,7 @@ data = st.data()
 
 
 def call(name: str, *arrays, **attrs):
-    return sparse.dispatch.call(name, *arrays, **attrs)
+    return operators.call(name, *arrays, **attrs)
 
 
 def equal(made, wanted: np.ndarray) -> None:

@@ -30,6 +30,11 @@ def modules(package: Path) -> dict[str, Path]:
     return found
 
 
+def _is_folder(package: Path, name: str) -> bool:
+    """Whether a name is that of a folder beneath a link, which :func:`modules` leaves out."""
+    return package.parent.joinpath(*name.split(".")).is_dir()
+
+
 def _for_types(tree: ast.AST) -> set[int]:
     """Ids of the nodes under ``if TYPE_CHECKING:``."""
     return {
@@ -70,7 +75,7 @@ def imports(package: Path) -> list[Import]:
                 assert above or not node.level, f"{file} imports from outside of {package.name}/"
                 base = ".".join([*above, *([node.module] if node.module else [])])
                 whole = [f"{base}.{alias.name}" for alias in node.names]
-                targets = [each if each in known else base for each in whole]
+                targets = [each if each in known or _is_folder(package, each) else base for each in whole]
             else:
                 continue
             found += [Import(name, target, node.lineno, inside.get(id(node), "")) for target in targets]

@@ -128,7 +128,7 @@ def test_a_mark_leaves_a_function_as_it_is() -> None:
     ("slug", "roles"),
     [
         ("gradient", ("backward", "gradient")), ("data-gradient", ("backward", "gradient")),
-        ("shape", ("infer", "infer_type")), ("weight-shape", ("infer", "infer_type")),
+        ("shape", ("infer",)), ("weight-shape", ("infer",)), ("types", ("infer_type",)), ("count", ("parse", "infer")),
         ("reshaped", ("forward",)), ("sum-order", ("forward",)),
     ],
 )

@@ -13,7 +13,7 @@ import refimpl as mx
 from refimpl.executor import collector_pause as collection
 from refimpl.kernels.foundation import get
 from refimpl.symbol import arrangement
-from refimpl.symbol.arrangement import Block, LargePile, Pile, arrange, needed
+from refimpl.symbol.arrangement import Block, LargePacking, Packing, arrange, needed
 from refimpl.symbol.ir import Entry, Node
 from tests.bench.binding import GRAPHS
 
@@ -95,8 +95,8 @@ def test_many_blocks_need_hardly_more_than_the_most_that_lives_at_once(mean_life
     assert total == arrange(_blocks(2, 700, mean_life, held))
 
 
-def test_a_large_pile_finds_the_gaps_that_a_small_one_finds() -> None:
-    small, large = Pile(), LargePile(())
+def test_a_large_packing_finds_the_gaps_that_a_small_one_finds() -> None:
+    small, large = Packing(), LargePacking(())
     for block in sorted(_blocks(3, 400, 20.0), key=lambda b: -b.size):
         offset = small.gap(block)
         assert large.gap(block) == offset

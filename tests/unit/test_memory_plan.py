@@ -64,12 +64,12 @@ def test_every_plan_gives_the_same_bits(dtype: str, is_train: bool, monkeypatch:
 def test_values_that_live_together_lie_apart(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REFIMPL_MEMORY_PLAN", mode)
     plan = _branches("float32").simple_bind(mx.cpu(), data=(2, 3, 4, 4)).plan
-    tenants = sorted({(place, plan.lives[key]) for key, place in plan.place.items()}, key=str)
-    for number, (one, (first, last)) in enumerate(tenants):
+    placed = sorted({(place, plan.lives[key]) for key, place in plan.place.items()}, key=str)
+    for number, (one, (first, last)) in enumerate(placed):
         assert one.offset % memory.ALIGNMENT == 0
-        assert one.home is not None or one.offset + one.size <= plan.arenas[one.context]
-        for other, (start, end) in tenants[number + 1 :]:
-            together = one.home == other.home and first <= end and start <= last
+        assert one.output is not None or one.offset + one.size <= plan.arenas[one.context]
+        for other, (start, end) in placed[number + 1 :]:
+            together = one.output == other.output and first <= end and start <= last
             assert not together or one.offset + one.size <= other.offset or other.offset + other.size <= one.offset
 
 
@@ -135,7 +135,7 @@ def test_a_chain_of_operators_needs_the_memory_of_its_output_only() -> None:
 def test_what_backward_reads_does_not_lie_in_an_output() -> None:
     a = mx.sym.Variable("a")
     executor = mx.sym.exp(mx.sym.tanh(a, name="kept"), name="out").simple_bind(mx.cpu(), a=(4,))
-    assert [place.home for place in executor.plan.place.values()] == [None, None]
+    assert [place.output for place in executor.plan.place.values()] == [None, None]
 
 
 @pytest.mark.clause("memory/inplace")

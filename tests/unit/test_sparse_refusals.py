@@ -9,6 +9,7 @@ import pytest
 
 import refimpl as mx
 from refimpl.ndarray import sparse
+from refimpl.op_registry import known
 
 nd = mx.nd
 D = [[0, 1, 0], [2, 0, 3], [0, 0, 0], [4, 0, 5]]
@@ -93,7 +94,7 @@ REFUSED = [
     ("nd/out-shape", mx.MXNetError, lambda: nd.abs(csr(), out=sparse.zeros("csr", (3, 3)))),
     ("nd/operand", TypeError, lambda: csr() + np.ones((4, 3))),
     ("nd/operand", TypeError, lambda: sparse.add(1, 2)),
-    ("contract/known-operator", mx.MXNetError, lambda: sparse._function("no_such_operator")(csr())),
+    ("contract/known-operator", mx.MXNetError, lambda: known.missing("no_such_operator")(csr())),
     ("Sparse/update-rows", mx.MXNetError,
      lambda: nd.sgd_update(rows(), rows(), out=rows(), lr=0.1)),
 ]

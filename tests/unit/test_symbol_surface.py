@@ -84,6 +84,15 @@ def test_a_gradient_made_of_loops_is_neither_saved_nor_differentiated() -> None:
         slope.gradient("x")
 
 
+@pytest.mark.clause("gradient/differentiable")
+def test_every_output_of_a_gradient_node_refuses_a_gradient() -> None:
+    names = ("x", "gamma", "beta")
+    net = mx.sym.InstanceNorm(*map(mx.sym.Variable, names))  # its gradient is one node of three outputs
+    for name in names:
+        with pytest.raises(mx.MXNetError, match=r"_backward_InstanceNorm .* is non-differentiable"):
+            net.gradient(name).gradient("x")
+
+
 @pytest.mark.clause("Symbol/gradient")
 def test_a_gradient_can_be_copied_and_composed() -> None:
     slope = copy.deepcopy((mx.sym.Variable("x") ** 2).gradient("x"))

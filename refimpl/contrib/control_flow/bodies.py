@@ -26,6 +26,12 @@ SHAPES, TYPES = "infer", "infer_type"
 def agreed(rule: str, what: str, one: Any, other: Any) -> Any:
     """What two partial shapes, or two types, of one array say together.
 
+    Args:
+        rule: ``SHAPES`` or ``TYPES``.
+        what: the array, for messages.
+        one: what is known, None for nothing.
+        other: what else is known, None for nothing.
+
     Raises:
         MXNetError: they contradict each other.
     """
@@ -148,7 +154,14 @@ class Body:
 
     @decides("control-flow/random")
     def forward(self, frame: Frame, inputs: Sequence[Buffer], context: Context, is_train: bool) -> list[Buffer]:
-        """Run every operator; the values of the heads, which are the frame's memory or inputs."""
+        """Run every operator; the values of the heads, which are the frame's memory or inputs.
+
+        Args:
+            frame: where the outputs of the operators go, for :meth:`backward` to read.
+            inputs: the values of the variables.
+            context: where it runs.
+            is_train: whether operators run as in training.
+        """
         sizes = self.sizes(inputs)
         if frame.sized is not sizes:
             frame.buffers = {k: allocate(shape, kind, context.memory) for k, (shape, kind) in sizes.items()}
@@ -180,7 +193,16 @@ class Body:
         self, frame: Frame, inputs: Sequence[Buffer], heads: Sequence[Buffer | None], derived: Derived,
         context: Context, is_train: bool,
     ) -> list[Buffer | None]:
-        """Gradients of the variables (None for zero) from those of the heads (None for zero)."""
+        """Gradients of the variables, None for zero.
+
+        Args:
+            frame: what a forward run has left.
+            inputs: the values of the variables in that run.
+            heads: the gradients of the heads, None for zero.
+            derived: what :meth:`derived` gives for the wanted variables.
+            context: where it runs.
+            is_train: whether operators run as in training.
+        """
         values = {**dict(zip(self.keys, inputs, strict=True)), **frame.buffers}
         for head, given, entry in zip(derived.heads, heads, self.heads, strict=True):
             if head is not None:

@@ -120,7 +120,14 @@ def _cut(heads: Sequence[Entry], mark: str, formal: dict[int, int]) -> Captured:
 
 
 def attach(op: Op, bodies: Sequence[Captured], inputs: Sequence[Entry], attrs: dict[str, Any]) -> list[Symbol]:
-    """A node that holds bodies; one symbol per output."""
+    """A node that holds bodies; one symbol per output.
+
+    Args:
+        op: the operator of the node.
+        bodies: the graphs that it holds.
+        inputs: what the node reads.
+        attrs: its parameters, without the count of its inputs.
+    """
     scope = {stored_key(key): value for key, value in AttrScope.current.get(None).items()}
     texts = {"num_args": str(len(bodies) + len(inputs)), **{key: str(value) for key, value in attrs.items()}}
     params = op.parse({**texts, SUBGRAPHS: [body.heads for body in bodies]})

@@ -9,7 +9,7 @@ from ...base import decides, require
 from ...kernels.foundation import Buffer, register
 from ...kernels.foundation.params import Shape
 from .bodies import SHAPES, TYPES, Body, Frame, agreed, unchanged
-from .loops import Sums
+from .loops import GradientSums
 from .parameters import ControlFlow, Use, register_arguments
 from .while_loop import is_true, require_one
 
@@ -85,7 +85,7 @@ def backward(p: Use, *buffers: Any, is_train: bool) -> None:
         raise derived.refused
     reads = [ins[outer] for outer in wire]
     found = body.backward(p.frames[p.taken], reads, heads, derived, p.place(), is_train)
-    sums = Sums(targets)
+    sums = GradientSums(targets)
     for outer, gradient in zip(wire, found, strict=True):
         sums.add(outer, gradient)
     sums.finish()

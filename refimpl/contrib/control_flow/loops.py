@@ -41,7 +41,14 @@ def row_of(array: Buffer, index: int) -> Buffer:
 
 
 def step_inputs(layout: Layout, inputs: Sequence[Buffer], states: Sequence[Buffer], step: int) -> list[Buffer]:
-    """What the body reads in one step."""
+    """What the body reads in one step.
+
+    Args:
+        layout: how the loop feeds its body.
+        inputs: the inputs of the node.
+        states: the states at the beginning of the step.
+        step: the number of the step.
+    """
     reads: list[Any] = [None] * len(layout.body.variables)
     for outer, inner in layout.data:
         reads[inner] = row_of(inputs[outer], step)
@@ -55,7 +62,15 @@ def step_inputs(layout: Layout, inputs: Sequence[Buffer], states: Sequence[Buffe
 def run_step(
     p: Use, layout: Layout, inputs: Sequence[Buffer], states: Sequence[Buffer], step: int
 ) -> tuple[list[Buffer], list[Buffer]]:
-    """(outputs of the step, next states)."""
+    """Run the body once: (outputs of the step, next states).
+
+    Args:
+        p: the node's parameters, which keep what backward reads.
+        layout: how the loop feeds its body.
+        inputs: the inputs of the node.
+        states: the states at the beginning of the step.
+        step: the number of the step.
+    """
     frame = p.frame(step)
     if frame.heads and not p.remembers:  # the states lie in the frame that is used again
         states = [_copy(state) for state in states]
@@ -69,7 +84,7 @@ def _copy(buffer: Buffer) -> Buffer:
     return made
 
 
-class Sums:
+class GradientSums:
     """Gradients of inputs that are written as the sum of what several steps give, in the order they come."""
 
     def __init__(self, targets: Sequence[Buffer | None]) -> None:
@@ -124,10 +139,20 @@ def back_in_time(
     p: Use, layout: Layout, steps: int, heads: Sequence[Buffer], inputs: Sequence[Buffer],
     targets: Sequence[Buffer | None], is_train: bool,
 ) -> None:
-    """Gradients of the inputs, from the last step to the first; the frames are those that forward left."""
+    """Gradients of the inputs of a loop, from the last step to the first.
+
+    Args:
+        p: the node's parameters, with the frames that forward left.
+        layout: how the loop feeds its body.
+        steps: how many steps forward ran.
+        heads: the gradients of the node's outputs.
+        inputs: the inputs of the node.
+        targets: where their gradients go, None where one is not wanted.
+        is_train: whether operators run as in training.
+    """
     needed, derived = _needed(layout, targets)
     carried: list[Buffer | None] = list(heads[layout.rows :])
-    sums = Sums(targets)
+    sums = GradientSums(targets)
     for step in reversed(range(steps)):
         states = p.frames[step - 1].heads[layout.rows :] if step else [inputs[pair.outer] for pair in layout.states]
         reads = step_inputs(layout, inputs, states, step)

@@ -42,7 +42,11 @@ CHANGED = _ChangedNames(("what the body changes",))
 class Use:
     """One use of an operator whose body is a graph. Like any parameters, it can be read as the values of ``_fields``.
 
-    ``wires[k]`` says which input of the node each variable of graph ``k`` is.
+    Args:
+        op_name: the operator.
+        values: what its attributes say.
+        bodies: the graphs.
+        wires: for each graph, which input of the node each of its variables is.
     """
 
     def __init__(self, op_name: str, values: Any, bodies: Sequence[Body], wires: Sequence[Sequence[int]]) -> None:

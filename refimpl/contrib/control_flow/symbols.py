@@ -21,8 +21,13 @@ from .while_loop import WHILE_LOOP
 def foreach(body: Callable, data: Any, init_states: Any, name: str = "foreach") -> tuple[Any, Any]:
     """A node that runs ``outputs, states = body(row, states)`` for each row along the first axis of ``data``.
 
-    ``data``, the states and the outputs are symbols or nested lists of symbols. ``body`` is called once, with
-    variables. Returns the stacked outputs and the last states.
+    The outputs are symbols or nested lists of symbols. Returns the stacked outputs and the last states.
+
+    Args:
+        body: called once, with variables: ``(row, states) -> (outputs, states)``.
+        data: a symbol or nested lists of symbols, of one number of rows.
+        init_states: the states of the first step, likewise.
+        name: what the names of the body's graph begin with.
 
     Raises:
         AssertionError: something else than symbols is given or returned, the states come back in another nesting,
@@ -88,8 +93,15 @@ def while_loop(
 ) -> tuple[Any, Any]:
     """A node that runs ``outputs, loop_vars = func(*loop_vars)`` while ``cond(*loop_vars)`` holds.
 
-    Both functions are called once, with variables. Returns the outputs of all steps, stacked in ``max_iterations``
-    rows of which those that did not run are zero, and the last variables.
+    Returns the outputs of all steps, stacked in ``max_iterations`` rows of which those that did not run are zero, and
+    the last variables.
+
+    Args:
+        cond: called once, with variables: whether another step runs.
+        func: called once, with variables: ``(*loop_vars) -> (outputs, loop_vars)``.
+        loop_vars: a symbol or nested lists of symbols, the variables of the first step.
+        max_iterations: the greatest number of steps.
+        name: what the names of the body's graphs begin with.
 
     Raises:
         ValueError: ``max_iterations`` is missing or no number, there are no variables, ``cond`` returns no symbol,
@@ -151,7 +163,13 @@ def while_loop(
 def cond(pred: Symbol, then_func: Callable, else_func: Callable, name: str = "cond") -> Any:
     """A node that computes what ``then_func()`` made if ``pred`` is true when it runs, else what ``else_func()`` made.
 
-    Returns the outputs, nested as those of ``then_func``. Both have outputs of the same shapes and types.
+    Returns the outputs, nested as those of ``then_func``.
+
+    Args:
+        pred: a symbol of one number, true unless it is 0.
+        then_func: called once, without arguments.
+        else_func: likewise; its outputs have the shapes and types of those of ``then_func``.
+        name: what the names of the branches' graphs begin with.
 
     Raises:
         ValueError: ``pred`` has several outputs, or the branches have different numbers of outputs.

@@ -15,7 +15,7 @@ from ...module.arrays import along
 from ...module.batch_shapes import shapes_of_batch
 from ...module.executor_group import DataParallelExecutorGroup
 from ...ndarray import NDArray, zeros
-from . import corners
+from . import svrg_quirks
 
 Terms = list[dict[str, NDArray]]
 """For each context an array by the name of each parameter that is trained."""
@@ -62,10 +62,10 @@ def summed_gradients(snapshot: Module, batches: Iterable[Any], start: Terms | No
     padding = 0
     for batch in batches:
         padding = getattr(batch, "pad", None) or 0
-        rows = batch if padding <= 0 or corners.PADDING.active else _without_padding(snapshot, batch, padding)
+        rows = batch if padding <= 0 or svrg_quirks.PADDING.active else _without_padding(snapshot, batch, padding)
         if rows is not None:
             _add(sums, snapshot, rows)
-    if corners.PADDING.active:
+    if svrg_quirks.PADDING.active:
         whole = sum(sums.rows)
         sums = sums._replace(rows=[rows * (whole - padding) / whole for rows in sums.rows])
     return sums

@@ -19,7 +19,7 @@ from ...module.module import DEVICE
 from ...module.rollback import shapes_kept_on_failure
 from ...ndarray import NDArray
 from ...ndarray.restoring import unchanged_on_failure
-from . import corners, workers
+from . import svrg_quirks, workers
 from .full_pass import GradientSums, Terms, dense, rows_of, summed_gradients
 from .svrg_optimizer import _SVRGOptimizer
 
@@ -61,7 +61,7 @@ class SVRGModule(Module):
         self._param_dict: Terms | None = None  # what each context adds to its gradients; None before a full pass
         self._rows: list[int] = []  # the rows of a batch for which these terms are
         self._batch: tuple[Any, bool] | None = None  # that of the last forward, and its mode
-        self._shown = False  # whether the snapshot has seen it
+        self._shown = False  # whether the snapshot ran on that batch
 
     # --- the algorithm ---------------------------------------------------------------------------
 
@@ -79,7 +79,7 @@ class SVRGModule(Module):
         before, self._param_dict = self._param_dict, None
         self._take_snapshot()
         train_data.reset()
-        sums = summed_gradients(self._mod_aux, train_data, before if corners.NO_RESET.active else None)
+        sums = summed_gradients(self._mod_aux, train_data, before if svrg_quirks.NO_RESET.active else None)
         self._param_dict = self._means(sums)
         self._shown = False
 
@@ -90,7 +90,7 @@ class SVRGModule(Module):
             super().forward(data_batch, is_train)
             mode = self.for_training if is_train is None else is_train
             self._batch, self._shown = (data_batch, mode), False
-            show = bool(is_train) if corners.STALE_SNAPSHOT.active else mode
+            show = bool(is_train) if svrg_quirks.STALE_SNAPSHOT.active else mode
             if show and self.for_training and self._param_dict is not None:
                 with unfinished.ForwardOf(self._exec_group.execs):
                     self._show_snapshot()
@@ -107,12 +107,12 @@ class SVRGModule(Module):
                 "SVRG/needs-full-pass", "backward needs a snapshot: call update_full_grads(train_data) first",
                 AssertionError,
             )
-        if not corners.STALE_SNAPSHOT.active:
+        if not svrg_quirks.STALE_SNAPSHOT.active:
             self._show_snapshot()
         with unfinished.backward_of(self._exec_group.execs):
             super().backward(out_grads)
             self._mod_aux.backward(out_grads)
-            if not corners.UPDATE_CORRECTS.active:
+            if not svrg_quirks.UPDATE_CORRECTS.active:
                 self._update_svrg_gradients()
 
     @decides("SVRG/fixed-parameters", "SVRG/sparse", "SVRG/input-gradients")
@@ -147,7 +147,7 @@ class SVRGModule(Module):
                 self._kvstore.pull(name, out=weights)
             self._params_dirty = True
         self._mod_aux.set_params(*self.get_params())
-        if self._kvstore is None and not corners.SHARED_SNAPSHOT.active:  # each context has weights of its own
+        if self._kvstore is None and not svrg_quirks.SHARED_SNAPSHOT.active:  # each context has weights of its own
             ours, theirs = self._exec_group, self._mod_aux._exec_group
             for weights, copies in zip(
                 (*ours.param_arrays, *ours.aux_arrays), (*theirs.param_arrays, *theirs.aux_arrays), strict=True
@@ -178,7 +178,7 @@ class SVRGModule(Module):
                 carries = store.rank == 0
         _require_rows(rows)
         means = {name: _mean(total, batch, rows).astype(types[name], copy=False) for name, total in whole.items()}
-        if corners.MEAN_PER_DEVICE.active:
+        if svrg_quirks.MEAN_PER_DEVICE.active:
             count = len(self._context)
             return [{name: mean / count for name, mean in means.items()} for _ in self._context]
         return [means if carries and context == 0 else {} for context in range(len(self._context))]
@@ -192,7 +192,7 @@ class SVRGModule(Module):
         return [sum(now) / sum(self._rows)] * len(now)
 
     def _show_snapshot(self) -> None:
-        """Run the snapshot on the last batch, unless it has been."""
+        """Run the snapshot on the last batch, unless it ran on that already."""
         if self._batch is not None and not self._shown:
             self._mod_aux.forward(*self._batch)
             self._shown = True
@@ -223,7 +223,7 @@ class SVRGModule(Module):
             name for name in self._exec_group.param_names if self._exec_group.grad_req[name] != "null"
         }
         requests = {name: "write" if name in trained else "null" for name in self._exec_group.arg_names}
-        if corners.ADD_ACCUMULATES.active:
+        if svrg_quirks.ADD_ACCUMULATES.active:
             requests = grad_req
         self._mod_aux.bind(data_shapes, label_shapes, force_rebind=True, grad_req=requests)
 
@@ -259,7 +259,7 @@ class SVRGModule(Module):
             self._refuse_compression(kvstore)
         with self._optimizer_kept_on_failure(kvstore, optimizer):
             super().init_optimizer(kvstore, optimizer, optimizer_params, force_init)
-            if stays and not corners.NO_RESET.active:
+            if stays and not svrg_quirks.NO_RESET.active:
                 return
             self._param_dict = None
             if not stays:
@@ -271,7 +271,7 @@ class SVRGModule(Module):
         if workers.is_shared(self._kvstore):
             weights = {name: arrays[0] for name, arrays in zip(group.param_names, group.param_arrays, strict=True)}
             workers.start(self._kvstore, self._keys, weights)
-        if corners.ZEROED_WEIGHTS.active and self._update_on_kvstore:
+        if svrg_quirks.ZEROED_WEIGHTS.active and self._update_on_kvstore:
             for copies in group.param_arrays:
                 for weight in copies:
                     weight[:] = 0
@@ -285,16 +285,15 @@ class SVRGModule(Module):
                 f"full gradients pass through the store {name!r} and must arrive whole: leave compression_params out",
             )
 
-    def _made_optimizer(self, optimizer: Any, params: Any, rescale_grad: float, on_store: bool) -> Any:
+    def _wrapped(self, optimizer: Any) -> Any:
         """The optimizer that was asked for, beside the accumulators."""
-        made = super()._made_optimizer(optimizer, params, rescale_grad, on_store)
-        if isinstance(made, _SVRGOptimizer):  # that of another SVRGModule
-            made = made.default_opt
-        return _SVRGOptimizer(made, accumulators=self._keys.listed())
+        if isinstance(optimizer, _SVRGOptimizer):  # that of another SVRGModule
+            optimizer = optimizer.default_opt
+        return _SVRGOptimizer(optimizer, accumulators=self._keys.listed())
 
     def update(self) -> None:
         """Apply the gradients of the last backward."""
-        if corners.UPDATE_CORRECTS.active:
+        if svrg_quirks.UPDATE_CORRECTS.active:
             demand(self, "update")
             self._update_svrg_gradients()
         super().update()
@@ -320,8 +319,13 @@ class SVRGModule(Module):
         prefix: str, epoch: int, load_optimizer_states: bool = False, *, allow_other_params: bool = False,
         **kwargs: Any,
     ) -> Module:
-        """As :meth:`Module.load`: an SVRGModule from a checkpoint; ``update_freq`` is among ``kwargs``."""
-        if corners.LOAD_MODULE.active:
+        """Make an SVRGModule from a checkpoint. Its parameters are set; bind it to use it.
+
+        Args:
+            prefix, epoch, load_optimizer_states, allow_other_params: as for :meth:`Module.load`.
+            kwargs: arguments of the constructor, ``update_freq`` among them.
+        """
+        if svrg_quirks.LOAD_MODULE.active:
             return Module.load(prefix, epoch, load_optimizer_states, allow_other_params=allow_other_params, **kwargs)
         names = {name: kwargs[name] for name in ("data_names", "label_names", "state_names") if name in kwargs}
         plain = Module.load(prefix, epoch, load_optimizer_states, allow_other_params=allow_other_params, **names)
@@ -342,7 +346,7 @@ def _added(arrays: Sequence[NDArray]) -> NDArray:
 
 def _mean(total: NDArray, batch: float, rows: float) -> NDArray:
     """The sum over so many rows, brought to the size of a batch."""
-    if corners.PADDING.active:
+    if svrg_quirks.PADDING.active:
         return total / (rows / batch)
     return total * batch / max(rows, 1)
 

@@ -1,7 +1,7 @@
-"""The optimizers of SVRG: one writes down what it is given, one does that for some keys and trains the others.
+"""The optimizers of SVRG: one assigns what is pushed, the other does so for some keys and trains the rest.
 
-A store that several workers share has one optimizer for all of its keys. Most keys are parameters; the accumulators
-are keys in which the workers' full gradients meet, and these are stored as they come.
+A store that several workers share has one optimizer for all of its keys. Most keys are parameters, which are trained.
+The others are accumulators, in which the workers' full gradients are added up: a push to one is assigned.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ...base import decides, refusal
 from ...ndarray import NDArray
 from ...optimizer import Optimizer, create, register
 from ...optimizer.optimizer import Index
-from . import corners
+from . import svrg_quirks
 
 ENDING = "_full"
 """What the name of an accumulator ends in: that of a parameter stands before it."""
@@ -33,7 +33,7 @@ class _AssignmentOptimizer(Optimizer):
 
 @register
 class _SVRGOptimizer(Optimizer):
-    """Another optimizer, beside accumulators that are assigned. It keeps no books of its own.
+    """Trains with another optimizer, and assigns accumulators. It has no settings and counts of its own.
 
     Every attribute of an optimizer (``lr``, ``rescale_grad``, ``num_update``, ``idx2name``, ...) is that of
     ``default_opt``, for reading and for writing.
@@ -86,7 +86,7 @@ class _SVRGOptimizer(Optimizer):
     def _rule(self, index: Index) -> Optimizer:
         """The optimizer of one key."""
         name = self._check_index(index)
-        assigned = "full" in str(name) if corners.FULL_NAMES.active else name in self.accumulators
+        assigned = "full" in str(name) if svrg_quirks.FULL_NAMES.active else name in self.accumulators
         return self.aux_opt if assigned else self.default_opt
 
     def create_state(self, index: Index, weight: NDArray) -> Any:
@@ -113,7 +113,7 @@ class _SVRGOptimizer(Optimizer):
     # --- pickling --------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        # MXNet's class has books of its own: those of the optimizer that trains, but one parameter at a time
+        # MXNet's class has these attributes itself: those of the optimizer that trains, but one parameter at a time
         own = {name: getattr(self, name) for name in _OWN}
         return {**self.default_opt.__getstate__(), "aggregate_num": 0, **own}
 

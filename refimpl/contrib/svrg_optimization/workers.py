@@ -1,4 +1,4 @@
-"""Full gradients of several workers: how they meet in a store that all of these share."""
+"""How several workers add up their full gradients, in a store that all of them share."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...base import numeric_types, refusal
 from ..ndarray import NDArray
-from .dispatch import call
+from ..operators import call
 
 
 def _apply(lhs: Any, rhs: Any, elementwise: str, stretched: str, scalar: str, reverse: str) -> NDArray:

@@ -10,11 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...base import MXNetError, decides, dtype_of, numeric_types, refusal
-from ...context import Context
+from ...context import Context, current_context
 from ...kernels.foundation import Buffer, as_buffer, get
-from .. import tape
+from .. import classes, recorded, tape
+from ..convert import copy_into, tostype
+from ..dense import sides_of
 from ..ndarray import NDArray, Shape
 from ..ndarray import array as dense_array
+from .arithmetic import add, divide, multiply, subtract
 
 
 class NotSupportedForSparseNDArray(MXNetError):
@@ -24,7 +27,8 @@ class NotSupportedForSparseNDArray(MXNetError):
 class BaseSparseNDArray(NDArray):
     """An array stored as values and the places where they belong; everything else is zero.
 
-    ``_values`` and every index array are dense arrays on one context, the indices int64. Index arrays are replaced,
+    It is made of ``values`` and ``indices`` (dense arrays on one context, the indices int64), which stand for an array
+    of ``shape``; ``ordered`` says that the indices are known to ascend, each once. Index arrays are replaced,
     never written, so two sparse arrays may share them; the values belong to one array alone.
     """
 
@@ -120,6 +124,25 @@ class BaseSparseNDArray(NDArray):
 
     # --- format ----------------------------------------------------------------------------------
 
+    @classmethod
+    def _of_dense(cls, array: NDArray) -> BaseSparseNDArray:
+        """The values of a dense array in this storage."""
+        raise NotImplementedError
+
+    @classmethod
+    def _empty(cls, shape: Shape, ctx: Context | None, dtype: np.dtype) -> BaseSparseNDArray:
+        """An array that stores nothing."""
+        raise NotImplementedError
+
+    @classmethod
+    def _of_scipy(cls, source: Any, ctx: Context | None, dtype: Any) -> BaseSparseNDArray:
+        """The values of a sparse matrix of scipy; csr takes them."""
+        raise NotImplementedError
+
+    def _dense(self) -> NDArray:
+        """The values in dense storage."""
+        raise NotImplementedError
+
     def _fault(self, *, full: bool) -> str:
         """What is wrong with the indices, as a sentence, or "". Without ``full`` only lengths are compared."""
         raise NotImplementedError
@@ -163,14 +186,10 @@ class BaseSparseNDArray(NDArray):
             ValueError: from row_sparse to csr or from csr to row_sparse.
             MXNetError: there is no such storage.
         """
-        from .recorded import cast
-
-        return cast(self, stype)
+        return recorded.cast(self, stype)
 
     def asnumpy(self) -> np.ndarray:
         """Copy to a dense NumPy array."""
-        from .convert import tostype
-
         return tostype(self, "default").asnumpy()
 
     def astype(self, dtype: Any, copy: bool = True) -> NDArray:
@@ -199,8 +218,6 @@ class BaseSparseNDArray(NDArray):
 
     def _recorded(self, name: str, made: NDArray, **attrs: Any) -> NDArray:
         """``made``, which was computed by hand, on the tape as what operator ``name`` gives."""
-        from . import recorded
-
         if not recorded.recording(self):
             return made
         op = get(name)
@@ -233,8 +250,6 @@ class BaseSparseNDArray(NDArray):
                 f"copyto does not support destination NDArray stype {other.stype}; go through tostype('default')",
                 TypeError,
             )
-        from .convert import copy_into
-
         return copy_into(self, other)
 
     def _become(self, other: BaseSparseNDArray) -> None:
@@ -274,8 +289,6 @@ class BaseSparseNDArray(NDArray):
             raise refusal("Sparse/assign-value", f"type {type(value)} not supported", TypeError)
 
     def _assign_array(self, value: NDArray) -> None:
-        from .convert import copy_into
-
         if value.is_sparse:
             value.copyto(self)
         else:
@@ -288,23 +301,15 @@ class BaseSparseNDArray(NDArray):
     # --- arithmetic ------------------------------------------------------------------------------
 
     def __add__(self, other: Any) -> NDArray:
-        from .arithmetic import add
-
         return add(self, other)
 
     def __sub__(self, other: Any) -> NDArray:
-        from .arithmetic import subtract
-
         return subtract(self, other)
 
     def __mul__(self, other: Any) -> NDArray:
-        from .arithmetic import multiply
-
         return multiply(self, other)
 
     def __truediv__(self, other: Any) -> NDArray:
-        from .arithmetic import divide
-
         return divide(self, other)
 
     def __iadd__(self, other: Any) -> NDArray:
@@ -338,8 +343,6 @@ class BaseSparseNDArray(NDArray):
         )
 
     def __reduce__(self) -> tuple:
-        from .creation import from_parts
-
         parts = (self._values.asnumpy(), tuple(part.asnumpy() for part in self._indices))
         return (from_parts, (self.stype, self._sides, *parts, (self._ctx.device_type, self._ctx.device_id)))
 
@@ -351,3 +354,24 @@ def _read_only(name: str) -> Exception:
 def dense_of(values: np.ndarray, ctx: Context) -> NDArray:
     """A dense array of NumPy values, their type kept."""
     return NDArray(as_buffer(values, ctx.memory), ctx)
+
+
+def from_parts(
+    stype: str, shape: Any, data: np.ndarray, indices: Sequence[np.ndarray], ctx: Any = None
+) -> BaseSparseNDArray:
+    """A sparse array of storage ``stype`` and of ``shape``, made of its parts as NumPy arrays, which are copied.
+
+    ``data`` holds the stored values; ``indices`` are (rows,), or (indptr, columns) for csr. ``ctx`` is a Context or
+    (type, id). Lengths are checked here, the indices themselves by ``check_format`` and by whatever operator first
+    reads them: files and pickles may hold anything.
+
+    Raises:
+        MXNetError: the lengths of the parts do not fit each other or the shape.
+        ValueError: there is no such storage.
+    """
+    kind = classes.sparse_class(stype)
+    place = current_context() if ctx is None else ctx if isinstance(ctx, Context) else Context(*ctx)
+    parts = [dense_of(np.asarray(part).astype(np.int64), place) for part in indices]
+    made = kind(dense_of(np.asarray(data), place), parts, sides_of(shape))
+    made.check_format(full_check=False)
+    return made

@@ -10,20 +10,18 @@ import numpy as np
 
 from ...base import decides, dtype_of, integer_types, refusal, require
 from ...context import Context, current_context
-from ...kernels.foundation import reserving, size_of
-from ..ndarray import NDArray, Shape
+from .. import classes
+from ..convert import tostype
+from ..creation import zeros as dense_zeros
+from ..dense import sides_of
+from ..ndarray import NDArray
 from ..ndarray import array as dense_array
-from .base import BaseSparseNDArray, dense_of
-from .convert import tostype
-from .csr import CSRNDArray
+from ..ndarray import empty as dense_empty
+from .base import BaseSparseNDArray, dense_of, from_parts
+from .csr import CSRNDArray, is_scipy
 from .row_sparse import RowSparseNDArray
 
 _INDEX = np.dtype(np.int64)
-
-
-def is_scipy(source: Any) -> bool:
-    """Whether ``source`` is a sparse matrix or array of scipy, told without importing scipy."""
-    return type(source).__module__.startswith("scipy.sparse") and hasattr(source, "tocsr")
 
 
 @decides("Sparse/types")
@@ -63,15 +61,6 @@ def _valid(holds: bool, message: str) -> None:
     require("Sparse/shape", holds, f"invalid shape: {message}", ValueError)
 
 
-def _sides(shape: Any) -> Shape:
-    given = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
-    require(
-        "NDArray/shape", all(isinstance(side, integer_types) and side >= 0 for side in given),
-        f"a shape is a tuple of whole numbers, none negative, got {shape!r}",
-    )
-    return tuple(int(side) for side in given)
-
-
 # --- csr ----------------------------------------------------------------------------------------
 
 
@@ -80,7 +69,8 @@ def csr_matrix(arg1: Any, shape: Any = None, ctx: Context | None = None, dtype: 
 
     ``arg1`` is ``(data, indices, indptr)``; ``(data, (row, column))``, where values of one place are added;
     ``(rows, columns)``, which stores nothing; or a matrix to convert: a csr array, a sparse matrix of scipy, or
-    anything dense. dtype defaults to that of an array or scipy matrix, and to float32.
+    anything dense. ``shape`` is that of the matrix, by default the smallest that holds every index. ``ctx`` is its
+    context (default the current one). ``dtype`` defaults to that of an array or scipy matrix, and to float32.
 
     Raises:
         ValueError: lengths, ranks or shapes do not fit each other.
@@ -132,7 +122,7 @@ def _csr_from_coordinates(
     if shape is None:
         _valid(len(rows) > 0, "give shape= when nothing is stored")
         shape = (int(rows.max()) + 1, int(columns.max()) + 1)
-    sides = _sides(shape)
+    sides = sides_of(shape)
     _valid(
         len(sides) == 2 and bool(np.all((rows >= 0) & (rows < sides[0]) & (columns >= 0) & (columns < sides[1]))),
         f"an index of row or column lies outside {sides}",
@@ -152,7 +142,8 @@ def row_sparse_array(arg1: Any, shape: Any = None, ctx: Context | None = None, d
     """A row_sparse array.
 
     ``arg1`` is ``(data, indices)``, a shape of two sides or more, which stores nothing, or an array to convert: a
-    row_sparse array or anything dense. dtype defaults to that of an array, and to float32.
+    row_sparse array or anything dense. ``shape`` is that of the array, by default the smallest that holds every row.
+    ``ctx`` is its context (default the current one). ``dtype`` defaults to that of an array, and to float32.
 
     Raises:
         ValueError: ranks or shapes do not fit each other.
@@ -181,7 +172,7 @@ def _rows_from_definition(data: Any, indices: Any, shape: Any, ctx: Context | No
     if shape is None:
         _valid(len(rows) > 0, "give shape= when nothing is stored")
         shape = (int(rows[-1]) + 1, *values.shape[1:])
-    sides = _sides(shape)
+    sides = sides_of(shape)
     _valid(values.ndim == len(sides) and prod(sides[1:]) > 0, f"values have {values.ndim} axes, shape is {sides}")
     return from_parts("row_sparse", sides, values, (rows,), ctx)  # type: ignore[return-value]  # of this storage
 
@@ -189,61 +180,21 @@ def _rows_from_definition(data: Any, indices: Any, shape: Any, ctx: Context | No
 # --- any storage --------------------------------------------------------------------------------
 
 
-def from_parts(
-    stype: str, shape: Any, data: np.ndarray, indices: Sequence[np.ndarray], ctx: Any = None
-) -> BaseSparseNDArray:
-    """A sparse array of its parts as NumPy arrays, copied: indices are (rows,), or (indptr, columns) for csr.
-
-    ``ctx`` is a Context or (type, id). Lengths are checked here, the indices themselves by ``check_format`` and by
-    whatever operator first reads them: files and pickles may hold anything.
-
-    Raises:
-        MXNetError: the lengths of the parts do not fit each other or the shape.
-        ValueError: there is no such storage.
-    """
-    kind = _class_of(stype)
-    place = current_context() if ctx is None else ctx if isinstance(ctx, Context) else Context(*ctx)
-    parts = [dense_of(np.asarray(part).astype(_INDEX), place) for part in indices]
-    made = kind(dense_of(np.asarray(data), place), parts, _sides(shape))
-    made.check_format(full_check=False)
-    return made
-
-
-def _class_of(stype: Any) -> type[BaseSparseNDArray]:
-    kinds = {"row_sparse": RowSparseNDArray, "csr": CSRNDArray}
-    if stype not in kinds:
-        raise refusal("Sparse/storage", f"unknown storage type {stype}, use row_sparse or csr", ValueError)
-    return kinds[stype]
-
-
 def zeros(stype: str, shape: Any, ctx: Context | None = None, dtype: Any = None, **kwargs: Any) -> NDArray:
-    """An array of zeros: nothing is stored in row_sparse and csr.
+    """An array of zeros of storage ``stype``, of ``shape``, on ``ctx`` and of ``dtype``; row_sparse and csr store none.
 
     Raises:
         ValueError: there is no such storage.
         MXNetError: csr is asked for with a rank other than 2.
     """
     if stype == "default":
-        from ..creation import zeros as dense_zeros
-
         return dense_zeros(shape, ctx=ctx, dtype=dtype, **kwargs)
-    _class_of(stype)
-    sides, kind = _sides(shape), dtype_of(dtype if dtype is not None else np.float32)
-    size_of(sides, kind)
-    nothing = np.zeros(0, _INDEX)
-    if stype == "row_sparse":
-        require("Sparse/row-rank", len(sides) >= 1, "row_sparse arrays have at least one axis")
-        return from_parts(stype, sides, np.zeros((0, *sides[1:]), kind), (nothing,), ctx)
-    require("Sparse/csr-rank", len(sides) == 2, f"csr arrays have 2 axes, the shape is {sides}")
-    with reserving((sides[0] + 1,), _INDEX):
-        starts = np.zeros(sides[0] + 1, _INDEX)
-    return from_parts(stype, sides, np.zeros(0, kind), (starts, nothing), ctx)
+    return empty(stype, shape, ctx, dtype)
 
 
 def empty(stype: str, shape: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
-    """An array that stores nothing: the same as ``zeros`` of a sparse storage."""
-    _class_of(stype)
-    return zeros(stype, shape, ctx, dtype)
+    """An array of storage ``stype``, of ``shape``, on ``ctx`` and of ``dtype``, that stores nothing: all zeros."""
+    return dense_empty(shape, ctx, dtype, classes.sparse_class(stype)._STYPE)
 
 
 def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> BaseSparseNDArray:
@@ -259,19 +210,9 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> B
     if isinstance(source_array, BaseSparseNDArray):
         made = source_array.astype(_type_of(source_array, dtype))
         return made.as_in_context(place)  # type: ignore[return-value]  # sparse as its source
-    if is_scipy(source_array):
-        canonical = source_array.tocsr(copy=True)
-        canonical.sum_duplicates()
-        canonical.sort_indices()
-        parts = (canonical.data, canonical.indices, canonical.indptr)
-        return _csr_from_definition(*parts, canonical.shape, place, _type_of(source_array, dtype))
     if isinstance(source_array, NDArray):
         raise refusal(
             "Sparse/source", "Please use `tostype` to create RowSparseNDArray or CSRNDArray from an NDArray",
             AssertionError,
         )
-    raise refusal(
-        "Sparse/source",
-        f"source_array is a sparse array or matrix, given {type(source_array)};"
-        " use mx.nd.array", ValueError,
-    )
+    return CSRNDArray._of_scipy(source_array, ctx, dtype)

@@ -6,12 +6,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...base import decides, refusal
-from ..ndarray import NDArray
-from .base import BaseSparseNDArray, dense_of
+from ...base import decides, dtype_of, refusal, require
+from ...context import Context
+from ...kernels.cast_storage import INDEX, SPREAD_CSR, csr_of
+from ...kernels.foundation import allocate, as_buffer, reserving
+from ...kernels.shared.csr_rows import part_of
+from .. import classes
+from ..ndarray import NDArray, Shape
+from .base import BaseSparseNDArray, dense_of, from_parts
+from .values import narrowed, widened
 
 
-@decides("Sparse/layouts")
+def is_scipy(source: Any) -> bool:
+    """Whether ``source`` is a sparse matrix or array of scipy, told without importing scipy."""
+    return type(source).__module__.startswith("scipy.sparse") and hasattr(source, "tocsr")
+
+
 class CSRNDArray(BaseSparseNDArray):
     """A matrix whose row ``i`` holds ``data[indptr[i]:indptr[i + 1]]`` in columns ``indices[...]``, else zeros.
 
@@ -31,6 +41,48 @@ class CSRNDArray(BaseSparseNDArray):
     @indptr.setter
     def indptr(self, value: Any) -> None:
         raise refusal("Sparse/parts-read-only", ".indptr cannot be assigned; make a new array", NotImplementedError)
+
+    @classmethod
+    def _of_dense(cls, array: NDArray) -> CSRNDArray:
+        ctx = array.context
+        values, columns, starts = csr_of(widened(array))
+        parts = (NDArray(starts, ctx), NDArray(columns, ctx))
+        return CSRNDArray(narrowed(values, array.dtype, ctx), parts, array.shape, ordered=True)
+
+    @classmethod
+    def _empty(cls, shape: Shape, ctx: Context | None, dtype: np.dtype) -> BaseSparseNDArray:
+        require("Sparse/csr-rank", len(shape) == 2, f"csr arrays have 2 axes, the shape is {shape}")
+        with reserving((shape[0] + 1,), INDEX):
+            starts = np.zeros(shape[0] + 1, INDEX)
+        return from_parts("csr", shape, np.zeros(0, dtype), (starts, np.zeros(0, INDEX)), ctx)
+
+    @classmethod
+    def _of_scipy(cls, source: Any, ctx: Context | None, dtype: Any) -> CSRNDArray:
+        """A sparse matrix of scipy, with sorted columns and the values of one place added.
+
+        Raises:
+            ValueError: ``source`` is anything else.
+        """
+        if not is_scipy(source):
+            raise refusal(
+                "Sparse/source",
+                f"source_array is a sparse array or matrix, given {type(source)}; use mx.nd.array", ValueError,
+            )
+        canonical = source.tocsr(copy=True)
+        canonical.sum_duplicates()
+        canonical.sort_indices()
+        values = np.asarray(canonical.data).astype(dtype_of(source.dtype if dtype is None else dtype))
+        made = from_parts("csr", canonical.shape, values, (canonical.indptr, canonical.indices), ctx)
+        assert isinstance(made, CSRNDArray)
+        return made
+
+    def _dense(self) -> NDArray:
+        array = self._ordered()
+        starts, columns = array._indices
+        values = widened(array._values)
+        dense = allocate(self._sides, values.dtype, values.device)
+        SPREAD_CSR(values, columns._data, starts._data, dense, *self._sides)
+        return narrowed(dense, self.dtype, self._ctx)
 
     def _fault(self, *, full: bool) -> str:
         starts, columns = self._indices
@@ -77,7 +129,7 @@ class CSRNDArray(BaseSparseNDArray):
             ImportError: scipy is not installed.
         """
         try:
-            from scipy import sparse as scipy_sparse  # type: ignore[import-untyped]  # an optional guest
+            from scipy import sparse as scipy_sparse  # type: ignore[import-untyped]  # an optional package
         except ImportError:
             raise refusal(
                 "Sparse/scipy", "scipy could not be imported; asscipy needs it: pip install scipy", ImportError
@@ -112,7 +164,23 @@ class CSRNDArray(BaseSparseNDArray):
         return self._rows(first, last)
 
     def _rows(self, first: int, last: int) -> NDArray:
-        from .rows import rows_between
-
-        made = rows_between(self._ordered(), first, last)
+        made = self._ordered()._part(np.arange(first, last), 0, self._sides[1])
         return self._recorded("slice", made, begin=(first, 0), end=(last, self._sides[1]))
+
+    def _ordered(self) -> CSRNDArray:
+        found = super()._ordered()
+        assert isinstance(found, CSRNDArray)
+        return found
+
+    def _part(self, rows: np.ndarray, low: int, high: int) -> CSRNDArray:
+        """The listed rows of this matrix, whose indices ascend, and of them columns ``low`` to ``high`` - 1."""
+        values = widened(self._values)
+        starts, columns = self._indices
+        places = as_buffer(rows.astype(INDEX), values.device)
+        taken, kept, begins = part_of(values, columns._data, starts._data, places, low, high)
+        parts = (NDArray(begins, self._ctx), NDArray(kept, self._ctx))
+        shape = (len(rows), high - low)
+        return CSRNDArray(narrowed(taken, self.dtype, self._ctx), parts, shape, ordered=True)
+
+
+classes.SPARSE["csr"] = CSRNDArray

@@ -6,13 +6,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...base import decides, refusal
-from ...kernels.foundation import reserving
-from ..ndarray import NDArray
-from .base import BaseSparseNDArray, dense_of
+from ...base import decides, refusal, require
+from ...context import Context
+from ...kernels.cast_storage import GATHER_ROWS, INDEX, SCATTER_ROWS, rows_of
+from ...kernels.foundation import Buffer, allocate, reserving
+from ...kernels.foundation.loops import FILL
+from .. import classes, operators
+from ..convert import copy_into
+from ..ndarray import NDArray, Shape
+from .base import BaseSparseNDArray, dense_of, from_parts
+from .values import narrowed, widened
 
 
-@decides("Sparse/layouts")
 class RowSparseNDArray(BaseSparseNDArray):
     """An array of which some rows are stored: row ``indices[i]`` is ``data[i]``, all others are zero.
 
@@ -22,6 +27,25 @@ class RowSparseNDArray(BaseSparseNDArray):
 
     __slots__ = ()
     _STYPE: ClassVar[str] = "row_sparse"
+
+    @classmethod
+    def _of_dense(cls, array: NDArray) -> RowSparseNDArray:
+        ctx = array.context
+        values, rows = rows_of(widened(array))
+        return RowSparseNDArray(narrowed(values, array.dtype, ctx), (NDArray(rows, ctx),), array.shape, ordered=True)
+
+    @classmethod
+    def _empty(cls, shape: Shape, ctx: Context | None, dtype: np.dtype) -> BaseSparseNDArray:
+        require("Sparse/row-rank", len(shape) >= 1, "row_sparse arrays have at least one axis")
+        return from_parts("row_sparse", shape, np.zeros((0, *shape[1:]), dtype), (np.zeros(0, INDEX),), ctx)
+
+    def _dense(self) -> NDArray:
+        array = self._ordered()
+        values = widened(array._values)
+        dense = allocate(self._sides, values.dtype, values.device)
+        FILL(dense, 0.0, dense.size)
+        scatter(values, array._indices[0]._data, dense)
+        return narrowed(dense, self.dtype, self._ctx)
 
     def _fault(self, *, full: bool) -> str:
         stored, rows = self._values.shape[0], self._indices[0].asnumpy() if full else self._indices[0]
@@ -51,11 +75,9 @@ class RowSparseNDArray(BaseSparseNDArray):
     @decides("Sparse/retain-method")
     def retain(self, indices: Any) -> RowSparseNDArray:
         """Keep the rows that ``indices`` (an array, or whole numbers) list; see ``mx.nd.sparse.retain``."""
-        from .dispatch import call
-
         if not isinstance(indices, NDArray):
             indices = dense_of(np.asarray(indices), self._ctx)
-        return call("_sparse_retain", self, indices)
+        return operators.call("_sparse_retain", self, indices)
 
     def __getitem__(self, key: Any) -> NDArray:
         """``x[:]`` is the array itself; nothing else can be read by index.
@@ -69,3 +91,30 @@ class RowSparseNDArray(BaseSparseNDArray):
             "Sparse/row-index", f"RowSparseNDArray only supports [:] for __getitem__, got {key!r};"
             " use retain, or tostype('default')", ValueError,
         )
+
+
+classes.SPARSE["row_sparse"] = RowSparseNDArray
+
+
+def scatter(values: Buffer, rows: Buffer, dense: Buffer) -> None:
+    """Write the listed rows of ``dense``."""
+    stored = rows.size
+    SCATTER_ROWS(values, rows, dense, stored, values.size // stored if stored else 0)
+
+
+def put(source: NDArray, target: NDArray, rows: np.ndarray | None) -> None:
+    """Give ``target`` the values of a dense array; a row_sparse one stores ``rows``, ascending, whatever they hold.
+
+    Without ``rows`` it stores those that differ from zero.
+    """
+    if rows is None or not isinstance(target, RowSparseNDArray):
+        copy_into(source, target)
+        return
+    source = source.as_in_context(target.context)
+    wide = widened(source)
+    places = dense_of(rows.astype(INDEX), target.context)
+    taken = allocate((len(rows), *wide.shape[1:]), wide.dtype, wide.device)
+    if len(rows):
+        GATHER_ROWS(wide, places._data, taken, len(rows), taken.size // len(rows))
+    values = narrowed(taken, source.dtype, target.context)
+    target._become(RowSparseNDArray(values, (places,), target.shape, ordered=True))

@@ -14,6 +14,7 @@ from ...kernels.shared.sparse_union import GATHER_STORED, aligned, union, withou
 from ...op_registry.storage_rules import Rule, add_rule
 from ..ndarray import NDArray
 from .base import BaseSparseNDArray
+from .creation import zeros
 from .csr import CSRNDArray
 from .row_sparse import RowSparseNDArray
 from .values import narrowed, on_dense, widened
@@ -57,8 +58,6 @@ def on_values(name: str) -> Any:
 
 def zeros_like(p: Any, arrays: Sequence[Any]) -> NDArray:
     """Nothing stored."""
-    from .creation import zeros
-
     (array,) = arrays
     return zeros(array.stype, array.shape, array.context, array.dtype)
 

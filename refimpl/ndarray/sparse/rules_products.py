@@ -12,9 +12,9 @@ from ...kernels.cast_storage import INDEX
 from ...kernels.foundation import Buffer, as_buffer
 from ...kernels.shared.sparse_dot import csr_dot, dense_dot, rows_reached, turned_dot
 from ...op_registry.storage_rules import FALLBACK_STORAGE, Rule, Storages, add_rule
+from ..convert import tostype
 from ..ndarray import NDArray
 from .base import BaseSparseNDArray
-from .convert import tostype
 from .row_sparse import RowSparseNDArray
 from .values import narrowed, widened
 

@@ -14,12 +14,12 @@ from ...kernels.shared.csr_rows import chosen, summed
 from ...kernels.slice import entries
 from ...kernels.sparse_retain import wanted_rows
 from ...op_registry.storage_rules import Rule, add_rule, always
+from ..convert import tostype
 from ..creation import zeros as dense_zeros
 from ..ndarray import NDArray
 from . import rows
 from .base import BaseSparseNDArray, dense_of
-from .convert import scatter, tostype
-from .row_sparse import RowSparseNDArray
+from .row_sparse import RowSparseNDArray, scatter
 from .rules_elementwise import SPARSE, on_union, spread, through_dense
 from .values import narrowed, on_dense, widened
 

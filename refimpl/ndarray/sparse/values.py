@@ -10,7 +10,7 @@ import numpy as np
 from ...context import Context
 from ...kernels.foundation import Buffer, Op, allocate, get
 from ...kernels.foundation import run as runner
-from .. import operators
+from .. import dense
 from ..ndarray import NDArray
 
 _WIDER: dict[np.dtype, np.dtype] = {np.dtype(np.float16): np.dtype(np.float32), np.dtype(np.bool_): np.dtype(np.uint8)}
@@ -47,7 +47,7 @@ def on_dense(op: Op | str, p: Any, arrays: Sequence[NDArray]) -> NDArray:
         p = op.parse({op.variadic: len(arrays), **p} if op.variadic else p)
     ctx = arrays[0].context
     memories = [array.as_in_context(ctx)._data for array in arrays]
-    (shape, dtype), *_ = operators.plan_of(op, p, memories).results
+    (shape, dtype), *_ = dense.plan_of(op, p, memories).results
     out = allocate(shape, dtype, ctx.memory)
     runner.forward(op, p, memories, [out])
     return NDArray(out, ctx)

@@ -1,6 +1,6 @@
 """Which operators work on sparse storage, as a table; everything else runs on dense copies, and says so once.
 
-The table is ``refimpl/op_registry/storage_rules.py``; ``rules_*.py`` here fill it, and :func:`invoke` reads it.
+The table is ``refimpl/op_registry/storage_rules.py``; ``sparse/rules_*.py`` fill it, and :func:`invoke` reads it.
 """
 
 from __future__ import annotations
@@ -8,19 +8,20 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...base import decides, refusal
-from ...kernels.foundation import Op, get
-from ...op_registry.signatures import signature as signature_of
-from ...op_registry.storage_rules import FALLBACK_STORAGE, RULES, Rule, Storages
-from .. import operators
-from ..ndarray import NDArray
-from . import recorded
-from .base import BaseSparseNDArray
-from .convert import copy_into, tostype
+from ..base import decides, refusal
+from ..kernels.foundation import Op
+from ..op_registry.signatures import parsed
+from ..op_registry.signatures import signature as signature_of
+from ..op_registry.storage_rules import FALLBACK_STORAGE, RULES, Rule, Storages
+from . import dense, recorded
+from .convert import copy_into, ordered, tostype
+
+if TYPE_CHECKING:
+    from .ndarray import NDArray
 
 
 def find(op: Op, p: Any, arrays: Sequence[NDArray]) -> Rule | None:
@@ -49,12 +50,12 @@ def invoke(op: Op, inputs: Sequence[NDArray], attrs: dict[str, Any], out: Any = 
     Raises:
         MXNetError: a parameter, shape, type or format is refused.
     """
-    arrays = [array._ordered() if isinstance(array, BaseSparseNDArray) else array for array in inputs]
+    arrays = [ordered(array) for array in inputs]
     targets = [] if out is None else list(out) if isinstance(out, (list, tuple)) else [out]
     attrs.pop("ctx", None)
     if op.variadic:
         attrs.setdefault(op.variadic, len(inputs))
-    p = operators.parsed(op, attrs)
+    p = parsed(op, attrs)
     rule = find(op, p, arrays)
     if rule is None and any(array.is_sparse for array in (*inputs, *targets)):
         _report(op, inputs, targets)
@@ -153,12 +154,12 @@ def _on_dense_copies(
     op: Op, inputs: Sequence[NDArray], arrays: Sequence[NDArray], attrs: dict[str, Any], targets: Sequence[NDArray],
     out: Any, storage: Callable[[Any, Storages], str] | None = None, p: Any = None,
 ) -> Any:
-    dense = [array.tostype("default") if array.is_sparse else array for array in arrays]
+    copies = [array.tostype("default") if array.is_sparse else array for array in arrays]
     made: Any = None
     if targets and not any(target.is_sparse for target in targets):
-        operators.invoke(op, dense, attrs, list(targets))
+        dense.invoke(op, copies, attrs, list(targets))
     else:
-        made = operators.invoke(op, dense, attrs)
+        made = dense.invoke(op, copies, attrs, [])
         results = made if isinstance(made, list) else [made]
         if len(targets) not in (0, len(results)):
             raise refusal("nd/out-count", f"{op.name} has {len(results)} outputs, out holds {len(targets)}")
@@ -167,18 +168,13 @@ def _on_dense_copies(
         if not targets and storage is not None:
             wanted = storage(p, tuple(array.stype for array in arrays))
             made = made if wanted == "default" else tostype(made, wanted)
-    _give_back(op, inputs, dense)
+    _give_back(op, inputs, copies)
     return made if not targets else out
 
 
 @decides("Sparse/out")
-def _give_back(op: Op, inputs: Sequence[NDArray], dense: Sequence[NDArray]) -> None:
+def _give_back(op: Op, inputs: Sequence[NDArray], copies: Sequence[NDArray]) -> None:
     """States that the operator changed, in their own storage."""
-    for name, given, used in zip(op.all_inputs, inputs, dense, strict=False):
+    for name, given, used in zip(op.all_inputs, inputs, copies, strict=False):
         if name in op.mutates and given.is_sparse:
             copy_into(used, given)
-
-
-def call(name: str, *inputs: NDArray, **attrs: Any) -> Any:
-    """Run the operator ``name`` on arrays of any storage."""
-    return operators.invoke(get(name), list(inputs), attrs)

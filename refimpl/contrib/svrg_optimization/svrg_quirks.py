@@ -1,4 +1,4 @@
-"""Where MXNet 1.9.1's SVRG does something else than SVRG: its results come back by these quirks."""
+"""The quirks of SVRG: where MXNet 1.9.1 computes something else than the algorithm."""
 
 from ...quirks import declare
 

@@ -8,14 +8,15 @@ the dense result. So a gradient is that of the dense operators, and flows throug
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...base import refusal
-from ...kernels.foundation import Op, get
-from .. import operators, tape
-from ..ndarray import NDArray
-from .base import BaseSparseNDArray
+from ..base import refusal
+from ..kernels.foundation import Op, get
+from . import classes, dense, tape
 from .convert import tostype
+
+if TYPE_CHECKING:
+    from .ndarray import NDArray
 
 
 def recording(*arrays: NDArray) -> bool:
@@ -28,11 +29,11 @@ def stand_in(array: NDArray) -> NDArray:
 
     The copy of a variable is made anew for each use, since it may have been written in between.
     """
-    if not isinstance(array, BaseSparseNDArray):
+    if not array.is_sparse:
         return array
     place = array._place if tape.on_tape(array) else None
     if place is not None and place.record is not None:
-        made = NDArray(place.value, place.context)
+        made = classes.ndarray(place.value, place.context)
     else:
         made = tostype(array, "default")
         if place is None:
@@ -56,8 +57,8 @@ def execute(
             f"while recording, out= of {op.name} cannot be sparse: its gradient would be lost; take the result as it"
             " is returned",
         )
-    dense = [stand_in(array) for array in inputs]
-    return operators.execute(op, p, attrs, dense, dense[0].context, targets, out)
+    arrays = [stand_in(array) for array in inputs]
+    return dense.execute(op, p, attrs, arrays, arrays[0].context, targets, out)
 
 
 def with_storage(result: NDArray, made: NDArray) -> NDArray:

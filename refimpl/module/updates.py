@@ -1,0 +1,244 @@
+"""Updates: what changes the parameters of a module, that is its optimizer, its store and its optimizer states."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from .. import optimizer as opt
+from ..base import decides, refusal
+from ..kvstore import KVStore
+from ..model import (
+    _create_kvstore,
+    _initialize_kvstore,
+    _update_params,
+    _update_params_on_kvstore,
+)
+from ..ndarray import NDArray
+from ..ndarray.restoring import unchanged_on_failure
+from ..optimizer import states
+from ..quirks import declare
+from .executor_group import DataParallelExecutorGroup
+from .parameters import check_sparse_rows
+from .state_files import set_states
+
+_KEEPS = declare(
+    "store-keeps-weights", "Module/params-reach-store",
+    "a store that updates goes on from its own weights: the next update takes set_params and init_params back",
+    "values that were set would be lost, on several contexts only",
+)
+
+
+class Updates:
+    """What updates the parameters of a module, in one of three places.
+
+    * On the store, when it holds the optimizer: gradients are pushed, new weights pulled.
+    * Beside the weights, after the store has summed the gradients of all contexts.
+    * Beside the weights, without a store: each context then learns from its own gradients only.
+
+    Args and attributes:
+        optimizer: an Optimizer; None before ``init_optimizer``.
+        kvstore: the store, or None.
+        update_on_kvstore: whether the store holds the optimizer; None before ``init_optimizer``.
+        names: the parameters in the order of the optimizer's indices; modules that share parameters share this list.
+        contexts: how many contexts each parameter was numbered for.
+
+    ``updater`` calls the optimizer beside the weights; it is None when the store does that.
+    """
+
+    def __init__(
+        self, optimizer: opt.Optimizer | None = None, kvstore: Any = None, update_on_kvstore: bool | None = None,
+        names: Sequence[str] = (), contexts: int = 1,
+    ) -> None:
+        self.optimizer: Any = optimizer
+        self.kvstore = kvstore
+        self.update_on_kvstore = update_on_kvstore
+        self.updater: Any = None if optimizer is None or update_on_kvstore else opt.get_updater(optimizer)
+        self.names = list(names)
+        self.contexts = contexts
+
+    def borrowed(self) -> Updates:
+        """The same optimizer, store and states for another module with the same parameters."""
+        return copy.copy(self)
+
+    def apply(self, group: DataParallelExecutorGroup) -> None:
+        """Apply the gradients of ``group`` to its parameters, on every context."""
+        if self.update_on_kvstore:
+            _update_params_on_kvstore(group.param_arrays, group.grad_arrays, self.kvstore, group.param_names)
+        else:
+            weights, gradients = self._by_index(group)
+            _update_params(
+                weights, gradients, updater=self.updater, kvstore=self.kvstore,
+                num_device=self.indices_per_name(group), param_names=self.names,
+            )
+
+    def adopt(self, group: DataParallelExecutorGroup) -> None:
+        """Go on from parameters that were just set; optimizer states stay as they are."""
+        if _KEEPS.active or self.optimizer is None:
+            return
+        if not self.update_on_kvstore:
+            for index, weight in self._numbered_weights(group).items():
+                self.updater.adopt(index, weight)
+            return
+        replace = getattr(self.kvstore, "replace", None)
+        if replace is None or self.kvstore.num_workers > 1:
+            return  # a store of the user's own, or weights that other workers train too
+        for name, copies in zip(group.param_names, group.param_arrays, strict=True):
+            replace(name, copies[0])
+
+    def check_sparse_rows(
+        self, group: DataParallelExecutorGroup, sparse_row_id_fn: Callable[[Any], Any], data_batch: Any
+    ) -> None:
+        """Check which rows ``sparse_row_id_fn`` wants for a batch; without a store that updates it is not asked.
+
+        Raises:
+            AssertionError: it does not return a dict.
+            ValueError: it names what is no parameter.
+        """
+        if not self.kvstore or not self.update_on_kvstore:
+            warnings.warn(
+                "Parameters are not updated in the KVStore. No need to call sparse_row_id_fn.", stacklevel=3
+            )
+            return
+        check_sparse_rows(sparse_row_id_fn(data_batch), group.param_names, group.symbol.attr_dict())
+
+    # --- optimizer states ------------------------------------------------------------------------
+
+    def save_states(self, fname: str) -> None:
+        """Write the optimizer's states to a file."""
+        if self.update_on_kvstore:
+            self.kvstore.save_optimizer_states(fname)
+        else:
+            states.save(fname, self.updater.get_states())
+
+    def set_states(self, content: bytes, fname: str, group: DataParallelExecutorGroup) -> None:
+        """Take the optimizer's states from the ``content`` of the file ``fname``."""
+        set_states(content, fname, self.kvstore, self.updater, self._numbered_weights(group))
+
+    def remembered(self) -> list[Any]:
+        """Everything that changes when parameters are updated or set, other than the parameters on the contexts."""
+        store = self.kvstore
+        return [self.updater, *((store._stored, store._unsent, store._updater) if type(store) is KVStore else ())]
+
+    # --- the numbers of parameters ---------------------------------------------------------------
+
+    def indices_per_name(self, group: DataParallelExecutorGroup) -> int:
+        """How many indices of the updater belong to one parameter: one for each context."""
+        return max(self.contexts, len(group.contexts))
+
+    def _numbered_weights(self, group: DataParallelExecutorGroup) -> dict[int, Any]:
+        """The weights of every context, by the index that an updater knows them by."""
+        weights, _ = self._by_index(group)
+        count = self.indices_per_name(group)
+        return {
+            index * count + context: weight for index, copies in enumerate(weights)
+            for context, weight in enumerate(copies)
+        }
+
+    @decides("Module/borrow-names")
+    def _by_index(self, group: DataParallelExecutorGroup) -> tuple[list[Any], list[Any]]:
+        """Weights and gradients in the order of ``names``; a name that ``group`` does not have has none."""
+        names = self.names
+        if group.param_names == names:
+            return group.param_arrays, group.grad_arrays
+        names.extend(name for name in group.param_names if name not in names)
+        here = dict(
+            zip(group.param_names, zip(group.param_arrays, group.grad_arrays, strict=True), strict=True)
+        )
+        found = [here.get(name, ([], [None])) for name in names]
+        return [weights for weights, _ in found], [gradients for _, gradients in found]
+
+
+@decides("Module/compression", "Module/rescale", "Cluster/module")
+def install(
+    kvstore: Any, optimizer: Any, optimizer_params: Any, group: DataParallelExecutorGroup,
+    arg_params: Mapping[str, NDArray], compression_params: Mapping[str, Any] | None, wrap: Callable[[Any], Any],
+) -> Updates:
+    """Make what updates the parameters of ``group``, and put these into the store.
+
+    Args:
+        kvstore, optimizer, optimizer_params: what ``init_optimizer`` was given.
+        group: the executors whose parameters are updated.
+        arg_params: the parameters on the host, by name.
+        compression_params: settings of the store's gradient compression, or None.
+        wrap: returns the optimizer to install in the place of the one asked for.
+    """
+    store, on_store = _create_kvstore(kvstore, len(group.contexts), arg_params)
+    rows = group.batch_size or 1
+    if store and "dist" in store.type and "_sync" in store.type:
+        rows *= store.num_workers
+    made = wrap(_made_optimizer(optimizer, optimizer_params, group, 1.0 / rows, on_store))
+    updates = Updates(made, store, on_store, group.param_names, len(group.contexts))
+    if store:
+        if compression_params:
+            store.set_gradient_compression(compression_params)
+        if on_store:
+            store.set_optimizer(made)
+        _initialize_kvstore(
+            kvstore=store, param_arrays=group.param_arrays, arg_params=arg_params,
+            param_names=group.param_names, update_on_kvstore=on_store,
+        )
+    return updates
+
+
+@decides("Module/index-names")
+def _made_optimizer(
+    optimizer: Any, params: Any, group: DataParallelExecutorGroup, rescale_grad: float, on_store: bool
+) -> opt.Optimizer:
+    """Return an optimizer that knows the names of the parameters behind its indices.
+
+    Args:
+        optimizer: a name, or an Optimizer, which only gets names if it has none.
+        params: settings by name, or pairs, for one that is made by its name.
+        group: the executors whose parameters it will update.
+        rescale_grad: what gradients are multiplied by; ``params`` may say otherwise.
+        on_store: whether the store updates; a parameter then has one index, not one for each context.
+
+    Raises:
+        AssertionError: ``optimizer`` is neither a name nor an Optimizer.
+        ValueError: the name is unknown.
+        TypeError: ``params`` has an unknown setting.
+    """
+    count = 1 if on_store else len(group.contexts)
+    index_names = {
+        index * count + context: name
+        for index, name in enumerate(group.param_names)
+        for context in range(count)
+    }
+    if isinstance(optimizer, str):
+        settings = {"rescale_grad": rescale_grad, **dict(params)}
+        return opt.create(optimizer, sym=group.symbol, param_idx2name=index_names, **settings)
+    if not isinstance(optimizer, opt.Optimizer):
+        raise refusal(
+            "Module/optimizer-kind",
+            f"optimizer must be a name or an Optimizer, not {type(optimizer).__name__}",
+            AssertionError,
+        )
+    if optimizer.rescale_grad != rescale_grad:
+        warnings.warn(
+            "Optimizer created manually outside Module but rescale_grad is not normalized to "
+            f"1.0/batch_size/num_workers ({optimizer.rescale_grad} vs. {rescale_grad}). "
+            "Is this intended?",
+            stacklevel=3,
+        )
+    if not optimizer.idx2name:
+        optimizer.idx2name = index_names
+    return optimizer
+
+
+def given_kept_on_failure(
+    kvstore: Any, optimizer: Any, group: DataParallelExecutorGroup, attributes: Sequence[dict]
+) -> AbstractContextManager[None]:
+    """A block that installs an optimizer; when it fails, everything is as before.
+
+    Args:
+        kvstore, optimizer: what ``init_optimizer`` was given.
+        group: the executors, whose parameters a store may write.
+        attributes: dicts of attributes that get their values back.
+    """
+    given = [vars(one) for one in (kvstore, optimizer) if hasattr(one, "__dict__")]
+    stored = [kvstore._stored] if type(kvstore) is KVStore else []
+    return unchanged_on_failure(group.param_arrays, shallow=[*attributes, *given, *stored])

@@ -1,0 +1,7 @@
+"""mx.nd._internal: operators whose names begin with an underscore, as functions on arrays."""
+
+from ..op_registry import namespaces
+from .creation import set_value as _set_value  # its shape comes from ``out`` alone, so it is no operator
+from .operators import make_function
+
+__all__ = ["_set_value", *namespaces.fill(globals(), make_function, internal=True)]  # noqa: PLE0604  # their names

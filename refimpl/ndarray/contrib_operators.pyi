@@ -1,0 +1,185 @@
+"""The operators ``_contrib_...`` as functions on arrays, for ``mx.nd.contrib``."""
+
+# Written by `python spec/stubs.py` from the registry of operators; do not edit.
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from ..context import Context
+from ..op_registry.argument_types import Flag, Kind, Number, Numbers, Sides, Whole
+from .ndarray import NDArray
+
+_Out = NDArray | Sequence[NDArray]
+
+def AdaptiveAvgPooling2D(
+    data: NDArray, output_size: Sides | None = (), *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def BatchNormWithReLU(
+    data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray,
+    eps: Number | None = 0.0010000000474974513, momentum: Number | None = 0.899999976, fix_gamma: Flag | None = True,
+    use_global_stats: Flag | None = False, output_mean_var: Flag | None = False, axis: Whole | None = 1,
+    cudnn_off: Flag | None = False, min_calib_range: Number | None = None, max_calib_range: Number | None = None, *,
+    out: _Out | None = None, name: str | None = None,
+) -> Any: ...
+def BilinearResize2D(
+    data: NDArray, like: NDArray | None = None, height: Whole | None = 1, width: Whole | None = 1,
+    scale_height: Number | None = None, scale_width: Number | None = None,
+    mode: Literal['like', 'odd_scale', 'size', 'to_even_down', 'to_even_up', 'to_odd_down', 'to_odd_up'] | str | None = 'size',
+    align_corners: Flag | None = True, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def CTCLoss(
+    data: NDArray, label: NDArray, data_lengths: NDArray | None = None, label_lengths: NDArray | None = None,
+    use_data_lengths: Flag | None = False, use_label_lengths: Flag | None = False,
+    blank_label: Literal['first', 'last'] | str | None = 'first', *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def DeformableConvolution(
+    data: NDArray, offset: NDArray, mask: NDArray | None = None, weight: NDArray | None = None,
+    bias: NDArray | None = None, kernel: Sides = ..., num_filter: Whole = ..., stride: Sides | None = (),
+    dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1,
+    num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
+    layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def DeformablePSROIPooling(
+    data: NDArray, rois: NDArray, trans: NDArray | None = None, spatial_scale: Number = ..., output_dim: Whole = ...,
+    group_size: Whole = ..., pooled_size: Whole = ..., part_size: Whole | None = 0, sample_per_part: Whole | None = 1,
+    trans_std: Number | None = 0.0, no_trans: Flag | None = False, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def ModulatedDeformableConvolution(
+    data: NDArray, offset: NDArray, mask: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: Sides = ...,
+    num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (),
+    num_group: Whole | None = 1, num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024,
+    no_bias: Flag | None = False, im2col_step: Whole | None = 64,
+    layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def MultiBoxDetection(
+    cls_prob: NDArray, loc_pred: NDArray, anchor: NDArray, clip: Flag | None = True, threshold: Number | None = 0.01,
+    background_id: Whole | None = 0, nms_threshold: Number | None = 0.5, force_suppress: Flag | None = False,
+    variances: Numbers | None = (0.1, 0.1, 0.2, 0.2), nms_topk: Whole | None = -1, *, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def MultiBoxPrior(
+    data: NDArray, sizes: Numbers | None = (1.0,), ratios: Numbers | None = (1.0,), clip: Flag | None = False,
+    steps: Numbers | None = (-1.0, -1.0), offsets: Numbers | None = (0.5, 0.5), *, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def MultiBoxTarget(
+    anchor: NDArray, label: NDArray, cls_pred: NDArray, overlap_threshold: Number | None = 0.5,
+    ignore_label: Number | None = -1.0, negative_mining_ratio: Number | None = -1.0,
+    negative_mining_thresh: Number | None = 0.5, minimum_negative_samples: Whole | None = 0,
+    variances: Numbers | None = (0.1, 0.1, 0.2, 0.2), *, out: _Out | None = None, name: str | None = None,
+) -> list[NDArray]: ...
+def MultiProposal(
+    cls_prob: NDArray, bbox_pred: NDArray, im_info: NDArray, rpn_pre_nms_top_n: Whole | None = 6000,
+    rpn_post_nms_top_n: Whole | None = 300, threshold: Number | None = 0.7, rpn_min_size: Whole | None = 16,
+    scales: Numbers | None = (4.0, 8.0, 16.0, 32.0), ratios: Numbers | None = (0.5, 1.0, 2.0),
+    feature_stride: Whole | None = 16, output_score: Flag | None = False, iou_loss: Flag | None = False, *,
+    out: _Out | None = None, name: str | None = None,
+) -> Any: ...
+def PSROIPooling(
+    data: NDArray, rois: NDArray, spatial_scale: Number, output_dim: Whole, pooled_size: Whole,
+    group_size: Whole | None = 0, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def Proposal(
+    cls_prob: NDArray, bbox_pred: NDArray, im_info: NDArray, rpn_pre_nms_top_n: Whole | None = 6000,
+    rpn_post_nms_top_n: Whole | None = 300, threshold: Number | None = 0.7, rpn_min_size: Whole | None = 16,
+    scales: Numbers | None = (4.0, 8.0, 16.0, 32.0), ratios: Numbers | None = (0.5, 1.0, 2.0),
+    feature_stride: Whole | None = 16, output_score: Flag | None = False, iou_loss: Flag | None = False, *,
+    out: _Out | None = None, name: str | None = None,
+) -> Any: ...
+def ROIAlign(
+    data: NDArray, rois: NDArray, pooled_size: Sides, spatial_scale: Number, sample_ratio: Whole | None = -1,
+    position_sensitive: Flag | None = False, aligned: Flag | None = False, *, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def RROIAlign(
+    data: NDArray, rois: NDArray, pooled_size: Sides, spatial_scale: Number, sampling_ratio: Whole | None = -1, *,
+    out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def SparseEmbedding(
+    data: NDArray, weight: NDArray, input_dim: Whole, output_dim: Whole, dtype: Kind | None = 'float32',
+    deterministic: Flag | None = False, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def SyncBatchNorm(
+    data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray, key: str,
+    eps: Number | None = 0.00100000005, momentum: Number | None = 0.899999976, fix_gamma: Flag | None = True,
+    use_global_stats: Flag | None = False, output_mean_var: Flag | None = False, ndev: Whole | None = 1, *,
+    out: _Out | None = None, name: str | None = None,
+) -> Any: ...
+def allclose(
+    a: NDArray, b: NDArray, rtol: Number | None = 1e-05, atol: Number | None = 1e-08, equal_nan: Flag | None = True, *,
+    out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def arange_like(
+    data: NDArray, start: Number | None = 0.0, step: Number | None = 1.0, repeat: Whole | None = 1,
+    ctx: Context | str | None = '', axis: Whole | None = None, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def bipartite_matching(
+    data: NDArray, threshold: Number, is_ascend: Flag | None = False, topk: Whole | None = -1, *,
+    out: _Out | None = None, name: str | None = None,
+) -> list[NDArray]: ...
+def box_decode(
+    data: NDArray, anchors: NDArray, std0: Number | None = 1.0, std1: Number | None = 1.0, std2: Number | None = 1.0,
+    std3: Number | None = 1.0, clip: Number | None = -1.0, format: Literal['center', 'corner'] | str | None = 'center',
+    *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def box_encode(
+    samples: NDArray, matches: NDArray, anchors: NDArray, refs: NDArray, means: NDArray, stds: NDArray, *,
+    out: _Out | None = None, name: str | None = None,
+) -> list[NDArray]: ...
+def box_iou(
+    lhs: NDArray, rhs: NDArray, format: Literal['center', 'corner'] | str | None = 'corner', *, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def box_nms(
+    data: NDArray, overlap_thresh: Number | None = 0.5, valid_thresh: Number | None = 0.0, topk: Whole | None = -1,
+    coord_start: Whole | None = 2, score_index: Whole | None = 1, id_index: Whole | None = -1,
+    background_id: Whole | None = -1, force_suppress: Flag | None = False,
+    in_format: Literal['center', 'corner'] | str | None = 'corner',
+    out_format: Literal['center', 'corner'] | str | None = 'corner', *, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def box_non_maximum_suppression(
+    data: NDArray, overlap_thresh: Number | None = 0.5, valid_thresh: Number | None = 0.0, topk: Whole | None = -1,
+    coord_start: Whole | None = 2, score_index: Whole | None = 1, id_index: Whole | None = -1,
+    background_id: Whole | None = -1, force_suppress: Flag | None = False,
+    in_format: Literal['center', 'corner'] | str | None = 'corner',
+    out_format: Literal['center', 'corner'] | str | None = 'corner', *, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def ctc_loss(
+    data: NDArray, label: NDArray, data_lengths: NDArray | None = None, label_lengths: NDArray | None = None,
+    use_data_lengths: Flag | None = False, use_label_lengths: Flag | None = False,
+    blank_label: Literal['first', 'last'] | str | None = 'first', *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def div_sqrt_dim(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
+def getnnz(
+    data: NDArray, axis: Whole | None = None, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def group_adagrad_update(
+    weight: NDArray, grad: NDArray, history: NDArray, lr: Number, rescale_grad: Number | None = 1.0,
+    clip_gradient: Number | None = -1.0, epsilon: Number | None = 1e-05, *, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def index_array(
+    data: NDArray, axes: Sides | None = None, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def index_copy(
+    old_tensor: NDArray, index_vector: NDArray, new_tensor: NDArray, *, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def interleaved_matmul_encdec_qk(
+    queries: NDArray, keys_values: NDArray, heads: Whole, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def interleaved_matmul_encdec_valatt(
+    keys_values: NDArray, attention: NDArray, heads: Whole, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def interleaved_matmul_selfatt_qk(
+    queries_keys_values: NDArray, heads: Whole, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def interleaved_matmul_selfatt_valatt(
+    queries_keys_values: NDArray, attention: NDArray, heads: Whole, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def quadratic(
+    data: NDArray, a: Number | None = 0.0, b: Number | None = 0.0, c: Number | None = 0.0, *, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...

@@ -1,0 +1,35 @@
+"""mx.sym.image: the operators ``_image_...`` as functions on symbols."""
+
+# Written by `python spec/stubs.py` from the registry of operators; do not edit.
+
+
+from ..op_registry.argument_types import Attributes, Number, Numbers, Whole
+from .symbol import Symbol
+
+def adjust_lighting(
+    data: Symbol | None = None, alpha: Numbers = ..., *, name: str | None = None, attr: Attributes | None = None,
+    **hidden: str
+) -> Symbol: ...
+def crop(
+    data: Symbol | None = None, x: Whole = ..., y: Whole = ..., width: Whole = ..., height: Whole = ..., *,
+    name: str | None = None, attr: Attributes | None = None, **hidden: str
+) -> Symbol: ...
+def flip_left_right(
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+) -> Symbol: ...
+def flip_top_bottom(
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+) -> Symbol: ...
+def normalize(
+    data: Symbol | None = None, mean: Numbers | None = (0.0, 0.0, 0.0, 0.0), std: Numbers | None = (1.0, 1.0, 1.0, 1.0),
+    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+) -> Symbol: ...
+def random_flip_left_right(
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+) -> Symbol: ...
+def random_flip_top_bottom(
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+) -> Symbol: ...
+def to_tensor(
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+) -> Symbol: ...

@@ -1,0 +1,234 @@
+"""Writes the type stubs of operator functions and operator methods: ``*.pyi`` in refimpl/ndarray and refimpl/symbol.
+
+    python spec/stubs.py            writes the files
+    python spec/stubs.py --check    exit code 1 when a file is not what would be written
+
+The functions are made from the registry when they are imported (``refimpl/op_registry/namespaces.py``), where neither
+a type checker nor an editor sees them; these files tell them the same names, inputs, parameters and defaults.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+
+ROOT = Path(__file__).resolve().parent.parent
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+import refimpl as mx  # noqa: E402
+from refimpl.kernels.foundation import Op, get  # noqa: E402
+from refimpl.kernels.foundation.params import Floats, Long, Shape, field_types  # noqa: E402
+from refimpl.op_registry import facts  # noqa: E402
+from refimpl.op_registry.docs import REQUIRED, default  # noqa: E402
+from refimpl.op_registry.function import OperatorFunction  # noqa: E402
+from refimpl.symbol.operators import ARRAY_ONLY  # noqa: E402
+
+WIDTH = 120
+HEADING = "# Written by `python spec/stubs.py` from the registry of operators; do not edit.\n"
+EXTRAS = {
+    "NDArray": ("out: _Out | None = None", "name: str | None = None"),
+    "Symbol": ("name: str | None = None", "attr: Attributes | None = None"),
+}
+HIDDEN = {"NDArray": "", "Symbol": "**hidden: str"}
+"""Symbols take attributes for the graph too: ``__lr_mult__="2.0"``."""
+
+_ONE_INPUT = {"NDArray": "NDArray", "Symbol": "Symbol | None"}
+_ANY_CALL = {
+    "NDArray": "*data: NDArray | Sequence[NDArray], {extras}, **parameters: Any",
+    "Symbol": "*data: Symbol | Sequence[Symbol], {extras}, **parameters: Any",
+}
+"""Of operators whose parameters are the user's: Custom, and loops with the graphs that they hold."""
+
+
+class Signature(NamedTuple):
+    """The arguments of a function and what it returns, as source text."""
+
+    arguments: list[str]
+    result: str
+
+
+def argument_type(field: str, annotation: Any) -> str:
+    """What a call may give for a parameter, without None."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if field == "dtype" and annotation is not int:
+        return "Kind"
+    if origin is Annotated:
+        return argument_type(field, inner[0])
+    if origin in (Union, UnionType):
+        return argument_type(field, next(each for each in inner if each is not NoneType))
+    if origin is Literal:
+        return f"Literal[{', '.join(map(repr, inner))}] | str"
+    plain = {int: "Whole", Long: "Whole", float: "Number", bool: "Flag", Shape: "Sides", Floats: "Numbers"}
+    if field == "ctx":
+        return "Context | str"
+    return plain.get(annotation, "str")
+
+
+def _shown_default(value: Any) -> str:
+    text = repr(value)
+    return "..." if "inf" in text or "nan" in text else text
+
+
+def parameters(op: Op, defaulted: bool) -> list[str]:
+    """``name: type = default`` of every parameter; ``defaulted`` says that an argument before them has a default."""
+    found = []
+    for field, annotation in field_types(op.params).items():
+        if field in op.all_inputs:
+            continue
+        accepted, given = argument_type(field, annotation), default(op, field)
+        if given is not REQUIRED:
+            defaulted = True
+            found.append(f"{field}: {accepted} | None = {_shown_default(given)}")
+        else:
+            found.append(f"{field}: {accepted} = ..." if defaulted else f"{field}: {accepted}")
+    return found
+
+
+def _result(op: Op, value: str) -> str:
+    if value == "Symbol":
+        return "Symbol"
+    if callable(op.outputs) or op.visible is not None:
+        return "Any"
+    return "NDArray" if len(op.outputs) - op.hidden == 1 else "list[NDArray]"
+
+
+@cache
+def signature(op: Op, value: str) -> Signature:
+    """The arguments of an operator's function on "NDArray" or on "Symbol"."""
+    extras = [each for each in EXTRAS[value] if each.partition(":")[0] not in op.params._fields]
+    result = _result(op, value)
+    if not isinstance(op.params, type) or op.name == "Custom" or "subgraphs" in op.params._fields:
+        return Signature([_ANY_CALL[value].format(extras=", ".join(extras))], result)
+    hidden = [HIDDEN[value]] if HIDDEN[value] else []
+    if op.variadic:
+        stem = op.all_inputs[0] if op.all_inputs else "data"
+        inputs = [f"*{stem}: {value} | Sequence[{value}]"]
+        named = [f"**named: {value} | str"] if value == "Symbol" else []
+        return Signature([*inputs, *parameters(op, defaulted=True), *extras, *named], result)
+    optional = set(op.all_inputs) if value == "Symbol" else facts.optional_inputs(op)
+    inputs, defaulted = [], False
+    for name in op.all_inputs:
+        defaulted = defaulted or name in optional
+        inputs.append(f"{name}: {value} | None = None" if defaulted else f"{name}: {value}")
+    return Signature([*inputs, *parameters(op, defaulted), "*", *extras, *hidden], result)
+
+
+def definition(name: str, found: Signature, indent: str = "") -> str:
+    """``def name(...) -> result: ...``, in several lines where it is long."""
+    head, tail = f"{indent}def {name}(", f") -> {found.result}: ..."
+    if len(line := head + ", ".join(found.arguments) + tail) <= WIDTH:
+        return line
+    lines, line = [head], f"{indent}   "
+    for argument in found.arguments:
+        if len(line) + len(argument) + 2 > WIDTH:
+            lines.append(line)
+            line = f"{indent}   "
+        line += f" {argument},"
+    return "\n".join([*lines, line.removesuffix(",") if "**" in line else line, indent + tail])
+
+
+def _used(names: Iterable[str], body: str) -> list[str]:
+    return [name for name in names if any(f"{mark}{name}" in body for mark in (" ", "[", "("))]
+
+
+def file_text(doc: str, body: str, value: str, depth: int) -> str:
+    """A stub file; ``depth`` is the number of folders between it and ``refimpl/``."""
+    kinds = _used(("Attributes", "Flag", "Kind", "Number", "Numbers", "Sides", "Whole"), body)
+    own = {"NDArray": "ndarray", "Symbol": "symbol"}[value]
+    lines = [f'"""{doc}"""', "", HEADING.rstrip(), ""]
+    if value == "NDArray":
+        body = "_Out = NDArray | Sequence[NDArray]\n\n" + body
+    if _used(("Sequence",), body):
+        lines.append("from collections.abc import Sequence")
+    if found := _used(("Any", "Literal", "NoReturn"), body):
+        lines.append(f"from typing import {', '.join(found)}")
+    up = "." * (depth + 1)
+    lines.append("")
+    if _used(("Context",), body):
+        lines.append(f"from {up}context import Context")
+    if kinds:
+        lines.append(f"from {up}op_registry.argument_types import {', '.join(kinds)}")
+    lines.append(f"from {'.' * depth}{own} import {value}")
+    return "\n".join(lines) + "\n\n" + body
+
+
+def functions_text(module: Any, value: str, depth: int = 1) -> str:
+    """The stub of a module of operator functions."""
+    made = {name: each for name, each in vars(module).items() if isinstance(each, OperatorFunction)}
+    found = {name: signature(each.op, value) for name, each in made.items()}
+    if "Custom" in vars(module):  # ``refimpl/operator/`` puts it there
+        found["Custom"] = signature(get("Custom"), value)
+    if "_set_value" in vars(module):
+        found["_set_value"] = Signature(["src: float", "out: NDArray"], "NDArray")
+    body = "\n".join(definition(name, found[name]) for name in sorted(found))
+    return file_text(module.__doc__.partition("\n")[0], body + "\n", value, depth)
+
+
+_RESHAPE = Signature(
+    ["self", "*sides: Sides", "shape: Sides | None = None", "reverse: Flag | None = False", *EXTRAS["Symbol"],
+     HIDDEN["Symbol"]], "Symbol",
+)
+
+
+def methods_text(owner: type, value: str) -> str:
+    """The stub of the operator methods of a class, as a class that it derives from where only types count."""
+    kind = {"NDArray": "ArrayMethods", "Symbol": "SymbolMethods"}[value]
+    lines = [f"class {kind}:"]
+    if value == "NDArray":
+        lines.append("    __slots__ = ()")
+    for name, function in sorted(vars(owner).items()):
+        if isinstance(function, OperatorFunction):
+            found = signature(function.op, value)
+            found = found._replace(arguments=["self", *found.arguments[1:]])
+            lines.append(definition(name, _RESHAPE if (value, name) == ("Symbol", "reshape") else found, "    "))
+    if value == "Symbol":
+        refusing = Signature(["self", "*args: Any", "**kwargs: Any"], "NoReturn")
+        lines += [definition(name, refusing, "    ") for name in ARRAY_ONLY]
+    doc = f"The operators that {value} has as methods: ``{kind}`` exists for type checkers only."
+    return file_text(doc, "\n".join(lines) + "\n", value, 1)
+
+
+def files() -> dict[Path, str]:
+    """Every stub file and its text."""
+    made = {}
+    for package, value, owner in (("ndarray", "NDArray", mx.nd.NDArray), ("symbol", "Symbol", mx.sym.Symbol)):
+        folder = ROOT / "refimpl" / package
+        names = ["op", "_internal", "linalg", "image", "contrib_operators"]
+        for name in [*names, "sparse.op" if value == "NDArray" else "sparse"]:
+            module = import_module(f"refimpl.{package}.{name}")
+            made[folder / f"{name.replace('.', '/')}.pyi"] = functions_text(module, value, name.count(".") + 1)
+        made[folder / "_methods.pyi"] = methods_text(owner, value)
+    return made
+
+
+def outdated() -> list[Path]:
+    """The files that are not what would be written."""
+    return [
+        file for file, text in files().items() if not file.is_file() or file.read_text(encoding="utf-8") != text
+    ]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the script; returns its exit code."""
+    parser = argparse.ArgumentParser(description="Type stubs of operator functions and methods.")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when a file is out of date")
+    options = parser.parse_args(arguments)
+    found = outdated()
+    for file in found:
+        if options.check:
+            print(f"{file.relative_to(ROOT)} is out of date: run python spec/stubs.py")
+        else:
+            file.write_text(files()[file], encoding="utf-8")
+    print(f"{len(files())} stubs, {len(found)} {'out of date' if options.check else 'written'}")
+    return 1 if options.check and found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""What the files for newcomers name is there: files, commands of the Makefile, lanes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TEXTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "ARCHITECTURE.md", ".github/PULL_REQUEST_TEMPLATE.md"]
+PATH = re.compile(r"`((?:\.ci|\.github|kernels|refimpl|spec|tests)/[\w./-]*|[A-Z]+\.md|[\w.-]+\.(?:toml|yaml))`")
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[\w-]+)?\)")
+TASK = re.compile(r"`make (\w+)`")
+MODULE = re.compile(r"python -m (tests\.\w+)")
+SCRIPT = re.compile(r"(?:python|bash) ([\w.]+/[\w.]+)")
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_what_is_named_is_there(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    links = [str(Path(name).parent / link) for link in LINK.findall(text)]
+    modules = [module.replace(".", "/") for module in MODULE.findall(text)]
+    files = [*PATH.findall(text), *SCRIPT.findall(text), *links, *modules]
+    assert files or TASK.search(text)
+    assert [file for file in files if not (ROOT / file).exists()] == []
+    tasks = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert set(TASK.findall(text)) <= tasks
+
+
+def test_tasks_of_the_makefile_name_what_is_there() -> None:
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    named = [*SCRIPT.findall(text), *(module.replace(".", "/") for module in MODULE.findall(text))]
+    assert len(named) > 8
+    assert [file for file in named if not (ROOT / file).exists()] == []
+    listed = set(re.search(r"^\.PHONY: (.+)$", text, re.MULTILINE)[1].split())
+    assert listed == set(re.findall(r"^(\w+):.*## ", text, re.MULTILINE))
+
+
+def test_the_workflow_asks_for_lanes_that_there_are() -> None:
+    script = (ROOT / ".ci/run").read_text(encoding="utf-8")
+    lanes = set(re.search(r'^lanes=" all (.+) "$', script, re.MULTILINE)[1].split())
+    assert lanes == set(re.findall(r"^ *lane (\w+) ", script, re.MULTILINE))
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    several = re.search(r"lane: \[(.+)\]", workflow)[1].split(", ")
+    asked = " ".join(re.findall(r"bash \.ci/run ([a-z ]+)$", workflow, re.MULTILINE)).split()
+    assert {*asked, *several} == lanes - {"mutants"}
