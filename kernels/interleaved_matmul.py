@@ -171,15 +171,15 @@ def scores_of(buffer, group):
     return Matrix(buffer, group * queries * keys, queries, keys, keys, 1)
 
 
-def product(left, right, target, workspace=None):
-    """target = left . right; ``workspace`` holds the result where the rows of ``target`` do not follow each other."""
+def product(left, right, target, spare=None):
+    """target = left . right; ``spare`` holds the result where the rows of ``target`` do not follow each other."""
     n, m = target.rows, target.columns
     dense = target.row_step == m
-    out = target.memory if dense else workspace
+    out = target.memory if dense else spare
     steps = left.row_step, left.column_step, right.row_step, right.column_step
     PRODUCT(left.memory, right.memory, out, Product(n, m, left.columns, *steps))
     if not dense:
-        BLOCKS(workspace, target.buffer, n, m, 0, m, target.start, target.row_step)
+        BLOCKS(spare, target.buffer, n, m, 0, m, target.start, target.row_step)
 
 
 def score(p, queries, keys, out, q, k):
@@ -194,17 +194,17 @@ def score(p, queries, keys, out, q, k):
 def score_back(p, head, queries, keys, d_queries, d_keys, q, k):
     groups, rows, columns = head.shape
     size = queries.shape[2] // (p.heads * q[0])
-    (workspace,) = scratch(head, max(rows, columns) * size)
+    (spare,) = scratch(head, max(rows, columns) * size)
     for target in (d_queries, d_keys):
         zero(target)
     for group in range(groups):
         slope = scores_of(head, group)
         if d_queries is not None:
             target = sides(p, d_queries, *q, group)
-            product(slope, sides(p, keys, *k, group), target, workspace)
+            product(slope, sides(p, keys, *k, group), target, spare)
         if d_keys is not None:
             target = sides(p, d_keys, *k, group)
-            product(slope.transposed, sides(p, queries, *q, group), target, workspace)
+            product(slope.transposed, sides(p, queries, *q, group), target, spare)
     for target in (d_queries, None if d_keys is d_queries else d_keys):
         if target is not None:
             DIVIDE(target, target.size, sqrt(size))
@@ -212,21 +212,21 @@ def score_back(p, head, queries, keys, d_queries, d_keys, q, k):
 
 def weigh(p, values, attention, out, v):
     groups, rows, _ = attention.shape
-    (workspace,) = scratch(out, rows * (out.shape[2] // p.heads))
+    (spare,) = scratch(out, rows * (out.shape[2] // p.heads))
     for group in range(groups):
         left, right = scores_of(attention, group), sides(p, values, *v, group)
-        product(left, right, sides(p, out, 1, 0, group), workspace)
+        product(left, right, sides(p, out, 1, 0, group), spare)
 
 
 def weigh_back(p, head, values, attention, d_values, d_attention, v):
     groups, _, columns = attention.shape
-    (workspace,) = scratch(head, columns * (head.shape[2] // p.heads))
+    (spare,) = scratch(head, columns * (head.shape[2] // p.heads))
     zero(d_values)
     for group in range(groups):
         slope = sides(p, head, 1, 0, group)
         if d_values is not None:
             target = sides(p, d_values, *v, group)
-            product(scores_of(attention, group).transposed, slope, target, workspace)
+            product(scores_of(attention, group).transposed, slope, target, spare)
         if d_attention is not None:
             right = sides(p, values, *v, group).transposed
             product(slope, right, scores_of(d_attention, group))

@@ -208,7 +208,7 @@ class Program:
         return zeros(graph.shapes[key], graph.contexts[id(entry.node)], graph.types[key])
 
     def _place_heads(self) -> None:
-        """Head gradients that somebody reads have memory of their own."""
+        """Head gradients that some step reads have memory of their own."""
         self.heads: list[NDArray | None] = []
         for head in self.gradients.heads:
             made = self._array(Entry(head, 0)) if head is not None and (id(head), 0) in self._read else None

@@ -121,7 +121,7 @@ def gradient_buffers(
     Args:
         node: the gradient node.
         inputs: the inputs of its operator.
-        read: the values that somebody reads; the other outputs get None.
+        read: the values that are read; the other outputs get None.
         device: where the memory is.
     """
     return [

@@ -123,7 +123,7 @@ def memory(names: Names) -> Data:
             place = program.plan.place.get(key)
             if place is None:
                 continue
-            first, last = program.plan.lives[key]
+            first, last = program.plan.lifetimes[key]
             where = (str(place.context), place.output, place.offset, place.size, first, last)
             row = rows.setdefault(where, {
                 "context": str(place.context), "offset": place.offset, "size": place.size, "first": first,

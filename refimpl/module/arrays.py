@@ -22,7 +22,7 @@ _ROUNDS = declare(
 )
 
 
-class Load(NamedTuple):
+class SliceCopy(NamedTuple):
     """A copy that is made of every batch: the ``part`` of source number ``position`` goes into ``target``."""
 
     position: int

@@ -13,7 +13,7 @@ from ..kernels.foundation.params import is_hidden_key
 from ..ndarray import NDArray, operators
 from ..symbol import Symbol, compose
 from .custom import find
-from .record import CUSTOM, Use
+from .record import CUSTOM, CustomUse
 
 
 def _plain(value: Any) -> Any:
@@ -51,7 +51,7 @@ def _split(kind: type, data: Sequence[Any], kwargs: dict[str, Any]) -> tuple[lis
     return given, named, _texts({key: value for key, value in kwargs.items() if key not in named})
 
 
-def _known(named: dict[str, Any], use: Use) -> None:
+def _known(named: dict[str, Any], use: CustomUse) -> None:
     for name in named:
         require(
             "Custom/input-name", name in use.inputs,
@@ -70,7 +70,7 @@ def _nd_custom(*data: NDArray, out: Any = None, name: str | None = None, **kwarg
     del name
     given, named, attrs = _split(NDArray, data, kwargs)
     if named:
-        use = Use(attrs)
+        use = CustomUse(attrs)
         _known(named, use)
         given = [named[key] for key in use.inputs if key in named]
     if "op_type" in attrs:
@@ -105,7 +105,7 @@ def compose_custom(
     given, named, attrs = _split(Symbol, data, kwargs)
     hidden = {key: attrs.pop(key) for key in list(attrs) if is_hidden_key(key)}
     if named:
-        _known(named, Use(attrs))
+        _known(named, CustomUse(attrs))
     return compose.call(CUSTOM, called, named or given, attrs, name, {**(attr or {}), **hidden} or None)
 
 

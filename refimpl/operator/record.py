@@ -57,7 +57,7 @@ class CustomParams(NamedTuple):
     op_type: str
 
 
-class Use:
+class CustomUse:
     """One use of a custom operator: a property object and, once arrays are known, the object that computes.
 
     Like the parameters of any operator, it can be read as the values of ``_fields``.
@@ -108,9 +108,9 @@ class Use:
         return bool(wanted & set(heads)), (*[name for n, name in named.items() if n in wanted], *self.states)
 
     @decides("Custom/own-object")
-    def own(self, context: Context, inputs: Sequence[Buffer]) -> Use:
+    def own(self, context: Context, inputs: Sequence[Buffer]) -> CustomUse:
         """A copy for one node of one executor, or one call, with an object of its own that computes."""
-        made = Use.__new__(Use)
+        made = CustomUse.__new__(CustomUse)
         made.__dict__.update(self.__dict__)
         made.context, made._made, made._made_for = context, None, None
         made.computing([buffer.shape for buffer in inputs], [buffer.dtype for buffer in inputs], inputs[0:1])
@@ -157,13 +157,13 @@ class Use:
         return [*arguments, *states, *outputs]
 
 
-def _shape(p: Use, name: str, found: Any) -> tuple[int, ...] | None:
+def _shape(p: CustomUse, name: str, found: Any) -> tuple[int, ...] | None:
     with users_code(f"{p.op_type}.infer_shape, shape {found!r} of {name}"):
         sides = read_shape([operator.index(side) for side in found])
     return sides
 
 
-def infer(p: Use, ins: list, outs: list) -> tuple[list, list]:
+def infer(p: CustomUse, ins: list, outs: list) -> tuple[list, list]:
     """Shapes by the user's ``infer_shape``: unknown ones are [] there, unknown sides -1."""
     given = [[int(side) for side in shape or ()] for shape in ins[: len(p.arguments)]]
     found = p.lists("infer_shape", given)
@@ -175,7 +175,7 @@ def infer(p: Use, ins: list, outs: list) -> tuple[list, list]:
     return merged[: len(ins)], merged[len(ins) :]
 
 
-def infer_type(p: Use, ins: list, outs: list) -> tuple[list, list]:
+def infer_type(p: CustomUse, ins: list, outs: list) -> tuple[list, list]:
     """Types by the user's ``infer_type``: scalar classes such as ``np.float32``, None where unknown."""
     given = [None if kind is None else np.dtype(kind).type for kind in ins[: len(p.arguments)]]
     merged = []
@@ -208,7 +208,7 @@ def _wrapped(buffers: Sequence[Buffer], context: Context, writable: bool) -> lis
 
 
 @decides("Custom/unwritten")
-def forward(p: Use, *buffers: Buffer, is_train: bool) -> None:
+def forward(p: CustomUse, *buffers: Buffer, is_train: bool) -> None:
     """Run the user's ``forward`` on arrays over the same memory; what it leaves unwritten is zero."""
     count = len(p.inputs)
     ins, outs = buffers[:count], buffers[count:]
@@ -225,7 +225,7 @@ def forward(p: Use, *buffers: Buffer, is_train: bool) -> None:
 
 
 @decides("Custom/null", "Custom/unwritten")
-def backward(p: Use, *buffers: Any, is_train: bool) -> None:
+def backward(p: CustomUse, *buffers: Any, is_train: bool) -> None:
     """Run the user's ``backward``; a gradient that nobody wants gets memory of its own, and "null"."""
     reads_heads, names = p.reads
     head_count = len(p.outputs) if reads_heads else 0
@@ -259,19 +259,19 @@ class CustomOperator(Op):
     takes_half: ClassVar[bool] = True
     """float16 arrays come to the user's code as they are."""
 
-    def parse(self, attrs: dict[str, Any]) -> Use:
+    def parse(self, attrs: dict[str, Any]) -> CustomUse:
         """The property object for these parameters.
 
         Raises:
             MXNetError: ``op_type`` is missing or not registered, or the user's class refuses.
         """
-        return Use(attrs)
+        return CustomUse(attrs)
 
-    def own(self, p: Use, context: Context, inputs: Sequence[Buffer]) -> Use:
+    def own(self, p: CustomUse, context: Context, inputs: Sequence[Buffer]) -> CustomUse:
         """Parameters for one node of one executor, or one call."""
         return p.own(context, inputs)
 
-    def full_inputs(self, p: Use, given: Sequence[Any]) -> list[Any]:
+    def full_inputs(self, p: CustomUse, given: Sequence[Any]) -> list[Any]:
         """All inputs are always there."""
         del p
         return list(given)

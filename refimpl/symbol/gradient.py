@@ -166,7 +166,7 @@ class _Pass:
 
     @decides("gradient/refused")
     def _refuse(self, node: Node, name: str, entry: Entry) -> None:
-        """Remember the first gradient that a page refuses: whoever never runs backward never sees it."""
+        """Remember the first gradient that a page refuses; it is raised when backward runs, not before."""
         assert node.op is not None
         if self.gradients.refused is None:
             self.gradients.refused = refusal(

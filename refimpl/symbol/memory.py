@@ -63,13 +63,13 @@ class Allocation(NamedTuple):
 class Plan:
     """``place`` says where each value lies, ``arenas`` how many bytes each context needs.
 
-    ``lives`` holds the first and the last step at which the memory of a value is used; ``views`` the values that are
-    another value under another shape, and need no step.
+    ``lifetimes`` holds the first and the last step at which the memory of a value is used; ``views`` the values that
+    are another value under another shape, and need no step.
     """
 
     place: dict[Key, Allocation] = field(default_factory=dict)
     arenas: dict[Context, int] = field(default_factory=dict)
-    lives: dict[Key, tuple[int, int]] = field(default_factory=dict)
+    lifetimes: dict[Key, tuple[int, int]] = field(default_factory=dict)
     views: set[Key] = field(default_factory=set)
     requested: int = 0
     """Bytes that memory of its own for every value would take."""
@@ -99,7 +99,7 @@ class Plan:
             for index in range(node.output_count()):
                 place = self.place.get((id(node), index))
                 if place is not None:
-                    first, last = self.lives[id(node), index]
+                    first, last = self.lifetimes[id(node), index]
                     lines.append(
                         f"{place.context!s:8} {first:4}-{last:<4} {place.offset:9} {place.size:11}"
                         f"  {node.entry_name(index)}{' in an output' if place.output else ''}"
@@ -248,7 +248,7 @@ class _Planner:
         for block in self.blocks:
             place = Allocation(block.context, block.offset, block.size, block.output)
             for key in block.keys:
-                self.plan.place[key], self.plan.lives[key] = place, (block.first, block.last)
+                self.plan.place[key], self.plan.lifetimes[key] = place, (block.first, block.last)
         return self.plan
 
 

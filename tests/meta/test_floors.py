@@ -39,10 +39,8 @@ UPWARD = {
     "refimpl.symbol.symbol.Symbol._bind": "MXNet's method; executors are made of symbols",
     "refimpl.symbol.symbol.Symbol._simple_bind": "MXNet's method; executors are made of symbols",
     "refimpl.ndarray.ndarray.NDArray.backward": "MXNet's method; autograd computes with arrays",
-    "refimpl.op_registry.function.OperatorFunction.__signature__": "made when somebody asks, by a module of its own",
-    "refimpl.op_registry.function.OperatorFunction.__doc__": "made when somebody asks, by a module of its own",
 }
-"""Methods that import, since MXNet's classes reach up or what they need is rare; at most twelve, of one line each."""
+"""Methods that import from above, because MXNet's classes have them, and why; at most twelve, of one line each."""
 
 HEAVY = frozenset({"PIL", "cv2", "graphviz", "matplotlib", "scipy"})
 """Optional packages: these alone may be imported inside functions."""

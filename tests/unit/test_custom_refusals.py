@@ -14,7 +14,7 @@ import refimpl as mx
 from refimpl import engine, operator
 from refimpl.kernels.foundation import as_buffer
 from refimpl.operator import record
-from refimpl.operator.record import Use
+from refimpl.operator.record import CustomUse
 
 from .custom_operators import Square, SquareProp, bound, forget, odd, refused
 
@@ -155,7 +155,7 @@ def test_what_can_be_registered(caplog: pytest.LogCaptureFixture) -> None:
 
 @pytest.mark.clause("Custom/forward-first")
 def test_backward_alone() -> None:
-    use = Use({"op_type": "test_square"})
+    use = CustomUse({"op_type": "test_square"})
     head, data, out, gradient = (as_buffer(np.ones(2)) for _ in range(4))
     refused("Custom/forward-first", lambda: record.backward(use, head, data, out, gradient, is_train=True))
 

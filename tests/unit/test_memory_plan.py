@@ -64,7 +64,7 @@ def test_every_plan_gives_the_same_bits(dtype: str, is_train: bool, monkeypatch:
 def test_values_that_live_together_lie_apart(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REFIMPL_MEMORY_PLAN", mode)
     plan = _branches("float32").simple_bind(mx.cpu(), data=(2, 3, 4, 4)).plan
-    placed = sorted({(place, plan.lives[key]) for key, place in plan.place.items()}, key=str)
+    placed = sorted({(place, plan.lifetimes[key]) for key, place in plan.place.items()}, key=str)
     for number, (one, (first, last)) in enumerate(placed):
         assert one.offset % memory.ALIGNMENT == 0
         assert one.output is not None or one.offset + one.size <= plan.arenas[one.context]

@@ -13,7 +13,7 @@ import pytest
 import refimpl as mx
 from refimpl import cli
 from refimpl.kernels import distinct, get
-from refimpl.kernels.foundation import REGISTRY
+from refimpl.kernels.foundation import REGISTRY, Op
 from refimpl.op_registry import docs as operator_docs
 from refimpl.op_registry import facts as operator_facts
 from refimpl.op_registry import known as known_operators
@@ -67,6 +67,12 @@ def test_an_alias_says_whose_name_it_is() -> None:
 def test_no_gradient_is_said_with_its_clause() -> None:
     assert "None: [khatri_rao/gradient]." in mx.nd.khatri_rao.__doc__
     assert "None: no inputs." in mx.nd._internal._zeros.__doc__
+
+
+@pytest.mark.parametrize("op", [op for op in distinct() if not op.has_gradient], ids=lambda op: op.name)
+def test_the_clause_that_denies_a_gradient_is_written(op: Op) -> None:
+    written = {clause.name for clause in operator_facts.page(op).clauses} | {"gradient/differentiable", "no inputs"}
+    assert operator_facts.denial(op) in written
 
 
 @pytest.mark.parametrize("name", [op.name for op in distinct()])

@@ -9,8 +9,8 @@ from ...base import decides, require
 from ...kernels.foundation import Buffer, register
 from ...kernels.foundation.params import Shape
 from .bodies import SHAPES, TYPES, Body, Frame, agreed, unchanged
-from .loops import GradientSums
-from .parameters import ControlFlow, Use, register_arguments
+from .loops import GradientAccumulator
+from .parameters import ControlFlow, GraphUse, register_arguments
 from .while_loop import is_true, require_one
 
 
@@ -37,7 +37,7 @@ def wiring(values: CondParams, bodies: Sequence[Body]) -> list[list[int]]:
     return [list(values.cond_input_locs), list(values.then_input_locs), list(values.else_input_locs)]
 
 
-def through(p: Use, rule: str, ins: list, outs: list) -> tuple[list, list]:
+def through(p: GraphUse, rule: str, ins: list, outs: list) -> tuple[list, list]:
     """Shapes or types of all inputs and outputs: both branches give the same."""
     found, made = list(ins), list(outs)
     while True:
@@ -55,14 +55,14 @@ def through(p: Use, rule: str, ins: list, outs: list) -> tuple[list, list]:
 
 
 @decides("control-flow/cond")
-def forward(p: Use, *buffers: Buffer, is_train: bool, rng: Any) -> None:
+def forward(p: GraphUse, *buffers: Buffer, is_train: bool, rng: Any) -> None:
     """Ask, then run one branch."""
     del rng  # the operators of a branch ask for the streams themselves
     p.is_train = is_train
     _run(p, buffers[: p.input_count], buffers[p.input_count :])
 
 
-def _run(p: Use, ins: Sequence[Buffer], outs: Sequence[Buffer]) -> None:
+def _run(p: GraphUse, ins: Sequence[Buffer], outs: Sequence[Buffer]) -> None:
     asking, wire = p.bodies[0], p.wires[0]
     answer = asking.forward(Frame(), [ins[outer] for outer in wire], p.place(), p.is_train)[0]
     p.taken = 1 if is_true(answer) else 2
@@ -72,7 +72,7 @@ def _run(p: Use, ins: Sequence[Buffer], outs: Sequence[Buffer]) -> None:
         out.copy_from(head)
 
 
-def backward(p: Use, *buffers: Any, is_train: bool) -> None:
+def backward(p: GraphUse, *buffers: Any, is_train: bool) -> None:
     """The gradient of the branch that ran; what only the other one reads gets zeros."""
     count, outputs = p.input_count, len(p.outputs)
     heads, ins, targets = buffers[:outputs], buffers[outputs : outputs + count], buffers[outputs + count + 1 :]
@@ -85,7 +85,7 @@ def backward(p: Use, *buffers: Any, is_train: bool) -> None:
         raise derived.refused
     reads = [ins[outer] for outer in wire]
     found = body.backward(p.frames[p.taken], reads, heads, derived, p.place(), is_train)
-    sums = GradientSums(targets)
+    sums = GradientAccumulator(targets)
     for outer, gradient in zip(wire, found, strict=True):
         sums.add(outer, gradient)
     sums.finish()

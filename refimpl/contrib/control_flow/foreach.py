@@ -11,8 +11,8 @@ from ...base import decides, require
 from ...kernels.foundation import UNKNOWN, Buffer, agree, either, register
 from ...kernels.foundation.params import Shape
 from .bodies import SHAPES, Body, agreed, unchanged
-from .loops import Layout, Pair, back_in_time, row_of, run_step
-from .parameters import ControlFlow, Use, order_of, register_arguments
+from .loops import LoopLayout, Pair, back_in_time, row_of, run_step
+from .parameters import ControlFlow, GraphUse, order_of, register_arguments
 
 
 class ForeachParams(NamedTuple):
@@ -41,7 +41,7 @@ def wiring(values: ForeachParams, bodies: Sequence[Body]) -> list[list[int]]:
     return [order_of("_foreach", (*values.in_data_locs, *values.in_state_locs, *values.remain_locs))]
 
 
-def layout_of(p: Use) -> Layout:
+def layout_of(p: GraphUse) -> LoopLayout:
     """How the inputs go to the body."""
     values = p.values
     data, states = len(values.in_data_locs), len(values.in_state_locs)
@@ -49,7 +49,8 @@ def layout_of(p: Use) -> Layout:
         Pair(outer, inner)
         for outer, inner in enumerate((*values.in_data_locs, *values.in_state_locs, *values.remain_locs))
     ]
-    return Layout(p.bodies[0], pairs[:data], pairs[data : data + states], pairs[data + states :], values.num_out_data)
+    rest = pairs[data + states :]
+    return LoopLayout(p.bodies[0], pairs[:data], pairs[data : data + states], rest, values.num_out_data)
 
 
 def _inside(shape: Any) -> Any:
@@ -77,7 +78,7 @@ def _length(shapes: Sequence[Any]) -> int:
     return found
 
 
-def through(p: Use, rule: str, ins: list, outs: list) -> tuple[list, list]:
+def through(p: GraphUse, rule: str, ins: list, outs: list) -> tuple[list, list]:
     """Shapes or types of all inputs and outputs, by inference through the body."""
     layout, shapes = layout_of(p), rule == SHAPES
     data, stacks = [ins[pair.outer] for pair in layout.data], outs[: layout.rows]
@@ -113,19 +114,19 @@ def through(p: Use, rule: str, ins: list, outs: list) -> tuple[list, list]:
     return found, [*rows, *states]
 
 
-def infer(p: Use, ins: list, outs: list) -> tuple[list, list]:
+def infer(p: GraphUse, ins: list, outs: list) -> tuple[list, list]:
     """Shapes; all data and all stacked outputs have the same number of rows, states keep their shape."""
     return through(p, SHAPES, ins, outs)
 
 
-def infer_type(p: Use, ins: list, outs: list) -> tuple[list, list]:
+def infer_type(p: GraphUse, ins: list, outs: list) -> tuple[list, list]:
     """Types; states keep theirs."""
     ins, outs = through(p, "infer_type", ins, outs)
     return ins, [None if kind is None else np.dtype(kind) for kind in outs]
 
 
 @decides("control-flow/foreach")
-def forward(p: Use, *buffers: Buffer, is_train: bool, rng: Any) -> None:
+def forward(p: GraphUse, *buffers: Buffer, is_train: bool, rng: Any) -> None:
     """Run the body for each row; each output is written row by row."""
     del rng  # the body's operators ask for the streams themselves
     ins, outs = buffers[: p.input_count], buffers[p.input_count :]
@@ -133,7 +134,7 @@ def forward(p: Use, *buffers: Buffer, is_train: bool, rng: Any) -> None:
     _run(p, ins, outs)
 
 
-def _run(p: Use, ins: Sequence[Buffer], outs: Sequence[Buffer]) -> None:
+def _run(p: GraphUse, ins: Sequence[Buffer], outs: Sequence[Buffer]) -> None:
     layout = layout_of(p)
     states = [ins[pair.outer] for pair in layout.states]
     p.taken = ins[layout.data[0].outer].shape[0]
@@ -145,7 +146,7 @@ def _run(p: Use, ins: Sequence[Buffer], outs: Sequence[Buffer]) -> None:
         final.copy_from(state)
 
 
-def backward(p: Use, *buffers: Any, is_train: bool) -> None:
+def backward(p: GraphUse, *buffers: Any, is_train: bool) -> None:
     """Gradients through all steps."""
     count, outputs = p.input_count, len(p.outputs)
     heads, ins, targets = buffers[:outputs], buffers[outputs : outputs + count], buffers[outputs + count + 1 :]

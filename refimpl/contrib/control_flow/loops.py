@@ -11,7 +11,7 @@ from ...executor.memory_pool import part
 from ...kernels.foundation import Buffer, NoParams, allocate, get
 from ...kernels.foundation import run as runner
 from .bodies import Body, Derived
-from .parameters import Use
+from .parameters import GraphUse
 
 
 class Pair(NamedTuple):
@@ -21,7 +21,7 @@ class Pair(NamedTuple):
     inner: int
 
 
-class Layout(NamedTuple):
+class LoopLayout(NamedTuple):
     """How a loop feeds its body: ``data`` row by row, ``states`` from step to step, ``rest`` as they are.
 
     The body's outputs are ``rows`` outputs of the step, then the next states.
@@ -40,7 +40,7 @@ def row_of(array: Buffer, index: int) -> Buffer:
     return part(array, index * prod(shape) * array.dtype.itemsize, array.dtype, shape)
 
 
-def step_inputs(layout: Layout, inputs: Sequence[Buffer], states: Sequence[Buffer], step: int) -> list[Buffer]:
+def step_inputs(layout: LoopLayout, inputs: Sequence[Buffer], states: Sequence[Buffer], step: int) -> list[Buffer]:
     """What the body reads in one step.
 
     Args:
@@ -60,7 +60,7 @@ def step_inputs(layout: Layout, inputs: Sequence[Buffer], states: Sequence[Buffe
 
 
 def run_step(
-    p: Use, layout: Layout, inputs: Sequence[Buffer], states: Sequence[Buffer], step: int
+    p: GraphUse, layout: LoopLayout, inputs: Sequence[Buffer], states: Sequence[Buffer], step: int
 ) -> tuple[list[Buffer], list[Buffer]]:
     """Run the body once: (outputs of the step, next states).
 
@@ -84,7 +84,7 @@ def _copy(buffer: Buffer) -> Buffer:
     return made
 
 
-class GradientSums:
+class GradientAccumulator:
     """Gradients of inputs that are written as the sum of what several steps give, in the order they come."""
 
     def __init__(self, targets: Sequence[Buffer | None]) -> None:
@@ -109,7 +109,7 @@ class GradientSums:
                 target.fill(0)
 
 
-def _needed(layout: Layout, targets: Sequence[Buffer | None]) -> tuple[set[int], Derived]:
+def _needed(layout: LoopLayout, targets: Sequence[Buffer | None]) -> tuple[set[int], Derived]:
     """Numbers of the states whose gradients have to be known, and the gradient of the body that gives them."""
     wanted = {
         pair.inner for pair in [*layout.data, *layout.states, *layout.rest] if targets[pair.outer] is not None
@@ -136,7 +136,7 @@ def _needed(layout: Layout, targets: Sequence[Buffer | None]) -> tuple[set[int],
 
 @decides("control-flow/gradient")
 def back_in_time(
-    p: Use, layout: Layout, steps: int, heads: Sequence[Buffer], inputs: Sequence[Buffer],
+    p: GraphUse, layout: LoopLayout, steps: int, heads: Sequence[Buffer], inputs: Sequence[Buffer],
     targets: Sequence[Buffer | None], is_train: bool,
 ) -> None:
     """Gradients of the inputs of a loop, from the last step to the first.
@@ -152,7 +152,7 @@ def back_in_time(
     """
     needed, derived = _needed(layout, targets)
     carried: list[Buffer | None] = list(heads[layout.rows :])
-    sums = GradientSums(targets)
+    sums = GradientAccumulator(targets)
     for step in reversed(range(steps)):
         states = p.frames[step - 1].heads[layout.rows :] if step else [inputs[pair.outer] for pair in layout.states]
         reads = step_inputs(layout, inputs, states, step)
@@ -175,4 +175,4 @@ def back_in_time(
     sums.finish()
 
 
-__all__ = ["Layout", "Pair", "back_in_time", "row_of", "run_step"]
+__all__ = ["LoopLayout", "Pair", "back_in_time", "row_of", "run_step"]

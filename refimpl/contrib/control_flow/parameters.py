@@ -39,7 +39,7 @@ class _ChangedNames(tuple):
 CHANGED = _ChangedNames(("what the body changes",))
 
 
-class Use:
+class GraphUse:
     """One use of an operator whose body is a graph. Like any parameters, it can be read as the values of ``_fields``.
 
     Args:
@@ -80,7 +80,7 @@ class Use:
         """The graphs, as the outputs of each."""
         return [body.heads for body in self.bodies]
 
-    def own(self, context: Context) -> Use:
+    def own(self, context: Context) -> GraphUse:
         """A copy for one node of one executor, or one call, that remembers its runs."""
         made = copy.copy(self)
         made.context, made.frames = context, []
@@ -103,14 +103,14 @@ class Use:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ControlFlow(Op):
-    """The record of an operator that holds ``graphs`` graphs; ``wiring(values, bodies)`` gives :attr:`Use.wires`."""
+    """The record of an operator that holds ``graphs`` graphs; ``wiring(values, bodies)`` gives their wires."""
 
     graphs: int
     wiring: Any
     takes_half: ClassVar[bool] = True
-    """float16 arrays come as they are: the operators of the body look after them."""
+    """float16 arrays come as they are: the operators of the body compute through float32."""
 
-    def parse(self, attrs: dict[str, Any]) -> Use:
+    def parse(self, attrs: dict[str, Any]) -> GraphUse:
         """The parameters and the graphs, found to fit each other.
 
         Raises:
@@ -140,14 +140,14 @@ class ControlFlow(Op):
                 "control-flow/locations", all(0 <= w < values.num_args - self.graphs for w in wire),
                 f"{self.name}: the locations {list(wire)} are not all among {values.num_args - self.graphs} inputs",
             )
-        return Use(self.name, values, bodies, wires)
+        return GraphUse(self.name, values, bodies, wires)
 
-    def own(self, p: Use, context: Context, inputs: Sequence[Buffer]) -> Use:
+    def own(self, p: GraphUse, context: Context, inputs: Sequence[Buffer]) -> GraphUse:
         """Parameters that remember what forward leaves for backward."""
         del inputs
         return p.own(context)
 
-    def full_inputs(self, p: Use, given: Sequence[Any]) -> list[Any]:
+    def full_inputs(self, p: GraphUse, given: Sequence[Any]) -> list[Any]:
         """All inputs are always there."""
         del p
         return list(given)
@@ -157,7 +157,7 @@ def register_arguments(op_name: str) -> dict[str, Any]:
     """What the three records have in common."""
     return {
         "name": op_name, "inputs": lambda p: p.inputs, "all_inputs": ("data",), "outputs": lambda p: p.outputs,
-        # an output among what backward reads makes backward wait for forward, whoever orders the work
+        # an output among what backward reads makes backward wait for forward, whichever engine runs them
         "needs": lambda p: (*p.inputs, p.outputs[0]), "mutates": CHANGED, "mode": True, "random": True,
     }
 
@@ -178,4 +178,4 @@ def order_of(op_name: str, locations: Sequence[int]) -> list[int]:
     return found
 
 
-__all__ = ["CHANGED", "SUBGRAPHS", "ChangedName", "ControlFlow", "Use", "order_of", "register_arguments"]
+__all__ = ["CHANGED", "SUBGRAPHS", "ChangedName", "ControlFlow", "GraphUse", "order_of", "register_arguments"]

@@ -9,8 +9,8 @@ from ...base import decides, require
 from ...kernels.foundation import Buffer, agree, register
 from ...kernels.foundation.params import AtLeast, Shape
 from .bodies import SHAPES, TYPES, Body, Frame, agreed, unchanged
-from .loops import Layout, Pair, back_in_time, row_of, run_step
-from .parameters import ControlFlow, Use, register_arguments
+from .loops import LoopLayout, Pair, back_in_time, row_of, run_step
+from .parameters import ControlFlow, GraphUse, register_arguments
 
 
 class WhileLoopParams(NamedTuple):
@@ -47,15 +47,15 @@ def wiring(values: WhileLoopParams, bodies: Sequence[Body]) -> list[list[int]]:
     return [list(values.cond_input_locs), list(values.func_input_locs)]
 
 
-def layout_of(p: Use) -> Layout:
+def layout_of(p: GraphUse) -> LoopLayout:
     """How the inputs go to the body."""
     locations, variables = p.values.func_input_locs, p.values.func_var_locs
     states = [Pair(locations[inner], inner) for inner in variables]
     rest = [Pair(outer, inner) for inner, outer in enumerate(locations) if inner not in variables]
-    return Layout(p.bodies[1], [], states, rest, p.values.num_out_data)
+    return LoopLayout(p.bodies[1], [], states, rest, p.values.num_out_data)
 
 
-def through(p: Use, rule: str, ins: list, outs: list) -> tuple[list, list]:
+def through(p: GraphUse, rule: str, ins: list, outs: list) -> tuple[list, list]:
     """Shapes or types of all inputs and outputs, by inference through the two graphs."""
     layout, asking = layout_of(p), p.bodies[0]
     found = list(ins)
@@ -108,14 +108,14 @@ def is_true(condition: Buffer) -> bool:
 
 
 @decides("control-flow/while-loop")
-def forward(p: Use, *buffers: Buffer, is_train: bool, rng: Any) -> None:
+def forward(p: GraphUse, *buffers: Buffer, is_train: bool, rng: Any) -> None:
     """Run the body while the condition holds; rows of steps that did not run are zero."""
     del rng  # the body's operators ask for the streams themselves
     p.is_train = is_train
     _run(p, buffers[: p.input_count], buffers[p.input_count :])
 
 
-def _run(p: Use, ins: Sequence[Buffer], outs: Sequence[Buffer]) -> None:
+def _run(p: GraphUse, ins: Sequence[Buffer], outs: Sequence[Buffer]) -> None:
     layout, asking, frame = layout_of(p), p.bodies[0], Frame()
     states = [ins[pair.outer] for pair in layout.states]
     stacks = outs[: layout.rows]
@@ -135,7 +135,7 @@ def _run(p: Use, ins: Sequence[Buffer], outs: Sequence[Buffer]) -> None:
         final.copy_from(state)
 
 
-def backward(p: Use, *buffers: Any, is_train: bool) -> None:
+def backward(p: GraphUse, *buffers: Any, is_train: bool) -> None:
     """Gradients through the steps that ran; the condition has none."""
     count, outputs = p.input_count, len(p.outputs)
     heads, ins, targets = buffers[:outputs], buffers[outputs : outputs + count], buffers[outputs + count + 1 :]
