@@ -291,9 +291,9 @@ def per_matrix(like, kind=np.int64):
     return allocate((prod(like.shape[:-2]),), np.dtype(kind), like.device)
 
 
-def complain(clause, reports, what, mend):
-    """Refuse when a loop reported a row (counted from 1) for any matrix: what it is, and what would mend it."""
+def complain(clause, reports, what, remedy):
+    """Refuse when a loop reported a row (counted from 1) for any matrix: what it is, and the remedy."""
     found = reports.to_numpy()
     if found.any():
         number = int(np.flatnonzero(found)[0])
-        raise refusal(clause, f"matrix {number} of the batch {what} (row {int(found[number]) - 1}); {mend}")
+        raise refusal(clause, f"matrix {number} of the batch {what} (row {int(found[number]) - 1}); {remedy}")
