@@ -1,4 +1,4 @@
-"""BilinearSampler, GridGenerator, SpatialTransformer: an image read at places between its pixels.
+"""BilinearSampler, GridGenerator, SpatialTransformer: an image sampled at points between its pixels.
 
 [BilinearSampler/places] grid is (batch, 2, high, wide): x and y of each place, from -1, the middle of the first
     pixel, to 1, the middle of the last: pixel (x + 1) (width - 1) / 2.

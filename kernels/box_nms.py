@@ -1,4 +1,4 @@
-"""_contrib_box_nms: of boxes that overlap only the one with the highest score stays.
+"""_contrib_box_nms: non-maximum suppression: of boxes that overlap, only the one with the highest score stays.
 
 [_contrib_box_nms/order] the boxes that stay come first, the highest score first, of equal scores the lower
     index first; the rows behind them are -1. data is (..., boxes, width): the axes before are a batch.

@@ -1,4 +1,4 @@
-"""Correlation: patches of two images compared with each other at neighbouring places (as in FlowNet).
+"""Correlation: patches of one image compared with patches of another at small displacements (as in FlowNet).
 
 [Correlation/formula] both inputs get pad_size zeros on every side. Output (i, j) compares the patch of kernel_size x
     kernel_size pixels of data1 that begins at max_displacement + i stride1 (and j) with that of data2 moved by (dy,
@@ -23,8 +23,8 @@
 
 [Correlation/shapes] both inputs have one shape, (batch, channels, height, width).
 
-[Correlation/gradient] products: the head times the other pixel, divided likewise; differences: their sign, that of 0
-    being 1.
+[Correlation/gradient] by a product, each pixel gets the head times the other pixel, divided by the same number; by a
+    difference, the sign of the difference (1 for 0) in place of the other pixel, and its opposite for data2.
     >>> options = {"max_displacement": 0, "is_multiply": False}
     >>> grad("Correlation", [[[[1, 2]]]], [[[[1, 3]]]], **options)
     ([[[[1.0, -1.0]]]], [[[[-1.0, 1.0]]]])
@@ -139,7 +139,7 @@ def compare(a, b, out, g: Geometry):
 
 
 def compare_back(head, a, b, d_data, second, g: Geometry):
-    """Gradient by a, or by b where ``second``: one item is one pixel, which gathers from the patches it is in."""
+    """Gradient by a, or by b where ``second``: one item is one pixel, which sums over the patches that hold it."""
     for item in items(g.batch_size * g.channels * g.height * g.width):
         x, y, plane = item % g.width, item // g.width % g.height, item // (g.width * g.height)
         total = np.float64(0)

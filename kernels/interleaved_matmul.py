@@ -139,16 +139,18 @@ DIVIDE = Loop(divide)
 
 
 class Matrix(NamedTuple):
-    """Part of an array, read as a matrix: element (i, t) lies at start + i row + t step."""
+    """Part of an array, read as a matrix: element (i, j) lies at start + i * row_step + j * column_step."""
 
     buffer: Buffer
     start: int
-    row: int
-    step: int
+    rows: int
+    columns: int
+    row_step: int
+    column_step: int
 
     @property
-    def turned(self):
-        return self._replace(row=self.step, step=self.row)
+    def transposed(self):
+        return Matrix(self.buffer, self.start, self.columns, self.rows, self.column_step, self.row_step)
 
     @property
     def memory(self):
@@ -158,77 +160,76 @@ class Matrix(NamedTuple):
 
 def sides(p, buffer, parts, which, group):
     """One part of one head in one row of the batch, as a matrix (times, size)."""
-    _, batch, wide = buffer.shape
+    times, batch, wide = buffer.shape
     size = wide // (p.heads * parts)
     row, head = divmod(group, p.heads)
-    return Matrix(buffer, row * wide + (head * parts + which) * size, batch * wide, 1)
+    return Matrix(buffer, row * wide + (head * parts + which) * size, times, size, batch * wide, 1)
 
 
 def scores_of(buffer, group):
     _, queries, keys = buffer.shape
-    return Matrix(buffer, group * queries * keys, keys, 1)
+    return Matrix(buffer, group * queries * keys, queries, keys, keys, 1)
 
 
-def product(left, right, target, n, m, k, workspace):
-    """target (n, m) = left (n, k) . right (k, m)."""
-    dense = target.row == m
-    out = target.memory if dense else workspace
-    PRODUCT(left.memory, right.memory, out, Product(n, m, k, left.row, left.step, right.row, right.step))
+def product(left, right, target, spare=None):
+    """target = left . right; ``spare`` holds the result where the rows of ``target`` do not follow each other."""
+    n, m = target.rows, target.columns
+    dense = target.row_step == m
+    out = target.memory if dense else spare
+    steps = left.row_step, left.column_step, right.row_step, right.column_step
+    PRODUCT(left.memory, right.memory, out, Product(n, m, left.columns, *steps))
     if not dense:
-        BLOCKS(workspace, target.buffer, n, m, 0, m, target.start, target.row)
+        BLOCKS(spare, target.buffer, n, m, 0, m, target.start, target.row_step)
 
 
 def score(p, queries, keys, out, q, k):
     """``q`` and ``k`` are (parts, which) of the two arrays."""
-    groups, rows, columns = out.shape
     size = queries.shape[2] // (p.heads * q[0])
-    for group in range(groups):
+    for group in range(out.shape[0]):
         left, right = sides(p, queries, *q, group), sides(p, keys, *k, group)
-        product(left, right.turned, scores_of(out, group), rows, columns, size, None)
+        product(left, right.transposed, scores_of(out, group))
     DIVIDE(out, out.size, sqrt(size))
 
 
 def score_back(p, head, queries, keys, d_queries, d_keys, q, k):
     groups, rows, columns = head.shape
     size = queries.shape[2] // (p.heads * q[0])
-    (workspace,) = scratch(head, max(rows, columns) * size)
+    (spare,) = scratch(head, max(rows, columns) * size)
     for target in (d_queries, d_keys):
         zero(target)
     for group in range(groups):
         slope = scores_of(head, group)
         if d_queries is not None:
             target = sides(p, d_queries, *q, group)
-            product(slope, sides(p, keys, *k, group), target, rows, size, columns, workspace)
+            product(slope, sides(p, keys, *k, group), target, spare)
         if d_keys is not None:
             target = sides(p, d_keys, *k, group)
-            product(slope.turned, sides(p, queries, *q, group), target, columns, size, rows, workspace)
+            product(slope.transposed, sides(p, queries, *q, group), target, spare)
     for target in (d_queries, None if d_keys is d_queries else d_keys):
         if target is not None:
             DIVIDE(target, target.size, sqrt(size))
 
 
 def weigh(p, values, attention, out, v):
-    groups, rows, columns = attention.shape
-    size = out.shape[2] // p.heads
-    (workspace,) = scratch(out, rows * size)
+    groups, rows, _ = attention.shape
+    (spare,) = scratch(out, rows * (out.shape[2] // p.heads))
     for group in range(groups):
         left, right = scores_of(attention, group), sides(p, values, *v, group)
-        product(left, right, sides(p, out, 1, 0, group), rows, size, columns, workspace)
+        product(left, right, sides(p, out, 1, 0, group), spare)
 
 
 def weigh_back(p, head, values, attention, d_values, d_attention, v):
-    groups, rows, columns = attention.shape
-    size = head.shape[2] // p.heads
-    (workspace,) = scratch(head, columns * size)
+    groups, _, columns = attention.shape
+    (spare,) = scratch(head, columns * (head.shape[2] // p.heads))
     zero(d_values)
     for group in range(groups):
         slope = sides(p, head, 1, 0, group)
         if d_values is not None:
             target = sides(p, d_values, *v, group)
-            product(scores_of(attention, group).turned, slope, target, columns, size, rows, workspace)
+            product(scores_of(attention, group).transposed, slope, target, spare)
         if d_attention is not None:
-            right = sides(p, values, *v, group).turned
-            product(slope, right, scores_of(d_attention, group), rows, columns, size, None)
+            right = sides(p, values, *v, group).transposed
+            product(slope, right, scores_of(d_attention, group))
 
 
 def forward_self_scores(p, qkv, out):

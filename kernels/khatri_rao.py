@@ -52,10 +52,10 @@ MULTIPLY = Loop(multiply)
 
 def forward(p, args, out):
     columns = out.shape[1]
-    buffers = scratch(out, out.size, out.size)
+    spare = scratch(out, out.size, out.size)
     product, rows = args[0], args[0].shape[0]
     for n, factor in enumerate(args[1:], 2):
-        target = out if n == len(args) else buffers[n % 2]
+        target = out if n == len(args) else spare[n % 2]
         MULTIPLY(product, factor, target, rows, factor.shape[0], columns)
         product, rows = target, rows * factor.shape[0]
     if len(args) == 1:

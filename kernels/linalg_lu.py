@@ -202,9 +202,9 @@ def backward_inverse(p, head, out, d_a):
     if d_a is None:
         return
     (half,) = scratch(out, out.size)
-    inverse = matrices_of(out).transposed
-    multiply(inverse, matrices_of(head), matrices_of(half, out.shape), -1.0)
-    multiply(matrices_of(half, out.shape), inverse, matrices_of(d_a))
+    transposed = matrices_of(out).transposed
+    multiply(transposed, matrices_of(head), matrices_of(half, out.shape), -1.0)
+    multiply(matrices_of(half, out.shape), transposed, matrices_of(d_a))
 
 
 def forward_determinant(p, a, out, lu, pivots):

@@ -1,12 +1,12 @@
-"""_contrib_MultiBoxDetection: classes and boxes from what a network says about its anchors.
+"""_contrib_MultiBoxDetection: classes and boxes from a network's predictions for anchors.
 
 [_contrib_MultiBoxDetection/inputs] cls_prob is (batch, classes, anchors), loc_pred (batch, 4 anchors), anchor
     (1, anchors, 4) with boxes as corners. The output is (batch, anchors, 6): class, score, left, top, right,
     bottom.
 
 [_contrib_MultiBoxDetection/class] an anchor takes the class, other than class 0, with the highest score (the
-    first of equals). Class 0 is the background, whatever background_id says; the number of a class in the
-    output is less by 1. Anchors whose score is below threshold are left out. Rows that stay free are -1.
+    first of equals). Class 0 is the background, whatever background_id says; in the output,
+    class k has the number k - 1. Anchors whose score is below threshold are left out. Unused rows are -1.
     >>> anchors = [[[0, 0, .5, .5], [.5, .5, 1, 1]]]
     >>> run("_contrib_MultiBoxDetection", [[[.9, .1], [.1, .25], [0, .5]]], [[0] * 8], anchors, threshold=.25)
     [[[1.0, 0.5, 0.5, 0.5, 1.0, 1.0], [-1.0, -1.0, -1.0, -1.0, -1.0, -1.0]]]
@@ -31,8 +31,8 @@
     >>> run("_contrib_MultiBoxDetection", [[[0, 0], [.25, .5]]], [[0] * 8], same, nms_threshold=0)
     [[[0.0, 0.25, 0.0, 0.0, 1.0, 1.0], [0.0, 0.5, 0.0, 0.0, 1.0, 0.5]]]
 
-[_contrib_MultiBoxDetection/topk] with nms_topk above 0 only so many rows are put in order and take part.
-    Behind them stands in row i what the i-th anchor with a class gave, its class replaced by -1.
+[_contrib_MultiBoxDetection/topk] with nms_topk above 0 only the nms_topk rows with the highest scores are ordered and
+    take part. After them, row i holds the score and box of the i-th anchor that has a class, with -1 as its class.
     >>> run("_contrib_MultiBoxDetection", [[[0, 0], [.25, .5]]], [[0] * 8], same, nms_topk=1)
     [[[0.0, 0.5, 0.0, 0.0, 1.0, 0.5], [-1.0, 0.5, 0.0, 0.0, 1.0, 0.5]]]
 

@@ -1,9 +1,9 @@
 """_contrib_MultiBoxPrior: boxes of several sizes and shapes around every pixel of a feature map.
 
-[_contrib_MultiBoxPrior/boxes] every pixel gets sizes + ratios - 1 boxes (left, top, right, bottom), in
+[_contrib_MultiBoxPrior/boxes] every pixel gets len(sizes) + len(ratios) - 1 boxes (left, top, right, bottom), in
     fractions of the image: each size with the first ratio, then the first size with every other ratio. A box
-    of size s and ratio r is s sqrt(r) H / W wide and s / sqrt(r) high. data (batch, channels, H, W) gives its
-    shape alone.
+    of size s and ratio r is s sqrt(r) H / W wide and s / sqrt(r) high. Of data (batch, channels, H, W)
+    only the shape is read.
     >>> run("_contrib_MultiBoxPrior", [[[[0, 0]]]], sizes=(.5, .25), ratios=(4, 1))[0][:3]
     [[0.0, 0.375, 0.5, 0.625], [0.125, 0.4375, 0.375, 0.5625], [0.125, 0.25, 0.375, 0.75]]
 

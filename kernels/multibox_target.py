@@ -1,4 +1,4 @@
-"""_contrib_MultiBoxTarget: which anchors should find which labelled object, and where it lies from them.
+"""_contrib_MultiBoxTarget: for each anchor, the labelled object that it should detect and the offset to it.
 
 [_contrib_MultiBoxTarget/inputs] anchor is (1, anchors, 4), boxes as corners. label is (batch, objects, 5 or
     more): class, left, top, right, bottom, and what follows is not read. cls_pred is (batch, classes,
@@ -33,7 +33,7 @@
     ...     overlap_threshold=0)[2]
     [[1.0, 0.0]]
 
-    Such an anchor counts among the matched ones of mining.
+    Mining counts such an anchor as matched.
     >>> apart = [[0, 0, 1, 1], [0, 0, 1, .75], [2, 2, 3, 3], [4, 4, 5, 5], [6, 6, 7, 7]]
     >>> run("_contrib_MultiBoxTarget", [apart], [[[0, 0, 0, 1, 1]]], [[[0] * 5] * 2], negative_mining_ratio=1)[2]
     [[1.0, 1.0, 0.0, 0.0, -1.0]]
@@ -45,10 +45,10 @@
     ([[5.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]], [[1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]])
 
 [_contrib_MultiBoxTarget/mining] anchors that are not matched are background, unless negative_mining_ratio is
-    above 0: then only matched * negative_mining_ratio of them (whole part, at least
-    minimum_negative_samples), and the others are ignored. Those are taken to which cls_pred, after a softmax
-    over classes, gives the least probability of class 0 (of equals the lower index), among anchors whose
-    largest overlap is below negative_mining_thresh. Where there are fewer, all of these are taken.
+    above 0. Then only matched * negative_mining_ratio of them (whole part, at least minimum_negative_samples) are
+    background, and the others are ignored. Candidates are anchors whose largest overlap is below
+    negative_mining_thresh. Those are taken that have the least probability of class 0 after a softmax of cls_pred over
+    classes (of equals the lower index). Where there are too few candidates, all are taken.
     >>> three = [[*anchors, [.5, 0, 1, .5]]]
     >>> seen = three, [[[0, 0, 0, .5, .5]]], [[[0, 1, 0], [0, 0, 2]]]
     >>> run("_contrib_MultiBoxTarget", *seen, negative_mining_ratio=1)[2]

@@ -1,4 +1,4 @@
-"""Pad (pad): images made larger at their edges.
+"""Pad (pad): images enlarged at their edges.
 
 [Pad/width] pad_width names, for each axis, how many indices go before and how many after; a negative number
     takes indices away. mode="constant" fills the new places with constant_value.
@@ -21,7 +21,7 @@
 
 [Pad/sides] no axis of the output is empty, and its shape is inferred from data.
 
-[Pad/gradient] an element takes the sum of the heads of the places that show it, added in C order.
+[Pad/gradient] an element takes the sum of the heads of all places that it was copied to, added in C order.
     >>> grad("Pad", [[[[1, 2, 3]]]], mode="edge", pad_width=(0, 0, 0, 0, 0, 0, 2, 1), head=[[[[1, 2, 3, 4, 5, 6]]]])
     [[[[6.0, 4.0, 11.0]]]]
     >>> grad("Pad", [[[[1, 2, 3]]]], mode="reflect", pad_width=(0, 0, 0, 0, 0, 0, 2, 1), head=[[[[1, 2, 3, 4, 5, 6]]]])
@@ -89,8 +89,8 @@ class Geometry(NamedTuple):
 
 
 @scalar
-def shown(at, before, side, mode):
-    """The index of data that place ``at`` of a padded axis shows, or -1 for the constant."""
+def source_of(at, before, side, mode):
+    """The index of data that is copied to place ``at`` of a padded axis, or -1 for the constant."""
     index = at - before
     if mode == 0:
         return index if 0 <= index < side else -1
@@ -101,14 +101,14 @@ def shown(at, before, side, mode):
 
 
 def pad(data, out, value, g: Geometry):
-    """out (planes, out_d, out_h, out_w) shows data (planes, depth, height, width)."""
+    """data is (planes, depth, height, width), out (planes, out_d, out_h, out_w)."""
     for row in items(g.planes * g.out_d * g.out_h):
         slab = row // g.out_h
         plane = slab // g.out_d
-        z = shown(slab - plane * g.out_d, g.front, g.depth, g.mode)
-        y = shown(row - slab * g.out_h, g.top, g.height, g.mode)
+        z = source_of(slab - plane * g.out_d, g.front, g.depth, g.mode)
+        y = source_of(row - slab * g.out_h, g.top, g.height, g.mode)
         for c in range(g.out_w):
-            x = shown(c, g.left, g.width, g.mode)
+            x = source_of(c, g.left, g.width, g.mode)
             if z < 0 or y < 0 or x < 0:
                 out[row * g.out_w + c] = value
             else:
@@ -122,11 +122,11 @@ def unpad(head, d_data, g: Geometry):
             d_data[start + i] = 0
         read = plane * g.out_d * g.out_h * g.out_w
         for a in range(g.out_d):
-            z = shown(a, g.front, g.depth, g.mode)
+            z = source_of(a, g.front, g.depth, g.mode)
             for b in range(g.out_h):
-                y = shown(b, g.top, g.height, g.mode)
+                y = source_of(b, g.top, g.height, g.mode)
                 for c in range(g.out_w):
-                    x = shown(c, g.left, g.width, g.mode)
+                    x = source_of(c, g.left, g.width, g.mode)
                     if z >= 0 and y >= 0 and x >= 0:
                         d_data[start + (z * g.height + y) * g.width + x] += head[read]
                     read += 1

@@ -1,4 +1,4 @@
-"""Pooling: each output element sums up a window of data: its maximum, mean, sum or Lp norm.
+"""Pooling: each output element is the maximum, mean, sum or Lp norm of a window of data.
 
 [Pooling/window] window o of an axis begins at o * stride - pad and has kernel elements; what lies
     outside data (the padding, the end) is left out. stride defaults to 1, pad to 0. kernel has 1, 2
@@ -10,8 +10,8 @@
     >>> run("Pooling", [[[[1, 2], [3, 4]]]], kernel=(2, 2), pad=(1, 1), stride=(2, 2), pool_type="sum")
     [[[[1.0, 2.0], [3.0, 4.0]]]]
 
-[Pooling/convention] valid has floor((side + 2 pad - kernel) / stride) + 1 windows, full the ceiling
-    instead of the floor; same has ceil(side / stride), for one side only and without pad.
+[Pooling/convention] pooling_convention valid gives floor((side + 2 pad - kernel) / stride) + 1 windows, full the
+    ceiling instead of the floor; same gives ceil(side / stride), and takes one side only, without pad.
     >>> run("Pooling", [[[1, 3, 2]]], kernel=(2,), stride=(2,), pooling_convention="full")
     [[[3.0, 2.0]]]
 
@@ -33,9 +33,9 @@
     >>> grad("Pooling", [[[[1, 5], [5, 2]]]], kernel=(2, 2))
     [[[[0.0, 1.0], [0.0, 0.0]]]]
 
-[Pooling/average] avg divides by the window's size, padding counted, but never further than pad
-    beyond the end; with count_include_pad=False by the number of elements of data in it. An empty
-    window gives 0.
+[Pooling/average] avg divides by the size of the window, in which pad counts and what lies further beyond the end does
+    not; with count_include_pad=False it divides by the number of elements of data in the window. An empty window
+    gives 0.
     >>> run("Pooling", [[[2, 4, 6]]], kernel=(2,), pad=(1,), pool_type="avg")
     [[[1.0, 3.0, 5.0, 3.0]]]
     >>> run("Pooling", [[[2, 4, 6]]], kernel=(2,), pad=(1,), pool_type="avg", count_include_pad=False)
@@ -52,7 +52,7 @@
     >>> run("Pooling", [[[3, -4]]], kernel=(2,), pool_type="lp", p_value=1)
     [[[-1.0]]]
 
-[Pooling/p-value] lp needs a p_value of 1, 2 or 3.
+[Pooling/p-value] pool_type lp needs a p_value of 1, 2 or 3.
 
 [Pooling/gradient] windows add their shares to d_data in C order.
     >>> grad("Pooling", [[[2, 4, 6]]], kernel=(2,), pool_type="avg")

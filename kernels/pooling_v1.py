@@ -1,7 +1,7 @@
-"""Pooling_v1: the Pooling of MXNet before 1.0, in which padding is made of numbers.
+"""Pooling_v1: the Pooling of MXNet before 1.0, in which padding is zeros.
 
 [Pooling_v1/windows] windows lie as in Pooling, over images of two sides; the convention is valid or full, the pool_type
-    max, avg or sum. What lies further out than pad belongs to no window.
+    max, avg or sum. Elements beyond pad belong to no window.
     >>> run("Pooling_v1", [[[[1, 3, 2], [4, 8, 6]]]], kernel=(2, 2))
     [[[[8.0, 8.0]]]]
 

@@ -42,7 +42,7 @@
     >>> run("_contrib_Proposal", *twice, [[30, 30, 1]], scales=(1, 1), ratios=(1,), output_score=True, **one)
     ([[0.0, 0.0, 0.0, 15.0, 15.0]], [[0.75]])
 
-[_contrib_Proposal/cycle] when fewer boxes are left than rows, they come again from the first on.
+[_contrib_Proposal/cycle] when fewer boxes are left than rows, the rows repeat them from the first on.
     >>> run("_contrib_Proposal", *twice, [[30, 30, 1]], scales=(1, 1), ratios=(1,), rpn_min_size=0,
     ...     rpn_post_nms_top_n=2)
     [[0.0, 0.0, 0.0, 15.0, 15.0], [0.0, 0.0, 0.0, 15.0, 15.0]]

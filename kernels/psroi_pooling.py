@@ -1,4 +1,4 @@
-"""_contrib_PSROIPooling: regions of feature maps cut into bins, every bin the mean of a channel of its own.
+"""_contrib_PSROIPooling: regions of feature maps cut into bins; every bin is a mean over a channel of its own.
 
 [_contrib_PSROIPooling/bins] a region (image, left, top, right, bottom) is rounded to whole numbers, halves
     away from zero; its pixels, right and bottom ones included, times spatial_scale are cut into pooled_size x
@@ -122,7 +122,7 @@ def pool(data, rois, out, scale, g: Geometry):
 
 
 def pool_back(head, rois, d_data, scale, g: Geometry):
-    """One item is one channel of one image, which gathers from the bins that read it."""
+    """One item is one channel of one image; it sums over the bins that read it."""
     bins, group = g.pooled_size, g.group_size
     for item in items(g.batch_size * g.channels):
         for q in range(item * g.height * g.width, (item + 1) * g.height * g.width):

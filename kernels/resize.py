@@ -1,4 +1,4 @@
-"""_contrib_AdaptiveAvgPooling2D, _contrib_BilinearResize2D: images brought to another size.
+"""_contrib_AdaptiveAvgPooling2D, _contrib_BilinearResize2D: images resized.
 
 [_contrib_AdaptiveAvgPooling2D/regions] out has output_size, (height, width), one number for both, or 1 x 1 without;
     place i of n along a side of s is the mean of pixels floor(i s / n) to ceil((i + 1) s / n).
@@ -14,7 +14,7 @@
     >>> grad("_contrib_AdaptiveAvgPooling2D", [[[[1, 2, 3]]]], output_size=(1, 2), head=[[[[2, 4]]]])
     [[[[1.0, 3.0, 2.0]]]]
 
-[_contrib_BilinearResize2D/aligned] with align_corners the first and last pixels of both images lie upon each other:
+[_contrib_BilinearResize2D/aligned] with align_corners the first pixels of both images coincide, and so do the last:
     place i of n is at i (s - 1) / (n - 1). Without it, at (i + 0.5) s / n - 0.5, not below 0. The two or four pixels
     around it are weighed by nearness. A side of 1 is made of the first pixel.
     >>> small = [[[[1, 2, 4], [3, 8, 5]]]]
@@ -188,7 +188,7 @@ def mean_regions(data, out, g: Geometry):
 
 
 def share_regions(head, d_data, g: Geometry):
-    """One item is one pixel, which gathers from the regions that it lies in."""
+    """One item is one pixel, which sums over the regions that hold it."""
     for item in items(g.planes * g.height * g.width):
         x, y, plane = item % g.width, item // g.width % g.height, item // (g.width * g.height)
         total = np.float64(0)

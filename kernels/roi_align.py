@@ -2,7 +2,8 @@
 
 [_contrib_ROIAlign/bins] a region (image, left, top, right, bottom) times spatial_scale is cut into
     pooled_size bins. Each output is the mean of sample_ratio x sample_ratio points, spread evenly over its
-    bin; below 1 there are as many as the bin's side, rounded up. The sides of the region are at least 1.
+    bin; with a sample_ratio below 1 their number along a side is its length, rounded up. The sides of the region
+    are at least 1.
     >>> image = [[[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16]]]]
     >>> run("_contrib_ROIAlign", image, [[0, 0, 0, 3, 3]], pooled_size=(2, 2), spatial_scale=1)
     [[[[4.75, 6.25], [10.75, 12.25]]]]
@@ -17,7 +18,7 @@
     [[[[4.0, 0.0]]]]
 
 [_contrib_ROIAlign/aligned] with aligned the region moves by half a pixel, so that pixels are points in the
-    middle of their squares, and its sides have no least length: without points in it, it gives 0.
+    middle of their squares, and its sides may have any length. A region without points gives 0.
     >>> run("_contrib_ROIAlign", image, [[0, 0, 0, 3, 3]], pooled_size=(2, 2), spatial_scale=1, aligned=True)
     [[[[2.5625, 4.0], [8.3125, 9.75]]]]
     >>> run("_contrib_ROIAlign", image, [[0, 1, 1, 1, 1]], pooled_size=(1, 1), spatial_scale=1, aligned=True)
@@ -29,8 +30,8 @@
     >>> run("_contrib_ROIAlign", image, [[0, 0, 0, float("inf"), 3]], pooled_size=(1, 1), spatial_scale=1)
     [[[[0.0]]]]
 
-[_contrib_ROIAlign/position-sensitive] bin (i, j) of output c reads channel (c high + i) wide + j: with
-    position_sensitive there are high * wide times fewer outputs than channels.
+[_contrib_ROIAlign/position-sensitive] with position_sensitive and pooled_size (h, w), bin (i, j) of output c reads
+    channel (c h + i) w + j: there are h w times fewer outputs than channels.
     >>> four = [[[[k]] for k in (1, 2, 4, 8)]]
     >>> run("_contrib_ROIAlign", four, [[0, 0, 0, 1, 1]], pooled_size=(2, 2), spatial_scale=1, position_sensitive=True)
     [[[[1.0, 2.0], [4.0, 8.0]]]]
@@ -127,7 +128,7 @@ def side_of(low, high, scale, bins, aligned):
 
 @scalar
 def points_of(side, ratio):
-    """How many points of a bin lie along a side of it; none when the side is not finite."""
+    """Return the number of points along a side of a bin; 0 when the side is not finite."""
     if not abs(side) < 1e9:
         return 0
     return ratio if ratio > 0 else max(np.int64(ceil(side)), 0)
@@ -135,7 +136,7 @@ def points_of(side, ratio):
 
 @scalar
 def reach(start, length, count, side):
-    """Which of the ``count`` points of a bin may lie in the map or within a pixel of it: the first, and one past."""
+    """Return the range, of ``count`` points, that may lie in the map or within a pixel of it."""
     step = length / max(count, 1)
     return first_point(-1.0, start, step, count), end_point(side, start, step, count)
 
@@ -166,7 +167,7 @@ def align(data, rois, out, scale, g: Geometry):
 
 
 def align_back(head, rois, d_data, scale, g: Geometry):
-    """One item is one channel of one image, which gathers from all regions."""
+    """One item is one channel of one image; it sums over all regions."""
     for i in items(g.batch_size * g.channels):
         channel, bins = i % g.channels, g.pooled_h * g.pooled_w
         for q in range(i * g.height * g.width, (i + 1) * g.height * g.width):

@@ -1,4 +1,4 @@
-"""ROIPooling: the largest numbers in each part of a region of an image.
+"""ROIPooling: the largest number in each part of a region of an image.
 
 [ROIPooling/regions] rois is (regions, 5): the image's number in the batch, then x and y of the first and the last pixel
     of a region, which are multiplied by spatial_scale (0 .. 1) and rounded, halves away from zero. A region that ends
@@ -12,7 +12,7 @@
     [[[[16.0]]]]
 
 [ROIPooling/parts] part k of n along a side of s pixels reaches from pixel floor(k s / n) to ceil((k + 1) s / n), so
-    that parts may overlap. What lies outside the image is left out; a part with nothing left is 0.
+    that parts may overlap. What lies outside the image is left out; a part without pixels is 0.
     >>> run("ROIPooling", image, [[0, 0, 0, 2, 2], [0, 2, 2, 9, 9]], pooled_size=(2, 2), spatial_scale=1)
     [[[[6.0, 7.0], [10.0, 11.0]]], [[[16.0, 0.0], [0.0, 0.0]]]]
 
@@ -20,7 +20,7 @@
     >>> run("ROIPooling", image, [[1, 0, 0, 3, 3], [-1, 0, 0, 3, 3]], pooled_size=(1, 1), spatial_scale=1)
     [[[[0.0]]], [[[0.0]]]]
 
-[ROIPooling/nan] NaN is never the largest; a part of nothing else is the least finite number of the type.
+[ROIPooling/nan] NaN is never the largest; a part that holds only NaN gives the least finite number of the type.
     >>> run("ROIPooling", [[[[float("nan"), 1]]]], [[0, 0, 0, 1, 0]], pooled_size=(1, 1), spatial_scale=1)
     [[[[1.0]]]]
 
@@ -99,7 +99,7 @@ class Geometry(NamedTuple):
 
 @scalar
 def rounded(value):
-    """The nearest whole number, halves away from zero; the huge and NaN become a number no pixel has."""
+    """Round halves away from zero; NaN and values beyond 1e9 become a number that no pixel has."""
     if not (value > -1e9 and value < 1e9):
         return -1000000000
     return math.floor(value + 0.5) if value >= 0 else -math.floor(0.5 - value)
@@ -117,7 +117,7 @@ def end_of(start, side, k, n, limit):
 
 @scalar
 def find_largest(data, rois, region, c, i, j, scale, least, g):
-    """Where the largest number of a part lies; -1 for an empty part, -2 for one of NaN alone."""
+    """Return the index of the largest number of a part: -1 for an empty part, -2 where it holds only NaN."""
     image = rois[5 * region]
     if not (image >= 0 and image < g.batch_size):
         return -1

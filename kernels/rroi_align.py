@@ -1,10 +1,10 @@
-"""_contrib_RROIAlign: turned regions of feature maps, each averaged into the same number of bins.
+"""_contrib_RROIAlign: rotated regions of feature maps, each averaged into the same number of bins.
 
-[_contrib_RROIAlign/bins] a region is (image, x, y, width, height, angle): a box around (x, y), turned by so
-    many degrees from the right towards the top. All lengths are multiplied by spatial_scale, sides are 1 at
+[_contrib_RROIAlign/bins] a region is (image, x, y, width, height, angle): a box around (x, y), rotated by
+    angle degrees from the right towards the top. All lengths are multiplied by spatial_scale, sides are 1 at
     least. The box is cut into pooled_size bins, and each output is the mean of sampling_ratio x
-    sampling_ratio points, spread evenly over its bin; below 1 there are as many as the bin's side, rounded
-    up.
+    sampling_ratio points, spread evenly over its bin; with a sampling_ratio below 1 their number along a side is
+    its length, rounded up.
     >>> image = [[[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16]]]]
     >>> run("_contrib_RROIAlign", image, [[0, 1.5, 1.5, 3, 3, 0]], pooled_size=(2, 2), spatial_scale=1)
     [[[[4.75, 6.25], [10.75, 12.25]]]]

@@ -15,7 +15,8 @@ ROLES = (
     (re.compile(r"gradient$"), ("backward", "gradient")),
     (re.compile(r"(^|-)(types?|dtype|floating-point)$"), ("infer_type",)),
     (re.compile(r"(^|-)count$"), ("parse", "infer")),
-    (re.compile(r"(^|-)(shapes?|inputs|outputs|output-size|parameters)$"), ("infer",)),
+    (re.compile(r"(^|-)names$"), ("outputs",)),
+    (re.compile(r"(^|-)(shapes?|inputs|outputs|output-size|parameters|tail)$"), ("infer",)),
 )
 
 
@@ -46,11 +47,8 @@ def of_page(clause: Any, operators: list[Any], root: Path) -> list[Decision]:
         for role in roles(clause.name.partition("/")[2]):
             code = getattr(getattr(op, role), "__code__", None)
             if code is not None:
-                file = Path(code.co_filename).resolve()
-                line = code.co_firstlineno
-                found[file, line] = Decision(
-                    re.escape(clause.name), file.relative_to(root), line, code.co_name, line, _end(code)
-                )
+                file, line = _in_checkout(Path(code.co_filename).resolve(), root), code.co_firstlineno
+                found[file, line] = Decision(re.escape(clause.name), file, line, code.co_name, line, _end(code))
     return list(found.values()) or ([_registration(clause, root)] if operators else [])
 
 
@@ -64,6 +62,14 @@ def _registration(clause: Any, root: Path) -> Decision:
     statement, call = calls[0]
     last = statement.end_lineno or statement.lineno
     return Decision(re.escape(clause.name), clause.file, call.lineno, called(call), statement.lineno, last, table=True)
+
+
+def _in_checkout(file: Path, root: Path) -> Path:
+    """Where a file of the package stands in the checkout, also if the package that runs is an installed one."""
+    if file.is_relative_to(root):
+        return file.relative_to(root)
+    parts = file.parts[len(file.parts) - file.parts[::-1].index("refimpl") :]
+    return Path(*parts) if parts[0] == "kernels" else Path("refimpl", *parts)
 
 
 def _end(code: Any) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
@@ -168,7 +169,9 @@ def functions_text(module: Any, value: str, depth: int = 1) -> str:
     if "_set_value" in vars(module):
         found["_set_value"] = Signature(["src: float", "out: NDArray"], "NDArray")
     body = "\n".join(definition(name, found[name]) for name in sorted(found))
-    return file_text(module.__doc__.partition("\n")[0], body + "\n", value, depth)
+    names = textwrap.fill(", ".join(f'"{name}"' for name in sorted(found)), WIDTH - 4)
+    listed = f"__all__ = [\n{textwrap.indent(names, '    ')},\n]\n"
+    return file_text(module.__doc__.partition("\n")[0], f"{listed}\n{body}\n", value, depth)
 
 
 _RESHAPE = Signature(

@@ -364,7 +364,9 @@ def _show(table: Table, root: Path) -> None:
     print()
     for file, lines in measured:
         print(f"{lines:5d}  {file}")
-    print(f"{len(table.clauses)} clauses; {sum(n for _, n in measured)} lines in {len(measured)} files")
+    definitions = sum(clause.definition for clause in table.clauses.values())
+    lines = sum(n for _, n in measured)
+    print(f"{len(table.clauses)} clauses, {definitions} of them definitions; {lines} lines in {len(measured)} files")
 
 
 def main(arguments: list[str] | None = None) -> int:

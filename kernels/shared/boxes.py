@@ -13,7 +13,7 @@ from ..sort import MERGE_RUNS, NUMBER
 
 @scalar
 def shared(low, high, other_low, other_high, extent):
-    """How much two intervals share; not positive when they lie apart."""
+    """Length of the intersection of two intervals; not positive where they are disjoint."""
     left = low if low > other_low else other_low
     right = high if high < other_high else other_high
     return right - left + extent
@@ -21,7 +21,7 @@ def shared(low, high, other_low, other_high, extent):
 
 @scalar
 def area(boxes, i, extent):
-    """Area of the box in corner form that begins at ``boxes[i]``; 0 when it is turned inside out."""
+    """Area of the box in corner form that begins at ``boxes[i]``; 0 where a side is negative."""
     width = boxes[i + 2] - boxes[i] + extent
     height = boxes[i + 3] - boxes[i + 1] + extent
     return extent - extent if width < 0 or height < 0 else width * height
@@ -40,7 +40,7 @@ def overlap(boxes, i, others, j, extent):
 
 @scalar
 def log_ratio(length, side):
-    """Logarithm of a ratio of sides; minus infinity for 0, NaN for boxes turned inside out."""
+    """Logarithm of a ratio of sides; minus infinity for 0, NaN for negative ones."""
     ratio = length / side
     if ratio > 0:
         return log(ratio)

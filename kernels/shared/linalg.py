@@ -9,7 +9,7 @@ The last two axes of an array hold matrices, the axes before them number those.
 [linalg/square] matrices whose inverse, determinant, eigenvalues or triangle is asked for are square.
 
 [linalg/shape] the shape of the output follows from those of the inputs. A known output tells the shape of an unknown
-input, where both have the same one.
+    input where both have the same one.
 
 Formulas of gradients are those of Seeger, Hetzel, Dai, Meissner and Lawrence, Auto-Differentiating Linear Algebra
 (2017), and of Giles, Collected Matrix Derivative Results for Forward and Reverse Mode Algorithmic Differentiation
@@ -26,7 +26,7 @@ from ..foundation import Buffer, Loop, agree, allocate, either, items, merge, re
 from ..fully_connected import PRODUCT, Product
 
 LARGE = 32**3
-"""A product of matrices that adds up as many terms, or more, is one call of the tuned matrix product."""
+"""A product of two matrices that takes as many multiplications, or more, is a call of its own of the tuned product."""
 
 
 # --- shapes and types ---------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Where the windows of Pooling lie, and images whose channels come last; see the page, pooling.py."""
+"""Windows of Pooling, and images whose channels come last: what Pooling and Pooling_v1 share."""
 
 from functools import lru_cache
 from math import prod
@@ -120,19 +120,19 @@ CHANNELS_FIRST, CHANNELS_LAST = Loop(channels_first), Loop(channels_last)
 
 
 def in_planes(p, reads, writes, work):
-    """Call ``work`` with buffers whose channels come second, copying where ``p`` has them last."""
+    """Call ``work`` with buffers whose channels come second: copies, where ``p`` has them last."""
     if not channel_last(p):
         work(reads, writes)
         return
     both = [*reads, *writes]
-    turned = [
+    copies = [
         plain.reshape((b.shape[0], b.shape[-1], *b.shape[1:-1]))
         for plain, b in zip(scratch(both[0], *(b.size for b in both)), both, strict=True)
     ]
-    sides = [(t.shape[0], t.shape[1], prod(t.shape[2:])) for t in turned]
-    for buffer, copy, side in zip(reads, turned, sides, strict=False):
+    sides = [(t.shape[0], t.shape[1], prod(t.shape[2:])) for t in copies]
+    for buffer, copy, side in zip(reads, copies, sides, strict=False):
         CHANNELS_FIRST(buffer, copy, *side)
-    work(turned[: len(reads)], turned[len(reads) :])
-    for buffer, copy, side in zip(both, turned, sides, strict=True):
+    work(copies[: len(reads)], copies[len(reads) :])
+    for buffer, copy, side in zip(both, copies, sides, strict=True):
         if any(buffer is w for w in writes):
             CHANNELS_LAST(copy, buffer, *side)

@@ -1,4 +1,4 @@
-"""Reading feature maps between their pixels, and regions of interest: what the pages about regions share."""
+"""Bilinear sampling of feature maps, and regions of interest: what the pages about regions share."""
 
 from typing import Annotated
 
@@ -15,14 +15,14 @@ WHOLE = 2.0**52  # doubles of this size and more are whole numbers
 
 @scalar
 def rounded(value):
-    """The nearest whole number, halves away from zero; NaN and infinities stay as they are."""
+    """Round halves away from zero; NaN and infinities stay as they are."""
     half = 0.5 if value >= 0 else -0.5
     return np.float64(truncated(value + half)) if abs(value) < WHOLE else np.float64(value)
 
 
 @scalar
 def image_of(value, batch):
-    """The image that a region names, its whole part; -1 where the batch has none of this number."""
+    """The image of a region, the whole part of its number; -1 where the batch has no image of this number."""
     if value > -1 and value < batch:
         return np.int64(value)
     return np.int64(-1)
@@ -36,7 +36,7 @@ def lower(at, side):
 
 @scalar
 def share(at, side):
-    """How far ``at`` has gone from its lower pixel to the next one; 0 at and beyond the edges."""
+    """The fraction of the way from the pixel before ``at`` to the next one; 0 at and beyond the edges."""
     low = lower(at, side)
     return at - low if at > 0 and low < side - 1 else at * 0
 
@@ -49,19 +49,19 @@ def reached(at, side):
 
 @scalar
 def first_point(low, start, step, count):
-    """Of points at start + (i + 0.5) step, one of the last before ``low``; 0 where they do not go up."""
+    """An index before which all points start + (i + 0.5) step are below ``low``; 0 where step is not positive."""
     return clipped((low - start) / step - 2, count + 1) if step > 0 else np.int64(0)
 
 
 @scalar
 def end_point(high, start, step, count):
-    """One past a point that lies beyond ``high``; ``count`` where they do not go up."""
+    """An index from which on all these points are above ``high``; ``count`` where step is not positive."""
     return clipped((high - start) / step + 2, count + 1) if step > 0 else np.int64(count)
 
 
 @scalar
 def between(data, plane, high, wide, y, x):
-    """Bilinear value at (y, x) of the map that begins at ``data[plane]``; 0 out of reach."""
+    """Bilinear value at (y, x) of the map that begins at ``data[plane]``; 0 more than a pixel outside."""
     if not (reached(y, high) and reached(x, wide)):
         return 0.0
     top, left, down, right = lower(y, high), lower(x, wide), share(y, high), share(x, wide)
@@ -73,7 +73,7 @@ def between(data, plane, high, wide, y, x):
 
 @scalar
 def spread(target, plane, high, wide, y, x, amount):
-    """Add ``amount`` to the four pixels that ``between`` reads, by their shares."""
+    """Add ``amount`` to the four pixels that ``between`` reads, in proportion to their weights."""
     if reached(y, high) and reached(x, wide):
         top, left, down, right = lower(y, high), lower(x, wide), share(y, high), share(x, wide)
         bottom, after = min(top + 1, high - 1), min(left + 1, wide - 1)
@@ -84,7 +84,7 @@ def spread(target, plane, high, wide, y, x, amount):
 
 
 def checked_regions(clause, data, rois, numbers):
-    """Refuse data that is no batch of images, and regions that are not rows of so many numbers."""
+    """Refuse data that is no batch of images, and regions that are not rows of ``numbers`` numbers."""
     require(
         clause, data is None or len(data) == 4,
         f"data has shape {data}; give (batch, channels, height, width)",

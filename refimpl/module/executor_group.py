@@ -14,7 +14,7 @@ from ..io import DataDesc
 from ..metric import EvalMetric
 from ..ndarray import NDArray
 from ..ndarray.restoring import unchanged_on_failure
-from .arrays import Load, along, cut_heads, inferred, mean_of, merged, owned, pooled, sliced_shape
+from .arrays import SliceCopy, along, cut_heads, inferred, mean_of, merged, owned, pooled, sliced_shape
 from .bind_options import argument_contexts, gradient_requirements, group_contexts
 from .descriptions import check_labels, resized
 from .parameters import check_states, check_values
@@ -184,12 +184,12 @@ class DataParallelExecutorGroup:
         def sliced(names: Sequence[str]) -> list[list[tuple[slice, NDArray]]]:
             return [list(zip(parts, arrays, strict=True)) for arrays in each("arg_dict", names)]
 
-        def loads(
+        def copies(
             index: int, names: Sequence[str], axes: Sequence[int], part: slice
-        ) -> list[Load]:
+        ) -> list[SliceCopy]:
             alone = len(self.contexts) == 1
             return [
-                Load(position, along(axis, part), alone or axis == -1, self.execs[index].arg_dict[name])
+                SliceCopy(position, along(axis, part), alone or axis == -1, self.execs[index].arg_dict[name])
                 for position, (name, axis) in enumerate(zip(names, axes, strict=True))
             ]
 
@@ -200,11 +200,11 @@ class DataParallelExecutorGroup:
         self.aux_arrays = each("aux_dict", self.aux_names)
         self.grad_arrays = each("grad_dict", self.param_names) if self.for_training else []
         self.input_grad_arrays = each("grad_dict", self.data_names) if self.inputs_need_grad else []
-        self._data_loads = [
-            loads(index, self.data_names, self.data_layouts, part) for index, part in enumerate(parts)
+        self._data_copies = [
+            copies(index, self.data_names, self.data_layouts, part) for index, part in enumerate(parts)
         ]
-        self._label_loads = [
-            loads(index, self.label_names, self.label_layouts, part) for index, part in enumerate(parts)
+        self._label_copies = [
+            copies(index, self.label_names, self.label_layouts, part) for index, part in enumerate(parts)
         ]
 
     # --- computation -----------------------------------------------------------------------------
@@ -220,23 +220,23 @@ class DataParallelExecutorGroup:
 
         def step(index: int) -> None:
             if isinstance(data_batch, list):
-                batch, data, labels = data_batch[index], _own(self._data_loads[index]), _own(self._label_loads[index])
+                batch, data, labels = data_batch[index], _own(self._data_copies[index]), _own(self._label_copies[index])
             else:
-                batch, data, labels = data_batch, self._data_loads[index], self._label_loads[index]
-            for load in data:
-                load.fill(batch.data)
+                batch, data, labels = data_batch, self._data_copies[index], self._label_copies[index]
+            for copy in data:
+                copy.fill(batch.data)
             given = getattr(batch, "label", None)
             if given:
-                for load in labels:
-                    load.fill(given)
+                for copy in labels:
+                    copy.fill(given)
             self.execs[index]._forward(mode)
 
-        labels = (load.target for loads in self._label_loads for load in loads)  # a later batch may bring none
+        labels = (copy.target for copies in self._label_copies for copy in copies)  # a later batch may bring none
         with unfinished.ForwardOf(self.execs, labels, self.thread_pool.settle):
             self.thread_pool.run(step)
 
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
-        """Run every executor backward; head gradients for the whole batch are cut as outputs are glued.
+        """Run every executor backward; head gradients for the whole batch are cut where outputs are joined.
 
         Raises:
             AssertionError: the group is bound for inference.
@@ -393,13 +393,13 @@ class DataParallelExecutorGroup:
 
     @decides("ExecutorGroup/monitor")
     def _carry_monitors(self, execs: Sequence[Any]) -> None:
-        """Move monitors from the executors of before to the new ones."""
+        """Move monitors from the old executors to ``execs``."""
         for monitor in self.monitors:
             monitor.exes = [executor for executor in monitor.exes if executor not in self.execs]
             for executor in execs:
                 monitor.install(executor)
 
 
-def _own(loads: Sequence[Load]) -> list[Load]:
+def _own(copies: Sequence[SliceCopy]) -> list[SliceCopy]:
     """The same copies for a context that gets a whole batch of its own."""
-    return [load._replace(whole=True, part=Ellipsis) for load in loads]
+    return [copy._replace(whole=True, part=Ellipsis) for copy in copies]

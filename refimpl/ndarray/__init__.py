@@ -10,12 +10,11 @@ from . import operators
 from .op import *  # noqa: F403  # every operator; what follows takes their names where it has the same
 
 # isort: split
-from . import _internal, contrib, image, linalg, random, sparse  # noqa: F401  # MXNet's modules
+from . import _internal, contrib, functions, image, linalg, op, random, sparse  # noqa: F401  # _internal: MXNet's too
 from .creation import eye, from_numpy, full, histogram, linspace, onehot_encode, ones, waitall, zeros
 from .exchange import from_dlpack, to_dlpack_for_read, to_dlpack_for_write
 from .file_format import load, load_frombuffer, save
 from .functions import *  # noqa: F403  # add, subtract, ..., logical_xor
-from .functions import __all__ as _functions
 from .ndarray import NDArray, array, empty
 from .rearranging import concatenate, moveaxis, split_v2
 
@@ -35,14 +34,17 @@ def arange(
     )
 
 
-if _TYPE_CHECKING:
-    from ..executor.cached_op import CachedOp  # noqa: F401  # refimpl/__init__.py puts it here
-
 globals()["__getattr__"] = _known.attributes(__name__)  # not a def: a type checker would then take any name
 
 __all__ = [
     "NDArray", "arange", "array", "concatenate", "contrib", "empty", "eye", "from_dlpack", "from_numpy",
-    "full", "histogram", "linspace", "load", "load_frombuffer", "moveaxis", "onehot_encode", "ones", "random",
-    "save", "sparse", "split_v2", "to_dlpack_for_read", "to_dlpack_for_write", "waitall", "zeros",
+    "full", "histogram", "image", "linalg", "linspace", "load", "load_frombuffer", "moveaxis", "onehot_encode",
+    "ones", "random", "save", "sparse", "split_v2", "to_dlpack_for_read", "to_dlpack_for_write", "waitall", "zeros",
 ]
-__all__ += _functions  # noqa: PLE0605  # a list
+__all__ += functions.__all__
+__all__ += op.__all__
+
+if _TYPE_CHECKING:
+    from ..executor.cached_op import CachedOp  # noqa: TC004  # refimpl/__init__.py puts it here
+
+    __all__ += ["CachedOp"]

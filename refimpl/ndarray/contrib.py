@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import refimpl.ndarray.contrib_operators as contrib_operators  # noqa: PLR0402  # what pyright reads in __all__
+
 from ..base import decides
 from ..context import current_context
 from ..op_registry import known
@@ -52,3 +54,4 @@ __all__ = [
     "multi_adamw_update", "multi_lamb_update", "multi_mp_adamw_update", "multi_mp_lamb_update", "rand_zipfian",
     "while_loop",
 ]
+__all__ += contrib_operators.__all__

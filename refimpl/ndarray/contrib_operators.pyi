@@ -11,6 +11,16 @@ from .ndarray import NDArray
 
 _Out = NDArray | Sequence[NDArray]
 
+__all__ = [
+    "AdaptiveAvgPooling2D", "BatchNormWithReLU", "BilinearResize2D", "CTCLoss", "DeformableConvolution",
+    "DeformablePSROIPooling", "ModulatedDeformableConvolution", "MultiBoxDetection", "MultiBoxPrior", "MultiBoxTarget",
+    "MultiProposal", "PSROIPooling", "Proposal", "ROIAlign", "RROIAlign", "SparseEmbedding", "SyncBatchNorm",
+    "allclose", "arange_like", "bipartite_matching", "box_decode", "box_encode", "box_iou", "box_nms",
+    "box_non_maximum_suppression", "ctc_loss", "div_sqrt_dim", "getnnz", "group_adagrad_update", "index_array",
+    "index_copy", "interleaved_matmul_encdec_qk", "interleaved_matmul_encdec_valatt", "interleaved_matmul_selfatt_qk",
+    "interleaved_matmul_selfatt_valatt", "quadratic",
+]
+
 def AdaptiveAvgPooling2D(
     data: NDArray, output_size: Sides | None = (), *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...

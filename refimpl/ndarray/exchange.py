@@ -24,7 +24,7 @@ def from_dlpack(capsule: Any) -> NDArray:
     except (TypeError, ValueError, BufferError, RuntimeError) as error:
         raise refusal("NDArray/from-dlpack", f"this cannot be read as a DLPack capsule: {error}", TypeError) from None
     dtype_of(values.dtype)
-    return NDArray(as_buffer(values), cpu(0))  # kernels may read past an array's end: foreign memory has none to spare
+    return NDArray(as_buffer(values), cpu(0))  # kernels may read past an array's end: that of others has none to spare
 
 
 class _Capsule:

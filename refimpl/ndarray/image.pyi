@@ -9,6 +9,11 @@ from .ndarray import NDArray
 
 _Out = NDArray | Sequence[NDArray]
 
+__all__ = [
+    "adjust_lighting", "crop", "flip_left_right", "flip_top_bottom", "normalize", "random_flip_left_right",
+    "random_flip_top_bottom", "to_tensor",
+]
+
 def adjust_lighting(data: NDArray, alpha: Numbers, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def crop(
     data: NDArray, x: Whole, y: Whole, width: Whole, height: Whole, *, out: _Out | None = None, name: str | None = None,

@@ -9,6 +9,11 @@ from .ndarray import NDArray
 
 _Out = NDArray | Sequence[NDArray]
 
+__all__ = [
+    "det", "extractdiag", "extracttrian", "gelqf", "gemm", "gemm2", "inverse", "makediag", "maketrian", "potrf",
+    "potri", "slogdet", "sumlogdiag", "syevd", "syrk", "trmm", "trsm",
+]
+
 def det(A: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def extractdiag(
     A: NDArray, offset: Whole | None = 0, *, out: _Out | None = None, name: str | None = None,

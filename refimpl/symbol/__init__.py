@@ -18,7 +18,7 @@ from . import json_format as _json_format
 from .op import *  # noqa: F403  # every operator; what follows takes their names where it has the same
 
 # isort: split
-from . import _internal, contrib, image, linalg, operators, random, sparse  # noqa: F401  # MXNet's modules
+from . import _internal, contrib, image, linalg, op, operators, random, sparse  # noqa: F401  # _internal: MXNet's too
 from .calls import split_parameters as _split_parameters
 from .compose import variable as Variable  # noqa: N812  # MXNet's name
 from .symbol import Symbol
@@ -217,7 +217,8 @@ pow = power = _two_ways("pow", "pow")  # noqa: A001  # MXNet's name
 globals()["__getattr__"] = _known.attributes(__name__)  # not a def: a type checker would then take any name
 
 __all__ = [
-    "Group", "Symbol", "Variable", "arange", "contrib", "eye", "full", "histogram", "hypot", "linspace",
-    "load", "load_json", "maximum", "minimum", "ones", "pow", "power", "random", "sparse", "split_v2", "var",
-    "zeros",
+    "Group", "Symbol", "Variable", "arange", "contrib", "eye", "full", "histogram", "hypot", "image",
+    "linalg", "linspace", "load", "load_json", "maximum", "minimum", "ones", "pow", "power",
+    "random", "sparse", "split_v2", "var", "zeros",
 ]
+__all__ += op.__all__

@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import refimpl.symbol.contrib_operators as contrib_operators  # noqa: PLR0402  # what pyright reads in __all__
+
 from ..base import decides, refusal
 from ..ndarray.contrib import expected_count
 from ..op_registry import known
@@ -44,9 +46,12 @@ def boolean_mask(*args: Any, **kwargs: Any) -> Symbol:
     )
 
 
-if TYPE_CHECKING:
-    from ..contrib.control_flow.symbols import cond, foreach, while_loop  # noqa: F401  # put here by that module
-
 globals()["__getattr__"] = known.attributes(__name__, "_contrib_")
 
 __all__ = ["boolean_mask", "rand_zipfian"]
+__all__ += contrib_operators.__all__
+
+if TYPE_CHECKING:  # put here by the module that has them
+    from ..contrib.control_flow.symbols import cond, foreach, while_loop  # noqa: TC004
+
+    __all__ += ["cond", "foreach", "while_loop"]

@@ -6,6 +6,11 @@
 from ..op_registry.argument_types import Attributes, Number, Numbers, Whole
 from .symbol import Symbol
 
+__all__ = [
+    "adjust_lighting", "crop", "flip_left_right", "flip_top_bottom", "normalize", "random_flip_left_right",
+    "random_flip_top_bottom", "to_tensor",
+]
+
 def adjust_lighting(
     data: Symbol | None = None, alpha: Numbers = ..., *, name: str | None = None, attr: Attributes | None = None,
     **hidden: str

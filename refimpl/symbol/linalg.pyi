@@ -6,6 +6,11 @@
 from ..op_registry.argument_types import Attributes, Flag, Number, Whole
 from .symbol import Symbol
 
+__all__ = [
+    "det", "extractdiag", "extracttrian", "gelqf", "gemm", "gemm2", "inverse", "makediag", "maketrian", "potrf",
+    "potri", "slogdet", "sumlogdiag", "syevd", "syrk", "trmm", "trsm",
+]
+
 def det(
     A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...

@@ -20,7 +20,7 @@ from refimpl.kernels import activation, batch_norm, convolution, fully_connected
 from refimpl.kernels.foundation import LOOPS, Buffer, buffer, plain_kernels
 from refimpl.kernels.foundation.loop import _CHOICE
 from refimpl.kernels.shared import pooling_windows, rnn_products
-from refimpl.kernels.tuned import convolution_rows, kernel
+from refimpl.kernels.tuned import kernel
 
 from . import protected
 
@@ -199,34 +199,6 @@ def test_convolution_gradient_by_weight(geometry, seed):
     numbers = (convolution.geometry(p, data, out),)
     products = out[0] * int(np.prod(out[2:]))
     agrees(convolution.GATHER_WEIGHT, normal, seed, [out, data], weight, numbers, products)
-
-
-BY_ROWS = {
-    convolution.CONVOLVE: convolution_rows.convolve_rows,
-    convolution.SEND_BACK: convolution_rows.send_back_rows,
-    convolution.GATHER_WEIGHT: convolution_rows.gather_weight_rows,
-}
-
-
-@given(geometries(), st.sampled_from([np.float32, np.float64]), st.sampled_from([0.25, np.inf, np.nan]), SEEDS)
-def test_rows_have_the_bits_of_the_plain_loops(geometry, dtype, special, seed):
-    """What tiles decline is summed in the plain loop's order: doubles, and where there are few filters."""
-    rng = np.random.default_rng(seed)
-    for loop, shapes, out, numbers in three_loops(*geometry):
-        inputs = [normal(rng, shape) for shape in shapes]
-        for values in inputs:
-            values.reshape(-1)[-1] = special
-        expected = plainly(loop, inputs, out, numbers, dtype)
-
-        def by_rows(*buffers, loop=loop):
-            *arrays, g = buffers
-            BY_ROWS[loop](*(array.flat for array in arrays), tuple(g))
-
-        for twin in (by_rows, loop) if dtype == np.float64 else (by_rows,):
-            got = called(twin, inputs, out, numbers, dtype)
-            np.testing.assert_array_equal(got, expected, str(loop))
-            number = ~np.isnan(expected)
-            np.testing.assert_array_equal(np.signbit(got[number]), np.signbit(expected[number]), str(loop))
 
 
 # As in networks: (data, kernel, filters, stride, pad). The gradient by data of the first two scatters.

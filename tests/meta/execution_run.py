@@ -11,6 +11,7 @@ process; those of a clause for which a call is missing run a second time with lo
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import os
 import sys
@@ -89,8 +90,9 @@ def drawn(names: Iterable[str], seed: int, count: int) -> list[str]:
 
 
 def _with_python_loops(run: Callable[[], None]) -> Callable[[], None]:
+    """The same test, only to see its calls: a last bit may differ from that of compiled loops."""
     def work() -> None:
-        with python_loops():
+        with python_loops(), contextlib.suppress(AssertionError):
             run()
 
     return work

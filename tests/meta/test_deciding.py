@@ -136,6 +136,13 @@ def test_the_slug_of_a_page_says_which_function_decides(slug: str, roles: tuple[
     assert deciding_pages.roles(slug) == roles
 
 
+def test_an_installed_package_leads_to_the_checkout(tmp_path: Path) -> None:
+    installed = Path("/usr/lib/python3/site-packages/refimpl")
+    assert deciding_pages._in_checkout(installed / "kernels/dot.py", tmp_path) == Path("kernels/dot.py")
+    assert deciding_pages._in_checkout(installed / "base.py", tmp_path) == Path("refimpl/base.py")
+    assert deciding_pages._in_checkout(tmp_path / "kernels/dot.py", tmp_path) == Path("kernels/dot.py")
+
+
 def test_a_page_without_a_gradient_decides_so_by_what_it_registers(tmp_path: Path) -> None:
     (tmp_path / "page.py").write_text("def forward(p): ...\n\n\nregister(Op(forward))\n")
     clause = SimpleNamespace(name="A/gradient", file=Path("page.py"))

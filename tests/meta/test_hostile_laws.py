@@ -10,7 +10,7 @@ import pytest
 
 from refimpl.kernels import get
 from refimpl.kernels.foundation import Case, Loop, Op, items, merge, same_shape, scratch
-from refimpl.ndarray import operators
+from refimpl.ndarray import dense
 from tests.laws import hostile
 from tests.laws.draws import SeededDraw
 
@@ -115,6 +115,6 @@ def test_an_error_without_a_clause_is_noticed() -> None:
 
 def test_writing_over_an_input_that_is_read_later_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not noticed(hostile.takes_any_memory, get("transpose"))
-    monkeypatch.setattr(operators, "_may_write", lambda *_: True)
+    monkeypatch.setattr(dense, "_may_write", lambda *_: True)
     for name in ("transpose", "cumsum", "SliceChannel"):
         assert noticed(hostile.takes_any_memory, get(name))

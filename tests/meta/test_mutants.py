@@ -8,6 +8,7 @@ import pytest
 
 from refimpl.kernels import get, reduce
 from refimpl.kernels.foundation import Buffer, Op, items, plain_kernels
+from refimpl.kernels.foundation.walks import RowSizes
 from tests.laws import laws
 from tests.laws.draws import SeededDraw
 
@@ -70,10 +71,10 @@ def test_a_refusal_for_another_reason_is_noticed() -> None:
         )
 
 
-def _forgets_the_last_item(head, d_data, count, rows, length, rank, sides, steps, step):  # type: ignore[no-untyped-def]  # a loop, as on pages
-    for r in items(rows - 1):
-        for c in range(length):
-            d_data[r * length + c] = head[0] / count
+def _forgets_the_last_item(head, d_data, count, sides, steps, g: RowSizes):  # type: ignore[no-untyped-def]  # a loop
+    for r in items(g.rows - 1):
+        for c in range(g.length):
+            d_data[r * g.length + c] = head[0] / count
 
 
 def _off_by_a_little(head: Buffer, d_data: Buffer, *rest: object) -> None:

@@ -11,11 +11,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import refimpl as mx
 from refimpl.op_registry import methods
+from refimpl.op_registry.function import OperatorFunction
 from spec import stubs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,6 +60,17 @@ def test_operator_methods_are_attributes_of_the_class(owner: type, name: str) ->
 def test_a_method_of_the_class_can_be_called() -> None:
     assert mx.nd.NDArray.sum(mx.nd.array([[1, 2], [3, 4]]), axis=1).asnumpy().tolist() == [3, 7]
     assert mx.sym.Symbol.exp(mx.sym.Variable("x"), name="e").name == "e"
+
+
+# mx.nd.__all__ of MXNet 1.9.1 holds the operators too; a type checker shows of an installed package what is in it
+@pytest.mark.parametrize("module", [
+    mx.nd, mx.nd.contrib, mx.nd.image, mx.nd.linalg, mx.nd.op, mx.nd.sparse,
+    mx.sym, mx.sym.contrib, mx.sym.image, mx.sym.linalg, mx.sym.op, mx.sym.sparse,
+], ids=lambda module: module.__name__)
+def test_operators_are_exported(module: ModuleType) -> None:
+    made = {name for name, each in vars(module).items() if isinstance(each, OperatorFunction)}
+    assert made <= set(module.__all__)
+    assert [name for name in module.__all__ if not hasattr(module, name)] == []
 
 
 @pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason='mypy is not installed: pip install -e ".[lint]"')

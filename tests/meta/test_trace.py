@@ -26,23 +26,23 @@ def double(data):
     return 2 * data
 '''
 
-CHAPTER = """# Rooms
+CHAPTER = """# Modules
 
-**[Room/door]** A room has a door.
+**[Subject/entry]** A subject has a entry.
 
 ```python
-assert door == 1
+assert entry == 1
 ```
 """
 
 
-DOOR = """@decides("Room/door")
-def door(): ...
+ENTRY = """@decides("Subject/entry")
+def entry(): ...
 """
 
 
 def tree(root: Path, files: dict[str, str]) -> Path:
-    whole = {"kernels/double.py": PAGE, "spec/rooms.md": CHAPTER, "refimpl/rooms.py": DOOR, **files}
+    whole = {"kernels/double.py": PAGE, "spec/modules.md": CHAPTER, "refimpl/modules.py": ENTRY, **files}
     whole.setdefault(
         "tests/test_double.py", 'import pytest\n\n@pytest.mark.clause("Double/shape")\ndef test(): ...\n'
     )
@@ -65,11 +65,11 @@ def test_this_tree_is_whole() -> None:
 def test_whole_tree(tmp_path: Path) -> None:
     table = trace.collect(tree(tmp_path, {}), ())
     assert table.problems == []
-    assert set(table.clauses) == {"Double/shape", "Double/value", "Room/door"}
+    assert set(table.clauses) == {"Double/shape", "Double/value", "Subject/entry"}
     assert table.clauses["Double/value"].place == "kernels/double.py:5"
     assert table.code["Double/shape"] == ["kernels/double.py:10 raises MXNetError"]
     assert table.code["Double/value"] == ["kernels/double.py:14 double"]
-    assert table.code["Room/door"] == ["refimpl/rooms.py:2 door"]
+    assert table.code["Subject/entry"] == ["refimpl/modules.py:2 entry"]
     assert table.proofs["Double/shape"] == ["tests/test_double.py:3"]
     assert table.proofs["Double/value"] == ["example"]
 
@@ -78,50 +78,50 @@ def test_whole_tree(tmp_path: Path) -> None:
     ("files", "problem"),
     [
         ({"tests/test_double.py": ""}, "kernels/double.py:3: nothing proves Double/shape"),
-        ({"refimpl/rooms.py": ""}, "spec/rooms.md:3: no code decides Room/door"),
+        ({"refimpl/modules.py": ""}, "spec/modules.md:3: no code decides Subject/entry"),
         (
-            {"refimpl/rooms.py": 'LIST = ["Room/door"]\n'},
-            "spec/rooms.md:3: no code decides Room/door",
+            {"refimpl/modules.py": 'LIST = ["Subject/entry"]\n'},
+            "spec/modules.md:3: no code decides Subject/entry",
         ),
         (
             {"spec/second.md": "**[Double/Shape]** again\n"},
             "spec/second.md:1: Double/Shape differs from Double/shape only in case",
         ),
         (
-            {"spec/rooms.md": CHAPTER.replace("assert ", "door = ")},
-            "spec/rooms.md:3: nothing proves Room/door",
+            {"spec/modules.md": CHAPTER.replace("assert ", "entry = ")},
+            "spec/modules.md:3: nothing proves Subject/entry",
         ),
         (
-            {"refimpl/house.py": 'raise refusal("House/roof", "no roof")\n'},
-            "refimpl/house.py:1: names House/roof, which is written nowhere",
+            {"refimpl/project.py": 'raise refusal("Project/roof", "no roof")\n'},
+            "refimpl/project.py:1: names Project/roof, which is written nowhere",
         ),
         (
-            {"refimpl/house.py": 'table = {"lock": "Room/lock"}\n'},
-            "refimpl/house.py:1: names Room/lock, which is written nowhere",
+            {"refimpl/project.py": 'table = {"lock": "Subject/lock"}\n'},
+            "refimpl/project.py:1: names Subject/lock, which is written nowhere",
         ),
         (
-            {"refimpl/house.py": 'raise refusal(f"House/{part}", "none")\n'},
-            "refimpl/house.py:1: names House/*, which is written nowhere",
+            {"refimpl/project.py": 'raise refusal(f"Project/{part}", "none")\n'},
+            "refimpl/project.py:1: names Project/*, which is written nowhere",
         ),
         (
-            {"tests/test_room.py": 'pytest.mark.clause("Room/wall")\n'},
-            "tests/test_room.py:1: names Room/wall, which is written nowhere",
+            {"tests/test_subject.py": 'pytest.mark.clause("Subject/wall")\n'},
+            "tests/test_subject.py:1: names Subject/wall, which is written nowhere",
         ),
         (
-            {"spec/deviations.md": "| clause | them | us |\n|---|---|---|\n| Room/lock | a | b |\n"},
-            "spec/deviations.md:3: names Room/lock, which is written nowhere",
+            {"spec/deviations.md": "| clause | them | us |\n|---|---|---|\n| Subject/lock | a | b |\n"},
+            "spec/deviations.md:3: names Subject/lock, which is written nowhere",
         ),
         (
             {"spec/second.md": "**[Double/shape]** again\n"},
             "spec/second.md:1: Double/shape also stands at kernels/double.py:3",
         ),
         (
-            {"refimpl/house.py": "pass\n" * 401},
-            "refimpl/house.py: 401 lines, more than 400",
+            {"refimpl/project.py": "pass\n" * 401},
+            "refimpl/project.py: 401 lines, more than 400",
         ),
         (
-            {"refimpl/house.py": "class House:\n" + "    a = 1\n" * 500},
-            "refimpl/house.py: 501 lines, more than 500",
+            {"refimpl/project.py": "class Project:\n" + "    a = 1\n" * 500},
+            "refimpl/project.py: 501 lines, more than 500",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -131,21 +131,21 @@ def test_finds(tmp_path: Path, files: dict[str, str], problem: str) -> None:
 
 
 def test_a_long_class_may_make_a_file_longer(tmp_path: Path) -> None:
-    assert problems(tree(tmp_path, {"refimpl/house.py": "class House:\n" + "    a = 1\n" * 450})) == []
+    assert problems(tree(tmp_path, {"refimpl/project.py": "class Project:\n" + "    a = 1\n" * 450})) == []
 
 
 def test_a_clause_built_from_parts_may_name_several(tmp_path: Path) -> None:
-    root = tree(tmp_path, {"refimpl/house.py": 'raise refusal(f"Double/{part}", "none")\n'})
+    root = tree(tmp_path, {"refimpl/project.py": 'raise refusal(f"Double/{part}", "none")\n'})
     table = trace.collect(root, ())
     assert table.problems == []
-    assert "refimpl/house.py:1 raises MXNetError" in table.code["Double/value"]
+    assert "refimpl/project.py:1 raises MXNetError" in table.code["Double/value"]
 
 
 def test_a_definition_needs_no_code(tmp_path: Path) -> None:
-    chapter = CHAPTER.replace("**[Room/door]**", "**[Room/door]** (definition)")
-    table = trace.collect(tree(tmp_path, {"spec/rooms.md": chapter, "refimpl/rooms.py": ""}), ())
+    chapter = CHAPTER.replace("**[Subject/entry]**", "**[Subject/entry]** (definition)")
+    table = trace.collect(tree(tmp_path, {"spec/modules.md": chapter, "refimpl/modules.py": ""}), ())
     assert table.problems == []
-    assert table.clauses["Room/door"].definition
+    assert table.clauses["Subject/entry"].definition
     assert not table.clauses["Double/value"].definition
 
 

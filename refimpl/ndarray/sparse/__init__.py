@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ...op_registry.namespaces import SPARSE as OPERATORS
+from ...op_registry.namespaces import SPARSE as OPERATORS  # noqa: F401  # as it was called here
 from ...op_registry.storage_rules import Rule, rules
 from .. import dispatch  # noqa: F401  # what the table of rules is for
 from ..convert import copy_into
 from ..recorded import cast as tostype
 from ..recorded import stand_in
-from . import rules_elementwise, rules_products, rules_rows  # noqa: F401  # they fill the table of rules
+from . import op, rules_elementwise, rules_products, rules_rows  # noqa: F401  # they fill the table of rules
 from .arithmetic import add, divide, multiply, subtract
 from .base import BaseSparseNDArray, NotSupportedForSparseNDArray, from_parts
 from .creation import array, csr_matrix, empty, row_sparse_array, zeros
@@ -22,4 +22,4 @@ __all__ = [
     "multiply", "put", "row_sparse_array", "rules", "stand_in",
     "subtract", "tostype", "zeros",
 ]
-__all__ += OPERATORS  # noqa: PLE0605  # names of operators
+__all__ += op.__all__

@@ -70,7 +70,6 @@ def turned_csr_times_rows(p: Any, arrays: Sequence[Any]) -> NDArray:
     return RowSparseNDArray(narrowed(out, left.dtype, ctx), (NDArray(stored, ctx),), shape, ordered=True)
 
 
-@decides("Sparse/dot")
 def dense_times_csr(p: Any, arrays: Sequence[Any]) -> NDArray:
     """dense . csr or dense . csr^T, dense or as csr."""
     _matrices(p, arrays)
