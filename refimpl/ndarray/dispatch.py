@@ -45,7 +45,7 @@ def output_storage(op: Op, p: Any, arrays: Sequence[NDArray], rule: Rule | None)
 
 
 def invoke(op: Op, inputs: Sequence[NDArray], attrs: dict[str, Any], out: Any = None) -> Any:
-    """Run ``op`` where an input or an output is sparse; see :func:`mxnet.nd <refimpl.ndarray.operators.invoke>`.
+    """Run ``op`` where an input or an output is sparse; see ``operators.invoke``.
 
     Raises:
         MXNetError: a parameter, shape, type or format is refused.
