@@ -156,6 +156,7 @@ def rows_of(dense):
 # --- the operator -------------------------------------------------------------------------------
 
 
+@decides("cast_storage/identity")
 def forward(p, data, out):
     COPY(data, out, data.size)
 

@@ -164,71 +164,75 @@ def geometry(p, data, out):
 
 
 # --- loops --------------------------------------------------------------------------------------
+# One item is one output, one pixel or one weight. Tap (k, i, j) of output (z, y, x) reads pixel (depth, row, column).
+# The gradient of a weight is summed in double precision.
 
 
 def convolve(data, weight, out, g: Geometry):
-    """out = weight over data. One item is one output, which adds up its taps."""
+    """out[n, f, z, y, x] = sum over c, k, i, j of weight[f, c, k, i, j] . data[n, c, depth, row, column]."""
     group_channels, group_filters = g.channels // g.num_group, g.num_filter // g.num_group
     taps = group_channels * g.kernel_d * g.kernel_h * g.kernel_w
     for item in items(g.batch_size * g.num_filter * g.out_d * g.out_h * g.out_w):
-        plane, z = item // (g.out_d * g.out_h * g.out_w), item // (g.out_h * g.out_w) % g.out_d
-        y, x = item // g.out_w % g.out_h, item % g.out_w
-        image, one = plane // g.num_filter, plane % g.num_filter
-        first_channel = image * g.channels + one // group_filters * group_channels
+        z, y, x = item // (g.out_h * g.out_w) % g.out_d, item // g.out_w % g.out_h, item % g.out_w
+        plane = item // (g.out_d * g.out_h * g.out_w)
+        n, f = plane // g.num_filter, plane % g.num_filter
         out[item] = 0
         for tap in range(taps):
-            channel = first_channel + tap // (g.kernel_d * g.kernel_h * g.kernel_w)
-            k = z * g.stride_d - g.pad_d + tap // (g.kernel_h * g.kernel_w) % g.kernel_d * g.dilate_d
-            i = y * g.stride_h - g.pad_h + tap // g.kernel_w % g.kernel_h * g.dilate_h
-            j = x * g.stride_w - g.pad_w + tap % g.kernel_w * g.dilate_w
-            value = weight[one * taps + tap]
-            if 0 <= k < g.depth and 0 <= i < g.height and 0 <= j < g.width:
-                out[item] += value * data[((channel * g.depth + k) * g.height + i) * g.width + j]
+            c = f // group_filters * group_channels + tap // (g.kernel_d * g.kernel_h * g.kernel_w)
+            k, i, j = tap // (g.kernel_h * g.kernel_w) % g.kernel_d, tap // g.kernel_w % g.kernel_h, tap % g.kernel_w
+            depth = z * g.stride_d - g.pad_d + k * g.dilate_d
+            row = y * g.stride_h - g.pad_h + i * g.dilate_h
+            column = x * g.stride_w - g.pad_w + j * g.dilate_w
+            value = weight[f * taps + tap]
+            if 0 <= depth < g.depth and 0 <= row < g.height and 0 <= column < g.width:
+                line = ((n * g.channels + c) * g.depth + depth) * g.height + row
+                out[item] += value * data[line * g.width + column]
             else:
                 out[item] += value * 0
 
 
 def send_back(head, weight, d_data, g: Geometry):
-    """Gradient by data. One item is one pixel, which adds up what every filter that saw it sends back."""
+    """d_data[n, c, depth, row, column] = sum over f, k, i, j of weight[f, c, k, i, j] . head[n, f, z, y, x]."""
     group_channels, group_filters = g.channels // g.num_group, g.num_filter // g.num_group
     taps = g.kernel_d * g.kernel_h * g.kernel_w
     for item in items(g.batch_size * g.channels * g.depth * g.height * g.width):
-        plane, z = item // (g.depth * g.height * g.width), item // (g.height * g.width) % g.depth
-        y, x = item // g.width % g.height, item % g.width
-        image, channel = plane // g.channels, plane % g.channels
-        first_filter = channel // group_channels * group_filters
+        depth, row, column = item // (g.height * g.width) % g.depth, item // g.width % g.height, item % g.width
+        plane = item // (g.depth * g.height * g.width)
+        n, c = plane // g.channels, plane % g.channels
         d_data[item] = 0
         for step in range(group_filters * taps):
-            one, tap = first_filter + step // taps, step % taps
-            k = z + g.pad_d - tap // (g.kernel_h * g.kernel_w) * g.dilate_d
-            i = y + g.pad_h - tap // g.kernel_w % g.kernel_h * g.dilate_h
-            j = x + g.pad_w - tap % g.kernel_w * g.dilate_w
-            if k % g.stride_d == 0 and i % g.stride_h == 0 and j % g.stride_w == 0:
-                k, i, j = k // g.stride_d, i // g.stride_h, j // g.stride_w
-                if 0 <= k < g.out_d and 0 <= i < g.out_h and 0 <= j < g.out_w:
-                    value = weight[(one * group_channels + channel % group_channels) * taps + tap]
-                    plane = (image * g.num_filter + one) * g.out_d + k
-                    d_data[item] += value * head[(plane * g.out_h + i) * g.out_w + j]
+            f, tap = c // group_channels * group_filters + step // taps, step % taps
+            k, i, j = tap // (g.kernel_h * g.kernel_w), tap // g.kernel_w % g.kernel_h, tap % g.kernel_w
+            z = depth + g.pad_d - k * g.dilate_d
+            y = row + g.pad_h - i * g.dilate_h
+            x = column + g.pad_w - j * g.dilate_w
+            if z % g.stride_d == 0 and y % g.stride_h == 0 and x % g.stride_w == 0:
+                z, y, x = z // g.stride_d, y // g.stride_h, x // g.stride_w
+                if 0 <= z < g.out_d and 0 <= y < g.out_h and 0 <= x < g.out_w:
+                    value = weight[(f * group_channels + c % group_channels) * taps + tap]
+                    line = ((n * g.num_filter + f) * g.out_d + z) * g.out_h + y
+                    d_data[item] += value * head[line * g.out_w + x]
 
 
 def gather_weight(head, data, d_weight, g: Geometry):
-    """Gradient by weight. One item is one weight, which sums over images and outputs in double precision."""
+    """d_weight[f, c, k, i, j] = sum over n, z, y, x of head[n, f, z, y, x] . data[n, c, depth, row, column]."""
     group_channels, group_filters = g.channels // g.num_group, g.num_filter // g.num_group
     taps, pixels = group_channels * g.kernel_d * g.kernel_h * g.kernel_w, g.out_d * g.out_h * g.out_w
     for item in items(g.num_filter * taps):
-        one, tap = item // taps, item % taps
-        channel = one // group_filters * group_channels + tap // (g.kernel_d * g.kernel_h * g.kernel_w)
+        f, tap = item // taps, item % taps
+        c = f // group_filters * group_channels + tap // (g.kernel_d * g.kernel_h * g.kernel_w)
+        k, i, j = tap // (g.kernel_h * g.kernel_w) % g.kernel_d, tap // g.kernel_w % g.kernel_h, tap % g.kernel_w
         total = np.float64(0)
         for step in range(g.batch_size * pixels):
-            image, pixel = step // pixels, step % pixels
+            n, pixel = step // pixels, step % pixels
             z, y, x = pixel // (g.out_h * g.out_w), pixel // g.out_w % g.out_h, pixel % g.out_w
-            k = z * g.stride_d - g.pad_d + tap // (g.kernel_h * g.kernel_w) % g.kernel_d * g.dilate_d
-            i = y * g.stride_h - g.pad_h + tap // g.kernel_w % g.kernel_h * g.dilate_h
-            j = x * g.stride_w - g.pad_w + tap % g.kernel_w * g.dilate_w
-            value = head[(image * g.num_filter + one) * pixels + pixel]
-            if 0 <= k < g.depth and 0 <= i < g.height and 0 <= j < g.width:
-                plane = (image * g.channels + channel) * g.depth + k
-                total += value * data[(plane * g.height + i) * g.width + j]
+            depth = z * g.stride_d - g.pad_d + k * g.dilate_d
+            row = y * g.stride_h - g.pad_h + i * g.dilate_h
+            column = x * g.stride_w - g.pad_w + j * g.dilate_w
+            value = head[(n * g.num_filter + f) * pixels + pixel]
+            if 0 <= depth < g.depth and 0 <= row < g.height and 0 <= column < g.width:
+                line = ((n * g.channels + c) * g.depth + depth) * g.height + row
+                total += value * data[line * g.width + column]
             else:
                 total += value * 0
         d_weight[item] = total

@@ -154,12 +154,12 @@ def infer(p, ins, outs):
     )
     sizes = []
     for size, kernel, stride, dilate, pad in zip(image, p.kernel, *steps(p), strict=True):
-        room = size + 2 * pad - dilate * (kernel - 1) - 1
+        rest = size + 2 * pad - dilate * (kernel - 1) - 1
         require(
-            "_contrib_DeformableConvolution/lengths", not told(size) or room >= 0,
+            "_contrib_DeformableConvolution/lengths", not told(size) or rest >= 0,
             f"kernel {p.kernel} with dilate {steps(p)[1]} is larger than data {data} with pad {steps(p)[2]}",
         )
-        sizes.append(room // stride + 1)
+        sizes.append(rest // stride + 1)
     out = merge(SHAPES, "output", out, (batch, p.num_filter, *sizes))
     offset = merge(SHAPES, "offset", given["offset"], (out[0], 2 * moves * taps, *out[2:]))
     found = {"offset": offset, "data": (offset[0], channels, *image) if data is not None else None}

@@ -35,7 +35,21 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, Case, Long, Loop, Op, items, merge, normal_axis, register, require, strides_of, told
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Long,
+    Loop,
+    Op,
+    decides,
+    items,
+    merge,
+    normal_axis,
+    register,
+    require,
+    strides_of,
+    told,
+)
 from .foundation.loops import GATHER, SCATTER, walk, zero
 
 
@@ -59,6 +73,7 @@ def two_axes(p, rank):
     return first, second
 
 
+@decides("diag/empty")
 def shape_of(p, shape):
     """The diagonal's shape, or that of the matrix made from it."""
     if len(shape) == 1:

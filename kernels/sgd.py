@@ -117,7 +117,7 @@ def rates(p, weight, grad, lr, wd):
 
 def sgd(p, weight, grad, out):
     numbers, decay = rates(p, weight, grad, p.lr, p.wd)
-    STEP(weight, grad, out, weight.size, 1 - decay, *numbers)
+    STEP(weight, grad, out, weight.size, weight.dtype.type(1) - decay, *numbers)  # NumPy 1 makes 1 - decay a double
 
 
 def sgd_momentum(p, weight, grad, mom, out):

@@ -57,6 +57,7 @@ from .foundation import (
     Loop,
     Op,
     Shape,
+    decides,
     items,
     merge,
     normal_axis,
@@ -126,6 +127,7 @@ def ranges(p, shape):
     return kept(shape, given)
 
 
+@decides("slice/empty")
 def kept(shape, given):
     found = []
     for side, (begin, end, step) in zip(shape, given, strict=True):

@@ -15,7 +15,8 @@ ROLES = (
     (re.compile(r"gradient$"), ("backward", "gradient")),
     (re.compile(r"(^|-)(types?|dtype|floating-point)$"), ("infer_type",)),
     (re.compile(r"(^|-)count$"), ("parse", "infer")),
-    (re.compile(r"(^|-)(shapes?|inputs|outputs|output-size|parameters)$"), ("infer",)),
+    (re.compile(r"(^|-)names$"), ("outputs",)),
+    (re.compile(r"(^|-)(shapes?|inputs|outputs|output-size|parameters|tail)$"), ("infer",)),
 )
 
 

@@ -10,16 +10,16 @@ each other is spelled ``for i in items(n)``; everything inside belongs to item `
     ADD = Loop(add)
 
 * as Python (``NUMBA_DISABLE_JIT=1``) ``items`` is ``range``, and the functions of ``math`` follow IEEE 754 as
-  machine code does: they give NaN or infinity where Python's own raise;
+  machine code does: they return NaN or infinity where Python's own raise;
 * on the CPU it is ``range`` too, and every subscript is made unsigned, because a signed one makes Numba
   emit negative-index wraparound that stops LLVM from vectorising;
 * on CUDA it is this thread's grid-stride share of ``range(n)``: the same arithmetic by construction.
 
 Arrays are passed flat and integers as int64: one compilation per dtype, whatever the shapes.
 
-A loop over more than a few numbers names them: it takes one ``NamedTuple`` of ints (floats and bools may be
-among them, and NumPy's numbers, which keep their dtype), its *geometry*, whose class is the annotation of the
-parameter, and reads ``g.kernel_h``:
+A loop that needs more than a few numbers gets them by name: it takes one ``NamedTuple``, its *geometry*, and reads
+``g.kernel_h``. The class of the geometry is the annotation of the parameter. Its fields are ints; they may also be
+floats, bools, and NumPy's numbers, which keep their dtype:
 
     class Geometry(NamedTuple):
         rows: int
@@ -33,10 +33,10 @@ parameter, and reads ``g.kernel_h``:
 
     SUM_ROWS(data, out, Geometry(*data.shape))
 
-Machine code is handed a plain tuple, which Numba recognises ten times as fast as a named one, and gives it its
-names back in its first line; after that a field is a register, as a number of its own would be.
-Formulas may take the geometry too. A page builds it in one function, under ``lru_cache`` where that is called
-with parameters and shapes only.
+Machine code gets a plain tuple, because Numba recognises its type ten times as fast as that of a named one. The
+first line of the compiled function makes it a named one again, after which a field costs no more than an argument of
+its own. Formulas may take the geometry too. A page builds it in one function, under ``lru_cache`` where the arguments
+of that function are parameters and shapes only. Fields that are all ints make the quickest call.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ _MATH = SimpleNamespace(**{
 
 
 def _for_python(value: Any) -> Any:
-    """What plain Python should see under a global name: ``math`` without its exceptions."""
+    """Return what plain Python gets for a global: ``math`` with functions that raise no exceptions."""
     if value is math:
         return _MATH
     return _IEEE.get(value, value) if type(value) is type(math.sqrt) else value
@@ -226,7 +226,7 @@ _CHOICE = _Choice()
 
 @contextmanager
 def plain_kernels() -> Iterator[None]:
-    """Within this block no tuned twin is used: every loop runs as its page spells it."""
+    """Within this block no tuned twin is used: every loop runs in the text of its page."""
     before, _CHOICE.plain = _CHOICE.plain, True
     try:
         yield
@@ -395,5 +395,5 @@ def _is_ready(kind: type) -> bool:
 
 
 def _have_elements(args: tuple[Any, ...]) -> bool:
-    """Whether no array is empty: twins work in whole tiles, and leave what has none to the plain loop."""
+    """Whether no array is empty: twins compute whole tiles, so calls with an empty array run the plain loop."""
     return all(arg.flat.size for arg in args if type(arg) is Buffer)

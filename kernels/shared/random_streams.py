@@ -138,7 +138,6 @@ def normal_single(state, row):
 
 
 @scalar
-@decides("random/normal")
 def normal_double(state, row):
     while True:
         first = draw(state, row)

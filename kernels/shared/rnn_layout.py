@@ -84,11 +84,9 @@ def directions(p, columns):
             projection = r + side * s.out
             found.append(Direction(layer, way, inner, start, r, projection, 0, 0))
             start = projection + (s.out * s.size if p.projection_size else 0)
-    with_biases = []
-    for direction in found:
-        with_biases.append(direction._replace(b=start, c=start + side))
-        start += 2 * side
-    return with_biases, start
+    behind = range(start, start + 2 * side * len(found), 2 * side)
+    with_biases = tuple(each._replace(b=b, c=b + side) for each, b in zip(found, behind, strict=True))
+    return with_biases, start + 2 * side * len(found)
 
 
 class Weights(NamedTuple):

@@ -1,4 +1,4 @@
-"""The product with a matrix that every time of a recurrent layer multiplies by: it is brought into order once."""
+"""Products with the matrix by which a recurrent layer multiplies at every time: it is packed once, before the first."""
 
 from typing import NamedTuple
 

@@ -63,7 +63,7 @@ class Table:
         )
 
 
-@decides("LibSVMIter/values")
+@decides("LibSVMIter/values", "LibSVMIter/labels")
 def _sample(line: TextLine, cells: list[bytes], width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(label, columns in ascending order, values) of one line ``label column:value column:value ...``."""
     def refused(clause: str, reason: str) -> Exception:

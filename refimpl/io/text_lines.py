@@ -91,7 +91,9 @@ def numbers(cells: list[bytes], dtype: np.dtype) -> np.ndarray | None:
         return None
     try:
         if dtype.kind == "i":
-            return np.array([int(cell) for cell in cells], dtype)
+            whole = np.array([int(cell) for cell in cells], np.int64)
+            found = whole.astype(dtype)
+            return found if (found == whole).all() else None
         with np.errstate(over="ignore"):
             return np.array([float(cell) for cell in cells], np.float64).astype(dtype)
     except (ValueError, OverflowError):

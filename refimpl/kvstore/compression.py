@@ -1,4 +1,4 @@
-"""2-bit compression of gradients: what is sent is -t, 0 or +t; what that leaves out is kept for the next time."""
+"""2-bit compression of gradients: -t, 0 or +t is sent for each number, and the rest is kept for the next push."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class TwoBit:
 
     @decides("KVStore/compression")
     def sent(self, gradient: NDArray, residual: NDArray | None) -> tuple[NDArray, NDArray]:
-        """What arrives of a dense gradient, and the new residual: both new arrays on the gradient's device.
+        """Return what the receiver decodes of a dense gradient, and the new residual, on the gradient's device.
 
         Raises:
             MXNetError: the gradient is not of floats.

@@ -68,7 +68,7 @@ class DistributedKVStore(KVStore):
 
     @decides("Cluster/init")
     def init(self, key: Any, value: Any) -> None:
-        """Give keys their first arrays: those of worker 0. Returns when they are there.
+        """Give keys their first arrays, which are those of worker 0; return when the servers have them.
 
         Raises:
             MXNetError: a key has an array already, keys of both kinds are used, worker 0's shape is another, or an
@@ -153,7 +153,7 @@ class DistributedKVStore(KVStore):
         return as_array(self._received(key, asked))
 
     def _received(self, key: Key, asked: Sequence[tuple[int, Ticket]]) -> say.Value:
-        """The array whose parts were asked for. A push of this key that was refused is told first."""
+        """Return the array whose parts were asked for; raise first if a push of this key was refused."""
         for ticket in self._sent.pop(key, []):
             ticket.wait()
         answers = [(begin, ticket.wait()) for begin, ticket in asked]
@@ -237,7 +237,7 @@ class DistributedKVStore(KVStore):
         )
 
     def _send_command_to_servers(self, head: int, body: str) -> None:
-        """Tell every server something; return when all have heard it.
+        """Send every server a command; return when all have answered.
 
         Raises:
             MXNetError: a server refuses.
@@ -254,7 +254,7 @@ class DistributedKVStore(KVStore):
 
     @decides("Cluster/leave")
     def leave(self) -> None:
-        """Take no further part: the other workers go on without this one."""
+        """Leave the cluster; the other workers go on without this one."""
         self._transport.stop(self._rank)
 
     @property

@@ -172,7 +172,7 @@ class History:
     @classmethod
     @decides("History/file")
     def load(cls, path: str | os.PathLike[str]) -> History:
-        """Read JSON lines, from anybody: nothing is believed, and no more is read than the limits of this page.
+        """Read JSON lines from an untrusted file: every line is checked, and no more is read than the limits above.
 
         Raises:
             MXNetError: something else is written there; the message gives the line.

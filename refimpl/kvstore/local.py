@@ -181,7 +181,7 @@ class KVStore(KVStoreBase):
 
     @decides("KVStore/pull-sparse")
     def _targets(self, key: Any, out: Any, ignore_sparse: bool = True) -> Groups:
-        """The arrays to pull into, found to fit."""
+        """The arrays to pull into, by key, with their shapes checked."""
         groups = self._grouped(key, out)
         groups = [(name, self._dense(targets)) for name, targets in groups] if ignore_sparse else groups
         for name, targets in groups:
@@ -238,7 +238,7 @@ class KVStore(KVStoreBase):
             self.row_sparse_pull(one, targets, priority, ids)
 
     def _holding(self, key: Key, ids: NDArray) -> NDArray:
-        """An array that holds rows ``ids`` of a key: the stored one itself."""
+        """An array that holds rows ``ids`` of a key: here the whole stored one."""
         return self._find(key)
 
     def replace(self, key: Any, value: Any) -> None:
@@ -373,7 +373,7 @@ class KVStore(KVStoreBase):
     def _compressed(
         self, key: Key, arrays: Sequence[NDArray], stored: NDArray
     ) -> tuple[list[NDArray], dict[tuple[Key, int], NDArray]]:
-        """What arrives of ``arrays``, and the residual of each."""
+        """What the store receives of ``arrays``, and the new residual of each."""
         assert self._compression is not None
         rows.require_dense(key, arrays)
         if len(arrays) > 1:
@@ -422,7 +422,7 @@ class KVStore(KVStoreBase):
 
     @decides("KVStore/alone")
     def _send_command_to_servers(self, head: int, body: str) -> None:
-        """Tell the servers something; there are none."""
+        """Send the servers a command; this store has no servers."""
 
     # --- keys ------------------------------------------------------------------------------------
 

@@ -52,12 +52,12 @@ Value = np.ndarray | Rows
 
 @dataclass(frozen=True)
 class Join:
-    """Be counted among the workers (again)."""
+    """Count as a worker (again)."""
 
 
 @dataclass(frozen=True)
 class Leave:
-    """Be counted no longer: rounds and barriers stop waiting for this worker."""
+    """Count as a worker no longer: rounds and barriers stop waiting for this one."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Init:
 
 @dataclass(frozen=True, eq=False)
 class Push:
-    """Hand in a gradient, or with ``replace`` a value that takes the place of the stored one."""
+    """Push a gradient, or with ``replace`` a value that replaces the stored one."""
 
     part: PartId
     value: Value | Packed
@@ -110,7 +110,7 @@ class Barrier:
 
 @dataclass(frozen=True)
 class Command:
-    """Tell the server something; ``head`` is one of the numbers in ``COMMANDS``."""
+    """A command to the server; ``head`` is one of the numbers in ``COMMANDS``."""
 
     table: int
     head: int
@@ -131,7 +131,7 @@ COMMANDS: Mapping[int, str] = {
 
 @dataclass(frozen=True)
 class Done:
-    """It is done; ``note`` is something a person should read."""
+    """The request was carried out; ``note`` is a message for the log, if there is something to say."""
 
     note: str = ""
 
@@ -146,7 +146,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Refused:
-    """It is not done, by the rule ``clause``."""
+    """The request was refused, by the rule ``clause``."""
 
     clause: str
     message: str

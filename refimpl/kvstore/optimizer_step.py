@@ -1,4 +1,4 @@
-"""One update of an optimizer as a function of values: nothing that it is given changes."""
+"""One update of an optimizer as a pure function: its arguments do not change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def updated(
 
 
 def _copied(optimizer: Optimizer) -> Optimizer:
-    """A copy that counts for itself; what only describes the network is shared."""
+    """A copy with update counts of its own; what only describes the network is shared."""
     shared = (optimizer.sym_info, optimizer.idx2name, optimizer.param_dict, optimizer.lr_mult, optimizer.wd_mult)
     return copy.deepcopy(optimizer, {id(part): part for part in shared})
 
@@ -52,7 +52,7 @@ def as_array(value: Value) -> NDArray:
 
 
 def as_value(held: NDArray) -> Value:
-    """The numbers of an NDArray, in memory of their own that cannot be written to; those of a csr one are dense.
+    """Return the numbers of an NDArray as a read-only copy, dense for a csr array.
 
     Raises:
         MXNetError: the rows of a row_sparse array come twice or lie outside.

@@ -62,7 +62,7 @@ def flatten(keys: Any, values: Any) -> Iterator[tuple[Key, NDArray]]:
 def of_one_kind(
     pairs: Iterable[tuple[Key, NDArray]], kind: type | None
 ) -> tuple[list[tuple[Key, NDArray]], type | None]:
-    """The pairs, and the kind of their keys, which is that of the store's if this is known.
+    """Return the pairs and the kind of their keys, which must be that of the store's keys if there are any.
 
     Raises:
         AssertionError: there are keys of both kinds.

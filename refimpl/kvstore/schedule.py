@@ -1,4 +1,4 @@
-"""What may happen in a simulated cluster, and who decides: a seed, or a list of numbers to repeat."""
+"""What may happen in a simulated cluster, and the decisions: drawn from a seed, or repeated from a list."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..base import decides, refusal
 
 @dataclass(frozen=True)
 class Faults:
-    """How often each may happen in one cluster. Delay and reordering are no faults: they happen always.
+    """How many faults of each kind may happen in one cluster. Delay and reordering are always possible.
 
     Args:
         drops: messages that never arrive; they are sent again.
@@ -38,7 +38,7 @@ RARITY = 12
 
 @decides("Cluster/replay")
 class Choices:
-    """Decides between what is possible, and remembers its decisions.
+    """Chooses one of several possible events, and remembers its choices.
 
     With ``script`` the decisions are read from there, and are 0 when it ends; otherwise they are drawn from ``seed``.
     Decision 0 is always the quietest: the oldest message, no fault. Short lists of small numbers are thus calm
@@ -61,7 +61,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class NetworkEvent:
-    """Something that happened: ``action`` to what passes between a worker and a server."""
+    """An event in the network: ``action``, between which worker and server, and with which message."""
 
     action: str
     worker: int | None

@@ -105,7 +105,7 @@ class Server:
 
 
 def start(workers: int) -> Server:
-    """A server that has heard of nobody yet and expects ``workers`` workers."""
+    """Return a server that has received nothing yet and expects ``workers`` workers."""
     return Server(frozenset(range(workers)))
 
 
@@ -190,7 +190,7 @@ def _open(server: Server, worker: int, number: int, body: Open) -> tuple[Server,
 
 
 def _init(table: Table, worker: int, number: int, body: Init) -> tuple[Table, list[Sent]]:
-    """Worker 0's value is the first value; it stays if it is there already (worker 0 came back)."""
+    """Give a part the value of worker 0; a value that is there already stays (worker 0 came back)."""
     part, waiting = body.part, table.inits.get(body.part, ())
     held = table.parts.get(part)
     if held is None and body.value is None:
@@ -268,7 +268,7 @@ def _settle(table: Table, members: frozenset[int], part: PartId) -> tuple[Table,
 
 @decides("Cluster/rank-order")
 def _applied(table: Table, part: PartId, held: Stored, total: Value, replaces: bool) -> Table:
-    """The table after one round or push: the optimizer makes the new value, or without one ``total`` is it."""
+    """The table after one round or push; the new value is what the optimizer computes, or ``total`` without one."""
     optimizer, state, failure = table.optimizer, held.state, None if replaces else held.failure
     if optimizer is None or replaces:
         value = stored_like(total, held.value)

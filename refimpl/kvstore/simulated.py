@@ -102,7 +102,7 @@ class SimulatedCluster:
         return ticket
 
     def barrier(self, rank: int, table: int) -> None:
-        """Return when every worker has called: server 0 counts."""
+        """Return when every worker has called; server 0 counts the calls."""
         self.send(rank, 0, say.Barrier(table)).wait()
 
     def command(self, rank: int, table: int, head: int, body: str) -> list[str]:
@@ -305,7 +305,7 @@ class SimulatedCluster:
             self._in_flight.append(Packet(worker, server, waiting[0]))
 
     def _give_up(self, tickets: Sequence[Ticket]) -> None:
-        """Fail waits that nothing can end, saying who is missing."""
+        """Fail the waits that nothing can end any more; the errors say which workers are missing."""
         reasons = [self._reason(ticket) for ticket in tickets]
         for ticket, reason in zip(tickets, reasons, strict=True):
             ticket.failure = reason

@@ -84,7 +84,7 @@ class Transport(Protocol):
         """Return when every worker has called."""
 
     def command(self, rank: int, table: int, head: int, body: str) -> list[str]:
-        """Tell every server something; return what they remark."""
+        """Send every server a command; return the notes of their answers."""
 
     def membership(self) -> frozenset[int]:
         """The workers that rounds and barriers wait for."""

@@ -31,7 +31,7 @@ def add_up(values: Sequence[Value], in_float32: bool = False) -> Value:
 
 
 def _joined(left: Value, right: Value) -> Rows:
-    """Rows of either; a row of both is their sum."""
+    """The sum of two row_sparse arrays: it stores the rows that either of them stores."""
     assert isinstance(left, Rows)
     assert isinstance(right, Rows)
     ids = np.union1d(left.ids, right.ids)

@@ -46,7 +46,7 @@ class Worker:
 
     @property
     def ready(self) -> bool:
-        """Whether it could go on."""
+        """Whether the worker has nothing to wait for."""
         return not self.ended and (self.ticket is None or self.ticket.answer is not None or bool(self.ticket.failure))
 
     def go_on(self) -> None:
@@ -104,7 +104,7 @@ def _exchanged(randomness: Any) -> Any:
 
 
 def worker_here() -> Worker | None:
-    """The worker in whose thread this is called."""
+    """Return the worker in whose thread this is called, or None."""
     return getattr(_HERE, "worker", None)
 
 

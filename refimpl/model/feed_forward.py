@@ -383,6 +383,6 @@ class FeedForward(BASE_ESTIMATOR):
 
 
 def _joined(batches: list[Sequence[np.ndarray]]) -> Any:
-    """All batches of each array in one; a bare array if there is one alone."""
+    """Join the batches of each array; return a bare array if there is only one."""
     whole = [np.concatenate(parts) for parts in zip(*batches, strict=True)]
     return whole[0] if len(whole) == 1 else whole

@@ -59,7 +59,7 @@ def sliced_shape(description: DataDesc, part: slice | None) -> tuple[int, ...]:
 
 @decides("ExecutorGroup/merge")
 def merged(outputs: Sequence[Sequence[NDArray]], axes: Sequence[int]) -> list[NDArray]:
-    """Glue each output's parts along its axis, on the first context; the first part for axis -1."""
+    """Join each output's parts along its axis, on the first context; for axis -1 return the first part."""
     return [
         parts[0] if len(parts) == 1 or axis == -1
         else nd.concatenate([part.as_in_context(parts[0].context) for part in parts], axis)
@@ -114,7 +114,7 @@ def pooled(pool: dict[str, NDArray], name: str, shape: Any, dtype: Any, context:
 def cut_heads(
     out_grads: Any, execs: Sequence[Any], contexts: Sequence[Context], axes: Sequence[int]
 ) -> list[list[NDArray]]:
-    """Head gradients per context: each is cut where :func:`merged` glues its output."""
+    """Head gradients per context: each is cut where :func:`merged` joins its output."""
     whole = [out_grads] if isinstance(out_grads, NDArray) else list(out_grads)
     ends = [0] * len(whole)
     heads = []

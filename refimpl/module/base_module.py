@@ -278,7 +278,7 @@ class BaseModule:
         return results
 
     def _end_epoch(self, train_data: Any) -> None:
-        """Make ready for the next epoch of ``fit``."""
+        """Prepare the next epoch of ``fit``: reset the iterator."""
         train_data.reset()
 
     def _count(self, eval_metric: Any, batch: Any) -> None:
@@ -347,12 +347,12 @@ class BaseModule:
     # --- states ----------------------------------------------------------------------------------
 
     def get_states(self, merge_multi_context: bool = True) -> list:
-        """Return the states: none, unless a module says otherwise."""
+        """Return the states; [] when a module has none."""
         demand(self, "get_states")
         return []
 
     def set_states(self, states: Any = None, value: float | None = None) -> None:
-        """Set the states: a module without states accepts none.
+        """Set the states; a module without states refuses them.
 
         Raises:
             AssertionError: states or a value were given.

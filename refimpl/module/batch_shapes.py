@@ -38,7 +38,7 @@ def _stacked(
 def shapes_to_bind(
     data_batch: Any, data_shapes: Sequence[DataDesc], label_shapes: Sequence[DataDesc] | None, contexts: int
 ) -> tuple[Any, Any] | None:
-    """As :func:`shapes_of_batch`, and None as soon as the data arrays of one batch have the bound shapes."""
+    """As :func:`shapes_of_batch`, but without more checks None when the data arrays have the bound shapes."""
     if not isinstance(data_batch, list) and not _differ(data_batch.data, data_shapes):
         return None
     return shapes_of_batch(data_batch, data_shapes, label_shapes, contexts)

@@ -1,4 +1,4 @@
-"""How many batches are taken from an iterator."""
+"""Taking only the first batches of an iterator."""
 
 from __future__ import annotations
 

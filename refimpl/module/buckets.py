@@ -13,7 +13,7 @@ from .module import Module
 
 
 class Buckets:
-    """A Module for each bucket key; all share with that of the default key, and one is the current one.
+    """A Module for each bucket key. All share with the module of the default key; one is the current one.
 
     Args:
         sym_gen: returns (symbol, data names, label names) of a key.

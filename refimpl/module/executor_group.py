@@ -236,7 +236,7 @@ class DataParallelExecutorGroup:
             self.thread_pool.run(step)
 
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
-        """Run every executor backward; head gradients for the whole batch are cut as outputs are glued.
+        """Run every executor backward; head gradients for the whole batch are cut where outputs are joined.
 
         Raises:
             AssertionError: the group is bound for inference.
@@ -393,7 +393,7 @@ class DataParallelExecutorGroup:
 
     @decides("ExecutorGroup/monitor")
     def _carry_monitors(self, execs: Sequence[Any]) -> None:
-        """Move monitors from the executors of before to the new ones."""
+        """Move monitors from the old executors to ``execs``."""
         for monitor in self.monitors:
             monitor.exes = [executor for executor in monitor.exes if executor not in self.execs]
             for executor in execs:

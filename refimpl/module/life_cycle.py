@@ -1,4 +1,4 @@
-"""The life cycle of a module as one table: what each operation needs, and what it brings about.
+"""The life cycle of a module as one table: which flags each operation needs, and which it makes True.
 
 ``print(table())`` shows it. :func:`demand` refuses an operation whose needs are not met; the same table
 drives tests/machines/test_module_life_cycle.py.
@@ -12,14 +12,14 @@ from ..base import decides, refusal
 
 
 class Step(NamedTuple):
-    """A flag of a module, the clause that refuses when it is down, and the way to raise it."""
+    """What belongs to a flag of a module: the clause that refuses while it is False, and how to make it True."""
 
     clause: str
     remedy: str
 
 
 class Operation(NamedTuple):
-    """The flags an operation needs, and those it raises when it succeeds."""
+    """The flags an operation needs to be True, and those it makes True when it succeeds."""
 
     needs: tuple[str, ...] = ()
     gives: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ LIFE_CYCLE: dict[str, Operation] = {
 
 @decides("Module/life-cycle")
 def missing_step(module: Any, operation: str) -> str | None:
-    """Return the first flag that ``operation`` needs and ``module`` has not raised."""
+    """Return the first flag that ``operation`` needs and that is False in ``module``; None if there is none."""
     for flag in LIFE_CYCLE[operation].needs:
         if not getattr(module, flag):
             return flag
@@ -86,7 +86,7 @@ def missing_step(module: Any, operation: str) -> str | None:
 
 
 def demand(module: Any, operation: str, asked: str = "") -> None:
-    """Refuse ``operation`` unless ``module`` has taken every step it needs; ``asked`` is what the user called.
+    """Refuse ``operation`` unless every flag it needs is True in ``module``; ``asked`` is what the user called.
 
     Raises:
         AssertionError: names the missing step.
@@ -100,7 +100,7 @@ def demand(module: Any, operation: str, asked: str = "") -> None:
 
 
 def table() -> str:
-    """Return the life cycle as text: the flags marked x are needed, those marked + are raised."""
+    """Return the life cycle as text: an operation needs the flags marked x and makes those marked + True."""
     width = max(map(len, LIFE_CYCLE))
     lines = [" " * width + "  " + "  ".join(STEPS)]
     for name, operation in LIFE_CYCLE.items():

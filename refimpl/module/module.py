@@ -371,7 +371,7 @@ class Module(BaseModule):
         self._exec_group.backward(out_grads=out_grads)
 
     def get_outputs(self, merge_multi_context: bool = True) -> list:
-        """Return the outputs, merged, or as a list per context each."""
+        """Return the outputs: merged, or for each a list with one array per context."""
         demand(self, "get_outputs")
         return self._exec_group.get_outputs(merge_multi_context=merge_multi_context)
 
@@ -474,7 +474,7 @@ class Module(BaseModule):
         self._updates.set_states(content, fname, self._exec_group)
 
     def prepare(self, data_batch: Any, sparse_row_id_fn: Callable | None = None) -> None:
-        """Check which rows of row_sparse parameters ``data_batch`` will need: {name: row ids}, from a function of it.
+        """Check the rows that ``sparse_row_id_fn(data_batch)`` names of row_sparse parameters: {name: row ids}.
 
         A module holds parameters dense, and an update brings all of their rows, so that there is nothing to pull.
 

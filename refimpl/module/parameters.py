@@ -80,7 +80,7 @@ def check_states(
 
 @decides("Module/allow-missing")
 def require_initializer(name: str, initializer: Any, given: Any, allow_missing: bool) -> None:
-    """Refuse a parameter that nobody sets."""
+    """Refuse a parameter that has neither a given value nor an initializer."""
     if given is not None and not allow_missing:
         raise refusal(
             "Module/missing-parameter",

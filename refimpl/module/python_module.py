@@ -89,7 +89,7 @@ class PythonModule(BaseModule):
         inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
         grad_req: Any = "write",
     ) -> None:
-        """Note the shapes. :meth:`BaseModule.bind` explains the arguments; ``shared_module`` is ignored.
+        """Keep the shapes. :meth:`BaseModule.bind` explains the arguments; ``shared_module`` is ignored.
 
         Raises:
             AssertionError: the names are not those of the constructor, in their order; ``grad_req`` is not
@@ -109,7 +109,7 @@ class PythonModule(BaseModule):
         self.binded = self.params_initialized = True
 
     def reshape(self, data_shapes: Any, label_shapes: Any = None) -> None:
-        """Note other shapes; without ``label_shapes`` the labels follow the batch size.
+        """Keep other shapes; without ``label_shapes`` the labels follow the batch size.
 
         Raises:
             AssertionError: the names are not those of the constructor.
@@ -194,7 +194,7 @@ class PythonModule(BaseModule):
 
 @decides("PythonModule/loss")
 class PythonLossModule(PythonModule):
-    """A loss in Python: it hands its one data array on as output, and ``grad_func`` gives the gradient.
+    """A loss in Python: its output is its one data array, and ``grad_func`` computes the gradient.
 
     Parameters
     ----------

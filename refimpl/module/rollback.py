@@ -12,7 +12,7 @@ from ..base import decides
 @contextmanager
 @decides("Module/failed-bind", "Module/failed-reshape", "Sequential/failures")
 def shapes_kept_on_failure(modules: Iterable[Any]) -> Iterator[None]:
-    """Give every module, and all that it is made of, its attributes back when the block fails.
+    """Restore the attributes of every module and of all its parts when the block fails.
 
     This undoes binding and reshaping, which only ever put new things in the place of old ones.
     """
@@ -28,7 +28,7 @@ def shapes_kept_on_failure(modules: Iterable[Any]) -> Iterator[None]:
 
 @contextmanager
 def values_kept_on_failure(modules: Iterable[Any]) -> Iterator[None]:
-    """Give every module its parameters back when the block fails; one that had none has none again."""
+    """Restore the parameters of every module when the block fails; one that had none has none again."""
     held = [(module, _values(module)) for module in modules]
     try:
         yield
@@ -59,7 +59,7 @@ def executors_of(module: Any) -> list[Any]:
 
 @contextmanager
 def updates_undone_on_failure(module: Any) -> Iterator[None]:
-    """Give a module, and those inside it, parameters and what updates them back when the block fails."""
+    """Restore the parameters, and what updates them, of a module and those inside it when the block fails."""
     with ExitStack() as kept:
         for part in _parts(module):
             if getattr(part, "binded", False) and hasattr(part, "_values_kept_on_failure"):

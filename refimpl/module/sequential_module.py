@@ -178,7 +178,7 @@ class SequentialModule(BaseModule):
         self.params_initialized = True
 
     def _check_unique(self) -> None:
-        """Refuse one name in two modules: nobody could say whose value is meant."""
+        """Refuse a parameter name that two modules have: a value given for it would be ambiguous."""
         owners: dict[str, int] = {}
         for index, module in enumerate(self._modules):
             for name in (name for values in module.get_params() for name in values):

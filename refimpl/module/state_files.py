@@ -66,7 +66,7 @@ def read_states(fname: str, params: ParamsFile | None) -> bytes:
 
 
 def set_states(content: bytes, fname: str, store: Any, updater: Any, weights: Mapping[int, Any]) -> None:
-    """Hand what was read from a file to the updater of ``weights``, or to that of the store when it updates."""
+    """Give states that were read from a file to the updater of ``weights``, or of the store when that updates."""
     if updater is None and type(store).load_optimizer_states is kvs.KVStore.load_optimizer_states:
         updater, weights = store._require_updater("load"), store._stored
     if updater is None:  # a store of a user's own, which reads its files itself

@@ -140,7 +140,7 @@ class Updates:
 
     @decides("Module/borrow-names")
     def _by_index(self, group: DataParallelExecutorGroup) -> tuple[list[Any], list[Any]]:
-        """Weights and gradients in the order of ``names``; a name that ``group`` does not have has none."""
+        """Weights and gradients in the order of ``names``; empty for a name that ``group`` lacks."""
         names = self.names
         if group.param_names == names:
             return group.param_arrays, group.grad_arrays

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import symbol
-from ..base import numeric_types, require
+from ..base import decides, numeric_types, require
 from ..symbol import Symbol
 from .recurrent_cell import BaseRNNCell, RNNParams, StateInfo
 from .sequences import States, Steps, as_asked
@@ -33,6 +33,7 @@ class DropoutCell(BaseRNNCell):
         """None."""
         return []
 
+    @decides("rnn/dropout-cell")
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
         """One time: (output, states as they were)."""
         if self.dropout > 0:

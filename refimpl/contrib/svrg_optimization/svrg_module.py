@@ -84,7 +84,7 @@ class SVRGModule(Module):
         self._shown = False
 
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
-        """Compute the outputs of a batch; in training mode the snapshot computes its own beside them."""
+        """Compute the outputs of a batch; in training mode the snapshot computes its outputs too."""
         demand(self, "forward")
         with shapes_kept_on_failure([self]), unchanged_on_failure(self._exec_group.aux_arrays):
             super().forward(data_batch, is_train)
@@ -140,7 +140,7 @@ class SVRGModule(Module):
     # --- what a full pass consists of ------------------------------------------------------------
 
     def _take_snapshot(self) -> None:
-        """Copy the weights into the snapshot: on several workers those of the store, which all have."""
+        """Copy the weights into the snapshot; with several workers, first fetch those of the store."""
         if workers.is_shared(self._kvstore) and self._update_on_kvstore:
             self._kvstore._barrier()
             for name, weights in zip(self._exec_group.param_names, self._exec_group.param_arrays, strict=True):
@@ -185,7 +185,7 @@ class SVRGModule(Module):
 
     @decides("SVRG/batch-size")
     def _shares(self) -> list[float]:
-        """The size of this batch on each context, as a part of the size that the means are for."""
+        """For each context, the size of this batch divided by the size that the means were computed for."""
         now = rows_of(self._exec_group)
         if self._kvstore is None:
             return [mine / then for mine, then in zip(now, self._rows, strict=True)]
@@ -345,7 +345,7 @@ def _added(arrays: Sequence[NDArray]) -> NDArray:
 
 
 def _mean(total: NDArray, batch: float, rows: float) -> NDArray:
-    """The sum over so many rows, brought to the size of a batch."""
+    """The mean over ``rows`` rows, times the size of a batch."""
     if svrg_quirks.PADDING.active:
         return total / (rows / batch)
     return total * batch / max(rows, 1)

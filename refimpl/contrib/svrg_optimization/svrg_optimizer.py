@@ -90,7 +90,7 @@ class _SVRGOptimizer(Optimizer):
         return self.aux_opt if assigned else self.default_opt
 
     def create_state(self, index: Index, weight: NDArray) -> Any:
-        """What the optimizer of this key remembers; nothing for an accumulator."""
+        """Return a new state of the optimizer of this key; None for an accumulator."""
         return self._rule(index).create_state(index, weight)
 
     def create_state_multi_precision(self, index: Index, weight: NDArray) -> Any:
@@ -131,7 +131,7 @@ class _SVRGOptimizer(Optimizer):
 
 
 def _accumulators(names: dict[Any, str]) -> list[str]:
-    """The names that are another name with the ending of accumulators."""
+    """The names that are another known name followed by the ending of accumulators."""
     known = {name for name in names.values() if isinstance(name, str)}
     return sorted(name for name in known if name.endswith(ENDING) and name[: -len(ENDING)] in known)
 

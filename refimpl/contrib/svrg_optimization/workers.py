@@ -21,7 +21,7 @@ class Keys(NamedTuple):
     rows: str
 
     def listed(self) -> list[str]:
-        """All of them."""
+        """Return every key in one list."""
         return [*self.gradients.values(), self.rows]
 
 
