@@ -7,7 +7,7 @@ from typing import Any
 
 from ..base import decides, refusal
 from ..lr_scheduler import LRScheduler
-from .optimizer import Optimizer
+from .rule import Optimizer
 
 _OF_MXNET = {
     "Optimizer", "AdaDelta", "AdaGrad", "Adam", "Adamax", "DCASGD", "FTML", "Ftrl", "GroupAdaGrad", "LAMB", "LARS",

@@ -10,7 +10,7 @@ import numpy as np
 from ..base import decides
 from ..ndarray import NDArray
 from .apply import master_copy, zeros_like
-from .optimizer import Index, Optimizer, warn_half_precision
+from .rule import Index, Optimizer, warn_half_precision
 
 
 class GroupedOptimizer(Optimizer):

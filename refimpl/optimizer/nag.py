@@ -24,7 +24,7 @@ from ..ndarray import NDArray
 from ..quirks import declare
 from .apply import apply_update, clipping
 from .grouped import MomentumOptimizer
-from .optimizer import Index, register
+from .rule import Index, register
 
 _FRESH = declare(
     "nag-fresh-decay", "NAG/rule",
