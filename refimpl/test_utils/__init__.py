@@ -148,7 +148,7 @@ def _attribute(name: str) -> _Any:
         return np.testing
     if name == "ss":
         try:
-            import scipy.stats
+            import scipy.stats  # type: ignore[import-untyped]  # optional
         except ImportError:
             return None
         return scipy.stats
