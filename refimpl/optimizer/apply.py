@@ -1,7 +1,7 @@
 """Runs an update operator directly on arrays.
 
 ``mx.nd.sgd_update(...)`` parses attributes and infers shapes on each call. A training step calls the operator once per
-parameter, and its numbers need no parsing. So the rules of this folder call ``apply`` instead: the shapes of the arrays
+parameter, and its numbers need no parsing. So the rules of this folder call ``apply_update``: the shapes of the arrays
 are compared with that of the weight, and the operator's page runs.
 """
 
