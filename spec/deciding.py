@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -280,7 +281,7 @@ def _pattern(node: ast.JoinedStr) -> str:
     return "".join(re.escape(str(p.value)) if isinstance(p, ast.Constant) else r"[\w-]+" for p in node.values)
 
 
-def _refusals(source: Source, known: dict[str, Refuser]) -> Iterator[tuple[Any, Decision | Refuser]]:
+def _refusals_in(source: Source, known: dict[str, Refuser]) -> Iterator[tuple[Any, Decision | Refuser]]:
     """(node, decision) for each refusal of a file, and (function, refuser) where its callers name the clause."""
     for call in source.calls:
         refuser = source.refusers.get(call.name) or known.get(call.name)
@@ -319,31 +320,31 @@ def _refusals(source: Source, known: dict[str, Refuser]) -> Iterator[tuple[Any, 
 
 def _quirks(sources: list[Source]) -> Iterator[Decision]:
     """Functions that ask whether a quirk is active, for the clause that it was declared for."""
-    clauses: dict[str, str] = {}
+    declared: dict[str, dict[Path, str]] = defaultdict(dict)
     for source in sources:
         for node in source.tree.body:
             value = getattr(node, "value", None)
             if isinstance(node, ast.Assign) and isinstance(value, ast.Call) and called(value) == "declare":
                 clause = getattr(_argument(value, "clause", 1), "value", None)
                 if isinstance(node.targets[0], ast.Name) and isinstance(clause, str):
-                    clauses[f"{source.file} {node.targets[0].id}"] = clause
+                    declared[node.targets[0].id][source.file] = clause
     for source in sources:
         for asked, scopes in source.quirks:
             named = asked.value.attr if isinstance(asked.value, ast.Attribute) else getattr(asked.value, "id", "")
-            found = clauses.get(f"{source.file} {named}") or next(
-                (clause for key, clause in clauses.items() if named and key.endswith(f" {named}")), None
-            )
-            if found and scopes:
-                yield source.decision(re.escape(found), asked, scopes)
+            places = declared.get(named, {})
+            elsewhere = next(iter(places.values())) if len(places) == 1 else None
+            clause = places.get(source.file, elsewhere)
+            if clause and scopes:
+                yield source.decision(re.escape(clause), asked, scopes)
 
 
-def _refusals_of(sources: list[Source]) -> list[tuple[Source, Any, Decision]]:
+def _refusals(sources: list[Source]) -> list[tuple[Source, Any, Decision]]:
     """Every refusal, once it is known which functions hand a clause on to another."""
     known = dict(REFUSERS)
     while True:
         found, more = [], False
         for source in sources:
-            for node, refused in list(_refusals(source, known)):
+            for node, refused in list(_refusals_in(source, known)):
                 if isinstance(refused, Decision):
                     found.append((source, node, refused))
                 elif node.name not in source.refusers:
@@ -368,7 +369,7 @@ def decisions(files: Iterable[tuple[Path, str]]) -> list[Decision]:
     """Every place in the code that names a clause."""
     sources = [Source(file, text) for file, text in files]
     marked = [mark for source in sources for mark in source.marked()]
-    refusals = _refusals_of(sources)
+    refusals = _refusals(sources)
     found = []
     for _, _, refused in refusals:
         found += [refused] if refused.decides else list(_named_above(refused, marked))

@@ -14,7 +14,7 @@ from numba import njit
 
 from ..foundation import cache
 from ..foundation.buffer import allocate
-from ..foundation.loop import _DistinctArrays, _ForCpu, _rewrite, _unwrapped
+from ..foundation.loop import _UNCALLED_FROM_C, _DistinctArrays, _ForCpu, _rewrite, _unwrapped
 from .simd import tile_sizes
 
 Tuples = tuple[tuple[int, ...], tuple[int, ...]]
@@ -31,7 +31,7 @@ def kernel(function: FunctionType) -> Any:
         return function
     body = _rewrite(function, "cpu", _ForCpu())
     body.__module__ = function.__module__
-    dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=_DistinctArrays)(body)
+    dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=_DistinctArrays, **_UNCALLED_FROM_C)(body)
     cache.enable(dispatcher, function)
     return dispatcher
 

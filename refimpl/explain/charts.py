@@ -125,7 +125,7 @@ def memory(plan: Data, context: str) -> str:
     count = max(len(plan["steps"]), 1)
     step = min(max(940 / count, STEP_WIDTHS[0]), STEP_WIDTHS[1])
     left, top, wide = 78, 26, step * count
-    rows = [row for row in plan["rows"] if row["lodges"] is None and row["context"] == context]
+    rows = [row for row in plan["rows"] if row["within"] is None and row["context"] == context]
     arena = max((row["offset"] + row["size"] for row in rows), default=0) or 1
     scale = ARENA / arena
 

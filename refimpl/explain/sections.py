@@ -132,7 +132,7 @@ def _places(plan: Data) -> dict[str, str]:
     """Value -> where it lies, in words."""
     return {
         value["name"]: (
-            f"in the memory of {row['lodges']}" if row["lodges"] else f"at byte {row['offset']:,} of the arena"
+            f"in the memory of {row['within']}" if row["within"] else f"at byte {row['offset']:,} of the arena"
         ) + f", steps {row['first'] + 1} to {row['last'] + 1}"
         for row in plan["rows"] for value in row["values"]
     }
@@ -215,7 +215,7 @@ def _bytes(plan: Data) -> list[tuple[Any, ...]]:
 def _plan(plan: Data) -> str:
     rows = [
         [
-            f"{row['offset']:,}" if row["lodges"] is None else f"in {text(row['lodges'])}", text(row["context"]),
+            f"{row['offset']:,}" if row["within"] is None else f"in {text(row['within'])}", text(row["context"]),
             f"{row['size']:,} bytes",
             f"{row['first'] + 1} to {row['last'] + 1}",
             ", then ".join(

@@ -128,7 +128,7 @@ def memory(names: Names) -> Data:
             row = rows.setdefault(where, {
                 "context": str(place.context), "offset": place.offset, "size": place.size, "first": first,
                 "last": min(last, len(steps) - 1), "kept": last >= len(steps),
-                "lodges": None if place.output is None else _name_of(steps, place.output), "values": [],
+                "within": None if place.output is None else _name_of(steps, place.output), "values": [],
             })
             row["values"].append({
                 "name": node.entry_name(index), "node": names.of[id(node)], "born": step,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from ..context import Context
-from ..op_registry.argument_types import Flag, Kind, Number, Numbers, Sides, Whole
+from ..op_registry.argument_types import Ends, Flag, Kind, Number, Numbers, Sides, Whole
 from .ndarray import NDArray
 
 _Out = NDArray | Sequence[NDArray]
@@ -311,11 +311,11 @@ def _backward_pick(
     mode: Literal['clip', 'wrap'] | str | None = 'clip', *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _backward_slice(
-    head: NDArray, data: NDArray, begin: str, end: str, step: str | None = '()', *, out: _Out | None = None,
+    head: NDArray, data: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _backward_slice_axis(
-    head: NDArray, data: NDArray, axis: Whole, begin: Whole, end: Whole, *, out: _Out | None = None,
+    head: NDArray, data: NDArray, axis: Whole, begin: Whole, end: Whole | None, *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _backward_slice_like(
@@ -505,11 +505,11 @@ def _contrib_quadratic(
 def _copy(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _copyto(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _crop_assign(
-    lhs: NDArray, rhs: NDArray, begin: str, end: str, step: str | None = '()', *, out: _Out | None = None,
+    lhs: NDArray, rhs: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _crop_assign_scalar(
-    data: NDArray, begin: str, end: str, step: str | None = '()', scalar: Number | None = 0.0, *,
+    data: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', scalar: Number | None = 0.0, *,
     out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _dcasgd_mom_step(
@@ -886,11 +886,11 @@ def _scatter_set_nd(
 def _set_value(src: float, out: NDArray) -> NDArray: ...
 def _shuffle(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _slice_assign(
-    lhs: NDArray, rhs: NDArray, begin: str, end: str, step: str | None = '()', *, out: _Out | None = None,
+    lhs: NDArray, rhs: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _slice_assign_scalar(
-    data: NDArray, begin: str, end: str, step: str | None = '()', scalar: Number | None = 0.0, *,
+    data: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', scalar: Number | None = 0.0, *,
     out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _sparse_ElementWiseSum(
@@ -1032,7 +1032,8 @@ def _sparse_sign(data: NDArray, *, out: _Out | None = None, name: str | None = N
 def _sparse_sin(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _sparse_sinh(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _sparse_slice(
-    data: NDArray, begin: str, end: str, step: str | None = '()', *, out: _Out | None = None, name: str | None = None,
+    data: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', *, out: _Out | None = None,
+    name: str | None = None,
 ) -> NDArray: ...
 def _sparse_sqrt(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _sparse_square(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...

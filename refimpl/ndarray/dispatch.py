@@ -17,7 +17,7 @@ from ..kernels.foundation import Op
 from ..op_registry.signatures import parsed
 from ..op_registry.signatures import signature as signature_of
 from ..op_registry.storage_rules import FALLBACK_STORAGE, RULES, Rule, Storages
-from . import dense, recorded
+from . import dense, sparse_tape
 from .convert import copy_into, ordered, tostype
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def output_storage(op: Op, p: Any, arrays: Sequence[NDArray], rule: Rule | None)
 
 
 def invoke(op: Op, inputs: Sequence[NDArray], attrs: dict[str, Any], out: Any = None) -> Any:
-    """Run ``op`` where an input or an output is sparse; see :func:`mxnet.nd <refimpl.ndarray.operators.invoke>`.
+    """Run ``op`` where an input or an output is sparse; see ``operators.invoke``.
 
     Raises:
         MXNetError: a parameter, shape, type or format is refused.
@@ -59,7 +59,7 @@ def invoke(op: Op, inputs: Sequence[NDArray], attrs: dict[str, Any], out: Any = 
     rule = find(op, p, arrays)
     if rule is None and any(array.is_sparse for array in (*inputs, *targets)):
         _report(op, inputs, targets)
-    if recorded.recording(*inputs):
+    if sparse_tape.recording(*inputs):
         return _recorded(op, p, attrs, inputs, arrays, targets, out, rule)
     if rule is None:
         storage = FALLBACK_STORAGE.get(op.name)
@@ -81,11 +81,11 @@ def _recorded(
     out: Any, rule: Rule | None,
 ) -> Any:
     """Run the dense operator on the tape; its result gets the storage that it has without recording."""
-    result = recorded.execute(op, p, attrs, inputs, targets, out)
+    result = sparse_tape.execute(op, p, attrs, inputs, targets, out)
     storage = output_storage(op, p, arrays, rule)
     if storage == "default" or targets or (rule is not None and rule.updates):
         return result
-    return recorded.with_storage(result, tostype(result, storage) if rule is None else rule.run(p, arrays))
+    return sparse_tape.with_storage(result, tostype(result, storage) if rule is None else rule.run(p, arrays))
 
 
 def _check(op: Op, p: Any, arrays: Sequence[NDArray], targets: Sequence[NDArray]) -> None:

@@ -15,7 +15,7 @@ from ..context import Context, current_context
 from ..kernels.foundation import Buffer, allocate, get, size_of
 from ..op_registry import methods
 from ..op_registry.signatures import parsed
-from . import classes, convert, dense, indexing, operators, rearranging, recorded, tape
+from . import classes, convert, dense, indexing, operators, rearranging, sparse_tape, tape
 
 if TYPE_CHECKING:
     from ._methods import ArrayMethods  # the methods that ``methods.install`` sets, in a generated stub
@@ -304,7 +304,7 @@ class NDArray(ArrayMethods):
 
     def tostype(self, stype: str) -> NDArray:
         """The same values in storage "default" (a copy), "row_sparse" or "csr"."""
-        return self.copy() if stype == "default" else recorded.cast(self, stype)
+        return self.copy() if stype == "default" else sparse_tape.cast(self, stype)
 
     def as_nd_ndarray(self) -> NDArray:
         """The array itself."""

@@ -10,8 +10,8 @@ import inspect
 from types import MethodType
 from typing import Any, ClassVar
 
+from .. import op_registry
 from ..kernels.foundation import Op
-from . import docs
 
 
 class OperatorFunction:
@@ -42,9 +42,9 @@ class OperatorFunction:
     @property
     def __signature__(self) -> inspect.Signature:
         """Inputs and parameters, for ``inspect.signature`` and for editors."""
-        return docs.signature(self.op, self.value)
+        return op_registry.docs.signature(self.op, self.value)
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]  # a class may answer for its instances
         """The operator's page as a docstring of one function."""
-        return docs.document(self.op, self.__name__, self.value)
+        return op_registry.docs.document(self.op, self.__name__, self.value)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ..context import Context
-from ..op_registry.argument_types import Attributes, Flag, Kind, Number, Numbers, Sides, Whole
+from ..op_registry.argument_types import Attributes, Ends, Flag, Kind, Number, Numbers, Sides, Whole
 from .symbol import Symbol
 
 __all__ = [
@@ -387,12 +387,12 @@ def _backward_pick(
     attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _backward_slice(
-    head: Symbol | None = None, data: Symbol | None = None, begin: str = ..., end: str = ..., step: str | None = '()',
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    head: Symbol | None = None, data: Symbol | None = None, begin: Ends = ..., end: Ends = ...,
+    step: Ends | None = '()', *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _backward_slice_axis(
-    head: Symbol | None = None, data: Symbol | None = None, axis: Whole = ..., begin: Whole = ..., end: Whole = ..., *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    head: Symbol | None = None, data: Symbol | None = None, axis: Whole = ..., begin: Whole = ...,
+    end: Whole | None = ..., *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _backward_slice_like(
     head: Symbol | None = None, data: Symbol | None = None, shape_like: Symbol | None = None, axes: Sides | None = (),
@@ -609,12 +609,12 @@ def _copyto(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _crop_assign(
-    lhs: Symbol | None = None, rhs: Symbol | None = None, begin: str = ..., end: str = ..., step: str | None = '()', *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    lhs: Symbol | None = None, rhs: Symbol | None = None, begin: Ends = ..., end: Ends = ..., step: Ends | None = '()',
+    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _crop_assign_scalar(
-    data: Symbol | None = None, begin: str = ..., end: str = ..., step: str | None = '()', scalar: Number | None = 0.0,
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, begin: Ends = ..., end: Ends = ..., step: Ends | None = '()',
+    scalar: Number | None = 0.0, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _dcasgd_mom_step(
     weight: Symbol | None = None, grad: Symbol | None = None, mom: Symbol | None = None, previous: Symbol | None = None,
@@ -1097,12 +1097,12 @@ def _shuffle(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _slice_assign(
-    lhs: Symbol | None = None, rhs: Symbol | None = None, begin: str = ..., end: str = ..., step: str | None = '()', *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    lhs: Symbol | None = None, rhs: Symbol | None = None, begin: Ends = ..., end: Ends = ..., step: Ends | None = '()',
+    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _slice_assign_scalar(
-    data: Symbol | None = None, begin: str = ..., end: str = ..., step: str | None = '()', scalar: Number | None = 0.0,
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, begin: Ends = ..., end: Ends = ..., step: Ends | None = '()',
+    scalar: Number | None = 0.0, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _sparse_ElementWiseSum(
     *data: Symbol | Sequence[Symbol], num_args: Whole = ..., name: str | None = None, attr: Attributes | None = None,
@@ -1333,8 +1333,8 @@ def _sparse_sinh(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _sparse_slice(
-    data: Symbol | None = None, begin: str = ..., end: str = ..., step: str | None = '()', *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, begin: Ends = ..., end: Ends = ..., step: Ends | None = '()', *,
+    name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _sparse_sqrt(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str

@@ -288,7 +288,7 @@ class Symbol(SymbolMethods):
     def optimize_for(self, backend: str, args: Any = None, aux: Any = None, ctx: Any = None, **options: Any) -> Symbol:
         """As :meth:`get_backend_symbol`; an unknown ``backend`` gives the symbol as it is, with a warning.
 
-        All arguments but ``backend`` are for passes that look at values, of which there is none here.
+        ``args``, ``aux`` and ``ctx`` are for passes that look at values, of which there is none here.
         """
         del args, aux, ctx, options
         if backend not in passes.BACKENDS:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refimpl as mx
-from refimpl.ndarray import NDArray, operators
+from refimpl.ndarray import NDArray, dense
 
 from .graphs import SHAPE, Graph, fan_out, graphs
 
@@ -20,7 +20,7 @@ def run_by_hand(symbol: mx.sym.Symbol, arrays: dict[str, NDArray]) -> list[NDArr
             values[id(node), 0] = arrays[node.name]
             continue
         inputs = [values[id(entry.node), entry.index] for entry in node.inputs]
-        made = operators.execute(node.op, node.params, dict(node.attrs), inputs, mx.cpu())
+        made = dense.execute(node.op, node.params, dict(node.attrs), inputs, mx.cpu())
         values.update({(id(node), i): array for i, array in enumerate(made if isinstance(made, list) else [made])})
     return [values[id(entry.node), entry.index] for entry in symbol.entries]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numba
 import pytest
-from numba.core import event
+from numba.core import event, types
 
 from refimpl.kernels import distinct
 from refimpl.kernels.foundation import LOOPS
@@ -42,12 +42,16 @@ def test_random_calls_compile_nothing_after_warm_up() -> None:
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled with the JIT disabled")
 def test_each_loop_has_one_form_per_type() -> None:
-    """The types that a loop was compiled for differ in element types, never in rank or layout."""
+    """The types that a loop was compiled for differ in element types, never in rank, layout or geometry."""
     _some_calls(3_000_000, 2 * len(distinct()))
     for loop in LOOPS:
+        geometries: dict[tuple, list] = {}
         for signature in getattr(loop._cpu, "signatures", ()):  # the law is about it
             arrays = [kind for kind in signature if hasattr(kind, "ndim")]
             assert all(kind.ndim == 1 and kind.layout == "C" for kind in arrays), (loop, signature)
+            named = [kind for kind in signature if isinstance(kind, types.BaseTuple)]
+            known = geometries.setdefault(tuple(kind.dtype for kind in arrays), named)
+            assert known == named, (loop, known, named)
 
 
 def test_loops_of_one_name_compute_the_same() -> None:

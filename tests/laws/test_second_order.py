@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import refimpl as mx
 from refimpl.kernels import distinct, get
 from refimpl.kernels.foundation import Op, as_buffer
-from refimpl.ndarray import NDArray, operators
+from refimpl.ndarray import NDArray, dense
 
 from .calls import Trial, gradient_inputs
 from .draws import Draw, Example, HypothesisDraw, SeededDraw, example
@@ -76,7 +76,7 @@ def second_gradients(of: Example, heads: Sequence[np.ndarray], weights: Results)
     for array in wanted:
         array.attach_grad()
     with mx.autograd.record():
-        outputs = operators.execute(of.op, of.p, {}, inputs, mx.cpu())
+        outputs = dense.execute(of.op, of.p, {}, inputs, mx.cpu())
         outputs = outputs if isinstance(outputs, list) else [outputs]
         grads = mx.autograd.grad(
             outputs, wanted, [mx.nd.array(h, dtype=h.dtype) for h in heads], create_graph=True

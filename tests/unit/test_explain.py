@@ -207,7 +207,7 @@ def test_memory_tells_what_the_plan_holds() -> None:
         assert plan["requested"] == executor.plan.requested
         named = [value["name"] for row in plan["rows"] for value in row["values"]]
         assert len(named) == len(set(named)) == len(executor.plan.place)
-        inside = [row for row in plan["rows"] if row["lodges"] is None]
+        inside = [row for row in plan["rows"] if row["within"] is None]
         for one in inside:  # rectangles never overlap
             for other in inside:
                 apart = one["last"] < other["first"] or other["last"] < one["first"]

@@ -181,6 +181,20 @@ def test_pickle() -> None:
     assert again.asnumpy().tolist() == A
 
 
+# where the functions that pickles name stood before
+@pytest.mark.clause("NDArray/pickle")
+@pytest.mark.parametrize(("stype", "now", "before"), [
+    ("default", b"refimpl.ndarray.ndarray\n_unpickled", b"refimpl.ndarray.exchange\n_unpickled"),
+    ("csr", b"refimpl.ndarray.sparse.base\nfrom_parts", b"refimpl.ndarray.sparse.creation\nfrom_parts"),
+])
+def test_older_pickles_can_be_read(stype: str, now: bytes, before: bytes) -> None:
+    array = nd.array([[1, 0, 2]], ctx=mx.cpu(1)).tostype(stype)
+    written = pickle.dumps(array, 0)
+    assert now in written
+    read = pickle.loads(written.replace(now, before))
+    assert (read.stype, read.context, read.asnumpy().tolist()) == (stype, mx.cpu(1), [[1, 0, 2]])
+
+
 def test_one_element_of_a_large_array_is_found_without_reading_elsewhere() -> None:
     a = nd.empty((20000, 5000), dtype="int8")
     a[19999, 4999] = 3

@@ -6,8 +6,8 @@ from ...op_registry.namespaces import SPARSE as OPERATORS  # noqa: F401  # as it
 from ...op_registry.storage_rules import Rule, rules
 from .. import dispatch  # noqa: F401  # what the table of rules is for
 from ..convert import copy_into
-from ..recorded import cast as tostype
-from ..recorded import stand_in
+from ..sparse_tape import cast as tostype
+from ..sparse_tape import stand_in
 from . import op, rules_elementwise, rules_products, rules_rows  # noqa: F401  # they fill the table of rules
 from .arithmetic import add, divide, multiply, subtract
 from .base import BaseSparseNDArray, NotSupportedForSparseNDArray, from_parts

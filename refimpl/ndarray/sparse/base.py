@@ -12,7 +12,7 @@ import numpy as np
 from ...base import MXNetError, decides, dtype_of, numeric_types, refusal
 from ...context import Context, current_context
 from ...kernels.foundation import Buffer, as_buffer, get
-from .. import classes, recorded, tape
+from .. import classes, sparse_tape, tape
 from ..convert import copy_into, tostype
 from ..dense import sides_of
 from ..ndarray import NDArray, Shape
@@ -186,7 +186,7 @@ class BaseSparseNDArray(NDArray):
             ValueError: from row_sparse to csr or from csr to row_sparse.
             MXNetError: there is no such storage.
         """
-        return recorded.cast(self, stype)
+        return sparse_tape.cast(self, stype)
 
     def asnumpy(self) -> np.ndarray:
         """Copy to a dense NumPy array."""
@@ -218,11 +218,11 @@ class BaseSparseNDArray(NDArray):
 
     def _recorded(self, name: str, made: NDArray, **attrs: Any) -> NDArray:
         """``made``, which was computed by hand, on the tape as what operator ``name`` gives."""
-        if not recorded.recording(self):
+        if not sparse_tape.recording(self):
             return made
         op = get(name)
-        result = recorded.execute(op, op.parse(attrs), attrs, [self], [], None)
-        return recorded.with_storage(result, made)
+        result = sparse_tape.execute(op, op.parse(attrs), attrs, [self], [], None)
+        return sparse_tape.with_storage(result, made)
 
     def _like(self, values: NDArray) -> NDArray:
         """An array with the same places and other values."""
