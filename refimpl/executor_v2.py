@@ -171,7 +171,7 @@ class Executor:
         Without gradients to compute nothing happens. Before any ``forward``, one is run.
 
         Raises:
-            MXNetError: called twice after one ``forward``, or no argument has a gradient array.
+            MXNetError: called twice after one ``forward``.
             AssertionError: there are not as many head gradients as outputs.
         """
         if not self._requires_grad:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..base import decides, refusal
-from ..runtime import absent_attributes
 
 
 @decides("amp/nothing")
@@ -37,7 +36,5 @@ def init(
         stacklevel=2,
     )
 
-
-globals()["__getattr__"] = absent_attributes(__name__)
 
 __all__ = ["init"]

@@ -78,7 +78,7 @@ def bind(
 ) -> Executor:
     """``Symbol.bind`` of ``symbol``: check what the caller gives, then build.
 
-    ``ctx``, ``args``, ``args_grad``, ``grad_req``, ``aux_states``, ``group2ctx`` and ``shared_exec`` are explained there.
+    ``ctx``, ``args``, ``args_grad``, ``grad_req``, ``aux_states``, ``group2ctx`` and ``shared_exec`` are said there.
 
     Raises:
         TypeError: ``ctx`` is not a Context, or something else than NDArrays is given.

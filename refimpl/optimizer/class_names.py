@@ -1,4 +1,4 @@
-"""By which names ``.states`` files call optimizers and learning rate schedulers, and which classes those are here."""
+"""The names of optimizers and learning rate schedulers in ``.states`` files, and the classes here that they mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ftrl: follow the regularised leader, which keeps weights at zero that do not earn their place.
+"""Ftrl: follow the regularised leader, which keeps weights at zero whose gradients are small.
 
 H. B. McMahan and others (2013): Ad click prediction: a view from the trenches.
 

@@ -1,4 +1,4 @@
-"""Rules that step several parameters in one call, and how a list of them is told from a single one."""
+"""Rules that step several parameters in one call, and how such a call is distinguished from one with a single one."""
 
 from __future__ import annotations
 

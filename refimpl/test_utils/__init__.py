@@ -1,4 +1,4 @@
-"""mx.test_utils: what tests of networks and operators are made of.
+"""mx.test_utils: tools for tests of networks and operators.
 
 ``tolerance`` and ``compare`` judge arrays, ``draw``, ``sparse_arrays`` and ``matrices`` make them,
 ``gradients``, ``consistency`` and ``optimizers`` try symbols and optimizers, ``statistics`` random

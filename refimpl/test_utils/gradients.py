@@ -1,4 +1,4 @@
-"""Trying a symbol: its outputs and gradients against expected ones, and against differences of its outputs."""
+"""Checks of a symbol: its outputs and gradients against expected ones, or against differences of its outputs."""
 
 from __future__ import annotations
 
