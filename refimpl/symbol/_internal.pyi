@@ -766,10 +766,12 @@ def _linalg_maketrian(
     attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _linalg_potrf(
-    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    A: Symbol | None = None, lower: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None,
+    **hidden: str
 ) -> Symbol: ...
 def _linalg_potri(
-    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    A: Symbol | None = None, lower: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None,
+    **hidden: str
 ) -> Symbol: ...
 def _linalg_slogdet(
     A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
