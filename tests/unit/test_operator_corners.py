@@ -72,3 +72,76 @@ def test_sparse_embedding_takes_no_sparse_grad(value: bool) -> None:
     # Embedding, and MXNetError: Cannot find argument 'sparse_grad' ... deterministic : boolean, optional, default=0
     with pytest.raises(mx.MXNetError, match="sparse_grad"):
         nd.contrib.SparseEmbedding(nd.array([2, 0]), nd.ones((3, 1)), input_dim=3, output_dim=1, sparse_grad=value)
+
+
+def gradients(run: Any, arrays: Any, head: Any, dtype: str = "float32") -> list[Any]:
+    """The value of ``run`` and the gradients of all arrays, as lists."""
+    arrays = [nd.array(each, dtype=dtype) for each in arrays]
+    for each in arrays:
+        each.attach_grad()
+    with mx.autograd.record():
+        y = run(*arrays)
+    y.backward(nd.array(head, dtype=y.dtype))
+    return [each.asnumpy().tolist() for each in (y, *(a.grad for a in arrays))]
+
+
+def prelu(data: Any, gamma: Any) -> Any:
+    return nd.LeakyReLU(data, gamma, act_type="prelu")
+
+
+@pytest.mark.clause("LeakyReLU/prelu", "LeakyReLU/gamma-shape")
+def test_a_gamma_for_every_element() -> None:
+    # value and gradients of mx.nd.LeakyReLU(data, gamma, act_type="prelu"), under record, with the head given
+    data, gamma = [[-1, -2, 3], [-4, 5, -6]], [[0.5, 1, 2], [3, 4, 5]]
+    assert gradients(prelu, [data, gamma], [[1, 2, 3], [4, 5, 6]]) == [
+        [[-0.5, -2, 3], [-12, 5, -30]], [[0.5, 2, 3], [12, 5, 30]], [[-1, -4, 0], [-16, 0, -36]],
+    ]
+    # (1, channels)
+    data = [[[-1, -2], [-3, -4]], [[-5, -6], [-7, -8]]]
+    assert gradients(prelu, [data, [[2, 3]]], np.ones((2, 2, 2))) == [
+        [[[-2, -4], [-9, -12]], [[-10, -12], [-21, -24]]], [[[2, 2], [3, 3]]] * 2, [[-14, -22]],
+    ]
+    # by hand: MXNet fails for data with three axes
+    assert gradients(prelu, [data, np.negative(data)], np.ones((2, 2, 2))) == [
+        [[[-1, -4], [-9, -16]], [[-25, -36], [-49, -64]]], np.negative(data).tolist(), data,
+    ]
+
+
+@pytest.mark.clause("LeakyReLU/gamma-shape")
+@pytest.mark.parametrize("gamma", [(2, 1), (3, 1), (1, 2), (1, 3, 1), (2, 3, 1), (6,)])
+def test_other_gammas_are_refused(gamma: tuple[int, ...]) -> None:
+    with pytest.raises(mx.MXNetError) as caught:
+        prelu(nd.ones((2, 3)), nd.ones(gamma))
+    assert caught.value.clause == "LeakyReLU/gamma-shape"
+
+
+@pytest.mark.clause("FullyConnected/bias-shape")
+def test_a_bias_with_two_axes() -> None:
+    # mx.nd.sparse.FullyConnected(x, w.tostype("row_sparse"), bias, num_hidden=2): [[21, 37], [14, 26]]
+    x, w, bias = [[1, 2], [0, 1]], [[3, 4], [5, 6]], [[10], [20]]
+    sparse = nd.sparse.FullyConnected(
+        nd.array(x), nd.array(w).tostype("row_sparse"), nd.array(bias), num_hidden=2
+    )
+    assert sparse.asnumpy().tolist() == [[21, 37], [14, 26]]
+    # mx.sym.FullyConnected(d, w, sym.var("b", shape=(0, 1)), num_hidden=2).infer_shape(d=(3, 2))
+    net = sym.FullyConnected(sym.var("d"), sym.var("w"), sym.var("b", shape=(0, 1)), num_hidden=2)
+    assert net.infer_shape(d=(3, 2)) == ([(3, 2), (2, 2), (2, 1)], [(3, 2)], [])
+    # the gradient by hand: MXNet fails
+    found = gradients(
+        lambda x, w, b: nd.FullyConnected(x, w, b, num_hidden=2), [x, w, bias], [[1, 10], [2, 20]]
+    )
+    assert (found[0], found[3]) == ([[21, 37], [14, 26]], [[3], [30]])
+    for wrong in [(1, 2), (2, 2), (2, 1, 1), (1,)]:
+        with pytest.raises(mx.MXNetError, match="FullyConnected/bias-shape"):
+            nd.FullyConnected(nd.array(x), nd.array(w), nd.ones(wrong), num_hidden=2)
+
+
+@pytest.mark.clause("FullyConnected/bias-shape")
+def test_a_bias_with_two_axes_is_differentiated_twice() -> None:
+    x, w, bias = nd.array([[1, 2]]), nd.array([[3, 4]]), nd.array([[10]])
+    bias.attach_grad()
+    with mx.autograd.record():
+        y = nd.FullyConnected(x, w, bias, num_hidden=1) ** 2
+        (slope,) = mx.autograd.grad(y, [bias], create_graph=True)
+    slope.backward()  # y = (21 + ...)^2: slope 2 y', its own slope 2
+    assert (slope.asnumpy().tolist(), bias.grad.asnumpy().tolist()) == ([[42]], [[2]])
