@@ -47,6 +47,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .foundation import Case, Loop, Op, items, register, same_shape, same_type, whole_part
+from .foundation.loops import zero
 from .foundation.pairs import PAIRS
 from .shared.terms import PAIR_SLOPES, Term
 
@@ -117,7 +118,6 @@ TABLE = (
 COMPOSED = {
     "_plus_scalar": lambda make, p, heads, inputs, outputs: [heads[0]],
     "_minus_scalar": lambda make, p, heads, inputs, outputs: [heads[0]],
-    "_mod_scalar": lambda make, p, heads, inputs, outputs: [heads[0]],
     "_rminus_scalar": lambda make, p, heads, inputs, outputs: make("negative", heads),
     "_mul_scalar": lambda make, p, heads, inputs, outputs: make(
         "_mul_scalar", heads, scalar=p.scalar
@@ -165,7 +165,9 @@ def _register(name, row, reverse, alias):
         chain = Loop(chain_with_reversed if reverse else chain_with, slope=slope)
 
         def backward(p, head, data, d_data):
-            if d_data is not None:
+            if pair.is_flat(head):
+                zero(d_data)
+            elif d_data is not None:
                 chain(head, data, d_data, p.scalar, d_data.size)
 
     def cases(draw):

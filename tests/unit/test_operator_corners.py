@@ -145,3 +145,26 @@ def test_a_bias_with_two_axes_is_differentiated_twice() -> None:
         (slope,) = mx.autograd.grad(y, [bias], create_graph=True)
     slope.backward()  # y = (21 + ...)^2: slope 2 y', its own slope 2
     assert (slope.asnumpy().tolist(), bias.grad.asnumpy().tolist()) == ([[42]], [[2]])
+
+
+@pytest.mark.clause("elementwise/mod")
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8", "int8"])
+def test_whole_numbers_modulo_whole_numbers_have_no_slope(dtype: str) -> None:
+    # of a % b, mx.nd.broadcast_mod(a, b), a % 3 and 7 % b under record, with a head of tens
+    a, b, head, none = [5, 7, 8, 3], [3, 2, 5, 0], [10] * 4, [0] * 4
+    assert gradients(lambda a, b: a % b, [a, b], head, dtype) == [[2, 1, 3, 0], none, none]
+    assert gradients(nd.broadcast_mod, [a, b], head, dtype) == [[2, 1, 3, 0], none, none]
+    assert gradients(nd._internal._mod, [a, b], head, dtype) == [[2, 1, 3, 0], none, none]
+    assert gradients(lambda a: a % 3, [a], head, dtype) == [[2, 1, 2, 0], none]
+    assert gradients(lambda b: 7 % b, [b], head, dtype) == [[1, 1, 2, 0], none]
+
+
+@pytest.mark.clause("elementwise/mod")
+@pytest.mark.parametrize(("dtype", "slope"), [("int32", 0), ("float32", 1)])
+def test_slopes_of_modulo_that_can_be_differentiated_again(dtype: str, slope: int) -> None:
+    for run in (lambda a: a % 3, lambda a: a % nd.array([3], dtype=a.dtype), lambda a: nd._internal._mod(a, a * 2)):
+        x = nd.array([5], dtype=dtype)
+        x.attach_grad()
+        with mx.autograd.record():
+            (found,) = mx.autograd.grad(run(x), [x], create_graph=True)
+        assert found.asscalar() == slope
