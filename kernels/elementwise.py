@@ -26,6 +26,11 @@
     >>> run("_mod", [5.5, -3, 3, 7], [-2.5, 2, -2, 0]), grad("_mod", [5.5, -3], [-2.5, 2])
     ([-2.0, 1.0, -1.0, 0.0], ([1.0, 1.0], [3.0, 2.0]))
 
+[elementwise/scatter] _scatter_elemwise_div divides as elemwise_div does; a row_sparse lhs in its stored rows only, so
+    that the others stay zero whatever the divisor is.
+    >>> run("_scatter_elemwise_div", [4, 0], [2, 5]), grad("_scatter_elemwise_div", [3.0], [2.0])
+    ([2.0, 0.0], ([0.5], [-0.75]))
+
 [elementwise/comparison] comparisons and logical operators give 1 or 0 in the operands' type and have gradient
     zero (``grad`` says None: nothing is computed). NaN compares unequal to everything and counts as true.
     >>> run("_greater", [1, 2, 3], [2, 2, 2]), run("_not_equal", [float("nan")], [float("nan")])
@@ -76,6 +81,7 @@ TABLE = (
     ("elemwise_sub", "sub", ("_sub", "_minus", "_Minus", "_sparse_elemwise_sub")),
     ("elemwise_mul", "mul", ("_mul", "_Mul", "_sparse_elemwise_mul")),
     ("elemwise_div", "div", ("_div", "_Div", "_sparse_elemwise_div")),
+    ("_scatter_elemwise_div", "div", ()),
     ("_power", "power", ("_Power",)),
     ("_mod", "mod", ("_Mod",)),
     ("_hypot", "hypot", ("_Hypot",)),

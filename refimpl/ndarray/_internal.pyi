@@ -32,7 +32,7 @@ __all__ = [
     "_contrib_SyncBatchNorm", "_contrib_allclose", "_contrib_arange_like", "_contrib_bipartite_matching",
     "_contrib_box_decode", "_contrib_box_encode", "_contrib_box_iou", "_contrib_box_nms",
     "_contrib_box_non_maximum_suppression", "_contrib_ctc_loss", "_contrib_div_sqrt_dim", "_contrib_getnnz",
-    "_contrib_group_adagrad_update", "_contrib_index_array", "_contrib_index_copy",
+    "_contrib_gradientmultiplier", "_contrib_group_adagrad_update", "_contrib_index_array", "_contrib_index_copy",
     "_contrib_interleaved_matmul_encdec_qk", "_contrib_interleaved_matmul_encdec_valatt",
     "_contrib_interleaved_matmul_selfatt_qk", "_contrib_interleaved_matmul_selfatt_valatt", "_contrib_quadratic",
     "_copy", "_copyto", "_crop_assign", "_crop_assign_scalar", "_dcasgd_mom_step", "_dcasgd_step", "_div",
@@ -57,8 +57,9 @@ __all__ = [
     "_ravel_multi_index", "_rdiv_scalar", "_rminus_scalar", "_rmod_scalar", "_rnn_param_concat", "_rpower_scalar",
     "_sample_exponential", "_sample_gamma", "_sample_generalized_negative_binomial", "_sample_multinomial",
     "_sample_negative_binomial", "_sample_normal", "_sample_poisson", "_sample_uniform", "_sample_unique_zipfian",
-    "_scatter_set_nd", "_set_value", "_shuffle", "_slice_assign", "_slice_assign_scalar", "_sparse_ElementWiseSum",
-    "_sparse_Embedding", "_sparse_FullyConnected", "_sparse_LinearRegressionOutput", "_sparse_LogisticRegressionOutput",
+    "_scatter_elemwise_div", "_scatter_minus_scalar", "_scatter_plus_scalar", "_scatter_set_nd", "_set_value",
+    "_shuffle", "_slice_assign", "_slice_assign_scalar", "_sparse_ElementWiseSum", "_sparse_Embedding",
+    "_sparse_FullyConnected", "_sparse_LinearRegressionOutput", "_sparse_LogisticRegressionOutput",
     "_sparse_MAERegressionOutput", "_sparse_abs", "_sparse_adagrad_update", "_sparse_adam_update", "_sparse_add_n",
     "_sparse_arccos", "_sparse_arccosh", "_sparse_arcsin", "_sparse_arcsinh", "_sparse_arctan", "_sparse_arctanh",
     "_sparse_broadcast_add", "_sparse_broadcast_div", "_sparse_broadcast_minus", "_sparse_broadcast_mul",
@@ -474,6 +475,10 @@ def _contrib_div_sqrt_dim(data: NDArray, *, out: _Out | None = None, name: str |
 def _contrib_getnnz(
     data: NDArray, axis: Whole | None = None, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
+def _contrib_gradientmultiplier(
+    data: NDArray, scalar: Number | None = 1.0, is_int: Flag | None = True, *, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def _contrib_group_adagrad_update(
     weight: NDArray, grad: NDArray, history: NDArray, lr: Number, rescale_grad: Number | None = 1.0,
     clip_gradient: Number | None = -1.0, epsilon: Number | None = 1e-05, *, out: _Out | None = None,
@@ -884,6 +889,17 @@ def _sample_uniform(
 def _sample_unique_zipfian(
     range_max: Whole, shape: Sides | None = None, *, out: _Out | None = None, name: str | None = None,
 ) -> list[NDArray]: ...
+def _scatter_elemwise_div(
+    lhs: NDArray, rhs: NDArray, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def _scatter_minus_scalar(
+    data: NDArray, scalar: Number | None = 1.0, is_int: Flag | None = True, *, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def _scatter_plus_scalar(
+    data: NDArray, scalar: Number | None = 1.0, is_int: Flag | None = True, *, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def _scatter_set_nd(
     lhs: NDArray, rhs: NDArray, indices: NDArray, shape: Sides, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...

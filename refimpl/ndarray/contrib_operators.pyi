@@ -16,9 +16,9 @@ __all__ = [
     "DeformablePSROIPooling", "ModulatedDeformableConvolution", "MultiBoxDetection", "MultiBoxPrior", "MultiBoxTarget",
     "MultiProposal", "PSROIPooling", "Proposal", "ROIAlign", "RROIAlign", "SparseEmbedding", "SyncBatchNorm",
     "allclose", "arange_like", "bipartite_matching", "box_decode", "box_encode", "box_iou", "box_nms",
-    "box_non_maximum_suppression", "ctc_loss", "div_sqrt_dim", "getnnz", "group_adagrad_update", "index_array",
-    "index_copy", "interleaved_matmul_encdec_qk", "interleaved_matmul_encdec_valatt", "interleaved_matmul_selfatt_qk",
-    "interleaved_matmul_selfatt_valatt", "quadratic",
+    "box_non_maximum_suppression", "ctc_loss", "div_sqrt_dim", "getnnz", "gradientmultiplier", "group_adagrad_update",
+    "index_array", "index_copy", "interleaved_matmul_encdec_qk", "interleaved_matmul_encdec_valatt",
+    "interleaved_matmul_selfatt_qk", "interleaved_matmul_selfatt_valatt", "quadratic",
 ]
 
 def AdaptiveAvgPooling2D(
@@ -164,6 +164,10 @@ def ctc_loss(
 def div_sqrt_dim(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def getnnz(
     data: NDArray, axis: Whole | None = None, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def gradientmultiplier(
+    data: NDArray, scalar: Number | None = 1.0, is_int: Flag | None = True, *, out: _Out | None = None,
+    name: str | None = None,
 ) -> NDArray: ...
 def group_adagrad_update(
     weight: NDArray, grad: NDArray, history: NDArray, lr: Number, rescale_grad: Number | None = 1.0,

@@ -168,3 +168,53 @@ def test_slopes_of_modulo_that_can_be_differentiated_again(dtype: str, slope: in
         with mx.autograd.record():
             (found,) = mx.autograd.grad(run(x), [x], create_graph=True)
         assert found.asscalar() == slope
+
+
+@pytest.mark.clause("gradientmultiplier/value", "gradientmultiplier/gradient")
+@pytest.mark.parametrize(("dtype", "scalar", "expected"), [
+    ("float32", -2.5, [-2.5, -5.0, -7.5, -10.0]), ("int32", 2.5, [2, 4, 6, 8]),
+    ("float64", 0.1, [0.1, 0.2, 0.30000000000000004, 0.4]),
+])
+def test_gradient_multiplier(dtype: str, scalar: float, expected: list[float]) -> None:
+    # of mx.nd.contrib.gradientmultiplier(x, scalar=scalar) under record, with the head [1, 2, 3, 4]
+    data = [5, -7, 8, 3]
+    found = gradients(lambda x: nd.contrib.gradientmultiplier(x, scalar=scalar), [data], [1, 2, 3, 4], dtype)
+    assert found == [data, expected]
+    # mx.sym.contrib.gradientmultiplier(a, scalar=2).tojson(): {"scalar": "2"}
+    with mx.name.NameManager():
+        net = sym.contrib.gradientmultiplier(sym.var("a"), scalar=2)
+    assert (net.name, net.list_attr()) == ("gradientmultiplier0", {"scalar": "2"})
+    assert nd.contrib.gradientmultiplier(nd.ones((2, 1)).tostype("csr"), scalar=2).stype == "csr"
+
+
+@pytest.mark.clause("elementwise/scatter")
+def test_division_of_stored_rows() -> None:
+    # mx.nd._internal._scatter_elemwise_div(lhs.tostype(...), rhs.tostype(...)), its stype and values
+    lhs, rhs = nd.array([[4, 2], [0, 0], [9, 3]]), nd.array([[2, 0], [5, 0], [3, 3]])
+    for stype in ("default", "row_sparse"):
+        found = nd._internal._scatter_elemwise_div(lhs.tostype("row_sparse"), rhs.tostype(stype))
+        assert (found.stype, found.indices.asnumpy().tolist()) == ("row_sparse", [0, 2])
+        assert found.asnumpy().tolist() == [[2, np.inf], [0, 0], [3, 1]]
+    few = nd.array([[2, 4], [0, 0], [0, 0]]).tostype("row_sparse")
+    found = nd._internal._scatter_elemwise_div(lhs.tostype("row_sparse"), few)
+    assert found.asnumpy().tolist() == [[2, 0.5], [0, 0], [np.inf, np.inf]]
+    for left, right in (("default", "default"), ("csr", "default"), ("default", "row_sparse"), ("csr", "row_sparse")):
+        found = nd._internal._scatter_elemwise_div(lhs.tostype(left), rhs.tostype(right))
+        assert found.stype == "default"
+        np.testing.assert_array_equal(found.asnumpy(), [[2, np.inf], [0, np.nan], [3, 1]])
+
+
+@pytest.mark.clause("scalar/scatter")
+@pytest.mark.parametrize(("stype", "rest"), [("row_sparse", 0), ("csr", 0), ("default", 1.5)])
+def test_addition_to_stored_values(stype: str, rest: float) -> None:
+    # mx.nd._internal._scatter_plus_scalar(data.tostype(stype), scalar=1.5), and minus
+    data = nd.array([[4, 2], [0, 0], [9, 3]])
+    more = nd._internal._scatter_plus_scalar(data.tostype(stype), scalar=1.5)
+    less = nd._internal._scatter_minus_scalar(data.tostype(stype), scalar=1.5)
+    assert more.stype == less.stype == stype
+    assert more.asnumpy().tolist() == [[5.5, 3.5], [rest, rest], [10.5, 4.5]]
+    assert less.asnumpy().tolist() == [[2.5, 0.5], [-rest, -rest], [7.5, 1.5]]
+    assert gradients(lambda x: nd._internal._scatter_plus_scalar(x, scalar=2), [[1, 2]], [3, 4])[1] == [3, 4]
+    # of int32 [1, 2]: [2, 3] and [0, 1]
+    whole = nd.array([1, 2], dtype="int32")
+    assert nd._internal._scatter_plus_scalar(whole, scalar=1.5).asnumpy().tolist() == [2, 3]
