@@ -43,11 +43,11 @@ def CTCLoss(
     blank_label: Literal['first', 'last'] | str | None = 'first', *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def DeformableConvolution(
-    data: NDArray, offset: NDArray, mask: NDArray | None = None, weight: NDArray | None = None,
-    bias: NDArray | None = None, kernel: Sides = ..., num_filter: Whole = ..., stride: Sides | None = (),
-    dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1,
-    num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
-    layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *, out: _Out | None = None, name: str | None = None,
+    data: NDArray, offset: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: Sides = ...,
+    num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (),
+    num_group: Whole | None = 1, num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024,
+    no_bias: Flag | None = False, layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *,
+    out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def DeformablePSROIPooling(
     data: NDArray, rois: NDArray, trans: NDArray | None = None, spatial_scale: Number = ..., output_dim: Whole = ...,

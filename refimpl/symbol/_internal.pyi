@@ -433,10 +433,10 @@ def _contrib_CTCLoss(
     attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _contrib_DeformableConvolution(
-    data: Symbol | None = None, offset: Symbol | None = None, mask: Symbol | None = None, weight: Symbol | None = None,
-    bias: Symbol | None = None, kernel: Sides = ..., num_filter: Whole = ..., stride: Sides | None = (),
-    dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1,
-    num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
+    data: Symbol | None = None, offset: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
+    kernel: Sides = ..., num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (),
+    pad: Sides | None = (), num_group: Whole | None = 1, num_deformable_group: Whole | None = 1,
+    workspace: Whole | None = 1024, no_bias: Flag | None = False,
     layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *, name: str | None = None,
     attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...

@@ -218,3 +218,21 @@ def test_addition_to_stored_values(stype: str, rest: float) -> None:
     # of int32 [1, 2]: [2, 3] and [0, 1]
     whole = nd.array([1, 2], dtype="int32")
     assert nd._internal._scatter_plus_scalar(whole, scalar=1.5).asnumpy().tolist() == [2, 3]
+
+
+@pytest.mark.parametrize(("given", "params", "arguments"), [
+    ("dow", {}, ["d", "o", "w", "c_bias"]), ("do", {}, ["d", "o", "c_weight", "c_bias"]),
+    ("dowb", {}, ["d", "o", "w", "b"]), ("dow", {"no_bias": True}, ["d", "o", "w"]),
+])
+def test_inputs_of_deformable_convolution_in_order(given: str, params: dict, arguments: list[str]) -> None:
+    # mx.sym.contrib.DeformableConvolution(*map(mx.sym.var, given), kernel=(3, 3), num_filter=2, name="c", **params)
+    variables = [sym.var(name) for name in given]
+    net = sym.contrib.DeformableConvolution(*variables, kernel=(3, 3), num_filter=2, name="c", **params)
+    assert net.list_arguments() == arguments
+    # mx.sym.contrib.ModulatedDeformableConvolution of d, o, m, w, b
+    net = sym.contrib.ModulatedDeformableConvolution(*map(sym.var, "domwb"), kernel=(3, 3), num_filter=2)
+    assert net.list_arguments() == [*"domwb"]
+    # by hand: still offsets, a weight of 2 and a bias of 1
+    x, still, weight = nd.array([[[[1, 3]]]]), nd.zeros((1, 2, 1, 2)), nd.array([[[[2]]]])
+    found = nd.contrib.DeformableConvolution(x, still, weight, nd.array([1]), kernel=(1, 1), num_filter=1)
+    assert found.asnumpy().tolist() == [[[[3, 7]]]]
