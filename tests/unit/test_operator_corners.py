@@ -236,3 +236,64 @@ def test_inputs_of_deformable_convolution_in_order(given: str, params: dict, arg
     x, still, weight = nd.array([[[[1, 3]]]]), nd.zeros((1, 2, 1, 2)), nd.array([[[[2]]]])
     found = nd.contrib.DeformableConvolution(x, still, weight, nd.array([1]), kernel=(1, 1), num_filter=1)
     assert found.asnumpy().tolist() == [[[[3, 7]]]]
+
+
+@pytest.mark.clause("broadcast_like/types")
+@pytest.mark.parametrize("dtype", ["int32", "float32", "uint8"])
+def test_broadcast_like_an_array_of_another_type(dtype: str) -> None:
+    # mx.nd.broadcast_like(mx.nd.array([[1.5], [2]], dtype="float64"), mx.nd.zeros((2, 3), dtype=dtype))
+    found = nd.broadcast_like(nd.array([[1.5], [2]], dtype="float64"), nd.zeros((2, 3), dtype=dtype))
+    assert (found.dtype, found.asnumpy().tolist()) == (np.float64, [[1.5] * 3, [2] * 3])
+    net = sym.broadcast_like(sym.var("a"), sym.var("b"))
+    # net.infer_type(a="float64", b="int32"); net.infer_type_partial(a="float64")
+    kinds = net.infer_type(a="float64", b=dtype)
+    assert kinds == ([np.float64, np.dtype(dtype).type], [np.float64], [])
+    assert net.infer_type_partial(a="float64")[0] == [np.float64, None]
+    # net.simple_bind(mx.cpu(), a=(2, 1), b=(2, 3), type_dict=...): the gradients after a head of ones
+    executor = net.simple_bind(mx.cpu(), a=(2, 1), b=(2, 3), type_dict={"a": np.float64, "b": dtype})
+    executor.forward(is_train=True)
+    executor.backward(nd.ones((2, 3), dtype="float64"))
+    assert executor.grad_dict["a"].asnumpy().tolist() == [[3], [3]]
+    assert executor.grad_dict["b"].asnumpy().tolist() == [[0] * 3] * 2
+
+
+@pytest.mark.clause("Symbol/ignored-arguments")
+def test_arguments_of_symbol_functions_that_are_ignored() -> None:
+    # list_arguments() of each; in every one out=3 does the same
+    a, b, z = map(sym.var, "abz")
+    for out in (z, 3, nd.ones(1), None):
+        assert sym.relu(a, out=out).list_arguments() == ["a"]
+        assert sym.add_n(a, b, out=out).list_arguments() == ["a", "b"]
+        assert sym.Concat(a, b, out=out).list_attr() == {"num_args": "2"}
+        assert sym._internal._zeros(shape=(2,), out=out).list_attr() == {"shape": "(2,)"}
+        assert sym.random.uniform(0, 1, shape=(2,), out=out).list_arguments() == []
+        assert sym.zeros((2,), out=out).list_arguments() == []
+        assert a.relu(out=out).list_arguments() == ["a"]
+    with pytest.raises(TypeError):  # a function of Python's
+        sym.maximum(a, b, out=z)
+    assert sym._internal._zeros(shape=(2,), foo=z).list_arguments() == []
+    assert sym._internal._arange(start=0, stop=3, foo=z).list_arguments() == []
+    assert sym._internal._random_uniform(low=0, data=z, shape=(2,)).list_arguments() == []
+    assert sym.zeros((2,), data=z).list_arguments() == []
+    for refused in (
+        lambda: sym.relu(a, foo=z), lambda: sym.FullyConnected(a, num_hidden=3, foo=z),
+        lambda: sym._internal._arange(start=z, stop=3), lambda: sym._internal._zeros(shape=z),
+        lambda: sym._internal._zeros(z), lambda: sym._internal._zeros(shape=(2,), foo=3),
+    ):
+        with pytest.raises(mx.MXNetError):
+            refused()
+
+
+@pytest.mark.clause("Symbol/parts")
+def test_children_of_a_group() -> None:
+    # get_children().list_outputs() of each
+    a, b = map(sym.var, "ab")
+    total, product, layer = a + b, a * b, sym.FullyConnected(a, num_hidden=2, name="f")
+    parts = sym.SliceChannel(a, num_outputs=2, name="s")
+    for group, children in (
+        ([a + a], "a a"), ([total, product], "a b a b"), ([total, total], "a b"), ([parts], "a"),
+        ([parts[1], parts[0]], "a"), ([parts[0] + parts[1]], "s_output0 s_output1"), ([a, layer], "a f_weight f_bias"),
+        ([total, layer, total, parts], "a b a f_weight f_bias a"),
+    ):
+        assert sym.Group(group).get_children().list_outputs() == children.split()
+    assert sym.Group([a, b]).get_children() is None
