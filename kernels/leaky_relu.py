@@ -62,6 +62,13 @@ _SELU = declare(
     "it is no derivative of selu",
 )
 
+_PRELU = declare(
+    "prelu-in-place", "LeakyReLU/gamma-sum",
+    "the gradient of data overwrites the head in an executor, then gamma's gradient reads it: behind a Convolution it is"
+    " gamma times too large",
+    "it is no derivative of prelu, and depends on the memory plan",
+)
+
 
 class Params(NamedTuple):
     act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu"] = "leaky"
@@ -260,7 +267,8 @@ def forward(p, data, gamma, out, mask=None, *, is_train, rng):
 @decides("LeakyReLU/at-zero", "LeakyReLU/gamma-sum")
 def backward(p, head, data, *others, is_train):
     *slopes, d_data, d_gamma = others
-    if d_gamma is not None:  # first, because d_data may overwrite the head
+    late = _PRELU.active
+    if d_gamma is not None and not late:  # first, because d_data may overwrite the head
         SUM_GAMMA(head, data, d_gamma, *rows_channels_inner(data, slopes[0]))
     if d_data is not None:
         if p.act_type == "prelu":
@@ -272,6 +280,8 @@ def backward(p, head, data, *others, is_train):
             old = p.act_type == "selu" and _SELU.active
             chain = CHAIN_SELU_QUIRK if old else CURVES[p.act_type][1]
             chain(head, data, d_data, data.size, float(np.float32(p.slope)))
+    if d_gamma is not None and late:
+        SUM_GAMMA(head, data, d_gamma, *rows_channels_inner(data, slopes[0]))
 
 
 # what the slope is below 0, made of operators of the input; exp never sees what it could overflow on
