@@ -64,8 +64,8 @@ _SELU = declare(
 
 _PRELU = declare(
     "prelu-in-place", "LeakyReLU/gamma-sum",
-    "the gradient of data overwrites the head in an executor, then gamma's gradient reads it: behind a Convolution it is"
-    " gamma times too large",
+    "in an executor the gradient of data overwrites the head, then gamma's gradient reads it: behind a Convolution it"
+    " is gamma times the true one",
     "it is no derivative of prelu, and depends on the memory plan",
 )
 
