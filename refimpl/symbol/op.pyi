@@ -660,10 +660,12 @@ def linalg_maketrian(
     attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def linalg_potrf(
-    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    A: Symbol | None = None, lower: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None,
+    **hidden: str
 ) -> Symbol: ...
 def linalg_potri(
-    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    A: Symbol | None = None, lower: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None,
+    **hidden: str
 ) -> Symbol: ...
 def linalg_slogdet(
     A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str

@@ -115,8 +115,9 @@ class Symbol(SymbolMethods):
         return Symbol([Entry(n, i) for n in self.order() for i in range(n.visible_count())])
 
     def get_children(self) -> Symbol | None:
-        """The inputs of this node; None for a variable."""
-        inputs = [entry for head in self.entries for entry in head.node.inputs]
+        """The inputs of this node, or of each node of a group once; None for a variable."""
+        nodes = {id(head.node): head.node for head in self.entries}.values()
+        inputs = [entry for node in nodes for entry in node.inputs]
         return Symbol(inputs) if inputs else None
 
     def __copy__(self) -> Symbol:
