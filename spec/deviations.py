@@ -1,4 +1,4 @@
-"""Writes ``refimpl/porting/deviations.json``: the rows of the chapters on deviations, for ``refimpl check``.
+"""Writes ``refimpl/cli/porting/deviations.json``: the rows of the chapters on deviations, for ``refimpl check``.
 
     python spec/deviations.py            writes the file
     python spec/deviations.py --check    exit code 1 when the file is not what would be written
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FILE = ROOT / "refimpl/porting/deviations.json"
+FILE = ROOT / "refimpl/cli/porting/deviations.json"
 CHAPTERS = ("spec/deviations.md", "spec/deviations-operators.md")
 ROW = re.compile(r"^\| ([A-Za-z_][\w-]*/[\w-]+) \| (.+) \| (.+) \|$", re.MULTILINE)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .. import porting
+from . import porting
 from .errors import refuse
 
 

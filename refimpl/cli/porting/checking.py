@@ -12,8 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from ..base import decides
-from ..quirks import quirks
+from ...base import decides
+from ...quirks import quirks
 from .imports import OWN, own_module
 from .instead import instead
 from .touches import Deviation, touched

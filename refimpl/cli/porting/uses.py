@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ..base import decides
+from ...base import decides
 from . import python_2
 from .imports import OTHER, own_module
 

@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ..base import decides
-from ..kernels.foundation import REGISTRY
-from ..op_registry import facts
-from ..optimizer import Optimizer
+from ...base import decides
+from ...kernels.foundation import REGISTRY
+from ...op_registry import facts
+from ...optimizer import Optimizer
 
 FILE = Path(__file__).with_name("deviations.json")
 """Rows of the chapters on deviations, written by ``spec/deviations.py``: the chapters are not installed."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..base import decides
-from ..context import Context
+from ...base import decides
+from ...context import Context
 
 
 @contextmanager

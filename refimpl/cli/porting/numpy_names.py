@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import decides
+from ...base import decides
 
 _SCALARS = {
     "bool8": np.bool_, "bytes0": np.bytes_, "string_": np.bytes_, "str0": np.str_, "unicode_": np.str_,

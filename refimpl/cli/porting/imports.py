@@ -12,7 +12,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from ..base import decides, refusal
+from ...base import decides, refusal
 from .instead import PAGE, instead
 
 OTHER, OWN = "mxnet", __name__.partition(".")[0]

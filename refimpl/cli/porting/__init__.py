@@ -1,4 +1,4 @@
-"""refimpl.porting: scripts written for MXNet run unchanged, or are read for what they use that is missing."""
+"""refimpl.cli.porting: scripts written for MXNet run unchanged, or are read for what they use that is missing."""
 
 from __future__ import annotations
 

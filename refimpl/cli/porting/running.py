@@ -12,7 +12,7 @@ from types import CodeType, ModuleType, TracebackType
 
 import numpy as np
 
-from ..base import decides
+from ...base import decides
 from . import python_2
 from .gpus import on_the_processor
 from .imports import OWN, Finder, answering
