@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import importlib.util
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
 from ...base import decides, refusal
-from .instead import PAGE, instead
+from .instead import INSTEAD, PAGE, instead
 
 OTHER, OWN = "mxnet", __name__.partition(".")[0]
 
@@ -28,7 +27,7 @@ def own_module(name: str) -> ModuleType | None:
         held = vars(module).get(part)
         if not isinstance(held, ModuleType):
             full = f"{module.__name__}.{part}"
-            if not hasattr(module, "__path__") or importlib.util.find_spec(full) is None:
+            if not hasattr(module, "__path__") or PathFinder.find_spec(full, module.__path__) is None:
                 return None
             held = importlib.import_module(full)
         module = held
@@ -49,6 +48,15 @@ class _Alias(Loader):
         sys.modules[module.__name__] = self.module  # the import system hands out what stands here afterwards
 
 
+def _missing(name: str) -> Exception:
+    said = instead(name)
+    error = refusal(
+        "run/missing-module", f"{name} is not in refimpl: {said + '; ' if said else ''}see {PAGE}", ModuleNotFoundError,
+    )
+    error.name = name  # type: ignore[attr-defined]  # as the import system would set it
+    return error
+
+
 class Finder(MetaPathFinder):
     """Finds ``mxnet`` and everything below it; ``answered`` collects the names."""
 
@@ -61,17 +69,17 @@ class Finder(MetaPathFinder):
         Raises:
             ModuleNotFoundError: refimpl has no such module.
         """
-        if fullname.partition(".")[0] != OTHER:
+        top, _, rest = fullname.partition(".")
+        name = f"{OTHER}.{rest}" if rest else OTHER
+        if top == OWN:  # `from mxnet import gluon` asks the module found for its own submodule
+            if name in INSTEAD and own_module(name) is None:
+                raise _missing(name)
+            return None
+        if top != OTHER:
             return None
         module = own_module(fullname)
         if module is None:
-            said = instead(fullname)
-            error = refusal(
-                "run/missing-module",
-                f"{fullname} is not in refimpl: {said + '; ' if said else ''}see {PAGE}", ModuleNotFoundError,
-            )
-            error.name = fullname  # type: ignore[attr-defined]  # as the import system would set it
-            raise error
+            raise _missing(fullname)
         self.answered.append(fullname)
         return ModuleSpec(fullname, _Alias(module), is_package=hasattr(module, "__path__"))
 
