@@ -57,8 +57,8 @@ class Report(NamedTuple):
                 yield f"deviations of {subject}: {', '.join(names)}"
         count = sum(len(read.names) for read in self.files)
         yield (
-            f"{len(self.files)} files use {count} names of MXNet: {len(self.missing)} are missing; "
-            f"{len(self.deviations)} deviations touch them (--deviations prints each)"
+            f"files: {len(self.files)}; names of MXNet: {count}; missing: {len(self.missing)}; "
+            f"deviations: {len(self.deviations)} (--deviations prints each)"
         )
 
 

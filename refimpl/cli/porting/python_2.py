@@ -7,7 +7,6 @@ import re
 _SAYS_SO = ("Missing parentheses in call to", "multiple exception types must be parenthesized")
 _ERROR_LINES = {  # of a line that Python 3 cannot read
     "print": r"^\s*print\b(?!\s*[=(.])",
-    "print >>": r"\bprint\s*>>",
     "exec": r"^\s*exec\s+[\w\"']",
     "except X, e": r"^\s*except\s+[\w.()]+\s*,\s*\w+\s*:",
     "raise X, message": r"^\s*raise\s+[\w.]+\s*,",
@@ -51,6 +50,8 @@ def explanation(error: SyntaxError) -> str:
 
 def missing(error: BaseException) -> str | None:
     """What an error at run time misses that Python 2 had, such as ``xrange``; None where it is something else."""
+    if isinstance(error, TypeError) and "for >>" in str(error) and "print" in str(error):
+        return "print >>file"
     name = getattr(error, "name", None)
     known = (
         (isinstance(error, ImportError) and name in _MODULES)
