@@ -1,4 +1,4 @@
-"""The command ``refimpl``: train, score, ops, plot, explain. Each command is a file of its name."""
+"""The command ``refimpl``: train, score, ops, plot, explain, run, check. Each command is a file of its name."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from collections.abc import Sequence
 import typer
 
 from ..base import decides
+from .check import check
 from .errors import CommandError, one_line
 from .explain import explain
 from .ops import ops
 from .plot import plot
+from .run import run_script
 from .score import score
 from .train import train
 
@@ -22,8 +24,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (train, score, ops, plot, explain):
+for command in (train, score, ops, plot, explain, check):
     app.command()(command)
+# flags behind the script's name are the script's
+app.command("run", context_settings={"allow_interspersed_args": False})(run_script)
 
 INTERRUPTED = 130  # what Typer makes of a KeyboardInterrupt
 

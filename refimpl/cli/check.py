@@ -1,0 +1,28 @@
+"""``refimpl check``: what scripts written for MXNet use that is missing or different here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import porting
+from .errors import refuse
+
+
+def check(
+    paths: Annotated[list[Path], typer.Argument(help="Python files, or folders of them.")],
+    deviations: Annotated[bool, typer.Option("--deviations", help="Print each deviation, not only its name.")] = False,
+) -> None:
+    """Say which names scripts use that are missing here, what stands instead, and what differs; run nothing.
+
+    Ends with exit code 1 when a name is missing.
+    """
+    for path in paths:
+        if not path.exists():
+            raise refuse("Cli/check-exists", f"{path} does not exist; `refimpl check` takes files and folders")
+    report = porting.check(paths)
+    for line in report.lines(whole=deviations):
+        print(line)
+    raise typer.Exit(1 if report.missing else 0)

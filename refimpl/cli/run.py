@@ -1,0 +1,25 @@
+"""``refimpl run``: a script written for MXNet, unchanged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import porting
+from .errors import refuse
+
+
+def run_script(
+    script: Annotated[Path, typer.Argument(help="A Python file that imports mxnet.")],
+    arguments: Annotated[list[str] | None, typer.Argument(help="Arguments of the script, flags too.")] = None,
+    cpu: Annotated[bool, typer.Option("--cpu", help="Take cpu(i) wherever the script says gpu(i).")] = False,
+) -> None:
+    """Run a script that was written for MXNet, with refimpl in MXNet's place.
+
+    Everything after the script's name goes to the script. What was replaced is said at the end on standard error.
+    """
+    if not script.is_file():
+        raise refuse("Cli/script-exists", f"{script} is not a file; `refimpl run` takes a Python script")
+    raise typer.Exit(porting.run(script, arguments or [], cpu=cpu))
