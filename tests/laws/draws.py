@@ -91,11 +91,12 @@ class Example:
 
 
 def example(
-    op: Op, draw: Draw, dtype: str = "float32", *, smooth: bool = False, cancelling: bool = False
+    op: Op, draw: Draw, dtype: str = "float32", *, smooth: bool = False, cancelling: bool = False, untied: bool = False
 ) -> Example:
     """Draw a valid call; ``smooth`` keeps values off kinks and ties, for numeric differentiation.
 
     Otherwise values are dyadic (whole numbers / 4, within -2..2), so that sums are exact in any order.
+    ``untied`` draws neither ties nor NaN where a page asks for values apart: MXNet's order of those is undefined.
     ``cancelling`` adds ``LARGE`` to some and subtracts it from others: sums in single precision lose the rest.
     """
     assert op.cases is not None, f"{op.name} says of no call that it is valid: give cases"
@@ -115,7 +116,11 @@ def example(
     types, _ = types_of(op, p, np.dtype(dtype))
     random_values = np.random.default_rng(draw.integer(0, 9999))
     kinds = [case.values.get(n, case.values.get("args", "any")) for n in names]
-    arrays = [_values(random_values, kind, shape, smooth=smooth) for kind, shape in zip(kinds, shapes, strict=True)]
+    arrays = [
+        _apart(random_values, shape) if untied and kind == "apart"
+        else _values(random_values, kind, shape, smooth=smooth)
+        for kind, shape in zip(kinds, shapes, strict=True)
+    ]
     if cancelling:
         arrays = [
             array + (random_values.choice((-LARGE, 0, LARGE), array.shape) if kind in ("any", "apart") else 0)
