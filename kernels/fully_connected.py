@@ -9,8 +9,8 @@
 
 [FullyConnected/weight-shape] weight is (num_hidden, K); an unknown weight is inferred, any other refused.
 
-[FullyConnected/bias-shape] bias is (num_hidden,), or (num_hidden, 1) where that is given, as for a row_sparse one;
-    with no_bias there is none.
+[FullyConnected/bias-shape] bias is (num_hidden,); with no_bias there is none.
+    One that is given as (num_hidden, 1) is accepted too.
     >>> run("FullyConnected", [[1, 2]], [[3, 4], [5, 6]], [10, 20], num_hidden=2)
     [[21.0, 37.0]]
     >>> run("FullyConnected", [[1, 2]], [[3, 4], [5, 6]], [[10], [20]], num_hidden=2)
