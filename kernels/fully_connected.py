@@ -9,14 +9,15 @@
 
 [FullyConnected/weight-shape] weight is (num_hidden, K); an unknown weight is inferred, any other refused.
 
-[FullyConnected/bias-shape] bias is (num_hidden,), or (num_hidden, 1) where that is given, as for a row_sparse one;
-    with no_bias there is none.
+[FullyConnected/bias-shape] bias is (num_hidden,); with no_bias there is none.
     >>> run("FullyConnected", [[1, 2]], [[3, 4], [5, 6]], [10, 20], num_hidden=2)
-    [[21.0, 37.0]]
-    >>> run("FullyConnected", [[1, 2]], [[3, 4], [5, 6]], [[10], [20]], num_hidden=2)
     [[21.0, 37.0]]
     >>> run("FullyConnected", [[1, 2]], [[3, 4], [5, 6]], num_hidden=2, no_bias=True)
     [[11.0, 17.0]]
+
+[FullyConnected/bias-column] a bias that is given as (num_hidden, 1), as a row_sparse one may be, is accepted too.
+    >>> run("FullyConnected", [[1, 2]], [[3, 4], [5, 6]], [[10], [20]], num_hidden=2)
+    [[21.0, 37.0]]
 
 [FullyConnected/output-shape] an output shape that is given must be the inferred one; it tells the batch.
 
@@ -36,7 +37,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, items, merge, require, scratch
+from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, decides, items, merge, require, scratch
 from .multilinear import register_multilinear
 from .tuned import gemm
 from .tuned.gemm import Product
@@ -56,6 +57,7 @@ def inputs(p):
     return ("data", "weight") if p.no_bias else ("data", "weight", "bias")
 
 
+@decides("FullyConnected/bias-column")
 def infer(p, ins, outs):
     data, weight = ins[0], ins[1]
     columns = UNKNOWN
