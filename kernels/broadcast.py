@@ -36,6 +36,7 @@
 
 from .foundation import UNKNOWN, Case, Loop, Op, either, items, merge, register, scratch, told
 from .foundation import broadcast as broadcast_shapes
+from .foundation.loops import zero
 from .foundation.pairs import PAIRS
 from .foundation.walks import RowSizes, offset_of, rows_of
 from .reduce import sum_into
@@ -146,7 +147,9 @@ def _backward(pair):
         for chain, target in zip(chains, (d_lhs, d_rhs), strict=True):
             if target is None:
                 continue
-            if target.size == head.size:
+            if pair.is_flat(head):
+                zero(target)
+            elif target.size == head.size:
                 chain(head, lhs, rhs, target, *walk)
             else:
                 (full,) = scratch(head, head.size)

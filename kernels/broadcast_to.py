@@ -16,6 +16,8 @@
     >>> run("broadcast_like", [[1], [2]], [[0, 0, 0], [0, 0, 0]], lhs_axes=(-1,), rhs_axes=(0,))
     [[1.0, 1.0], [2.0, 2.0]]
 
+[broadcast_like/types] the output has the left operand's type; the right operand may have any other.
+
 [broadcast_to/gradient] the head gradient is summed over the stretched axes, as in reduce.py; the operand that
     only lends its shape has gradient zero.
     >>> grad("broadcast_to", [[1], [2]], shape=(2, 3), head=[[1, 2, 3], [4, 5, 6]])
@@ -24,7 +26,19 @@
 
 from typing import NamedTuple
 
-from .foundation import UNKNOWN, Case, Op, Shape, agree, merge, normal_axis, register, require
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Op,
+    Shape,
+    agree,
+    decides,
+    merge,
+    normal_axis,
+    register,
+    require,
+    same_type,
+)
 from .foundation.loops import GATHER, walk, zero
 from .foundation.walks import stretched
 from .reduce import sum_into
@@ -111,6 +125,12 @@ def infer_like(p, ins, outs):
     return list(ins), [merge(clause, "output", outs[0], tuple(shape))]
 
 
+@decides("broadcast_like/types")
+def type_like(p, ins, outs):
+    (kind,), _ = same_type(p, ins[:1], outs)
+    return [kind, ins[1]], [kind]
+
+
 # --- the operators: GATHER reads the same element again where a step is 0 -------------------------
 
 
@@ -178,7 +198,7 @@ register(Op(
 ))
 register(Op(
     name="broadcast_like", doc=__doc__, params=LikeParams, inputs=("lhs", "rhs"), infer=infer_like,
-    forward=forward_like, backward=backward_like, no_gradient=("rhs",), shape_only=("rhs",),
+    infer_type=type_like, forward=forward_like, backward=backward_like, no_gradient=("rhs",), shape_only=("rhs",),
     gradient=gradient, cases=cases_like,
     refusals={"broadcast_like/shape": {"shapes": {"lhs": (2, 1), "rhs": (3, 3)}}},
 ))

@@ -220,6 +220,14 @@ def backward(p, head, data, offset, mask, weight, d_data, d_offset, d_mask, d_we
         GATHER_BIAS(head, d_bias, head.shape[0], p.num_filter, product[3])
 
 
+def forward_unmasked(p, data, offset, weight, bias, out):
+    forward(p, data, offset, None, weight, bias, out)
+
+
+def backward_unmasked(p, head, data, offset, weight, d_data, d_offset, d_weight, d_bias):
+    backward(p, head, data, offset, None, weight, d_data, d_offset, None, d_weight, d_bias)
+
+
 def cases_of(modulated):
     def cases(draw):
         groups, moves = draw.integer(1, 2), draw.integer(1, 2)
@@ -254,18 +262,20 @@ REFUSALS = {
 }
 
 
-def _register(name, params, refusals, *, modulated):
-    register(Op(
-        name=name, doc=__doc__, params=params, inputs=inputs,
-        all_inputs=("data", "offset", "mask", "weight", "bias"), infer=infer,
-        infer_type=floating("_contrib_DeformableConvolution/floating-point"), forward=forward,
-        backward=backward, needs=("data", "offset", "mask", "weight"), cases=cases_of(modulated),
-        refusals=refusals,
-    ))
-
-
-_register("_contrib_DeformableConvolution", Params, REFUSALS, modulated=False)
-_register("_contrib_ModulatedDeformableConvolution", ModulatedParams, {
-    **REFUSALS,
-    "_contrib_ModulatedDeformableConvolution/groups": refused(num_filter=3, num_deformable_group=2),
-}, modulated=True)
+COMMON = {
+    "doc": __doc__, "inputs": inputs, "infer": infer,
+    "infer_type": floating("_contrib_DeformableConvolution/floating-point"),
+}
+register(Op(
+    name="_contrib_DeformableConvolution", params=Params, all_inputs=("data", "offset", "weight", "bias"),
+    forward=forward_unmasked, backward=backward_unmasked, needs=("data", "offset", "weight"),
+    cases=cases_of(modulated=False), refusals=REFUSALS, **COMMON,
+))
+register(Op(
+    name="_contrib_ModulatedDeformableConvolution", params=ModulatedParams,
+    all_inputs=("data", "offset", "mask", "weight", "bias"), forward=forward, backward=backward,
+    needs=("data", "offset", "mask", "weight"), cases=cases_of(modulated=True), refusals={
+        **REFUSALS,
+        "_contrib_ModulatedDeformableConvolution/groups": refused(num_filter=3, num_deformable_group=2),
+    }, **COMMON,
+))

@@ -9,8 +9,11 @@
 
 [FullyConnected/weight-shape] weight is (num_hidden, K); an unknown weight is inferred, any other refused.
 
-[FullyConnected/bias-shape] bias is (num_hidden,); with no_bias there is none.
+[FullyConnected/bias-shape] bias is (num_hidden,), or (num_hidden, 1) where that is given, as for a row_sparse one;
+    with no_bias there is none.
     >>> run("FullyConnected", [[1, 2]], [[3, 4], [5, 6]], [10, 20], num_hidden=2)
+    [[21.0, 37.0]]
+    >>> run("FullyConnected", [[1, 2]], [[3, 4], [5, 6]], [[10], [20]], num_hidden=2)
     [[21.0, 37.0]]
     >>> run("FullyConnected", [[1, 2]], [[3, 4], [5, 6]], num_hidden=2, no_bias=True)
     [[11.0, 17.0]]
@@ -62,7 +65,8 @@ def infer(p, ins, outs):
     weight = merge("FullyConnected/weight-shape", "weight", weight, (p.num_hidden, columns))
     shapes = [data, weight]
     if not p.no_bias:
-        shapes.append(merge("FullyConnected/bias-shape", "bias", ins[2], (p.num_hidden,)))
+        wanted = (p.num_hidden, 1) if ins[2] is not None and len(ins[2]) == 2 else (p.num_hidden,)
+        shapes.append(merge("FullyConnected/bias-shape", "bias", ins[2], wanted))
     out = outs[0]
     if data is not None:
         wanted = (data[0], p.num_hidden) if p.flatten else (*data[:-1], p.num_hidden)
@@ -164,7 +168,10 @@ def cases(draw):
     params = {
         "num_hidden": draw.integer(1, 5), "no_bias": draw.boolean(), "flatten": draw.boolean(),
     }
-    return Case(params, {"data": draw.shape(2, 4)})
+    shapes = {"data": draw.shape(2, 4)}
+    if not params["no_bias"] and draw.boolean():
+        shapes["bias"] = (params["num_hidden"], 1)
+    return Case(params, shapes)
 
 
 register_multilinear(Op(

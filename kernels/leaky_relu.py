@@ -7,15 +7,17 @@
     >>> run("LeakyReLU", [-2, 2], act_type="selu"), run("LeakyReLU", [-2, 2], act_type="gelu")
     ([-1.520167, 2.101402], [-0.0455, 1.9545])
 
-[LeakyReLU/prelu] prelu multiplies by gamma, one per channel (axis 1) or one for all; 1-D data takes
-    one each or one.
+[LeakyReLU/prelu] prelu multiplies by gamma, one per channel (axis 1), one per element, or one for all; 1-D data
+    takes one each or one.
     >>> run("LeakyReLU", [[-1, -2, -3]], [0.5, 1, 2], act_type="prelu")
     [[-0.5, -2.0, -6.0]]
     >>> grad("LeakyReLU", [[-1, -2, 3], [-4, 5, 6]], [0.5, 1, 2], act_type="prelu")
     ([[0.5, 1.0, 1.0], [0.5, 1.0, 1.0]], [-5.0, -2.0, 0.0])
+    >>> run("LeakyReLU", [[-1, -2, 3], [-4, 5, -6]], [[0.5, 1, 2], [3, 4, 5]], act_type="prelu")
+    [[-0.5, -2.0, 3.0], [-12.0, 5.0, -30.0]]
 
-[LeakyReLU/gamma-shape] an unknown gamma is inferred as (channels,), which 1-D data does not have;
-    any other is refused.
+[LeakyReLU/gamma-shape] an unknown gamma is inferred as (channels,), which 1-D data does not have. A given one may
+    also be (1, channels), (1,), (1, 1) or have data's shape, one per element; any other is refused.
 
 [LeakyReLU/rrelu] in training every element has a slope of its own, lower_bound + (upper_bound -
     lower_bound) * u, drawn as _random_uniform draws and kept in the hidden output mask; in
@@ -60,6 +62,13 @@ _SELU = declare(
     "it is no derivative of selu",
 )
 
+_PRELU = declare(
+    "prelu-in-place", "LeakyReLU/gamma-sum",
+    "in an executor the gradient of data overwrites the head, then gamma's gradient reads it: behind a Convolution it"
+    " is gamma times the true one",
+    "it is no derivative of prelu, and depends on the memory plan",
+)
+
 
 class Params(NamedTuple):
     act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu"] = "leaky"
@@ -88,7 +97,10 @@ def gamma_shape(data, gamma):
         "LeakyReLU/gamma-shape", len(data) > 1 or gamma is not None,
         f"data {list(data)} has no channels (axis 1); give gamma a shape",
     )
-    return merge("LeakyReLU/gamma-shape", "gamma", gamma, data[1:2] or data)
+    wanted = data[1:2] or data
+    if gamma is not None and len(gamma) > 1:
+        wanted = (1, *wanted) if len(gamma) == 2 and gamma[0] == 1 else data
+    return merge("LeakyReLU/gamma-shape", "gamma", gamma, wanted)
 
 
 def infer(p, ins, outs):
@@ -227,7 +239,7 @@ DRAW_SLOPES = Loop(draw_slopes, unit=unit_single), Loop(draw_slopes, unit=unit_d
 def rows_channels_inner(data, gamma):
     if gamma.size == 1:
         return 1, 1, data.size
-    if len(data.shape) == 1:
+    if gamma.shape == data.shape:
         return 1, data.size, 1
     return data.shape[0], data.shape[1], prod(data.shape[2:])
 
@@ -255,7 +267,8 @@ def forward(p, data, gamma, out, mask=None, *, is_train, rng):
 @decides("LeakyReLU/at-zero", "LeakyReLU/gamma-sum")
 def backward(p, head, data, *others, is_train):
     *slopes, d_data, d_gamma = others
-    if d_gamma is not None:  # first, because d_data may overwrite the head
+    late = _PRELU.active
+    if d_gamma is not None and not late:  # first, because d_data may overwrite the head
         SUM_GAMMA(head, data, d_gamma, *rows_channels_inner(data, slopes[0]))
     if d_data is not None:
         if p.act_type == "prelu":
@@ -267,6 +280,8 @@ def backward(p, head, data, *others, is_train):
             old = p.act_type == "selu" and _SELU.active
             chain = CHAIN_SELU_QUIRK if old else CURVES[p.act_type][1]
             chain(head, data, d_data, data.size, float(np.float32(p.slope)))
+    if d_gamma is not None and late:
+        SUM_GAMMA(head, data, d_gamma, *rows_channels_inner(data, slopes[0]))
 
 
 # what the slope is below 0, made of operators of the input; exp never sees what it could overflow on
@@ -303,7 +318,8 @@ def cases(draw):
     params = {"act_type": act_type, "slope": draw.choice((0.25, 0.5, 2.0))}
     shapes = {"data": draw.shape(2, 4)}
     if act_type == "prelu" and draw.boolean():
-        shapes["gamma"] = (1,)
+        data = shapes["data"]
+        shapes["gamma"] = draw.choice(((1,), (1, data[1]), data))
     return Case(params, shapes, {"data": "apart"})
 
 

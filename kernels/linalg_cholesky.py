@@ -1,11 +1,14 @@
 """_linalg_potrf, _linalg_potri, _linalg_sumlogdiag: the Cholesky factor, the inverse from it, its logarithms.
 
 [linalg_potrf/factor] the lower triangular L with positive diagonal for which L L^T = A; above the diagonal it is zero.
-    A is symmetric and positive definite, and read in its lower triangle.
+    A is symmetric and positive definite, and read in its lower triangle. With lower=False A is read in its upper
+    triangle, and the result is L^T: the upper triangular U for which U^T U = A.
     >>> run("_linalg_potrf", [[4, 2], [2, 5]])
     [[2.0, 0.0], [1.0, 2.0]]
     >>> run("_linalg_potrf", [[[9]], [[16]]])
     [[[3.0]], [[4.0]]]
+    >>> run("_linalg_potrf", [[4, 2], [9, 5]], lower=False)
+    [[2.0, 1.0], [0.0, 2.0]]
 
 [linalg_potrf/positive-definite] a matrix that is not positive definite is refused when it is factored.
 
@@ -14,19 +17,27 @@
     [[nan, 0.0], [nan, nan]]
 
 [linalg_potrf/gradient] towards A as a symmetric matrix: half of L^-T P L^-1, where P is the lower triangle of L^T head,
-    mirrored.
+    mirrored. With lower=False L is the result transposed, and head is transposed too.
     >>> grad("_linalg_potrf", [[4, 2], [2, 5]], head=[[1, 2], [3, 4]])
     [[0.125, 0.25], [0.25, 1.0]]
+    >>> grad("_linalg_potrf", [[4, 2], [9, 5]], lower=False, head=[[1, 2], [3, 4]])
+    [[0.25, 0.0], [0.0, 1.0]]
 
-[linalg_potri/inverse] the inverse of L L^T, for an L that is read in its lower triangle.
+[linalg_potri/inverse] the inverse of L L^T, for an L that is read in its lower triangle; with lower=False that of
+    U^T U, for a U that is read in its upper one.
     >>> run("_linalg_potri", [[2, 7], [1, 2]])
     [[0.3125, -0.125], [-0.125, 0.25]]
+    >>> run("_linalg_potri", [[2, 1], [7, 2]], lower=False)
+    [[0.3125, -0.125], [-0.125, 0.25]]
 
-[linalg_potri/singular] a zero on the diagonal of L is refused when the inverse is computed.
+[linalg_potri/singular] a zero on the diagonal of L or U is refused when the inverse is computed.
 
 [linalg_potri/gradient] -R (head + head^T) L^-T in the lower triangle, R being the result; zeros above.
+    With lower=False it is -U^-T (head + head^T) R in the upper triangle, zeros below.
     >>> grad("_linalg_potri", [[2, 7], [1, 2]], head=[[1, 2], [3, 4]])
     [[-0.0, 0.0], [-0.5, -0.4375]]
+    >>> grad("_linalg_potri", [[2, 1], [7, 2]], lower=False, head=[[1, 2], [3, 4]])
+    [[-0.0, -0.5], [0.0, -0.4375]]
 
 [linalg_sumlogdiag/sum] the sum of the logarithms of the diagonal, one number for each matrix; a single matrix gives an
     array of one number. The logarithm of a negative number is NaN.
@@ -44,6 +55,7 @@
 """
 
 from math import log, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,7 +63,7 @@ from .foundation import Case, Loop, Op, items, merge, register, scratch
 from .shared.linalg import (
     ADD_TRANSPOSED,
     IDENTITY,
-    KEEP_LOWER,
+    KEEP_TRIANGLE,
     TRIANGLE_SOLVE,
     batch,
     infer_alike,
@@ -67,6 +79,10 @@ from .shared.linalg import (
 )
 
 
+class Params(NamedTuple):
+    lower: bool = True
+
+
 def infer_sum(p, ins, outs):
     a = square("A", ins[0])
     out = merge("linalg/shape", "output", outs[0], scalars(a))
@@ -78,35 +94,41 @@ def infer_sum(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def cholesky(a, out, report, count, n):
-    """Row by row; report tells, from 1, the row where a number that must be positive is not."""
+def cholesky(a, out, report, count, n, row, column):
+    """Row by row; report tells, from 1, the row where a number that must be positive is not.
+
+    Element (i, j) of A and L lies i * row + j * column behind the matrix's first.
+    """
     for g in items(count):
         base = g * n * n
         report[g] = 0
         for i in range(n):
             for j in range(i + 1):
-                total = a[base + i * n + j]
+                total = a[base + i * row + j * column]
                 for k in range(j):
-                    total -= out[base + i * n + k] * out[base + j * n + k]
+                    total -= out[base + i * row + k * column] * out[base + j * row + k * column]
                 if i > j:
-                    out[base + i * n + j] = total / out[base + j * n + j]
+                    out[base + i * row + j * column] = total / out[base + j * (row + column)]
                 else:
                     if total <= 0 and report[g] == 0:
                         report[g] = i + 1
-                    out[base + i * n + i] = sqrt(total)
+                    out[base + i * (row + column)] = sqrt(total)
             for j in range(i + 1, n):
-                out[base + i * n + j] = 0
+                out[base + i * row + j * column] = 0
 
 
-def mirrored_product(lower, slope, out, count, n):
-    """The lower triangle of lower^T slope, slope being read there too, copied above the diagonal."""
+def mirrored_product(factor, slope, out, count, n, row, column):
+    """The lower triangle of factor^T slope, both being read there only, copied above the diagonal.
+
+    Element (i, j) of factor and slope lies i * row + j * column behind the matrix's first.
+    """
     for item in items(count * n):
         g, i = item // n, item % n
         base = g * n * n
         for j in range(i + 1):
             total = slope[base] * 0
             for k in range(i, n):
-                total += lower[base + k * n + i] * slope[base + k * n + j]
+                total += factor[base + k * row + i * column] * slope[base + k * row + j * column]
             out[base + i * n + j] = total
             out[base + j * n + i] = total
 
@@ -143,9 +165,15 @@ SUM_OF_LOGARITHMS, SLOPE_OF_LOGARITHMS = Loop(sum_of_logarithms), Loop(slope_of_
 # --- the operators ------------------------------------------------------------------------------
 
 
+def steps(p, n):
+    """From row to row and from column to column; an upper triangle is read and written as its transpose."""
+    return (n, 1) if p.lower else (1, n)
+
+
 def forward_factor(p, a, out):
     report = per_matrix(a)
-    CHOLESKY(a, out, report, *batch(a))
+    count, n = batch(a)
+    CHOLESKY(a, out, report, count, n, *steps(p, n))
     refuse_reported(
         "linalg_potrf/positive-definite", report, "is not positive definite",
         "factor a symmetric matrix with positive eigenvalues, or add a small number to its diagonal",
@@ -157,9 +185,10 @@ def backward_factor(p, head, out, d_a):
         return
     count, n = batch(out)
     both, half = scratch(out, out.size, out.size)
-    MIRRORED_PRODUCT(out, head, both, count, n)
-    TRIANGLE_SOLVE(out, both, half, on_the_left(out.shape).transposed, 1.0)
-    TRIANGLE_SOLVE(out, half, d_a, on_the_right(out.shape), 0.5)
+    MIRRORED_PRODUCT(out, head, both, count, n, *steps(p, n))
+    left, right = on_the_left(out.shape, p.lower), on_the_right(out.shape, p.lower)
+    TRIANGLE_SOLVE(out, both, half, left.transposed if p.lower else left, 1.0)
+    TRIANGLE_SOLVE(out, half, d_a, right if p.lower else right.transposed, 0.5)
 
 
 def forward_inverse(p, a, out):
@@ -172,9 +201,10 @@ def forward_inverse(p, a, out):
     )
     one, half = scratch(a, a.size, a.size)
     IDENTITY(one, count, n)
-    left = on_the_left(a.shape)
-    TRIANGLE_SOLVE(a, one, half, left, 1.0)
-    TRIANGLE_SOLVE(a, half, out, left.transposed, 1.0)
+    left = on_the_left(a.shape, p.lower)
+    first, second = (left, left.transposed) if p.lower else (left.transposed, left)
+    TRIANGLE_SOLVE(a, one, half, first, 1.0)
+    TRIANGLE_SOLVE(a, half, out, second, 1.0)
 
 
 def backward_inverse(p, head, a, out, d_a):
@@ -183,9 +213,11 @@ def backward_inverse(p, head, a, out, d_a):
     count, n = batch(a)
     both, product = scratch(a, a.size, a.size)
     ADD_TRANSPOSED(head, both, count, n)
-    multiply(matrices_of(out), matrices_of(both, a.shape), matrices_of(product, a.shape))
-    TRIANGLE_SOLVE(a, product, d_a, on_the_right(a.shape).transposed, 1.0)
-    KEEP_LOWER(d_a, count, n, -1.0)
+    factors = matrices_of(out), matrices_of(both, a.shape)
+    multiply(*(factors if p.lower else factors[::-1]), matrices_of(product, a.shape))
+    side = on_the_right if p.lower else on_the_left
+    TRIANGLE_SOLVE(a, product, d_a, side(a.shape, p.lower).transposed, 1.0)
+    KEEP_TRIANGLE(d_a, count, n, p.lower, -1.0)
 
 
 def forward_sum(p, a, out):
@@ -197,25 +229,27 @@ def backward_sum(p, head, a, d_a):
         SLOPE_OF_LOGARITHMS(head, a, d_a, *batch(a))
 
 
-def cases_of(values):
+def cases_of(values, triangles=(True, False)):
     def cases(draw):
         leading, n = draw.shape(0, 2, 2), draw.integer(1, 4)
-        return Case({}, {"A": (*leading, n, n)}, {"A": values})
+        params = {"lower": draw.choice(triangles)} if triangles else {}
+        return Case(params, {"A": (*leading, n, n)}, {"A": values})
 
     return cases
 
 
 SQUARE = {"params": {}, "shapes": {"A": (2, 3)}}
 register(Op(
-    name="_linalg_potrf", doc=__doc__, inputs=("A",), infer=infer_alike, infer_type=infer_type, forward=forward_factor,
-    backward=backward_factor, needs=("output",), aliases=("linalg_potrf",), cases=cases_of("definite"),
+    name="_linalg_potrf", doc=__doc__, params=Params, inputs=("A",), infer=infer_alike, infer_type=infer_type,
+    forward=forward_factor, backward=backward_factor, needs=("output",), aliases=("linalg_potrf",),
+    cases=cases_of("definite"),
     differentiable=False,  # the gradient treats A as symmetric, forward reads one triangle
     refusals={
         "linalg_potrf/positive-definite": {"params": {}, "shapes": {"A": (2, 2)}}, "linalg/square": SQUARE,
     },
 ))
 register(Op(
-    name="_linalg_potri", doc=__doc__, inputs=("A",), infer=infer_alike, infer_type=infer_type,
+    name="_linalg_potri", doc=__doc__, params=Params, inputs=("A",), infer=infer_alike, infer_type=infer_type,
     forward=forward_inverse, backward=backward_inverse, needs=("A", "output"), aliases=("linalg_potri",),
     cases=cases_of("regular"),
     refusals={"linalg_potri/singular": {"params": {}, "shapes": {"A": (2, 2)}}, "linalg/square": SQUARE},
@@ -223,5 +257,5 @@ register(Op(
 register(Op(
     name="_linalg_sumlogdiag", doc=__doc__, inputs=("A",), infer=infer_sum, infer_type=infer_type,
     forward=forward_sum, backward=backward_sum, needs=("A",), aliases=("linalg_sumlogdiag",),
-    cases=cases_of("positive"), refusals={"linalg/square": SQUARE},
+    cases=cases_of("positive", ()), refusals={"linalg/square": SQUARE},
 ))

@@ -44,8 +44,8 @@ def register_multilinear(op: Op, *groups: Sequence[str], bias_axis: int | None =
         active = dict(zip(op.input_names(p), inputs, strict=True))
         found = {}
         if "bias" in active:
-            del active["bias"]
-            (found["bias"],) = make("sum", heads, axis=bias_axis, exclude=True)
+            total = make("sum", heads, axis=bias_axis, exclude=True)
+            (found["bias"],) = make("reshape_like", [*total, active.pop("bias")])  # a bias may have a side of 1
         for name, group in zip(names, groups, strict=True):
             parts = make(name, [heads[0], *active.values()], **_plain(p)._asdict())
             found.update(zip(group, parts, strict=True))

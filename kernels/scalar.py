@@ -32,6 +32,11 @@
     >>> run("_logical_or_scalar", [0, 2], scalar=0), run("_logical_xor_scalar", [0, 2], scalar=0.5)
     ([0.0, 1.0], [1.0, 0.0])
 
+[scalar/scatter] _scatter_plus_scalar and _scatter_minus_scalar add and subtract; in a sparse array to what is stored
+    only, so that the rest stays zero.
+    >>> run("_scatter_plus_scalar", [1, 5], scalar=1.5), run("_scatter_minus_scalar", [1, 5], scalar=1.5)
+    ([2.5, 6.5], [-0.5, 3.5])
+
 [scalar/whole-numbers] beside an array of whole numbers the scalar is truncated first; with is_int=False
     everything is computed, and returned, in float64.
     >>> run("_plus_scalar", [7, 1], scalar=0.5, dtype="int32")
@@ -47,6 +52,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .foundation import Case, Loop, Op, items, register, same_shape, same_type, whole_part
+from .foundation.loops import zero
 from .foundation.pairs import PAIRS
 from .shared.terms import PAIR_SLOPES, Term
 
@@ -88,9 +94,11 @@ def chain_with_reversed(head, data, d_data, number, n):
 # --- the table -----------------------------------------------------------------------------------
 
 TABLE = (
-    # name, row of PAIRS, whether the scalar comes first, alias
+    # name, row of PAIRS, whether the scalar comes first, alias if any
     ("_plus_scalar", "add", False, "_PlusScalar"),
     ("_minus_scalar", "sub", False, "_MinusScalar"),
+    ("_scatter_plus_scalar", "add", False, None),
+    ("_scatter_minus_scalar", "sub", False, None),
     ("_rminus_scalar", "sub", True, "_RMinusScalar"),
     ("_mul_scalar", "mul", False, "_MulScalar"),
     ("_div_scalar", "div", False, "_DivScalar"),
@@ -117,7 +125,8 @@ TABLE = (
 COMPOSED = {
     "_plus_scalar": lambda make, p, heads, inputs, outputs: [heads[0]],
     "_minus_scalar": lambda make, p, heads, inputs, outputs: [heads[0]],
-    "_mod_scalar": lambda make, p, heads, inputs, outputs: [heads[0]],
+    "_scatter_plus_scalar": lambda make, p, heads, inputs, outputs: [heads[0]],
+    "_scatter_minus_scalar": lambda make, p, heads, inputs, outputs: [heads[0]],
     "_rminus_scalar": lambda make, p, heads, inputs, outputs: make("negative", heads),
     "_mul_scalar": lambda make, p, heads, inputs, outputs: make(
         "_mul_scalar", heads, scalar=p.scalar
@@ -165,7 +174,9 @@ def _register(name, row, reverse, alias):
         chain = Loop(chain_with_reversed if reverse else chain_with, slope=slope)
 
         def backward(p, head, data, d_data):
-            if d_data is not None:
+            if pair.is_flat(head):
+                zero(d_data)
+            elif d_data is not None:
                 chain(head, data, d_data, p.scalar, d_data.size)
 
     def cases(draw):
@@ -179,7 +190,7 @@ def _register(name, row, reverse, alias):
         infer_type=infer_type, forward=forward, backward=backward, gradient=gradient,
         needs=("data",) if backward else (), inplace=((0, 0),),
         inplace_backward=(("head", "data"), ("data", "data")) if backward else (),
-        aliases=(alias,), cases=cases,
+        aliases=(alias,) if alias else (), cases=cases,
         refusals={"scalar/shape": {"shapes": {"data": (2, 3), "output": (2,)}}},
     ))
 

@@ -1,20 +1,19 @@
 """refimpl: MXNet's symbolic training stack as an executable specification. ``import refimpl as mx``."""
 
+import sys as _sys
 from pathlib import Path as _Path
-
-__version__ = "0.1.0"
 
 # refimpl/kernels is a link to ../kernels. A checkout without links (Windows, zip) has a text file in its place.
 if not (_Path(__file__).parent / "kernels").is_dir():
     __path__.append(str(_Path(__file__).parent.parent))
 
 # Ground floor first: each line may import from the lines above it, never from those below.
-from . import base, error, context, util, engine, name, attribute, registry, runtime  # noqa: I001
+from . import base, libinfo, log, error, context, util, engine, name, attribute, registry, runtime  # noqa: I001
 from . import ndarray, random, symbol
 from . import executor, autograd, executor_v2
 from .executor import cached_op
 from . import operator, profiler, recordio
-from . import io, initializer, lr_scheduler, optimizer, metric, kvstore
+from . import io, initializer, lr_scheduler, misc, optimizer, metric, kvstore
 from . import callback, monitor, executor_manager, model
 from . import module
 from . import rnn, data, visualization, test_utils, contrib
@@ -31,19 +30,24 @@ from .attribute import AttrScope
 from .base import MXNetError
 from .context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus
 from .executor import Executor
+from .libinfo import __version__ as __version__
 from .ndarray import NDArray
 from .quirks import quirks
 from .symbol import Symbol
+from .util import is_np_array, is_np_shape, np_array, np_shape, set_np_shape, use_np, use_np_array, use_np_shape
 
 ndarray.CachedOp = cached_op.CachedOp  # type: ignore[misc]  # MXNet's name for it, declared there
+test_utils.mx = _sys.modules[__name__]  # its star import brings mx, as MXNet's does
 quirks.read_environment()
+globals()["__getattr__"] = runtime.absent_attributes(__name__)  # not a def: a type checker would then take any name
 
 # decides: conventions/names
 __all__ = [
-    "AttrScope", "Context", "Executor", "MXNetError", "NDArray", "Symbol", "attribute", "autograd", "base",
-    "cached_op", "callback", "context", "contrib", "cpu", "cpu_pinned", "current_context", "data", "engine",
-    "error", "executor", "executor_manager", "executor_v2", "gpu", "init", "initializer", "io", "kv", "kvstore",
-    "lr_scheduler", "metric", "mod", "model", "module", "mon", "monitor", "name", "nd", "ndarray", "num_gpus",
-    "operator", "opt", "optimizer", "profiler", "quirks", "random", "recordio", "registry", "rnd", "rnn", "runtime",
-    "sym", "symbol", "test_utils", "util", "visualization", "viz",
+    "AttrScope", "Context", "Executor", "MXNetError", "NDArray", "Symbol", "attribute", "autograd",
+    "base", "cached_op", "callback", "context", "contrib", "cpu", "cpu_pinned", "current_context", "data", "engine",
+    "error", "executor", "executor_manager", "executor_v2", "gpu", "init", "initializer", "io", "is_np_array",
+    "is_np_shape", "kv", "kvstore", "libinfo", "log", "lr_scheduler", "metric", "misc", "mod", "model", "module", "mon",
+    "monitor", "name", "nd", "ndarray", "np_array", "np_shape", "num_gpus", "operator", "opt", "optimizer", "profiler",
+    "quirks", "random", "recordio", "registry", "rnd", "rnn", "runtime", "set_np_shape", "sym", "symbol", "test_utils",
+    "use_np", "use_np_array", "use_np_shape", "util", "visualization", "viz",
 ]

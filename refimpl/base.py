@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 import re
 import reprlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,8 @@ numeric_types = (float, int, np.generic)
 integer_types = (int, np.integer)
 mx_real_t = np.float32
 """The default real type."""
+NDArrayHandle = ctypes.c_void_p
+"""What MXNet's C functions take for an array; scripts ask for its type only."""
 
 # Numeric flags of dtypes, as files and the ``__dtype__`` attribute of variables hold them.
 DTYPE_FLAGS: dict[str, int] = {
@@ -24,6 +29,25 @@ FLAG_DTYPES: dict[int, np.dtype] = {flag: np.dtype(name) for name, flag in DTYPE
 _FLAG_TEXTS = frozenset(map(str, FLAG_DTYPES))
 _ONE_TYPE = re.compile(r"[<>=|]?[A-Za-z0-9_?]{1,20}")
 _KNOWN = frozenset(FLAG_DTYPES.values())
+
+
+@decides("base/data-dir")
+def data_dir_default() -> str:
+    """The folder that data and models are kept in unless ``MXNET_HOME`` names one."""
+    if os.name == "nt":
+        return str(Path(os.environ.get("APPDATA", "")) / "mxnet")
+    return str(Path("~").expanduser() / ".mxnet")
+
+
+@decides("base/data-dir")
+def data_dir() -> str:
+    """The folder that data and models are kept in: ``MXNET_HOME``, or ``~/.mxnet``."""
+    return os.environ.get("MXNET_HOME", data_dir_default())
+
+
+def py_str(x: bytes) -> str:
+    """Text of UTF-8 bytes."""
+    return x.decode("utf-8")
 
 
 @decides("Symbol/not-for-symbols")
@@ -70,6 +94,7 @@ def dtype_of(value: Any) -> np.dtype:
 
 
 __all__ = [
-    "DTYPE_FLAGS", "FLAG_DTYPES", "MXNetError", "NotImplementedForSymbol", "decides", "dtype_of", "integer_types",
-    "mx_real_t", "numeric_types", "refusal", "require", "string_types",
+    "DTYPE_FLAGS", "FLAG_DTYPES", "MXNetError", "NDArrayHandle", "NotImplementedForSymbol", "data_dir",
+    "data_dir_default", "decides", "dtype_of", "integer_types", "mx_real_t", "numeric_types", "py_str", "refusal",
+    "require", "string_types",
 ]

@@ -171,7 +171,7 @@ class Executor:
         Without gradients to compute nothing happens. Before any ``forward``, one is run.
 
         Raises:
-            MXNetError: called twice after one ``forward``, or no argument has a gradient array.
+            MXNetError: called twice after one ``forward``.
             AssertionError: there are not as many head gradients as outputs.
         """
         if not self._requires_grad:
@@ -286,7 +286,10 @@ def bind(
     symbol: Symbol, device: Context, args: Given, args_grad: Given = None, grad_req: Any = "write",
     aux_states: Given = None, static_alloc: bool = False,
 ) -> Executor:
-    """``Symbol._bind``, which explains the arguments."""
+    """``Symbol._bind`` of ``symbol``.
+
+    ``device``, ``args``, ``args_grad``, ``grad_req``, ``aux_states`` and ``static_alloc`` are explained there.
+    """
     return Executor(symbol, device, args, args_grad, grad_req, aux_states, static_alloc)
 
 
@@ -295,7 +298,9 @@ def simple_bind(
     symbol: Symbol, device: Context, grad_req: Any = "write", type_dict: dict[str, Any] | None = None,
     stype_dict: dict[str, str] | None = None, **shapes: Any,
 ) -> Executor:
-    """``Symbol._simple_bind``, which explains the arguments: zeros for everything that the given shapes determine.
+    """``Symbol._simple_bind`` of ``symbol``: zeros for everything that the given shapes determine.
+
+    ``device``, ``grad_req``, ``type_dict`` and ``stype_dict`` are explained there.
 
     Raises:
         MXNetError: shapes or types contradict each other.

@@ -41,9 +41,8 @@ MISSING: tuple[tuple[str, str], ...] = (
     ("_sg_mkldnn_.*|_contrib_BatchNormWithReLU", "made by fusing other operators for one processor library"),
     ("_image_.*|_cv.*|_imdecode", "prepares pictures; that happens before a batch is made"),
     ("_contrib_dgl_.*|_contrib_edge_id", "samples graphs for another library"),
-    ("_scatter_.*", "an arithmetic operator on the stored values of sparse arrays only"),
     (
-        "_contrib_(hawkesll|count_sketch|i?fft|gradientmultiplier|.*_ste|bipartite_matching|box_..code|.*Deformable.*)",
+        "_contrib_(hawkesll|count_sketch|i?fft|.*_ste|bipartite_matching|box_..code|.*Deformable.*)",
         "a contributed operator outside the networks that this project follows",
     ),
 )

@@ -69,6 +69,8 @@ def argument_type(field: str, annotation: Any) -> str:
     plain = {int: "Whole", Long: "Whole", float: "Number", bool: "Flag", Shape: "Sides", Floats: "Numbers"}
     if field == "ctx":
         return "Context | str"
+    if annotation is str and field in ("begin", "end", "step"):  # of slice: a text, which holds None too
+        return "Ends"
     return plain.get(annotation, "str")
 
 
@@ -88,6 +90,7 @@ def parameters(op: Op, defaulted: bool) -> list[str]:
             defaulted = True
             found.append(f"{field}: {accepted} | None = {_shown_default(given)}")
         else:
+            accepted += " | None" if NoneType in get_args(annotation) else ""
             found.append(f"{field}: {accepted} = ..." if defaulted else f"{field}: {accepted}")
     return found
 
@@ -141,7 +144,7 @@ def _used(names: Iterable[str], body: str) -> list[str]:
 
 def file_text(doc: str, body: str, value: str, depth: int) -> str:
     """A stub file; ``depth`` is the number of folders between it and ``refimpl/``."""
-    kinds = _used(("Attributes", "Flag", "Kind", "Number", "Numbers", "Sides", "Whole"), body)
+    kinds = _used(("Attributes", "Ends", "Flag", "Kind", "Number", "Numbers", "Sides", "Whole"), body)
     own = {"NDArray": "ndarray", "Symbol": "symbol"}[value]
     lines = [f'"""{doc}"""', "", HEADING.rstrip(), ""]
     if value == "NDArray":

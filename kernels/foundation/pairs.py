@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from .buffer import Buffer
 from .loop import scalar
 from .refusal import decides
 
@@ -22,6 +23,11 @@ class Pair(NamedTuple):
     right: Callable | None = None
     left_values: Any = "any"
     right_values: Any = "any"
+    flat_on_whole_numbers: bool = False
+
+    def is_flat(self, head: Buffer) -> bool:
+        """Whether the slopes are 0 because the arrays hold whole numbers."""
+        return self.flat_on_whole_numbers and head.dtype.kind != "f"
 
 
 # --- arithmetic ---------------------------------------------------------------------------------
@@ -187,7 +193,7 @@ PAIRS: dict[str, Pair] = {
     "mul": Pair(multiply, second, first),
     "div": Pair(divide, divide_left, divide_right, "any", "positive"),
     "power": Pair(power, power_left, power_right, "positive", "any"),
-    "mod": Pair(modulo, one, modulo_right, "apart", ("ints", 1, 4)),
+    "mod": Pair(modulo, one, modulo_right, "apart", ("ints", 1, 4), flat_on_whole_numbers=True),
     "hypot": Pair(hypot, hypot_left, hypot_right, "positive", "any"),
     "maximum": Pair(maximum, greater_equal, lesser),
     "minimum": Pair(minimum, lesser_equal, greater),

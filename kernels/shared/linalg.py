@@ -176,12 +176,12 @@ def triangle_solve(e, x, out, g: Triangles, alpha):
             out[column + i * g.x_row] = total / e[base + i * g.e_row + i * g.e_column]
 
 
-def keep_lower(x, count, n, alpha):
-    """x = alpha x in the lower triangle, 0 above it."""
+def keep_triangle(x, count, n, lower, alpha):
+    """x = alpha x in the lower or the upper triangle, 0 outside it."""
     for item in items(count * n):
         i = item % n
         for j in range(n):
-            if j <= i:
+            if (lower and j <= i) or (not lower and j >= i):
                 x[item * n + j] *= alpha
             else:
                 x[item * n + j] = 0
@@ -211,7 +211,8 @@ def identity(out, count, n):
 
 PRODUCTS, SCALE, ADD_SCALED = Loop(products), Loop(scale), Loop(add_scaled)
 TRIANGLE_TIMES, TRIANGLE_SOLVE = Loop(triangle_times), Loop(triangle_solve)
-KEEP_LOWER, ADD_TRANSPOSED, MIRROR, IDENTITY = Loop(keep_lower), Loop(add_transposed), Loop(mirror), Loop(identity)
+KEEP_TRIANGLE, ADD_TRANSPOSED = Loop(keep_triangle), Loop(add_transposed)
+MIRROR, IDENTITY = Loop(mirror), Loop(identity)
 
 
 # --- calling them -------------------------------------------------------------------------------

@@ -116,6 +116,11 @@ def slope_rule(slope: Callable) -> Callable:
     return gradient
 
 
+def unless_whole(h: Term) -> Term:
+    """The head itself, and 0 in arrays of whole numbers: beside those 0.5 counts as 0."""
+    return h * 0.5 * 2
+
+
 PAIR_SLOPES: dict[str, tuple[Callable, Callable]] = {
     # formula of foundation/pairs.py: the head's way to x, and to y
     "add": (lambda h, x, y: h, lambda h, x, y: h),
@@ -123,7 +128,7 @@ PAIR_SLOPES: dict[str, tuple[Callable, Callable]] = {
     "mul": (lambda h, x, y: h * y, lambda h, x, y: h * x),
     "div": (lambda h, x, y: h / y, lambda h, x, y: h * -(x / (y * y))),
     "power": (lambda h, x, y: h * (y * x ** (y - 1)), lambda h, x, y: h * (x**y * log(x))),
-    "mod": (lambda h, x, y: h, lambda h, x, y: h * -(x / y).floor()),
+    "mod": (lambda h, x, y: unless_whole(h), lambda h, x, y: unless_whole(h) * -(x / y).floor()),
     "hypot": (lambda h, x, y: h * (x / hypot(x, y)), lambda h, x, y: h * (y / hypot(x, y))),
     "maximum": (lambda h, x, y: h * (x >= y), lambda h, x, y: h * (x < y)),
     "minimum": (lambda h, x, y: h * (x <= y), lambda h, x, y: h * (x > y)),

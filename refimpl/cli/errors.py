@@ -1,4 +1,4 @@
-"""How the command line says no: one line on standard error, exit code 2, nothing half-written."""
+"""Refusals of the command line: one line on standard error, exit code 2, no file half-written."""
 
 from __future__ import annotations
 

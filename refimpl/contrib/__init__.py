@@ -1,6 +1,9 @@
-"""mx.contrib: loops and branches in graphs, the first autograd, and SVRG."""
+"""mx.contrib: loops and branches in graphs, the first autograd, SVRG, and mx.nd.contrib by its older names."""
 
-from . import autograd, svrg_optimization
+from ..runtime import absent_attributes as _absent_attributes
+from . import amp, autograd, nd, ndarray, svrg_optimization, sym, symbol
 from . import control_flow as _control_flow  # noqa: F401  # registers loops and branches; no name of MXNet's
 
-__all__ = ["autograd", "svrg_optimization"]
+globals()["__getattr__"] = _absent_attributes(__name__)
+
+__all__ = ["amp", "autograd", "nd", "ndarray", "svrg_optimization", "sym", "symbol"]

@@ -1,4 +1,4 @@
-"""Three engines behind one interface, and what decides when a piece of work runs.
+"""Three engines behind one interface, and the rule for when a task runs.
 
 A :class:`Task` names the memory that it reads and writes. Two tasks must keep their order when one writes what the
 other reads or writes; any other two may run in any order. A :class:`Queue` keeps this as data, ``print(queue)``

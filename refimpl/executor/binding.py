@@ -76,7 +76,9 @@ def bind(
     symbol: Symbol, ctx: Context, args: Any, args_grad: Any, grad_req: Any, aux_states: Any,
     group2ctx: Any, shared_exec: Executor | None,
 ) -> Executor:
-    """``Symbol.bind``, which explains the arguments: check what the caller gives, then build.
+    """``Symbol.bind`` of ``symbol``: check what the caller gives, then build.
+
+    ``ctx``, ``args``, ``args_grad``, ``grad_req``, ``aux_states``, ``group2ctx`` and ``shared_exec`` are said there.
 
     Raises:
         TypeError: ``ctx`` is not a Context, or something else than NDArrays is given.

@@ -1,4 +1,4 @@
-"""What a forward or backward leaves that does not finish: nothing that could be taken for a result.
+"""After a forward or backward that did not finish: its outputs and gradients hold no values, only the failure.
 
 States and accumulated gradients are as they were before. Outputs, and gradients that were to be written, hold no
 values: reading one raises an error until the call is repeated. What forward keeps for backward lies in memory that

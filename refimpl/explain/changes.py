@@ -1,4 +1,4 @@
-"""The last two parts of the page, what changes: gradients that meet, and weights that move."""
+"""The last two parts of the page: the sums of gradients, and the change of the weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long each step of the executors takes, by the profiler's own watch.
+"""How long each step of the executors takes, measured by the profiler.
 
 The step that a page shows may be the first of a process, in which kernels are compiled. So forward and backward run
 a few times more, all contexts side by side as in training. The run that ended soonest is the one whose clock is shown;

@@ -1,4 +1,4 @@
-"""Names for what people hand over in place of the file they meant: pointers, error pages, archives."""
+"""Names for files that people often give by mistake: pointers, error pages, archives."""
 
 from __future__ import annotations
 

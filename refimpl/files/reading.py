@@ -1,4 +1,4 @@
-"""Opening files to read. A name may stand for a device or a pipe, which need not end: only files are opened."""
+"""Opening files to read. Only regular files are opened, because reading a device or a pipe may never end."""
 
 from __future__ import annotations
 

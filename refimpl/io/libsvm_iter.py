@@ -1,4 +1,4 @@
-"""LibSVMIter: csr batches out of files that write down only what is not zero."""
+"""LibSVMIter: csr batches from files that hold only the values that are not zero."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics out of others: several at once, and whatever ``create`` takes."""
+"""Metrics made of other metrics, and ``create``, which makes a metric from a name, a function or a list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics that look at who was taken for whom: F1, Matthews' correlation, and its many-class form."""
+"""Metrics that count which class was predicted for which label: F1, Matthews' correlation, and its many-class form."""
 
 from __future__ import annotations
 

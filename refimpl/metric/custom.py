@@ -1,4 +1,4 @@
-"""Metrics out of a function."""
+"""Metrics made from a function."""
 
 from __future__ import annotations
 

@@ -18,6 +18,9 @@ from .functions import *  # noqa: F403  # add, subtract, ..., logical_xor
 from .ndarray import NDArray, array, empty
 from .rearranging import concatenate, moveaxis, split_v2
 
+# isort: split
+from . import utils
+
 
 def arange(
     start: float, stop: float | None = None, step: float = 1.0, repeat: int = 1,
@@ -39,7 +42,8 @@ globals()["__getattr__"] = _known.attributes(__name__)  # not a def: a type chec
 __all__ = [
     "NDArray", "arange", "array", "concatenate", "contrib", "empty", "eye", "from_dlpack", "from_numpy",
     "full", "histogram", "image", "linalg", "linspace", "load", "load_frombuffer", "moveaxis", "onehot_encode",
-    "ones", "random", "save", "sparse", "split_v2", "to_dlpack_for_read", "to_dlpack_for_write", "waitall", "zeros",
+    "ones", "random", "save", "sparse", "split_v2", "to_dlpack_for_read", "to_dlpack_for_write", "utils", "waitall",
+    "zeros",
 ]
 __all__ += functions.__all__
 __all__ += op.__all__

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from ..context import Context
-from ..op_registry.argument_types import Flag, Kind, Number, Numbers, Sides, Whole
+from ..op_registry.argument_types import Ends, Flag, Kind, Number, Numbers, Sides, Whole
 from .ndarray import NDArray
 
 _Out = NDArray | Sequence[NDArray]
@@ -32,7 +32,7 @@ __all__ = [
     "_contrib_SyncBatchNorm", "_contrib_allclose", "_contrib_arange_like", "_contrib_bipartite_matching",
     "_contrib_box_decode", "_contrib_box_encode", "_contrib_box_iou", "_contrib_box_nms",
     "_contrib_box_non_maximum_suppression", "_contrib_ctc_loss", "_contrib_div_sqrt_dim", "_contrib_getnnz",
-    "_contrib_group_adagrad_update", "_contrib_index_array", "_contrib_index_copy",
+    "_contrib_gradientmultiplier", "_contrib_group_adagrad_update", "_contrib_index_array", "_contrib_index_copy",
     "_contrib_interleaved_matmul_encdec_qk", "_contrib_interleaved_matmul_encdec_valatt",
     "_contrib_interleaved_matmul_selfatt_qk", "_contrib_interleaved_matmul_selfatt_valatt", "_contrib_quadratic",
     "_copy", "_copyto", "_crop_assign", "_crop_assign_scalar", "_dcasgd_mom_step", "_dcasgd_step", "_div",
@@ -57,8 +57,9 @@ __all__ = [
     "_ravel_multi_index", "_rdiv_scalar", "_rminus_scalar", "_rmod_scalar", "_rnn_param_concat", "_rpower_scalar",
     "_sample_exponential", "_sample_gamma", "_sample_generalized_negative_binomial", "_sample_multinomial",
     "_sample_negative_binomial", "_sample_normal", "_sample_poisson", "_sample_uniform", "_sample_unique_zipfian",
-    "_scatter_set_nd", "_set_value", "_shuffle", "_slice_assign", "_slice_assign_scalar", "_sparse_ElementWiseSum",
-    "_sparse_Embedding", "_sparse_FullyConnected", "_sparse_LinearRegressionOutput", "_sparse_LogisticRegressionOutput",
+    "_scatter_elemwise_div", "_scatter_minus_scalar", "_scatter_plus_scalar", "_scatter_set_nd", "_set_value",
+    "_shuffle", "_slice_assign", "_slice_assign_scalar", "_sparse_ElementWiseSum", "_sparse_Embedding",
+    "_sparse_FullyConnected", "_sparse_LinearRegressionOutput", "_sparse_LogisticRegressionOutput",
     "_sparse_MAERegressionOutput", "_sparse_abs", "_sparse_adagrad_update", "_sparse_adam_update", "_sparse_add_n",
     "_sparse_arccos", "_sparse_arccosh", "_sparse_arcsin", "_sparse_arcsinh", "_sparse_arctan", "_sparse_arctanh",
     "_sparse_broadcast_add", "_sparse_broadcast_div", "_sparse_broadcast_minus", "_sparse_broadcast_mul",
@@ -311,11 +312,11 @@ def _backward_pick(
     mode: Literal['clip', 'wrap'] | str | None = 'clip', *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _backward_slice(
-    head: NDArray, data: NDArray, begin: str, end: str, step: str | None = '()', *, out: _Out | None = None,
+    head: NDArray, data: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _backward_slice_axis(
-    head: NDArray, data: NDArray, axis: Whole, begin: Whole, end: Whole, *, out: _Out | None = None,
+    head: NDArray, data: NDArray, axis: Whole, begin: Whole, end: Whole | None, *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _backward_slice_like(
@@ -352,11 +353,11 @@ def _contrib_CTCLoss(
     blank_label: Literal['first', 'last'] | str | None = 'first', *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _contrib_DeformableConvolution(
-    data: NDArray, offset: NDArray, mask: NDArray | None = None, weight: NDArray | None = None,
-    bias: NDArray | None = None, kernel: Sides = ..., num_filter: Whole = ..., stride: Sides | None = (),
-    dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1,
-    num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
-    layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *, out: _Out | None = None, name: str | None = None,
+    data: NDArray, offset: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: Sides = ...,
+    num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (),
+    num_group: Whole | None = 1, num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024,
+    no_bias: Flag | None = False, layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *,
+    out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _contrib_DeformablePSROIPooling(
     data: NDArray, rois: NDArray, trans: NDArray | None = None, spatial_scale: Number = ..., output_dim: Whole = ...,
@@ -474,6 +475,10 @@ def _contrib_div_sqrt_dim(data: NDArray, *, out: _Out | None = None, name: str |
 def _contrib_getnnz(
     data: NDArray, axis: Whole | None = None, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
+def _contrib_gradientmultiplier(
+    data: NDArray, scalar: Number | None = 1.0, is_int: Flag | None = True, *, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def _contrib_group_adagrad_update(
     weight: NDArray, grad: NDArray, history: NDArray, lr: Number, rescale_grad: Number | None = 1.0,
     clip_gradient: Number | None = -1.0, epsilon: Number | None = 1e-05, *, out: _Out | None = None,
@@ -505,11 +510,11 @@ def _contrib_quadratic(
 def _copy(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _copyto(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _crop_assign(
-    lhs: NDArray, rhs: NDArray, begin: str, end: str, step: str | None = '()', *, out: _Out | None = None,
+    lhs: NDArray, rhs: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _crop_assign_scalar(
-    data: NDArray, begin: str, end: str, step: str | None = '()', scalar: Number | None = 0.0, *,
+    data: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', scalar: Number | None = 0.0, *,
     out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _dcasgd_mom_step(
@@ -614,8 +619,12 @@ def _linalg_maketrian(
     A: NDArray, offset: Whole | None = 0, lower: Flag | None = True, *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
-def _linalg_potrf(A: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
-def _linalg_potri(A: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
+def _linalg_potrf(
+    A: NDArray, lower: Flag | None = True, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def _linalg_potri(
+    A: NDArray, lower: Flag | None = True, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
 def _linalg_slogdet(A: NDArray, *, out: _Out | None = None, name: str | None = None) -> list[NDArray]: ...
 def _linalg_sumlogdiag(A: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _linalg_syevd(A: NDArray, *, out: _Out | None = None, name: str | None = None) -> list[NDArray]: ...
@@ -880,17 +889,28 @@ def _sample_uniform(
 def _sample_unique_zipfian(
     range_max: Whole, shape: Sides | None = None, *, out: _Out | None = None, name: str | None = None,
 ) -> list[NDArray]: ...
+def _scatter_elemwise_div(
+    lhs: NDArray, rhs: NDArray, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def _scatter_minus_scalar(
+    data: NDArray, scalar: Number | None = 1.0, is_int: Flag | None = True, *, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def _scatter_plus_scalar(
+    data: NDArray, scalar: Number | None = 1.0, is_int: Flag | None = True, *, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def _scatter_set_nd(
     lhs: NDArray, rhs: NDArray, indices: NDArray, shape: Sides, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _set_value(src: float, out: NDArray) -> NDArray: ...
 def _shuffle(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _slice_assign(
-    lhs: NDArray, rhs: NDArray, begin: str, end: str, step: str | None = '()', *, out: _Out | None = None,
+    lhs: NDArray, rhs: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _slice_assign_scalar(
-    data: NDArray, begin: str, end: str, step: str | None = '()', scalar: Number | None = 0.0, *,
+    data: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', scalar: Number | None = 0.0, *,
     out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _sparse_ElementWiseSum(
@@ -1032,7 +1052,8 @@ def _sparse_sign(data: NDArray, *, out: _Out | None = None, name: str | None = N
 def _sparse_sin(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _sparse_sinh(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _sparse_slice(
-    data: NDArray, begin: str, end: str, step: str | None = '()', *, out: _Out | None = None, name: str | None = None,
+    data: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', *, out: _Out | None = None,
+    name: str | None = None,
 ) -> NDArray: ...
 def _sparse_sqrt(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _sparse_square(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...

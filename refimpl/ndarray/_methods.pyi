@@ -5,7 +5,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from ..op_registry.argument_types import Flag, Kind, Number, Sides, Whole
+from ..op_registry.argument_types import Ends, Flag, Kind, Number, Sides, Whole
 from .ndarray import NDArray
 
 _Out = NDArray | Sequence[NDArray]
@@ -129,10 +129,10 @@ class ArrayMethods:
     def sinh(self, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
     def size_array(self, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
     def slice(
-        self, begin: str, end: str, step: str | None = '()', *, out: _Out | None = None, name: str | None = None,
+        self, begin: Ends, end: Ends, step: Ends | None = '()', *, out: _Out | None = None, name: str | None = None,
     ) -> NDArray: ...
     def slice_axis(
-        self, axis: Whole, begin: Whole, end: Whole, *, out: _Out | None = None, name: str | None = None,
+        self, axis: Whole, begin: Whole, end: Whole | None, *, out: _Out | None = None, name: str | None = None,
     ) -> NDArray: ...
     def slice_like(
         self, shape_like: NDArray, axes: Sides | None = (), *, out: _Out | None = None, name: str | None = None,

@@ -16,9 +16,9 @@ __all__ = [
     "DeformablePSROIPooling", "ModulatedDeformableConvolution", "MultiBoxDetection", "MultiBoxPrior", "MultiBoxTarget",
     "MultiProposal", "PSROIPooling", "Proposal", "ROIAlign", "RROIAlign", "SparseEmbedding", "SyncBatchNorm",
     "allclose", "arange_like", "bipartite_matching", "box_decode", "box_encode", "box_iou", "box_nms",
-    "box_non_maximum_suppression", "ctc_loss", "div_sqrt_dim", "getnnz", "group_adagrad_update", "index_array",
-    "index_copy", "interleaved_matmul_encdec_qk", "interleaved_matmul_encdec_valatt", "interleaved_matmul_selfatt_qk",
-    "interleaved_matmul_selfatt_valatt", "quadratic",
+    "box_non_maximum_suppression", "ctc_loss", "div_sqrt_dim", "getnnz", "gradientmultiplier", "group_adagrad_update",
+    "index_array", "index_copy", "interleaved_matmul_encdec_qk", "interleaved_matmul_encdec_valatt",
+    "interleaved_matmul_selfatt_qk", "interleaved_matmul_selfatt_valatt", "quadratic",
 ]
 
 def AdaptiveAvgPooling2D(
@@ -43,11 +43,11 @@ def CTCLoss(
     blank_label: Literal['first', 'last'] | str | None = 'first', *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def DeformableConvolution(
-    data: NDArray, offset: NDArray, mask: NDArray | None = None, weight: NDArray | None = None,
-    bias: NDArray | None = None, kernel: Sides = ..., num_filter: Whole = ..., stride: Sides | None = (),
-    dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1,
-    num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
-    layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *, out: _Out | None = None, name: str | None = None,
+    data: NDArray, offset: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: Sides = ...,
+    num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (),
+    num_group: Whole | None = 1, num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024,
+    no_bias: Flag | None = False, layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *,
+    out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def DeformablePSROIPooling(
     data: NDArray, rois: NDArray, trans: NDArray | None = None, spatial_scale: Number = ..., output_dim: Whole = ...,
@@ -164,6 +164,10 @@ def ctc_loss(
 def div_sqrt_dim(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def getnnz(
     data: NDArray, axis: Whole | None = None, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def gradientmultiplier(
+    data: NDArray, scalar: Number | None = 1.0, is_int: Flag | None = True, *, out: _Out | None = None,
+    name: str | None = None,
 ) -> NDArray: ...
 def group_adagrad_update(
     weight: NDArray, grad: NDArray, history: NDArray, lr: Number, rescale_grad: Number | None = 1.0,

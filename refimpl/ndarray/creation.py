@@ -29,7 +29,15 @@ def full(shape: Any, val: Any, ctx: Context | None = None, dtype: Any = None, ou
 def zeros(
     shape: Any, ctx: Context | None = None, dtype: Any = None, stype: str | None = None, **kwargs: Any
 ) -> NDArray:
-    """An array of zeros, dense unless ``stype`` is "row_sparse" or "csr"."""
+    """An array of zeros.
+
+    Args:
+        shape: its sides, or one side.
+        ctx: where it lives; None for the current context.
+        dtype: type of its elements; None for float32.
+        stype: "default" for a dense array, "row_sparse" or "csr"; None for dense.
+        kwargs: ``out``, an array that is filled in place of a new one.
+    """
     if stype not in (None, "default"):
         return empty(shape, ctx, dtype, stype)
     return full(shape, 0, ctx, dtype, kwargs.get("out"))

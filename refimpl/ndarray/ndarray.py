@@ -23,6 +23,7 @@ else:
     ArrayMethods = object
 
 Shape = tuple[int, ...]
+py_slice = slice  # MXNet's name: its module has an operator called slice
 
 
 class NDArray(ArrayMethods):

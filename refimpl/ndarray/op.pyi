@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from ..context import Context
-from ..op_registry.argument_types import Flag, Kind, Number, Numbers, Sides, Whole
+from ..op_registry.argument_types import Ends, Flag, Kind, Number, Numbers, Sides, Whole
 from .ndarray import NDArray
 
 _Out = NDArray | Sequence[NDArray]
@@ -382,7 +382,8 @@ def concat(
 def cos(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def cosh(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def crop(
-    data: NDArray, begin: str, end: str, step: str | None = '()', *, out: _Out | None = None, name: str | None = None,
+    data: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', *, out: _Out | None = None,
+    name: str | None = None,
 ) -> NDArray: ...
 def ctc_loss(
     data: NDArray, label: NDArray, data_lengths: NDArray | None = None, label_lengths: NDArray | None = None,
@@ -484,8 +485,12 @@ def linalg_maketrian(
     A: NDArray, offset: Whole | None = 0, lower: Flag | None = True, *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
-def linalg_potrf(A: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
-def linalg_potri(A: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
+def linalg_potrf(
+    A: NDArray, lower: Flag | None = True, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def linalg_potri(
+    A: NDArray, lower: Flag | None = True, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
 def linalg_slogdet(A: NDArray, *, out: _Out | None = None, name: str | None = None) -> list[NDArray]: ...
 def linalg_sumlogdiag(A: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def linalg_syrk(
@@ -809,10 +814,11 @@ def sin(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> N
 def sinh(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def size_array(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def slice(
-    data: NDArray, begin: str, end: str, step: str | None = '()', *, out: _Out | None = None, name: str | None = None,
+    data: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', *, out: _Out | None = None,
+    name: str | None = None,
 ) -> NDArray: ...
 def slice_axis(
-    data: NDArray, axis: Whole, begin: Whole, end: Whole, *, out: _Out | None = None, name: str | None = None,
+    data: NDArray, axis: Whole, begin: Whole, end: Whole | None, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def slice_like(
     data: NDArray, shape_like: NDArray, axes: Sides | None = (), *, out: _Out | None = None, name: str | None = None,

@@ -22,6 +22,9 @@ Flag = bool | np.bool_ | SupportsIndex | str
 Sides = SupportsIndex | Sequence[SupportsIndex] | np.ndarray | str
 """A shape, or another tuple of whole numbers; one number stands for a tuple of one."""
 
+Ends = SupportsIndex | Sequence[SupportsIndex | None] | str
+"""Where a part begins or ends along each axis; None leaves an axis as it is."""
+
 Numbers = SupportsFloat | SupportsIndex | Sequence[SupportsFloat | SupportsIndex] | np.ndarray | str
 """A tuple of numbers, or one of them."""
 
@@ -31,4 +34,4 @@ Kind = str | type | np.dtype
 Attributes = Mapping[str, str]
 """Attributes of a node of a graph, such as ``{"ctx_group": "left"}``."""
 
-__all__ = ["Attributes", "Flag", "Kind", "Number", "Numbers", "Sides", "Whole"]
+__all__ = ["Attributes", "Ends", "Flag", "Kind", "Number", "Numbers", "Sides", "Whole"]

@@ -19,7 +19,7 @@ from typing import Any
 from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_update, check_alike, strict_clipping, zeros_like
-from .optimizer import Index, Optimizer, register
+from .rule import Index, Optimizer, register
 
 
 @register

@@ -1,8 +1,8 @@
-"""Running an update operator the short way.
+"""Runs an update operator directly on arrays.
 
-``mx.nd.sgd_update(...)`` parses attributes and infers shapes on each call. A training step calls it
-once per parameter, always with numbers already at hand, so the rules of this folder come here
-instead: the arrays are compared with the weight, and the operator's page runs.
+``mx.nd.sgd_update(...)`` parses attributes and infers shapes on each call. A training step calls the operator once per
+parameter, and its numbers need no parsing. So the rules of this folder call ``apply_update``: the shapes of the arrays
+are compared with that of the weight, and the operator's page runs.
 """
 
 from __future__ import annotations

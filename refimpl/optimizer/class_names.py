@@ -1,4 +1,4 @@
-"""By which names ``.states`` files call optimizers and learning rate schedulers, and which classes those are here."""
+"""The names of optimizers and learning rate schedulers in ``.states`` files, and the classes here that they mean."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from ..base import decides, refusal
 from ..lr_scheduler import LRScheduler
-from .optimizer import Optimizer
+from .rule import Optimizer
 
 _OF_MXNET = {
     "Optimizer", "AdaDelta", "AdaGrad", "Adam", "Adamax", "DCASGD", "FTML", "Ftrl", "GroupAdaGrad", "LAMB", "LARS",

@@ -20,7 +20,7 @@ from typing import Any
 from ..base import decides, require
 from ..ndarray import NDArray, contrib, zeros
 from .apply import check_alike, strict_clipping
-from .optimizer import Index, Optimizer, register
+from .rule import Index, Optimizer, register
 
 
 @register

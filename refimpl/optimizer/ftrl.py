@@ -1,4 +1,4 @@
-"""Ftrl: follow the regularised leader, which keeps weights at zero that do not earn their place.
+"""Ftrl: follow the regularised leader, which keeps weights at zero whose gradients are small.
 
 H. B. McMahan and others (2013): Ad click prediction: a view from the trenches.
 
@@ -20,7 +20,7 @@ from typing import Any
 from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_update, clipping, zeros_like
-from .optimizer import Index, Optimizer, register
+from .rule import Index, Optimizer, register
 
 
 @register

@@ -1,4 +1,4 @@
-"""Rules that step several parameters in one call, and how a list of them is told from a single one."""
+"""Rules that step several parameters in one call, and how such a call is distinguished from one with a single one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from ..base import decides
 from ..ndarray import NDArray
 from .apply import master_copy, zeros_like
-from .optimizer import Index, Optimizer, warn_half_precision
+from .rule import Index, Optimizer, warn_half_precision
 
 
 class GroupedOptimizer(Optimizer):

@@ -23,7 +23,7 @@ from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_together, clipping, zeros_like
 from .grouped import GroupedOptimizer, aggregation_size
-from .optimizer import Index, register
+from .rule import Index, register
 
 MOST = 45
 """So many parameters MXNet's operator takes at once."""

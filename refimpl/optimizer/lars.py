@@ -26,7 +26,7 @@ from ..ndarray import NDArray
 from ..quirks import declare
 from .apply import check_alike
 from .grouped import GroupedOptimizer, MomentumOptimizer, aggregation_size
-from .optimizer import Index, register
+from .rule import Index, register
 from .sgd import sgd_step
 
 UNSCALED_SUFFIXES = ("gamma", "beta", "bias")

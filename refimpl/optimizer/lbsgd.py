@@ -34,7 +34,7 @@ from ..kernels.foundation import get
 from ..ndarray import NDArray, operators
 from ..quirks import declare
 from .apply import check_alike, master_copy, zeros_like
-from .optimizer import Index, Optimizer, register, warn_half_precision
+from .rule import Index, Optimizer, register, warn_half_precision
 from .sgd import sgd_step
 
 _ALIASED = declare(

@@ -22,7 +22,7 @@ from ..base import decides
 from ..ndarray import NDArray
 from ..quirks import declare
 from .apply import apply_update, strict_clipping, zeros_like
-from .optimizer import Index, Optimizer, register
+from .rule import Index, Optimizer, register
 
 _SHARED = declare(
     "nadam-shared-schedule", "Nadam/own-schedule",

@@ -24,7 +24,7 @@ from ..ndarray import NDArray
 from ..quirks import declare
 from .apply import apply_update, clipping
 from .grouped import MomentumOptimizer
-from .optimizer import Index, register
+from .rule import Index, register
 
 _FRESH = declare(
     "nag-fresh-decay", "NAG/rule",
@@ -52,7 +52,9 @@ class NAG(MomentumOptimizer):
 
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         """One step; with a float32 weight in the state the arithmetic is done on that."""
-        if self.multi_precision and weight.dtype == np.float16 and isinstance(state, (list, tuple)):
+        if isinstance(index, (list, tuple)):
+            super().update_multi_precision(index, weight, grad, state)
+        elif self.multi_precision and weight.dtype == np.float16 and isinstance(state, (list, tuple)):
             momentum, master = state
             self._step(index, master, grad.astype(np.float32), momentum)
             weight[:] = master

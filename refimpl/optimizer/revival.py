@@ -1,4 +1,4 @@
-"""From the data of a ``.states`` file to what it stands for: arrays, numbers, optimizers and schedulers."""
+"""Makes the objects that the data of a ``.states`` file describes: arrays, numbers, optimizers and schedulers."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_update, clipping
 from .grouped import GroupedOptimizer, MomentumOptimizer, aggregation_size
-from .optimizer import Index, Optimizer, register
+from .rule import Index, Optimizer, register
 
 
 @register

@@ -22,7 +22,7 @@ from ..base import decides, require
 from ..ndarray import NDArray
 from ..ndarray.random import normal
 from .apply import apply_update, strict_clipping
-from .optimizer import Index, Optimizer, register
+from .rule import Index, Optimizer, register
 
 
 @register

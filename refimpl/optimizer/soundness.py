@@ -1,4 +1,4 @@
-"""Whether what a file says of an optimizer, a scheduler or a state is all that the next update needs."""
+"""Checks that an optimizer, a scheduler or a state from a file has all that the next update needs."""
 
 from __future__ import annotations
 

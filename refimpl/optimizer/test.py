@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ..base import decides
 from ..ndarray import NDArray, zeros
-from .optimizer import Index, Optimizer, register
+from .rule import Index, Optimizer, register
 
 
 @register

@@ -12,7 +12,7 @@ from ..lr_scheduler import LRScheduler
 from ..ndarray import NDArray
 from . import soundness
 from . import states as states_file
-from .optimizer import Index, Optimizer
+from .rule import Index, Optimizer
 
 
 class Updater:

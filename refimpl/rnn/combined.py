@@ -119,7 +119,7 @@ class SequentialRNNCell(_Cells):
     def unroll(
         self, length: int, inputs: Steps, begin_state: States | None = None, layout: str = "NTC",
         merge_outputs: bool | None = None,
-    ) -> tuple[Steps, States]:
+    ) -> tuple[Any, States]:
         """Unroll cell after cell; see :meth:`BaseRNNCell.unroll`."""
         self.reset()
         states = self.begin_state() if begin_state is None else begin_state
@@ -162,13 +162,13 @@ class BidirectionalCell(_Cells):
     def unroll(
         self, length: int, inputs: Steps, begin_state: States | None = None, layout: str = "NTC",
         merge_outputs: bool | None = None,
-    ) -> tuple[Steps, States]:
+    ) -> tuple[Any, States]:
         """Unroll both ways; see :meth:`BaseRNNCell.unroll`."""
         self.reset()
         axis = time_axis(layout)
         steps = as_list(length, inputs, layout)
         states = self.begin_state() if begin_state is None else begin_state
-        results: list[Steps] = []
+        results: list[Any] = []
         after: Any = []  # a list for each direction, as in MXNet
         for (cell, own), given in zip(self._with_states(states), (steps, steps[::-1]), strict=True):
             outputs, new = cell.unroll(
@@ -180,7 +180,6 @@ class BidirectionalCell(_Cells):
             merge_outputs = all(isinstance(outputs, Symbol) for outputs in results)
         if merge_outputs:
             forwards, backwards = results
-            assert isinstance(backwards, Symbol)
             joined: Steps = symbol.Concat(
                 forwards, symbol.reverse(backwards, axis=axis), dim=2, name=f"{self._output_prefix}out",
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .. import symbol
 from ..base import decides, numeric_types, require
 from ..symbol import Symbol
@@ -43,7 +45,7 @@ class DropoutCell(BaseRNNCell):
     def unroll(
         self, length: int, inputs: Steps, begin_state: States | None = None, layout: str = "NTC",
         merge_outputs: bool | None = None,
-    ) -> tuple[Steps, States]:
+    ) -> tuple[Any, States]:
         """Dropout of all times at once where they are one symbol; see :meth:`BaseRNNCell.unroll`."""
         self.reset()
         inputs = as_asked(length, inputs, layout, merge_outputs)

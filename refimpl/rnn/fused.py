@@ -109,7 +109,7 @@ class FusedRNNCell(BaseRNNCell):
     def unroll(
         self, length: int, inputs: Steps, begin_state: States | None = None, layout: str = "NTC",
         merge_outputs: bool | None = None,
-    ) -> tuple[Steps, States]:
+    ) -> tuple[Any, States]:
         """One node for all times; see :meth:`BaseRNNCell.unroll`. The layout TNC costs no transposing.
 
         Raises:

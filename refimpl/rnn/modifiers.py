@@ -144,7 +144,7 @@ class ResidualCell(ModifierCell):
     def unroll(
         self, length: int, inputs: Steps, begin_state: States | None = None, layout: str = "NTC",
         merge_outputs: bool | None = None,
-    ) -> tuple[Steps, States]:
+    ) -> tuple[Any, States]:
         """Unroll the base cell and add the inputs; see :meth:`BaseRNNCell.unroll`."""
         self.reset()
         outputs, states = self._with_base(

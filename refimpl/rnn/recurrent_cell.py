@@ -155,7 +155,7 @@ class BaseRNNCell:
     def unroll(
         self, length: int, inputs: Steps, begin_state: States | None = None, layout: str = "NTC",
         merge_outputs: bool | None = None,
-    ) -> tuple[Steps, States]:
+    ) -> tuple[Any, States]:
         """The cell over ``length`` times: (outputs, states after the last).
 
         Args:

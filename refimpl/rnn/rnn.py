@@ -21,7 +21,7 @@ Cells = BaseRNNCell | Sequence[BaseRNNCell]
 def rnn_unroll(
     cell: BaseRNNCell, length: int, inputs: Steps | None = None, begin_state: States | None = None,
     input_prefix: str = "", layout: str = "NTC",
-) -> tuple[Steps, States]:
+) -> tuple[Any, States]:
     """``cell.unroll``, under its old name; without inputs, variables ``PREFIXt0_data`` ... are made.
 
     Args:

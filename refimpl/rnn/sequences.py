@@ -10,7 +10,7 @@ from ..base import decides, require
 from ..symbol import Symbol
 
 States = list[Symbol]
-Steps = Symbol | Sequence[Symbol]  # what a network unrolled over times takes and gives
+Steps = Symbol | Sequence[Symbol]  # what a network unrolled over times takes; merge_outputs says which it gives
 
 
 def time_axis(layout: str) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ..context import Context
-from ..op_registry.argument_types import Attributes, Flag, Kind, Number, Numbers, Sides, Whole
+from ..op_registry.argument_types import Attributes, Ends, Flag, Kind, Number, Numbers, Sides, Whole
 from .symbol import Symbol
 
 __all__ = [
@@ -30,7 +30,7 @@ __all__ = [
     "_contrib_SyncBatchNorm", "_contrib_allclose", "_contrib_arange_like", "_contrib_bipartite_matching",
     "_contrib_box_decode", "_contrib_box_encode", "_contrib_box_iou", "_contrib_box_nms",
     "_contrib_box_non_maximum_suppression", "_contrib_ctc_loss", "_contrib_div_sqrt_dim", "_contrib_getnnz",
-    "_contrib_group_adagrad_update", "_contrib_index_array", "_contrib_index_copy",
+    "_contrib_gradientmultiplier", "_contrib_group_adagrad_update", "_contrib_index_array", "_contrib_index_copy",
     "_contrib_interleaved_matmul_encdec_qk", "_contrib_interleaved_matmul_encdec_valatt",
     "_contrib_interleaved_matmul_selfatt_qk", "_contrib_interleaved_matmul_selfatt_valatt", "_contrib_quadratic",
     "_copy", "_copyto", "_crop_assign", "_crop_assign_scalar", "_dcasgd_mom_step", "_dcasgd_step", "_div",
@@ -55,21 +55,22 @@ __all__ = [
     "_ravel_multi_index", "_rdiv_scalar", "_rminus_scalar", "_rmod_scalar", "_rnn_param_concat", "_rpower_scalar",
     "_sample_exponential", "_sample_gamma", "_sample_generalized_negative_binomial", "_sample_multinomial",
     "_sample_negative_binomial", "_sample_normal", "_sample_poisson", "_sample_uniform", "_sample_unique_zipfian",
-    "_scatter_set_nd", "_shuffle", "_slice_assign", "_slice_assign_scalar", "_sparse_ElementWiseSum",
-    "_sparse_Embedding", "_sparse_FullyConnected", "_sparse_LinearRegressionOutput", "_sparse_LogisticRegressionOutput",
-    "_sparse_MAERegressionOutput", "_sparse_abs", "_sparse_adagrad_update", "_sparse_adam_update", "_sparse_add_n",
-    "_sparse_arccos", "_sparse_arccosh", "_sparse_arcsin", "_sparse_arcsinh", "_sparse_arctan", "_sparse_arctanh",
-    "_sparse_broadcast_add", "_sparse_broadcast_div", "_sparse_broadcast_minus", "_sparse_broadcast_mul",
-    "_sparse_broadcast_plus", "_sparse_broadcast_sub", "_sparse_cast_storage", "_sparse_cbrt", "_sparse_ceil",
-    "_sparse_clip", "_sparse_concat", "_sparse_cos", "_sparse_cosh", "_sparse_degrees", "_sparse_dot",
-    "_sparse_elemwise_add", "_sparse_elemwise_div", "_sparse_elemwise_mul", "_sparse_elemwise_sub", "_sparse_exp",
-    "_sparse_expm1", "_sparse_fix", "_sparse_floor", "_sparse_ftrl_update", "_sparse_gamma", "_sparse_gammaln",
-    "_sparse_log", "_sparse_log10", "_sparse_log1p", "_sparse_log2", "_sparse_make_loss", "_sparse_mean",
-    "_sparse_negative", "_sparse_norm", "_sparse_radians", "_sparse_relu", "_sparse_retain", "_sparse_rint",
-    "_sparse_round", "_sparse_rsqrt", "_sparse_sgd_mom_update", "_sparse_sgd_update", "_sparse_sigmoid", "_sparse_sign",
-    "_sparse_sin", "_sparse_sinh", "_sparse_slice", "_sparse_sqrt", "_sparse_square", "_sparse_stop_gradient",
-    "_sparse_sum", "_sparse_tan", "_sparse_tanh", "_sparse_trunc", "_sparse_where", "_sparse_zeros_like", "_split_v2",
-    "_square_sum", "_stretch_like", "_sub", "_sum_like", "_unravel_index", "_zeros", "_zeros_without_dtype",
+    "_scatter_elemwise_div", "_scatter_minus_scalar", "_scatter_plus_scalar", "_scatter_set_nd", "_shuffle",
+    "_slice_assign", "_slice_assign_scalar", "_sparse_ElementWiseSum", "_sparse_Embedding", "_sparse_FullyConnected",
+    "_sparse_LinearRegressionOutput", "_sparse_LogisticRegressionOutput", "_sparse_MAERegressionOutput", "_sparse_abs",
+    "_sparse_adagrad_update", "_sparse_adam_update", "_sparse_add_n", "_sparse_arccos", "_sparse_arccosh",
+    "_sparse_arcsin", "_sparse_arcsinh", "_sparse_arctan", "_sparse_arctanh", "_sparse_broadcast_add",
+    "_sparse_broadcast_div", "_sparse_broadcast_minus", "_sparse_broadcast_mul", "_sparse_broadcast_plus",
+    "_sparse_broadcast_sub", "_sparse_cast_storage", "_sparse_cbrt", "_sparse_ceil", "_sparse_clip", "_sparse_concat",
+    "_sparse_cos", "_sparse_cosh", "_sparse_degrees", "_sparse_dot", "_sparse_elemwise_add", "_sparse_elemwise_div",
+    "_sparse_elemwise_mul", "_sparse_elemwise_sub", "_sparse_exp", "_sparse_expm1", "_sparse_fix", "_sparse_floor",
+    "_sparse_ftrl_update", "_sparse_gamma", "_sparse_gammaln", "_sparse_log", "_sparse_log10", "_sparse_log1p",
+    "_sparse_log2", "_sparse_make_loss", "_sparse_mean", "_sparse_negative", "_sparse_norm", "_sparse_radians",
+    "_sparse_relu", "_sparse_retain", "_sparse_rint", "_sparse_round", "_sparse_rsqrt", "_sparse_sgd_mom_update",
+    "_sparse_sgd_update", "_sparse_sigmoid", "_sparse_sign", "_sparse_sin", "_sparse_sinh", "_sparse_slice",
+    "_sparse_sqrt", "_sparse_square", "_sparse_stop_gradient", "_sparse_sum", "_sparse_tan", "_sparse_tanh",
+    "_sparse_trunc", "_sparse_where", "_sparse_zeros_like", "_split_v2", "_square_sum", "_stretch_like", "_sub",
+    "_sum_like", "_unravel_index", "_zeros", "_zeros_without_dtype",
 ]
 
 def _CrossDeviceCopy(
@@ -387,12 +388,12 @@ def _backward_pick(
     attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _backward_slice(
-    head: Symbol | None = None, data: Symbol | None = None, begin: str = ..., end: str = ..., step: str | None = '()',
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    head: Symbol | None = None, data: Symbol | None = None, begin: Ends = ..., end: Ends = ...,
+    step: Ends | None = '()', *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _backward_slice_axis(
-    head: Symbol | None = None, data: Symbol | None = None, axis: Whole = ..., begin: Whole = ..., end: Whole = ..., *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    head: Symbol | None = None, data: Symbol | None = None, axis: Whole = ..., begin: Whole = ...,
+    end: Whole | None = ..., *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _backward_slice_like(
     head: Symbol | None = None, data: Symbol | None = None, shape_like: Symbol | None = None, axes: Sides | None = (),
@@ -432,10 +433,10 @@ def _contrib_CTCLoss(
     attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _contrib_DeformableConvolution(
-    data: Symbol | None = None, offset: Symbol | None = None, mask: Symbol | None = None, weight: Symbol | None = None,
-    bias: Symbol | None = None, kernel: Sides = ..., num_filter: Whole = ..., stride: Sides | None = (),
-    dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1,
-    num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
+    data: Symbol | None = None, offset: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
+    kernel: Sides = ..., num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (),
+    pad: Sides | None = (), num_group: Whole | None = 1, num_deformable_group: Whole | None = 1,
+    workspace: Whole | None = 1024, no_bias: Flag | None = False,
     layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *, name: str | None = None,
     attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
@@ -569,6 +570,10 @@ def _contrib_getnnz(
     data: Symbol | None = None, axis: Whole | None = None, *, name: str | None = None, attr: Attributes | None = None,
     **hidden: str
 ) -> Symbol: ...
+def _contrib_gradientmultiplier(
+    data: Symbol | None = None, scalar: Number | None = 1.0, is_int: Flag | None = True, *, name: str | None = None,
+    attr: Attributes | None = None, **hidden: str
+) -> Symbol: ...
 def _contrib_group_adagrad_update(
     weight: Symbol | None = None, grad: Symbol | None = None, history: Symbol | None = None, lr: Number = ...,
     rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, epsilon: Number | None = 1e-05, *,
@@ -609,12 +614,12 @@ def _copyto(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _crop_assign(
-    lhs: Symbol | None = None, rhs: Symbol | None = None, begin: str = ..., end: str = ..., step: str | None = '()', *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    lhs: Symbol | None = None, rhs: Symbol | None = None, begin: Ends = ..., end: Ends = ..., step: Ends | None = '()',
+    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _crop_assign_scalar(
-    data: Symbol | None = None, begin: str = ..., end: str = ..., step: str | None = '()', scalar: Number | None = 0.0,
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, begin: Ends = ..., end: Ends = ..., step: Ends | None = '()',
+    scalar: Number | None = 0.0, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _dcasgd_mom_step(
     weight: Symbol | None = None, grad: Symbol | None = None, mom: Symbol | None = None, previous: Symbol | None = None,
@@ -766,10 +771,12 @@ def _linalg_maketrian(
     attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _linalg_potrf(
-    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    A: Symbol | None = None, lower: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None,
+    **hidden: str
 ) -> Symbol: ...
 def _linalg_potri(
-    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    A: Symbol | None = None, lower: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None,
+    **hidden: str
 ) -> Symbol: ...
 def _linalg_slogdet(
     A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
@@ -1089,6 +1096,18 @@ def _sample_unique_zipfian(
     range_max: Whole, shape: Sides | None = None, *, name: str | None = None, attr: Attributes | None = None,
     **hidden: str
 ) -> Symbol: ...
+def _scatter_elemwise_div(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
+    **hidden: str
+) -> Symbol: ...
+def _scatter_minus_scalar(
+    data: Symbol | None = None, scalar: Number | None = 1.0, is_int: Flag | None = True, *, name: str | None = None,
+    attr: Attributes | None = None, **hidden: str
+) -> Symbol: ...
+def _scatter_plus_scalar(
+    data: Symbol | None = None, scalar: Number | None = 1.0, is_int: Flag | None = True, *, name: str | None = None,
+    attr: Attributes | None = None, **hidden: str
+) -> Symbol: ...
 def _scatter_set_nd(
     lhs: Symbol | None = None, rhs: Symbol | None = None, indices: Symbol | None = None, shape: Sides = ..., *,
     name: str | None = None, attr: Attributes | None = None, **hidden: str
@@ -1097,12 +1116,12 @@ def _shuffle(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _slice_assign(
-    lhs: Symbol | None = None, rhs: Symbol | None = None, begin: str = ..., end: str = ..., step: str | None = '()', *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    lhs: Symbol | None = None, rhs: Symbol | None = None, begin: Ends = ..., end: Ends = ..., step: Ends | None = '()',
+    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _slice_assign_scalar(
-    data: Symbol | None = None, begin: str = ..., end: str = ..., step: str | None = '()', scalar: Number | None = 0.0,
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, begin: Ends = ..., end: Ends = ..., step: Ends | None = '()',
+    scalar: Number | None = 0.0, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _sparse_ElementWiseSum(
     *data: Symbol | Sequence[Symbol], num_args: Whole = ..., name: str | None = None, attr: Attributes | None = None,
@@ -1333,8 +1352,8 @@ def _sparse_sinh(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _sparse_slice(
-    data: Symbol | None = None, begin: str = ..., end: str = ..., step: str | None = '()', *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, begin: Ends = ..., end: Ends = ..., step: Ends | None = '()', *,
+    name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def _sparse_sqrt(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str

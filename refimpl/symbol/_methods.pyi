@@ -4,7 +4,7 @@
 
 from typing import Any, Literal, NoReturn
 
-from ..op_registry.argument_types import Attributes, Flag, Kind, Number, Sides, Whole
+from ..op_registry.argument_types import Attributes, Ends, Flag, Kind, Number, Sides, Whole
 from .symbol import Symbol
 
 class SymbolMethods:
@@ -144,11 +144,11 @@ class SymbolMethods:
     def sinh(self, *, name: str | None = None, attr: Attributes | None = None, **hidden: str) -> Symbol: ...
     def size_array(self, *, name: str | None = None, attr: Attributes | None = None, **hidden: str) -> Symbol: ...
     def slice(
-        self, begin: str = ..., end: str = ..., step: str | None = '()', *, name: str | None = None,
+        self, begin: Ends = ..., end: Ends = ..., step: Ends | None = '()', *, name: str | None = None,
         attr: Attributes | None = None, **hidden: str
     ) -> Symbol: ...
     def slice_axis(
-        self, axis: Whole = ..., begin: Whole = ..., end: Whole = ..., *, name: str | None = None,
+        self, axis: Whole = ..., begin: Whole = ..., end: Whole | None = ..., *, name: str | None = None,
         attr: Attributes | None = None, **hidden: str
     ) -> Symbol: ...
     def slice_like(

@@ -15,6 +15,7 @@ from ..ndarray.contrib import expected_count
 from ..op_registry import known
 from . import random
 from .contrib_operators import *  # noqa: F403  # the operators ``_contrib_...``
+from .contrib_updates import adamw_update, mp_adamw_update
 from .symbol import Symbol
 
 
@@ -48,7 +49,7 @@ def boolean_mask(*args: Any, **kwargs: Any) -> Symbol:
 
 globals()["__getattr__"] = known.attributes(__name__, "_contrib_")
 
-__all__ = ["boolean_mask", "rand_zipfian"]
+__all__ = ["adamw_update", "boolean_mask", "mp_adamw_update", "rand_zipfian"]
 __all__ += contrib_operators.__all__
 
 if TYPE_CHECKING:  # put here by the module that has them

@@ -13,9 +13,9 @@ __all__ = [
     "DeformablePSROIPooling", "ModulatedDeformableConvolution", "MultiBoxDetection", "MultiBoxPrior", "MultiBoxTarget",
     "MultiProposal", "PSROIPooling", "Proposal", "ROIAlign", "RROIAlign", "SparseEmbedding", "SyncBatchNorm",
     "allclose", "arange_like", "bipartite_matching", "box_decode", "box_encode", "box_iou", "box_nms",
-    "box_non_maximum_suppression", "ctc_loss", "div_sqrt_dim", "getnnz", "group_adagrad_update", "index_array",
-    "index_copy", "interleaved_matmul_encdec_qk", "interleaved_matmul_encdec_valatt", "interleaved_matmul_selfatt_qk",
-    "interleaved_matmul_selfatt_valatt", "quadratic",
+    "box_non_maximum_suppression", "ctc_loss", "div_sqrt_dim", "getnnz", "gradientmultiplier", "group_adagrad_update",
+    "index_array", "index_copy", "interleaved_matmul_encdec_qk", "interleaved_matmul_encdec_valatt",
+    "interleaved_matmul_selfatt_qk", "interleaved_matmul_selfatt_valatt", "quadratic",
 ]
 
 def AdaptiveAvgPooling2D(
@@ -43,10 +43,10 @@ def CTCLoss(
     attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def DeformableConvolution(
-    data: Symbol | None = None, offset: Symbol | None = None, mask: Symbol | None = None, weight: Symbol | None = None,
-    bias: Symbol | None = None, kernel: Sides = ..., num_filter: Whole = ..., stride: Sides | None = (),
-    dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1,
-    num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
+    data: Symbol | None = None, offset: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
+    kernel: Sides = ..., num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (),
+    pad: Sides | None = (), num_group: Whole | None = 1, num_deformable_group: Whole | None = 1,
+    workspace: Whole | None = 1024, no_bias: Flag | None = False,
     layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *, name: str | None = None,
     attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
@@ -179,6 +179,10 @@ def div_sqrt_dim(
 def getnnz(
     data: Symbol | None = None, axis: Whole | None = None, *, name: str | None = None, attr: Attributes | None = None,
     **hidden: str
+) -> Symbol: ...
+def gradientmultiplier(
+    data: Symbol | None = None, scalar: Number | None = 1.0, is_int: Flag | None = True, *, name: str | None = None,
+    attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def group_adagrad_update(
     weight: Symbol | None = None, grad: Symbol | None = None, history: Symbol | None = None, lr: Number = ...,

@@ -1,4 +1,4 @@
-"""What a pass takes and gives: a graph, its gradient, and what is known about every value.
+"""The class Graph, which passes take and return: a graph, its gradient, and facts about every value.
 
 A pass is a function from :class:`Graph` to :class:`Graph`. It never changes a node; where something is
 different it makes another node, so that a graph can be printed before and after

@@ -1,4 +1,4 @@
-"""What ``infer_shape`` and ``infer_type`` take and give: values by the names of variables, and three lists."""
+"""What ``infer_shape`` and ``infer_type`` take and return: values by the names of variables, and three lists."""
 
 from __future__ import annotations
 

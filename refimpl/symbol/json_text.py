@@ -1,4 +1,4 @@
-"""The text of symbol files: where its parts are, and what has no place in it."""
+"""The text of symbol files: where its parts are, and which characters it must not hold."""
 
 from __future__ import annotations
 

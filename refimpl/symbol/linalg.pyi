@@ -47,10 +47,12 @@ def maketrian(
     attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def potrf(
-    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    A: Symbol | None = None, lower: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None,
+    **hidden: str
 ) -> Symbol: ...
 def potri(
-    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    A: Symbol | None = None, lower: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None,
+    **hidden: str
 ) -> Symbol: ...
 def slogdet(
     A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str

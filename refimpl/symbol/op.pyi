@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from ..context import Context
-from ..op_registry.argument_types import Attributes, Flag, Kind, Number, Numbers, Sides, Whole
+from ..op_registry.argument_types import Attributes, Ends, Flag, Kind, Number, Numbers, Sides, Whole
 from .symbol import Symbol
 
 __all__ = [
@@ -497,8 +497,8 @@ def cosh(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def crop(
-    data: Symbol | None = None, begin: str = ..., end: str = ..., step: str | None = '()', *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, begin: Ends = ..., end: Ends = ..., step: Ends | None = '()', *,
+    name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def ctc_loss(
     data: Symbol | None = None, label: Symbol | None = None, data_lengths: Symbol | None = None,
@@ -660,10 +660,12 @@ def linalg_maketrian(
     attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def linalg_potrf(
-    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    A: Symbol | None = None, lower: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None,
+    **hidden: str
 ) -> Symbol: ...
 def linalg_potri(
-    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    A: Symbol | None = None, lower: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None,
+    **hidden: str
 ) -> Symbol: ...
 def linalg_slogdet(
     A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
@@ -1058,12 +1060,12 @@ def size_array(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def slice(
-    data: Symbol | None = None, begin: str = ..., end: str = ..., step: str | None = '()', *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, begin: Ends = ..., end: Ends = ..., step: Ends | None = '()', *,
+    name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def slice_axis(
-    data: Symbol | None = None, axis: Whole = ..., begin: Whole = ..., end: Whole = ..., *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, axis: Whole = ..., begin: Whole = ..., end: Whole | None = ..., *,
+    name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def slice_like(
     data: Symbol | None = None, shape_like: Symbol | None = None, axes: Sides | None = (), *, name: str | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from ..base import NotImplementedForSymbol, refusal
+from ..base import NotImplementedForSymbol, decides, refusal
 from ..kernels.foundation import Op, keeps
 from ..op_registry import methods
 from ..op_registry.function import OperatorFunction
@@ -16,6 +16,7 @@ ARRAY_ONLY = ("as_in_context", "asnumpy", "asscalar", "backward", "copy", "detac
 """Methods of arrays that exist on symbols only to say no, as in MXNet."""
 
 
+@decides("Symbol/ignored-arguments")
 def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Arguments as (inputs by name, or a list, and attributes)."""
     if op.variadic:
@@ -36,6 +37,8 @@ def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, 
     for key, value in [*zip(names, args, strict=False), *kwargs.items()]:
         if not keeps(op.params, key, value):
             continue
+        if isinstance(value, Symbol) and not op.all_inputs and key not in op.params._fields:
+            continue
         if key in inputs or key in attrs:
             raise refusal("Symbol/arguments", f"{op.name} got {key} twice", TypeError)
         if isinstance(value, Symbol):
@@ -54,8 +57,10 @@ class SymbolFunction(OperatorFunction):
 
     value = "Symbol"
 
-    def __call__(self, *args: Any, name: str | None = None, attr: Any = None, **kwargs: Any) -> Symbol:
-        """Make a node of the operator."""
+    def __call__(
+        self, *args: Any, name: str | None = None, attr: Any = None, out: Any = None, **kwargs: Any
+    ) -> Symbol:
+        """Make a node of the operator; ``out`` is ignored."""
         inputs, attrs = _split_arguments(self.op, args, kwargs)
         hidden = {k: v for k, v in attrs.items() if k.startswith("__") and k.endswith("__")}
         params = {k: v for k, v in attrs.items() if k not in hidden}

@@ -5,7 +5,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from ..op_registry.argument_types import Attributes, Flag, Kind, Number, Sides, Whole
+from ..op_registry.argument_types import Attributes, Ends, Flag, Kind, Number, Sides, Whole
 from .symbol import Symbol
 
 __all__ = [
@@ -248,8 +248,8 @@ def sinh(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def slice(
-    data: Symbol | None = None, begin: str = ..., end: str = ..., step: str | None = '()', *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, begin: Ends = ..., end: Ends = ..., step: Ends | None = '()', *,
+    name: str | None = None, attr: Attributes | None = None, **hidden: str
 ) -> Symbol: ...
 def sqrt(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str

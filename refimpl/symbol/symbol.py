@@ -115,8 +115,9 @@ class Symbol(SymbolMethods):
         return Symbol([Entry(n, i) for n in self.order() for i in range(n.visible_count())])
 
     def get_children(self) -> Symbol | None:
-        """The inputs of this node; None for a variable."""
-        inputs = [entry for head in self.entries for entry in head.node.inputs]
+        """The inputs of this node, or of each node of a group once; None for a variable."""
+        nodes = {id(head.node): head.node for head in self.entries}.values()
+        inputs = [entry for node in nodes for entry in node.inputs]
         return Symbol(inputs) if inputs else None
 
     def __copy__(self) -> Symbol:
@@ -288,7 +289,7 @@ class Symbol(SymbolMethods):
     def optimize_for(self, backend: str, args: Any = None, aux: Any = None, ctx: Any = None, **options: Any) -> Symbol:
         """As :meth:`get_backend_symbol`; an unknown ``backend`` gives the symbol as it is, with a warning.
 
-        All arguments but ``backend`` are for passes that look at values, of which there is none here.
+        ``args``, ``aux`` and ``ctx`` are for passes that look at values, of which there is none here.
         """
         del args, aux, ctx, options
         if backend not in passes.BACKENDS:

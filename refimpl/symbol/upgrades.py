@@ -1,4 +1,4 @@
-"""What a symbol file of an older MXNet needs before it means today what it meant then.
+"""Changes to a symbol file of an older MXNet, so that it means today what it meant then.
 
 UPGRADES lists what is done to the rows of a file, before a graph is made of them, with the first version that
 needs it no more. Two upgrades happen while nodes are made (`finish_inputs`), since only a node knows its inputs.

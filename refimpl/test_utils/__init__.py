@@ -1,4 +1,4 @@
-"""mx.test_utils: what tests of networks and operators are made of.
+"""mx.test_utils: tools for tests of networks and operators.
 
 ``tolerance`` and ``compare`` judge arrays, ``draw``, ``sparse_arrays`` and ``matrices`` make them,
 ``gradients``, ``consistency`` and ``optimizers`` try symbols and optimizers, ``statistics`` random
@@ -7,6 +7,29 @@ generators, ``surroundings`` arranges what a test runs in, ``files`` fetches dat
 
 from __future__ import annotations
 
+import bz2
+import errno
+import gzip
+import json
+import logging
+import numbers
+import os
+import platform
+import struct
+import sys
+import time
+import traceback
+import zipfile
+from collections import OrderedDict
+from contextlib import contextmanager
+from types import ModuleType as _ModuleType
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
+import numpy as np
+from numpy import random as rnd
+
+from ..base import decides
 from ..context import Context, current_context
 from ..ndarray import array
 from ..runtime import Features
@@ -112,24 +135,49 @@ from .tolerance import (
     get_tols,
 )
 
+if _TYPE_CHECKING:
+    mx: _ModuleType  # refimpl/__init__.py puts it here
+    npt: _ModuleType
+    ss: _ModuleType | None
+
+
+@decides("test_utils/star")
+def _attribute(name: str) -> _Any:
+    """The modules that take long to import, when they are asked for: NumPy's tests, and SciPy's statistics or None."""
+    if name == "npt":
+        return np.testing
+    if name == "ss":
+        try:
+            import scipy.stats  # type: ignore[import-untyped]  # optional
+        except ImportError:
+            return None
+        return scipy.stats
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+globals()["__getattr__"] = _attribute  # not a def: a type checker would then take any name
+
 __all__ = [
-    "Context", "DummyIter", "Features", "Symbol", "almost_equal", "array", "assert_allclose",
-    "assert_almost_equal", "assert_almost_equal_ignore_nan", "assert_almost_equal_with_err",
-    "assert_exception", "assign_each", "assign_each2", "checkShapes", "check_consistency",
-    "check_gluon_hybridize_consistency", "check_numeric_gradient", "check_speed",
-    "check_symbolic_backward", "check_symbolic_forward", "chi_square_check", "collapse_sum_like",
-    "compare_ndarray_tuple", "compare_optimizer", "create_2d_tensor", "create_sparse_array",
-    "create_sparse_array_zd", "create_vector", "current_context", "default_atols", "default_context",
-    "default_dtype", "default_numeric_eps", "default_rtols", "discard_stderr", "download",
-    "download_model", "effective_dtype", "environment", "gen_buckets_probs_with_ppf", "get_atol",
-    "get_bz2_data", "get_cifar10", "get_cuda_compute_capability", "get_etol", "get_identity_mat",
-    "get_identity_mat_batch", "get_im2rec_path", "get_mnist", "get_mnist_iterator", "get_mnist_pkl",
-    "get_mnist_ubyte", "get_rtol", "get_tolerance", "get_tols", "get_zip_data", "getenv", "has_tvm_ops",
-    "is_aarch64_run", "is_cd_run", "is_op_runnable", "list_gpus", "locationError", "mean_check",
-    "new_matrix_with_real_eigvals_2d", "new_matrix_with_real_eigvals_nd", "new_orthonormal_matrix_2d",
-    "new_sym_matrix_with_real_eigvals_2d", "new_sym_matrix_with_real_eigvals_nd", "np_reduce",
-    "np_symbol", "numeric_grad", "rand_coord_2d", "rand_ndarray", "rand_shape_2d", "rand_shape_3d",
+    "Context", "DummyIter", "Features", "OrderedDict", "Symbol", "almost_equal", "array",
+    "assert_allclose", "assert_almost_equal", "assert_almost_equal_ignore_nan",
+    "assert_almost_equal_with_err", "assert_exception", "assign_each", "assign_each2", "bz2",
+    "checkShapes", "check_consistency", "check_gluon_hybridize_consistency", "check_numeric_gradient",
+    "check_speed", "check_symbolic_backward", "check_symbolic_forward", "chi_square_check",
+    "collapse_sum_like", "compare_ndarray_tuple", "compare_optimizer", "contextmanager",
+    "create_2d_tensor", "create_sparse_array", "create_sparse_array_zd", "create_vector",
+    "current_context", "default_atols", "default_context", "default_dtype", "default_numeric_eps",
+    "default_rtols", "discard_stderr", "download", "download_model", "effective_dtype", "environment",
+    "errno", "gen_buckets_probs_with_ppf", "get_atol", "get_bz2_data", "get_cifar10",
+    "get_cuda_compute_capability", "get_etol", "get_identity_mat", "get_identity_mat_batch",
+    "get_im2rec_path", "get_mnist", "get_mnist_iterator", "get_mnist_pkl", "get_mnist_ubyte",
+    "get_rtol", "get_tolerance", "get_tols", "get_zip_data", "getenv", "gzip", "has_tvm_ops",
+    "is_aarch64_run", "is_cd_run", "is_op_runnable", "json", "list_gpus", "locationError", "logging",
+    "mean_check", "mx", "new_matrix_with_real_eigvals_2d", "new_matrix_with_real_eigvals_nd",
+    "new_orthonormal_matrix_2d", "new_sym_matrix_with_real_eigvals_2d",
+    "new_sym_matrix_with_real_eigvals_nd", "np", "np_reduce", "np_symbol", "npt", "numbers",
+    "numeric_grad", "os", "platform", "rand_coord_2d", "rand_ndarray", "rand_shape_2d", "rand_shape_3d",
     "rand_shape_nd", "rand_sparse_ndarray", "random_arrays", "random_sample", "random_uniform_arrays",
-    "retry", "same", "same_array", "same_symbol_structure", "set_default_context", "setenv",
-    "shuffle_csr_column_indices", "simple_forward", "use_np", "var_check", "verify_generator",
+    "retry", "rnd", "same", "same_array", "same_symbol_structure", "set_default_context", "setenv",
+    "shuffle_csr_column_indices", "simple_forward", "ss", "struct", "sys", "time", "traceback",
+    "use_np", "var_check", "verify_generator", "zipfile",
 ]

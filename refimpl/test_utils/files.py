@@ -1,4 +1,4 @@
-"""Fetching files and data sets. MXNet's own servers are gone, so data sets must lie there already."""
+"""Fetching files and data sets. MXNet's own servers are gone, so data sets must be on disk already."""
 
 from __future__ import annotations
 

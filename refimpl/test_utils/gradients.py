@@ -1,4 +1,4 @@
-"""Trying a symbol: its outputs and gradients against expected ones, and against differences of its outputs."""
+"""Checks of a symbol: its outputs and gradients against expected ones, or against differences of its outputs."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..base import refusal
+from ..base import decides, refusal
 from ..context import Context
 from ..executor import Executor
 from ..ndarray import NDArray, array
 from ..symbol import Symbol, Variable, make_loss
-from ..symbol import sum as symbol_sum
 from .compare import as_numpy, assert_almost_equal
 from .surroundings import default_context
 from .tolerance import Tolerance, default_numeric_eps
@@ -296,6 +295,7 @@ def numeric_grad(
     return gradients
 
 
+@decides("test_utils/numeric-gradient")
 def check_numeric_gradient(
     sym: Symbol, location: Values, aux_states: Any = None, numeric_eps: float | None = None,
     rtol: Tolerance | None = None, atol: Tolerance | None = None, grad_nodes: Any = None,
@@ -304,7 +304,8 @@ def check_numeric_gradient(
 ) -> None:
     """Compare the gradients of a symbol with one output with differences of that output.
 
-    The output is multiplied by random numbers and summed, so that no element can hide another.
+    The output is multiplied by random numbers, so that no element can hide another; the differences of its
+    elements are summed.
 
     Args:
         sym: the symbol.
@@ -339,12 +340,12 @@ def check_numeric_gradient(
     assert shapes is not None
     weight = 0.1 + np.random.rand(*shapes[0])
     projection = _as_array(weight, ctx, dtype)
-    total = make_loss(symbol_sum(Variable("__random_proj") * sym))  # type: ignore[misc]  # operators are made
+    loss = make_loss(sym * Variable("__random_proj"))
     gradients = _random_like({name: values[name] for name in requirements}, grad_stype_dict or {})
     before = {name: gradient.asnumpy() for name, gradient in gradients.items()}
     point = {name: values[name].asnumpy() for name in requirements}
     start = {name: state.asnumpy() for name, state in states.items()}
-    executor = total.bind(
+    executor = loss.bind(
         ctx, args={**values, "__random_proj": projection}, args_grad=gradients, grad_req=requirements,
         aux_states=states,
     )

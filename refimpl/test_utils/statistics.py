@@ -1,4 +1,4 @@
-"""Testing random generators: whether what they draw looks like what they promise.
+"""Tests of random generators: whether the numbers that they draw fit their distribution.
 
 A generator is a function of a number n that returns n samples, as a NumPy array or an NDArray.
 """

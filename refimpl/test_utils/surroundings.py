@@ -1,4 +1,4 @@
-"""What a test runs in: default context, environment variables, standard error, repetition."""
+"""The surroundings of a test: default context, environment variables, standard error, repetition."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class ModuleBackend:
             executor = graph.bind(mx.cpu(), {"a": a, "b": b})
             self.call = executor.forward if workload == "tiny-forward" else lambda: a + b
             return
-        spec = importlib.util.spec_from_file_location("networks", ROOT / "refimpl" / "networks.py")
+        spec = importlib.util.spec_from_file_location("networks", ROOT / "refimpl" / "model" / "networks.py")
         networks = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(networks)
         data, label = batch_of(workload)

@@ -66,7 +66,7 @@ def test_examples_of_a_few_clauses_call_what_decides_them(table: trace.Table) ->
 
 @pytest.mark.long
 def test_tests_of_clauses_call_what_decides_them() -> None:
-    """About ten minutes for all; REFIMPL_EXECUTION_CLAUSES draws so many, by REFIMPL_EXECUTION_SEED."""
+    """About twenty minutes for all; REFIMPL_EXECUTION_CLAUSES draws so many, by REFIMPL_EXECUTION_SEED."""
     run = subprocess.run(
         [sys.executable, "-m", "tests.meta.execution_run", "--seed", str(SEED), "--clauses", str(COUNT)],
         cwd=trace.ROOT, capture_output=True, text=True, check=False,

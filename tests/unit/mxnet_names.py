@@ -5,6 +5,9 @@ Recorded with
     import mxnet as mx
     for module in (mx.autograd, mx.recordio, ...):
         print([n for n in vars(module) if not n.startswith("_") and not isinstance(vars(module)[n], ModuleType)])
+
+Of the package itself, its ``contrib`` and ``test_utils`` the modules are names too; of ``base``, ``sym.contrib``,
+``nd.utils``, ``ndarray.ndarray`` and ``optimizer.optimizer`` those are listed that old scripts were seen to use.
 """
 
 NAMES: dict[str, str] = {
@@ -105,9 +108,11 @@ NAMES: dict[str, str] = {
         rand_shape_2d rand_shape_3d rand_shape_nd rand_sparse_ndarray random_arrays random_sample
         random_uniform_arrays retry same same_array same_symbol_structure set_default_context setenv
         shuffle_csr_column_indices simple_forward use_np var_check verify_generator
+        OrderedDict bz2 contextmanager errno gzip json logging mx np npt numbers os platform requests rnd ss struct
+        sys time traceback zipfile
     """,
     "base": """
-        MXNetError
+        MXNetError NDArrayHandle data_dir data_dir_default py_str
     """,
     "name": """
         NameManager Prefix
@@ -154,5 +159,104 @@ NAMES: dict[str, str] = {
     "callback": """
         LogValidationMetricsCallback ProgressBar Speedometer do_checkpoint log_train_metric
         module_checkpoint save_checkpoint
+    """,
+    "mx": """
+        libinfo base context Context current_context cpu gpu cpu_pinned engine error MXNetError util
+        is_np_shape set_np_shape np_shape use_np_shape is_np_array np_array use_np_array use_np runtime random
+        ndarray_doc ndarray registry attribute name io executor_manager executor symbol_doc symbol autograd
+        numpy recordio image numpy_extension metric optimizer profiler kvstore initializer callback model
+        module onnx contrib nd np npx sym np_symbol operator rnd notebook init visualization viz lr_scheduler
+        rtc AttrScope monitor mon torch th log mod img test_utils rnn gluon kv library tvmop
+        numpy_op_signature numpy_dispatch_protocol numpy_op_fallback api
+    """,
+    "contrib": """
+        symbol ndarray sym nd autograd tensorboard text onnx io quantization quant amp
+    """,
+    "contrib.ndarray": """
+        AdaptiveAvgPooling2D BatchNormWithReLU BilinearResize2D CTCLoss DeformableConvolution
+        DeformablePSROIPooling ModulatedDeformableConvolution MultiBoxDetection MultiBoxPrior MultiBoxTarget
+        MultiProposal PSROIPooling Proposal ROIAlign RROIAlign SparseEmbedding SyncBatchNorm allclose
+        arange_like backward_gradientmultiplier backward_hawkesll backward_index_copy backward_quadratic
+        bipartite_matching boolean_mask box_decode box_encode box_iou box_nms box_non_maximum_suppression
+        calibrate_entropy count_sketch ctc_loss dequantize dgl_adjacency dgl_csr_neighbor_non_uniform_sample
+        dgl_csr_neighbor_uniform_sample dgl_graph_compact dgl_subgraph div_sqrt_dim edge_id fft getnnz
+        gradientmultiplier group_adagrad_update hawkesll ifft index_array index_copy
+        interleaved_matmul_encdec_qk interleaved_matmul_encdec_valatt interleaved_matmul_selfatt_qk
+        interleaved_matmul_selfatt_valatt quadratic quantize quantize_asym quantize_v2 quantized_act
+        quantized_batch_norm quantized_concat quantized_conv quantized_elemwise_add quantized_elemwise_mul
+        quantized_embedding quantized_flatten quantized_fully_connected quantized_pooling quantized_rnn
+        requantize round_ste sign_ste
+    """,
+    "contrib.symbol": """
+        AdaptiveAvgPooling2D BatchNormWithReLU BilinearResize2D CTCLoss DeformableConvolution
+        DeformablePSROIPooling ModulatedDeformableConvolution MultiBoxDetection MultiBoxPrior MultiBoxTarget
+        MultiProposal PSROIPooling Proposal ROIAlign RROIAlign SparseEmbedding SyncBatchNorm allclose
+        arange_like backward_gradientmultiplier backward_hawkesll backward_index_copy backward_quadratic
+        bipartite_matching boolean_mask box_decode box_encode box_iou box_nms box_non_maximum_suppression
+        calibrate_entropy count_sketch ctc_loss dequantize dgl_adjacency dgl_csr_neighbor_non_uniform_sample
+        dgl_csr_neighbor_uniform_sample dgl_graph_compact dgl_subgraph div_sqrt_dim edge_id fft getnnz
+        gradientmultiplier group_adagrad_update hawkesll ifft index_array index_copy
+        interleaved_matmul_encdec_qk interleaved_matmul_encdec_valatt interleaved_matmul_selfatt_qk
+        interleaved_matmul_selfatt_valatt quadratic quantize quantize_asym quantize_v2 quantized_act
+        quantized_batch_norm quantized_concat quantized_conv quantized_elemwise_add quantized_elemwise_mul
+        quantized_embedding quantized_flatten quantized_fully_connected quantized_pooling quantized_rnn
+        requantize round_ste sign_ste
+    """,
+    "contrib.nd": """
+        AdaptiveAvgPooling2D BatchNormWithReLU BilinearResize2D CTCLoss DeformableConvolution
+        DeformablePSROIPooling ModulatedDeformableConvolution MultiBoxDetection MultiBoxPrior MultiBoxTarget
+        MultiProposal PSROIPooling Proposal ROIAlign RROIAlign SparseEmbedding SyncBatchNorm allclose
+        arange_like backward_gradientmultiplier backward_hawkesll backward_index_copy backward_quadratic
+        bipartite_matching boolean_mask box_decode box_encode box_iou box_nms box_non_maximum_suppression
+        calibrate_entropy count_sketch ctc_loss dequantize dgl_adjacency dgl_csr_neighbor_non_uniform_sample
+        dgl_csr_neighbor_uniform_sample dgl_graph_compact dgl_subgraph div_sqrt_dim edge_id fft getnnz
+        gradientmultiplier group_adagrad_update hawkesll ifft index_array index_copy
+        interleaved_matmul_encdec_qk interleaved_matmul_encdec_valatt interleaved_matmul_selfatt_qk
+        interleaved_matmul_selfatt_valatt quadratic quantize quantize_asym quantize_v2 quantized_act
+        quantized_batch_norm quantized_concat quantized_conv quantized_elemwise_add quantized_elemwise_mul
+        quantized_embedding quantized_flatten quantized_fully_connected quantized_pooling quantized_rnn
+        requantize round_ste sign_ste
+    """,
+    "contrib.sym": """
+        AdaptiveAvgPooling2D BatchNormWithReLU BilinearResize2D CTCLoss DeformableConvolution
+        DeformablePSROIPooling ModulatedDeformableConvolution MultiBoxDetection MultiBoxPrior MultiBoxTarget
+        MultiProposal PSROIPooling Proposal ROIAlign RROIAlign SparseEmbedding SyncBatchNorm allclose
+        arange_like backward_gradientmultiplier backward_hawkesll backward_index_copy backward_quadratic
+        bipartite_matching boolean_mask box_decode box_encode box_iou box_nms box_non_maximum_suppression
+        calibrate_entropy count_sketch ctc_loss dequantize dgl_adjacency dgl_csr_neighbor_non_uniform_sample
+        dgl_csr_neighbor_uniform_sample dgl_graph_compact dgl_subgraph div_sqrt_dim edge_id fft getnnz
+        gradientmultiplier group_adagrad_update hawkesll ifft index_array index_copy
+        interleaved_matmul_encdec_qk interleaved_matmul_encdec_valatt interleaved_matmul_selfatt_qk
+        interleaved_matmul_selfatt_valatt quadratic quantize quantize_asym quantize_v2 quantized_act
+        quantized_batch_norm quantized_concat quantized_conv quantized_elemwise_add quantized_elemwise_mul
+        quantized_embedding quantized_flatten quantized_fully_connected quantized_pooling quantized_rnn
+        requantize round_ste sign_ste
+    """,
+    "contrib.amp": """
+        lists loss_scaler amp init init_trainer scale_loss unscale convert_model convert_hybrid_block
+        list_lp16_ops list_fp32_ops list_lp16_fp32_ops list_conditional_fp32_ops list_widest_type_cast
+        list_loss_output_functions list_lp16_use_fp32_params convert_symbol
+    """,
+    "sym.contrib": """
+        adamw_update mp_adamw_update
+    """,
+    "nd.utils": """
+        array empty load load_frombuffer save zeros
+    """,
+    "ndarray.ndarray": """
+        py_slice
+    """,
+    "optimizer.optimizer": """
+        AdaDelta AdaGrad Adam Adamax DCASGD FTML Ftrl LAMB LARS LBSGD NAG NDabs Nadam Optimizer RMSProp SGD
+        SGLD Signum Test Updater ccSGD create get_updater register
+    """,
+    "log": """
+        CRITICAL DEBUG ERROR INFO NOTSET WARNING getLogger get_logger
+    """,
+    "libinfo": """
+        find_conf_path find_include_path find_lib_path
+    """,
+    "misc": """
+        FactorScheduler LearningRateScheduler
     """,
 }

@@ -155,8 +155,9 @@ def test_the_next_save_sweeps(tmp_path: Path, files: tuple[str, ...]) -> None:
 
 
 WRITER = """
-import pathlib, runpy, sys
-staging = runpy.run_path(sys.argv[1])["Staging"](pathlib.Path(sys.argv[2]))
+import pathlib, sys
+from refimpl.files.staging import Staging
+staging = Staging(pathlib.Path(sys.argv[1]))
 print("now", flush=True)
 sys.stdin.read()
 staging.close()
@@ -167,7 +168,7 @@ staging.close()
 @pytest.mark.parametrize("ends", ["goes on", "is killed"])
 def test_a_living_writer_is_left_alone_and_a_killed_one_swept(tmp_path: Path, ends: str) -> None:
     child = subprocess.Popen(
-        [sys.executable, "-c", WRITER, staging.__file__, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", WRITER, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     try:
         assert child.stdout.readline().split() == [b"now"]

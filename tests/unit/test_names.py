@@ -23,7 +23,7 @@ def _owner(path: str) -> object:
     if path in INSTANCES:
         return INSTANCES[path]()
     found: object = mx
-    for part in path.split("."):
+    for part in path.split(".") if path != "mx" else ():
         found = getattr(found, part)
     return found
 

@@ -47,6 +47,41 @@ def test_selu_slope() -> None:
     compare(functools.partial(nd.LeakyReLU, act_type="selu"), [-2, -1, 1], old, intended, "selu-slope")
 
 
+@pytest.mark.clause("LeakyReLU/gamma-sum")
+def test_prelu_in_place() -> None:
+    """MXNet ran this function, ``mx`` being mxnet."""
+    convolved = mx.sym.Convolution(mx.sym.var("d"), kernel=(1, 1), num_filter=2, no_bias=True, name="c")
+    data = {
+        "d": nd.array([[[[1, -2], [3, -4]]]]), "c_weight": nd.array([[[[1]]], [[[-1]]]]), "g": nd.array([0.5, 2])
+    }
+
+    def slopes(net):
+        """What gamma and the weight of the convolution get."""
+        args = {name: data[name] for name in net.list_arguments()}
+        grads = {name: nd.zeros(array.shape) for name, array in args.items()}
+        executor = mx.sym.MakeLoss(net).bind(mx.cpu(), args, grads)
+        executor.forward(is_train=True)
+        executor.backward()
+        return [grads[name].asnumpy().ravel().tolist() for name in ("g", "c_weight") if name in grads]
+
+    def prelu(net):
+        return mx.sym.LeakyReLU(net, mx.sym.var("g"), act_type="prelu")
+
+    double = mx.sym.sum(prelu(convolved) * 2)
+    joined = mx.sym.Concat(prelu(convolved), convolved, dim=1)
+    behind_concat = prelu(mx.sym.Concat(mx.sym.var("d"), -mx.sym.var("d"), dim=1))
+    for name, net, old, intended, rest in (
+        ("prelu", prelu(convolved), [-3, -8], [-6, -4], [[1, 2]]),
+        ("double", double, [-6, -16], [-12, -8], [[2, 4]]),
+        ("joined", joined, [-3, -8], [-6, -4], [[-1, 0]]),
+        ("no convolution", behind_concat, [-3, -8], [-6, -4], []),
+        ("two readers", convolved + prelu(convolved), [-6, -4], [-6, -4], [[-1, 0]]),
+    ):
+        for quirk, expected in (("prelu-in-place", old), (NONE, intended)):
+            with quirks(quirk):
+                assert slopes(net) == [expected, *rest], (name, quirk)
+
+
 def test_prod_gradient_nan() -> None:
     nan = float("nan")
     data, out = [[2, 0, 3], [0, 0, 4], [1, 2, 3]], [0, 0, 6]

@@ -201,3 +201,26 @@ def test_debug_str_is_mxnets_text() -> None:
         "\targ[1]=bn_gamma(0) version=0", "\targ[2]=bn_beta(0) version=0", "\targ[3]=bn_moving_mean(0) version=1",
         "\targ[4]=bn_moving_var(0) version=1",
     ]
+
+
+# by hand: mean 0.5 * 1 + 0.5 * 1, var the same, and 2 - 0.5 * (1 * 1 / sqrt(1) + 0.25 * 2)
+@pytest.mark.clause("Symbol/adamw")
+@pytest.mark.parametrize("scale", [0.5, mx.sym.Variable("scale")], ids=["number", "symbol"])
+def test_adamw_as_a_graph(scale: object) -> None:
+    names = ("weight", "grad", "mean", "var", "weight32")
+    inputs = [mx.sym.Variable(name) for name in names]
+    options = {"lr": 1.0, "eta": 0.5, "beta1": 0.5, "beta2": 0.5, "epsilon": 0, "wd": 0.25}
+    for rule, count, dtype in (
+        (mx.sym.contrib.adamw_update, 4, "float32"), (mx.sym.contrib.mp_adamw_update, 5, "float16"),
+    ):
+        graph = rule(*inputs[:count], scale, name="step", **options)
+        values = dict.fromkeys(("weight", "grad"), mx.nd.array([2.0], dtype=dtype))
+        values["scale"] = mx.nd.array([0.5])
+        states = {"mean": mx.nd.ones(1), "var": mx.nd.ones(1), "weight32": mx.nd.array([2.0])}
+        executor = graph.bind(
+            mx.cpu(), {name: values[name].copy() for name in graph.list_arguments()},
+            aux_states={name: states[name] for name in graph.list_auxiliary_states()},
+        )
+        assert executor.forward(is_train=True)[0].asnumpy().tolist() == [1.25]
+        assert graph.list_outputs() == ["step_output"]
+        assert executor.aux_dict["mean"].asscalar() == 1.0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -89,6 +92,36 @@ def test_numeric_gradient(symbol, location, options, passes) -> None:
     else:
         with pytest.raises(AssertionError, match="NUMERICAL_x"):
             tu.check_numeric_gradient(symbol, location, **options)
+
+
+# MXNet 1.9.1, with Symbol.bind and Executor.forward replaced by functions that print what they see:
+# np.random.seed(3); test_utils.check_numeric_gradient(x * y, [X, Y], grad_nodes=["x"])
+@pytest.mark.clause("test_utils/numeric-gradient")
+def test_the_loss_of_a_numeric_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    bound, bind = [], sym.Symbol.bind
+
+    def spy(symbol: sym.Symbol, *args, **kwargs) -> mx.Executor:
+        bound.append(symbol)
+        executor = bind(symbol, *args, **kwargs)
+        bound.append(executor.forward(is_train=True)[0].asnumpy())
+        return executor
+
+    monkeypatch.setattr(sym.Symbol, "bind", spy)
+    np.random.seed(3)
+    tu.check_numeric_gradient(x * y, [X, Y], grad_nodes=["x"])
+    loss, value = bound
+    assert loss.list_arguments() == ["x", "y", "__random_proj"]
+    operators = [node["op"] for node in json.loads(loss.tojson())["nodes"] if node["op"] != "null"]
+    assert operators == ["elemwise_mul", "elemwise_mul", "make_loss"]
+    assert value.tolist() == np.float32([[1.3015958, 3.2325914], [1.1727142, 2.4433105]]).tolist()
+
+
+# MXNet 1.9.1: passes for these three seeds. A sum of 72 elements, of which 71 do not change, rounds the difference away
+@pytest.mark.clause("test_utils/numeric-gradient")
+@pytest.mark.parametrize("seed", range(3))
+def test_a_correct_gradient_of_many_elements_passes(seed: int) -> None:
+    np.random.seed(seed)
+    tu.check_numeric_gradient(sym.exp(x), [np.random.rand(8, 9) * 3])
 
 
 def test_numeric_gradient_sees_one_wrong_element() -> None:
@@ -225,8 +258,111 @@ def test_speed() -> None:
     assert all(0 < seconds < 10 for seconds in times)
 
 
+class Recorded(opt.Optimizer):
+    """Writes down what it is called with, and whether arrays are dense; the state goes from ``start`` to ``end``."""
+
+    def __init__(self, name: str, calls: list, start: float = 0, end: float = 0) -> None:
+        super().__init__()
+        self.name, self.calls, self.start, self.end = name, calls, start, end
+
+    def create_state_multi_precision(self, index, weight):
+        self.calls.append((self.name, "state", index, weight.stype))
+        return mx.nd.full(weight.shape, self.start)
+
+    def update_multi_precision(self, index, weight, grad, state) -> None:
+        many = isinstance(index, list)
+        weights, grads, states = (weight, grad, state) if many else ([weight], [grad], [state])
+        self.calls.append((self.name, "step", index, [w.stype for w in weights], [g.stype for g in grads]))
+        self.calls[-1] += ([type(part) for part in (weight, grad, state)],) if many else ()
+        self.seen = [(w.asnumpy(), g.asnumpy()) for w, g in zip(weights, grads, strict=True)]
+        for each in states:
+            each[:] = self.end
+
+
+# MXNet 1.9.1: what a subclass of Optimizer printed that test_utils.compare_optimizer(Spy("1"), Spy("2"), (3, 2),
+# "float32", w_stype, g_stype) called
+@pytest.mark.clause("test_utils/optimizer")
+@pytest.mark.parametrize(("w_stype", "g_stype"), [
+    ("default", "default"), ("row_sparse", "row_sparse"), ("default", "row_sparse"), ("csr", "csr"),
+])
+def test_the_first_optimizer_steps_on_dense_copies(w_stype: str, g_stype: str) -> None:
+    calls: list = []
+    tu.compare_optimizer(Recorded("1", calls), Recorded("2", calls), (3, 2), "float32", w_stype, g_stype)
+    assert calls == [
+        ("1", "state", 0, "default"), ("2", "state", 0, w_stype),
+        ("1", "step", 0, ["default"], ["default"]), ("2", "step", 0, [w_stype], [g_stype]),
+    ]
+
+
+# MXNet 1.9.1: the same with [(3, 2), (4,)], "float32", ntensors=2; storage types do not count then
+@pytest.mark.clause("test_utils/optimizer-lists")
+@pytest.mark.parametrize("g_stype", ["default", "row_sparse"])
+def test_the_second_optimizer_gets_lists(g_stype: str) -> None:
+    calls: list = []
+    one, two = Recorded("1", calls), Recorded("2", calls)
+    tu.compare_optimizer(one, two, [(3, 2), (4,)], "float32", g_stype=g_stype, ntensors=2)
+    dense = ["default"]
+    assert calls == [
+        ("2", "state", 0, "default"), ("2", "state", 1, "default"),
+        ("2", "step", [0, 1], dense * 2, dense * 2, [tuple, tuple, list]),
+        ("1", "state", 0, "default"), ("1", "step", 0, dense, dense),
+        ("1", "state", 1, "default"), ("1", "step", 1, dense, dense),
+    ]
+    calls.clear()
+    tu.compare_optimizer(one, two, [(3, 2)], "float32")  # a list of one
+    assert calls[1] == ("2", "step", [0], dense, dense, [tuple, tuple, list])
+
+
+# MXNet 1.9.1: mx.random.seed(7) before, and the arrays that the first optimizer got
+@pytest.mark.clause("test_utils/optimizer")
+def test_optimizers_are_compared_on_uniform_numbers() -> None:
+    spy = Recorded("1", [])
+    mx.random.seed(7)
+    tu.compare_optimizer(spy, spy, (2, 2), "float32")
+    (weight, gradient), = spy.seen
+    assert weight.tolist() == np.float32([[0.42855945, 0.91751623], [0.80797774, 0.9977072]]).tolist()
+    assert gradient.tolist() == np.float32([[0.7495962, 0.2933874], [0.40527683, 0.12915142]]).tolist()
+    mx.random.seed(7)
+    tu.compare_optimizer(spy, Recorded("2", []), [(2,), (2, 2)], "float32", ntensors=2)
+    (weight, gradient), = spy.seen  # of the second weight
+    assert weight.tolist() == np.float32([[0.7495962, 0.2933874], [0.40527683, 0.12915142]]).tolist()
+    assert gradient.tolist() == np.float32([[0.2747346, 0.6085643], [0.40024164, 0.9340171]]).tolist()
+
+
+# MXNet 1.9.1: of 20 row_sparse gradients with 200 rows, 0.64, 0.28, 0.32, 0.51, ... of the rows were stored, of
+# csr ones 0.36, 0.68, 0.89, 0.5, ... of the elements; of weights all
+@pytest.mark.clause("test_utils/optimizer")
+@pytest.mark.parametrize("stype", ["row_sparse", "csr"])
+def test_sparse_gradients_have_a_random_density(stype: str) -> None:
+    np.random.seed(0)
+    spy, shares = Recorded("2", []), []
+    for _ in range(20):
+        tu.compare_optimizer(Recorded("1", []), spy, (200, 2), "float32", stype, stype)
+        (weight, gradient), = spy.seen
+        assert (weight > 0).all()
+        assert weight.max() < 1
+        shares.append((gradient != 0).mean())
+    assert max(shares) - min(shares) > 0.6
+
+
+# MXNet 1.9.1: compare_optimizer(Spy(start, end), Spy(start, end), ...) passes, or fails
+@pytest.mark.clause("test_utils/optimizer", "test_utils/optimizer-lists")
+@pytest.mark.parametrize(("one", "two", "options", "single", "many"), [
+    ((0, 1), (0, 1), {}, True, True), ((0, 1), (5, 1), {}, False, True), ((0, 1), (0, 2), {}, False, False),
+    ((0, 1), (5, 2), {"compare_states": False}, True, True),
+])
+def test_which_states_are_compared(one, two, options, single, many) -> None:
+    for shape, passes in (((2, 2), single), ([(2, 2), (3,)], many)):
+        count = len(shape) if isinstance(shape, list) else 1
+        pair = Recorded("1", [], *one), Recorded("2", [], *two)
+        with nullcontext() if passes else pytest.raises(AssertionError):
+            tu.compare_optimizer(*pair, shape, "float32", ntensors=count, **options)
+
+
 def test_compare_optimizer() -> None:
     shapes = [(3, 2), (2,)]
+    for name in ("sgd", "nag", "adam", "lamb"):
+        tu.compare_optimizer(opt.create(name), opt.create(name), shapes, "float32", ntensors=2)
     tu.compare_optimizer(opt.SGD(momentum=0.9), opt.SGD(momentum=0.9), shapes, "float32", ntensors=2)
     half = opt.SGD(momentum=0.9, multi_precision=True)
     tu.compare_optimizer(half, half, (3, 2), "float16")

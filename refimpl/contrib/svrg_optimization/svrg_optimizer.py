@@ -12,7 +12,7 @@ from typing import Any
 from ...base import decides, refusal
 from ...ndarray import NDArray
 from ...optimizer import Optimizer, create, register
-from ...optimizer.optimizer import Index
+from ...optimizer.rule import Index
 from . import svrg_quirks
 
 ENDING = "_full"

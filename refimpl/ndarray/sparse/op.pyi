@@ -5,7 +5,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from ...op_registry.argument_types import Flag, Kind, Number, Sides, Whole
+from ...op_registry.argument_types import Ends, Flag, Kind, Number, Sides, Whole
 from ..ndarray import NDArray
 
 _Out = NDArray | Sequence[NDArray]
@@ -140,7 +140,8 @@ def sign(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> 
 def sin(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def sinh(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def slice(
-    data: NDArray, begin: str, end: str, step: str | None = '()', *, out: _Out | None = None, name: str | None = None,
+    data: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', *, out: _Out | None = None,
+    name: str | None = None,
 ) -> NDArray: ...
 def sqrt(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def square(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...

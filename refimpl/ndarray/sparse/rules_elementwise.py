@@ -25,7 +25,7 @@ KEEP_ZERO = (
     "abs", "arcsin", "arcsinh", "arctan", "arctanh", "cbrt", "ceil", "degrees", "expm1", "fix", "floor", "log1p",
     "negative", "radians", "relu", "rint", "round", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh", "trunc",
     "_copy", "BlockGrad", "make_loss", "_contrib_round_ste", "_contrib_sign_ste", "_mul_scalar", "_div_scalar",
-    "_scatter_plus_scalar", "_scatter_minus_scalar",
+    "_scatter_plus_scalar", "_scatter_minus_scalar", "_contrib_gradientmultiplier",
 )
 """Operators of one array whose sparse form touches stored values only."""
 
@@ -134,6 +134,12 @@ def on_stored(name: str, *, sparse_first: bool) -> Any:
     return run
 
 
+def stored_quotient(p: Any, arrays: Sequence[Any]) -> NDArray:
+    """``_scatter_elemwise_div``: the rows that the dividend stores."""
+    lhs, rhs = arrays
+    return on_stored("elemwise_div", sparse_first=True)(p, [lhs, rhs.tostype("default") if rhs.is_sparse else rhs])
+
+
 def through_dense(name: str) -> Any:
     """The rule of operators whose result is full anyway: a dense copy costs no more than the result."""
 
@@ -183,8 +189,8 @@ def _register() -> None:
     mul, div = (on_stored(name, sparse_first=True) for name in ("broadcast_mul", "broadcast_div"))
     add_rule(Rule("broadcast_mul", ("csr", "default"), "csr", mul, _keeps_shape, "rhs stretches to lhs"))
     add_rule(Rule("broadcast_div", ("csr", "default"), "csr", div, _stretches, "rhs is smaller and stretches to lhs"))
-    add_rule(Rule("_scatter_elemwise_div", ("row_sparse", "default"), "row_sparse",
-                  on_stored("elemwise_div", sparse_first=True)))
+    for stype in ("default", "row_sparse"):
+        add_rule(Rule("_scatter_elemwise_div", ("row_sparse", stype), "row_sparse", stored_quotient))
 
 
 _register()

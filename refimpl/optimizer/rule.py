@@ -1,0 +1,326 @@
+"""What every update rule shares: learning rates, weight decay, multipliers, counts and scheduling."""
+
+from __future__ import annotations
+
+import reprlib
+import warnings
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+
+from ..base import decides, refusal, require
+from ..ndarray import NDArray
+
+if TYPE_CHECKING:
+    from ..lr_scheduler import LRScheduler
+
+Index = Hashable
+"""What names a parameter: a number or a name."""
+
+AnyOptimizer = TypeVar("AnyOptimizer", bound=type)
+
+
+class Optimizer:
+    """Base of all update rules; a subclass gives ``create_state`` and ``update``.
+
+    Args:
+        rescale_grad: factor of every gradient; Module sets 1 / batch size.
+        param_idx2name: parameter index -> name, for multipliers.
+        wd: weight decay, the coefficient of weight**2 / 2.
+        clip_gradient: bound of each element of a gradient after rescaling; None for no bound.
+        learning_rate: step size; 0.01 when neither it nor a scheduler is given.
+        lr_scheduler: callable from the number of updates to the learning rate.
+        sym: network whose variables may carry ``__lr_mult__`` and ``__wd_mult__``.
+        begin_num_update: number of updates counted as done.
+        multi_precision: keep a float32 copy of float16 weights.
+        param_dict: index -> object with ``lr_mult`` and ``wd_mult``, which then win.
+
+    Raises:
+        AssertionError: ``param_idx2name`` is not a dict.
+        TypeError: an argument is unknown.
+    """
+
+    opt_registry: ClassVar[dict[str, type[Optimizer]]] = {}
+    decaying_suffixes: ClassVar[tuple[str, ...]] = ("_weight", "_gamma")
+    """Ends of the names of parameters that decay; every other parameter whose name is known does not."""
+
+    def __init__(
+        self,
+        rescale_grad: float = 1.0,
+        param_idx2name: dict[Any, str] | None = None,
+        wd: float = 0.0,
+        clip_gradient: float | None = None,
+        learning_rate: float | None = None,
+        lr_scheduler: LRScheduler | None = None,
+        sym: Any = None,
+        begin_num_update: int = 0,
+        multi_precision: bool = False,
+        param_dict: dict[Any, Any] | None = None,
+    ) -> None:
+        require(
+            "Optimizer/index-names", param_idx2name is None or isinstance(param_idx2name, dict),
+            f"param_idx2name should be a dict of param indexes to names, got {param_idx2name!r}",
+            AssertionError,
+        )
+        self.rescale_grad = rescale_grad
+        self.lr_scheduler = lr_scheduler
+        self.lr = learning_rate if learning_rate is not None or lr_scheduler is not None else 0.01
+        if lr_scheduler is not None and learning_rate is not None:
+            _tell_overwritten(lr_scheduler.base_lr, learning_rate)
+            lr_scheduler.base_lr = learning_rate
+        self.wd = wd
+        self.lr_mult: dict[Any, float] = {}
+        self.wd_mult: dict[Any, float] = {}
+        self.begin_num_update = begin_num_update
+        self.num_update = begin_num_update
+        self._all_index_update_counts: dict[int, dict[Any, int]] = {0: {}}
+        self._index_update_count = self._all_index_update_counts[0]
+        self.clip_gradient = clip_gradient
+        self.multi_precision = multi_precision
+        self.aggregate_num = 0
+        self.idx2name = dict(param_idx2name) if param_idx2name else {}
+        self.sym_info = (sym.attr_dict(), sym.list_arguments()) if sym is not None else ()
+        self.param_dict = param_dict or {}
+        self.allow_np_array = False
+        self.set_lr_mult({})
+        self.set_wd_mult({})
+
+    # --- making one ------------------------------------------------------------------------------
+
+    @staticmethod
+    @decides("Optimizer/create")
+    def register(klass: AnyOptimizer) -> AnyOptimizer:
+        """Make a class known to :meth:`create_optimizer` by its lower-case name."""
+        name = klass.__name__.lower()
+        known = Optimizer.opt_registry.get(name)
+        if known is not None and known is not klass:
+            warnings.warn(
+                f"New optimizer {klass.__module__}.{klass.__name__} is overriding existing optimizer"
+                f" {known.__module__}.{known.__name__}", UserWarning, stacklevel=2,
+            )
+        Optimizer.opt_registry[name] = klass
+        return klass
+
+    @staticmethod
+    @decides("Optimizer/create", "Optimizer/unknown-argument")
+    def create_optimizer(name: str, **kwargs: Any) -> Optimizer:
+        """Make the optimizer registered as ``name`` (in any case) with these arguments.
+
+        Raises:
+            ValueError: no optimizer has this name.
+            TypeError: it does not take one of the arguments.
+        """
+        found = Optimizer.opt_registry.get(name.lower())
+        if found is None:
+            raise refusal(
+                "Optimizer/known-name",
+                f"Cannot find optimizer {name}; there are {', '.join(sorted(Optimizer.opt_registry))}",
+                ValueError,
+            )
+        return found(**kwargs)
+
+    # --- the rule, by subclasses -----------------------------------------------------------------
+
+    def create_state(self, index: Index, weight: NDArray) -> Any:  # for subclasses
+        """Return what the rule remembers of a parameter: None, an array, or a tuple of these."""
+        return None
+
+    def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
+        """Change ``weight`` (and ``state``) in place by one step along ``grad``.
+
+        Args:
+            index: the parameter's index, under which its updates are counted and its multipliers found.
+            weight: the parameter.
+            grad: its gradient, before ``rescale_grad`` and clipping.
+            state: what ``create_state`` made for it.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must override update")
+
+    @decides("Optimizer/multi-precision")
+    def create_state_multi_precision(self, index: Index, weight: NDArray) -> Any:
+        """As :meth:`create_state`, beside a float32 copy of a float16 weight with multi_precision."""
+        if weight.dtype == np.float16:
+            if self.multi_precision:
+                master = weight.astype(np.float32)
+                return master, self.create_state(index, master)
+            warn_half_precision(self)
+        return self.create_state(index, weight)
+
+    @decides("Optimizer/multi-precision")
+    def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """As :meth:`update`, on the float32 copy if there is one.
+
+        ``index``, ``weight`` and ``grad`` are those of :meth:`update`; ``state`` is what
+        :meth:`create_state_multi_precision` made.
+
+        A rule with ``aggregate_num`` is given lists of so many parameters at once, of one type.
+        """
+        if isinstance(index, (list, tuple)):
+            for each in zip(index, weight, grad, state, strict=True):
+                self.update_multi_precision(*each)
+        elif self.multi_precision and weight.dtype == np.float16:
+            master, own_state = state
+            self.update(index, master, grad.astype(np.float32), own_state)
+            weight[:] = master
+        else:
+            self.update(index, weight, grad, state)
+
+    def adopt(self, weight: NDArray, state: Any) -> None:
+        """Take over a weight that was set from outside: its float32 copy in ``state``, if there is one, follows."""
+        if self.multi_precision and weight.dtype == np.float16 and isinstance(state, (list, tuple)):
+            master = self._master(state)
+            if isinstance(master, NDArray) and master.shape == weight.shape:  # a rule of the user's may keep none
+                master[:] = weight
+
+    def _master(self, state: Any) -> NDArray | None:
+        """The float32 weight in a state of :meth:`create_state_multi_precision`."""
+        return state[0]
+
+    # --- learning rate ---------------------------------------------------------------------------
+
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate before multipliers, from the scheduler if there is one."""
+        if self.lr_scheduler is not None:
+            return self.lr_scheduler(self.num_update)
+        return self.lr  # type: ignore[return-value]  # None only with a scheduler
+
+    def set_learning_rate(self, lr: float) -> None:
+        """Set the learning rate.
+
+        Raises:
+            UserWarning: a scheduler decides it.
+        """
+        if self.lr_scheduler is not None:
+            raise refusal(
+                "Optimizer/scheduler-decides",
+                "the LRScheduler of the optimizer decides the learning rate; set its base_lr instead",
+                UserWarning,
+            )
+        self.lr = lr
+
+    @decides("Optimizer/multiplier-sources")
+    def set_lr_mult(self, args_lr_mult: dict[Any, float]) -> None:
+        """Set factors of the learning rate by parameter name or index, over those of the variables."""
+        self.lr_mult = {**dict(self._from_variables("__lr_mult__")), **args_lr_mult}
+
+    @decides("Optimizer/multiplier-sources", "Optimizer/no-decay")
+    def set_wd_mult(self, args_wd_mult: dict[Any, float]) -> None:
+        """Set factors of the weight decay by parameter name or index, over those of the variables.
+
+        Named parameters that end in neither ``_weight`` nor ``_gamma`` have 0 unless told otherwise.
+        """
+        still = {n: 0.0 for n in self.idx2name.values() if not str(n).endswith(self.decaying_suffixes)}
+        self.wd_mult = {**still, **dict(self._from_variables("__wd_mult__")), **args_wd_mult}
+
+    def set_lr_scale(self, args_lrscale: Any) -> None:
+        """Raise DeprecationWarning: :meth:`set_lr_mult` replaced this long ago."""
+        raise refusal(
+            "Optimizer/lr-scale", f"use set_lr_mult instead of set_lr_scale({args_lrscale!r})",
+            DeprecationWarning,
+        )
+
+    @decides("Optimizer/multiplier-sources")
+    def _from_variables(self, attribute: str) -> Iterable[tuple[str, float]]:
+        if self.sym_info:
+            attributes, names = self.sym_info
+            for name in names:
+                if attribute in attributes.get(name, {}):
+                    yield name, _as_factor(name, attribute, attributes[name][attribute])
+
+    def _multiplier(self, index: Index, given: dict[Any, float], kind: str) -> float:
+        """Factor for a parameter: its object's, else that of its index, else that of its name, else 1."""
+        if index in self.param_dict:
+            return getattr(self.param_dict[index], kind)
+        if index in given:
+            return given[index]
+        if index in self.idx2name:
+            return given.get(self.idx2name[index], 1.0)
+        return 1.0
+
+    @decides("Optimizer/learning-rate")
+    def _get_lrs(self, indices: Sequence[Index]) -> list[float]:
+        """The learning rates of some parameters."""
+        rate = self.learning_rate
+        return [rate * self._multiplier(index, self.lr_mult, "lr_mult") for index in indices]
+
+    def _get_wds(self, indices: Sequence[Index]) -> list[float]:
+        """The weight decays of some parameters."""
+        return [self.wd * self._multiplier(index, self.wd_mult, "wd_mult") for index in indices]
+
+    def _get_lr(self, index: Index) -> float:
+        """The learning rate of one parameter."""
+        return self._get_lrs([index])[0]
+
+    def _get_wd(self, index: Index) -> float:
+        """The weight decay of one parameter."""
+        return self._get_wds([index])[0]
+
+    # --- counting --------------------------------------------------------------------------------
+
+    def _set_current_context(self, device_id: int) -> None:
+        """Count updates of this device from now on."""
+        self._index_update_count = self._all_index_update_counts.setdefault(device_id, {})
+
+    @decides("Optimizer/counts")
+    def _update_count(self, index: Index | Sequence[Index]) -> None:
+        """Count one update of a parameter (or of each of several)."""
+        for each in index if isinstance(index, (list, tuple)) else (index,):
+            count = self._index_update_count.get(each, self.begin_num_update) + 1
+            self._index_update_count[each] = count
+            self.num_update = max(count, self.num_update)
+
+    def _counted_rates(self, index: Index) -> tuple[float, float]:
+        """Count one update of a parameter; return its learning rate and weight decay for this update."""
+        self._update_count(index)
+        return self._get_lr(index), self._get_wd(index)
+
+    # --- pickling --------------------------------------------------------------------------------
+
+    @decides("Optimizer/pickle")
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        del state["param_dict"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # files of older versions lack what was added since
+        self.__dict__.update(vars(Optimizer()), **state)
+        if "_all_index_update_counts" not in state:
+            self._all_index_update_counts = {0: self._index_update_count}
+        self.param_dict = {}
+
+
+def _as_factor(name: str, attribute: str, given: Any) -> float:
+    """The number in an attribute of a variable."""
+    try:
+        return float(given)
+    except (TypeError, ValueError, OverflowError):
+        raise refusal(
+            "Optimizer/multipliers", f"{attribute} of variable {name} is {reprlib.repr(given)}, not a number"
+        ) from None
+
+
+@decides("Optimizer/own-rate")
+def _tell_overwritten(old: float, new: float) -> None:
+    if old != new:
+        warnings.warn(
+            f"learning rate {old} from lr_scheduler has been overwritten by learning_rate {new}",
+            UserWarning, stacklevel=4,
+        )
+
+
+def warn_half_precision(optimizer: Optimizer) -> None:
+    """Tell that states kept in float16 lose precision."""
+    warnings.warn(
+        "Accumulating with float16 in optimizer can lead to poor accuracy or slow convergence. Consider"
+        f" using multi_precision=True option of the {type(optimizer).__name__} optimizer",
+        UserWarning, stacklevel=3,
+    )
+
+
+register = Optimizer.register
+create = Optimizer.create_optimizer
+
+__all__ = ["Index", "Optimizer", "create", "register", "warn_half_precision"]

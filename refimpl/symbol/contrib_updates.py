@@ -1,0 +1,54 @@
+"""mx.sym.contrib.adamw_update and its twin: update operators as graphs, with a loss scale that may be a number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..base import decides
+from . import _internal
+from .symbol import Symbol
+
+
+def _scale(rescale_grad: Symbol | float) -> Symbol:
+    if isinstance(rescale_grad, Symbol):
+        return rescale_grad
+    return _internal._full(shape=(1,), value=float(rescale_grad), dtype="float32")
+
+
+@decides("Symbol/adamw")
+def adamw_update(
+    weight: Symbol, grad: Symbol, mean: Symbol, var: Symbol, rescale_grad: Symbol | float, lr: float, eta: float,
+    name: str | None = None, **parameters: Any,
+) -> Symbol:
+    """AdamW.
+
+    Args:
+        weight: the weight.
+        grad: its gradient.
+        mean: the running mean of gradients, a state: its array changes in place.
+        var: the running mean of squared gradients, a state.
+        rescale_grad: what gradients are multiplied by: a number, or a symbol of one.
+        lr: the learning rate.
+        eta: the factor on the whole step, weight decay included.
+        name: the name of the node.
+        **parameters: beta1, beta2, epsilon, wd and clip_gradient of ``_adamw_update``.
+    """
+    inputs = weight, grad, mean, var, _scale(rescale_grad)
+    return _internal._adamw_update(*inputs, lr=lr, eta=eta, name=name, **parameters)
+
+
+@decides("Symbol/adamw")
+def mp_adamw_update(
+    weight: Symbol, grad: Symbol, mean: Symbol, var: Symbol, weight32: Symbol, rescale_grad: Symbol | float,
+    lr: float, eta: float, name: str | None = None, **parameters: Any,
+) -> Symbol:
+    """AdamW on ``weight32``, the float32 master copy of ``weight``.
+
+    ``grad``, ``mean``, ``var``, ``rescale_grad``, ``lr``, ``eta``, ``name`` and ``parameters`` are those of
+    :func:`adamw_update`.
+    """
+    inputs = weight, grad, mean, var, weight32, _scale(rescale_grad)
+    return _internal._mp_adamw_update(*inputs, lr=lr, eta=eta, name=name, **parameters)
+
+
+__all__ = ["adamw_update", "mp_adamw_update"]
