@@ -1,13 +1,15 @@
 """Scripts in the manner of 2015 to 2019, run unchanged by ``refimpl run``, lose what they lost under MXNet 1.9.1.
 
-The numbers were printed by the same files under MXNet 1.9.1, with ``mx.gpu = mx.context.gpu = mx.cpu`` before they ran
-(``dcgan.py`` with MXNET_MKLDNN_ENABLED=0: oneDNN fails in it).
+The numbers were printed by the same files under MXNet 1.9.1, run by ``UNDER_MXNET``;
+REFIMPL_MXNET_PYTHON=PATH python -m pytest -m peer tests/examples runs them again (see tests/peers).
 """
 
 from __future__ import annotations
 
 import ast
 import logging
+import os
+import subprocess
 from pathlib import Path
 
 import numba
@@ -17,6 +19,16 @@ from refimpl import cli
 from refimpl.name import NameManager
 
 SCRIPTS = Path(__file__).parent / "scripts" / "unchanged"
+PEER = os.environ.get("REFIMPL_MXNET_PYTHON", "")
+UNDER_MXNET = """
+import runpy, sys
+import mxnet as mx
+mx.gpu = mx.context.gpu = mx.cpu
+del sys.argv[0]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+SETTINGS = {"dcgan": {"MXNET_MKLDNN_ENABLED": "0"}}
+"""dcgan: oneDNN fails in it."""
 LOSSES = {
     "actor_critic": [
         1.322578, 0.9947723, 1.059429, 1.069351, 0.9221103, 1.146948, 0.9785326, 1.416848, 1.470059, 1.399242,
@@ -106,6 +118,19 @@ def test_ten_losses_are_those_of_mxnet(name, capsys):
     found = [float(word) for word in out.splitlines()[-1].split()[1:]]
     assert found == pytest.approx(LOSSES[name], rel=1e-6 if name in FLOAT64 else 1e-4)
     assert "refimpl run: import mxnet was answered with refimpl" in err
+
+
+@pytest.mark.peer
+@pytest.mark.skipif(not PEER, reason="REFIMPL_MXNET_PYTHON names no Python with mxnet 1.9.1")
+@pytest.mark.parametrize("name", sorted(LOSSES))
+def test_mxnet_still_says_so(name):
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | SETTINGS.get(name, {})
+    done = subprocess.run(
+        [PEER, "-c", UNDER_MXNET, SCRIPTS / f"{name}.py"], capture_output=True, text=True, env=environment, check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = [float(word) for word in done.stdout.splitlines()[-1].split()[1:]]
+    assert found == pytest.approx(LOSSES[name], rel=1e-6)
 
 
 @pytest.mark.parametrize("name", sorted(LOSSES))
