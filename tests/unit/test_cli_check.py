@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -118,7 +119,7 @@ def test_names_that_are_missing(name, gone):
 @pytest.mark.clause("check/instead")
 @pytest.mark.parametrize(
     ("name", "said"), [
-        ("mxnet.gluon.nn.Dense", "mx.mod.Module"), ("mxnet.contrib.onnx.export_model", "mx.nd.save"),
+        ("mxnet.gluon.nn.Dense", "mx.mod.Module"), ("mxnet.contrib.onnx.export_model", "symbol and parameter files"),
         ("mxnet.sym.contrib.fft", "operator _contrib_fft of MXNet 1.9.1 is not implemented here"),
         ("mxnet.sym.FullyConected", "did you mean FullyConnected?"), ("mxnet.io.qqq", "spec/bring-your-script.md"),
     ],
@@ -172,13 +173,15 @@ def test_the_report_has_an_order_and_an_exit_code(check):
     text = "import mxnet as mx\nmx.sym.LeakyReLU(act_type='selu')\nmx.gluon.nn\nmx.gluon.loss\n"
     code, lines = check(text)
     assert code == 1
-    assert [line.split(" ")[0] for line in lines] == ["script.py:3:", "quirk", "deviations", "files:"]
-    assert lines[1].startswith("quirk selu-slope [LeakyReLU/selu-slope]: MXNet: below 0 the slope of selu is ")
-    assert lines[2].startswith("deviations of LeakyReLU: selu-slope, ")
-    assert lines[3].startswith("files: 1; names of MXNet: 4; missing: 1; deviations: ")
+    kinds = [kind for kind, _ in itertools.groupby(line.split(" ")[0] for line in lines)]
+    assert kinds == ["script.py:3:", "quirk", "deviations", "files:"]
+    slope = "quirk selu-slope [LeakyReLU/selu-slope]: MXNet: below 0 the slope of selu is "
+    assert any(line.startswith(slope) for line in lines)
+    assert lines[-2].startswith("deviations of LeakyReLU: selu-slope, ")
+    assert lines[-1].startswith("files: 1; names of MXNet: 4; missing: 1; deviations: ")
     code, lines = check("import mxnet as mx\nmx.sym.LeakyReLU()\n", "--deviations")
     assert code == 0
-    assert "deviation LeakyReLU/gamma-shape: MXNet a gamma of the wrong shape passes inference; here: refused" in lines
+    assert "deviation LeakyReLU/functions: MXNet rounds float64 through float32; here: it does not" in lines
 
 
 @pytest.mark.clause("check/report", "Cli/check-exists")

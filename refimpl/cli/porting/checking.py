@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ...base import decides
 from ...quirks import quirks
 from .imports import OWN, own_module
-from .instead import instead
+from .instead import PAGE, instead
 from .touches import Deviation, touched
 from .uses import Uses, scripts, uses
 
@@ -73,7 +73,7 @@ def _said(name: str, parent: ModuleType, part: str) -> str:
     if known:
         return known
     near = difflib.get_close_matches(part, _listed(parent), n=1, cutoff=0.8)
-    return f"did you mean {near[0]}?" if near else "MXNet 1.9.1 may have it; see spec/bring-your-script.md"
+    return f"did you mean {near[0]}?" if near else f"MXNet 1.9.1 may have it; see {PAGE}"
 
 
 @cache
@@ -100,9 +100,8 @@ def absent(name: str) -> tuple[str, str] | None:
             continue
         try:
             found = getattr(here, part)
-        except (AttributeError, ImportError) as error:
-            said = str(error) if getattr(error, "clause", None) else _said(whole, here, part)
-            return whole, said
+        except AttributeError:
+            return whole, _said(whole, here, part)
         doc = getattr(found, "__doc__", None) or ""
         if doc.startswith("Not implemented: "):
             return whole, doc.removeprefix("Not implemented: ").rstrip(".")

@@ -12,9 +12,10 @@ from types import ModuleType
 from typing import Any
 
 from ...base import decides, refusal
-from .instead import INSTEAD, PAGE, instead
+from ...runtime import ABSENT
+from .instead import INSTEAD, OTHER, PAGE, instead
 
-OTHER, OWN = "mxnet", __name__.partition(".")[0]
+OWN = __name__.partition(".")[0]
 
 
 def own_module(name: str) -> ModuleType | None:
@@ -23,7 +24,10 @@ def own_module(name: str) -> ModuleType | None:
     Attributes come first, so that ``mxnet.sym`` is ``refimpl.symbol``, then files.
     """
     module = importlib.import_module(OWN)
-    for part in name.split(".")[1:]:
+    parts = name.split(".")
+    if any(".".join(parts[1:number]) in ABSENT for number in range(2, len(parts) + 1)):
+        return None  # files that only refuse stand for these
+    for part in parts[1:]:
         held = vars(module).get(part)
         if not isinstance(held, ModuleType):
             full = f"{module.__name__}.{part}"
@@ -51,7 +55,7 @@ class _Alias(Loader):
 def _missing(name: str) -> Exception:
     said = instead(name)
     error = refusal(
-        "run/missing-module", f"{name} is not in refimpl: {said + '; ' if said else ''}see {PAGE}", ModuleNotFoundError,
+        "run/missing-module", f"{name} is not in refimpl: {said or f'see {PAGE}'}", ModuleNotFoundError,
     )
     error.name = name  # type: ignore[attr-defined]  # as the import system would set it
     return error

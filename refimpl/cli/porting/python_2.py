@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+_TEXT = re.compile(r"'[^']*'|\"[^\"]*\"")
 _SAYS_SO = ("Missing parentheses in call to", "multiple exception types must be parenthesized")
 _ERROR_LINES = {  # of a line that Python 3 cannot read
     "print": r"^\s*print\b(?!\s*[=(.])",
@@ -19,7 +20,7 @@ _ERROR_LINES = {  # of a line that Python 3 cannot read
 }
 _MODULES = frozenset({
     "cPickle", "cStringIO", "StringIO", "ConfigParser", "Queue", "urllib2", "urlparse", "httplib", "cookielib",
-    "itertools.izip", "commands", "__builtin__", "copy_reg", "HTMLParser", "SocketServer", "thread", "Tkinter",
+    "commands", "__builtin__", "copy_reg", "HTMLParser", "SocketServer", "thread", "Tkinter",
 })
 _NAMES = frozenset({
     "xrange", "raw_input", "unicode", "basestring", "long", "unichr", "reduce", "reload", "execfile", "cmp", "file",
@@ -31,7 +32,7 @@ ADVICE = "convert it with `2to3 -w {file}` (Python up to 3.12 has 2to3) and run 
 
 def is_syntax(error: SyntaxError) -> bool:
     """Whether a file that Python 3 cannot read is Python 2, by the line where reading stopped."""
-    message, line = error.msg or "", (error.text or "").partition("#")[0]
+    message, line = error.msg or "", _TEXT.sub("''", error.text or "").partition("#")[0]
     if message.startswith(_SAYS_SO):
         return True
     if isinstance(error, TabError):

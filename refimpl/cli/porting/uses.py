@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from ...base import decides
 from . import python_2
-from .imports import OTHER, own_module
+from .imports import own_module
+from .instead import OTHER
 
 
 class Use(NamedTuple):
