@@ -107,7 +107,7 @@ def _register(name, output, slope):
             slopes(out, label, d_data, out.size, p.grad_scale / prod(out.shape[1:]))
 
     register(Op(
-        name=name, doc=__doc__, params=Params, inputs=("data", "label"), infer=infer,
+        name=name, doc=__doc__, params=Params, ignores_unknown=True, inputs=("data", "label"), infer=infer,
         forward=forward, backward=backward, needs=("label", "output"), no_gradient=("label",),
         loss=True, differentiable=False, inplace=((0, 0),), aliases=(f"_sparse_{name}",),
         cases=lambda draw: Case(

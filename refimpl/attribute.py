@@ -7,14 +7,29 @@ from typing import Any
 
 from .base import decides, refusal
 
+GRAPH_KEYS = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
+"""What the graph asks of its nodes. Keywords of operators that begin so are attributes, not parameters."""
 # Attributes meant for the graph, stored as ``__key__``; users may write them without the underscores.
-HIDDEN_KEYS = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage", "profiler_scope")
+HIDDEN_KEYS = (*GRAPH_KEYS, "profiler_scope")
 
 
 @decides("Symbol/attributes")
 def stored_key(key: str) -> str:
-    """The spelling under which an attribute is stored."""
-    return f"__{key}__" if key in HIDDEN_KEYS else key
+    """The spelling under which an attribute is stored.
+
+    Raises:
+        MXNetError: the key is that of an input (``weight_lr_mult``).
+    """
+    if key in HIDDEN_KEYS:
+        return f"__{key}__"
+    ending = next((ending for ending in GRAPH_KEYS if key.endswith(ending)), None)
+    if ending is not None:
+        raise refusal(
+            "Symbol/attribute-of-input",
+            f"Setting variable attributes with {key} is deprecated. Give the attribute to the variable instead:"
+            f" w = Variable({ending}=...), and the variable to the operator: {key[: -len(ending) - 1] or 'weight'}=w",
+        )
+    return key
 
 
 def _stack() -> list[AttrScope]:

@@ -26,6 +26,7 @@ if str(ROOT) not in sys.path:
 import refimpl as mx  # noqa: E402
 from refimpl.kernels.foundation import Op, get  # noqa: E402
 from refimpl.kernels.foundation.params import Floats, Long, Shape, field_types  # noqa: E402
+from refimpl.ndarray.views import ViewMethod  # noqa: E402
 from refimpl.op_registry import facts  # noqa: E402
 from refimpl.op_registry.docs import REQUIRED, default  # noqa: E402
 from refimpl.op_registry.function import OperatorFunction  # noqa: E402
@@ -193,6 +194,11 @@ def methods_text(owner: type, value: str) -> str:
         if isinstance(function, OperatorFunction):
             found = signature(function.op, value)
             found = found._replace(arguments=["self", *found.arguments[1:]])
+            if isinstance(function, ViewMethod):
+                at = next(i for i, argument in enumerate(found.arguments) if argument == "*")
+                found = found._replace(
+                    arguments=[*found.arguments[:at], "inplace: Flag | None = False", *found.arguments[at:]]
+                )
             lines.append(definition(name, _RESHAPE if (value, name) == ("Symbol", "reshape") else found, "    "))
     if value == "Symbol":
         refusing = Signature(["self", "*args: Any", "**kwargs: Any"], "NoReturn")

@@ -44,6 +44,8 @@ class Op:
     infer: Callable
     """``infer(p, ins, outs) -> (ins, outs)`` over partial shapes of active inputs and all outputs."""
     params: Any = NoParams
+    ignores_unknown: bool = False
+    """Whether parameters of other names are kept by the graph and ignored, instead of refused."""
     inputs: Names = ("data",)
     """Names of active inputs: a tuple, or a function of the parameters."""
     all_inputs: tuple[str, ...] = ()
@@ -121,7 +123,7 @@ class Op:
 
     def parse(self, attrs: dict[str, Any]) -> Any:
         """Parameters from Python values or strings; raises MXNetError."""
-        return parse(self.name, self.params, attrs)
+        return parse(self.name, self.params, attrs, self.ignores_unknown)
 
     def input_names(self, p: Any) -> tuple[str, ...]:
         """Names of the active inputs."""

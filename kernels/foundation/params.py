@@ -220,10 +220,10 @@ def is_hidden_key(key: str) -> bool:
     return key.startswith("__") and key.endswith("__")
 
 
-def parse(op_name: str, params: Any, attrs: dict[str, Any]) -> Any:
+def parse(op_name: str, params: Any, attrs: dict[str, Any], ignores_unknown: bool = False) -> Any:
     """Build ``params`` from a dict of values or strings.
 
-    Unknown names raise unless the operator takes no parameters at all, as in MXNet 1.9.1.
+    Unknown names raise unless the operator takes no parameters at all or ignores them, as in MXNet 1.9.1.
 
     Raises:
         MXNetError: a required parameter is missing, a name is unknown or a value is out of range.
@@ -234,7 +234,7 @@ def parse(op_name: str, params: Any, attrs: dict[str, Any]) -> Any:
         if is_hidden_key(key):
             continue
         if key not in known:
-            if not known:
+            if not known or ignores_unknown:
                 continue
             raise refusal(
                 "params/unknown-name",

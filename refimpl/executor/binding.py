@@ -36,6 +36,8 @@ class Bound:
     """Shapes and types of all values of the symbol, where they are known already."""
     order: list[Node] | None = None
     """All nodes of the symbol, inputs first, where they are listed already."""
+    has_gradients: bool = True
+    """Whether arrays for gradients were spoken of at all; an executor shows None for their list otherwise."""
 
 
 def resolve_requirements(grad_req: Any, names: list[str]) -> list[str]:
@@ -98,7 +100,10 @@ def bind(
     if not group2ctx:
         _require_context(ctx, [*names, *names, *states], [*arguments, *gradients, *auxiliary])
     _require_alike(names, arguments, gradients, requirements)
-    return Executor(symbol, ctx, Bound(arguments, gradients, auxiliary, requirements, group2ctx), shared_exec)
+    bound = Bound(
+        arguments, gradients, auxiliary, requirements, group2ctx, has_gradients=args_grad is not None
+    )
+    return Executor(symbol, ctx, bound, shared_exec)
 
 
 def _require_context(ctx: Context, names: list[str], arrays: list[NDArray | None]) -> None:
@@ -155,6 +160,10 @@ def _listed(what: str, given: Any, names: list[str], missing: bool) -> list[Any]
     return arrays
 
 
+def _listed_kind(stype: str, shape: tuple[int, ...], dtype: np.dtype, ctx: Context) -> str:
+    return f"{dtype} {shape} in {ctx}{'' if stype == 'default' else f' ({stype})'}"
+
+
 class _Allocator:
     """Makes arrays for ``simple_bind``, sharing those of another executor or buffer where asked."""
 
@@ -172,8 +181,16 @@ class _Allocator:
         found = owned.get(name)
         if found is None:
             return None
-        like = (found.stype, found.shape, np.dtype(found.dtype), found.context)
-        return found if like == (stype, shape, dtype, ctx) else None
+        like, wanted = (found.stype, found.shape, np.dtype(found.dtype), found.context), (stype, shape, dtype, ctx)
+        if like == wanted:
+            return found
+        if self.buffer is not None:
+            raise refusal(
+                "binding/shared-alike",
+                f"{name} is shared with an executor that has {_listed_kind(*like)}, {_listed_kind(*wanted)} is needed;"
+                " leave it out of shared_arg_names, or bind without shared_exec",
+            )
+        return None
 
     @decides("binding/shared-buffer")
     def _from_buffer(self, name: str, shape: tuple[int, ...], dtype: np.dtype, ctx: Context) -> NDArray:
@@ -239,7 +256,7 @@ def _resolve(
     return specs[0], specs[1], [gradients.stype((id(n), 0)) for n in arguments]
 
 
-@decides("binding/types")
+@decides("binding/types", "binding/failures")
 def simple_bind(
     symbol: Symbol, ctx: Context, grad_req: Any, type_dict: dict[str, Any] | None, stype_dict: Any,
     group2ctx: Any, shared_arg_names: list[str] | None, shared_exec: Executor | None,
@@ -248,7 +265,9 @@ def simple_bind(
     """``Symbol.simple_bind``, which explains the arguments: allocate zeros for everything and bind.
 
     Raises:
-        RuntimeError: inference fails; the message begins "simple_bind error. Arguments:".
+        RuntimeError: inference fails, there is no memory, or a requirement is unknown or empty; the message begins
+            "simple_bind error. Arguments:".
+        AttributeError: ``ctx`` is not a Context.
         ValueError: ``shared_buffer`` is not a dict or ``shared_arg_names`` not a list.
     """
     if shared_buffer is not None and not isinstance(shared_buffer, dict):
@@ -257,10 +276,14 @@ def simple_bind(
         raise refusal("binding/shared-names-type", "shared_arg_names must be list or None", ValueError)
     if grad_req is not None and not isinstance(grad_req, str) and not grad_req:
         raise refusal("binding/empty-grad-req", "grad_req must not be empty", RuntimeError)
+    if not isinstance(ctx, Context):
+        raise refusal(
+            "binding/context", f"ctx must be a Context such as mx.cpu(0), got {ctx!r}", AttributeError
+        )
     order = symbol.order()
-    requirements = resolve_requirements(grad_req, [node.name for node in variables(order)[0]])
     given_types = {k: dtype_of(v) for k, v in (type_dict or {}).items()}
     try:
+        requirements = resolve_requirements(grad_req, [node.name for node in variables(order)[0]])
         with collection.paused():
             inferred = _infer(order, given_types, shapes)
             arguments, auxiliary, sparse = _resolve(symbol, order, inferred, stype_dict, ctx, group2ctx)
@@ -273,9 +296,10 @@ def simple_bind(
             states = [allocator.make("aux", *spec) for spec in auxiliary]
             bound = Bound(made, gradients, states, requirements, group2ctx, inferred, order)
             return Executor(symbol, ctx, bound, shared_exec)
-    except (MXNetError, ValueError, RuntimeError) as error:
+    except (MXNetError, ValueError, RuntimeError, KeyError) as error:
         listed = "\n".join(f"{name}: {shape}" for name, shape in shapes.items())
-        raised = RuntimeError(f"simple_bind error. Arguments:\n{listed}\n{error}")
+        told = error.args[0] if isinstance(error, KeyError) else error  # a KeyError shows itself in quotes
+        raised = RuntimeError(f"simple_bind error. Arguments:\n{listed}\n{told}")
         raised.clause = getattr(error, "clause", None)  # type: ignore[attr-defined]  # refusals carry one
         raise raised from error.__cause__
 

@@ -6,6 +6,7 @@ from call to call, and gradients are written, added or left alone as ``grad_req`
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -35,11 +36,17 @@ TEMPORARY_SPACES = 11
 """What MXNet reports for every graph; here working memory belongs to threads (``scratch``)."""
 
 
+@decides("Executor/gradient-arrays")
+def _gradients_of(bound: Bound) -> list[NDArray | None] | None:
+    return bound.gradients if bound.has_gradients else None
+
+
 class Executor:
     """A bound graph. Made by ``Symbol.bind`` and ``Symbol.simple_bind``.
 
     ``arg_arrays``, ``grad_arrays``, ``aux_arrays`` are the arrays given at bind (None where no gradient
-    is kept); ``outputs`` exist from the start and are overwritten by every ``forward``.
+    is kept; ``grad_arrays`` itself is None after a bind without ``args_grad``); ``outputs`` exist from the start and
+    are overwritten by every ``forward``.
 
     Args:
         symbol: the graph.
@@ -53,7 +60,7 @@ class Executor:
         self._ctx = ctx
         self._bound = bound
         self.arg_arrays: list[NDArray] = bound.arguments
-        self.grad_arrays: list[NDArray | None] = bound.gradients
+        self.grad_arrays: list[NDArray | None] | None = _gradients_of(bound)
         self.aux_arrays: list[NDArray] = bound.auxiliary
         self._grad_req = bound.requirements
         pool = shared_exec.program.pool if shared_exec is not None else Pool()
@@ -100,7 +107,7 @@ class Executor:
         if self._monitor is None:
             run_steps(steps, is_train, self._ctx)
         else:
-            run_monitored(steps, is_train, self._ctx, *self._monitor)
+            run_monitored(steps, is_train, self._ctx, *self._monitor, self.program.without_gradient)
 
     def _assigned(self, values: dict[str, Any]) -> dict[str, NDArray]:
         """The arguments that ``values`` are for, by name; the values fit."""
@@ -212,7 +219,7 @@ class Executor:
     @property
     def grad_dict(self) -> dict[str, NDArray | None]:
         """Gradient arrays by argument name, None where none is kept."""
-        return self._by_name(self._symbol.list_arguments(), self.grad_arrays)
+        return self._by_name(self._symbol.list_arguments(), self._bound.gradients)
 
     @property
     def aux_dict(self) -> dict[str, NDArray]:
@@ -230,6 +237,11 @@ class Executor:
         text = debug_text(self.program.results(), self.program.graph.order())
         megabytes = self.program.allocated >> 20
         return f"{text}Total {megabytes} MB allocated\nTotal {TEMPORARY_SPACES} TempSpace resource requested\n"
+
+    @decides("Executor/optimized-symbol")
+    def get_optimized_symbol(self) -> Symbol:
+        """The graph that forward runs, after what binding has simplified, as a symbol of its own."""
+        return copy.deepcopy(Symbol(self.program.graph.outputs))
 
     # --- parameters and shapes ---------------------------------------------------------------------
 
@@ -318,7 +330,7 @@ class Executor:
         arguments = [resized(n, a, s) for n, a, s in zip(names, self.arg_arrays, arg_shapes, strict=True)]
         gradients = [
             None if g is None else resized(n, g, s)
-            for n, g, s in zip(names, self.grad_arrays, arg_shapes, strict=True)
+            for n, g, s in zip(names, self._bound.gradients, arg_shapes, strict=True)
         ]
         aux_names = self._symbol.list_auxiliary_states()
         auxiliary = [resized(n, a, s) for n, a, s in zip(aux_names, self.aux_arrays, aux_shapes, strict=True)]

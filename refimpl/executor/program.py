@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from .binding import Bound
 
 
-class _Wanted(NamedTuple):
+class Wanted(NamedTuple):
     """A gradient that is wanted: of which argument, in which array, and how it is written there."""
 
     argument: NDArray
@@ -50,7 +50,7 @@ class _Wanted(NamedTuple):
     requirement: str
 
 
-_Later = tuple[Key | None, _Wanted]
+_Later = tuple[Key | None, Wanted]
 """The value of a gradient (None for zero) that does not lie in its array, and the array."""
 
 
@@ -59,7 +59,8 @@ class Program:
 
     ``outputs`` are the arrays of the graph's outputs, ``heads`` those of their head gradients (None where
     nobody reads it), ``head_needed`` says where there is one. ``derived`` is the graph with its
-    gradient before the passes, ``graph`` the one that runs, ``plan`` the memory plan.
+    gradient before the passes, ``graph`` the one that runs, ``plan`` the memory plan. ``without_gradient`` has the
+    wanted gradients that are zero, by the id of their argument.
 
     Args:
         symbol: the graph.
@@ -97,7 +98,7 @@ class Program:
 
     # --- what is bound, and the six steps ----------------------------------------------------------
 
-    def _take_bound(self, order: list[Node]) -> tuple[dict[int, Context], dict[int, _Wanted]]:
+    def _take_bound(self, order: list[Node]) -> tuple[dict[int, Context], dict[int, Wanted]]:
         """Take the bound arrays; the context of every node, and the wanted gradients by the id of the argument."""
         bound = self.bound
         contexts = devices.contexts(order, self.ctx, bound.places)
@@ -108,11 +109,11 @@ class Program:
         _require_states_near(order, contexts)
         given = zip(arguments, bound.arguments, bound.gradients, bound.requirements, strict=True)
         return contexts, {
-            id(node): _Wanted(argument, array, req)
+            id(node): Wanted(argument, array, req)
             for node, argument, array, req in given if req != "null" and array is not None
         }
 
-    def _derive(self, order: list[Node], wanted: dict[int, _Wanted]) -> gradient.Gradients:
+    def _derive(self, order: list[Node], wanted: dict[int, Wanted]) -> gradient.Gradients:
         """Step 1: the graph of the wanted gradients."""
         if not wanted:
             return gradient.Gradients()
@@ -156,7 +157,7 @@ class Program:
 
     def _simplify(
         self, order: list[Node], contexts: dict[int, Context], shapes: dict[Key, Any], types: dict[Key, Any],
-        wanted: dict[int, _Wanted],
+        wanted: dict[int, Wanted],
     ) -> tuple[Graph, Graph]:
         """Step 3: forward and backward as one graph, before and after the passes.
 
@@ -172,7 +173,7 @@ class Program:
         targets = [wanted[number].argument.context for number in self.gradients.of]
         return derived, passes.simplified(derived, targets)
 
-    def _place(self, wanted: dict[int, _Wanted]) -> list[_Later]:
+    def _place(self, wanted: dict[int, Wanted]) -> list[_Later]:
         """Step 4: memory of its own for whatever is seen from outside, or needs it for another reason.
 
         What is returned has to be done for the wanted gradients after all other steps.
@@ -218,17 +219,20 @@ class Program:
         self.head_needed = [head is not None for head in self.heads]
 
     @decides("Executor/grad-req-independent")
-    def _place_gradients(self, wanted: dict[int, _Wanted]) -> list[_Later]:
+    def _place_gradients(self, wanted: dict[int, Wanted]) -> list[_Later]:
         """Let the last step of an argument's gradient write straight into its array where that is right.
 
         The rest is returned: what is copied, added or zeroed after all other steps.
         """
         later: list[_Later] = []
+        self.without_gradient: dict[int, Wanted] = {}
         made = {id(node) for node in self._backward}
         entries = dict(zip(self.gradients.of, self.graph.gradients, strict=True))
         for number, gradient_wanted in wanted.items():
             req, target = gradient_wanted.requirement, gradient_wanted.array._buffer  # which may hold no values
             entry = entries.get(number)
+            if entry is None:
+                self.without_gradient[number] = gradient_wanted
             key = None if entry is None else key_of(entry)
             if key is not None and req == "write" and key[0] in made and key not in self.buffers:
                 self.buffers[key] = target
@@ -278,7 +282,7 @@ class Program:
             backward.insert(0, SpendStep(kept))
         return forward, backward
 
-    def _last_step(self, key: Key | None, wanted: _Wanted) -> Step:
+    def _last_step(self, key: Key | None, wanted: Wanted) -> Step:
         """What brings a gradient into its array; ``key`` is None where it is zero."""
         target = wanted.array._buffer
         if key is None:

@@ -6,17 +6,21 @@ when an engine with threads is chosen, when some memory holds a failure, or when
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import engine
 from ..base import MXNetError, decides
 from ..context import Context
 from ..engine import profiling_hook
 from ..kernels.foundation import Buffer
-from ..ndarray import NDArray
+from ..ndarray import NDArray, zeros
 from ..resource import random_streams
+from .monitored_names import monitored_inputs
 from .steps import AddStep, BackwardStep, CopyStep, ForwardStep, Step, ZeroStep
+
+if TYPE_CHECKING:
+    from .program import Wanted
 
 MonitorCallback = Callable[[str, NDArray], None]
 
@@ -77,7 +81,8 @@ def run_steps(steps: Sequence[Step], is_train: bool, context: Context) -> None:
 
 @decides("Executor/monitor", "passes/monitored")
 def run_monitored(
-    steps: Sequence[Step], is_train: bool, context: Context, callback: MonitorCallback, monitor_all: bool
+    steps: Sequence[Step], is_train: bool, context: Context, callback: MonitorCallback, monitor_all: bool,
+    without_gradient: Mapping[int, Wanted],
 ) -> None:
     """Run ``steps`` and report every node.
 
@@ -87,6 +92,7 @@ def run_monitored(
         context: where steps run that are no node's.
         callback: called with a name and an array after every node, for each output.
         monitor_all: whether it is called before every node too, for each input.
+        without_gradient: the wanted gradients that are zero, by the id of the argument: labels.
     """
     for step in steps:
         if not isinstance(step, (ForwardStep, BackwardStep)):
@@ -95,20 +101,29 @@ def run_monitored(
         node = step.node
         if monitor_all and isinstance(step, ForwardStep):
             assert node.op is not None
-            names = node.op.input_names(node.params)
+            names = monitored_inputs(node)
             for name, entry, buffer in zip(names, node.inputs, step.inputs, strict=True):
                 if entry.node.is_variable:
                     callback(entry.node.name, NDArray(buffer, step.context))
-                callback(f"{node.name}_{name}", NDArray(buffer, step.context))
+                callback(name, NDArray(buffer, step.context))
         run_one(step, is_train, context)
         if isinstance(step, ForwardStep):
             for index in range(node.visible_count()):
                 callback(node.entry_name(index), NDArray(step.outputs[index], step.context))
         else:
             for index, gradient_buffer in enumerate(step.gradients):
+                number = index if len(step.gradients) > 1 else ""
                 if gradient_buffer is not None:
-                    number = index if len(step.gradients) > 1 else ""
                     callback(f"{node.name}_output{number}", NDArray(gradient_buffer, step.context))
+                elif node.primal is not None and id(node.primal.inputs[index].node) in without_gradient:
+                    callback(f"{node.name}_output{number}", _zero(without_gradient[id(node.primal.inputs[index].node)]))
+
+
+def _zero(wanted: Wanted) -> NDArray:
+    """A gradient that is zero, as MXNet shows it: what is in its array afterwards."""
+    if wanted.requirement == "add":
+        return wanted.array
+    return zeros(wanted.argument.shape, wanted.argument.context, wanted.argument.dtype)
 
 
 def run_one(step: Step, is_train: bool, context: Context) -> None:

@@ -64,7 +64,7 @@ def backward_of(executors: Sequence[Executor], settle: Callable[[], None] = _not
     written: list[NDArray] = []
     kept: list[NDArray] = []
     for executor in executors:
-        for array, requirement in zip(executor.grad_arrays, executor._grad_req, strict=True):
+        for array, requirement in zip(executor._bound.gradients, executor._grad_req, strict=True):
             if array is not None and requirement != "null":
                 (kept if requirement == "add" or array.is_sparse else written).append(array)
     held = Held(*kept, *(array for executor in executors for array in executor.aux_arrays))

@@ -27,7 +27,7 @@ def timed(group: Any) -> dict[str, Any]:
     """Times of every step by context, in microseconds since the first of them began."""
     kept = [
         (array, array.copy()) for executor in group.execs
-        for array in [*executor.grad_arrays, *executor.aux_arrays, *executor.outputs] if array is not None
+        for array in [*(executor.grad_arrays or []), *executor.aux_arrays, *executor.outputs] if array is not None
     ]
     best: list[list[Row]] = []
     least: list[list[float]] = []

@@ -49,9 +49,9 @@ class BaseModule:
 
     # --- training and inference ------------------------------------------------------------------
 
+    @decides("Module/own-modules")
     def forward_backward(self, data_batch: Any) -> None:
-        """Forward in training mode, then backward."""
-        demand(self, "forward_backward")
+        """Forward in training mode, then backward, which check what they need."""
         self.forward(data_batch, is_train=True)
         self.backward()
 

@@ -225,6 +225,11 @@ class BucketingModule(BaseModule):
             self._bucket_modules.choose(*before)
             raise
 
+    def forward_backward(self, data_batch: Any) -> None:
+        """Forward in training mode, then backward."""
+        demand(self, "forward_backward")
+        super().forward_backward(data_batch)
+
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
         """Compute gradients in the current bucket."""
         demand(self, "backward")

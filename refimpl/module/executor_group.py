@@ -65,7 +65,7 @@ class DataParallelExecutorGroup:
         self.inputs_need_grad = inputs_need_grad
         self.logger = logger
         self.group2ctxs = group_contexts(group2ctxs, len(self.contexts))
-        inputs = [description.name for description in data_shapes] if inputs_need_grad else []
+        inputs = [description.name for description in _described(data_shapes)] if inputs_need_grad else []
         trained = set(self.param_names) - set(self.fixed_param_names)
         self.grad_req = gradient_requirements(self.arg_names, grad_req, {*trained, *inputs}, for_training)
         self.output_layouts = [
@@ -87,7 +87,7 @@ class DataParallelExecutorGroup:
         shared_group: DataParallelExecutorGroup | None = None,
     ) -> None:
         """Cut the batch and bind an executor per context; when anything fails, nothing has changed."""
-        data_shapes, label_shapes = list(data_shapes), list(label_shapes or [])
+        data_shapes, label_shapes = _described(data_shapes), _described(label_shapes)
         check_labels(label_shapes, self.arg_names)
         batch_size, slices = self.decide_slices(data_shapes + label_shapes)
         owners = shared_group.execs if shared_group else self.execs or [None] * len(self.contexts)
@@ -100,6 +100,7 @@ class DataParallelExecutorGroup:
         ]
 
         self._carry_monitors(execs)
+        self._carry_callbacks(execs)
         self.execs = execs
         self.batch_size, self.slices = batch_size, slices
         self.data_shapes, self.label_shapes = data_shapes, label_shapes or None
@@ -113,7 +114,7 @@ class DataParallelExecutorGroup:
         self, data_shapes: Sequence[DataDesc], label_shapes: Sequence[DataDesc] | None
     ) -> None:
         """Bind again for other shapes; parameters, their gradients and auxiliary states stay."""
-        if list(data_shapes) == self.data_shapes and list(label_shapes or []) == (self.label_shapes or []):
+        if _described(data_shapes) == self.data_shapes and _described(label_shapes) == (self.label_shapes or []):
             return
         self.bind_exec(data_shapes, label_shapes)
 
@@ -174,6 +175,7 @@ class DataParallelExecutorGroup:
             aux_states=states, group2ctx=groups, shared_exec=owner,
         )
 
+    @decides("ExecutorGroup/gradient-arrays")
     def _collect_arrays(self) -> None:
         """List the arrays by name, and the copies of a batch by context, once per binding."""
         parts = self.slices or [slice(None)] * len(self.contexts)
@@ -198,8 +200,8 @@ class DataParallelExecutorGroup:
         self.state_arrays = each("arg_dict", self.state_names)
         self.param_arrays = each("arg_dict", self.param_names)
         self.aux_arrays = each("aux_dict", self.aux_names)
-        self.grad_arrays = each("grad_dict", self.param_names) if self.for_training else []
-        self.input_grad_arrays = each("grad_dict", self.data_names) if self.inputs_need_grad else []
+        self.grad_arrays: Any = each("grad_dict", self.param_names) if self.for_training else None
+        self.input_grad_arrays: Any = each("grad_dict", self.data_names) if self.inputs_need_grad else None
         self._data_copies = [
             copies(index, self.data_names, self.data_layouts, part) for index, part in enumerate(parts)
         ]
@@ -272,7 +274,16 @@ class DataParallelExecutorGroup:
 
     @decides("Module/input-gradients")
     def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
-        """Return the gradient of each data input, in the order of the data shapes."""
+        """Return the gradient of each data input, in the order of the data shapes.
+
+        Raises:
+            AssertionError: the group is bound without them.
+        """
+        if self.input_grad_arrays is None:
+            raise refusal(
+                "Module/needs-input-gradients", "get_input_grads: bind with inputs_need_grad=True to have them",
+                AssertionError,
+            )
         if merge_multi_context:
             return merged(self.input_grad_arrays, self.data_layouts)
         return self.input_grad_arrays
@@ -398,6 +409,19 @@ class DataParallelExecutorGroup:
             monitor.exes = [executor for executor in monitor.exes if executor not in self.execs]
             for executor in execs:
                 monitor.install(executor)
+
+    @decides("ExecutorGroup/callbacks")
+    def _carry_callbacks(self, execs: Sequence[Any]) -> None:
+        """Let ``execs`` call what was set on the executors that they replace."""
+        for old, made in zip(self.execs, execs, strict=False):
+            if made._monitor is None:
+                made._monitor = old._monitor
+
+
+@decides("ExecutorGroup/descriptions")
+def _described(shapes: Sequence[Any] | None) -> list[DataDesc]:
+    """Descriptions, of which some may be plain (name, shape) pairs."""
+    return [d if isinstance(d, DataDesc) else DataDesc(*d) for d in shapes or []]
 
 
 def _own(copies: Sequence[SliceCopy]) -> list[SliceCopy]:

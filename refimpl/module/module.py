@@ -364,6 +364,11 @@ class Module(BaseModule):
             self._params_dirty |= bool(self._aux_names)
             self._exec_group.forward(data_batch, is_train)
 
+    def forward_backward(self, data_batch: Any) -> None:
+        """Forward in training mode, then backward."""
+        demand(self, "forward_backward")
+        super().forward_backward(data_batch)
+
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
         """Compute gradients; ``out_grads`` has one head gradient for the whole batch per output."""
         demand(self, "backward")

@@ -230,6 +230,11 @@ class SequentialModule(BaseModule):
                         index=getattr(data_batch, "index", None),
                     )
 
+    def forward_backward(self, data_batch: Any) -> None:
+        """Forward in training mode, then backward."""
+        demand(self, "forward_backward")
+        super().forward_backward(data_batch)
+
     @decides("Sequential/chain")
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
         """Run the chain backwards; the input gradients of each module are the head gradients before it."""

@@ -142,14 +142,15 @@ class Updates:
     def _by_index(self, group: DataParallelExecutorGroup) -> tuple[list[Any], list[Any]]:
         """Weights and gradients in the order of ``names``; empty for a name that ``group`` lacks."""
         names = self.names
+        gradients = group.grad_arrays or [[None] * len(copies) for copies in group.param_arrays]
         if group.param_names == names:
-            return group.param_arrays, group.grad_arrays
+            return group.param_arrays, gradients
         names.extend(name for name in group.param_names if name not in names)
         here = dict(
-            zip(group.param_names, zip(group.param_arrays, group.grad_arrays, strict=True), strict=True)
+            zip(group.param_names, zip(group.param_arrays, gradients, strict=True), strict=True)
         )
         found = [here.get(name, ([], [None])) for name in names]
-        return [weights for weights, _ in found], [gradients for _, gradients in found]
+        return [weights for weights, _ in found], [ours for _, ours in found]
 
 
 @decides("Module/compression", "Module/rescale", "Cluster/module")

@@ -10,7 +10,7 @@ from . import operators
 from .op import *  # noqa: F403  # every operator; what follows takes their names where it has the same
 
 # isort: split
-from . import _internal, contrib, functions, image, linalg, op, random, sparse  # noqa: F401  # _internal: MXNet's too
+from . import _internal, contrib, functions, image, linalg, op, pickled, random, sparse  # noqa: F401  # _internal: MXNet's too
 from .creation import eye, from_numpy, full, histogram, linspace, onehot_encode, ones, waitall, zeros
 from .exchange import from_dlpack, to_dlpack_for_read, to_dlpack_for_write
 from .file_format import load, load_frombuffer, save

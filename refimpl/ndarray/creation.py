@@ -134,18 +134,20 @@ def histogram(
     return [array(part, ctx=a.context, dtype="float32") for part in parts]
 
 
-def from_numpy(ndarray: np.ndarray, zero_copy: bool = True, array_cls: type = NDArray) -> NDArray:
-    """An array of the values and dtype of a NumPy array.
+def from_numpy(ndarray: np.ndarray, zero_copy: bool | None = None, array_cls: type = NDArray) -> NDArray:
+    """An array of the values and dtype of a NumPy array, copied.
 
-    The values are always copied; ``zero_copy`` only demands a C-contiguous array, as MXNet does.
+    MXNet shares the memory unless ``zero_copy`` is False. Here it cannot be shared: without ``zero_copy`` a warning
+    tells of the copy, and a C-contiguous array is demanded as in MXNet.
 
     Raises:
         TypeError: ``ndarray`` is not a NumPy array.
-        ValueError: it is not C-contiguous and ``zero_copy`` is set, or its dtype is none of an NDArray's.
+        ValueError: ``zero_copy`` is True; or the array is not C-contiguous and ``zero_copy`` is not given; or its dtype
+            is none of an NDArray's.
     """
     if not isinstance(ndarray, np.ndarray):
         raise refusal("NDArray/from-numpy", f"expected a numpy.ndarray, got {type(ndarray)}", TypeError)
-    if zero_copy and not ndarray.flags.c_contiguous:
+    if zero_copy is not False and not ndarray.flags.c_contiguous:
         raise refusal(
             "NDArray/from-numpy",
             "Only c-contiguous arrays are supported for zero-copy; use numpy.ascontiguousarray or zero_copy=False",
@@ -155,6 +157,14 @@ def from_numpy(ndarray: np.ndarray, zero_copy: bool = True, array_cls: type = ND
         raise refusal(
             "NDArray/from-numpy", f"{ndarray.dtype} is not supported, use one of {', '.join(_FROM_NUMPY)}", ValueError
         )
+    if zero_copy:
+        raise refusal(
+            "NDArray/from-numpy-shared",
+            "the memory of a NumPy array cannot be shared: kernels may read past its end; give zero_copy=False for a"
+            " copy", ValueError,
+        )
+    if zero_copy is None:
+        warnings.warn("from_numpy copies; give zero_copy=False if that is meant", UserWarning, stacklevel=2)
     made = empty(ndarray.shape, dtype=ndarray.dtype)
     made._data.fill_from(ndarray)
     return made if array_cls is NDArray else array_cls(made._data, made.context)

@@ -15,7 +15,7 @@ from ..context import Context, current_context
 from ..kernels.foundation import Buffer, allocate, get, size_of
 from ..op_registry import methods
 from ..op_registry.signatures import parsed
-from . import classes, convert, dense, indexing, operators, rearranging, sparse_tape, tape
+from . import classes, convert, dense, indexing, operators, rearranging, sparse_tape, tape, views
 
 if TYPE_CHECKING:
     from ._methods import ArrayMethods  # the methods that ``methods.install`` sets, in a generated stub
@@ -38,9 +38,10 @@ class NDArray(ArrayMethods):
     __hash__ = object.__hash__  # == compares elements, yet arrays are hashed by identity
     is_sparse = False
 
-    def __init__(self, data: Buffer, ctx: Context, writable: bool = True) -> None:
-        self._buffer = data
-        self._ctx = ctx
+    def __init__(self, data: Buffer | None, ctx: Context | None = None, writable: bool = True) -> None:
+        if data is not None:  # NDArray(None) waits for the state of a pickle
+            self._buffer = data
+        self._ctx: Context = ctx  # type: ignore[assignment]  # as above
         self._place: tape.Place | None = None
         self.writable = writable
 
@@ -439,7 +440,7 @@ class NDArray(ArrayMethods):
 
 
 classes.ndarray = NDArray
-methods.install(NDArray, operators.make_function)
+methods.install(NDArray, views.method)
 
 
 def empty(

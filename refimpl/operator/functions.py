@@ -9,9 +9,9 @@ import numpy as np
 
 from .. import ndarray, symbol
 from ..base import decides, refusal, require
-from ..kernels.foundation.params import is_hidden_key
 from ..ndarray import NDArray, operators
 from ..symbol import Symbol, compose
+from ..symbol.calls import graph_key
 from .custom import find
 from .record import CUSTOM, CustomUse
 
@@ -103,10 +103,9 @@ def compose_custom(
         attr: attributes of the user.
     """
     given, named, attrs = _split(Symbol, data, kwargs)
-    hidden = {key: attrs.pop(key) for key in list(attrs) if is_hidden_key(key)}
     if named:
-        _known(named, CustomUse(attrs))
-    return compose.call(CUSTOM, called, named or given, attrs, name, {**(attr or {}), **hidden} or None)
+        _known(named, CustomUse({key: value for key, value in attrs.items() if graph_key(CUSTOM, key) is None}))
+    return compose.call(CUSTOM, called, named or given, attrs, name, attr)
 
 
 def publish() -> None:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import decides, refusal
+from ..base import MXNetError, decides, refusal
 from ..files import reading
 from ..files.atomic import sha256_written, write_atomically
 from ..files.mistaken import what_it_is
@@ -170,13 +170,22 @@ def save(fname: str | os.PathLike[str], content: bytes) -> None:
     """Write a pickle of states; among files saved together it names the SHA-256 of the params of that name.
 
     Raises:
-        MXNetError: the file cannot be written.
+        FileNotFoundError: the folder is missing.
+        MXNetError: the file cannot be written for another reason.
     """
     params = params_beside(fname)
     digest = None if params is None else sha256_written(params)
     if digest is not None and content.startswith(pickle.PROTO):  # older pickles begin with their first operation
         content = marked(content, digest)
-    write_atomically(fname, content)
+    try:
+        write_atomically(fname, content)
+    except MXNetError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            raise refusal(
+                "States/folder", f"cannot write {os.fspath(fname)}: there is no folder {str(Path(fname).parent)!r}",
+                FileNotFoundError,
+            ) from error.__cause__
+        raise
 
 
 @decides("States/mark")

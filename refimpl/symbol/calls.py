@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..attribute import AttrScope, stored_key
-from ..base import refusal
+from ..attribute import GRAPH_KEYS, AttrScope, stored_key
+from ..base import decides, refusal
 from ..kernels.foundation import Op
+from ..kernels.foundation.params import is_hidden_key
 from ..name import NameManager
 from .ir import Entry, Node, post_order
 
@@ -51,6 +52,22 @@ def checked_attributes(attr: dict[str, str] | None) -> dict[str, str]:
     return {stored_key(key): value for key, value in merged.items()}
 
 
+@decides("Symbol/graph-keywords")
+def graph_key(op: Op, key: str) -> str | None:
+    """The spelling under which a node keeps a keyword that is for the graph; None for one that is the operator's.
+
+    Raises:
+        MXNetError: the keyword is an attribute of an input (``weight_lr_mult``).
+    """
+    if key in op.params._fields or key in op.all_inputs:
+        return None
+    found = next((known for known in GRAPH_KEYS if key.startswith(known) or key.endswith(known)), None)
+    if found is not None and key.startswith(found):
+        return f"__{key}__"
+    stored_key(key)  # refuses what is an input's
+    return key if is_hidden_key(key) else None
+
+
 def single_entry(symbol: Symbol, op_name: str, input_name: str) -> Entry:
     """The one output of a symbol that is used as an operator's input."""
     if len(symbol.entries) != 1:
@@ -72,17 +89,26 @@ def call(
         op: the operator.
         called: the name that the user called it by; automatic names begin with it.
         inputs: symbols of one output each, by the name of the input or in order.
-        params: the operator's parameters; their text becomes attributes of the node.
+        params: the operator's parameters and keywords for the graph; their text becomes attributes of the node.
         name: the node's name; None for an automatic one.
-        attr: attributes of the user, merged with those of the scope (``mx.AttrScope``).
+        attr: attributes of the user, merged with those of the scope (``mx.AttrScope``). They win over keywords for
+            the graph.
 
     Raises:
         MXNetError: a parameter is refused, or an input does not exist or has several outputs.
     """
-    scope = checked_attributes(attr)
+    own: dict[str, Any] = {}
+    graph: dict[str, str] = {}
+    for key, value in params.items():
+        hidden = graph_key(op, key)
+        if hidden is None:
+            own[key] = value
+        else:
+            graph.setdefault(hidden, str(value))
+    graph.update((graph_key(op, key) or key, value) for key, value in checked_attributes(attr).items())
     # the hint is the name the user called; MXNet spells both Concat and concat "concat0"
     node_name = NameManager.current.get(name, called.lower())
-    attrs = {**scope, **{key: attribute_text(value) for key, value in params.items()}}
+    attrs = {**graph, **{key: attribute_text(value) for key, value in own.items()}}
     if op.variadic and op.variadic not in attrs:
         attrs[op.variadic] = str(len(inputs))
     node = Node(op, node_name, attrs)

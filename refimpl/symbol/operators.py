@@ -9,11 +9,17 @@ from ..base import NotImplementedForSymbol, decides, refusal
 from ..kernels.foundation import Op, keeps
 from ..op_registry import methods
 from ..op_registry.function import OperatorFunction
+from .calls import graph_key
 from .compose import call
 from .symbol import Symbol
 
 ARRAY_ONLY = ("as_in_context", "asnumpy", "asscalar", "backward", "copy", "detach", "wait_to_read")
 """Methods of arrays that exist on symbols only to say no, as in MXNet."""
+
+
+def _given(op: Op, key: str, value: Any) -> bool:
+    """Whether ``key=value`` says something. None leaves a parameter out, and is text as an attribute of the graph."""
+    return keeps(op.params, key, value) or graph_key(op, key) is not None
 
 
 @decides("Symbol/ignored-arguments")
@@ -22,7 +28,7 @@ def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, 
     if op.variadic:
         given = list(args[0]) if len(args) == 1 and isinstance(args[0], (list, tuple)) else list(args)
         named = {k: v for k, v in kwargs.items() if isinstance(v, Symbol)}
-        rest = {k: v for k, v in kwargs.items() if k not in named and keeps(op.params, k, v)}
+        rest = {k: v for k, v in kwargs.items() if k not in named and _given(op, k, v)}
         for value in given:
             if not isinstance(value, Symbol):
                 raise refusal(
@@ -35,7 +41,7 @@ def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, 
     if len(args) > len(names):
         raise refusal("Symbol/arguments", f"{op.name} takes at most {len(names)} arguments", TypeError)
     for key, value in [*zip(names, args, strict=False), *kwargs.items()]:
-        if not keeps(op.params, key, value):
+        if not _given(op, key, value):
             continue
         if isinstance(value, Symbol) and not op.all_inputs and key not in op.params._fields:
             continue
@@ -61,10 +67,8 @@ class SymbolFunction(OperatorFunction):
         self, *args: Any, name: str | None = None, attr: Any = None, out: Any = None, **kwargs: Any
     ) -> Symbol:
         """Make a node of the operator; ``out`` is ignored."""
-        inputs, attrs = _split_arguments(self.op, args, kwargs)
-        hidden = {k: v for k, v in attrs.items() if k.startswith("__") and k.endswith("__")}
-        params = {k: v for k, v in attrs.items() if k not in hidden}
-        return call(self.op, self.__name__, inputs, params, name, {**(attr or {}), **hidden} or None)
+        inputs, params = _split_arguments(self.op, args, kwargs)
+        return call(self.op, self.__name__, inputs, params, name, attr)
 
 
 def make_function(op: Op, name: str) -> Callable:

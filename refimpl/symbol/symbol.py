@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..attribute import HIDDEN_KEYS
+from ..attribute import GRAPH_KEYS, HIDDEN_KEYS, stored_key
 from ..base import NotImplementedForSymbol, decides, numeric_types, refusal
 from ..context import Context, current_context
 from ..files.atomic import write_atomically
@@ -160,11 +160,12 @@ class Symbol(SymbolMethods):
 
         Raises:
             ValueError: a value is not a string.
+            MXNetError: a key is that of an input (``weight_lr_mult``).
         """
         for key, value in attrs.items():
             if not isinstance(value, str):
                 raise refusal("Symbol/string-attributes", "Set Attr only accepts string values", ValueError)
-            self.entries[0].node.set_attribute(f"__{key}__" if key in HIDDEN_KEYS else key, value)
+            self.entries[0].node.set_attribute(stored_key(key), value)
 
     # --- composition -----------------------------------------------------------------------------
 
@@ -479,7 +480,7 @@ class Symbol(SymbolMethods):
 def _reported(node: Node) -> dict[str, str]:
     """A node's attributes as users see them."""
     shown = dict(node.attrs)
-    for key in HIDDEN_KEYS:
+    for key in GRAPH_KEYS:
         if f"__{key}__" in node.attrs:
             shown[key] = node.attrs[f"__{key}__"]
     return shown

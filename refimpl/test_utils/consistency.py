@@ -109,7 +109,7 @@ def _fill(
     for executor in executors:
         for name, state in executor.aux_dict.items():
             state[:] = as_numpy(aux_params.get(name, 0))
-        for gradient in executor.grad_arrays:
+        for gradient in executor.grad_arrays or ():
             if gradient is not None:
                 gradient[:] = 0
 

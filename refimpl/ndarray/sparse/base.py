@@ -36,7 +36,12 @@ class BaseSparseNDArray(NDArray):
     is_sparse = True
     _STYPE: ClassVar[str] = ""
 
-    def __init__(self, values: NDArray, indices: Sequence[NDArray], shape: Shape, *, ordered: bool = False) -> None:
+    def __init__(
+        self, values: NDArray | None, indices: Sequence[NDArray] = (), shape: Shape = (), *, ordered: bool = False
+    ) -> None:
+        if values is None:  # it waits for the state of a pickle
+            super().__init__(None)
+            return
         self._sides = tuple(int(side) for side in shape)
         self._values = values
         self._indices = tuple(indices)

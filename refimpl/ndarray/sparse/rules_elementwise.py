@@ -56,6 +56,16 @@ def on_values(name: str) -> Any:
     return run
 
 
+@decides("Sparse/quadratic")
+def quadratic(p: Any, arrays: Sequence[Any]) -> NDArray:
+    """The polynomial of the stored values; a value that becomes zero is stored no more."""
+    (array,) = arrays
+    values = on_dense("_contrib_quadratic", p, [array._values])
+    kept, columns, starts = without_zeros(widened(values), *_pattern(array))
+    parts = (NDArray(starts, array.context), NDArray(columns, array.context))
+    return CSRNDArray(narrowed(kept, values.dtype, array.context), parts, array.shape)
+
+
 def zeros_like(p: Any, arrays: Sequence[Any]) -> NDArray:
     """Nothing stored."""
     (array,) = arrays
@@ -184,6 +194,7 @@ def _register() -> None:
             add_rule(Rule(name, ("default", stype), "default", through_dense(name)))
         add_rule(Rule("elemwise_mul", (stype, "default"), stype, on_stored("elemwise_mul", sparse_first=True)))
         add_rule(Rule("elemwise_mul", ("default", stype), stype, on_stored("elemwise_mul", sparse_first=False)))
+    add_rule(Rule("_contrib_quadratic", ("csr",), "csr", quadratic, lambda p, _: p.c == 0, "c = 0"))
     for name in ("broadcast_add", "broadcast_sub"):
         add_rule(Rule(name, ("csr", "default"), "default", through_dense(name)))
     mul, div = (on_stored(name, sparse_first=True) for name in ("broadcast_mul", "broadcast_div"))
