@@ -41,7 +41,7 @@ check:  ## all hooks on all files: lint, types, clauses
 prose:  ## run every Python block of the chapters; are the generated files fresh?
 	python spec/trace.py --check
 	python spec/rules.py --check
-	python spec/deviations.py
+	python spec/deviations.py --check
 	python spec/ops.py --check
 	python spec/stubs.py --check
 	python spec/picture.py --check

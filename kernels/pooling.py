@@ -273,9 +273,9 @@ def sum_rows(data, out, begin, end, size, g: Geometry):
                 for h in range(begin[y], end[y]):
                     line = ((plane * g.depth + d) * g.height + h) * g.width
                     for w in range(begin[x], end[x]):
-                        total += term(data[line + w])  # type: ignore[name-defined]  # noqa: F821  # bound by Loop
+                        total += term(data[line + w])  # noqa: F821  # bound by Loop
             count = max(size[z] * size[y] * size[x], 1) if g.average else 1
-            out[row * g.out_w + j] = root(total) / count  # type: ignore[name-defined]  # noqa: F821  # bound by Loop
+            out[row * g.out_w + j] = root(total) / count  # noqa: F821  # bound by Loop
 
 
 def sum_back(head, data, out, d_data, begin, end, size, g: Geometry):
@@ -293,7 +293,7 @@ def sum_back(head, data, out, d_data, begin, end, size, g: Geometry):
                     for h in range(begin[y], end[y]):
                         line = ((plane * g.depth + d) * g.height + h) * g.width
                         for w in range(begin[x], end[x]):
-                            part = slope(data[line + w], result)  # type: ignore[name-defined]  # noqa: F821  # likewise
+                            part = slope(data[line + w], result)  # noqa: F821  # likewise
                             d_data[line + w] += share * part
 
 

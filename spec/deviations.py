@@ -14,6 +14,11 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+from spec import generated  # noqa: E402
+
 FILE = ROOT / "refimpl/cli/porting/deviations.json"
 CHAPTERS = ("spec/deviations.md", "spec/deviations-operators.md")
 ROW = re.compile(r"^\| ([A-Za-z_][\w-]*/[\w-]+) \| (.+) \| (.+) \|$", re.MULTILINE)
@@ -26,16 +31,13 @@ def text(root: Path = ROOT) -> str:
     return f"[\n{lines}\n]\n"
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Run the script; returns its exit code."""
-    if arguments == ["--check"]:
-        fresh = FILE.is_file() and FILE.read_text(encoding="utf-8") == text()
-        print("fresh" if fresh else f"{FILE.relative_to(ROOT)} is not fresh: run python spec/deviations.py")
-        return 0 if fresh else 1
-    FILE.write_text(text(), encoding="utf-8")
-    print(f"wrote {FILE.relative_to(ROOT)}")
-    return 0
+    check = generated.asks_check(arguments, "The rows of the deviations.")
+    problems = generated.renew({FILE: text()}, "deviations", check=check)
+    print(*(problems or ["fresh"]), sep="\n")
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

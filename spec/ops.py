@@ -9,7 +9,6 @@ operator of MXNet is missing, and why a loop runs in one thread on CUDA.
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 import textwrap
@@ -26,6 +25,7 @@ from refimpl.kernels import distinct  # noqa: E402
 from refimpl.kernels.foundation import REGISTRY, Op  # noqa: E402
 from refimpl.op_registry import facts  # noqa: E402
 from refimpl.op_registry import known as known_operators  # noqa: E402
+from spec import generated  # noqa: E402
 
 FILE = ROOT / "spec" / "ops.md"
 UNWRITTEN = "no page yet"
@@ -264,16 +264,8 @@ def problems() -> list[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the script; returns its exit code."""
-    parser = argparse.ArgumentParser(description="The matrix of operators.")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail when the file is out of date")
-    options = parser.parse_args(arguments)
-    found = problems()
-    written = text()
-    if options.check:
-        if not FILE.is_file() or FILE.read_text(encoding="utf-8") != written:
-            found.append("spec/ops.md is out of date: run python spec/ops.py")
-    else:
-        FILE.write_text(written, encoding="utf-8")
+    check = generated.asks_check(arguments, "The matrix of operators.")
+    found = [*problems(), *generated.renew({FILE: text()}, "ops", check=check)]
     for problem in found:
         print(problem)
     print(f"{len(distinct())} operators, {len(missing())} missing, {len(found)} problems")

@@ -13,7 +13,6 @@ them.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import graphlib
 import re
@@ -28,6 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
+from spec import generated  # noqa: E402
 from tests.meta.imports import imports  # noqa: E402
 
 FILE = Path("ARCHITECTURE.md")
@@ -210,15 +210,8 @@ def missing(root: Path = ROOT) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the script; returns its exit code."""
-    parser = argparse.ArgumentParser(description="The picture of the parts and their imports.")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail when something is out of date")
-    options = parser.parse_args(arguments)
-    text = written()
-    problems = missing()
-    if not options.check:
-        (ROOT / FILE).write_text(text, encoding="utf-8")
-    elif (ROOT / FILE).read_text(encoding="utf-8") != text:
-        problems.append(f"{FILE} is out of date: run python spec/picture.py")
+    check = generated.asks_check(arguments, "The picture of the parts and their imports.")
+    problems = [*missing(), *generated.renew({ROOT / FILE: written()}, "picture", check=check)]
     for problem in problems:
         print(problem)
     return 1 if problems else 0

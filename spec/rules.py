@@ -19,7 +19,7 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from refimpl.explain import rules  # noqa: E402
-from spec import trace  # noqa: E402
+from spec import generated, trace  # noqa: E402
 
 
 def words(root: Path = ROOT) -> dict[str, list[str]]:
@@ -42,16 +42,13 @@ def text() -> str:
     return json.dumps(words(), indent=1, ensure_ascii=False) + "\n"
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Run the script; returns its exit code."""
-    if arguments == ["--check"]:
-        fresh = rules.FILE.read_text(encoding="utf-8") == text()
-        print("fresh" if fresh else f"{rules.FILE.relative_to(ROOT)} is not fresh: run python spec/rules.py")
-        return 0 if fresh else 1
-    rules.FILE.write_text(text(), encoding="utf-8")
-    print(f"wrote {rules.FILE.relative_to(ROOT)}")
-    return 0
+    check = generated.asks_check(arguments, "The rules that refimpl explain shows.")
+    problems = generated.renew({rules.FILE: text()}, "rules", check=check)
+    print(*(problems or ["fresh"]), sep="\n")
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -9,7 +9,6 @@ a type checker nor an editor sees them; these files tell them the same names, in
 
 from __future__ import annotations
 
-import argparse
 import sys
 import textwrap
 from collections.abc import Iterable
@@ -31,6 +30,7 @@ from refimpl.op_registry import facts  # noqa: E402
 from refimpl.op_registry.docs import REQUIRED, default  # noqa: E402
 from refimpl.op_registry.function import OperatorFunction  # noqa: E402
 from refimpl.symbol.operators import ARRAY_ONLY  # noqa: E402
+from spec import generated  # noqa: E402
 
 WIDTH = 120
 HEADING = "# Written by `python spec/stubs.py` from the registry of operators; do not edit.\n"
@@ -41,7 +41,6 @@ EXTRAS = {
 HIDDEN = {"NDArray": "", "Symbol": "**hidden: str"}
 """Symbols take attributes for the graph too: ``__lr_mult__="2.0"``."""
 
-_ONE_INPUT = {"NDArray": "NDArray", "Symbol": "Symbol | None"}
 _ANY_CALL = {
     "NDArray": "*data: NDArray | Sequence[NDArray], {extras}, **parameters: Any",
     "Symbol": "*data: Symbol | Sequence[Symbol], {extras}, **parameters: Any",
@@ -220,26 +219,15 @@ def files() -> dict[Path, str]:
     return made
 
 
-def outdated() -> list[Path]:
-    """The files that are not what would be written."""
-    return [
-        file for file, text in files().items() if not file.is_file() or file.read_text(encoding="utf-8") != text
-    ]
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run the script; returns its exit code."""
-    parser = argparse.ArgumentParser(description="Type stubs of operator functions and methods.")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail when a file is out of date")
-    options = parser.parse_args(arguments)
-    found = outdated()
-    for file in found:
-        if options.check:
-            print(f"{file.relative_to(ROOT)} is out of date: run python spec/stubs.py")
-        else:
-            file.write_text(files()[file], encoding="utf-8")
-    print(f"{len(files())} stubs, {len(found)} {'out of date' if options.check else 'written'}")
-    return 1 if options.check and found else 0
+    check = generated.asks_check(arguments, "Type stubs of operator functions and methods.")
+    made = files()
+    problems = generated.renew(made, "stubs", check=check)
+    for problem in problems:
+        print(problem)
+    print(f"{len(made)} stubs, {len(problems)} out of date")
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":
