@@ -9,7 +9,7 @@ from ...base import decides, require
 from ...kernels.foundation import Buffer, register
 from ...kernels.foundation.params import Shape
 from .bodies import SHAPES, TYPES, Body, Frame, agreed, unchanged
-from .loops import GradientAccumulator
+from .loops import GradientAccumulator, backward_buffers
 from .parameters import ControlFlow, GraphUse, register_arguments
 from .while_loop import is_true, require_one
 
@@ -74,11 +74,7 @@ def _run(p: GraphUse, ins: Sequence[Buffer], outs: Sequence[Buffer]) -> None:
 
 def backward(p: GraphUse, *buffers: Any, is_train: bool) -> None:
     """The gradient of the branch that ran; what only the other one reads gets zeros."""
-    count, outputs = p.input_count, len(p.outputs)
-    heads, ins, targets = buffers[:outputs], buffers[outputs : outputs + count], buffers[outputs + count + 1 :]
-    if not p.remembers:
-        p.keeps = True
-        _run(p, ins, ())
+    heads, ins, targets = backward_buffers(p, buffers, _run)
     body, wire = p.bodies[p.taken], p.wires[p.taken]
     derived = body.derived(inner for inner, outer in enumerate(wire) if targets[outer] is not None)
     if derived.refused is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
@@ -76,6 +76,21 @@ def run_step(
         states = [_copy(state) for state in states]
     heads = layout.body.forward(frame, step_inputs(layout, inputs, states, step), p.place(), p.is_train)
     return heads[: layout.rows], heads[layout.rows :]
+
+
+def backward_buffers(
+    p: GraphUse, buffers: Sequence[Any], run: Callable[[GraphUse, Sequence[Buffer], Sequence[Buffer]], None]
+) -> tuple[Sequence[Buffer], Sequence[Buffer], Sequence[Buffer | None]]:
+    """(head gradients, inputs, where their gradients go) among the buffers of a backward.
+
+    What the graphs computed is needed: where forward kept nothing of it, ``run`` computes it again.
+    """
+    count, outputs = p.input_count, len(p.outputs)
+    heads, ins, targets = buffers[:outputs], buffers[outputs : outputs + count], buffers[outputs + count + 1 :]
+    if not p.remembers:
+        p.keeps = True
+        run(p, ins, ())
+    return heads, ins, targets
 
 
 def _copy(buffer: Buffer) -> Buffer:

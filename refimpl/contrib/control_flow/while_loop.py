@@ -9,7 +9,7 @@ from ...base import decides, require
 from ...kernels.foundation import Buffer, agree, register
 from ...kernels.foundation.params import AtLeast, Shape
 from .bodies import SHAPES, TYPES, Body, Frame, agreed, unchanged
-from .loops import LoopLayout, Pair, back_in_time, row_of, run_step
+from .loops import LoopLayout, Pair, back_in_time, backward_buffers, row_of, run_step
 from .parameters import ControlFlow, GraphUse, register_arguments
 
 
@@ -137,11 +137,7 @@ def _run(p: GraphUse, ins: Sequence[Buffer], outs: Sequence[Buffer]) -> None:
 
 def backward(p: GraphUse, *buffers: Any, is_train: bool) -> None:
     """Gradients through the steps that ran; the condition has none."""
-    count, outputs = p.input_count, len(p.outputs)
-    heads, ins, targets = buffers[:outputs], buffers[outputs : outputs + count], buffers[outputs + count + 1 :]
-    if not p.remembers:
-        p.keeps = True
-        _run(p, ins, ())
+    heads, ins, targets = backward_buffers(p, buffers, _run)
     back_in_time(p, layout_of(p), p.taken, heads, ins, targets, is_train)
 
 
