@@ -170,7 +170,10 @@ def cases(draw):
     params = {
         "num_hidden": draw.integer(1, 5), "no_bias": draw.boolean(), "flatten": draw.boolean(),
     }
-    return Case(params, {"data": draw.shape(2, 4)})  # a bias that is not told is a row, so a column is no case
+    shapes = {"data": draw.shape(2, 4)}
+    if not params["no_bias"] and draw.boolean():
+        shapes["bias"] = (params["num_hidden"], 1)
+    return Case(params, shapes)
 
 
 register_multilinear(Op(

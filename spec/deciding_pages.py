@@ -26,13 +26,20 @@ def roles(slug: str) -> tuple[str, ...]:
 
 
 def concerned(clauses: Iterable[Any], operators: Iterable[Any]) -> dict[str, list[Any]]:
-    """Clause of a page -> the operators of that page that it is about."""
+    """Clause of a page -> the operators of that page that it is about.
+
+    Raises:
+        ValueError: an operator's ``doc`` is not the docstring of a page.
+    """
     from refimpl.op_registry import pages
 
     written = {clause.name for clause in clauses if clause.file.parts[0] == "kernels"}
     found: dict[str, list[Any]] = {name: [] for name in written}
     for op in operators:
         for clause in pages.clauses(op):
+            if clause.name not in found:
+                where = f"[{clause.name}] of its doc stands in no page's docstring"
+                raise ValueError(f"{op.name}: {where}; register it with doc=__doc__")
             found[clause.name].append(op)
     return found
 

@@ -21,7 +21,7 @@ from .draws import Draw, Example, example
 
 Results = Sequence[np.ndarray | None]
 Law = Callable[[Op, Draw], None]
-ASSUMED = {("LeakyReLU", "gamma")}  # inputs of several possible shapes, one of which holds where none is told
+ASSUMED = {("FullyConnected", "bias"), ("LeakyReLU", "gamma")}  # untold, one shape of several
 
 
 # --- comparing -----------------------------------------------------------------------------------

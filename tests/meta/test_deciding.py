@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from refimpl.kernels import get
 from refimpl.kernels.foundation import decides
 from spec import deciding, deciding_pages
 
@@ -150,3 +151,8 @@ def test_a_page_without_a_gradient_decides_so_by_what_it_registers(tmp_path: Pat
     [found] = deciding_pages.of_page(clause, [op], tmp_path)
     assert found.place == "page.py:4 register"
     assert found.table
+
+
+def test_an_operator_whose_text_is_no_page_is_named() -> None:
+    with pytest.raises(ValueError, match=r"dot: \[dot/.*\] of its doc stands in no page's docstring; .* doc=__doc__"):
+        deciding_pages.concerned([], [get("dot")])

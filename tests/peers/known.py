@@ -131,6 +131,8 @@ KNOWN = (
           lambda c: c.has(act_type="relu") and c.data.dtype == np.float64 and np.isnan(c.data).any()),
     Known("LeakyReLU", "call", "LeakyReLU/gamma-shape",
           lambda c: c.has(act_type="prelu") and c.of.arrays[1].ndim == c.data.ndim > 2),
+    Known("FullyConnected", "call", "FullyConnected/bias-column",
+          lambda c: c.of.arrays[2:] and c.of.arrays[2].ndim == 2),
     Known("LeakyReLU", "grad:data", "LeakyReLU/selu-slope", lambda c: c.has(act_type="selu")),
     Known("LeakyReLU", "call", "LeakyReLU/rrelu", lambda c: c.has(act_type="rrelu") and c.is_train),
     Known("LeakyReLU", "grad:data", "LeakyReLU/rrelu",
