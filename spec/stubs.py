@@ -38,8 +38,10 @@ EXTRAS = {
     "NDArray": ("out: _Out | None = None", "name: str | None = None"),
     "Symbol": ("name: str | None = None", "attr: Attributes | None = None"),
 }
-HIDDEN = {"NDArray": "", "Symbol": "**hidden: str"}
-"""Symbols take attributes for the graph too: ``__lr_mult__="2.0"``."""
+GRAPH_KEYWORDS = ("lr_mult: Number = ...", "wd_mult: Number = ...")
+"""Those of the keywords for the graph ([Symbol/graph-keywords]) that are numbers."""
+HIDDEN = {"NDArray": (), "Symbol": (*GRAPH_KEYWORDS, "**hidden: str")}
+"""Symbols take attributes for the graph too: ``ctx_group="left"``, ``__lr_mult__="2.0"``."""
 
 _ANY_CALL = {
     "NDArray": "*data: NDArray | Sequence[NDArray], {extras}, **parameters: Any",
@@ -110,18 +112,17 @@ def signature(op: Op, value: str) -> Signature:
     result = _result(op, value)
     if not isinstance(op.params, type) or op.name == "Custom" or "subgraphs" in op.params._fields:
         return Signature([_ANY_CALL[value].format(extras=", ".join(extras))], result)
-    hidden = [HIDDEN[value]] if HIDDEN[value] else []
     if op.variadic:
         stem = op.all_inputs[0] if op.all_inputs else "data"
         inputs = [f"*{stem}: {value} | Sequence[{value}]"]
-        named = [f"**named: {value} | str"] if value == "Symbol" else []
+        named = [*GRAPH_KEYWORDS, f"**named: {value} | str"] if value == "Symbol" else []
         return Signature([*inputs, *parameters(op, defaulted=True), *extras, *named], result)
     optional = set(op.all_inputs) if value == "Symbol" else facts.optional_inputs(op)
     inputs, defaulted = [], False
     for name in op.all_inputs:
         defaulted = defaulted or name in optional
         inputs.append(f"{name}: {value} | None = None" if defaulted else f"{name}: {value}")
-    return Signature([*inputs, *parameters(op, defaulted), "*", *extras, *hidden], result)
+    return Signature([*inputs, *parameters(op, defaulted), "*", *extras, *HIDDEN[value]], result)
 
 
 def definition(name: str, found: Signature, indent: str = "") -> str:
@@ -179,7 +180,7 @@ def functions_text(module: Any, value: str, depth: int = 1) -> str:
 
 _RESHAPE = Signature(
     ["self", "*sides: Sides", "shape: Sides | None = None", "reverse: Flag | None = False", *EXTRAS["Symbol"],
-     HIDDEN["Symbol"]], "Symbol",
+     *HIDDEN["Symbol"]], "Symbol",
 )
 
 

@@ -20,7 +20,7 @@ __all__ = [
 
 def AdaptiveAvgPooling2D(
     data: Symbol | None = None, output_size: Sides | None = (), *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def BatchNormWithReLU(
     data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
@@ -28,19 +28,20 @@ def BatchNormWithReLU(
     momentum: Number | None = 0.899999976, fix_gamma: Flag | None = True, use_global_stats: Flag | None = False,
     output_mean_var: Flag | None = False, axis: Whole | None = 1, cudnn_off: Flag | None = False,
     min_calib_range: Number | None = None, max_calib_range: Number | None = None, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def BilinearResize2D(
     data: Symbol | None = None, like: Symbol | None = None, height: Whole | None = 1, width: Whole | None = 1,
     scale_height: Number | None = None, scale_width: Number | None = None,
     mode: Literal['like', 'odd_scale', 'size', 'to_even_down', 'to_even_up', 'to_odd_down', 'to_odd_up'] | str | None = 'size',
-    align_corners: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    align_corners: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def CTCLoss(
     data: Symbol | None = None, label: Symbol | None = None, data_lengths: Symbol | None = None,
     label_lengths: Symbol | None = None, use_data_lengths: Flag | None = False, use_label_lengths: Flag | None = False,
     blank_label: Literal['first', 'last'] | str | None = 'first', *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def DeformableConvolution(
     data: Symbol | None = None, offset: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
@@ -48,13 +49,14 @@ def DeformableConvolution(
     pad: Sides | None = (), num_group: Whole | None = 1, num_deformable_group: Whole | None = 1,
     workspace: Whole | None = 1024, no_bias: Flag | None = False,
     layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def DeformablePSROIPooling(
     data: Symbol | None = None, rois: Symbol | None = None, trans: Symbol | None = None, spatial_scale: Number = ...,
     output_dim: Whole = ..., group_size: Whole = ..., pooled_size: Whole = ..., part_size: Whole | None = 0,
     sample_per_part: Whole | None = 1, trans_std: Number | None = 0.0, no_trans: Flag | None = False, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def ModulatedDeformableConvolution(
     data: Symbol | None = None, offset: Symbol | None = None, mask: Symbol | None = None, weight: Symbol | None = None,
@@ -62,94 +64,105 @@ def ModulatedDeformableConvolution(
     dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1,
     num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
     im2col_step: Whole | None = 64, layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def MultiBoxDetection(
     cls_prob: Symbol | None = None, loc_pred: Symbol | None = None, anchor: Symbol | None = None,
     clip: Flag | None = True, threshold: Number | None = 0.01, background_id: Whole | None = 0,
     nms_threshold: Number | None = 0.5, force_suppress: Flag | None = False,
     variances: Numbers | None = (0.1, 0.1, 0.2, 0.2), nms_topk: Whole | None = -1, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def MultiBoxPrior(
     data: Symbol | None = None, sizes: Numbers | None = (1.0,), ratios: Numbers | None = (1.0,),
     clip: Flag | None = False, steps: Numbers | None = (-1.0, -1.0), offsets: Numbers | None = (0.5, 0.5), *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def MultiBoxTarget(
     anchor: Symbol | None = None, label: Symbol | None = None, cls_pred: Symbol | None = None,
     overlap_threshold: Number | None = 0.5, ignore_label: Number | None = -1.0,
     negative_mining_ratio: Number | None = -1.0, negative_mining_thresh: Number | None = 0.5,
     minimum_negative_samples: Whole | None = 0, variances: Numbers | None = (0.1, 0.1, 0.2, 0.2), *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def MultiProposal(
     cls_prob: Symbol | None = None, bbox_pred: Symbol | None = None, im_info: Symbol | None = None,
     rpn_pre_nms_top_n: Whole | None = 6000, rpn_post_nms_top_n: Whole | None = 300, threshold: Number | None = 0.7,
     rpn_min_size: Whole | None = 16, scales: Numbers | None = (4.0, 8.0, 16.0, 32.0),
     ratios: Numbers | None = (0.5, 1.0, 2.0), feature_stride: Whole | None = 16, output_score: Flag | None = False,
-    iou_loss: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    iou_loss: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def PSROIPooling(
     data: Symbol | None = None, rois: Symbol | None = None, spatial_scale: Number = ..., output_dim: Whole = ...,
     pooled_size: Whole = ..., group_size: Whole | None = 0, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def Proposal(
     cls_prob: Symbol | None = None, bbox_pred: Symbol | None = None, im_info: Symbol | None = None,
     rpn_pre_nms_top_n: Whole | None = 6000, rpn_post_nms_top_n: Whole | None = 300, threshold: Number | None = 0.7,
     rpn_min_size: Whole | None = 16, scales: Numbers | None = (4.0, 8.0, 16.0, 32.0),
     ratios: Numbers | None = (0.5, 1.0, 2.0), feature_stride: Whole | None = 16, output_score: Flag | None = False,
-    iou_loss: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    iou_loss: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def ROIAlign(
     data: Symbol | None = None, rois: Symbol | None = None, pooled_size: Sides = ..., spatial_scale: Number = ...,
     sample_ratio: Whole | None = -1, position_sensitive: Flag | None = False, aligned: Flag | None = False, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def RROIAlign(
     data: Symbol | None = None, rois: Symbol | None = None, pooled_size: Sides = ..., spatial_scale: Number = ...,
-    sampling_ratio: Whole | None = -1, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    sampling_ratio: Whole | None = -1, *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def SparseEmbedding(
     data: Symbol | None = None, weight: Symbol | None = None, input_dim: Whole = ..., output_dim: Whole = ...,
     dtype: Kind | None = 'float32', deterministic: Flag | None = False, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def SyncBatchNorm(
     data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
     moving_mean: Symbol | None = None, moving_var: Symbol | None = None, key: str = ...,
     eps: Number | None = 0.00100000005, momentum: Number | None = 0.899999976, fix_gamma: Flag | None = True,
     use_global_stats: Flag | None = False, output_mean_var: Flag | None = False, ndev: Whole | None = 1, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def allclose(
     a: Symbol | None = None, b: Symbol | None = None, rtol: Number | None = 1e-05, atol: Number | None = 1e-08,
-    equal_nan: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    equal_nan: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def arange_like(
     data: Symbol | None = None, start: Number | None = 0.0, step: Number | None = 1.0, repeat: Whole | None = 1,
     ctx: Context | str | None = '', axis: Whole | None = None, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def bipartite_matching(
     data: Symbol | None = None, threshold: Number = ..., is_ascend: Flag | None = False, topk: Whole | None = -1, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def box_decode(
     data: Symbol | None = None, anchors: Symbol | None = None, std0: Number | None = 1.0, std1: Number | None = 1.0,
     std2: Number | None = 1.0, std3: Number | None = 1.0, clip: Number | None = -1.0,
     format: Literal['center', 'corner'] | str | None = 'center', *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def box_encode(
     samples: Symbol | None = None, matches: Symbol | None = None, anchors: Symbol | None = None,
     refs: Symbol | None = None, means: Symbol | None = None, stds: Symbol | None = None, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def box_iou(
     lhs: Symbol | None = None, rhs: Symbol | None = None, format: Literal['center', 'corner'] | str | None = 'corner',
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def box_nms(
     data: Symbol | None = None, overlap_thresh: Number | None = 0.5, valid_thresh: Number | None = 0.0,
@@ -157,7 +170,7 @@ def box_nms(
     background_id: Whole | None = -1, force_suppress: Flag | None = False,
     in_format: Literal['center', 'corner'] | str | None = 'corner',
     out_format: Literal['center', 'corner'] | str | None = 'corner', *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def box_non_maximum_suppression(
     data: Symbol | None = None, overlap_thresh: Number | None = 0.5, valid_thresh: Number | None = 0.0,
@@ -165,55 +178,60 @@ def box_non_maximum_suppression(
     background_id: Whole | None = -1, force_suppress: Flag | None = False,
     in_format: Literal['center', 'corner'] | str | None = 'corner',
     out_format: Literal['center', 'corner'] | str | None = 'corner', *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def ctc_loss(
     data: Symbol | None = None, label: Symbol | None = None, data_lengths: Symbol | None = None,
     label_lengths: Symbol | None = None, use_data_lengths: Flag | None = False, use_label_lengths: Flag | None = False,
     blank_label: Literal['first', 'last'] | str | None = 'first', *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def div_sqrt_dim(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def getnnz(
     data: Symbol | None = None, axis: Whole | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def gradientmultiplier(
     data: Symbol | None = None, scalar: Number | None = 1.0, is_int: Flag | None = True, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def group_adagrad_update(
     weight: Symbol | None = None, grad: Symbol | None = None, history: Symbol | None = None, lr: Number = ...,
     rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, epsilon: Number | None = 1e-05, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def index_array(
     data: Symbol | None = None, axes: Sides | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def index_copy(
     old_tensor: Symbol | None = None, index_vector: Symbol | None = None, new_tensor: Symbol | None = None, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def interleaved_matmul_encdec_qk(
     queries: Symbol | None = None, keys_values: Symbol | None = None, heads: Whole = ..., *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def interleaved_matmul_encdec_valatt(
     keys_values: Symbol | None = None, attention: Symbol | None = None, heads: Whole = ..., *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def interleaved_matmul_selfatt_qk(
     queries_keys_values: Symbol | None = None, heads: Whole = ..., *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def interleaved_matmul_selfatt_valatt(
     queries_keys_values: Symbol | None = None, attention: Symbol | None = None, heads: Whole = ..., *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def quadratic(
     data: Symbol | None = None, a: Number | None = 0.0, b: Number | None = 0.0, c: Number | None = 0.0, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...

@@ -13,28 +13,35 @@ __all__ = [
 
 def adjust_lighting(
     data: Symbol | None = None, alpha: Numbers = ..., *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def crop(
     data: Symbol | None = None, x: Whole = ..., y: Whole = ..., width: Whole = ..., height: Whole = ..., *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def flip_left_right(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def flip_top_bottom(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def normalize(
     data: Symbol | None = None, mean: Numbers | None = (0.0, 0.0, 0.0, 0.0), std: Numbers | None = (1.0, 1.0, 1.0, 1.0),
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def random_flip_left_right(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def random_flip_top_bottom(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def to_tensor(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...

@@ -12,68 +12,75 @@ __all__ = [
 ]
 
 def det(
-    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def extractdiag(
     A: Symbol | None = None, offset: Whole | None = 0, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def extracttrian(
     A: Symbol | None = None, offset: Whole | None = 0, lower: Flag | None = True, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def gelqf(
-    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def gemm(
     A: Symbol | None = None, B: Symbol | None = None, C: Symbol | None = None, transpose_a: Flag | None = False,
     transpose_b: Flag | None = False, alpha: Number | None = 1.0, beta: Number | None = 1.0, axis: Whole | None = -2, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def gemm2(
     A: Symbol | None = None, B: Symbol | None = None, transpose_a: Flag | None = False,
     transpose_b: Flag | None = False, alpha: Number | None = 1.0, axis: Whole | None = -2, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def inverse(
-    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def makediag(
     A: Symbol | None = None, offset: Whole | None = 0, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def maketrian(
     A: Symbol | None = None, offset: Whole | None = 0, lower: Flag | None = True, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def potrf(
     A: Symbol | None = None, lower: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def potri(
     A: Symbol | None = None, lower: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def slogdet(
-    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def sumlogdiag(
-    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def syevd(
-    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def syrk(
     A: Symbol | None = None, transpose: Flag | None = False, alpha: Number | None = 1.0, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def trmm(
     A: Symbol | None = None, B: Symbol | None = None, transpose: Flag | None = False, rightside: Flag | None = False,
     lower: Flag | None = True, alpha: Number | None = 1.0, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def trsm(
     A: Symbol | None = None, B: Symbol | None = None, transpose: Flag | None = False, rightside: Flag | None = False,
     lower: Flag | None = True, alpha: Number | None = 1.0, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...

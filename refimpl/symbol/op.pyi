@@ -52,7 +52,8 @@ __all__ = [
 
 def Activation(
     data: Symbol | None = None, act_type: Literal['relu', 'sigmoid', 'softrelu', 'softsign', 'tanh'] | str = ..., *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def BatchNorm(
     data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
@@ -60,34 +61,36 @@ def BatchNorm(
     momentum: Number | None = 0.899999976, fix_gamma: Flag | None = True, use_global_stats: Flag | None = False,
     output_mean_var: Flag | None = False, axis: Whole | None = 1, cudnn_off: Flag | None = False,
     min_calib_range: Number | None = None, max_calib_range: Number | None = None, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def BatchNorm_v1(
     data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
     moving_mean: Symbol | None = None, moving_var: Symbol | None = None, eps: Number | None = 0.00100000005,
     momentum: Number | None = 0.899999976, fix_gamma: Flag | None = True, use_global_stats: Flag | None = False,
-    output_mean_var: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    output_mean_var: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def BilinearSampler(
     data: Symbol | None = None, grid: Symbol | None = None, cudnn_off: Flag | None = None, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def BlockGrad(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def CTCLoss(
     data: Symbol | None = None, label: Symbol | None = None, data_lengths: Symbol | None = None,
     label_lengths: Symbol | None = None, use_data_lengths: Flag | None = False, use_label_lengths: Flag | None = False,
     blank_label: Literal['first', 'last'] | str | None = 'first', *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def Cast(
     data: Symbol | None = None, dtype: Kind = ..., *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def Concat(
     *data: Symbol | Sequence[Symbol], num_args: Whole = ..., dim: Whole | None = 1, name: str | None = None,
-    attr: Attributes | None = None, **named: Symbol | str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **named: Symbol | str
 ) -> Symbol: ...
 def Convolution(
     data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None, kernel: Sides = ...,
@@ -95,7 +98,7 @@ def Convolution(
     num_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
     cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
     layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def Convolution_v1(
     data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None, kernel: Sides = ...,
@@ -103,17 +106,18 @@ def Convolution_v1(
     num_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
     cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
     layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def Correlation(
     data1: Symbol | None = None, data2: Symbol | None = None, kernel_size: Whole | None = 1,
     max_displacement: Whole | None = 1, stride1: Whole | None = 1, stride2: Whole | None = 1,
     pad_size: Whole | None = 0, is_multiply: Flag | None = True, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def Crop(
     *data: Symbol | Sequence[Symbol], num_args: Whole = ..., offset: Sides | None = (0, 0), h_w: Sides | None = (0, 0),
-    center_crop: Flag | None = False, name: str | None = None, attr: Attributes | None = None, **named: Symbol | str
+    center_crop: Flag | None = False, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **named: Symbol | str
 ) -> Symbol: ...
 def Custom(
     *data: Symbol | Sequence[Symbol], name: str | None = None, attr: Attributes | None = None, **parameters: Any
@@ -124,88 +128,98 @@ def Deconvolution(
     adj: Sides | None = (), target_shape: Sides | None = (), num_group: Whole | None = 1, workspace: Whole | None = 512,
     no_bias: Flag | None = True, cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None,
     cudnn_off: Flag | None = False, layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def Dropout(
     data: Symbol | None = None, p: Number | None = 0.5, mode: Literal['training', 'always'] | str | None = 'training',
     axes: Sides | None = (), cudnn_off: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def ElementWiseSum(
     *data: Symbol | Sequence[Symbol], num_args: Whole = ..., name: str | None = None, attr: Attributes | None = None,
-    **named: Symbol | str
+    lr_mult: Number = ..., wd_mult: Number = ..., **named: Symbol | str
 ) -> Symbol: ...
 def Embedding(
     data: Symbol | None = None, weight: Symbol | None = None, input_dim: Whole = ..., output_dim: Whole = ...,
     dtype: Kind | None = 'float32', sparse_grad: Flag | None = False, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def Flatten(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def FullyConnected(
     data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None, num_hidden: Whole = ...,
     no_bias: Flag | None = False, flatten: Flag | None = True, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def GridGenerator(
     data: Symbol | None = None, transform_type: Literal['affine', 'warp'] | str = ...,
-    target_shape: Sides | None = (0, 0), *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    target_shape: Sides | None = (0, 0), *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def GroupNorm(
     data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None, num_groups: Whole | None = 1,
     eps: Number | None = 9.99999975e-06, output_mean_var: Flag | None = False, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def IdentityAttachKLSparseReg(
     data: Symbol | None = None, moving_avg: Symbol | None = None, sparseness_target: Number | None = 0.100000001,
     penalty: Number | None = 0.00100000005, momentum: Number | None = 0.899999976, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def InstanceNorm(
     data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
-    eps: Number | None = 0.00100000005, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    eps: Number | None = 0.00100000005, *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def L2Normalization(
     data: Symbol | None = None, eps: Number | None = 1.00000001e-10,
     mode: Literal['channel', 'instance', 'spatial'] | str | None = 'instance', *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def LRN(
     data: Symbol | None = None, nsize: Whole = ..., alpha: Number | None = 9.99999975e-05, beta: Number | None = 0.75,
-    knorm: Number | None = 2.0, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    knorm: Number | None = 2.0, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def LayerNorm(
     data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None, axis: Whole | None = -1,
     eps: Number | None = 9.99999975e-06, output_mean_var: Flag | None = False, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def LeakyReLU(
     data: Symbol | None = None, gamma: Symbol | None = None,
     act_type: Literal['elu', 'gelu', 'leaky', 'prelu', 'rrelu', 'selu'] | str | None = 'leaky',
     slope: Number | None = 0.25, lower_bound: Number | None = 0.125, upper_bound: Number | None = 0.333999991, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def LinearRegressionOutput(
     data: Symbol | None = None, label: Symbol | None = None, grad_scale: Number | None = 1.0, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def LogisticRegressionOutput(
     data: Symbol | None = None, label: Symbol | None = None, grad_scale: Number | None = 1.0, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def MAERegressionOutput(
     data: Symbol | None = None, label: Symbol | None = None, grad_scale: Number | None = 1.0, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def MakeLoss(
     data: Symbol | None = None, grad_scale: Number | None = 1.0, valid_thresh: Number | None = 0.0,
     normalization: Literal['null', 'batch', 'valid'] | str | None = 'null', *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def Pad(
     data: Symbol | None = None, mode: Literal['constant', 'edge', 'reflect'] | str = ..., pad_width: Sides = ...,
-    constant_value: Number | None = 0.0, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    constant_value: Number | None = 0.0, *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def Pooling(
     data: Symbol | None = None, kernel: Sides | None = (),
@@ -214,13 +228,14 @@ def Pooling(
     stride: Sides | None = (), pad: Sides | None = (), p_value: Whole | None = None,
     count_include_pad: Flag | None = None,
     layout: Literal['None', 'NCDHW', 'NCHW', 'NCW', 'NDHWC', 'NHWC', 'NWC'] | str | None = 'None', *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def Pooling_v1(
     data: Symbol | None = None, kernel: Sides | None = (), pool_type: Literal['avg', 'max', 'sum'] | str | None = 'max',
     global_pool: Flag | None = False, pooling_convention: Literal['full', 'valid'] | str | None = 'valid',
     stride: Sides | None = (), pad: Sides | None = (), *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def RNN(
     data: Symbol | None = None, parameters: Symbol | None = None, state: Symbol | None = None,
@@ -229,948 +244,1079 @@ def RNN(
     bidirectional: Flag | None = False, p: Number | None = 0.0, state_outputs: Flag | None = False,
     projection_size: Whole | None = None, lstm_state_clip_min: Number | None = None,
     lstm_state_clip_max: Number | None = None, lstm_state_clip_nan: Flag | None = False,
-    use_sequence_length: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    use_sequence_length: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def ROIPooling(
     data: Symbol | None = None, rois: Symbol | None = None, pooled_size: Sides = ..., spatial_scale: Number = ..., *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def Reshape(
     data: Symbol | None = None, shape: Sides | None = (), reverse: Flag | None = False, target_shape: Sides | None = (),
-    keep_highest: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    keep_highest: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def SVMOutput(
     data: Symbol | None = None, label: Symbol | None = None, margin: Number | None = 1.0,
     regularization_coefficient: Number | None = 1.0, use_linear: Flag | None = False, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def SequenceLast(
     data: Symbol | None = None, sequence_length: Symbol | None = None, use_sequence_length: Flag | None = False,
-    axis: Whole | None = 0, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    axis: Whole | None = 0, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def SequenceMask(
     data: Symbol | None = None, sequence_length: Symbol | None = None, use_sequence_length: Flag | None = False,
     value: Number | None = 0.0, axis: Whole | None = 0, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def SequenceReverse(
     data: Symbol | None = None, sequence_length: Symbol | None = None, use_sequence_length: Flag | None = False,
-    axis: Whole | None = 0, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    axis: Whole | None = 0, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def SliceChannel(
     data: Symbol | None = None, num_outputs: Whole = ..., axis: Whole | None = 1, squeeze_axis: Flag | None = False, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def Softmax(
     data: Symbol | None = None, label: Symbol | None = None, grad_scale: Number | None = 1.0,
     ignore_label: Number | None = -1.0, multi_output: Flag | None = False, use_ignore: Flag | None = False,
     preserve_shape: Flag | None = False, normalization: Literal['null', 'batch', 'valid'] | str | None = 'null',
     out_grad: Flag | None = False, smooth_alpha: Number | None = 0.0, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def SoftmaxActivation(
     data: Symbol | None = None, mode: Literal['instance', 'channel'] | str | None = 'instance', *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def SoftmaxOutput(
     data: Symbol | None = None, label: Symbol | None = None, grad_scale: Number | None = 1.0,
     ignore_label: Number | None = -1.0, multi_output: Flag | None = False, use_ignore: Flag | None = False,
     preserve_shape: Flag | None = False, normalization: Literal['null', 'batch', 'valid'] | str | None = 'null',
     out_grad: Flag | None = False, smooth_alpha: Number | None = 0.0, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def SpatialTransformer(
     data: Symbol | None = None, loc: Symbol | None = None, transform_type: Literal['affine'] | str = ...,
     sampler_type: Literal['bilinear'] | str = ..., target_shape: Sides | None = (0, 0), cudnn_off: Flag | None = None,
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def SwapAxis(
     data: Symbol | None = None, dim1: Whole | None = 0, dim2: Whole | None = 0, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def UpSampling(
     *data: Symbol | Sequence[Symbol], scale: Whole = ..., sample_type: Literal['bilinear', 'nearest'] | str = ...,
     num_args: Whole = ..., num_filter: Whole | None = 0,
     multi_input_mode: Literal['concat', 'sum'] | str | None = 'concat', workspace: Whole | None = 512,
-    name: str | None = None, attr: Attributes | None = None, **named: Symbol | str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **named: Symbol | str
 ) -> Symbol: ...
 def abs(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def adam_update(
     weight: Symbol | None = None, grad: Symbol | None = None, mean: Symbol | None = None, var: Symbol | None = None,
     lr: Number = ..., beta1: Number | None = 0.9, beta2: Number | None = 0.999, epsilon: Number | None = 1e-08,
     wd: Number | None = 0.0, rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0,
-    lazy_update: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    lazy_update: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def add_n(
     *data: Symbol | Sequence[Symbol], num_args: Whole = ..., name: str | None = None, attr: Attributes | None = None,
-    **named: Symbol | str
+    lr_mult: Number = ..., wd_mult: Number = ..., **named: Symbol | str
 ) -> Symbol: ...
 def all_finite(
     data: Symbol | None = None, init_output: Flag | None = True, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def amp_cast(
     data: Symbol | None = None, dtype: Kind = ..., *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def amp_multicast(
     *data_: Symbol | Sequence[Symbol], num_outputs: Whole = ..., cast_narrow: Flag | None = False,
-    name: str | None = None, attr: Attributes | None = None, **named: Symbol | str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **named: Symbol | str
 ) -> Symbol: ...
 def arccos(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def arccosh(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def arcsin(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def arcsinh(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def arctan(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def arctanh(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def argmax(
     data: Symbol | None = None, axis: Whole | None = None, keepdims: Flag | None = False, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def argmax_channel(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def argmin(
     data: Symbol | None = None, axis: Whole | None = None, keepdims: Flag | None = False, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def argsort(
     data: Symbol | None = None, axis: Whole | None = -1, is_ascend: Flag | None = True, dtype: Kind | None = 'float32',
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def batch_dot(
     lhs: Symbol | None = None, rhs: Symbol | None = None, transpose_a: Flag | None = False,
     transpose_b: Flag | None = False,
     forward_stype: Literal['None', 'default', 'csr', 'row_sparse'] | str | None = None, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def batch_take(
     a: Symbol | None = None, indices: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_add(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_axes(
     data: Symbol | None = None, axis: Sides | None = (), size: Sides | None = (), *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_axis(
     data: Symbol | None = None, axis: Sides | None = (), size: Sides | None = (), *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_div(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_equal(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_greater(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_greater_equal(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_hypot(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_lesser(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_lesser_equal(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_like(
     lhs: Symbol | None = None, rhs: Symbol | None = None, lhs_axes: Sides | None = None, rhs_axes: Sides | None = None,
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def broadcast_logical_and(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_logical_or(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_logical_xor(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_maximum(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_minimum(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_minus(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_mod(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_mul(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_not_equal(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_plus(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_power(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_sub(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def broadcast_to(
     data: Symbol | None = None, shape: Sides | None = (), *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def cast(
     data: Symbol | None = None, dtype: Kind = ..., *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def cast_storage(
     data: Symbol | None = None, stype: Literal['default', 'row_sparse', 'csr'] | str = ..., *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def cbrt(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def ceil(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def choose_element_0index(
     data: Symbol | None = None, index: Symbol | None = None, axis: Whole | None = -1, keepdims: Flag | None = False,
     mode: Literal['clip', 'wrap'] | str | None = 'clip', *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def clip(
     data: Symbol | None = None, a_min: Number = ..., a_max: Number = ..., *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def col2im(
     data: Symbol | None = None, output_size: Sides = ..., kernel: Sides = ..., stride: Sides | None = (),
     dilate: Sides | None = (), pad: Sides | None = (), *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def concat(
     *data: Symbol | Sequence[Symbol], num_args: Whole = ..., dim: Whole | None = 1, name: str | None = None,
-    attr: Attributes | None = None, **named: Symbol | str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **named: Symbol | str
 ) -> Symbol: ...
 def cos(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def cosh(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def crop(
     data: Symbol | None = None, begin: Ends = ..., end: Ends = ..., step: Ends | None = '()', *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def ctc_loss(
     data: Symbol | None = None, label: Symbol | None = None, data_lengths: Symbol | None = None,
     label_lengths: Symbol | None = None, use_data_lengths: Flag | None = False, use_label_lengths: Flag | None = False,
     blank_label: Literal['first', 'last'] | str | None = 'first', *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def cumsum(
     a: Symbol | None = None, axis: Whole | None = None, dtype: Kind | None = None, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def degrees(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def depth_to_space(
     data: Symbol | None = None, block_size: Whole = ..., *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def diag(
     data: Symbol | None = None, k: Whole | None = 0, axis1: Whole | None = 0, axis2: Whole | None = 1, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def dot(
     lhs: Symbol | None = None, rhs: Symbol | None = None, transpose_a: Flag | None = False,
     transpose_b: Flag | None = False,
     forward_stype: Literal['None', 'default', 'csr', 'row_sparse'] | str | None = None, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def elemwise_add(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def elemwise_div(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def elemwise_mul(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def elemwise_sub(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def erf(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def erfinv(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def exp(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def expand_dims(
     data: Symbol | None = None, axis: Whole = ..., *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def expm1(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def fill_element_0index(
     lhs: Symbol | None = None, mhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def fix(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def flatten(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def flip(
     data: Symbol | None = None, axis: Sides = ..., *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def floor(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def ftml_update(
     weight: Symbol | None = None, grad: Symbol | None = None, d: Symbol | None = None, v: Symbol | None = None,
     z: Symbol | None = None, lr: Number = ..., t: Whole = ..., beta1: Number | None = 0.6, beta2: Number | None = 0.999,
     epsilon: Number | None = 1e-08, wd: Number | None = 0.0, rescale_grad: Number | None = 1.0,
-    clip_grad: Number | None = -1.0, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    clip_grad: Number | None = -1.0, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def ftrl_update(
     weight: Symbol | None = None, grad: Symbol | None = None, z: Symbol | None = None, n: Symbol | None = None,
     lr: Number = ..., lamda1: Number | None = 0.01, beta: Number | None = 1.0, wd: Number | None = 0.0,
     rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def gamma(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def gammaln(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def gather_nd(
     data: Symbol | None = None, indices: Symbol | None = None, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def hard_sigmoid(
     data: Symbol | None = None, alpha: Number | None = 0.2, beta: Number | None = 0.5, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def identity(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def im2col(
     data: Symbol | None = None, kernel: Sides = ..., stride: Sides | None = (), dilate: Sides | None = (),
-    pad: Sides | None = (), *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    pad: Sides | None = (), *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def khatri_rao(
     *data: Symbol | Sequence[Symbol], num_args: Whole = ..., name: str | None = None, attr: Attributes | None = None,
-    **named: Symbol | str
+    lr_mult: Number = ..., wd_mult: Number = ..., **named: Symbol | str
 ) -> Symbol: ...
 def lamb_update_phase1(
     weight: Symbol | None = None, grad: Symbol | None = None, mean: Symbol | None = None, var: Symbol | None = None,
     t: Whole = ..., wd: Number = ..., beta1: Number | None = 0.9, beta2: Number | None = 0.999,
     epsilon: Number | None = 1e-06, bias_correction: Flag | None = True, rescale_grad: Number | None = 1.0,
-    clip_gradient: Number | None = -1.0, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    clip_gradient: Number | None = -1.0, *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def lamb_update_phase2(
     weight: Symbol | None = None, g: Symbol | None = None, r1: Symbol | None = None, r2: Symbol | None = None,
     lr: Number = ..., lower_bound: Number | None = -1.0, upper_bound: Number | None = -1.0, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def linalg_det(
-    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def linalg_extractdiag(
     A: Symbol | None = None, offset: Whole | None = 0, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def linalg_extracttrian(
     A: Symbol | None = None, offset: Whole | None = 0, lower: Flag | None = True, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def linalg_gelqf(
-    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def linalg_gemm(
     A: Symbol | None = None, B: Symbol | None = None, C: Symbol | None = None, transpose_a: Flag | None = False,
     transpose_b: Flag | None = False, alpha: Number | None = 1.0, beta: Number | None = 1.0, axis: Whole | None = -2, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def linalg_gemm2(
     A: Symbol | None = None, B: Symbol | None = None, transpose_a: Flag | None = False,
     transpose_b: Flag | None = False, alpha: Number | None = 1.0, axis: Whole | None = -2, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def linalg_inverse(
-    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def linalg_makediag(
     A: Symbol | None = None, offset: Whole | None = 0, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def linalg_maketrian(
     A: Symbol | None = None, offset: Whole | None = 0, lower: Flag | None = True, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def linalg_potrf(
     A: Symbol | None = None, lower: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def linalg_potri(
     A: Symbol | None = None, lower: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def linalg_slogdet(
-    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def linalg_sumlogdiag(
-    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    A: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def linalg_syrk(
     A: Symbol | None = None, transpose: Flag | None = False, alpha: Number | None = 1.0, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def linalg_trmm(
     A: Symbol | None = None, B: Symbol | None = None, transpose: Flag | None = False, rightside: Flag | None = False,
     lower: Flag | None = True, alpha: Number | None = 1.0, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def linalg_trsm(
     A: Symbol | None = None, B: Symbol | None = None, transpose: Flag | None = False, rightside: Flag | None = False,
     lower: Flag | None = True, alpha: Number | None = 1.0, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def log(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def log10(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def log1p(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def log2(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def log_softmax(
     data: Symbol | None = None, axis: Whole | None = -1, temperature: Number | None = None, dtype: Kind | None = None,
-    use_length: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    use_length: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def logical_not(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def make_loss(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def max(
     data: Symbol | None = None, axis: Sides | None = None, keepdims: Flag | None = False, exclude: Flag | None = False,
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def max_axis(
     data: Symbol | None = None, axis: Sides | None = None, keepdims: Flag | None = False, exclude: Flag | None = False,
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def mean(
     data: Symbol | None = None, axis: Sides | None = None, keepdims: Flag | None = False, exclude: Flag | None = False,
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def min(
     data: Symbol | None = None, axis: Sides | None = None, keepdims: Flag | None = False, exclude: Flag | None = False,
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def min_axis(
     data: Symbol | None = None, axis: Sides | None = None, keepdims: Flag | None = False, exclude: Flag | None = False,
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def moments(
     data: Symbol | None = None, axes: Sides | None = None, keepdims: Flag | None = False, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def mp_lamb_update_phase1(
     weight: Symbol | None = None, grad: Symbol | None = None, mean: Symbol | None = None, var: Symbol | None = None,
     weight32: Symbol | None = None, t: Whole = ..., wd: Number = ..., beta1: Number | None = 0.9,
     beta2: Number | None = 0.999, epsilon: Number | None = 1e-06, bias_correction: Flag | None = True,
     rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def mp_lamb_update_phase2(
     weight: Symbol | None = None, g: Symbol | None = None, r1: Symbol | None = None, r2: Symbol | None = None,
     weight32: Symbol | None = None, lr: Number = ..., lower_bound: Number | None = -1.0,
-    upper_bound: Number | None = -1.0, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    upper_bound: Number | None = -1.0, *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def mp_nag_mom_update(
     weight: Symbol | None = None, grad: Symbol | None = None, mom: Symbol | None = None, weight32: Symbol | None = None,
     lr: Number = ..., momentum: Number | None = 0.0, wd: Number | None = 0.0, rescale_grad: Number | None = 1.0,
-    clip_gradient: Number | None = -1.0, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    clip_gradient: Number | None = -1.0, *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def mp_sgd_mom_update(
     weight: Symbol | None = None, grad: Symbol | None = None, mom: Symbol | None = None, weight32: Symbol | None = None,
     lr: Number = ..., momentum: Number | None = 0.0, wd: Number | None = 0.0, rescale_grad: Number | None = 1.0,
     clip_gradient: Number | None = -1.0, lazy_update: Flag | None = True, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def mp_sgd_update(
     weight: Symbol | None = None, grad: Symbol | None = None, weight32: Symbol | None = None, lr: Number = ...,
     wd: Number | None = 0.0, rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0,
-    lazy_update: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    lazy_update: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def multi_all_finite(
     *array_: Symbol | Sequence[Symbol], num_arrays: Whole | None = 1, init_output: Flag | None = True,
-    name: str | None = None, attr: Attributes | None = None, **named: Symbol | str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **named: Symbol | str
 ) -> Symbol: ...
 def multi_lars(
     lrs: Symbol | None = None, weights_sum_sq: Symbol | None = None, grads_sum_sq: Symbol | None = None,
     wds: Symbol | None = None, eta: Number = ..., eps: Number = ..., rescale_grad: Number | None = 1.0, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def multi_mp_sgd_mom_update(
     *data: Symbol | Sequence[Symbol], lrs: Numbers = ..., wds: Numbers = ..., momentum: Number | None = 0.0,
     rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, num_weights: Whole | None = 1,
-    name: str | None = None, attr: Attributes | None = None, **named: Symbol | str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **named: Symbol | str
 ) -> Symbol: ...
 def multi_mp_sgd_update(
     *data: Symbol | Sequence[Symbol], lrs: Numbers = ..., wds: Numbers = ..., rescale_grad: Number | None = 1.0,
     clip_gradient: Number | None = -1.0, num_weights: Whole | None = 1, name: str | None = None,
-    attr: Attributes | None = None, **named: Symbol | str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **named: Symbol | str
 ) -> Symbol: ...
 def multi_sgd_mom_update(
     *data: Symbol | Sequence[Symbol], lrs: Numbers = ..., wds: Numbers = ..., momentum: Number | None = 0.0,
     rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, num_weights: Whole | None = 1,
-    name: str | None = None, attr: Attributes | None = None, **named: Symbol | str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **named: Symbol | str
 ) -> Symbol: ...
 def multi_sgd_update(
     *data: Symbol | Sequence[Symbol], lrs: Numbers = ..., wds: Numbers = ..., rescale_grad: Number | None = 1.0,
     clip_gradient: Number | None = -1.0, num_weights: Whole | None = 1, name: str | None = None,
-    attr: Attributes | None = None, **named: Symbol | str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **named: Symbol | str
 ) -> Symbol: ...
 def multi_sum_sq(
     *array_: Symbol | Sequence[Symbol], num_arrays: Whole = ..., name: str | None = None,
-    attr: Attributes | None = None, **named: Symbol | str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **named: Symbol | str
 ) -> Symbol: ...
 def nag_mom_update(
     weight: Symbol | None = None, grad: Symbol | None = None, mom: Symbol | None = None, lr: Number = ...,
     momentum: Number | None = 0.0, wd: Number | None = 0.0, rescale_grad: Number | None = 1.0,
-    clip_gradient: Number | None = -1.0, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    clip_gradient: Number | None = -1.0, *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def nanprod(
     data: Symbol | None = None, axis: Sides | None = None, keepdims: Flag | None = False, exclude: Flag | None = False,
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def nansum(
     data: Symbol | None = None, axis: Sides | None = None, keepdims: Flag | None = False, exclude: Flag | None = False,
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def negative(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def norm(
     data: Symbol | None = None, ord: Whole | None = 2, axis: Sides | None = None,
     out_dtype: Literal['float16', 'float32', 'float64', 'int32', 'int64', 'int8'] | str | None = None,
-    keepdims: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    keepdims: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def normal(
     loc: Number | None = 0.0, scale: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '',
-    dtype: Kind | None = 'None', *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    dtype: Kind | None = 'None', *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def one_hot(
     indices: Symbol | None = None, depth: Whole = ..., on_value: Number | None = 1.0, off_value: Number | None = 0.0,
-    dtype: Kind | None = 'float32', *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    dtype: Kind | None = 'float32', *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def ones_like(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def pad(
     data: Symbol | None = None, mode: Literal['constant', 'edge', 'reflect'] | str = ..., pad_width: Sides = ...,
-    constant_value: Number | None = 0.0, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    constant_value: Number | None = 0.0, *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def pick(
     data: Symbol | None = None, index: Symbol | None = None, axis: Whole | None = -1, keepdims: Flag | None = False,
     mode: Literal['clip', 'wrap'] | str | None = 'clip', *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def preloaded_multi_mp_sgd_mom_update(
     *data: Symbol | Sequence[Symbol], momentum: Number | None = 0.0, rescale_grad: Number | None = 1.0,
     clip_gradient: Number | None = -1.0, num_weights: Whole | None = 1, name: str | None = None,
-    attr: Attributes | None = None, **named: Symbol | str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **named: Symbol | str
 ) -> Symbol: ...
 def preloaded_multi_mp_sgd_update(
     *data: Symbol | Sequence[Symbol], rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0,
-    num_weights: Whole | None = 1, name: str | None = None, attr: Attributes | None = None, **named: Symbol | str
+    num_weights: Whole | None = 1, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **named: Symbol | str
 ) -> Symbol: ...
 def preloaded_multi_sgd_mom_update(
     *data: Symbol | Sequence[Symbol], momentum: Number | None = 0.0, rescale_grad: Number | None = 1.0,
     clip_gradient: Number | None = -1.0, num_weights: Whole | None = 1, name: str | None = None,
-    attr: Attributes | None = None, **named: Symbol | str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **named: Symbol | str
 ) -> Symbol: ...
 def preloaded_multi_sgd_update(
     *data: Symbol | Sequence[Symbol], rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0,
-    num_weights: Whole | None = 1, name: str | None = None, attr: Attributes | None = None, **named: Symbol | str
+    num_weights: Whole | None = 1, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **named: Symbol | str
 ) -> Symbol: ...
 def prod(
     data: Symbol | None = None, axis: Sides | None = None, keepdims: Flag | None = False, exclude: Flag | None = False,
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def radians(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def random_exponential(
     lam: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '', dtype: Kind | None = 'None',
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def random_gamma(
     alpha: Number | None = 1.0, beta: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '',
-    dtype: Kind | None = 'None', *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    dtype: Kind | None = 'None', *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def random_generalized_negative_binomial(
     mu: Number | None = 1.0, alpha: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '',
-    dtype: Kind | None = 'None', *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    dtype: Kind | None = 'None', *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def random_negative_binomial(
     k: Whole | None = 1, p: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '',
-    dtype: Kind | None = 'None', *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    dtype: Kind | None = 'None', *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def random_normal(
     loc: Number | None = 0.0, scale: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '',
-    dtype: Kind | None = 'None', *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    dtype: Kind | None = 'None', *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def random_pdf_dirichlet(
     sample: Symbol | None = None, alpha: Symbol | None = None, is_log: Flag | None = False, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def random_pdf_exponential(
     sample: Symbol | None = None, lam: Symbol | None = None, is_log: Flag | None = False, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def random_pdf_gamma(
     sample: Symbol | None = None, alpha: Symbol | None = None, beta: Symbol | None = None, is_log: Flag | None = False,
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def random_pdf_generalized_negative_binomial(
     sample: Symbol | None = None, mu: Symbol | None = None, alpha: Symbol | None = None, is_log: Flag | None = False, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def random_pdf_negative_binomial(
     sample: Symbol | None = None, k: Symbol | None = None, p: Symbol | None = None, is_log: Flag | None = False, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def random_pdf_normal(
     sample: Symbol | None = None, mu: Symbol | None = None, sigma: Symbol | None = None, is_log: Flag | None = False, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def random_pdf_poisson(
     sample: Symbol | None = None, lam: Symbol | None = None, is_log: Flag | None = False, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def random_pdf_uniform(
     sample: Symbol | None = None, low: Symbol | None = None, high: Symbol | None = None, is_log: Flag | None = False, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def random_poisson(
     lam: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '', dtype: Kind | None = 'None',
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def random_randint(
     low: Whole, high: Whole, shape: Sides | None = None, ctx: Context | str | None = '', dtype: Kind | None = 'None', *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def random_uniform(
     low: Number | None = 0.0, high: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '',
-    dtype: Kind | None = 'None', *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    dtype: Kind | None = 'None', *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def ravel_multi_index(
     data: Symbol | None = None, shape: Sides | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def rcbrt(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def reciprocal(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def relu(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def repeat(
     data: Symbol | None = None, repeats: Whole = ..., axis: Whole | None = None, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def reset_arrays(
     *array_: Symbol | Sequence[Symbol], num_arrays: Whole = ..., name: str | None = None,
-    attr: Attributes | None = None, **named: Symbol | str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **named: Symbol | str
 ) -> Symbol: ...
 def reshape(
     data: Symbol | None = None, shape: Sides | None = (), reverse: Flag | None = False, target_shape: Sides | None = (),
-    keep_highest: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    keep_highest: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def reshape_like(
     lhs: Symbol | None = None, rhs: Symbol | None = None, lhs_begin: Whole | None = None, lhs_end: Whole | None = None,
     rhs_begin: Whole | None = None, rhs_end: Whole | None = None, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def reverse(
     data: Symbol | None = None, axis: Sides = ..., *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def rint(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def rmsprop_update(
     weight: Symbol | None = None, grad: Symbol | None = None, n: Symbol | None = None, lr: Number = ...,
     gamma1: Number | None = 0.95, epsilon: Number | None = 1e-08, wd: Number | None = 0.0,
     rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, clip_weights: Number | None = -1.0, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def rmspropalex_update(
     weight: Symbol | None = None, grad: Symbol | None = None, n: Symbol | None = None, g: Symbol | None = None,
     delta: Symbol | None = None, lr: Number = ..., gamma1: Number | None = 0.95, gamma2: Number | None = 0.9,
     epsilon: Number | None = 1e-08, wd: Number | None = 0.0, rescale_grad: Number | None = 1.0,
     clip_gradient: Number | None = -1.0, clip_weights: Number | None = -1.0, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def round(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def rsqrt(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def sample_exponential(
     lam: Symbol | None = None, shape: Sides | None = (), dtype: Kind | None = 'None', *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def sample_gamma(
     alpha: Symbol | None = None, beta: Symbol | None = None, shape: Sides | None = (), dtype: Kind | None = 'None', *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def sample_generalized_negative_binomial(
     mu: Symbol | None = None, alpha: Symbol | None = None, shape: Sides | None = (), dtype: Kind | None = 'None', *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def sample_multinomial(
     data: Symbol | None = None, shape: Sides | None = (), get_prob: Flag | None = False, dtype: Kind | None = 'int32',
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def sample_negative_binomial(
     k: Symbol | None = None, p: Symbol | None = None, shape: Sides | None = (), dtype: Kind | None = 'None', *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def sample_normal(
     mu: Symbol | None = None, sigma: Symbol | None = None, shape: Sides | None = (), dtype: Kind | None = 'None', *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def sample_poisson(
     lam: Symbol | None = None, shape: Sides | None = (), dtype: Kind | None = 'None', *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def sample_uniform(
     low: Symbol | None = None, high: Symbol | None = None, shape: Sides | None = (), dtype: Kind | None = 'None', *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def scatter_nd(
     data: Symbol | None = None, indices: Symbol | None = None, shape: Sides = ..., *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def sgd_mom_update(
     weight: Symbol | None = None, grad: Symbol | None = None, mom: Symbol | None = None, lr: Number = ...,
     momentum: Number | None = 0.0, wd: Number | None = 0.0, rescale_grad: Number | None = 1.0,
     clip_gradient: Number | None = -1.0, lazy_update: Flag | None = True, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def sgd_update(
     weight: Symbol | None = None, grad: Symbol | None = None, lr: Number = ..., wd: Number | None = 0.0,
     rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, lazy_update: Flag | None = True, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def shape_array(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def shuffle(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def sigmoid(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def sign(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def signsgd_update(
     weight: Symbol | None = None, grad: Symbol | None = None, lr: Number = ..., wd: Number | None = 0.0,
     rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def signum_update(
     weight: Symbol | None = None, grad: Symbol | None = None, mom: Symbol | None = None, lr: Number = ...,
     momentum: Number | None = 0.0, wd: Number | None = 0.0, rescale_grad: Number | None = 1.0,
     clip_gradient: Number | None = -1.0, wd_lh: Number | None = 0.0, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def sin(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def sinh(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def size_array(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def slice(
     data: Symbol | None = None, begin: Ends = ..., end: Ends = ..., step: Ends | None = '()', *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def slice_axis(
     data: Symbol | None = None, axis: Whole = ..., begin: Whole = ..., end: Whole | None = ..., *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def slice_like(
     data: Symbol | None = None, shape_like: Symbol | None = None, axes: Sides | None = (), *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def smooth_l1(
     data: Symbol | None = None, scalar: Number | None = 1.0, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def softmax(
     data: Symbol | None = None, length: Symbol | None = None, axis: Whole | None = -1,
     temperature: Number | None = None, dtype: Kind | None = None, use_length: Flag | None = False, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def softmax_cross_entropy(
     data: Symbol | None = None, label: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def softmin(
     data: Symbol | None = None, axis: Whole | None = -1, temperature: Number | None = None, dtype: Kind | None = None,
-    use_length: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    use_length: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def softsign(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def sort(
     data: Symbol | None = None, axis: Whole | None = -1, is_ascend: Flag | None = True, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def space_to_depth(
     data: Symbol | None = None, block_size: Whole = ..., *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def split(
     data: Symbol | None = None, num_outputs: Whole = ..., axis: Whole | None = 1, squeeze_axis: Flag | None = False, *,
-    name: str | None = None, attr: Attributes | None = None, **hidden: str
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def sqrt(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def square(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def squeeze(
     data: Symbol | None = None, axis: Sides | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def stack(
     *data: Symbol | Sequence[Symbol], num_args: Whole = ..., axis: Whole | None = 0, name: str | None = None,
-    attr: Attributes | None = None, **named: Symbol | str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **named: Symbol | str
 ) -> Symbol: ...
 def stop_gradient(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def sum(
     data: Symbol | None = None, axis: Sides | None = None, keepdims: Flag | None = False, exclude: Flag | None = False,
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def sum_axis(
     data: Symbol | None = None, axis: Sides | None = None, keepdims: Flag | None = False, exclude: Flag | None = False,
-    *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def swapaxes(
     data: Symbol | None = None, dim1: Whole | None = 0, dim2: Whole | None = 0, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def take(
     a: Symbol | None = None, indices: Symbol | None = None, axis: Whole | None = 0,
     mode: Literal['clip', 'raise', 'wrap'] | str | None = 'clip', *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def tan(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def tanh(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def tile(
     data: Symbol | None = None, reps: Sides = ..., *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def topk(
     data: Symbol | None = None, axis: Whole | None = -1, k: Whole | None = 1,
     ret_typ: Literal['both', 'indices', 'mask', 'value'] | str | None = 'indices', is_ascend: Flag | None = False,
-    dtype: Kind | None = 'float32', *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    dtype: Kind | None = 'float32', *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def transpose(
     data: Symbol | None = None, axes: Sides | None = (), *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def trunc(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def uniform(
     low: Number | None = 0.0, high: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '',
-    dtype: Kind | None = 'None', *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    dtype: Kind | None = 'None', *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def unravel_index(
     data: Symbol | None = None, shape: Sides | None = None, *, name: str | None = None, attr: Attributes | None = None,
-    **hidden: str
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def where(
     condition: Symbol | None = None, x: Symbol | None = None, y: Symbol | None = None, *, name: str | None = None,
-    attr: Attributes | None = None, **hidden: str
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def zeros_like(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...

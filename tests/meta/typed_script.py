@@ -50,6 +50,9 @@ x.attach_grad()
 # --- symbols -------------------------------------------------------------------------------------
 data = mx.sym.Variable("data", shape=(0, 3), lr_mult=2.0)
 fc = mx.sym.FullyConnected(data, num_hidden=4, name="fc", attr={"ctx_group": "left"}, __lr_mult__="2.0")
+mx.sym.FullyConnected(data, num_hidden=4, lr_mult=2.0, wd_mult=0, ctx_group="left", force_mirroring="True")
+mx.sym.Concat(fc, fc, dim=1, lr_mult="0.5")
+mx.sym.FullyConnected(data, num_hidden=4, lr_mult=[2])  # error
 mx.sym.FullyConnected(data=data, num_hidden=4, nonsense=1)  # error
 mx.sym.FullyConnected(data, num_hidden=None, flatten=[True])  # error
 act = mx.sym.Activation(data=fc, act_type="tanh", name="act")
