@@ -1,0 +1,1 @@
+"""Property-based testing of other implementations against this one."""
