@@ -30,7 +30,7 @@ def _plain(function: Callable[..., float], *at: float) -> float:
     try:
         return function(*at)
     except OverflowError:
-        return INFINITE
+        return math.copysign(INFINITE, at[0]) if function is math.sinh else INFINITE
     except ValueError:
         poles = {math.log: -INFINITE, math.log2: -INFINITE, math.log10: -INFINITE, math.lgamma: INFINITE}
         if at[0] == 0 and function in poles:

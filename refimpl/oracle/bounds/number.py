@@ -137,9 +137,12 @@ class Number:
         value = a * b
         if self.grain is not None and other.grain is not None:
             grain = self.grain + other.grain
-            if _fits(value, grain):
+            if _fits(abs(value), grain):
                 return Number(value, 0.0, abs(value), 0, grain)
         error_a, error_b = self.bound(), other.bound()
+        if not (math.isfinite(a) and math.isfinite(b)):
+            certain = (abs(a) > error_a or error_a == 0) and (abs(b) > error_b or error_b == 0)
+            return exactly(value) if certain or value != value and error_a + error_b == 0 else free(value)
         error = abs(a) * error_b + abs(b) * error_a + error_a * error_b
         return rounded(value, error)
 
@@ -169,10 +172,10 @@ class Number:
         return floor(number(other) / self)
 
     def __mod__(self, other: Any) -> Number:
-        return self - floor(self / other) * other
+        return _remainder(self, number(other))
 
     def __rmod__(self, other: Any) -> Number:
-        return number(other) - floor(number(other) / self) * self
+        return _remainder(number(other), self)
 
     # --- branches -------------------------------------------------------------------------------
 
@@ -230,10 +233,11 @@ class Number:
 
 def _fits(mass: float, grain: int) -> bool:
     """Whether multiples of 2**grain up to ``mass`` have no more bits than a number has, and stay in its range."""
-    return mass == 0 or (
-        mass <= math.ldexp(1.0, min(grain + _now.bits, 1023)) and mass <= _now.largest
-        and math.ldexp(1.0, max(grain, -1074)) >= _now.smallest
-    )
+    if mass == 0:
+        return True
+    if not mass <= _now.largest:  # also where it is not a number
+        return False
+    return mass <= math.ldexp(1.0, min(grain + _now.bits, 1023)) and math.ldexp(1.0, max(grain, -1074)) >= _now.smallest
 
 
 def _sum(a: Number, b: Number, value: float) -> Number:
@@ -269,10 +273,20 @@ def _quotient(a: Number, b: Number) -> Number:
         grain = lowest_bit(value)
         if _fits(abs(value), grain):
             return Number(value, 0.0, abs(value), 0, grain)
-    if math.isinf(b.value):
-        return exactly(value) if a.grain is not None or math.isfinite(a.value) else free(value)
+    if math.isinf(b.value) or not math.isfinite(a.value):
+        return exactly(value) if a.bound() < INFINITE and error < INFINITE else free(value)
     # one more unit, because a product with the reciprocal is as good
     return rounded(value, (a.bound() + abs(value) * error) / (below - error), units=2)
+
+
+def _remainder(a: Number, b: Number) -> Number:
+    """Python's ``%``: what is left has the sign of ``b``."""
+    if a.grain is not None and b.grain is not None:
+        if b.value == 0 or not math.isfinite(a.value):
+            return exactly(math.nan)
+        if math.isinf(b.value):
+            return exactly(a.value % b.value)
+    return a - floor(a / b) * b
 
 
 def exactly(value: float) -> Number:
@@ -349,6 +363,9 @@ def ceil(x: Any) -> Number:
 def power(base: Any, exponent: Any) -> Number:
     """``base`` to any power; the corners of both errors bound the result."""
     base, exponent = number(base), number(exponent)
+    if not (math.isfinite(base.value) and math.isfinite(exponent.value)):
+        certain = base.grain is not None and abs(exponent.value) > exponent.bound()
+        return exactly(_pow(base.value, exponent.value)) if certain else free(math.nan)
     if base.grain is not None and exponent.grain is not None:
         value = _pow(base.value, exponent.value)
         return rounded(value, 0.0, 16) if math.isfinite(value) else exactly(value)

@@ -1,0 +1,72 @@
+"""Programs of levels 1 and 2: a graph, and what an executor does with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...kernels.foundation import get
+from ..programs.program import VERSION, pruned
+from .draws import Draw
+from .graphs import Capabilities, Entry, Graph, Program, draw_graph
+
+
+def forward_program(draw: Draw, capabilities: Capabilities, exclude: frozenset[str] = frozenset()) -> Program:
+    """Level 1: bind and one forward pass."""
+    graph, heads = draw_graph(draw, capabilities, exclude)
+    steps: list[dict[str, Any]] = [{"do": "bind"}, {"do": "forward", "train": draw.boolean()}]
+    return _program(1, graph, heads, steps)
+
+
+def executor_program(draw: Draw, capabilities: Capabilities, exclude: frozenset[str] = frozenset()) -> Program:
+    """Level 2: requirements, initial gradients, repeated passes, head gradients, new values, a shared executor."""
+    graph, heads = draw_graph(draw, capabilities, exclude)
+    wanted = [n for n in graph.arrays if n not in graph.no_gradient]
+    requirements, gradients = {}, {}
+    alike = draw.choice((*capabilities.requirements, "each its own"))
+    for name in wanted if _differentiable(graph) else ():
+        requirement = draw.choice(capabilities.requirements) if alike == "each its own" else alike
+        requirements[name] = requirement
+        if requirement == "add":
+            gradients[name] = like(draw, graph, name)
+    steps: list[dict[str, Any]] = [{"do": "bind", "requirements": requirements, "gradients": gradients}]
+    for _ in range(1 + draw.one_in(3)):
+        if draw.one_in(8):
+            steps.append({"do": "share"})
+        for number in range(1 + draw.one_in(5)):
+            step: dict[str, Any] = {"do": "forward", "train": True}
+            changeable = [n for n in graph.arrays if n not in graph.states]
+            if len(steps) > 2 and changeable and draw.boolean():
+                changed = draw.choice(changeable)
+                step["arrays"] = {changed: like(draw, graph, changed)}
+            if number:
+                step["train"] = draw.boolean()
+            steps.append(step)
+        steps[-1]["train"] = True
+        if set(requirements.values()) - {"null"}:
+            steps += [{"do": "backward", "heads": head_gradients(draw, graph, heads)}] * (1 + draw.one_in(6))
+    return _program(2, graph, heads, steps)
+
+
+def like(draw: Draw, graph: Graph, name: str) -> dict[str, Any]:
+    """Other values for a variable."""
+    return {**graph.arrays[name], "seed": draw.integer(0, 9999)}
+
+
+def head_gradients(draw: Draw, graph: Graph, heads: list[Entry]) -> list[dict[str, Any]]:
+    """A gradient for every head."""
+    style = graph.style if graph.style != "special" else "dyadic"
+    return [
+        {"shape": list(h.shape), "dtype": h.dtype.name, "style": style, "seed": draw.integer(0, 9999)} for h in heads
+    ]
+
+
+def _differentiable(graph: Graph) -> bool:
+    """Whether every operator of the graph has a gradient."""
+    return all(node["op"] == "null" or get(node["op"]).has_gradient for node in graph.nodes)
+
+
+def _program(level: int, graph: Graph, heads: list[Entry], steps: list[dict[str, Any]]) -> Program:
+    return pruned({
+        "version": VERSION, "level": level, "nodes": graph.nodes, "heads": [[h.node, h.output] for h in heads],
+        "arrays": graph.arrays, "steps": steps,
+    })
