@@ -36,6 +36,8 @@ def shrink(program: Program, still_fails: StillFails, seconds: float = 5.0, atte
     while improved and attempts > 0:
         improved = False
         for smaller in cuts(program):
+            if not is_sensible(smaller):
+                continue
             attempts -= 1
             if attempts <= 0 or time.monotonic() > deadline:
                 return program
@@ -43,6 +45,19 @@ def shrink(program: Program, still_fails: StillFails, seconds: float = 5.0, atte
                 program, improved = smaller, True
                 break
     return program
+
+
+def is_sensible(program: Program) -> bool:
+    """Whether every backward pass comes after a forward pass in training over the same arrays."""
+    ready = True
+    for step in program["steps"]:
+        if step["do"] in ("bind", "reshape", "share"):
+            ready = False
+        elif step["do"] == "forward":
+            ready = step.get("train", False)
+        elif step["do"] == "backward" and not ready:
+            return False
+    return True
 
 
 def cuts(program: Program) -> Iterator[Program]:
