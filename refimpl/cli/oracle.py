@@ -116,7 +116,7 @@ def history(
 ) -> None:
     """Judge what the workers of a parameter server saw. The exit code is 1 where the store broke a promise."""
     try:
-        found = histories.check(histories.read(file), kind)
+        found = histories.check(histories.History.load(file), kind)
     except ValueError as error:
         raise refuse("Cli/oracle-input", f"{file}: {error}") from error
     for violation in found:
