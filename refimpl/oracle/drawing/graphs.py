@@ -157,7 +157,7 @@ class Graph:
         variable = self.nodes[entry.node]["name"]
         if name in op.aux:
             self.states.add(variable)
-        if dtype.kind != "f" or name in op.aux or name in op.refuses_gradient:
+        if dtype.kind != "f" or name in op.aux or name in op.refuses_gradient or name in op.no_gradient:
             self.no_gradient.add(variable)
         if free:
             self.results.append(entry)
@@ -198,7 +198,8 @@ class Graph:
 
 
 @cache
-def _cached_types(op: Op, p: Any, dtype: np.dtype) -> tuple[np.dtype, ...]:
+def _types_of(op: Op, p: Any, dtype: np.dtype) -> tuple[np.dtype, ...]:
+    """Types of inputs when the first has ``dtype``, and others too where they may."""
     ins: list[Any] = [None] * len(op.input_names(p))
     outs: list[Any] = [None] * len(op.output_names(p))
     if ins:
@@ -206,11 +207,6 @@ def _cached_types(op: Op, p: Any, dtype: np.dtype) -> tuple[np.dtype, ...]:
     ins, _ = op.infer_type(p, ins, outs)
     ins, _ = op.infer_type(p, [dtype if t is None else t for t in ins], outs)
     return tuple(np.dtype(t) for t in ins)
-
-
-def _types_of(op: Op, p: Any, dtype: np.dtype) -> tuple[np.dtype, ...]:
-    """Types of inputs when the first has ``dtype``, and others too where they may."""
-    return _cached_types(op, p, dtype)
 
 
 def draw_graph(draw: Draw, capabilities: Capabilities, exclude: frozenset[str] = frozenset()) -> tuple[Graph, list[Entry]]:
