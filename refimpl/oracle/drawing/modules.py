@@ -67,7 +67,14 @@ class Script:
         self.rule: Step = {}
         self.forwarded = False
         self.kept = False
-        self.plain_layout = all(each.axis == 0 for each in (*network.data, *network.labels))
+
+    @property
+    def iterates(self) -> bool:
+        """Whether an NDArrayIter gives what the module was bound for: it cuts along axis 0, and sorts names."""
+        inputs = (self.network.data, self.network.labels)
+        return all(each.axis == 0 for some in inputs for each in some) and all(
+            [each.name for each in some] == sorted(each.name for each in some) for some in inputs
+        )
 
     def may(self, feature: str) -> bool:
         """Whether a feature may be used."""
@@ -204,7 +211,7 @@ class Script:
         draw, network = self.draw, self.network
         kind = draw.choice(("forward", "metric", "predict", "score"))
         rows = self.rows + draw.integer(0, self.rows)
-        if kind == "forward" or not self.plain_layout:
+        if kind == "forward" or not self.iterates:
             self.add("forward", **self.batch(self.rows, labels=draw.boolean()), train=False)
         elif kind == "metric" and network.labels:
             self.add("forward", **self.batch(self.rows), train=False)
