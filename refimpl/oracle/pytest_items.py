@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from . import reporting
-from .backends import Backend, isolated
+from .backends import Backend
+from .backends import isolate as isolation
 from .comparing import judge
 from .expectations import Expectations
 from .programs.program import read
@@ -42,7 +43,7 @@ def load(name: str, *, isolate: bool = False) -> Backend:
     if not colon or not attribute:
         raise ValueError(f"{name!r} names no implementation: write package.module:Name")
     if isolate:
-        return isolated(name)
+        return isolation.isolate(name)
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
