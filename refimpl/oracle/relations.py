@@ -157,10 +157,10 @@ def ignores_others(backend: Backend, program: Program) -> list[str]:
 
 @relation("heads")
 def sums_heads(backend: Backend, program: Program) -> list[str]:
-    """The gradient of several outputs is the sum of the gradients of each, where no operator is a loss."""
+    """The gradient of several outputs is the sum of the gradients of each, where every gradient is a derivative."""
     base = _simple(program)
     heads = base and base["steps"][2].get("heads")
-    if base is None or not heads or len(heads) < 2 or _has_loss(base):
+    if base is None or not heads or len(heads) < 2 or _has_own_gradient(base):
         return []
     together = _gradients(backend.run(base))
     total = {name: np.zeros(value.shape) for name, value in together.items()}
@@ -179,9 +179,9 @@ def sums_heads(backend: Backend, program: Program) -> list[str]:
     return _differences({n: v.astype(together[n].dtype) for n, v in total.items()}, together, mass)
 
 
-def _has_loss(program: Program) -> bool:
-    """Whether a gradient does not depend on head gradients somewhere."""
-    return any(n["op"] != "null" and get(n["op"]).is_loss(get(n["op"]).parse(n.get("attrs", {}))) for n in program["nodes"])
+def _has_own_gradient(program: Program) -> bool:
+    """Whether some gradient is no derivative, so that it is not linear in the head gradients."""
+    return any(n["op"] != "null" and not get(n["op"]).differentiable for n in program["nodes"])
 
 
 @relation("eight readers")
