@@ -36,6 +36,8 @@ SETTINGS = {"dcgan": {"MXNET_MKLDNN_ENABLED": "0"}}
 """dcgan: oneDNN fails in it."""
 SAID_BY_MXNET = "WARNING: discarded", "learning rate from ``lr_scheduler``"
 """How lines begin that MXNet itself prints; refimpl warns instead."""
+QUIRKS = {"mtcnn_like": ["prelu-in-place"]}
+"""Scripts whose numbers under MXNet come from its mistakes, which refimpl repeats when it is told to."""
 KEPT = 16
 """Elements of each array in a digest, evenly spaced."""
 
