@@ -195,7 +195,7 @@ def _told(given: Mapping[Any, Any], node: Node) -> Any:
 
 
 def _told_further(order: Sequence[Node], facts: dict[Key, Any], rule_name: str, reported: bool) -> dict[Key, Any]:
-    """What follows from facts; where that is ``reported``, what follows by MXNet's rules, unless it is contradictory."""
+    """What follows from facts, or what MXNet has ``reported`` of that; contradictions are refused either way."""
     found = fixpoint(order, dict(facts), rule_name)
     return fixpoint(order, facts, rule_name, reported_rule) if reported else found
 
