@@ -31,7 +31,7 @@ SOURCES: dict[str, Sources] = {
     for sources, names in (
         (Sources(1), (
             "BatchNorm BatchNorm_v1 _contrib_BatchNormWithReLU InstanceNorm LayerNorm GroupNorm Deconvolution"
-            " Embedding _contrib_SparseEmbedding LeakyReLU RNN SVMOutput SoftmaxOutput softmax"
+            " Embedding _contrib_SparseEmbedding LeakyReLU RNN SVMOutput softmax"
             " SequenceLast SequenceMask SequenceReverse IdentityAttachKLSparseReg _slice_assign"
         )),
         (Sources(1, outputs=True), ("Convolution FullyConnected")),
@@ -70,9 +70,9 @@ Rule = Callable[[Any, list, list], tuple[list, list]]
 
 
 def _stack(infer: Rule, p: Any, ins: list, outs: list) -> tuple[list, list]:
-    """The output follows from any input of which all is known, an input from nothing."""
-    whole = [shape if known(shape) else None for shape in ins]
-    return ins, infer(p, whole, outs)[1] if any(map(known, ins)) else outs
+    """The output follows once all of its sides do, an input from nothing."""
+    new_outs = infer(p, ins, [None])[1]
+    return ins, new_outs if known(*new_outs) else outs
 
 
 def _where(infer: Rule, p: Any, ins: list, outs: list) -> tuple[list, list]:
@@ -83,6 +83,11 @@ def _where(infer: Rule, p: Any, ins: list, outs: list) -> tuple[list, list]:
 def _outputs_only(infer: Rule, p: Any, ins: list, outs: list) -> tuple[list, list]:
     """Inputs do not follow."""
     return ins, infer(p, ins, outs)[1]
+
+
+def _inputs_only(infer: Rule, p: Any, ins: list, outs: list) -> tuple[list, list]:
+    """Outputs are not read."""
+    return infer(p, ins, [None] * len(outs))
 
 
 def _take(infer: Rule, p: Any, ins: list, outs: list) -> tuple[list, list]:
@@ -107,6 +112,7 @@ RULES: dict[str, Callable] = {
         (_stack, "stack"),
         (_take, "take"),
         (_where, "where"),
+        (_inputs_only, "SoftmaxOutput"),
         (_outputs_only, (
             "scatter_nd _linalg_sumlogdiag Correlation _contrib_DeformablePSROIPooling _contrib_MultiBoxDetection"
             " _contrib_MultiBoxTarget _contrib_box_decode"

@@ -72,6 +72,8 @@ SHAPES: list[tuple[str, dict[str, Any], tuple]] = [
      ([(2, 3), ()], [(2, 2, 3)], [])),
     ("stack(x, y)", {"x": (2, 0)},
      ([(2, 0), ()], [()], [])),
+    ("stack(x, y)", {"x": (2, 0), "y": (0, 3)},
+     ([(2, 0), (0, 3)], [(2, 2, 3)], [])),
     ("broadcast_add(x, y)", {"x": (0, 3), "y": (2, 1)},
      ([(0, 3), (2, 1)], [(0, 3)], [])),
     ("broadcast_add(x, y)", {"x": (0, 3), "y": (1, 0)},
@@ -123,6 +125,18 @@ def test_types_are_reported_as_by_mxnet(text: str, given: dict[str, str], expect
     assert tuple([kind and np.dtype(kind).name for kind in part] for part in answer) == expected
 
 
+@pytest.mark.clause("FullyConnected/output-shape", "cumsum/shape", "_split_v2/shapes")
+@pytest.mark.parametrize(("text", "given", "data"), [
+    ("FullyConnected(x, num_hidden=2, no_bias=True, flatten=False) + y", {"x": (0, 2), "y": (3, 2)}, (3, 2)),
+    ("FullyConnected(x, num_hidden=4, no_bias=True) + y", {"x": (0, 4, 1), "y": (2, 4)}, (2, 4, 1)),
+    ("cumsum(x, axis=0) + y", {"y": (3, 1)}, (3, 1)),
+    ("_internal._split_v2(x, indices=(), sections=1, axis=0) + y", {"x": (2, 0), "y": (2, 4)}, (2, 4)),
+])
+def test_data_follows_from_the_output(text: str, given: dict[str, Any], data: tuple[int, ...]) -> None:
+    # MXNet's infer_shape gives the same
+    assert net(text).infer_shape(**given)[0][0] == data
+
+
 @pytest.mark.clause("infer/sources")
 def test_what_is_given_is_reported() -> None:
     # MXNet shows (0,) for gamma here, though 3 was given
@@ -168,9 +182,9 @@ def test_the_report_lies_between_what_is_given_and_what_follows(operator: str) -
     for number in range(4):
         draw = SeededDraw(number)
         of = example(op, draw, untied=True)
-        space = mx.symbol.operators.make_function(op, op.name)
+        function = mx.symbol.operators.make_function(op, op.name)
         inputs = {name: mx.sym.Variable(name) for name in of.names}
-        symbol = space(*inputs.values(), **of.params) if op.variadic else space(**inputs, **of.params)
+        symbol = function(*inputs.values(), **of.params) if op.variadic else function(**inputs, **of.params)
         shapes = {name: array.shape for name, array in zip(of.names, of.arrays, strict=True)}
         for _ in range(4):
             given = {
