@@ -211,7 +211,7 @@ class Symbol(SymbolMethods):
         return inferred(self.entries, "shape", args, kwargs)
 
     def infer_shape_partial(self, *args: Any, **kwargs: Any) -> tuple:
-        """As :meth:`infer_shape`, with () and 0 (under ``np_shape`` None and -1) where something stays unknown."""
+        """As :meth:`infer_shape`, with () and 0 (under ``np_shape`` None and -1) where MXNet reports nothing."""
         return inferred(self.entries, "shape", args, kwargs, partial=True)
 
     def infer_type(self, *args: Any, **kwargs: Any) -> tuple:
@@ -219,7 +219,7 @@ class Symbol(SymbolMethods):
         return inferred(self.entries, "type", args, kwargs)
 
     def infer_type_partial(self, *args: Any, **kwargs: Any) -> tuple:
-        """As :meth:`infer_type`, with None where something stays unknown."""
+        """As :meth:`infer_type`, with None where MXNet reports nothing."""
         return inferred(self.entries, "type", args, kwargs, partial=True)
 
     # --- files and text --------------------------------------------------------------------------
