@@ -58,7 +58,8 @@ class Shadow:
 
     def constant(self, value: float) -> Number:
         """A number that came from the host: exact, unless it left with an error."""
-        return self._left.get(value) or exactly(value)
+        left = self._left.get(value)
+        return exactly(value) if left is None else left
 
     def left(self, flat: np.ndarray) -> None:
         """Note that the host reads an array."""

@@ -6,17 +6,17 @@ from typing import Any
 
 from ...executor_manager import _split_input_slice
 from .draws import Draw
-from .graphs import Capabilities, Program
+from .graphs import NOTHING, Capabilities, Exclusions, Program
 from .networks import Network, draw_network, program_of
 
 RATES = (0.5, 0.25, 0.125, 0.0625)
 OPTIMIZERS = ("sgd", "sgd", "sgd", "sgd", "nag", "adam", "signum", "rmsprop")
 FEATURES = frozenset({
     "module/uneven loads", "module/requirements by name", "module/fixed", "module/states", "module/share",
-    "module/borrow", "module/no store", "module/batch norm", "module/set params with a store", "module/files",
+    "module/borrow", "module/no store", "module/set params with a store", "module/files",
     "module/two devices", "module/reshape", "module/evaluation", "module/rebind",
 })
-"""What ``exclude`` may name beside operators: programs are then drawn without it."""
+"""What ``exclude.operators`` may name beside operators: programs are then drawn without it."""
 
 Step = dict[str, Any]
 
@@ -50,13 +50,13 @@ def fits(rows: int, devices: int, loads: list[int] | None) -> bool:
 class Script:
     """The steps of a program while they are drawn."""
 
-    def __init__(self, draw: Draw, network: Network, exclude: frozenset[str], most_devices: int = 8) -> None:
+    def __init__(self, draw: Draw, network: Network, exclude: Exclusions, most_devices: int = 8) -> None:
         self.draw, self.network, self.exclude = draw, network, exclude
         self.steps: list[Step] = []
-        few = (1, 2, 2, 3, 4, most_devices) if "module/two devices" not in exclude else (1,)
+        few = (1, 2, 2, 3, 4, most_devices) if "module/two devices" not in exclude.operators else (1,)
         self.devices = draw.choice(few)
         self.loads = None
-        if self.devices > 1 and draw.one_in(5) and "module/uneven loads" not in exclude:
+        if self.devices > 1 and draw.one_in(5) and "module/uneven loads" not in exclude.operators:
             self.loads = [draw.integer(1, 4) for _ in range(self.devices)]
         self.rows = rows_over(draw, self.devices, self.loads)
         self.train = True
@@ -78,7 +78,7 @@ class Script:
 
     def may(self, feature: str) -> bool:
         """Whether a feature may be used."""
-        return feature not in self.exclude
+        return feature not in self.exclude.operators
 
     def add(self, do: str, **fields: Any) -> None:
         """One more step."""
@@ -130,20 +130,19 @@ class Script:
             fields["train"] = False
         if self.inputs:
             fields["inputs"] = True
-        requirement: Any = draw.choice(("write", "write", "write", "add", "each its own"))
-        if requirement not in ("write", "add") and self.may("module/requirements by name"):
+        operators = [node["op"] for node in self.network.nodes]
+        possible = [r for r in self.network.capabilities.requirements if self.exclude.allowed(r, operators)]
+        requirement: Any = draw.choice(("write", "write", "write", *possible[:2], "each its own"))
+        if requirement == "each its own":
             requirement = {
-                name: draw.choice(("write", "write", "add", "null"))
-                for name in self.network.parameters if "moving" not in name
-            }
-        elif requirement not in ("write", "add") or requirement not in self.network.capabilities.requirements:
-            requirement = "write"
+                name: draw.choice(("write", *possible)) for name in self.network.parameters if "moving" not in name
+            } if self.may("module/requirements by name") else "write"
         if requirement != "write":
             fields["requirement"] = requirement
             self.adds = True
-        possible = fits(self.rows, self.devices, self.loads)
-        self.add("bind", **fields, **({} if possible else {"attempt": True}))
-        return possible
+        fitting = fits(self.rows, self.devices, self.loads)
+        self.add("bind", **fields, **({} if fitting else {"attempt": True}))
+        return fitting
 
     def parameters(self) -> None:
         """First values of parameters."""
@@ -285,10 +284,8 @@ class Script:
             self.add("init_optimizer", store=self.store, **self.rule)
 
 
-def module_program(draw: Draw, capabilities: Capabilities, exclude: frozenset[str] = frozenset()) -> Program:
+def module_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
     """Level 3: a Module over several devices, trained, evaluated, reshaped, shared, saved and loaded."""
-    if "module/batch norm" in exclude:
-        exclude |= {"BatchNorm"}
     network = draw_network(draw, capabilities, exclude)
     script = Script(draw, network, exclude)
     script.create()

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ...kernels.foundation import get
 from ...symbol.calls import attribute_text
 from .draws import Draw, Shape
-from .graphs import Capabilities, Program
+from .graphs import NOTHING, Capabilities, Exclusions, Program
 
 KERNEL_STYLES = ("dyadic", "dyadic", "dyadic", "normal", "smooth", "tied")
 SIDE = 6
@@ -45,7 +45,7 @@ class Input(NamedTuple):
 class Network:
     """Nodes that grow while they are drawn; parameters get values, inputs get descriptions."""
 
-    def __init__(self, draw: Draw, capabilities: Capabilities, exclude: frozenset[str] = frozenset(), rows: int = 4) -> None:
+    def __init__(self, draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING, rows: int = 4) -> None:
         self.draw, self.capabilities, self.exclude, self.rows = draw, capabilities, exclude, rows
         self.nodes: list[dict[str, Any]] = []
         self.parameters: dict[str, dict[str, Any]] = {}
@@ -61,7 +61,10 @@ class Network:
 
     def has(self, operator: str) -> bool:
         """Whether the operator may be used."""
-        return self.capabilities.has(operator) and operator not in self.exclude
+        return (
+            self.capabilities.has(operator) and operator not in self.exclude.operators
+            and self.exclude.allowed("write", [operator])
+        )
 
     # --- variables ------------------------------------------------------------------------------
 
@@ -266,7 +269,7 @@ class Network:
         self.heads = [self.apply("LinearRegressionOutput", [value, label], {}, name="softmax", layout="TNC")]
 
 
-def draw_network(draw: Draw, capabilities: Capabilities, exclude: frozenset[str] = frozenset()) -> Network:
+def draw_network(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Network:
     """A network with losses, or with outputs that need head gradients."""
     network = Network(draw, capabilities, exclude)
     if draw.one_in(10) and network.has("LinearRegressionOutput"):

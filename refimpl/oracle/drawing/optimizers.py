@@ -6,7 +6,7 @@ from typing import Any
 
 from ..programs.program import VERSION
 from .draws import Draw
-from .graphs import Capabilities, Program
+from .graphs import NOTHING, Capabilities, Exclusions, Program
 
 Step = dict[str, Any]
 Numbers = tuple[float, ...]
@@ -32,7 +32,7 @@ FEATURES = frozenset({
     "optimizer/rows", "optimizer/half", "optimizer/together", "optimizer/resume", "optimizer/names",
     "optimizer/schedule", "optimizer/set rate",
 })
-"""What ``exclude`` may name beside rules, as ``rule NAME``: programs are then drawn without it."""
+"""What ``exclude.operators`` may name beside rules, as ``rule NAME``: programs are then drawn without it."""
 NAMES = ("fc_weight", "fc_bias", "bn_gamma", "bn_beta", "embed")
 
 
@@ -47,12 +47,12 @@ def schedule(draw: Draw, base: float) -> Step:
     return {"kind": kind, "base_lr": base, **own, **warm}
 
 
-def optimizer_program(draw: Draw, capabilities: Capabilities, exclude: frozenset[str] = frozenset()) -> Program:
+def optimizer_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
     """Level 5: updates of one to four weights in any order, some less often, with states saved and read in between."""
-    rule = draw.choice([name for name in RULES if f"rule {name}" not in exclude])
+    rule = draw.choice([name for name in RULES if f"rule {name}" not in exclude.operators])
     styles = [style for style in ("dyadic", "dyadic", "normal", "smooth", "onehot") if style in capabilities.styles]
     style = draw.choice(styles or capabilities.styles)
-    half = rule in HALVES and "optimizer/half" not in exclude and draw.one_in(5)
+    half = rule in HALVES and "optimizer/half" not in exclude.operators and draw.one_in(5)
     dtype = "float16" if half else "float32"
     shapes = [
         (draw.integer(1, 4), draw.integer(1, 3)) if rule == "groupadagrad" or draw.boolean() else (draw.integer(1, 6),)
@@ -66,9 +66,9 @@ def optimizer_program(draw: Draw, capabilities: Capabilities, exclude: frozenset
 
     arrays = {str(index): values(shape) for index, shape in zip(indices, shapes, strict=True)}
     create: Step = {"do": "create", "optimizer": rule, "parameters": _parameters(draw, rule, half=half)}
-    if not by_text and draw.boolean() and "optimizer/names" not in exclude:
+    if not by_text and draw.boolean() and "optimizer/names" not in exclude.operators:
         create["names"] = [[index, NAMES[index]] for index in indices]
-    if draw.one_in(3) and "optimizer/schedule" not in exclude:
+    if draw.one_in(3) and "optimizer/schedule" not in exclude.operators:
         create["schedule"] = schedule(draw, create["parameters"].pop("learning_rate", 0.5))
     steps = [create]
     if draw.boolean():
@@ -77,14 +77,14 @@ def optimizer_program(draw: Draw, capabilities: Capabilities, exclude: frozenset
             field: [[key, draw.choice((0.5, 2.0, 0.0))] for key in known if draw.boolean()]
             for field in ("rates", "decays")
         }})
-    sparse = rule in ROWS and not half and "optimizer/rows" not in exclude and draw.one_in(4)
+    sparse = rule in ROWS and not half and "optimizer/rows" not in exclude.operators and draw.one_in(4)
     if sparse and rule == "adagrad":
         create["parameters"].pop("wd", None)  # which it refuses beside row_sparse gradients
     for _ in range(draw.integer(2, 8)):
         steps.append(_step(draw, rule, create, exclude))
         if steps[-1]["do"] != "update":
             continue
-        several = len(indices) > 1 and draw.one_in(4) and "optimizer/together" not in exclude
+        several = len(indices) > 1 and draw.one_in(4) and "optimizer/together" not in exclude.operators
         chosen = [place for place in range(len(indices)) if draw.boolean()] if several else []
         chosen = chosen or [draw.integer(0, len(indices) - 1)]
         steps[-1]["indices"] = [indices[place] for place in chosen]
@@ -116,11 +116,11 @@ def _parameters(draw: Draw, rule: str, *, half: bool) -> Step:
     return found
 
 
-def _step(draw: Draw, rule: str, create: Step, exclude: frozenset[str]) -> Step:
+def _step(draw: Draw, rule: str, create: Step, exclude: Exclusions) -> Step:
     kind = draw.choice(("update", "update", "update", "update", "update", "resume", "rate"))
-    if kind == "resume" and "optimizer/resume" not in exclude:
+    if kind == "resume" and "optimizer/resume" not in exclude.operators:
         return {"do": "resume", "whole": draw.boolean()}
-    if kind == "rate" and rule != "adadelta" and "schedule" not in create and "optimizer/set rate" not in exclude:
+    if kind == "rate" and rule != "adadelta" and "schedule" not in create and "optimizer/set rate" not in exclude.operators:
         return {"do": "set_rate", "value": draw.choice((0.25, 0.5, 1.0))}
     return {"do": "update"}
 

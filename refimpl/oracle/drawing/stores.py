@@ -6,7 +6,7 @@ from typing import Any
 
 from ..programs.program import VERSION
 from .draws import Draw
-from .graphs import Capabilities, Program
+from .graphs import NOTHING, Capabilities, Exclusions, Program
 from .optimizers import schedule
 
 Step = dict[str, Any]
@@ -19,7 +19,7 @@ FEATURES = frozenset({
     "store/many arrays in a call", "store/rows", "store/compression", "store/files", "store/refusals",
     "store/list before init",
 })
-"""What ``exclude`` may name: programs are then drawn without it. MXNet 1.9.1 ends its process, or loses weights, with
+"""What ``exclude.operators`` may name: programs are then drawn without it. MXNet 1.9.1 ends its process, or loses weights, with
 the first four."""
 CAREFUL = frozenset(
     {"store/more arrays than before", "store/compression after a push", "store/updater after a push",
@@ -31,7 +31,7 @@ CAREFUL = frozenset(
 class Life:
     """The steps of a program while they are drawn."""
 
-    def __init__(self, draw: Draw, capabilities: Capabilities, exclude: frozenset[str]) -> None:
+    def __init__(self, draw: Draw, capabilities: Capabilities, exclude: Exclusions) -> None:
         self.draw, self.exclude = draw, exclude
         self.kind = draw.choice(("local", "device", "another"))
         self.keys: list[Any] = list(draw.choice(([7, -1, 3, 0], ["b", "a", "", "c"])))
@@ -47,7 +47,7 @@ class Life:
 
     def may(self, feature: str) -> bool:
         """Whether a feature may be used."""
-        return feature not in self.exclude
+        return feature not in self.exclude.operators
 
     def add(self, do: str, **fields: Any) -> None:
         """One more step."""
@@ -173,7 +173,7 @@ class Life:
             self.add("barrier")
 
 
-def store_program(draw: Draw, capabilities: Capabilities, exclude: frozenset[str] = frozenset()) -> Program:
+def store_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
     """Level 6: pushes of any number of arrays to int or text keys, with updaters, optimizers, compression and files."""
     life = Life(draw, capabilities, exclude)
     life.begin()
