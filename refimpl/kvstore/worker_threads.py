@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import random
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +34,8 @@ class Worker:
         self.failed_at = 0
         self.ended = self._dismissed = False
         self._go, self._back = threading.Semaphore(0), threading.Semaphore(0)
-        self._randomness = fresh_streams(), np.random.get_state(), random.getstate()  # noqa: NPY002  # programs draw there
+        main = sys.modules["__main__"]
+        self._own = fresh_streams(), np.random.get_state(), random.getstate(), main  # noqa: NPY002  # programs draw there
         context = contextvars.copy_context()
         self.thread = threading.Thread(target=context.run, args=(self._work,), daemon=True)
         try:
@@ -50,13 +52,13 @@ class Worker:
         return not self.ended and (self.ticket is None or self.ticket.answer is not None or bool(self.ticket.failure))
 
     def go_on(self) -> None:
-        """Let it run until it waits or ends. Meanwhile random numbers are drawn from this worker's own sources."""
-        mine = _exchanged(self._randomness)
+        """Let it run until it waits or ends; what a process would have for itself is this worker's own meanwhile."""
+        others = _exchanged(self._own)
         try:
             self._go.release()
             self._back.acquire()
         finally:
-            self._randomness = _exchanged(mine)
+            self._own = _exchanged(others)
 
     def sleep(self, ticket: Ticket) -> None:
         """Wait for an answer, while others run.
@@ -94,12 +96,13 @@ class Worker:
         self._back.release()
 
 
-def _exchanged(randomness: Any) -> Any:
-    """Draw random numbers from ``randomness`` from now on; returns the sources in use until now."""
-    streams, numbers, others = randomness
-    before = exchange_streams(streams), np.random.get_state(), random.getstate()  # noqa: NPY002  # programs draw there
+def _exchanged(own: Any) -> Any:
+    """Draw random numbers from other sources, with another module ``__main__``; returns those in use until now."""
+    streams, numbers, others, main = own
+    before = exchange_streams(streams), np.random.get_state(), random.getstate(), sys.modules["__main__"]  # noqa: NPY002  # programs draw there
     np.random.set_state(numbers)  # noqa: NPY002
     random.setstate(others)
+    sys.modules["__main__"] = main
     return before
 
 

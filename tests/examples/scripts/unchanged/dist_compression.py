@@ -50,9 +50,9 @@ class LossOf(mx.metric.EvalMetric):
 
 
 kv = mx.kv.create('dist_sync')
-compression_params = {'type': '2bit', 'threshold': 0.02}
+kv.set_gradient_compression({'type': '2bit', 'threshold': 0.02})
 train = pictures(kv)
-mod = mx.mod.Module(get_symbol(), context=mx.gpu(0), compression_params=compression_params)
+mod = mx.mod.Module(get_symbol(), context=mx.gpu(0))
 mod.bind(data_shapes=train.provide_data, label_shapes=train.provide_label)
 start = np.random.RandomState(103)
 shapes = dict(zip(mod._symbol.list_arguments(), mod._symbol.infer_shape(data=(batch_size, 1, 6, 6))[0]))
@@ -60,14 +60,26 @@ mod.init_params(initializer=None, aux_params={}, arg_params={
     name: mx.nd.array(start.randn(*shape) * (2.0 / np.prod(shape[1:])) ** 0.5 if name.endswith('weight')
                       else np.zeros(shape))
     for name, shape in sorted(shapes.items()) if name not in ('data', 'softmax_label')})
-mod.init_optimizer(kvstore=kv, optimizer='sgd', optimizer_params=(('learning_rate', 1.0), ('momentum', 0.5)))
+
+# pushes and pulls by hand: a store with compression does not take both in one
+group = mod._exec_group
+optimizer = mx.optimizer.create('sgd', learning_rate=1.0, momentum=0.5, wd=0.001, sym=mod._symbol,
+                                rescale_grad=1.0 / batch_size / kv.num_workers,
+                                param_idx2name=dict(enumerate(group.param_names)))
+kv.set_optimizer(optimizer)
+for index, arrays in enumerate(group.param_arrays):
+    kv.init(index, arrays[0])
+    kv.pull(index, arrays, priority=-index)
 metric = LossOf()
 for batch in train:
     mod.forward_backward(batch)
-    mod.update()
+    for index, (weights, grads) in enumerate(zip(group.param_arrays, group.grad_arrays)):
+        kv.push(index, grads, priority=-index)
+        kv.pull(index, weights, priority=-index)
     mod.update_metric(metric, batch.label)
 logging.info('worker %d: %s', kv.rank, metric.get())
 kv._barrier()
 if kv.rank == 0:
+    mod._params_dirty = True  # nobody called update
     mod.save_params('dist_compression.params')
     print('losses', ' '.join('%.7g' % loss for loss in metric.history))

@@ -1,6 +1,9 @@
 """Linear classification of csr rows: the row_sparse weight is on servers, and workers pull the rows of a batch."""
 from __future__ import print_function
 import argparse
+import os
+import shutil
+import tempfile
 
 import mxnet as mx
 import numpy as np
@@ -28,24 +31,28 @@ def linear_model(num_features, positive_cls_weight):
     return mx.symbol.Group([loss, mx.symbol.BlockGrad(mx.symbol.exp(model), name='softmax')])
 
 
-def rare_features(num_examples):
+def write_rare_features(path, num_examples):
     """Rows with few features, some of them very frequent, and the sign of a hidden line."""
     rng = np.random.RandomState(91)
     chance = np.minimum(0.5, 4.0 / (1 + np.arange(args.num_features)))
     dense = rng.uniform(0.5, 1.5, (num_examples, args.num_features))
     dense *= rng.uniform(0, 1, dense.shape) < chance
     label = dense.dot(rng.randn(args.num_features)) > 2.0
-    return dense.astype(np.float32), label.astype(np.float32)
+    with open(path, 'w') as f:
+        for row, y in zip(dense, label):
+            f.write(' '.join(['%d' % y] + ['%d:%.4f' % (i, row[i]) for i in np.nonzero(row)[0]]) + '\n')
 
 
 def rows_of(batch):
     return {'weight': batch.data[0].indices}
 
 
-data, label = rare_features(10 * args.batch_size * kv.num_workers)
-mine = slice(kv.rank, None, kv.num_workers)
-train_data = mx.io.NDArrayIter(mx.nd.array(data[mine]).tostype('csr'), label[mine], args.batch_size,
-                               last_batch_handle='discard')
+folder = tempfile.mkdtemp()
+path = os.path.join(folder, 'train.libsvm')
+write_rare_features(path, 12 * args.batch_size * kv.num_workers)
+# every worker reads its own part of the file
+train_data = mx.io.LibSVMIter(data_libsvm=path, data_shape=(args.num_features,), label_shape=(1,),
+                              batch_size=args.batch_size, num_parts=kv.num_workers, part_index=kv.rank)
 mod = mx.mod.Module(symbol=linear_model(args.num_features, 2.0), data_names=['data'], label_names=['softmax_label'],
                     context=mx.gpu(0))
 mod.bind(data_shapes=train_data.provide_data, label_shapes=train_data.provide_label)
@@ -57,7 +64,9 @@ optim = mx.optimizer.create(args.optimizer, learning_rate=0.05,
 mod.init_optimizer(optimizer=optim, kvstore=kv)
 
 losses, pulled = [], []
-for batch in train_data:
+for nbatch, batch in enumerate(train_data):
+    if nbatch == 10:
+        break
     mod.prepare(batch, sparse_row_id_fn=rows_of)
     mod.forward_backward(batch)
     mod.update()
@@ -68,6 +77,7 @@ for batch in train_data:
     pulled.append(few.indices.asnumpy().tolist())
 assert pulled == [[0, 2, 7, 399]] * 10, pulled
 
+shutil.rmtree(folder)
 kv._barrier()
 whole = mx.nd.sparse.zeros('row_sparse', (args.num_features, 2))
 kv.row_sparse_pull('weight', out=whole, row_ids=mx.nd.arange(args.num_features))
