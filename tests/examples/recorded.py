@@ -122,8 +122,8 @@ def main(names: list[str]) -> None:
         said = under_mxnet(name)
         lines = ",\n".join(f"  {json.dumps(line)}" for line in said["printed"])
         rows = ",\n".join(f"  {json.dumps(array)}: {json.dumps(kept)}" for array, kept in said["weights"].items())
-        parts = f' "losses": {json.dumps(said["losses"])}', f' "printed": [\n{lines}\n ]', f' "weights": {{\n{rows}\n }}'
-        text = "{\n" + ",\n".join(parts) + "\n}\n"
+        parts = json.dumps(said["losses"]), f"[\n{lines}\n ]", f"{{\n{rows}\n }}"
+        text = '{{\n "losses": {},\n "printed": {},\n "weights": {}\n}}\n'.format(*parts)
         (RECORDED / f"{name}.json").write_text(text, encoding="utf-8")
 
 
