@@ -1,4 +1,4 @@
-"""Three pictures through one network with shared weights: two alike have to be nearer than two that differ."""
+"""Three pictures through one network with shared weights: two alike have to be nearer than two that differ. In float64."""
 from __future__ import print_function
 import mxnet as mx
 import numpy as np
@@ -12,7 +12,7 @@ def branch(data, prefix):
     """The layers once more, with the same variables."""
     net = mx.sym.Convolution(data, weight=shared['conv1_weight'], bias=shared['conv1_bias'], kernel=(3, 3),
                              num_filter=6, name=prefix + 'conv1')
-    net = mx.sym.LeakyReLU(net, act_type='leaky', slope=0.2, name=prefix + 'leaky1')
+    net = mx.sym.LeakyReLU(net, act_type='leaky', slope=0.25, name=prefix + 'leaky1')
     net = mx.sym.Pooling(net, pool_type='max', kernel=(2, 2), stride=(2, 2), name=prefix + 'pool1')
     net = mx.sym.Convolution(net, weight=shared['conv2_weight'], bias=shared['conv2_bias'], kernel=(2, 2),
                              dilate=(2, 2), num_filter=8, num_group=2, name=prefix + 'conv2')
@@ -36,7 +36,7 @@ prototypes = rng.randn(5, 1, 10, 10)
 
 
 def picture(kind):
-    return prototypes[kind] + rng.randn(len(kind), 1, 10, 10) * 0.8
+    return mx.nd.array(prototypes[kind] + rng.randn(len(kind), 1, 10, 10) * 0.8, dtype=np.float64)
 
 
 first = rng.randint(0, 5, 10 * batch_size)
@@ -57,10 +57,10 @@ context = mx.gpu(0)
 mod = mx.mod.Module(net, data_names=['anchor', 'same', 'different'], label_names=None, context=context,
                     fixed_param_names=['conv1_bias'])
 mod.bind(data_shapes=train.provide_data)
-shapes = dict(zip(net.list_arguments(), net.infer_shape(**dict(train.provide_data))[0]))
+shapes = dict(zip(net.list_arguments(), net.infer_shape(**dict((desc.name, desc.shape) for desc in train.provide_data))[0]))
 start = np.random.RandomState(132)
 mod.init_params(initializer=None, aux_params={}, arg_params={
-    name: mx.nd.array(start.randn(*shapes[name]) * 0.3) for name in sorted(shared)})
+    name: mx.nd.array(start.randn(*shapes[name]) * 0.3, dtype=np.float64) for name in sorted(shared)})
 mod.init_optimizer(optimizer='nag', optimizer_params={
     'learning_rate': 0.3, 'momentum': 0.9, 'rescale_grad': 1.0, 'clip_gradient': 0.2,
     'lr_scheduler': mx.lr_scheduler.PolyScheduler(max_update=12, base_lr=0.3, pwr=2)})
@@ -76,10 +76,10 @@ for batch in train:
 # one branch alone, from the inner outputs, with the trained weights
 embedding = net.get_internals()['anchor_embedding_output']
 alone = mx.mod.Module(embedding, data_names=['anchor'], label_names=None, context=context)
-alone.bind(data_shapes=[('anchor', (5, 1, 10, 10))], for_training=False)
+alone.bind(data_shapes=[mx.io.DataDesc('anchor', (5, 1, 10, 10), np.float64)], for_training=False)
 alone.set_params(*mod.get_params())
-alone.forward(mx.io.DataBatch([mx.nd.array(prototypes)]), is_train=False)
+alone.forward(mx.io.DataBatch([mx.nd.array(prototypes, dtype=np.float64)]), is_train=False)
 mx.nd.save('prototypes.params', {'embedding': alone.get_outputs()[0]})
 mod.save_params('triplet_siamese.params')
-print(metric.get())
-print('losses', ' '.join('%.7g' % loss for loss in losses))
+print('hinge %.6g ranked %.6g' % tuple(metric.get()[1]))
+print('losses', ' '.join('%.12g' % loss for loss in losses))
