@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextvars
+import logging
 import random
 import sys
 import threading
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -34,8 +36,7 @@ class Worker:
         self.failed_at = 0
         self.ended = self._dismissed = False
         self._go, self._back = threading.Semaphore(0), threading.Semaphore(0)
-        main = sys.modules["__main__"]
-        self._own = fresh_streams(), np.random.get_state(), random.getstate(), main  # noqa: NPY002  # programs draw there
+        self._own = fresh_streams(), np.random.get_state(), random.getstate(), _told()  # noqa: NPY002  # programs draw there
         context = contextvars.copy_context()
         self.thread = threading.Thread(target=context.run, args=(self._work,), daemon=True)
         try:
@@ -96,13 +97,24 @@ class Worker:
         self._back.release()
 
 
+def _told() -> tuple[ModuleType, list[logging.Handler], int]:
+    """The module ``__main__``, and how the root logger writes."""
+    return sys.modules["__main__"], logging.root.handlers[:], logging.root.level
+
+
 def _exchanged(own: Any) -> Any:
-    """Draw random numbers from other sources, with another module ``__main__``; returns those in use until now."""
-    streams, numbers, others, main = own
-    before = exchange_streams(streams), np.random.get_state(), random.getstate(), sys.modules["__main__"]  # noqa: NPY002  # programs draw there
+    """Take what a process has for itself from another worker: random numbers, ``__main__``, the root logger's handlers.
+
+    Returns what was in use until now.
+    """
+    streams, numbers, others, (main, handlers, level) = own
+    before = exchange_streams(streams), np.random.get_state(), random.getstate(), _told()  # noqa: NPY002  # programs draw there
     np.random.set_state(numbers)  # noqa: NPY002
     random.setstate(others)
     sys.modules["__main__"] = main
+    logging.root.handlers[:] = handlers
+    if level != logging.root.level:  # setting it empties caches
+        logging.root.setLevel(level)
     return before
 
 
