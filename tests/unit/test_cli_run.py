@@ -310,6 +310,8 @@ def test_a_worker_that_fails_ends_the_command_and_one_that_is_done_does_not(run)
     head = "import sys\nimport mxnet as mx\nkv = mx.kv.create('dist_sync')\n"
     code, out, _ = run(f"{head}if kv.rank == 1: sys.exit(0)\nprint('done', kv.rank)\n", flags=["-n", "2"])
     assert (code, out) == (0, "done 0\n")
+    text = f"{head}if kv.rank == 1: sys.exit()\nkv.leave()\n1 / 0\n"
+    assert run(text, flags=["-n", "2"])[0] == 1
     assert run(f"{head}if kv.rank == 1: sys.exit(7)\n", flags=["-n", "2"])[0] == 7
     code, out, err = run(f"{head}kv.rank == 0 or 1 / 0\nprint('done', kv.rank)\n", flags=["-n", "2"])
     assert (code, out) == (1, "done 0\n")
