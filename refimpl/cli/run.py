@@ -27,7 +27,7 @@ def run_script(
     Everything after the script's name goes to the script. What was replaced is said at the end on standard error.
     """
     if servers is not None and workers is None:
-        raise refuse("Cli/servers-need-workers", f"--servers {servers} needs --workers too, as in `refimpl run -n 2 -s 1`")
+        raise refuse("Cli/servers-need-workers", f"--servers {servers} needs --workers too: `-n 2 -s {servers}`")
     if not script.is_file():
         raise refuse("Cli/script-exists", f"{script} is not a file; `refimpl run` takes a Python script")
     raise typer.Exit(porting.run(script, arguments or [], cpu=cpu, workers=workers, servers=servers))

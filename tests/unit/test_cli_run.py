@@ -323,7 +323,8 @@ def test_a_worker_that_fails_ends_the_command_and_one_that_is_done_does_not(run)
 def test_a_script_without_its_cluster_is_told_of_the_flag(run):
     code, _, err = run("import mxnet as mx\nmx.kv.create('dist_sync')\n")
     assert code == 1
-    assert err.splitlines()[-2] == "refimpl run: the script is one of several workers; `refimpl run -n 2` runs two of them"
+    said = "refimpl run: the script is one of several workers; `refimpl run -n 2` runs two of them"
+    assert err.splitlines()[-2] == said
 
 
 @pytest.mark.clause("Cli/servers-need-workers")
