@@ -45,6 +45,8 @@ CLUSTERS = {
 """How many workers and servers the cluster of a script has; only worker 0 prints."""
 SAID_BY_MXNET = "WARNING: discarded", "learning rate from ``lr_scheduler``"
 """How lines begin that MXNet itself prints; refimpl warns instead."""
+QUIRKS = {"mtcnn_like": ["prelu-in-place"]}
+"""Scripts whose numbers under MXNet come from its mistakes, which refimpl repeats when it is told to."""
 KEPT = 16
 """Elements of each array in a digest, evenly spaced."""
 
