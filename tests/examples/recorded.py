@@ -133,7 +133,10 @@ def under_mxnet(name: str) -> dict:
 
 def said(process: subprocess.Popen) -> str:
     """What a process printed, once it has ended well."""
-    out, err = process.communicate(timeout=120)
+    try:
+        out, err = process.communicate(timeout=300)
+    finally:
+        process.kill()
     assert process.returncode == 0, err
     return out
 

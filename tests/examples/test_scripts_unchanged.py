@@ -18,7 +18,16 @@ from refimpl import cli
 from refimpl.name import NameManager
 
 from .recorded import (
-    CLUSTERS, PEER, QUIRKS, RECORDED, SCRIPTS, assert_same, digests, printed, recorded, under_mxnet,
+    CLUSTERS,
+    PEER,
+    QUIRKS,
+    RECORDED,
+    SCRIPTS,
+    assert_same,
+    digests,
+    printed,
+    recorded,
+    under_mxnet,
 )
 
 NAMES = sorted(file.stem for file in SCRIPTS.glob("*.py"))

@@ -96,7 +96,7 @@ def _of_workers(code: CodeType, workers: int, servers: int) -> Callable[[], obje
         try:
             exec(code, vars(_fresh_main(code.co_filename)))  # noqa: S102  # that is what running a script is
         except SystemExit as left:
-            if left.code:  # otherwise this worker is done, and the others go on
+            if left.code not in (None, 0):  # otherwise this worker is done, and the others go on
                 raise
 
     return lambda: simulate(workers, servers, faults=False).run(work, kind=None)

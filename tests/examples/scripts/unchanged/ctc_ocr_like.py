@@ -96,8 +96,10 @@ start = np.random.RandomState(142)
 shapes = dict(zip(net.list_arguments(), net.infer_shape(**dict(train.provide_data + train.provide_label))[0]))
 inputs = dict(train.provide_data + train.provide_label)
 mod.init_params(initializer=None, aux_params={}, arg_params={
-    name: mx.nd.array(start.uniform(-0.25, 0.25, shape)) for name, shape in sorted(shapes.items()) if name not in inputs})
-mod.init_optimizer(optimizer='adadelta', optimizer_params={'rho': 0.9, 'epsilon': 1e-3, 'rescale_grad': 1.0 / batch_size})
+    name: mx.nd.array(start.uniform(-0.25, 0.25, shape)) for name, shape in sorted(shapes.items())
+    if name not in inputs})
+mod.init_optimizer(optimizer='adadelta', optimizer_params={'rho': 0.9, 'epsilon': 1e-3,
+                                                           'rescale_grad': 1.0 / batch_size})
 losses = []
 for batch in train:
     mod.forward_backward(batch)

@@ -1,4 +1,4 @@
-"""An iterator of one's own, and an operator of one's own with a state that training changes and two outputs. In float64."""
+"""An iterator and an operator of one's own: it has a state that training changes, and two outputs. In float64."""
 from __future__ import print_function
 import mxnet as mx
 import numpy as np
@@ -125,9 +125,11 @@ start = np.random.RandomState(152)
 shapes = {'fc1_weight': (12, 8), 'fc1_bias': (12,), 'centre_scale': (12,), 'fc2_weight': (1, 12), 'fc2_bias': (1,)}
 train = Spirals(16, 5)
 mod = mx.mod.Module(net, data_names=['points'], label_names=['arm_label'], context=mx.gpu(0))
-mod.fit(train, num_epoch=2, optimizer='adamax', optimizer_params={'learning_rate': 0.05, 'beta2': 0.99, 'wd': 0.01},
+mod.fit(train, num_epoch=2, optimizer='adamax',
+        optimizer_params={'learning_rate': 0.05, 'beta2': 0.99, 'wd': 0.01},
         eval_metric=mx.metric.Loss(output_names=['energy_output'], label_names=[]), initializer=None,
-        arg_params={name: mx.nd.array(start.uniform(-0.6, 0.6, shapes[name]), dtype=np.float64) for name in sorted(shapes)},
+        arg_params={name: mx.nd.array(start.uniform(-0.6, 0.6, shapes[name]), dtype=np.float64)
+                    for name in sorted(shapes)},
         aux_params={'centre_moving_mean': mx.nd.zeros((12,), dtype='float64'),
                     'centre_count': mx.nd.zeros((1,), dtype='float64')},
         batch_end_callback=record)

@@ -1,4 +1,4 @@
-"""Three pictures through one network with shared weights: two alike have to be nearer than two that differ. In float64."""
+"""Three pictures through one network: two alike have to be nearer than two that differ. In float64."""
 from __future__ import print_function
 import mxnet as mx
 import numpy as np
@@ -57,7 +57,7 @@ context = mx.gpu(0)
 mod = mx.mod.Module(net, data_names=['anchor', 'same', 'different'], label_names=None, context=context,
                     fixed_param_names=['conv1_bias'])
 mod.bind(data_shapes=train.provide_data)
-shapes = dict(zip(net.list_arguments(), net.infer_shape(**dict((desc.name, desc.shape) for desc in train.provide_data))[0]))
+shapes = dict(zip(net.list_arguments(), net.infer_shape(**{d.name: d.shape for d in train.provide_data})[0]))
 start = np.random.RandomState(132)
 mod.init_params(initializer=None, aux_params={}, arg_params={
     name: mx.nd.array(start.randn(*shapes[name]) * 0.3, dtype=np.float64) for name in sorted(shared)})
