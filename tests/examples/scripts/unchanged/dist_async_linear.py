@@ -29,10 +29,11 @@ rng = np.random.RandomState(81)
 truth = rng.randn(num_features, 1)
 data = rng.randn(num_examples, num_features)
 target = data.dot(truth) + 0.5 + 0.1 * rng.randn(num_examples, 1)
-batches = [rng.randint(0, num_examples, batch_size) for _ in range(num_steps)]
+draws = rng.uniform(size=(num_steps, batch_size))
 start = [rng.uniform(-0.1, 0.1, shape) for shape in ((1, num_features), (1,))]
 
 kv = mx.kv.create('dist_async')
+mine = np.arange(kv.rank, num_examples, kv.num_workers)  # a worker's own rows
 optimizer = mx.optimizer.create('sgd', learning_rate=0.2, momentum=0.8, wd=0.01, param_idx2name=dict(enumerate(params)))
 optimizer.set_lr_mult({'bias': 2.0})
 kv.set_optimizer(optimizer)
@@ -44,10 +45,11 @@ everything = bind(num_examples, False)
 everything.arg_dict['data'][:] = data
 everything.arg_dict['target'][:] = target
 losses = []
-for step, rows in enumerate(batches):
+for step in range(num_steps):
     if step % kv.num_workers == kv.rank:
         # my turn: the newest weights, and the gradient of a batch
         kv.pull(keys, out=[exe.arg_dict[name] for name in params])
+        rows = mine[(draws[step] * len(mine)).astype(np.int)]
         exe.arg_dict['data'][:] = data[rows]
         exe.arg_dict['target'][:] = target[rows]
         exe.forward(is_train=True)
