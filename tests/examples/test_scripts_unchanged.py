@@ -48,6 +48,9 @@ def as_in_a_process(tmp_path, monkeypatch):
 
 def test_every_script_is_recorded():
     assert sorted(file.stem for file in RECORDED.glob("*.json")) == NAMES
+    for name in NAMES:
+        assert len(recorded(name)["losses"]) >= 10, name
+        assert recorded(name)["weights"], name
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="training interpreted loops takes minutes")
