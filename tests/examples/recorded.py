@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -23,17 +24,25 @@ SCRIPTS = Path(__file__).parent / "scripts" / "unchanged"
 RECORDED = Path(__file__).parent / "recorded"
 PEER = os.environ.get("REFIMPL_MXNET_PYTHON", "")
 UNDER_MXNET = """
-import glob, runpy, sys
+import runpy, sys
 import mxnet as mx
-import numpy as np
 mx.gpu = mx.context.gpu = mx.cpu
 del sys.argv[0]
 runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+TO_NUMPY = """
+import glob
+import mxnet as mx
+import numpy as np
 for file in glob.glob("*.params"):
     np.savez(file + ".npz", **{name: array.asnumpy() for name, array in mx.nd.load(file).items()})
 """
-SETTINGS = {"dcgan": {"MXNET_MKLDNN_ENABLED": "0"}}
-"""dcgan: oneDNN fails in it."""
+SETTINGS = {"dcgan": {"MXNET_MKLDNN_ENABLED": "0"}, "rl_dqn_like": {"MXNET_SUBGRAPH_BACKEND": "NONE"}}
+"""dcgan: oneDNN fails in it. rl_dqn_like: the layers that oneDNN fuses for inference go on with the first weights."""
+CLUSTERS = {
+    "dist_async_linear": (2, 2), "dist_compression": (2, 1), "dist_sync_mlp": (2, 2), "dist_sync_sparse": (2, 1),
+}
+"""How many workers and servers the cluster of a script has; only worker 0 prints."""
 SAID_BY_MXNET = "WARNING: discarded", "learning rate from ``lr_scheduler``"
 """How lines begin that MXNet itself prints; refimpl warns instead."""
 QUIRKS = {"mtcnn_like": ["prelu-in-place"]}
@@ -105,26 +114,62 @@ def under_mxnet(name: str) -> dict:
     """Run a script under MXNet 1.9.1, in a folder that is thrown away."""
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | SETTINGS.get(name, {})
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
-            [PEER, "-c", UNDER_MXNET, SCRIPTS / f"{name}.py"],
-            cwd=folder, capture_output=True, text=True, env=environment, check=False,
-        )
-        assert done.returncode == 0, done.stderr
+
+        def start(*words: str | Path, **more: str) -> subprocess.Popen:
+            return subprocess.Popen(
+                [PEER, *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                env=environment | more,
+            )
+
+        script = "-c", UNDER_MXNET, SCRIPTS / f"{name}.py"
+        out = of_cluster(start, script, *CLUSTERS[name]) if name in CLUSTERS else said(start(*script))
+        said(start("-c", TO_NUMPY))
         arrays = {}
         for file in Path(folder).glob("*.params.npz"):
             with np.load(file) as saved:
                 arrays |= {f"{file.name.removesuffix('.params.npz')} {array}": saved[array] for array in saved}
-    return printed(done.stdout) | {"weights": digests(arrays)}
+    return printed(out) | {"weights": digests(arrays)}
+
+
+def said(process: subprocess.Popen) -> str:
+    """What a process printed, once it has ended well."""
+    try:
+        out, err = process.communicate(timeout=300)
+    finally:
+        process.kill()
+    assert process.returncode == 0, err
+    return out
+
+
+def of_cluster(start, script: tuple, workers: int, servers: int) -> str:
+    """What the worker prints that prints losses, in a cluster of processes."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    members = {
+        "DMLC_PS_ROOT_URI": "127.0.0.1", "DMLC_PS_ROOT_PORT": str(port), "DMLC_NUM_WORKER": str(workers),
+        "DMLC_NUM_SERVER": str(servers),
+    }
+    others = [
+        start("-c", "import mxnet", DMLC_ROLE=role, **members) for role in ("scheduler", *["server"] * servers)
+    ]
+    working = [start(*script, DMLC_ROLE="worker", **members) for _ in range(workers)]
+    try:
+        return next(out for out in [said(worker) for worker in working] if "losses" in out)
+    finally:
+        for each in (*others, *working):
+            each.kill()
+            each.wait()
 
 
 def main(names: list[str]) -> None:
     """Record the scripts of these names, an array to a line."""
     assert PEER, "REFIMPL_MXNET_PYTHON names no Python with mxnet 1.9.1"
     for name in names:
-        said = under_mxnet(name)
-        lines = ",\n".join(f"  {json.dumps(line)}" for line in said["printed"])
-        rows = ",\n".join(f"  {json.dumps(array)}: {json.dumps(kept)}" for array, kept in said["weights"].items())
-        parts = json.dumps(said["losses"]), f"[\n{lines}\n ]", f"{{\n{rows}\n }}"
+        found = under_mxnet(name)
+        lines = ",\n".join(f"  {json.dumps(line)}" for line in found["printed"])
+        rows = ",\n".join(f"  {json.dumps(array)}: {json.dumps(kept)}" for array, kept in found["weights"].items())
+        parts = json.dumps(found["losses"]), f"[\n{lines}\n ]", f"{{\n{rows}\n }}"
         text = '{{\n "losses": {},\n "printed": {},\n "weights": {}\n}}\n'.format(*parts)
         (RECORDED / f"{name}.json").write_text(text, encoding="utf-8")
 

@@ -17,7 +17,18 @@ import refimpl as mx
 from refimpl import cli
 from refimpl.name import NameManager
 
-from .recorded import PEER, QUIRKS, RECORDED, SCRIPTS, assert_same, digests, printed, recorded, under_mxnet
+from .recorded import (
+    CLUSTERS,
+    PEER,
+    QUIRKS,
+    RECORDED,
+    SCRIPTS,
+    assert_same,
+    digests,
+    printed,
+    recorded,
+    under_mxnet,
+)
 
 NAMES = sorted(file.stem for file in SCRIPTS.glob("*.py"))
 
@@ -54,8 +65,10 @@ def test_losses_and_weights_are_those_of_mxnet(name, capsys):
     }
     assert "mxnet" in imported
     assert "refimpl" not in imported
+    workers, servers = CLUSTERS.get(name, (None, None))
+    cluster = ["-n", str(workers), "-s", str(servers)] if workers else []
     with mx.quirks(*QUIRKS.get(name, [])):
-        assert cli.run(["run", "--cpu", str(file)]) == 0
+        assert cli.run(["run", "--cpu", *cluster, str(file)]) == 0
     out, err = capsys.readouterr()
     weights = digests({
         f"{saved.stem} {array}": values.asnumpy()
