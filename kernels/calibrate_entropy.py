@@ -95,9 +95,7 @@ def spread(hist, p, q, n, bins, first, count):
 
 
 def smooth(p, valid, n, share, first, count):
-    """Zeros become ``share``, which the others give away; then the row is divided by its sum. ``valid`` becomes 0 where
-    that cannot be done.
-    """
+    """Zeros become ``share``, which the others give away, and the row is divided by its sum; or ``valid`` becomes 0."""
     for item in items(count):
         size, base = 2 * (first + item) + 1, item * n
         zeros = 0
@@ -160,10 +158,8 @@ def forward(p, hist, edges, threshold, divergence):
 
 def cases(draw):
     bins = draw.integer(1, 7)
-    return Case(
-        {"num_quantized_bins": bins}, {"hist": (bins + 1 - bins % 2 + 2 * draw.integer(0, 3),)}, {"hist": ("ints", 0, 5)},
-        {"hist": "float32"},
-    )
+    side = bins + 1 - bins % 2 + 2 * draw.integer(0, 3)
+    return Case({"num_quantized_bins": bins}, {"hist": (side,)}, {"hist": ("ints", 0, 5)}, {"hist": "float32"})
 
 
 register(Op(

@@ -1,4 +1,4 @@
-"""_contrib_quantize, _contrib_quantize_v2, _contrib_requantize, _contrib_dequantize: real numbers as whole ones, and back.
+"""_contrib_quantize, _contrib_quantize_v2, _contrib_requantize, _contrib_dequantize: real numbers as whole ones of 8 bits.
 
 [quantize/range] a range is two arrays of one float32, and R the larger absolute value of the two. Halves are rounded to
     the even neighbour; what lies beyond the type becomes its end, NaN 127 or 0. Scales are float32.
@@ -12,7 +12,7 @@
 
 [_contrib_quantize_v2/value] data times 127.5 / R as int8, or 255.5 / R as uint8. The range is the calibrated one where
     both its ends are given, else the least and the largest element of data, of which NaN is none. int8 gives
-    (-R, R) without calibration, all else the range itself.
+    (-R, R), uint8 the range itself.
     >>> run("_contrib_quantize_v2", [-2, 0.5, 1])
     ([-128.0, 32.0, 64.0], [-2.0], [2.0])
     >>> run("_contrib_quantize_v2", [-2, 0.5, 1], out_type="uint8", min_calib_range=0, max_calib_range=1)
@@ -22,8 +22,8 @@
     >>> run("_contrib_quantize_v2", [-2, 0.5, 1], out_type="auto", min_calib_range=0, max_calib_range=1)
     ([0.0, 128.0, 255.0], [0.0], [1.0])
 
-[_contrib_quantize_v2/quantized] data that is int8 or uint8 is copied, bit for bit. Without calibration the range is
-    (-127.5, 127.5) or (0, 255.5).
+[_contrib_quantize_v2/quantized] data that is int8 or uint8 is copied, bit for bit, with the calibrated range as it is, or
+    without one (-127.5, 127.5) or (0, 255.5).
     >>> run("_contrib_quantize_v2", [0, 127, 200], out_type="uint8", dtype="uint8")
     ([0.0, 127.0, 200.0], [0.0], [255.5])
 
@@ -212,7 +212,7 @@ def forward_v2(p, data, out, low, high):
         COPY(data, out, data.size)
         return
     QUANTIZE[kind](data, low, high, out, STEPS[kind], data.size)
-    if found is None and kind == BYTE:
+    if kind == BYTE:
         SYMMETRIC(low, high, low, high, 0)
 
 

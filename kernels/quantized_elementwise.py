@@ -30,8 +30,8 @@
     ...     enable_float_output=True)
     [0.615148, -0.000923]
 
-[_contrib_quantized_elemwise_mul/calibrated] with a calibrated range that number times 127.5 / C is cut towards 0, and
-    of what is left the last 8 bits are kept: 130 becomes -126. So C has to be large enough.
+[_contrib_quantized_elemwise_mul/calibrated] with a calibrated range lhs rhs (127.5 / C) / ((127.5 / A) (127.5 / B)) is
+    cut towards 0, and of what is left the last 8 bits are kept: 130 becomes -126. So C has to be large enough.
     >>> run("_contrib_quantized_elemwise_mul", np.int8([100, 100]), np.int8([100, -50]), [-1], [1], [-1], [1],
     ...     min_calib_range=-0.6, max_calib_range=0.6)
     ([-126.0, -65.0], [-0.6], [0.6])
@@ -159,7 +159,7 @@ def real_product(a, b, low_a, high_a, low_b, high_b, out, s: Steps, n):
 
 def narrow_product(a, b, low_a, high_a, low_b, high_b, low, high, out, s: Steps, n):
     by = np.float64(s.lhs / reach(low_a[0], high_a[0])) * np.float64(s.rhs / reach(low_b[0], high_b[0]))
-    scale = np.float32(1 / by) * (s.out / reach(low[0], high[0]))
+    scale = np.float32(np.float64(s.out / reach(low[0], high[0])) / by)
     for i in items(n):
         value = np.float32(np.int64(a[i]) * np.int64(b[i])) * scale
         kept = np.int64(value) if abs(value) < 2147483648.0 else np.int64(0)
