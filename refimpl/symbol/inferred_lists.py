@@ -14,6 +14,16 @@ from .ir import Entry, Node, post_order, variables
 KINDS = ("shape", "type")
 
 
+def require_sides(name: str, shape: Any) -> None:
+    """Refuse what is no shape: a tuple or list of whole numbers.
+
+    Raises:
+        TypeError: it is something else, or holds something else.
+    """
+    if not (isinstance(shape, (tuple, list)) and all(isinstance(side, integer_types) for side in shape)):
+        raise refusal("infer/shape-type", f"Arguments need to be shapes (tuple), but {name!r} is {shape!r}", TypeError)
+
+
 def _given(kind: str, names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Shapes or types by the name of a variable, from either way of giving them."""
     if len(args) > len(names):
@@ -24,12 +34,8 @@ def _given(kind: str, names: Sequence[str], args: Sequence[Any], kwargs: Mapping
             raise refusal("infer/known-name", f"Keyword argument name {name} not found; there are {names}")
         if value is None:
             continue
-        if kind == "shape" and not (
-            isinstance(value, (tuple, list)) and all(isinstance(side, integer_types) for side in value)
-        ):
-            raise refusal(
-                "infer/shape-type", f"Arguments need to be shapes (tuple), but {name!r} is {value!r}", TypeError
-            )
+        if kind == "shape":
+            require_sides(name, value)
         given[name] = inference.read_shape(value) if kind == "shape" else value
     return given
 

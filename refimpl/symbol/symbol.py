@@ -227,14 +227,16 @@ class Symbol(SymbolMethods):
     def tojson(self, remove_amp_cast: bool = True) -> str:
         """The graph as MXNet's JSON text.
 
+        Args:
+            remove_amp_cast: whether to leave the casts of mixed precision out, except those that are outputs.
+
         Raises:
             MXNetError: a node is a gradient, which a file cannot hold.
         """
-        del remove_amp_cast  # no such nodes exist here
-        return json_format.to_json(self.entries)
+        return json_format.to_json(self.entries, remove_amp_cast=remove_amp_cast)
 
     def save(self, fname: str, remove_amp_cast: bool = True) -> None:
-        """Write the JSON text; a crash leaves the old file or the new one, whole."""
+        """Write the JSON text of :meth:`tojson`; a crash leaves the old file or the new one, whole."""
         if not isinstance(fname, (str, Path)):
             raise refusal("Symbol/save-name", "fname need to be string", TypeError)
         write_atomically(fname, self.tojson(remove_amp_cast).encode())
