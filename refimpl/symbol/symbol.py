@@ -225,13 +225,12 @@ class Symbol(SymbolMethods):
     # --- files and text --------------------------------------------------------------------------
 
     def tojson(self, remove_amp_cast: bool = True) -> str:
-        """The graph as MXNet's JSON text.
+        """The graph as MXNet's JSON text; without casts of mixed precision, unless told to keep them.
 
         Raises:
             MXNetError: a node is a gradient, which a file cannot hold.
         """
-        del remove_amp_cast  # no such nodes exist here
-        return json_format.to_json(self.entries)
+        return json_format.to_json(self.entries, remove_amp_cast=remove_amp_cast)
 
     def save(self, fname: str, remove_amp_cast: bool = True) -> None:
         """Write the JSON text; a crash leaves the old file or the new one, whole."""
