@@ -17,6 +17,7 @@ class Call(NamedTuple):
     of: Example
     is_train: bool
     special: bool = False
+    among_layers: bool = False
 
     def has(self, **params: Any) -> bool:
         """Whether the parameters have these values."""
@@ -29,7 +30,11 @@ class Call(NamedTuple):
 
 
 class Known(NamedTuple):
-    """Operators, what differs ("call": do not even ask MXNet; "gradients": ask without), and why."""
+    """Operators, what differs, and why.
+
+    What differs are names of results. "call": do not even ask MXNet; "gradients": ask without; "before:NAME": ask
+    with no layer before that input.
+    """
 
     operators: str
     results: str
@@ -255,6 +260,9 @@ KNOWN = (
     Known("IdentityAttachKLSparseReg", "call", "IdentityAttachKLSparseReg/shape", lambda c: c.data.ndim > 2),
     Known("IdentityAttachKLSparseReg", "call", "IdentityAttachKLSparseReg/types", is_double),
     Known("_image_to_tensor", "grad:data", "_image_to_tensor/gradient"),
+    Known("_image_to_tensor", "gradients", "_image_to_tensor/gradient", lambda c: c.among_layers),
+    Known("Deconvolution", "before:weight", "Deconvolution/gradient", lambda c: c.among_layers and not is_double(c)),
+    Known("_grad_add", "before:lhs before:rhs", "elementwise/grad-add", lambda c: c.among_layers),
     Known("_image_flip_left_right _image_flip_top_bottom", "grad:data", "image/flip"),
     Known("_image_flip_left_right", "out0", "image/flip", lambda c: c.data.shape[1] % 2),
     Known("_image_flip_top_bottom", "out0", "image/flip", lambda c: c.data.shape[0] % 2),
