@@ -15,7 +15,7 @@ import numpy as np
 import refimpl as mx
 from refimpl.symbol.operators import make_function
 from tests.laws.calls import out_types
-from tests.laws.draws import Example
+from tests.laws.draws import Example, SeededDraw
 
 Symbol = mx.sym.Symbol
 Arrays = dict[str, np.ndarray]
@@ -85,14 +85,19 @@ class Layers:
         return mx.sym.LeakyReLU(x, act_type="leaky", slope=1)
 
     def plus(self, x: Symbol, name: str, like: np.ndarray, *, before: bool) -> Symbol:
+        return mx.sym.elemwise_add(self.parameter(f"{name}.other", np.zeros_like(like)), x)
+
+    def parts(self, x: Symbol, name: str, like: np.ndarray, *, before: bool) -> Symbol:
+        if not before:
+            return mx.sym.elemwise_mul(x, x)
         other = self.parameter(f"{name}.other", np.zeros_like(like))
-        return mx.sym.elemwise_add(other, x) if before else mx.sym.elemwise_mul(x, x) + other
+        return mx.sym.SliceChannel(mx.sym.Concat(other, x, dim=0), num_outputs=2, axis=0)[1]
 
     def reshape(self, x: Symbol, name: str, like: np.ndarray, *, before: bool) -> Symbol:
         return mx.sym.Reshape(mx.sym.Reshape(x * 2, shape=(-1,)) / 2, shape=like.shape)
 
 
-KINDS = ("times", "convolution", "activation", "matrix", "plus", "norm", "reshape")
+KINDS = ("times", "convolution", "activation", "matrix", "plus", "parts", "norm", "reshape")
 
 
 def around(x: Symbol, kind: str, layers: Layers, name: str, like: np.ndarray, *, before: bool) -> Symbol:
@@ -170,8 +175,7 @@ def repeats(of: Example, kinds: dict[str, Any]) -> bool:
 
 
 def composed(of: Example, number: int, kept: Sequence[str], *, again: bool) -> Composition:
-    """Composition number ``number``: every third has two layers behind, every third the operator twice if it may."""
-    count = len(KINDS)
-    first, second = KINDS[number // count % count], KINDS[number // 3 % count]
-    behind = (first, second) if number % 3 == 1 else (first,)
-    return between(of, KINDS[number % count], behind, kept, again=again and number % 3 == 2)
+    """Composition number ``number``: some have two layers behind, some the operator twice if it may be."""
+    draw = SeededDraw(number)
+    behind = [draw.choice(KINDS) for _ in range(draw.integer(1, 2))]
+    return between(of, draw.choice(KINDS), behind, kept, again=again and draw.boolean())

@@ -18,6 +18,9 @@ class Call(NamedTuple):
     is_train: bool
     special: bool = False
     among_layers: bool = False
+    """Other layers stand before and behind the operator."""
+    inference: bool = False
+    """No gradients are bound."""
 
     def has(self, **params: Any) -> bool:
         """Whether the parameters have these values."""
@@ -262,6 +265,11 @@ KNOWN = (
     Known("_image_to_tensor", "grad:data", "_image_to_tensor/gradient"),
     Known("_image_to_tensor", "gradients", "_image_to_tensor/gradient", lambda c: c.among_layers),
     Known("Deconvolution", "before:weight", "Deconvolution/gradient", lambda c: c.among_layers and not is_double(c)),
+    Known("BatchNorm", "now:gamma", "Executor/grad-req-independent", lambda c: c.inference and c.has(fix_gamma=True)),
+    Known("BatchNorm", "out1 out2", "Executor/grad-req-independent",
+          lambda c: c.inference and c.has(output_mean_var=True)),
+    Known("BatchNorm", "before:data", "Executor/grad-req-independent",
+          lambda c: c.inference and c.of.p.axis % c.data.ndim != 1),
     Known("_grad_add", "before:lhs before:rhs", "elementwise/grad-add", lambda c: c.among_layers),
     Known("_image_flip_left_right _image_flip_top_bottom", "grad:data", "image/flip"),
     Known("_image_flip_left_right", "out0", "image/flip", lambda c: c.data.shape[1] % 2),
