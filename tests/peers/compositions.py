@@ -33,6 +33,14 @@ class Composition(NamedTuple):
     again: bool = False
 
 
+class Form(NamedTuple):
+    """Which layers stand around an operator."""
+
+    before: str
+    behind: list[str]
+    again: bool
+
+
 class Layers:
     """Layers around an operator; the arrays of their parameters are gathered in ``arrays``."""
 
@@ -102,7 +110,7 @@ KINDS = ("times", "convolution", "activation", "matrix", "plus", "parts", "norm"
 
 def around(x: Symbol, kind: str, layers: Layers, name: str, like: np.ndarray, *, before: bool) -> Symbol:
     """A layer of a kind before or behind ``x``, or a simpler one where the layer does not take such arrays."""
-    if like.dtype not in (np.float32, np.float64) or not like.ndim or not np.isfinite(like).all():
+    if like.dtype not in (np.float32, np.float64) or not like.ndim or not like.size or not np.isfinite(like).all():
         return x * 1
     return getattr(layers, kind)(x, name, like, before=before)
 
@@ -127,11 +135,13 @@ def alone(of: Example) -> Composition:
     return Composition(made(of, {name: mx.sym.Variable(name) for name in of.names}), {})
 
 
-def between(of: Example, before: str, behind: Sequence[str], kept: Sequence[str], *, again: bool) -> Composition:
+def between(of: Example, form: Form, kept: Sequence[str], *, again: bool) -> Composition:
     """The operator behind layers of one kind, and before others that all read its outputs.
 
-    ``again``: and before the operator itself. Inputs named in ``kept`` stay variables, and those that it changes.
+    ``again``: the operator itself may be among them. Inputs named in ``kept`` stay variables, and those that it
+    changes.
     """
+    before, behind, again = form.before, form.behind, form.again and again
     layers, inputs = Layers(), {}
     for name, array in zip(of.names, of.arrays, strict=True):
         inputs[name] = mx.sym.Variable(name)
@@ -174,8 +184,8 @@ def repeats(of: Example, kinds: dict[str, Any]) -> bool:
     return [(a.shape, a.dtype) for a in outputs_like(of)[:1]] == [(a.shape, a.dtype) for a in of.arrays[:1]]
 
 
-def composed(of: Example, number: int, kept: Sequence[str], *, again: bool) -> Composition:
-    """Composition number ``number``: some have two layers behind, some the operator twice if it may be."""
+def form_of(number: int) -> Form:
+    """Form number ``number``: one layer before, one or two behind, and in every second the operator itself."""
     draw = SeededDraw(number)
     behind = [draw.choice(KINDS) for _ in range(draw.integer(1, 2))]
-    return between(of, draw.choice(KINDS), behind, kept, again=again and draw.boolean())
+    return Form(draw.choice(KINDS), behind, draw.boolean())
