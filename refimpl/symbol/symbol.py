@@ -225,7 +225,7 @@ class Symbol(SymbolMethods):
     # --- files and text --------------------------------------------------------------------------
 
     def tojson(self, remove_amp_cast: bool = True) -> str:
-        """The graph as MXNet's JSON text.
+        """The graph as MXNet's JSON text; without casts of mixed precision, unless told to keep them.
 
         Args:
             remove_amp_cast: whether to leave the casts of mixed precision out, except those that are outputs.
