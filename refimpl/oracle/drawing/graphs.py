@@ -167,7 +167,7 @@ class Graph:
         suits = known(*shapes, *outs) and all(prod(s) <= SMALL for s in (*shapes, *outs)) and all(outs) and all(shapes)
         if not suits or (not self.capabilities.empty and any(0 in s for s in (*shapes, *outs))):
             return None
-        types = _types_of(op, p, self.dtype)
+        types = _types_of(op, p, self.dtype, tuple(case.types.get(n) for n in names))
         inputs = []
         for name, shape, dtype in zip(names, shapes, types, strict=True):
             kind = case.values.get(name, case.values.get("args", "any"))
@@ -229,11 +229,11 @@ class Graph:
 
 
 @cache
-def _types_of(op: Op, p: Any, dtype: np.dtype) -> tuple[np.dtype, ...]:
-    """Types of inputs when the first has ``dtype``, and others too where they may."""
-    ins: list[Any] = [None] * len(op.input_names(p))
+def _types_of(op: Op, p: Any, dtype: np.dtype, named: tuple[str | None, ...]) -> tuple[np.dtype, ...]:
+    """Types of inputs: those that a case has ``named``, else ``dtype`` for the first, and for others too where free."""
+    ins: list[Any] = [None if name is None else np.dtype(name) for name in named]
     outs: list[Any] = [None] * len(op.output_names(p))
-    if ins:
+    if ins and not any(named):
         ins[0] = dtype
     ins, _ = op.infer_type(p, ins, outs)
     ins, _ = op.infer_type(p, [dtype if t is None else t for t in ins], outs)
