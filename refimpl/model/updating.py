@@ -20,6 +20,12 @@ _UNSUMMED = declare(
     "every device would learn from its own rows only, and the copies of a weight drift apart",
 )
 
+_STALE = declare(
+    "rows-stale", "KVStore/held-rows",
+    "an update leaves row_sparse weights on the devices as they were pulled last",
+    "a training without sparse_row_id_fn would compute every gradient at the first weights",
+)
+
 # With the plain "local" store, larger parameters than this are updated on the devices.
 LARGEST_ON_LOCAL_STORE = 16 * 2**20
 
@@ -116,12 +122,12 @@ def _update_params_on_kvstore(
         for index, (weights, grads) in enumerate(zip(param_arrays, grad_arrays, strict=False)) if grads[0] is not None
     ]
     if type(kvstore) is kvs.KVStore:
-        sparse = any(weights[0].is_sparse for _, weights, _ in work)
-        step = kvstore._pushpull_held if sparse else kvstore.pushpull
+        held = not _STALE.active and any(weights[0].is_sparse for _, weights, _ in work)
+        step = kvstore._pushpull_held if held else kvstore.pushpull
         step([param_names[i] for i, _, _ in work], [g for *_, g in work], out=[w for _, w, _ in work])
         return
     for index, weights, grads in work:
-        if isinstance(kvstore, kvs.KVStore) and weights[0].is_sparse:
+        if isinstance(kvstore, kvs.KVStore) and weights[0].is_sparse and not _STALE.active:
             kvstore._pushpull_held(param_names[index], grads, weights)
         else:
             kvstore.pushpull(param_names[index], grads, out=weights, priority=-index)

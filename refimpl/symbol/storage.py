@@ -179,7 +179,7 @@ class GradientStorage:
             return found
         return found | {id(node): node}
 
-    @decides("Sparse/bind-storage")
+    @decides("Sparse/gradient-storage")
     def stype(self, key: Key) -> str:
         """The storage of a gradient: that of all its parts if they agree, otherwise default."""
         return self._stypes[key]
