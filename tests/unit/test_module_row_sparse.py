@@ -7,7 +7,7 @@ import pytest
 
 import refimpl as mx
 
-from .sparse_modules import EVERY, FIRST, LACKING, SECOND, batch, made, net, on, on_host, quiet, ready, rows_of, seen
+from .sparse_modules import EVERY, FIRST, LACKING, SECOND, batch, made, on, on_host, quiet, ready, rows_of, seen
 
 clause = pytest.mark.clause
 
