@@ -1,7 +1,6 @@
 """Laws of modules with row_sparse parameters: they learn what modules with dense ones learn.
 
-`pytest -m long -k sparse_modules` draws a thousand trainings in about two minutes of processor time;
-REFIMPL_SPARSE_MODULES_SEED says which.
+`pytest -m long -k many_sparse_modules` draws a thousand trainings for each law; REFIMPL_SPARSE_MODULES_SEED says which.
 """
 
 from __future__ import annotations
@@ -179,7 +178,7 @@ LAWS = {
 @pytest.mark.clause("Module/sparse-parameters", "Module/sparse-rows", "KVStore/held-rows", "Module/checkpoint")
 @pytest.mark.parametrize("name", LAWS)
 def test_sparse_modules(name: str) -> None:
-    drawn(name, 10)
+    drawn(name, 6)
 
 
 def drawn(name: str, count: int, number: int | None = None) -> None:

@@ -21,10 +21,10 @@ __all__ = ["quiet"]  # a fixture
 
 
 @pytest.mark.clause("Module/sparse-parameters", "Module/sparse-rows", "Sparse/gradient-storage", "KVStore/held-rows")
-@pytest.mark.parametrize(("store", "contexts", "prepared"), [
-    (None, 1, False), ("local", 2, True), ("device", 3, False),
+@pytest.mark.parametrize(("optimizer", "store", "contexts", "prepared"), [
+    *((optimizer, None, 1, False) for optimizer in sparse_training.OPTIMIZERS),
+    ("adam", "local", 2, True), ("ftrl", "device", 3, False),
 ])
-@pytest.mark.parametrize("optimizer", sparse_training.OPTIMIZERS)
 @pytest.mark.parametrize("model", sparse_training.MODELS)
 def test_ten_batches(model, optimizer, store, contexts, prepared) -> None:
     module = sparse_training.module_of(mx, model, contexts)
