@@ -327,7 +327,7 @@ class Module(BaseModule):
         with self._values_kept_on_failure():
             self._params_dirty = True
             self._exec_group.set_params(as_arrays(arg_params), as_arrays(aux_params), allow_extra=allow_extra)
-            self._updates.adopt(self._exec_group, arg_params)
+            self._updates.adopt(self._exec_group, arg_params or {})
             self.params_initialized = True
 
     @decides("Module/params-atomic")
