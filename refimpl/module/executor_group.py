@@ -344,11 +344,11 @@ class DataParallelExecutorGroup:
                 (executor.aux_dict, aux_params or {}, "auxiliary states"),
             ):
                 check_values(known, given, where, allow_extra)
+        if any(copies[0].is_sparse for copies in (*self.param_arrays, *self.aux_arrays)):
+            arg_params = as_stored(arg_params, self.execs[0].arg_dict)
+            aux_params = as_stored(aux_params or {}, self.execs[0].aux_dict)
         for executor in self.execs:
-            executor.copy_params_from(
-                as_stored(arg_params, executor.arg_dict), as_stored(aux_params or {}, executor.aux_dict),
-                allow_extra_params=allow_extra,
-            )
+            executor.copy_params_from(arg_params, aux_params, allow_extra_params=allow_extra)
 
     def get_params(self, arg_params: dict[str, NDArray], aux_params: dict[str, NDArray]) -> None:
         """Write the mean over contexts of each parameter and auxiliary state into the given arrays."""

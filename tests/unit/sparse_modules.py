@@ -14,6 +14,7 @@ SECOND = [[0, 0, 0, 2, 0, 0], [0] * 6, [0, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0]]
 LABEL = [[1], [2], [3], [4]]
 LACKING = [[1], [0], [2], [0], [3], [4]]
 EVERY = [0, 1, 2, 3, 4, 5]
+HYPER = {"learning_rate": 0.25, "momentum": 0.5, "wd": 0.5}
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import pytest
 
 import refimpl as mx
 
-from .sparse_modules import EVERY, FIRST, LACKING, SECOND, batch, made, on, on_host, quiet, ready, rows_of, seen
+from .sparse_modules import EVERY, FIRST, HYPER, LACKING, SECOND, batch, made, on, on_host, quiet, ready, rows_of, seen
 
 clause = pytest.mark.clause
 
@@ -54,7 +54,6 @@ STEPS = {  # MXNet 1.9.1: weights on the last context after each of three steps,
         ([0, 1, 2, 3, 4], [0.67822, 1.46558, 0.54883, 0.74146, 1.28149]),
     ],
 }
-HYPER = {"learning_rate": 0.25, "momentum": 0.5, "wd": 0.5}
 
 
 # for step in range(3): [prepare(b, ...);] forward_backward(b); update(), where b is FIRST, SECOND, FIRST

@@ -9,7 +9,23 @@ import pytest
 
 import refimpl as mx
 
-from .sparse_modules import EVERY, FIRST, LABEL, LACKING, batch, made, net, on, on_host, quiet, ready, rows_of, seen
+from .sparse_modules import (
+    EVERY,
+    FIRST,
+    HYPER,
+    LABEL,
+    LACKING,
+    SECOND,
+    batch,
+    made,
+    net,
+    on,
+    on_host,
+    quiet,
+    ready,
+    rows_of,
+    seen,
+)
 
 clause = pytest.mark.clause
 
@@ -183,3 +199,26 @@ def test_weights_in_another_group_of_contexts() -> None:  # MXNet cannot: the gr
     assert module._exec_group.execs[0].arg_dict["weight"].context == mx.cpu(1)
     # rates 0.5 / 4 times the gradient [2, -2, 3, 2, -2, 0]
     assert on(module) == on_host(module) == (EVERY, [0.75, 1.25, 0.625, 0.75, 1.25, 1.0])
+
+
+@clause("Cluster/module", "KVStore/held-rows", "Module/sparse-rows")
+@pytest.mark.parametrize("prepared", [False, True])
+def test_workers_learn_what_they_learn_with_dense_weights(prepared) -> None:
+    def work(store: Any, stype: str) -> dict[str, list[float]]:
+        module = ready(stype=stype)
+        module.init_optimizer(store, optimizer_params=HYPER)
+        for step in range(3):
+            data_batch = batch(SECOND if (step + store.rank) % 2 else FIRST)
+            if prepared and stype == "row_sparse":
+                module.prepare(data_batch, rows_of)
+            module.forward_backward(data_batch)
+            module.update()
+        found = module.get_params()[0]
+        assert found["weight"].stype == stype
+        return {name: array.asnumpy().ravel().tolist() for name, array in found.items()}
+
+    def of_cluster(stype: str) -> list[dict[str, list[float]]]:
+        return mx.kv.simulate(workers=2, servers=2, seed=0).run(lambda store: work(store, stype), kind="dist_sync")
+
+    learned, dense = of_cluster("row_sparse"), of_cluster("default")
+    assert learned == dense and learned[0] == learned[1] and learned[0]["weight"][:5] != [1.0] * 5
