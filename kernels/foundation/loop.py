@@ -166,7 +166,7 @@ def _globals_for(function: FunctionType, device: str) -> dict[str, Any]:
     return scope
 
 
-def _geometries(function: FunctionType) -> dict[str, type]:
+def geometries_of(function: FunctionType) -> dict[str, type]:
     """The parameters of a loop that are geometries, with their classes."""
     hints = get_type_hints(function) if function.__annotations__ else {}
     return {name: kind for name, kind in hints.items() if hasattr(kind, "_fields")}
@@ -190,7 +190,7 @@ def _rewrite(function: FunctionType, device: str, rewriter: ast.NodeTransformer)
     definition.decorator_list = []  # type: ignore[attr-defined]  # a FunctionDef by construction
     scope = _globals_for(function, device)
     tree = rewriter.visit(tree)
-    _name_geometries(definition, scope, _geometries(function))  # type: ignore[arg-type]  # likewise
+    _name_geometries(definition, scope, geometries_of(function))  # type: ignore[arg-type]  # likewise
     tree = ast.fix_missing_locations(tree)
     ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
     made: dict[str, Any] = {}
@@ -214,11 +214,15 @@ def formula_for(formula: FunctionType, device: str) -> Any:
     return cuda.jit(device=True)(body)
 
 
+Interpreter = Callable[[FunctionType, list[Any]], None]
+"""Runs the reading copy of a loop over its unwrapped arguments, with arithmetic of its own."""
+
+
 class _Choice:
     """Which form of the loops runs, for the whole process."""
 
     plain = bool(os.environ.get("REFIMPL_PLAIN_KERNELS"))
-    python = ""  # "cpu" or "gpu": that device's text runs as plain Python
+    python: str | Interpreter = ""  # "cpu" or "gpu": that device's text runs as plain Python; or who runs the page's text
 
 
 _CHOICE = _Choice()
@@ -238,6 +242,20 @@ def plain_kernels() -> Iterator[None]:
 def python_loops(device: str = "cpu") -> Iterator[None]:
     """Within this block loops over CPU buffers run as plain Python, in the text written for ``device``."""
     before, _CHOICE.python = _CHOICE.python, device
+    try:
+        yield
+    finally:
+        _CHOICE.python = before
+
+
+@contextmanager
+def interpreted_loops(interpreter: Interpreter) -> Iterator[None]:
+    """Within this block ``interpreter`` runs the page's text of every loop over CPU buffers.
+
+    It gets the function, with its formulas bound, and the arguments as compiled loops get them: flat arrays, numbers,
+    plain tuples for geometries.
+    """
+    before, _CHOICE.python = _CHOICE.python, interpreter
     try:
         yield
     finally:
@@ -337,6 +355,9 @@ class Loop:
         if first.device == "cpu":
             kind = first.flat.dtype
             if _CHOICE.python:
+                if callable(_CHOICE.python):
+                    _CHOICE.python(self._source, _unwrapped(args, kind))
+                    return
                 source = self._source if _CHOICE.python == "cpu" else self._cuda_source
                 _as_python(source)(*_unwrapped(args, kind))
                 return
@@ -360,7 +381,7 @@ def _as_python(source: FunctionType) -> Callable:
     body = FunctionType(
         source.__code__, _globals_for(source, "python"), source.__name__, source.__defaults__
     )
-    geometries = _geometries(source)
+    geometries = geometries_of(source)
     kinds = [geometries.get(name) for name in inspect.signature(source).parameters]
 
     def run(*args: Any) -> None:

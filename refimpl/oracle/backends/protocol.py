@@ -1,0 +1,61 @@
+"""What an implementation under test is to the oracle: one method, or one function with a decorator.
+
+    class Mine:
+        capabilities = Capabilities(level=2, operators=frozenset({"relu", "FullyConnected"}))
+
+        def run(self, program):        # a program as data, see oracle.programs
+            return {"1/output0": ...}  # its trace: arrays by step and name
+
+``run`` raises :class:`Unsupported` for what it cannot do and :class:`Refused` with the implementation's own error.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ..drawing.graphs import Capabilities
+from ..programs.interpreter import Refused
+from ..reference import Program, Trace, trace_of
+
+
+class Unsupported(Exception):
+    """The implementation does not offer what a program asks for; the text says what."""
+
+
+class Crashed(Exception):
+    """The process of the implementation ended, or did not answer in time; the text says how."""
+
+
+class Backend(Protocol):
+    """An implementation under test."""
+
+    capabilities: Capabilities
+
+    def run(self, program: Program) -> Trace:
+        """Run a program.
+
+        Args:
+            program: a checked program of at most the level that ``capabilities`` names.
+
+        Returns:
+            its trace, with the names that ``programs.interpreter`` gives.
+
+        Raises:
+            Unsupported: the implementation cannot do that.
+            Refused: it raised an error of its own.
+            Crashed: it ended or hung.
+        """
+        ...
+
+
+class Reference:
+    """This implementation as a backend: for testing the oracle itself."""
+
+    capabilities = Capabilities()
+
+    def run(self, program: Program) -> Trace:
+        """See :class:`Backend`."""
+        return trace_of(program)
+
+
+__all__ = ["Backend", "Capabilities", "Crashed", "Reference", "Refused", "Unsupported"]

@@ -1,0 +1,205 @@
+"""The functions of ``math`` and the casts of NumPy, over numbers with errors; see ``number``.
+
+[oracle/functions] A function is evaluated in double precision at the number and at both ends of its error; where it is
+    monotone between them the results bound the error of the argument. An implementation may then be wrong by
+    ``UNITS`` units in the last place of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from . import number as numbers
+from .number import INFINITE, Number, exactly, free, number, rounded
+
+UNITS: dict[str, float] = {"sqrt": 2, "fabs": 0, "gamma": 32, "lgamma": 32, "erfc": 16, "tan": 8, "sinh": 8, "cosh": 8}
+OTHER_UNITS = 4.0
+"""Units in the last place that any other function may be wrong by."""
+
+_TURNS_AT_ZERO = {"cosh", "fabs"}  # even functions, smallest at 0
+_BOUNDED_SLOPE = {"sin": 1.0, "cos": 1.0}  # not monotone, but never steeper than this
+
+
+def _plain(function: Callable[..., float], *at: float) -> float:
+    """IEEE 754's result where Python raises."""
+    try:
+        return function(*at)
+    except OverflowError:
+        return math.copysign(INFINITE, at[0]) if function is math.sinh else INFINITE
+    except ValueError:
+        poles = {math.log: -INFINITE, math.log2: -INFINITE, math.log10: -INFINITE, math.lgamma: INFINITE}
+        if at[0] == 0 and function in poles:
+            return poles[function]
+        if function is math.log1p and at[0] == -1:
+            return -INFINITE
+        if function is math.gamma and at[0] == 0:
+            return math.copysign(INFINITE, at[0])
+        if function is math.lgamma:
+            return INFINITE
+        return math.nan
+
+
+def _lifted(name: str) -> Callable[[Any], Any]:
+    function: Callable[[float], float] = getattr(math, name)
+    own = UNITS.get(name, OTHER_UNITS)
+
+    def lifted(x: Any) -> Any:
+        x = number(x)
+        if not math.isfinite(x.value):
+            return exactly(_plain(function, x.value)) if x.bound() == 0 else free(_plain(function, x.value))
+        value, error = _plain(function, x.value), x.bound()
+        if error == 0:
+            if name == "sqrt" and value * value == x.value:
+                return exactly(value)
+            if value in (0.0, 1.0) and name not in ("gamma", "lgamma"):
+                return exactly(value)  # exp(0), cos(0), tanh(0): every library has these right
+            return rounded(value, 0.0, own) if math.isfinite(value) else exactly(value)
+        if error == INFINITE:
+            return free(value)
+        if name in _BOUNDED_SLOPE:
+            return rounded(value, error * _BOUNDED_SLOPE[name], own)
+        low, high = _plain(function, x.value - error), _plain(function, x.value + error)
+        if not (math.isfinite(low) and math.isfinite(high) and math.isfinite(value)):
+            return free(value)
+        spread = max(abs(low - value), abs(high - value))
+        if name in _TURNS_AT_ZERO and abs(x.value) < error:
+            spread = max(spread, abs(value - function(0.0)))
+        if name in ("gamma", "lgamma", "tan"):  # neither monotone nor bounded everywhere: only where nearly straight
+            bend = abs(low + high - 2 * value)
+            if bend > 0.1 * spread + 1e-12 * abs(value):
+                return free(value)
+            spread *= 1.2
+        return rounded(value, spread, own)
+
+    return lifted
+
+
+def _hypot(a: Any, b: Any) -> Number:
+    a, b = number(a), number(b)
+    return rounded(math.hypot(a.value, b.value), a.bound() + b.bound(), 4)
+
+
+def _copysign(a: Any, b: Any) -> Number:
+    a, b = abs(number(a)), number(b)
+    negative = b < 0 or (b.value == 0 and math.copysign(1.0, b.value) < 0)
+    return -a if negative else a
+
+
+def _fmod(a: Any, b: Any) -> Number:
+    a, b = number(a), number(b)
+    if b.value == 0 or not math.isfinite(a.value):
+        return exactly(math.nan) if a.bound() == b.bound() == 0 else free(math.nan)
+    if not math.isfinite(b.value):
+        return a
+    turns = math.trunc(a / b)
+    return a - b * turns
+
+
+def _atan2(a: Any, b: Any) -> Number:
+    a, b = number(a), number(b)
+    away = math.hypot(a.value, b.value)
+    error = math.hypot(a.bound(), b.bound())
+    if error >= away:
+        return exactly(math.atan2(a.value, b.value)) if error == 0 else free(0.0)
+    return rounded(math.atan2(a.value, b.value), error / (away - error), OTHER_UNITS)
+
+
+def _isnan(x: Any) -> bool:
+    return number(x).value != number(x).value
+
+
+def _isinf(x: Any) -> bool:
+    return math.isinf(number(x).value)
+
+
+def larger(*values: Any) -> Any:
+    """``max`` of Python: it is continuous, so undecided comparisons do no harm."""
+    return _extremal(values, 1.0)
+
+
+def smaller(*values: Any) -> Any:
+    """``min`` of Python."""
+    return _extremal(values, -1.0)
+
+
+def _extremal(values: tuple[Any, ...], sign: float) -> Any:
+    if not any(type(value) is Number for value in values):
+        return max(values) if sign > 0 else min(values)
+    best = number(values[0])
+    for value in values[1:]:
+        other = number(value)
+        close = abs(best.value - other.value) <= best.bound() + other.bound()
+        chosen = other if sign * other.value > sign * best.value else best
+        if close and not (best.grain is not None and other.grain is not None):
+            chosen = Number(chosen.value, max(best.bound(), other.bound()), abs(chosen.value), 0, None)
+        best = chosen
+    return best
+
+
+MATH = SimpleNamespace(**{
+    **{name: value for name, value in vars(math).items() if not callable(value)},
+    **{name: _lifted(name) for name in (
+        "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin",
+        "acos", "atan", "asinh", "acosh", "atanh", "erf", "erfc", "gamma", "lgamma", "fabs",
+    )},
+    "hypot": _hypot, "copysign": _copysign, "fmod": _fmod, "atan2": _atan2, "isnan": _isnan, "isinf": _isinf,
+    "isfinite": lambda x: math.isfinite(number(x).value), "pow": numbers.power, "floor": numbers.floor,
+    "ceil": numbers.ceil, "trunc": lambda x: exactly(float(int(number(x)))), "prod": math.prod,
+})
+"""What loops get for ``math``."""
+
+_BY_FUNCTION: dict[Any, Any] = {
+    value: getattr(MATH, name) for name, value in vars(math).items() if callable(value) and hasattr(MATH, name)
+}
+_BY_FUNCTION.update({max: larger, min: smaller})
+
+
+def _to_float(kind: type, precision: numbers.Precision) -> Callable[[Any], Any]:
+    def convert(value: Any = 0.0) -> Any:
+        if type(value) is Number:
+            return numbers.cast(value, precision)
+        return kind(value)
+
+    return convert
+
+
+def _to_int(kind: type) -> Callable[[Any], Any]:
+    def convert(value: Any = 0) -> Any:
+        return kind(int(value)) if type(value) is Number else kind(value)
+
+    return convert
+
+
+class _NumPy:
+    """What loops get for ``numpy``: casts that keep errors, and all else as it is."""
+
+    float16 = staticmethod(_to_float(np.float16, numbers.HALF))
+    float32 = staticmethod(_to_float(np.float32, numbers.SINGLE))
+    float64 = staticmethod(_to_float(np.float64, numbers.DOUBLE))
+    int64, int32, uint64 = (staticmethod(_to_int(kind)) for kind in (np.int64, np.int32, np.uint64))
+    uint32, uint8, int8 = (staticmethod(_to_int(kind)) for kind in (np.uint32, np.uint8, np.int8))
+    floor, sqrt = staticmethod(numbers.floor), staticmethod(MATH.sqrt)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+
+NUMPY = _NumPy()
+"""What loops get for ``numpy``."""
+
+
+def lifted_global(value: Any) -> Any:
+    """What a global of a loop is replaced by: itself where it has nothing to do with arithmetic."""
+    if value is math:
+        return MATH
+    if value is np:
+        return NUMPY
+    try:
+        return _BY_FUNCTION.get(value, value)
+    except TypeError:  # cannot be hashed
+        return value

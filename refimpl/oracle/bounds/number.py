@@ -1,0 +1,388 @@
+"""A number with a bound of its error: what any sensible program in limited precision may have computed instead.
+
+A page's loop is written over numbers. Run over these, it says for every result how far an implementation may be from
+the exact one that rounds every operation to ``unit`` (2**-24 in single precision), adds the terms of a sum in any
+order, and fuses or splits products as it likes.
+
+[oracle/sum-order] Additions and subtractions are not rounded one by one. They are gathered: a sum of ``n + 1`` terms
+    whose magnitudes add up to ``mass`` is wrong by at most ``n * unit * mass`` in any order and with any tree.
+[oracle/exact] A number is exact when it and every partial sum of its terms has at most 24 significant bits, whatever
+    the order (53 in double precision): then no implementation rounds at all, and the result must be equal.
+[oracle/branch] A comparison of two numbers that their errors do not separate is undecided: what the loop writes then
+    is free, because another implementation may have taken the other branch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+EXPONENT_OF_ZERO = 4096
+INFINITE = math.inf
+
+
+class Precision:
+    """The arithmetic that the implementations under test are allowed to use.
+
+    Args:
+        unit: half the distance from 1 to the next number.
+        bits: significant bits of a number.
+        largest: the largest finite number.
+        smallest: the smallest normal number; below it an implementation may flush to zero.
+    """
+
+    __slots__ = ("bits", "largest", "smallest", "unit")
+
+    def __init__(self, unit: float, bits: int, largest: float, smallest: float) -> None:
+        self.unit, self.bits, self.largest, self.smallest = unit, bits, largest, smallest
+
+
+HALF = Precision(2.0**-11, 11, 65504.0, 2.0**-14)
+SINGLE = Precision(2.0**-24, 24, 3.4028234663852886e38, 2.0**-126)
+DOUBLE = Precision(2.0**-53, 53, 1.7976931348623157e308, 2.0**-1022)
+
+_now = SINGLE
+
+
+class _Branches:
+    undecided = False  # whether a branch was taken on numbers that their errors do not separate
+
+
+_branches = _Branches()
+
+
+@contextmanager
+def watched_branches() -> Iterator[Callable[[], bool]]:
+    """Yield a function that says whether a branch within this block was undecided."""
+    before, _branches.undecided = _branches.undecided, False
+    try:
+        yield lambda: _branches.undecided
+    finally:
+        _branches.undecided = before
+
+
+def use(precision: Precision) -> Precision:
+    """Choose the arithmetic of all numbers made from now on; returns the one before."""
+    global _now  # noqa: PLW0603  # an argument of every operator cannot be had
+    before, _now = _now, precision
+    return before
+
+
+def lowest_bit(value: float) -> int:
+    """The exponent of the lowest bit that is set: ``value`` is a whole multiple of 2 to this power."""
+    if value == 0 or not math.isfinite(value):
+        return EXPONENT_OF_ZERO
+    top, denominator = value.as_integer_ratio()
+    return (top & -top).bit_length() - denominator.bit_length()
+
+
+class Number:
+    """See the module's text.
+
+    ``value`` is what double precision gives. ``error`` bounds what has been rounded so far, sums excepted; ``mass``
+    and ``terms`` are of the sum that is being gathered; ``grain`` is the exponent of the lowest bit of all its terms,
+    or None when the number is not exact.
+    """
+
+    __array_ufunc__ = None  # so that NumPy's scalars leave arithmetic to this class
+    __slots__ = ("error", "grain", "mass", "terms", "value")
+
+    def __init__(self, value: float, error: float, mass: float, terms: int, grain: int | None) -> None:
+        self.value, self.error, self.mass, self.terms, self.grain = value, error, mass, terms, grain
+
+    def bound(self) -> float:
+        """How far a correct result may be from ``value``."""
+        if self.grain is not None:
+            return 0.0
+        return self.error + self.terms * _now.unit * self.mass if self.terms else self.error
+
+    def __repr__(self) -> str:
+        return f"{self.value!r} ± {self.bound():.3g}"
+
+    # --- sums -----------------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Number:
+        if type(other) is not Number:
+            other = number(other)
+        return _sum(self, other, self.value + other.value)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Number:
+        if type(other) is not Number:
+            other = number(other)
+        return _sum(self, other, self.value - other.value)
+
+    def __rsub__(self, other: Any) -> Number:
+        other = number(other)
+        return _sum(self, other, other.value - self.value)
+
+    def __neg__(self) -> Number:
+        return Number(-self.value, self.error, self.mass, self.terms, self.grain)
+
+    def __pos__(self) -> Number:
+        return self
+
+    def __abs__(self) -> Number:
+        return -self if self.value < 0 else self
+
+    # --- products -------------------------------------------------------------------------------
+
+    def __mul__(self, other: Any) -> Number:
+        if type(other) is not Number:
+            other = number(other)
+        a, b = self.value, other.value
+        value = a * b
+        if self.grain is not None and other.grain is not None:
+            grain = self.grain + other.grain
+            if _fits(abs(value), grain):
+                return Number(value, 0.0, abs(value), 0, grain)
+        error_a, error_b = self.bound(), other.bound()
+        if not (math.isfinite(a) and math.isfinite(b)):
+            certain = (abs(a) > error_a or error_a == 0) and (abs(b) > error_b or error_b == 0)
+            return exactly(value) if certain or value != value and error_a + error_b == 0 else free(value)
+        error = abs(a) * error_b + abs(b) * error_a + error_a * error_b
+        return rounded(value, error)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Number:
+        return _quotient(self, number(other))
+
+    def __rtruediv__(self, other: Any) -> Number:
+        return _quotient(number(other), self)
+
+    def __pow__(self, exponent: Any) -> Number:
+        if isinstance(exponent, int) and 0 <= exponent <= 8:
+            result = number(1)
+            for _ in range(exponent):
+                result = result * self
+            return result
+        return power(self, exponent)
+
+    def __rpow__(self, base: Any) -> Number:
+        return power(number(base), self)
+
+    def __floordiv__(self, other: Any) -> Number:
+        return floor(self / other)
+
+    def __rfloordiv__(self, other: Any) -> Number:
+        return floor(number(other) / self)
+
+    def __mod__(self, other: Any) -> Number:
+        return _remainder(self, number(other))
+
+    def __rmod__(self, other: Any) -> Number:
+        return _remainder(number(other), self)
+
+    # --- branches -------------------------------------------------------------------------------
+
+    def _split_from(self, other: Any) -> float:
+        """The other's value, after noting whether the two can be told apart."""
+        if type(other) is Number:
+            if self.grain is None or other.grain is None:
+                apart = abs(self.value - other.value)
+                if apart <= self.bound() + other.bound():
+                    _branches.undecided = True
+            return other.value
+        if self.grain is None and abs(self.value - other) <= self.bound():
+            _branches.undecided = True
+        return other
+
+    def __lt__(self, other: Any) -> bool:
+        return self.value < self._split_from(other)
+
+    def __le__(self, other: Any) -> bool:
+        return self.value <= self._split_from(other)
+
+    def __gt__(self, other: Any) -> bool:
+        return self.value > self._split_from(other)
+
+    def __ge__(self, other: Any) -> bool:
+        return self.value >= self._split_from(other)
+
+    def __eq__(self, other: object) -> bool:
+        if other is self:  # x == x asks for NaN only
+            return self.value == self.value  # noqa: PLR0124
+        return self.value == self._split_from(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # type: ignore[assignment]  # equal numbers may have other errors
+
+    def __bool__(self) -> bool:
+        return self != 0
+
+    def __float__(self) -> float:
+        raise TypeError("a number with an error must not be turned into a float: the error would be lost")
+
+    def __int__(self) -> int:
+        return int(_whole(self, math.trunc))
+
+    __trunc__ = __index__ = __int__
+
+    def __floor__(self) -> int:
+        return int(_whole(self, math.floor))
+
+    def __ceil__(self) -> int:
+        return int(_whole(self, math.ceil))
+
+
+def _fits(mass: float, grain: int) -> bool:
+    """Whether multiples of 2**grain up to ``mass`` have no more bits than a number has, and stay in its range."""
+    if mass == 0:
+        return True
+    if not mass <= _now.largest:  # also where it is not a number
+        return False
+    return mass <= math.ldexp(1.0, min(grain + _now.bits, 1023)) and math.ldexp(1.0, max(grain, -1074)) >= _now.smallest
+
+
+def _sum(a: Number, b: Number, value: float) -> Number:
+    mass = a.mass + b.mass
+    if a.grain is not None and b.grain is not None:
+        grain = a.grain if a.grain < b.grain else b.grain
+        if _fits(mass, grain):
+            return Number(value, 0.0, mass, a.terms + b.terms + 1, grain)
+    if not mass <= _now.largest:  # also not a number
+        return _extreme(value, a, b)
+    return Number(value, a.error + b.error, mass, a.terms + b.terms + 1, None)
+
+
+def _extreme(value: float, *inputs: Number) -> Number:
+    """A result near or beyond the largest number: certain where an operand was infinite or not a number already."""
+    certain = any(x.grain is not None and not math.isfinite(x.value) for x in inputs)
+    if certain and not any(x.bound() == INFINITE for x in inputs):
+        return exactly(value)
+    return Number(value, INFINITE, abs(value), 0, None)
+
+
+def _quotient(a: Number, b: Number) -> Number:
+    below, error = abs(b.value), b.bound()
+    if b.value == 0 and b.grain is not None:
+        if a.grain is None and abs(a.value) <= a.bound():
+            return Number(math.nan, INFINITE, 0.0, 0, None)
+        top = a.value
+        return exactly(math.nan if top == 0 or top != top else math.copysign(INFINITE, top) * math.copysign(1, b.value))
+    if not below > error:
+        return exactly(math.nan) if b.grain is not None and b.value != b.value else free(math.nan)
+    value = a.value / b.value
+    if a.grain is not None and b.grain is not None and math.isfinite(value) and abs(math.frexp(b.value)[0]) == 0.5:
+        grain = lowest_bit(value)
+        if _fits(abs(value), grain):
+            return Number(value, 0.0, abs(value), 0, grain)
+    if math.isinf(b.value) or not math.isfinite(a.value):
+        return exactly(value) if a.bound() < INFINITE and error < INFINITE else free(value)
+    # one more unit, because a product with the reciprocal is as good
+    return rounded(value, (a.bound() + abs(value) * error) / (below - error), units=2)
+
+
+def _remainder(a: Number, b: Number) -> Number:
+    """Python's ``%``: what is left has the sign of ``b``."""
+    if a.grain is not None and b.grain is not None:
+        if b.value == 0 or not math.isfinite(a.value):
+            return exactly(math.nan)
+        if math.isinf(b.value):
+            return exactly(a.value % b.value)
+    return a - floor(a / b) * b
+
+
+def exactly(value: float) -> Number:
+    """A number without error."""
+    return Number(value, 0.0, abs(value), 0, lowest_bit(value))
+
+
+def free(value: float) -> Number:
+    """A number of which nothing is known."""
+    return Number(value, INFINITE, 0.0, 0, None)
+
+
+def number(value: Any) -> Number:
+    """A constant: exact if it has few bits, else rounded as an implementation may round it."""
+    if type(value) is Number:
+        return value
+    value = float(value)
+    grain = lowest_bit(value)
+    if grain == EXPONENT_OF_ZERO or abs(value) <= math.ldexp(1.0, min(grain + _now.bits, 1023)):
+        return Number(value, 0.0, abs(value), 0, grain)
+    return Number(value, abs(value) * _now.unit, abs(value), 0, None)
+
+
+def rounded(value: float, error: float, units: float = 1) -> Number:
+    """The result of an operation whose operands put it wrong by ``error``, itself rounded to ``units`` units."""
+    size = abs(value)
+    if not size + error <= _now.largest:
+        return exactly(value) if error == 0 and not math.isfinite(value) else free(value)
+    total = error * (1 + 4 * _now.unit) + units * _now.unit * (size + error)
+    if size - error < _now.smallest:
+        total += _now.smallest
+    return Number(value, total, size, 0, None)
+
+
+def cast(value: Any, precision: Precision) -> Number:
+    """``value`` stored in an array of another precision."""
+    if type(value) is not Number:
+        value = number(value)
+    if value.grain is not None:
+        size = abs(value.value)
+        if size == 0 or not math.isfinite(size) or (
+            value.grain >= math.frexp(size)[1] - precision.bits and precision.smallest <= size <= precision.largest
+        ):
+            return exactly(value.value)
+    size, error = abs(value.value), value.bound()
+    if not size + error <= precision.largest:
+        return free(value.value)
+    error += precision.unit * (size + error) + (precision.smallest if size - error < precision.smallest else 0.0)
+    return Number(value.value, error, size, 0, None)
+
+
+def _whole(x: Number, way: Callable[[float], int]) -> int:
+    """``x`` rounded to a whole number in one way; undecided where its error reaches over a step."""
+    if not math.isfinite(x.value):
+        return -(2**63)
+    error = x.bound()
+    if error and (not math.isfinite(error) or way(x.value - error) != way(x.value + error)):
+        _branches.undecided = True
+    return way(x.value)
+
+
+def floor(x: Any) -> Number:
+    """The largest whole number not above ``x``, as loops use ``math.floor``."""
+    x = number(x)
+    return exactly(float(_whole(x, math.floor))) if math.isfinite(x.value) else x
+
+
+def ceil(x: Any) -> Number:
+    """The smallest whole number not below ``x``."""
+    x = number(x)
+    return exactly(float(_whole(x, math.ceil))) if math.isfinite(x.value) else x
+
+
+def power(base: Any, exponent: Any) -> Number:
+    """``base`` to any power; the corners of both errors bound the result."""
+    base, exponent = number(base), number(exponent)
+    if not (math.isfinite(base.value) and math.isfinite(exponent.value)):
+        certain = base.grain is not None and abs(exponent.value) > exponent.bound()
+        return exactly(_pow(base.value, exponent.value)) if certain else free(math.nan)
+    if base.grain is not None and exponent.grain is not None:
+        value = _pow(base.value, exponent.value)
+        return rounded(value, 0.0, 16) if math.isfinite(value) else exactly(value)
+    if not base.value > base.bound():
+        return free(math.nan)
+    value = _pow(base.value, exponent.value)
+    corners = [
+        _pow(base.value + s * base.bound(), exponent.value + t * exponent.bound()) for s in (-1, 1) for t in (-1, 1)
+    ]
+    log = abs(math.log(base.value)) * abs(exponent.value)  # exp(exponent * log(base)) is as good
+    return rounded(value, max(abs(c - value) for c in corners), 16 + log)
+
+
+def _pow(base: float, exponent: float) -> float:
+    try:
+        return math.pow(base, exponent)
+    except OverflowError:
+        return INFINITE
+    except ValueError:
+        return math.nan if base else INFINITE

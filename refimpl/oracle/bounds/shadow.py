@@ -1,0 +1,266 @@
+"""Running errors of everything that loops compute, kept beside the arrays: a shadow of memory.
+
+Within :func:`tracking` every loop runs in the text of its page, as Python, over numbers with errors (see ``number``).
+An array keeps what the loop wrote, rounded to its dtype; the number itself is kept under the address of the element.
+So whatever is built of loops has bounds without a rule of its own: graphs, gradients, updates, stores, groups.
+
+[oracle/host] What leaves for NumPy, for a file or for a Python float loses its address. Such elements are remembered by
+    content: an array with the bytes of one that left has its numbers, and so has a single element or parameter with
+    the value of one that left, 0 excepted. An exact number that happens to have such a value gets a bound too.
+[oracle/one-thread] The contexts of a module take turns.
+
+    with tracking() as shadow:
+        executor.forward()
+    values, bounds = shadow.of(executor.outputs[0])
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from ...kernels.foundation.buffer import Buffer
+from ...kernels.foundation.loop import geometries_of, interpreted_loops, plain_kernels
+from ...module.thread_pool import ThreadPool
+from ...ndarray import NDArray
+from . import number as numbers
+from .functions import lifted_global
+from .number import DOUBLE, HALF, SINGLE, Number, cast, exactly, free, number
+
+PRECISIONS = {np.dtype(np.float16): HALF, np.dtype(np.float32): SINGLE, np.dtype(np.float64): DOUBLE}
+"""The arithmetic of each floating dtype."""
+
+
+class Shadow:
+    """The numbers behind the elements of arrays, by address."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[int, tuple[Number, float]] = {}
+        self._left: dict[float, Number] = {}  # numbers with errors that left for the host, by what was stored of them
+        self._arrays_left: dict[tuple[str, bytes], list[Number]] = {}
+        self.freed = 0
+        """Loop calls whose results are free, because a branch was undecided."""
+
+    def read(self, address: int, stored: float) -> Number:
+        """The number of an element that holds ``stored``; exact if nobody computed it."""
+        kept = self._numbers.get(address)
+        if kept is not None and kept[1] == stored:
+            return kept[0]
+        return self.constant(stored)
+
+    def constant(self, value: float) -> Number:
+        """A number that came from the host: exact, unless it left with an error."""
+        left = self._left.get(value)
+        return exactly(value) if left is None else left
+
+    def left(self, flat: np.ndarray) -> None:
+        """Note that the host reads an array."""
+        read = _Elements(flat, self)
+        found = [read[i] for i in range(flat.size)]
+        if all(each.grain is not None for each in found):
+            return
+        self._arrays_left[flat.dtype.name, flat.tobytes()] = found
+        for each, stored in zip(found, flat.tolist(), strict=True):
+            if each.grain is None and stored:
+                self._left[stored] = each
+
+    def arrived(self, flat: np.ndarray) -> None:
+        """Note that the host has written an array."""
+        if flat.dtype not in PRECISIONS:
+            return
+        self.forget(flat)
+        found = self._arrays_left.get((flat.dtype.name, flat.tobytes()))
+        if found is not None:
+            start = flat.__array_interface__["data"][0]
+            for i, (each, stored) in enumerate(zip(found, flat.tolist(), strict=True)):
+                self.write(start + i * flat.itemsize, each, stored)
+
+    def write(self, address: int, value: Number, stored: float) -> None:
+        """Keep the number of an element that now holds ``stored``."""
+        self._numbers[address] = (value, stored)
+
+    def forget(self, flat: np.ndarray) -> None:
+        """All elements of an array were overwritten with something exact."""
+        if flat.dtype in PRECISIONS:
+            start = flat.__array_interface__["data"][0]
+            for i in range(flat.size):
+                self._numbers.pop(start + i * flat.itemsize, None)
+
+    def of(self, array: NDArray | Buffer) -> tuple[np.ndarray, np.ndarray]:
+        """The values of an array in double precision, and how far a correct implementation may be from each.
+
+        Args:
+            array: any dense array, of a floating dtype or not.
+
+        Returns:
+            two float64 arrays of its shape. A bound of 0 demands equality; an infinite one, nothing.
+        """
+        buffer = array._buffer if isinstance(array, NDArray) else array
+        flat = buffer.flat
+        values, bounds = np.array(flat, np.float64), np.zeros(flat.size)
+        if flat.dtype in PRECISIONS:
+            precision = PRECISIONS[flat.dtype]
+            before = numbers.use(precision)
+            elements = _Elements(flat, self)
+            for i in range(flat.size):
+                element = cast(elements[i], precision)
+                values[i], bounds[i] = element.value, element.bound()
+            numbers.use(before)
+            if precision is DOUBLE:
+                bounds *= 2  # what is in `values` was rounded as often
+        return values.reshape(buffer.shape), bounds.reshape(buffer.shape)
+
+    def copy(self, source: np.ndarray, target: np.ndarray) -> None:
+        """Note that ``target`` was made by copying ``source``, of any floating dtypes."""
+        read, made = _Elements(source, self), _Elements(target, self)
+        before = numbers.use(made.precision)
+        for i in range(target.size):
+            made[i] = read[i]
+        numbers.use(before)
+
+
+class _Elements:
+    """A flat array of a floating dtype as a loop sees it: its elements are numbers."""
+
+    __slots__ = ("address", "dtype", "flat", "precision", "shadow", "step", "written")
+
+    def __init__(self, flat: np.ndarray, shadow: Shadow, written: list[tuple[np.ndarray, int]] | None = None) -> None:
+        self.flat, self.shadow = flat, shadow
+        self.dtype, self.precision = flat.dtype, PRECISIONS[flat.dtype]
+        self.address, self.step = flat.__array_interface__["data"][0], flat.itemsize
+        self.written = [] if written is None else written
+
+    def __len__(self) -> int:
+        return len(self.flat)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self.flat.size
+
+    def __getitem__(self, i: Any) -> Any:
+        i = int(i)
+        return self.shadow.read(self.address + i * self.step, float(self.flat[i]))
+
+    def __setitem__(self, i: Any, value: Any) -> None:
+        i = int(i)
+        value = number(value)
+        if self.precision is not SINGLE or value.grain is None and value.terms == 0:
+            value = cast(value, self.precision)
+        self.flat[i] = value.value
+        self.shadow.write(self.address + i * self.step, value, float(self.flat[i]))
+        self.written.append((self.flat, i))
+
+
+@cache
+def _lifted_formula(function: FunctionType) -> FunctionType:
+    return FunctionType(function.__code__, _scope(function), function.__name__, function.__defaults__)
+
+
+def _scope(function: FunctionType) -> dict[str, Any]:
+    """The function's globals, with arithmetic replaced by that of numbers with errors."""
+    scope = dict(function.__globals__)
+    for name in {i.argval for i in dis.get_instructions(function) if i.opname == "LOAD_GLOBAL"}:
+        if getattr(scope.get(name), "__scalar__", False):
+            scope[name] = _lifted_formula(scope[name])
+        elif name in scope or name in ("max", "min"):
+            scope[name] = lifted_global(scope.get(name, getattr(builtins, name, None)))
+    return scope
+
+
+@cache
+def _lifted_loop(function: FunctionType) -> tuple[FunctionType, list[type | None]]:
+    geometries = geometries_of(function)
+    return _lifted_formula(function), [geometries.get(name) for name in inspect.signature(function).parameters]
+
+
+def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
+    def scalar(value: Any) -> Any:
+        """A number that a page hands to its loop: parameters are floats, sizes are not."""
+        if not isinstance(value, (float, np.floating)):
+            return value
+        return number(shadow._left.get(float(value), value))
+
+    def run(function: FunctionType, arguments: list[Any]) -> None:
+        body, geometries = _lifted_loop(function)
+        written: list[tuple[np.ndarray, int]] = []
+        kinds = [PRECISIONS[a.dtype] for a in arguments if isinstance(a, np.ndarray) and a.dtype in PRECISIONS]
+        before = numbers.use(max(kinds, key=lambda kind: kind.unit, default=SINGLE))
+        try:
+            given = []
+            for argument, kind in zip(arguments, geometries, strict=False):
+                if kind is not None:
+                    given.append(kind(*[scalar(field) for field in argument]))
+                elif isinstance(argument, np.ndarray):
+                    given.append(
+                        _Elements(argument, shadow, written) if argument.dtype in PRECISIONS else argument
+                    )
+                else:
+                    given.append(scalar(argument))
+            with numbers.watched_branches() as undecided, np.errstate(all="ignore"):
+                body(*given)
+            if undecided():
+                shadow.freed += 1
+                for flat, i in written:
+                    address = flat.__array_interface__["data"][0] + i * flat.itemsize
+                    shadow.write(address, free(float(flat[i])), float(flat[i]))
+        finally:
+            numbers.use(before)
+
+    return run
+
+
+@contextmanager
+def tracking() -> Iterator[Shadow]:
+    """Within this block every loop over the CPU's arrays computes bounds too; see the module's text.
+
+    For one thread: the engine must be ``NaiveEngine``, which is the default.
+    """
+    shadow = Shadow()
+    plain_to, plain_from = Buffer.to_numpy, Buffer.fill_from
+    plain_copy, plain_fill = Buffer.copy_from, Buffer.fill
+
+    def to_numpy(self: Buffer) -> np.ndarray:
+        made = plain_to(self)
+        if made.dtype in PRECISIONS:
+            shadow.left(self.flat)
+        return made
+
+    def fill_from(self: Buffer, array: np.ndarray) -> None:
+        plain_from(self, array)
+        shadow.arrived(self.flat)
+
+    def copy_from(self: Buffer, source: Buffer) -> None:
+        plain_copy(self, source)
+        if self.dtype in PRECISIONS and source.dtype in PRECISIONS:
+            shadow.copy(source.flat, self.flat)
+
+    def fill(self: Buffer, value: float) -> None:
+        plain_fill(self, value)
+        shadow.forget(self.flat)
+
+    def in_turn(self: ThreadPool, work: Callable[[int], object]) -> None:
+        for context in range(self.size):
+            work(context)
+
+    replaced: list[tuple[type, str, Any]] = [
+        (Buffer, "to_numpy", to_numpy), (Buffer, "fill_from", fill_from), (Buffer, "copy_from", copy_from),
+        (Buffer, "fill", fill), (ThreadPool, "run", in_turn),
+    ]
+    plain = [(owner, name, getattr(owner, name)) for owner, name, _ in replaced]
+    with plain_kernels(), interpreted_loops(_interpreter(shadow)):
+        try:
+            for owner, name, method in replaced:
+                setattr(owner, name, method)
+            yield shadow
+        finally:
+            for owner, name, method in plain:
+                setattr(owner, name, method)

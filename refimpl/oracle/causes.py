@@ -1,0 +1,168 @@
+"""Which operator a failure belongs to, and what the wrong numbers look like.
+
+Two failures have one cause when the shrunk programs have the same operator under suspicion, the same place (output,
+gradient, state), the same requirement and the same look.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .comparing import Mismatch, Verdict
+from .drawing.graphs import JOIN, KEEP_SHAPE
+from .programs.program import operators
+from .programs.values import array_of
+from .reference import Program
+
+_FITTING = {name for name, _ in KEEP_SHAPE} | set(JOIN) | {"Reshape", "tile", "slice_axis", "elemwise_add"}
+"""Operators that drawing puts between others: suspected only where nothing else is left."""
+
+
+ANY = "any operator"
+
+
+class Cause(NamedTuple):
+    """What is wrong, as far as numbers tell."""
+
+    operator: str
+    """The operator under suspicion; empty where the program has none."""
+    place: str
+    """output, gradient, state, or what the trace calls it; or refused, crashed, shape, dtype."""
+    input: str
+    """Of a gradient: the position of the variable among the operator's inputs."""
+    requirement: str
+    """Of a gradient: write or add; with "repeated" where backward ran more than once."""
+    look: str
+    """What the wrong number looks like."""
+    consumers: str
+    """How many operators read the value whose gradient is wrong: one, few or many."""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Equal for failures of one cause."""
+        return (self.operator, self.place, self.input, self.requirement, self.look, self.consumers)
+
+    def __str__(self) -> str:
+        parts = [self.operator or "no operator", self.place]
+        if self.input:
+            parts.append(f"of input {self.input}")
+        if self.requirement:
+            parts.append(f"with {self.requirement}")
+        if self.consumers not in ("", "one"):
+            parts.append(f"read {self.consumers} times")
+        return " ".join(parts) + (f": {self.look}" if self.look else "")
+
+
+def cause_of(program: Program, verdict: Verdict) -> Cause:
+    """The cause of a failure.
+
+    Args:
+        program: the shrunk program.
+        verdict: what it showed.
+    """
+    mismatch = verdict.mismatches[0]
+    suspect = suspect_of(program, mismatch)
+    place = mismatch.name.partition("/")[2] if mismatch.kind == "value" else mismatch.kind
+    what, _, variable = place.partition(":")
+    what = what.rstrip("0123456789")
+    if what != "gradient":
+        look = _error_look(mismatch) if mismatch.kind in ("refused", "crashed") else look_of(program, mismatch)
+        return Cause(suspect, what, "", "", look, "")
+    requirement = next(
+        (step["requirements"][variable] for step in program["steps"] if variable in step.get("requirements", {})), "",
+    )
+    if sum(step["do"] == "backward" for step in program["steps"]) > 1:
+        requirement += " repeated"
+    consumers = _consumers(program)
+    if consumers == "many":  # no cut has left fewer, so it is their number, whichever operators they are
+        return Cause(ANY, what, "", requirement.split()[0], "", consumers)
+    return Cause(
+        suspect, what, _position(program, variable, suspect), requirement, look_of(program, mismatch), consumers
+    )
+
+
+def suspect_of(program: Program, mismatch: Mismatch) -> str:
+    """The operator that is the likeliest: what is left after shrinking, operators that only fit shapes last."""
+    names = operators(program)
+    own = [name for name in names if name not in _FITTING]
+    if not names:
+        return ""
+    return "+".join(sorted(set(own))[:3]) if own else names[0]
+
+
+def _position(program: Program, variable: str, suspect: str) -> str:
+    number = next((i for i, node in enumerate(program["nodes"]) if node["name"] == variable), -1)
+    for node in program["nodes"]:
+        if node["op"] in suspect.split("+"):
+            for position, entry in enumerate(node.get("inputs", [])):
+                if entry[0] == number:
+                    return str(position)
+    return "earlier"
+
+
+def _consumers(program: Program) -> str:
+    most = 0
+    for number in range(len(program["nodes"])):
+        readers = sum(e[0] == number for other in program["nodes"] for e in other.get("inputs", []))
+        readers += sum(h[0] == number for h in program["heads"])
+        most = max(most, readers)
+    return "one" if most <= 1 else "few" if most < 7 else "many"
+
+
+def _error_look(mismatch: Mismatch) -> str:
+    """An error without its numbers, so that two of one kind are equal."""
+    text = mismatch.text.split("Check failed:")[-1] if "Check failed:" in mismatch.text else mismatch.text
+    return "".join("#" if c.isdigit() else c for c in text)[:80].strip()
+
+
+def look_of(program: Program, mismatch: Mismatch) -> str:
+    """What the wrong numbers look like: "zero", "twice the value", "the initial gradient is missing", ..."""
+    expected, got, wrong = mismatch.expected, mismatch.got, mismatch.wrong
+    if expected is None or got is None or wrong is None:
+        return ""
+    right = expected[wrong].astype(np.float64)
+    found = got[wrong].astype(np.float64)
+    initial = _initial(program, mismatch.name, expected.shape)
+    with np.errstate(all="ignore"):
+        tests: list[tuple[str, Any]] = [
+            ("not a number", np.isnan(found)),
+            ("infinite", np.isinf(found)),
+            ("zero", found == 0),
+            ("the sign is wrong", np.isclose(found, -right, rtol=1e-4, atol=0)),
+            ("twice the value", np.isclose(found, 2 * right, rtol=1e-4, atol=0)),
+            ("half the value", np.isclose(found, right / 2, rtol=1e-4, atol=0)),
+        ]
+        if initial is not None:
+            start = initial[wrong].astype(np.float64)
+            tests += [
+                ("the initial gradient is missing", np.isclose(found, right - start, rtol=1e-4, atol=1e-6)),
+                ("the initial gradient is counted twice", np.isclose(found, right + start, rtol=1e-4, atol=1e-6)),
+                ("nothing was added to the initial gradient", found == start),
+            ]
+        if expected.ndim > 1 and expected.shape == expected.T.shape:
+            tests.append(("transposed", np.isclose(got, expected.T, rtol=1e-4, atol=1e-6)))
+        tests += [
+            ("NaN is expected", np.isnan(right)),
+            ("zero is expected", right == 0),
+            ("nearly right", np.isclose(found, right, rtol=1e-2, atol=0)),
+        ]
+        for name, holds in tests:
+            if np.all(holds):
+                return name
+        for name, holds in tests[:3]:
+            if np.any(holds):
+                return f"{name} in places"
+    return "other numbers"
+
+
+def _initial(program: Program, name: str, shape: tuple[int, ...]) -> np.ndarray | None:
+    what, _, variable = name.partition("/")[2].partition(":")
+    if what != "gradient":
+        return None
+    for step in program["steps"]:
+        spec = (step.get("gradients") or {}).get(variable)
+        if spec is not None and tuple(spec["shape"]) == shape:
+            return array_of(spec)
+    return None

@@ -1,0 +1,166 @@
+"""Whether an implementation's trace is right: every element is equal, or inside its bound, or free.
+
+[oracle/tiers] Each array is judged in the strictest way that is provable. *Exact*: whole numbers, and elements that no
+    order of summation can round, must be equal. *Bounded*: every other element may be as far from the value in double
+    precision as its bound says. *Free*: an element behind an undecided branch, or beyond the range of its type, or with
+    a bound of a tenth of the array's largest value or more, is not judged; a report counts how many there were.
+[oracle/not-a-number] NaN and infinities must stand where they stand in double precision, if the reference has them there
+    in the program's own precision too; which NaN it is, and the sign of zero, do not matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from .backends import Backend, Crashed, Refused, Unsupported
+from .reference import Expected, Program, Trace, expected_of, trace_of
+
+LOOSE = 0.1
+"""A bound of this part of an array's largest value says nothing."""
+
+
+class Mismatch(NamedTuple):
+    """One array of a trace that is wrong."""
+
+    name: str
+    """The number of the step and what is seen: ``2/gradient:a``."""
+    kind: str
+    """value, shape, dtype, missing, refused or crashed."""
+    text: str
+    """What differs, in one line."""
+    expected: np.ndarray | None = None
+    """The values in double precision."""
+    bounds: np.ndarray | None = None
+    got: np.ndarray | None = None
+    wrong: np.ndarray | None = None
+    """True where an element is wrong."""
+
+    @property
+    def tier(self) -> str:
+        """How the first wrong element was judged: exact or bounded."""
+        if self.bounds is None or self.wrong is None:
+            return "exact"
+        return "exact" if self.bounds[self.wrong].flat[0] == 0 else "bounded"
+
+
+@dataclass
+class Verdict:
+    """What a program showed of an implementation."""
+
+    status: str
+    """passed, failed, unsupported, or discarded (the reference refuses the program)."""
+    mismatches: list[Mismatch] = field(default_factory=list)
+    exact: int = 0
+    """Elements that had to be equal."""
+    bounded: int = 0
+    """Elements that were inside a bound without being equal to the reference's."""
+    free: int = 0
+    """Elements that were not judged."""
+    reason: str = ""
+
+
+def judge(backend: Backend, program: Program) -> Verdict:
+    """Run a program on an implementation and compare its trace.
+
+    Args:
+        backend: the implementation.
+        program: a checked program.
+    """
+    try:
+        ours = trace_of(program)
+    except Refused as error:
+        return Verdict("discarded", reason=str(error))
+    try:
+        theirs = backend.run(program)
+    except Unsupported as error:
+        return Verdict("unsupported", reason=str(error))
+    except (Refused, Crashed) as error:
+        kind = "crashed" if isinstance(error, Crashed) else "refused"
+        text = " ".join(str(error).split())[:300]
+        return Verdict("failed", [Mismatch("", kind, text)], reason=text)
+    return compare(program, ours, theirs)
+
+
+def compare(program: Program, ours: Trace, theirs: Trace) -> Verdict:
+    """Compare two traces of one program; see the module's text.
+
+    Args:
+        program: what was run.
+        ours: the reference's trace of it.
+        theirs: the trace to be judged. Arrays that the reference does not have are ignored.
+    """
+    verdict = Verdict("passed")
+    expected: dict[str, Expected] | None = None
+    for name, reference in ours.items():
+        got = theirs.get(name)
+        wrong_form = _form(name, reference, got)
+        if wrong_form is not None:
+            verdict.mismatches.append(wrong_form)
+            continue
+        assert got is not None
+        if np.array_equal(reference, got, equal_nan=reference.dtype.kind == "f"):
+            verdict.exact += got.size
+            continue
+        if reference.dtype.kind != "f":
+            verdict.mismatches.append(_value(name, reference, np.zeros(reference.shape), got, reference != got))
+            continue
+        if expected is None:
+            expected = expected_of(program)
+        _judge_floats(verdict, name, reference, got, expected[name])
+    if verdict.mismatches:
+        verdict.status = "failed"
+        verdict.reason = verdict.mismatches[0].text
+    return verdict
+
+
+def _form(name: str, reference: np.ndarray, got: np.ndarray | None) -> Mismatch | None:
+    if got is None:
+        return Mismatch(name, "missing", f"{name} is not in the trace")
+    if got.shape != reference.shape:
+        return Mismatch(name, "shape", f"{name} has shape {list(got.shape)}, expected {list(reference.shape)}")
+    if got.dtype != reference.dtype:
+        return Mismatch(name, "dtype", f"{name} has type {got.dtype}, expected {reference.dtype}")
+    return None
+
+
+def _judge_floats(verdict: Verdict, name: str, reference: np.ndarray, got: np.ndarray, expected: Expected) -> None:
+    free, wrong = judged(reference, got, expected)
+    verdict.free += int(free.sum())
+    verdict.exact += int((~free & (expected.bounds == 0)).sum())
+    verdict.bounded += int((~free & (expected.bounds > 0)).sum())
+    if wrong.any():
+        verdict.mismatches.append(_value(name, expected.values, expected.bounds, got, wrong))
+
+
+def judged(reference: np.ndarray, got: np.ndarray, expected: Expected) -> tuple[np.ndarray, np.ndarray]:
+    """Which elements are free, and which of the others are wrong.
+
+    Args:
+        reference: the reference's array in the program's own precision.
+        got: the array to be judged, of its shape.
+        expected: the values in double precision and their bounds.
+    """
+    values, bounds = expected
+    largest = np.abs(values[np.isfinite(values)]).max(initial=0.0)
+    free = ~_inside(reference, values, bounds) | ~(bounds <= max(LOOSE * largest, np.finfo(got.dtype).tiny))
+    return free, ~free & ~_inside(got, values, bounds)
+
+
+def _inside(got: np.ndarray, values: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        wide = got.astype(np.float64)
+        return (np.abs(wide - values) <= bounds) | (wide == values) | (np.isnan(wide) & np.isnan(values))
+
+
+def _value(name: str, values: np.ndarray, bounds: np.ndarray, got: np.ndarray, wrong: np.ndarray) -> Mismatch:
+    first = np.unravel_index(int(np.flatnonzero(wrong)[0]), wrong.shape)
+    at = [int(i) for i in first]
+    allowed = float(bounds[first])
+    text = (
+        f"{name}{at} is {got[first]:.9g}, expected {values[first]:.9g}"
+        f"{f' within {allowed:.3g}' if allowed else ' exactly'}; {int(wrong.sum())} of {wrong.size} elements are wrong"
+    )
+    return Mismatch(name, "value", text, values, bounds, got, wrong)

@@ -1,0 +1,94 @@
+"""Programs of levels 1 and 2: a graph, and what an executor does with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...kernels.foundation import get
+from ..programs.program import VERSION, pruned
+from .draws import Draw
+from .graphs import NOTHING, Capabilities, Entry, Exclusions, Graph, Program, draw_graph
+
+
+def forward_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
+    """Level 1: bind and one forward pass."""
+    graph, heads = draw_graph(draw, capabilities, exclude)
+    return of_graph(1, draw, graph, heads, capabilities, exclude)
+
+
+def executor_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
+    """Level 2: requirements, initial gradients, repeated passes, head gradients, new values, a shared executor."""
+    graph, heads = draw_graph(draw, capabilities, exclude)
+    return of_graph(2, draw, graph, heads, capabilities, exclude)
+
+
+def of_graph(
+    level: int, draw: Draw, graph: Graph, heads: list[Entry], capabilities: Capabilities, exclude: Exclusions = NOTHING
+) -> Program:
+    """A program of level 1 or 2 of a graph that was drawn.
+
+    Args:
+        level: 1 for one forward pass, 2 for what an executor does.
+        draw: the source of choices.
+        graph: the graph.
+        heads: its outputs.
+        capabilities: what may be drawn.
+        exclude: what is not drawn.
+    """
+    if level == 1:
+        return _program(1, graph, heads, [{"do": "bind"}, {"do": "forward", "train": draw.boolean()}])
+    wanted = [n for n in graph.arrays if n not in graph.no_gradient]
+    requirements, gradients = {}, {}
+    names = [node["op"] for node in graph.nodes]
+    possible = [r for r in capabilities.requirements if exclude.allowed(r, names)]
+    if not _differentiable(graph) or not exclude.allowed("write", names):
+        possible = []
+    alike = draw.choice((*possible, "each its own"))
+    for name in wanted if possible else ():
+        requirement = draw.choice(possible) if alike == "each its own" else alike
+        requirements[name] = requirement
+        if requirement == "add":
+            gradients[name] = like(draw, graph, name)
+    steps: list[dict[str, Any]] = [{"do": "bind", "requirements": requirements, "gradients": gradients}]
+    repeated = exclude.allowed("repeated", names)
+    for _ in range(1 + (draw.one_in(3) and repeated)):
+        if draw.one_in(8):
+            steps.append({"do": "share"})
+        for number in range(1 + draw.one_in(5)):
+            step: dict[str, Any] = {"do": "forward", "train": True}
+            changeable = [n for n in graph.arrays if n not in graph.states]
+            if len(steps) > 2 and changeable and draw.boolean():
+                changed = draw.choice(changeable)
+                step["arrays"] = {changed: like(draw, graph, changed)}
+            if number:
+                step["train"] = draw.boolean()
+            steps.append(step)
+        steps[-1]["train"] = True
+        if set(requirements.values()) - {"null"}:
+            steps += [{"do": "backward", "heads": head_gradients(draw, graph, heads)}] * (1 + (draw.one_in(6) and repeated))
+    return _program(2, graph, heads, steps)
+
+
+def like(draw: Draw, graph: Graph, name: str) -> dict[str, Any]:
+    """Other values for a variable."""
+    return {**graph.arrays[name], "seed": draw.integer(0, 9999)}
+
+
+def head_gradients(draw: Draw, graph: Graph, heads: list[Entry]) -> list[dict[str, Any]]:
+    """A gradient for every head."""
+    style = graph.style if graph.style != "special" else "dyadic"
+    return [
+        {"shape": list(h.shape), "dtype": h.dtype.name, "style": style, "seed": draw.integer(0, 9999)} for h in heads
+    ]
+
+
+def _differentiable(graph: Graph) -> bool:
+    """Whether every operator of the graph has a gradient."""
+    return all(node["op"] == "null" or get(node["op"]).has_gradient for node in graph.nodes)
+
+
+def _program(level: int, graph: Graph, heads: list[Entry], steps: list[dict[str, Any]]) -> Program:
+    return pruned({
+        "version": VERSION, "level": level, "nodes": graph.nodes, "heads": [[h.node, h.output] for h in heads],
+        "arrays": graph.arrays, "steps": steps,
+    })

@@ -1,0 +1,278 @@
+"""Graphs of any operators: valid calls as their pages' ``cases`` draw them, joined with operators that fit shapes.
+
+The input of an operator is a variable, or an earlier result. A result of another shape is flattened, repeated or cut,
+and reshaped, so that any operator may follow any other. A result is read by one operator, by two, or by seven to
+twelve: implementations that sum gradients treat these differently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...kernels.foundation import Case, Op, distinct, get, known
+from ...kernels.foundation.loops import zero  # noqa: F401  # loads every page
+from ...symbol.calls import attribute_text
+from .draws import Draw, Shape
+
+Program = dict[str, Any]
+
+
+class Capabilities(NamedTuple):
+    """What the implementation under test can do; drawing keeps to it."""
+
+    level: int = 2
+    """The highest level of program."""
+    operators: frozenset[str] | None = None
+    """Names of operators; None for all."""
+    dtypes: tuple[str, ...] = ("float32",)
+    """Floating dtypes."""
+    styles: tuple[str, ...] = ("dyadic", "smooth", "normal", "tied", "wide", "onehot", "special")
+    """Styles of values, see ``programs.values``."""
+    requirements: tuple[str, ...] = ("write", "add", "null")
+    """What may be done with a gradient."""
+    most_operators: int = 3
+    """Drawn operators in a program, besides those that fit shapes and share results."""
+    empty: bool = False
+    """Whether a side may be 0."""
+
+    def has(self, name: str) -> bool:
+        """Whether the operator may be used."""
+        return self.operators is None or name in self.operators
+
+
+class Exclusions(NamedTuple):
+    """What drawing leaves out because it is known to be wrong; everything else goes on being drawn."""
+
+    operators: frozenset[str] = frozenset()
+    """Never drawn."""
+    requirements: frozenset[tuple[str, str]] = frozenset()
+    """(operator, requirement): a graph with that operator asks for no gradient of that kind. The requirement may be
+    "write" for any gradient at all, "add", or "repeated" for more than one backward pass."""
+    many_readers: bool = False
+    """Whether no result is read by more than six operators."""
+
+    def also(self, *, operator: str = "", requirement: str = "", many_readers: bool = False) -> Exclusions:
+        """These and one more: an operator as a whole, or its gradients of one requirement, or many readers."""
+        if many_readers:
+            return self._replace(many_readers=True)
+        if requirement:
+            return self._replace(requirements=self.requirements | {(operator, requirement)})
+        return self._replace(operators=self.operators | {operator})
+
+    def allowed(self, requirement: str, operators: Sequence[str]) -> bool:
+        """Whether a graph of these operators may ask for gradients in this way."""
+        return not any((name, requirement) in self.requirements for name in operators)
+
+
+NOTHING = Exclusions()
+
+
+class Entry(NamedTuple):
+    """One output of a node."""
+
+    node: int
+    output: int
+    shape: Shape
+    dtype: np.dtype
+    exact: bool
+    """Whether it is a variable, so that it may hold any kind of values."""
+
+
+KEEP_SHAPE: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("_copy", {}), ("negative", {}), ("relu", {}), ("_mul_scalar", {"scalar": 0.5}), ("tanh", {}), ("square", {}),
+    ("sigmoid", {}), ("BlockGrad", {}), ("_plus_scalar", {"scalar": 1.0}), ("abs", {}),
+    ("LeakyReLU", {"act_type": "leaky", "slope": 0.25}), ("clip", {"a_min": -1.0, "a_max": 1.0}),
+)
+"""Operators of one input whose output has its shape: they follow results, and read them several times."""
+FIT = ("Reshape", "tile", "slice_axis")
+"""Operators that give a result another shape."""
+JOIN = ("elemwise_add", "elemwise_mul", "elemwise_sub", "_maximum")
+"""Operators of two inputs of one shape."""
+FAN_OUT = (1, 1, 1, 2, 1, 2, 3, 7, 8, 9, 12)
+SMALL = 400
+"""Elements that an input of a drawn call may have: pages in Python take a microsecond for each."""
+
+
+@cache
+def drawable() -> tuple[str, ...]:
+    """Names of all operators of which a deterministic call can be drawn in a graph, in order."""
+    return tuple(
+        op.name for op in distinct()
+        if op.cases is not None and not op.random and not op.name.startswith("_backward_")
+        and set(op.mutates) <= set(op.aux)
+    )
+
+
+class Graph:
+    """A graph that grows while it is drawn."""
+
+    def __init__(self, draw: Draw, capabilities: Capabilities) -> None:
+        self.draw, self.capabilities = draw, capabilities
+        self.nodes: list[dict[str, Any]] = []
+        self.arrays: dict[str, dict[str, Any]] = {}
+        self.results: list[Entry] = []
+        self.no_gradient: set[str] = set()
+        """Variables of which no gradient can be asked."""
+        self.states: set[str] = set()
+        self.style = draw.choice(capabilities.styles)
+        self.dtype = np.dtype(draw.choice(capabilities.dtypes))
+
+    def variable(self, shape: Shape, dtype: np.dtype, kind: Any = "any", stem: str = "v") -> Entry:
+        """Add a variable with values."""
+        name = f"{stem}{len(self.arrays)}"
+        spec = {"shape": list(shape), "dtype": dtype.name, "seed": self.draw.integer(0, 9999)}
+        if kind != "any":
+            spec["kind"] = list(kind) if isinstance(kind, tuple) else kind
+        spec["style"] = self.style if kind != "apart" or self.style != "normal" else "dyadic"
+        self.arrays[name] = spec
+        self.nodes.append({"op": "null", "name": name})
+        return Entry(len(self.nodes) - 1, 0, shape, dtype, True)
+
+    def apply(self, name: str, inputs: Sequence[Entry], params: dict[str, Any]) -> list[Entry]:
+        """Add an operator; returns its visible outputs."""
+        op = get(name)
+        p = op.parse(params)
+        outs = [None] * len(op.output_names(p))
+        _, shapes = op.infer(p, [e.shape for e in inputs], list(outs))
+        _, types = op.infer_type(p, [e.dtype for e in inputs], list(outs))
+        self.nodes.append({
+            "op": name, "name": f"n{len(self.nodes)}", "inputs": [[e.node, e.output] for e in inputs],
+            "attrs": {key: attribute_text(value) for key, value in params.items()},
+        })
+        number = len(self.nodes) - 1
+        return [
+            Entry(number, i, tuple(shapes[i]), np.dtype(types[i] or np.float32), False)
+            for i in range(op.visible_count(p))
+        ]
+
+    # --- drawn calls ----------------------------------------------------------------------------
+
+    def call(self, op: Op) -> list[Entry] | None:
+        """Add a drawn call of an operator; returns its visible outputs, or None where the call does not suit."""
+        assert op.cases is not None
+        case: Case = op.cases(self.draw)
+        params = dict(case.params)
+        listed = case.shapes.get("args") if op.variadic else None
+        if listed is not None:
+            params.setdefault(op.variadic, len(listed))
+        p = op.parse(params)
+        names = op.input_names(p)
+        given = list(listed) if listed is not None else [case.shapes.get(n) for n in names]
+        shapes, outs = op.infer(p, given, [None] * len(op.output_names(p)))
+        suits = known(*shapes, *outs) and all(prod(s) <= SMALL for s in (*shapes, *outs)) and all(outs) and all(shapes)
+        if not suits or (not self.capabilities.empty and any(0 in s for s in (*shapes, *outs))):
+            return None
+        types = _types_of(op, p, self.dtype)
+        inputs = []
+        for name, shape, dtype in zip(names, shapes, types, strict=True):
+            kind = case.values.get(name, case.values.get("args", "any"))
+            inputs.append(self._input(op, name, tuple(shape), dtype, kind))
+        return self.apply(op.name, inputs, params)
+
+    def _input(self, op: Op, name: str, shape: Shape, dtype: np.dtype, kind: Any) -> Entry:
+        free = kind == "any" and dtype == self.dtype and name not in op.aux and name not in op.no_gradient
+        if free and self.results and self.draw.boolean():
+            entry = self.draw.choice(self.results[::-1])
+            if entry.shape == shape or all(self.capabilities.has(name) for name in FIT):
+                return self.fitted(entry, shape)
+        if free and self.draw.one_in(6):
+            same = [e for e in self.results if e.exact and e.shape == shape and e.dtype == dtype]
+            if same:
+                return same[0]
+        entry = self.variable(shape, dtype, kind)
+        variable = self.nodes[entry.node]["name"]
+        if name in op.aux:
+            self.states.add(variable)
+        if dtype.kind != "f" or name in op.aux or name in op.refuses_gradient or name in op.no_gradient:
+            self.no_gradient.add(variable)
+        if free:
+            self.results.append(entry)
+        return entry
+
+    def fitted(self, entry: Entry, shape: Shape) -> Entry:
+        """``entry``, or what operators that only move elements make of it, with another shape."""
+        if entry.shape == shape:
+            return entry
+        have, wanted = prod(entry.shape), prod(shape)
+        if have < wanted or len(entry.shape) > 1:
+            (entry,) = self.apply("Reshape", [entry], {"shape": (-1,)})
+        if have < wanted:
+            (entry,) = self.apply("tile", [entry], {"reps": (-(-wanted // have),)})
+        if prod(entry.shape) != wanted:
+            (entry,) = self.apply("slice_axis", [entry], {"axis": 0, "begin": 0, "end": wanted})
+        if entry.shape != shape:
+            (entry,) = self.apply("Reshape", [entry], {"shape": shape})
+        return entry
+
+    # --- consumers ------------------------------------------------------------------------------
+
+    def read(self, entry: Entry, times: int) -> list[Entry]:
+        """Let ``times`` operators of its shape read a result."""
+        possible = [pair for pair in KEEP_SHAPE if self.capabilities.has(pair[0])]
+        made = []
+        for _ in range(times):
+            name, params = self.draw.choice(possible)
+            made += self.apply(name, [entry], params)
+        return made
+
+    def joined(self, entries: Sequence[Entry]) -> Entry:
+        """One result of several of one shape."""
+        total = entries[0]
+        for entry in entries[1:]:
+            (total,) = self.apply("elemwise_add", [total, entry], {})
+        return total
+
+
+@cache
+def _types_of(op: Op, p: Any, dtype: np.dtype) -> tuple[np.dtype, ...]:
+    """Types of inputs when the first has ``dtype``, and others too where they may."""
+    ins: list[Any] = [None] * len(op.input_names(p))
+    outs: list[Any] = [None] * len(op.output_names(p))
+    if ins:
+        ins[0] = dtype
+    ins, _ = op.infer_type(p, ins, outs)
+    ins, _ = op.infer_type(p, [dtype if t is None else t for t in ins], outs)
+    return tuple(np.dtype(t) for t in ins)
+
+
+def draw_graph(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> tuple[Graph, list[Entry]]:
+    """A graph and its heads.
+
+    Args:
+        draw: the source of choices.
+        capabilities: what may be drawn.
+        exclude: what is not drawn.
+    """
+    graph = Graph(draw, capabilities)
+    names = [n for n in drawable() if capabilities.has(n) and n not in exclude.operators]
+    fan_out = [times for times in FAN_OUT if times < 7 or not exclude.many_readers]
+    heads: list[Entry] = []
+    for _ in range(1 + draw.integer(0, capabilities.most_operators - 1)):
+        outputs = graph.call(get(draw.choice(names)))
+        if outputs is None:
+            continue
+        for entry in outputs:
+            if entry.dtype != graph.dtype or not entry.shape:
+                heads.append(entry)
+                continue
+            times = draw.choice(fan_out) if any(capabilities.has(pair[0]) for pair in KEEP_SHAPE) else 1
+            if times == 1:
+                heads.append(entry)
+                graph.results.append(entry)
+                continue
+            readers = graph.read(entry, times)
+            if draw.boolean() and capabilities.has("elemwise_add"):
+                graph.results.append(graph.joined(readers))
+                heads.append(graph.results[-1])
+            else:
+                graph.results += readers
+                heads += readers
+    if not heads:
+        variable = graph.variable((2,), graph.dtype)
+        heads = graph.read(variable, 1) if any(capabilities.has(pair[0]) for pair in KEEP_SHAPE) else [variable]
+    return graph, heads[-12:]

@@ -1,0 +1,146 @@
+"""What running a program means, in the 1.x API: ``run(mx, program)`` for ``mx`` either library.
+
+The result is a *trace*: the arrays that each step lets one see, by the number of the step and a name.
+
+    {"1/output0": array, "2/gradient:a": array, "2/argument:a": array, ...}
+
+Steps of levels 1 and 2:
+
+==========  ===========================================================================================================
+bind        ``requirements`` (argument -> write, add or null; those not named are null), ``gradients`` (argument ->
+            array that its gradient holds before; NaN otherwise, so that what nobody writes shows)
+forward     ``train``, and ``arrays`` that are set before. Lets see outputs and auxiliary states.
+backward    ``heads``: arrays, or null where a loss needs none. Lets see gradients and auxiliary states.
+reshape     ``arrays``: new values of other shapes for some arguments; all others keep theirs.
+share       binds a second executor to the same arguments and gradients, and uses that from now on
+==========  ===========================================================================================================
+
+``modules``, ``buckets``, ``optimizers`` and ``stores`` say what the steps of levels 3 to 6 are. Any step may have
+``attempt``: true: the implementation may refuse it, the trace then holds ``refused``, and the program goes on.
+"""
+
+from .buckets import Buckets
+from .modules import Modules
+from .optimizers import Optimizers
+from .program import symbol_json
+from .session import Session
+from .stores import Stores
+
+
+class Refused(Exception):
+    """The implementation refused a step: its own error, as text."""
+
+
+def elements(array):
+    """What a trace keeps of an NDArray, unless told otherwise: a copy of its elements."""
+    return array.asnumpy()
+
+
+def run(mx, program, look=elements):
+    """Run a program.
+
+    Args:
+        mx: the library, or one with the same API.
+        program: a checked program.
+        look: turns an NDArray into what the trace keeps of it.
+
+    Returns:
+        the trace, a dict in the order of the steps.
+
+    Raises:
+        Refused: the library raised an error, with its type and text.
+    """
+    session = SESSIONS[program["level"]](mx, program, look)
+    trace = {}
+    try:
+        for number, step in enumerate(program["steps"]):
+            fields = {key: value for key, value in step.items() if key not in ("do", "attempt")}
+            try:
+                for name, value in getattr(session, step["do"])(**fields):
+                    trace["%d/%s" % (number, name)] = value
+            except Exception as error:
+                if not step.get("attempt"):
+                    raise Refused("step %d (%s): %s: %s" % (number, step["do"], type(error).__name__, error)) from error
+                trace["%d/refused" % number] = session.plain([1])
+    finally:
+        session.close()
+    return trace
+
+
+class Graph(Session):
+    """Levels 1 and 2: one executor."""
+
+    def __init__(self, mx, program, look):
+        super(Graph, self).__init__(mx, program, look)
+        self.symbol = mx.sym.load_json(symbol_json(program))
+        self.arguments = {}
+        self.states = {}
+        self.gradients = {}
+        self.requirements = {}
+        self.executor = None
+
+    def bind(self, requirements=None, gradients=None):
+        """See the module's text."""
+        arrays = self.program["arrays"]
+        self.arguments = {name: self.array(arrays[name]) for name in self.symbol.list_arguments()}
+        self.states = {name: self.array(arrays[name]) for name in self.symbol.list_auxiliary_states()}
+        self.requirements = {name: "null" for name in self.arguments}
+        self.requirements.update(requirements or {})
+        given = gradients or {}
+        for name, requirement in self.requirements.items():
+            if requirement != "null":
+                like = self.arguments[name]
+                self.gradients[name] = (
+                    self.array(given[name]) if name in given
+                    else self.mx.nd.full(like.shape, float("nan"), dtype=like.dtype)
+                )
+        self._bind()
+        return ()
+
+    def _bind(self, shared=None):
+        self.executor = self.symbol.bind(
+            self.mx.cpu(), args=self.arguments, args_grad=self.gradients, grad_req=self.requirements,
+            aux_states=self.states, shared_exec=shared,
+        )
+
+    def share(self):
+        """See the module's text."""
+        self._bind(self.executor)
+        return ()
+
+    def forward(self, train=False, arrays=None):
+        """See the module's text."""
+        for name, spec in (arrays or {}).items():
+            self.arguments[name][:] = self.array(spec)
+        outputs = self.executor.forward(is_train=train)
+        yield from [("output%d" % i, self.seen(out)) for i, out in enumerate(outputs)]
+        yield from self._states()
+
+    def backward(self, heads=None):
+        """See the module's text."""
+        self.executor.backward(None if heads is None else [self.array(spec) for spec in heads])
+        self.mx.nd.waitall()
+        for name in self.gradients:
+            yield "gradient:" + name, self.seen(self.executor.grad_dict[name])
+        yield from self._states()
+
+    def reshape(self, arrays):
+        """See the module's text."""
+        shapes = {name: tuple(spec["shape"]) for name, spec in arrays.items()}
+        self.executor = self.executor.reshape(partial_shaping=True, allow_up_sizing=True, **shapes)
+        self.arguments = dict(self.executor.arg_dict)
+        for name, spec in arrays.items():
+            self.arguments[name][:] = self.array(spec)
+        for name, gradient in self.executor.grad_dict.items():
+            if gradient is not None and name in arrays:
+                gradient[:] = 0  # new memory holds anything
+        self.gradients = {name: self.executor.grad_dict[name] for name in self.gradients}
+        return ()
+
+    def _states(self):
+        for name in self.symbol.list_auxiliary_states():
+            yield "state:" + name, self.seen(self.executor.aux_dict[name])
+
+
+SESSIONS = {1: Graph, 2: Graph, 3: Modules, 4: Buckets, 5: Optimizers, 6: Stores}
+"""Level -> what runs the steps of its programs."""

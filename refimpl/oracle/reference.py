@@ -1,0 +1,45 @@
+"""What a program must give: this implementation's trace, and how far a correct one may be from each element.
+
+The trace is found in the program's own precision by the machine code that everything else uses. The values in double
+precision and their bounds cost a hundred times as much, because pages then run as Python (see ``bounds``): they are
+found when an element is not equal, and only then.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import refimpl
+
+from .bounds import tracking
+from .programs import interpreter
+
+Program = dict[str, Any]
+Trace = dict[str, np.ndarray]
+
+
+class Expected(NamedTuple):
+    """One array of a trace: values in double precision, and how far a correct result may be from each.
+
+    A bound of 0 demands equality; an infinite one, nothing.
+    """
+
+    values: np.ndarray
+    bounds: np.ndarray
+
+
+def trace_of(program: Program) -> Trace:
+    """Run a program here.
+
+    Raises:
+        interpreter.Refused: this implementation refuses a step.
+    """
+    return interpreter.run(refimpl, program)
+
+
+def expected_of(program: Program) -> dict[str, Expected]:
+    """Run a program here in double precision with a bound for every element of its trace."""
+    with tracking() as shadow:
+        return {name: Expected(*pair) for name, pair in interpreter.run(refimpl, program, shadow.of).items()}

@@ -1,0 +1,201 @@
+"""Making a failing program small, while it goes on failing.
+
+A program is cut where it is data: steps, heads, nodes and requirements are taken away, a node is replaced by a variable
+that holds what it computed or by one of its own inputs, values are made simple. Each cut is kept if the program still
+fails in the same way. A program that a list of choices gave can first be handed to Hypothesis (see ``drawing``), which
+makes the choices small: shapes above all.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import refimpl
+
+from .programs.program import pruned, symbol_json, variables
+from .reference import Program
+
+StillFails = Callable[[Program], bool]
+
+
+def shrink(program: Program, still_fails: StillFails, seconds: float = 5.0, attempts: int = 2000) -> Program:
+    """The smallest program that cutting finds.
+
+    Args:
+        program: one that fails.
+        still_fails: whether another program fails in the same way.
+        seconds: when to stop at the latest.
+        attempts: how many programs to try at most, so that a result does not depend on the machine's speed alone.
+    """
+    deadline = time.monotonic() + seconds
+    improved = True
+    while improved and attempts > 0:
+        improved = False
+        for smaller in cuts(program):
+            if not is_sensible(smaller):
+                continue
+            attempts -= 1
+            if attempts <= 0 or time.monotonic() > deadline:
+                return program
+            if still_fails(smaller):
+                program, improved = smaller, True
+                break
+    return program
+
+
+def is_sensible(program: Program) -> bool:
+    """Whether every backward pass comes after a forward pass in training over the same arrays."""
+    ready = True
+    for step in program["steps"]:
+        if step["do"] in ("bind", "reshape", "share"):
+            ready = False
+        elif step["do"] == "forward":
+            ready = step.get("train", False)
+        elif step["do"] == "backward" and not ready:
+            return False
+    return True
+
+
+def cuts(program: Program) -> Iterator[Program]:
+    """Programs that are one cut smaller, the largest cuts first."""
+    yield from _fewer_steps(program)
+    if program.get("nodes"):
+        yield from _fewer_heads(program)
+        yield from _fewer_nodes(program)
+    yield from _simpler_requirements(program)
+    yield from _simpler_values(program)
+
+
+def _fewer_steps(program: Program) -> Iterator[Program]:
+    steps = program["steps"]
+    for end in range(1, len(steps)):
+        yield {**program, "steps": steps[:end]}
+    for number in range(len(steps) - 1, 0, -1):
+        yield {**program, "steps": [*steps[:number], *steps[number + 1 :]]}
+    for number, step in enumerate(steps):
+        if step.get("arrays") and step["do"] == "forward":
+            changed = {key: value for key, value in step.items() if key != "arrays"}
+            yield {**program, "steps": [*steps[:number], changed, *steps[number + 1 :]]}
+
+
+def _with_heads(program: Program, kept: list[int]) -> Program:
+    steps = []
+    for step in program["steps"]:
+        if isinstance(step.get("heads"), list):
+            step = {**step, "heads": [step["heads"][i] for i in kept]}
+        steps.append(step)
+    return pruned({**program, "heads": [program["heads"][i] for i in kept], "steps": steps})
+
+
+def _fewer_heads(program: Program) -> Iterator[Program]:
+    count = len(program["heads"])
+    if count > 1:
+        for i in range(count):
+            yield _with_heads(program, [i])
+        for i in range(count):
+            yield _with_heads(program, [k for k in range(count) if k != i])
+
+
+def _shapes(program: Program) -> dict[tuple[int, int], tuple[tuple[int, ...], str]]:
+    """Shape and dtype of every entry of the graph; none where the graph is not valid."""
+    try:
+        symbol = refimpl.sym.load_json(symbol_json(program))
+        inner = symbol.get_internals()
+        arrays = program["arrays"]
+        shapes = inner.infer_shape(**{n: tuple(arrays[n]["shape"]) for n in variables(program)})[1]
+        types = inner.infer_type(**{n: arrays[n]["dtype"] for n in variables(program)})[1]
+    except refimpl.MXNetError:
+        return {}
+    place = {node["name"]: number for number, node in enumerate(program["nodes"])}
+    found: dict[tuple[int, int], tuple[tuple[int, ...], str]] = {}
+    seen: dict[str, int] = {}
+    for name, shape, kind in zip(inner.list_outputs(), shapes, types, strict=True):
+        owner = name if name in place else name.rpartition("_")[0]
+        output = seen.get(owner, 0)
+        seen[owner] = output + 1
+        if owner in place:
+            found[place[owner], output] = (shape, np.dtype(kind).name)
+    return found
+
+
+def _fewer_nodes(program: Program) -> Iterator[Program]:
+    shapes = _shapes(program)
+    for number in range(len(program["nodes"]) - 1, -1, -1):
+        node = program["nodes"][number]
+        if node["op"] == "null":
+            continue
+        mine = shapes.get((number, 0))
+        for entry in node.get("inputs", []):
+            if mine is not None and shapes.get((entry[0], entry[1])) == mine:
+                yield _redirected(program, number, entry)
+        if mine is not None and (number, 1) not in shapes:
+            yield _as_variable(program, number, mine)
+
+
+def _redirected(program: Program, number: int, entry: list[int]) -> Program:
+    """Whoever reads the first output of a node reads one of its inputs."""
+    nodes = [
+        {**n, "inputs": [entry if e == [number, 0] else e for e in n["inputs"]]} if "inputs" in n else n
+        for n in program["nodes"]
+    ]
+    heads = [entry if h == [number, 0] else h for h in program["heads"]]
+    return pruned({**program, "nodes": nodes, "heads": heads})
+
+
+def _as_variable(program: Program, number: int, like: tuple[tuple[int, ...], str]) -> Program:
+    """A node becomes a variable with simple values."""
+    name = program["nodes"][number]["name"]
+    nodes = [{"op": "null", "name": name} if n is program["nodes"][number] else n for n in program["nodes"]]
+    style = next((spec["style"] for spec in program["arrays"].values() if "style" in spec), "dyadic")
+    arrays = {**program["arrays"], name: {"shape": list(like[0]), "dtype": like[1], "style": style, "seed": 1}}
+    steps = []
+    for step in program["steps"]:
+        if step["do"] == "bind" and step.get("requirements"):
+            step = {**step, "requirements": {**step["requirements"], name: "write"}}
+        steps.append(step)
+    return pruned({**program, "nodes": nodes, "arrays": arrays, "steps": steps})
+
+
+def _simpler_requirements(program: Program) -> Iterator[Program]:
+    for number, step in enumerate(program["steps"]):
+        for name, requirement in (step.get("requirements") or {}).items():
+            for simpler in {"add": ("null", "write"), "write": ("null",)}.get(requirement, ()):
+                changed = {**step, "requirements": {**step["requirements"], name: simpler}}
+                if simpler != "add" and name in step.get("gradients", {}):
+                    changed["gradients"] = {n: v for n, v in step["gradients"].items() if n != name}
+                yield _with_step(program, number, changed)
+
+
+def _with_step(program: Program, number: int, step: dict[str, Any]) -> Program:
+    return {**program, "steps": [*program["steps"][:number], step, *program["steps"][number + 1 :]]}
+
+
+def _simpler_values(program: Program) -> Iterator[Program]:
+    for name, spec in program.get("arrays", {}).items():
+        for simpler in _simpler_array(spec):
+            yield {**program, "arrays": {**program["arrays"], name: simpler}}
+    for number, step in enumerate(program["steps"]):
+        heads = step.get("heads")
+        if isinstance(heads, list):
+            for position, spec in enumerate(heads):
+                for simpler in _simpler_array(spec):
+                    changed = [*heads[:position], simpler, *heads[position + 1 :]]
+                    yield _with_step(program, number, {**step, "heads": changed})
+
+
+_ORDER = ("onehot", "dyadic", "tied", "smooth", "normal", "wide", "special")
+
+
+def _simpler_array(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if "elements" in spec:
+        return
+    style = spec.get("style", "dyadic")
+    for simpler in _ORDER[: _ORDER.index(style)]:
+        yield {**spec, "style": simpler}
+    if spec.get("seed", 0) > 3:
+        for seed in (0, 1, 2, 3):
+            yield {**spec, "seed": seed}
