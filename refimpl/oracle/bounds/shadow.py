@@ -52,7 +52,7 @@ class Shadow:
     def read(self, address: int, stored: float) -> Number:
         """The number of an element that holds ``stored``; exact if nobody computed it."""
         kept = self._numbers.get(address)
-        if kept is not None and kept[1] == stored:
+        if kept is not None and (kept[1] == stored or (stored != stored and kept[1] != kept[1])):  # noqa: PLR0124
             return kept[0]
         return self.constant(stored)
 
