@@ -207,7 +207,8 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
                     given.append(scalar(argument))
             with numbers.watched_branches() as undecided, np.errstate(all="ignore"):
                 body(*given)
-            if undecided():
+                unknown = undecided()
+            if unknown:
                 shadow.freed += 1
                 for flat, i in written:
                     address = flat.__array_interface__["data"][0] + i * flat.itemsize
