@@ -313,6 +313,16 @@ def test_casts_of_mixed_precision_are_left_out_unless_they_are_outputs() -> None
     assert relu.node.inputs == twice  # the graph itself stays as it was
 
 
+@pytest.mark.clause("symbol-file/amp-cast")
+def test_a_symbol_writes_its_casts_when_told_to(tmp_path: Path) -> None:
+    """MXNet: without casts, nothing reads b any more."""
+    net = sym.amp_multicast(sym.Variable("a"), sym.Variable("b"), num_outputs=2)[0] * 2
+    for options, arguments in (({}, ["a"]), ({"remove_amp_cast": False}, ["a", "b"])):
+        net.save(str(tmp_path / "symbol.json"), **options)
+        assert sym.load(str(tmp_path / "symbol.json")).list_arguments() == arguments
+        assert sym.load_json(net.tojson(**options)).list_arguments() == arguments
+
+
 @pytest.mark.clause("symbol-file/older-versions")
 def test_the_table_of_upgrades_is_in_order() -> None:
     assert [before for before, _ in upgrades.UPGRADES] == [10901, 905]

@@ -17,7 +17,7 @@ import numpy as np
 from . import number as numbers
 from .number import INFINITE, Number, exactly, free, number, rounded
 
-UNITS: dict[str, float] = {"sqrt": 1, "fabs": 0, "gamma": 32, "lgamma": 32, "erfc": 16, "tan": 8, "sinh": 8, "cosh": 8}
+UNITS: dict[str, float] = {"sqrt": 2, "fabs": 0, "gamma": 32, "lgamma": 32, "erfc": 16, "tan": 8, "sinh": 8, "cosh": 8}
 OTHER_UNITS = 4.0
 """Units in the last place that any other function may be wrong by."""
 

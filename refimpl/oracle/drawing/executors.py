@@ -13,13 +13,30 @@ from .graphs import NOTHING, Capabilities, Entry, Exclusions, Graph, Program, dr
 def forward_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
     """Level 1: bind and one forward pass."""
     graph, heads = draw_graph(draw, capabilities, exclude)
-    steps: list[dict[str, Any]] = [{"do": "bind"}, {"do": "forward", "train": draw.boolean()}]
-    return _program(1, graph, heads, steps)
+    return of_graph(1, draw, graph, heads, capabilities, exclude)
 
 
 def executor_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
     """Level 2: requirements, initial gradients, repeated passes, head gradients, new values, a shared executor."""
     graph, heads = draw_graph(draw, capabilities, exclude)
+    return of_graph(2, draw, graph, heads, capabilities, exclude)
+
+
+def of_graph(
+    level: int, draw: Draw, graph: Graph, heads: list[Entry], capabilities: Capabilities, exclude: Exclusions = NOTHING
+) -> Program:
+    """A program of level 1 or 2 of a graph that was drawn.
+
+    Args:
+        level: 1 for one forward pass, 2 for what an executor does.
+        draw: the source of choices.
+        graph: the graph.
+        heads: its outputs.
+        capabilities: what may be drawn.
+        exclude: what is not drawn.
+    """
+    if level == 1:
+        return _program(1, graph, heads, [{"do": "bind"}, {"do": "forward", "train": draw.boolean()}])
     wanted = [n for n in graph.arrays if n not in graph.no_gradient]
     requirements, gradients = {}, {}
     names = [node["op"] for node in graph.nodes]

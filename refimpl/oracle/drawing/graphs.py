@@ -89,6 +89,8 @@ KEEP_SHAPE: tuple[tuple[str, dict[str, Any]], ...] = (
     ("LeakyReLU", {"act_type": "leaky", "slope": 0.25}), ("clip", {"a_min": -1.0, "a_max": 1.0}),
 )
 """Operators of one input whose output has its shape: they follow results, and read them several times."""
+FIT = ("Reshape", "tile", "slice_axis")
+"""Operators that give a result another shape."""
 JOIN = ("elemwise_add", "elemwise_mul", "elemwise_sub", "_maximum")
 """Operators of two inputs of one shape."""
 FAN_OUT = (1, 1, 1, 2, 1, 2, 3, 7, 8, 9, 12)
@@ -165,7 +167,7 @@ class Graph:
         suits = known(*shapes, *outs) and all(prod(s) <= SMALL for s in (*shapes, *outs)) and all(outs) and all(shapes)
         if not suits or (not self.capabilities.empty and any(0 in s for s in (*shapes, *outs))):
             return None
-        types = _types_of(op, p, self.dtype)
+        types = _types_of(op, p, self.dtype, tuple(case.types.get(n) for n in names))
         inputs = []
         for name, shape, dtype in zip(names, shapes, types, strict=True):
             kind = case.values.get(name, case.values.get("args", "any"))
@@ -175,7 +177,9 @@ class Graph:
     def _input(self, op: Op, name: str, shape: Shape, dtype: np.dtype, kind: Any) -> Entry:
         free = kind == "any" and dtype == self.dtype and name not in op.aux and name not in op.no_gradient
         if free and self.results and self.draw.boolean():
-            return self.fitted(self.draw.choice(self.results[::-1]), shape)
+            entry = self.draw.choice(self.results[::-1])
+            if entry.shape == shape or all(self.capabilities.has(name) for name in FIT):
+                return self.fitted(entry, shape)
         if free and self.draw.one_in(6):
             same = [e for e in self.results if e.exact and e.shape == shape and e.dtype == dtype]
             if same:
@@ -225,11 +229,11 @@ class Graph:
 
 
 @cache
-def _types_of(op: Op, p: Any, dtype: np.dtype) -> tuple[np.dtype, ...]:
-    """Types of inputs when the first has ``dtype``, and others too where they may."""
-    ins: list[Any] = [None] * len(op.input_names(p))
+def _types_of(op: Op, p: Any, dtype: np.dtype, named: tuple[str | None, ...]) -> tuple[np.dtype, ...]:
+    """Types of inputs: those that a case has ``named``, else ``dtype`` for the first, and for others too where free."""
+    ins: list[Any] = [None if name is None else np.dtype(name) for name in named]
     outs: list[Any] = [None] * len(op.output_names(p))
-    if ins:
+    if ins and not any(named):
         ins[0] = dtype
     ins, _ = op.infer_type(p, ins, outs)
     ins, _ = op.infer_type(p, [dtype if t is None else t for t in ins], outs)
@@ -256,13 +260,13 @@ def draw_graph(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOT
             if entry.dtype != graph.dtype or not entry.shape:
                 heads.append(entry)
                 continue
-            times = draw.choice(fan_out)
+            times = draw.choice(fan_out) if any(capabilities.has(pair[0]) for pair in KEEP_SHAPE) else 1
             if times == 1:
                 heads.append(entry)
                 graph.results.append(entry)
                 continue
             readers = graph.read(entry, times)
-            if draw.boolean():
+            if draw.boolean() and capabilities.has("elemwise_add"):
                 graph.results.append(graph.joined(readers))
                 heads.append(graph.results[-1])
             else:
@@ -270,5 +274,5 @@ def draw_graph(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOT
                 heads += readers
     if not heads:
         variable = graph.variable((2,), graph.dtype)
-        heads = graph.read(variable, 1)
+        heads = graph.read(variable, 1) if any(capabilities.has(pair[0]) for pair in KEEP_SHAPE) else [variable]
     return graph, heads[-12:]

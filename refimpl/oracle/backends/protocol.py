@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from .drawing.graphs import Capabilities
-from .programs.interpreter import Refused
-from .reference import Program, Trace, trace_of
+from ..drawing.graphs import Capabilities
+from ..programs.interpreter import Refused
+from ..reference import Program, Trace, trace_of
 
 
 class Unsupported(Exception):

@@ -1,0 +1,274 @@
+"""Operators that array libraries name as NumPy does: one table for PyTorch, JAX and NumPy.
+
+``rules(xp)`` maps an operator to ``rule(p, *inputs)``. ``xp`` has NumPy's functions and five more: ``stop`` (a value
+without gradient), ``cast`` (to the type of another array), ``whole`` (to int64), ``ahead`` (take elements along an axis
+by an index array) and ``sigmoid``. A rule raises Unsupported where its library means something else.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from ...kernels.foundation import get
+from ...kernels.reduce import reduced_axes
+from .protocol import Unsupported
+
+Rule = Callable[..., Any]
+
+UNARY = {
+    name: name for name in (
+        "abs", "negative", "sqrt", "square", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "arcsin",
+        "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arctanh", "arccosh", "degrees", "radians", "floor", "ceil",
+        "trunc", "sign", "zeros_like", "ones_like", "sigmoid",
+    )
+} | {"fix": "trunc", "rint": "round", "BlockGrad": "stop"}
+"""Operator -> function of one array."""
+COMPARISONS = {
+    "equal": lambda a, b: a == b, "not_equal": lambda a, b: a != b, "greater": lambda a, b: a > b,
+    "greater_equal": lambda a, b: a >= b, "lesser": lambda a, b: a < b, "lesser_equal": lambda a, b: a <= b,
+    "logical_and": lambda a, b: (a != 0) & (b != 0), "logical_or": lambda a, b: (a != 0) | (b != 0),
+    "logical_xor": lambda a, b: (a != 0) ^ (b != 0),
+}
+SAME_ELEMENTS = ("Flatten", "Reshape", "expand_dims", "squeeze", "reshape_like")
+"""Operators that give the elements of the first input another shape, in their order."""
+
+
+def shape_after(name: str, p: Any, *inputs: Any) -> tuple[int, ...]:
+    """The shape of the first output of an operator."""
+    op = get(name)
+    shapes = [tuple(int(side) for side in x.shape) for x in inputs]
+    return tuple(op.infer(p, shapes, [None] * len(op.output_names(p)))[1][0])
+
+
+def windows(p: Any, *, name: str) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """stride, dilate and pad of a convolution with their defaults."""
+    if p.layout not in (None, "None", "NCW", "NCHW", "NCDHW"):
+        raise Unsupported(f"{name} with layout {p.layout}")
+    rank = len(p.kernel)
+    return tuple(p.stride) or (1,) * rank, tuple(getattr(p, "dilate", ())) or (1,) * rank, tuple(p.pad) or (0,) * rank
+
+
+def _pairs(xp: Any) -> dict[str, Rule]:
+    def extremal(better: Rule) -> Rule:
+        # ties go to the left, and NaN passes without a gradient
+        return lambda a, b: xp.where(better(a, b), a, xp.where(better(b, a), b, xp.stop(a + b)))
+
+    def compared(test: Rule) -> Rule:
+        return lambda a, b: xp.cast(test(a, b), a if hasattr(a, "dtype") else b)
+
+    return {
+        "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b,
+        "maximum": extremal(lambda a, b: a >= b), "minimum": extremal(lambda a, b: a <= b), "hypot": xp.hypot,
+        "power": lambda a, b: a ** b, **{name: compared(test) for name, test in COMPARISONS.items()},
+    }
+
+
+def _pair_rules(xp: Any) -> dict[str, Rule]:
+    pairs = _pairs(xp)
+    rules: dict[str, Rule] = {}
+    for name, pair in pairs.items():
+        def two(p: Any, a: Any, b: Any, pair: Rule = pair) -> Any:
+            return pair(a, b)
+
+        def one(p: Any, x: Any, pair: Rule = pair) -> Any:
+            return pair(x, xp.zeros_like(x) + p.scalar)
+
+        def turned(p: Any, x: Any, pair: Rule = pair) -> Any:
+            return pair(xp.zeros_like(x) + p.scalar, x)
+
+        plain = f"elemwise_{name}" if name in ("add", "sub", "mul", "div") else f"_{name}"
+        rules |= {plain: two, f"broadcast_{name}": two}
+        scalar = {"add": "plus", "sub": "minus"}.get(name, name)
+        rules[f"_{scalar}_scalar"] = one
+        if name in ("sub", "div", "power"):
+            rules[f"_r{scalar}_scalar"] = turned
+    rules |= {"_grad_add": rules["elemwise_add"], "_scatter_elemwise_div": rules["elemwise_div"]}
+    return rules | {f"_scatter_{s}_scalar": rules[f"_{s}_scalar"] for s in ("plus", "minus")}
+
+
+def _reductions(xp: Any) -> dict[str, Rule]:
+    def reduced(name: str, function: Rule) -> Rule:
+        def rule(p: Any, x: Any) -> Any:
+            return function(*over(p, x)).reshape(shape_after(name, p, x))
+
+        return rule
+
+    def over(p: Any, x: Any) -> tuple[Any, tuple[int, ...]]:
+        axes = reduced_axes(p, len(x.shape))
+        return (x, axes) if axes else (x.reshape((1, *x.shape)), (0,))  # no axes at all mean every axis to PyTorch
+
+    def extremal(function: Rule) -> Rule:
+        def rule(x: Any, axes: Any) -> Any:  # every element that equals the result takes the whole gradient
+            found = xp.stop(function(x, axis=axes, keepdims=True))
+            return found + xp.sum(xp.where(x == found, x - xp.stop(x), 0 * xp.stop(x)), axis=axes, keepdims=True)
+
+        return rule
+
+    def norm(p: Any, x: Any) -> Any:
+        if p.out_dtype is not None:
+            raise Unsupported(f"norm with out_dtype {p.out_dtype}")
+        along, axes = over(p, x)
+        if p.ord == 1:
+            return xp.sum(xp.abs(along), axis=axes).reshape(shape_after("norm", p, x))
+        return xp.sqrt(xp.sum(along * along, axis=axes)).reshape(shape_after("norm", p, x))
+
+    return {
+        "sum": reduced("sum", lambda x, axes: xp.sum(x, axis=axes)), "norm": norm,
+        "_square_sum": reduced("_square_sum", lambda x, axes: xp.sum(x * x, axis=axes)),
+        "mean": reduced("mean", lambda x, axes: xp.mean(x, axis=axes)),
+        "max": reduced("max", extremal(xp.amax)), "min": reduced("min", extremal(xp.amin)),
+        "nansum": reduced("nansum", lambda x, axes: xp.sum(xp.where(x != x, 0 * xp.ones_like(x), x), axis=axes)),  # noqa: PLR0124
+    }
+
+
+def _moving(xp: Any) -> dict[str, Rule]:
+    """Operators that move elements."""
+    def whole(text: Any) -> tuple[Any, ...]:
+        found = ast.literal_eval(text) if isinstance(text, str) else text
+        return found if isinstance(found, tuple) else (found,)
+
+    def cut(p: Any, x: Any) -> Any:
+        begin, end, step = whole(p.begin), whole(p.end), whole(p.step)
+        steps = [*step, *(None,) * (len(begin) - len(step))]
+        if any(s is not None and s < 0 for s in steps):
+            raise Unsupported("slice with a negative step")
+        return x[tuple(slice(*three) for three in zip(begin, end, steps, strict=True))]
+
+    def cut_axis(p: Any, x: Any) -> Any:
+        return x[(slice(None),) * (p.axis % len(x.shape)) + (slice(p.begin, p.end),)]
+
+    def cut_like(p: Any, x: Any, like: Any) -> Any:
+        axes = [a % len(x.shape) for a in p.axes] or range(len(x.shape))
+        return x[tuple(slice(like.shape[a] if a in axes else None) for a in range(len(x.shape)))]
+
+    def transposed(p: Any, x: Any) -> Any:
+        return xp.transpose(x, tuple(a % len(x.shape) for a in p.axes) or tuple(range(len(x.shape)))[::-1])
+
+    def swapped(p: Any, x: Any) -> Any:
+        order = list(range(len(x.shape)))
+        order[p.dim1], order[p.dim2] = order[p.dim2], order[p.dim1]
+        return xp.transpose(x, tuple(order))
+
+    def split(p: Any, x: Any) -> list[Any]:
+        axis = p.axis % len(x.shape)
+        size = x.shape[axis] // p.num_outputs
+        parts = [x[(slice(None),) * axis + (slice(i * size, i * size + size),)] for i in range(p.num_outputs)]
+        return [part.reshape(shape_after("SliceChannel", p, x)) for part in parts]
+
+    def turned(p: Any, x: Any) -> Any:
+        axes = {a % len(x.shape) for a in p.axis}
+        if len(axes) < len(p.axis):
+            raise Unsupported(f"reverse along an axis twice: {p.axis}")
+        return xp.flip(x, tuple(axes))
+
+    def stretched(name: str) -> Rule:
+        def rule(p: Any, x: Any, *like: Any) -> Any:
+            return xp.broadcast_to(x, shape_after(name, p, x, *like))
+
+        return rule
+
+    def joined(p: Any, *parts: Any) -> Any:
+        return xp.concatenate(parts, axis=p.dim)
+
+    def shaped(name: str) -> Rule:
+        return lambda p, x, *like: x.reshape(shape_after(name, p, x, *like))
+
+    def blocks(p: Any, x: Any) -> Any:
+        n, c, h, w = x.shape
+        k = p.block_size
+        return xp.transpose(x.reshape((n, k, k, c // (k * k), h, w)), (0, 3, 4, 1, 5, 2)).reshape((n, -1, h * k, w * k))
+
+    def unblocked(p: Any, x: Any) -> Any:
+        n, c, h, w = x.shape
+        k = p.block_size
+        return xp.transpose(x.reshape((n, c, h // k, k, w // k, k)), (0, 3, 5, 1, 2, 4)).reshape((n, -1, h // k, w // k))
+
+    return {
+        "slice": cut, "slice_axis": cut_axis, "slice_like": cut_like, "transpose": transposed, "SwapAxis": swapped,
+        "SliceChannel": split, "Concat": joined, "stack": lambda p, *parts: xp.stack(parts, axis=p.axis),
+        "tile": lambda p, x: xp.tile(x, tuple(p.reps)), "depth_to_space": blocks, "space_to_depth": unblocked,
+        "reverse": turned,
+        **{name: stretched(name) for name in ("broadcast_to", "broadcast_axis", "broadcast_like")},
+        **{name: shaped(name) for name in SAME_ELEMENTS},
+    }
+
+
+def _indexing(xp: Any) -> dict[str, Rule]:
+    def embedding(p: Any, data: Any, weight: Any) -> Any:
+        rows = xp.clip(xp.whole(data), 0, p.input_dim - 1)
+        return weight[rows]
+
+    def take(p: Any, x: Any, indices: Any) -> Any:
+        side, axis = x.shape[p.axis], p.axis % len(x.shape)
+        rows = xp.whole(indices)
+        rows = rows % side if p.mode == "wrap" else xp.clip(rows, 0, side - 1)
+        return x[(slice(None),) * axis + (rows,)]
+
+    def pick(p: Any, x: Any, index: Any) -> Any:
+        axis = len(x.shape) - 1 if p.axis is None else p.axis % len(x.shape)
+        side, shape = x.shape[axis], tuple(1 if a == axis else s for a, s in enumerate(x.shape))
+        rows = xp.whole(index).reshape(shape)
+        rows = rows % side if p.mode == "wrap" else xp.clip(rows, 0, side - 1)
+        return xp.ahead(x, rows, axis).reshape(shape_after("pick", p, x, index))
+
+    def gather(p: Any, x: Any, indices: Any) -> Any:
+        rows = xp.whole(indices)
+        return x[tuple(rows[i] % x.shape[i] for i in range(len(rows)))]
+
+    return {"Embedding": embedding, "take": take, "pick": pick, "gather_nd": gather}
+
+
+def rules(xp: Any) -> dict[str, Rule]:
+    """The table; see the module's text."""
+    def unary(function: str) -> Rule:
+        called = getattr(xp, function)
+        return lambda p, x: called(x)
+
+    def where(p: Any, condition: Any, x: Any, y: Any) -> Any:
+        if len(condition.shape) == 1 < len(x.shape):
+            condition = condition.reshape((-1, *(1,) * (len(x.shape) - 1)))
+        return xp.where(condition != 0, x, y)
+
+    def clip(p: Any, x: Any) -> Any:
+        low, high = (xp.zeros_like(x) + bound for bound in (p.a_min, p.a_max))
+        return xp.where(x > high, high, xp.where(x < low, low, x))
+
+    def hard_sigmoid(p: Any, x: Any) -> Any:
+        y = p.alpha * x + p.beta
+        return xp.where(y >= 1, xp.ones_like(y), xp.where(y <= 0, xp.zeros_like(y), y))
+
+    def smooth(p: Any, x: Any) -> Any:
+        s = p.scalar * p.scalar
+        return xp.where(xp.abs(x) <= 1 / s, 0.5 * s * x * x, xp.abs(x) - 0.5 / s)
+
+    def total(p: Any, *parts: Any) -> Any:
+        found = parts[0]
+        for part in parts[1:]:
+            found = found + part
+        return found
+
+    def dense(p: Any, x: Any, weight: Any, bias: Any = None) -> Any:
+        product = xp.matmul(x.reshape((x.shape[0], -1)) if p.flatten else x, weight.T)
+        return product if bias is None else product + bias.reshape((-1,))
+
+    def batch_dot(p: Any, a: Any, b: Any) -> Any:
+        order = (*range(len(a.shape) - 2), len(a.shape) - 1, len(a.shape) - 2)
+        return xp.matmul(xp.transpose(a, order) if p.transpose_a else a, xp.transpose(b, order) if p.transpose_b else b)
+
+    def gemm(p: Any, a: Any, b: Any) -> Any:
+        if p.axis != -2:
+            raise Unsupported(f"_linalg_gemm2 with axis {p.axis}")
+        return p.alpha * batch_dot(p, a, b)
+
+    return {
+        **{name: unary(function) for name, function in UNARY.items()},
+        **_pair_rules(xp), **_reductions(xp), **_moving(xp), **_indexing(xp), "where": where, "clip": clip,
+        "hard_sigmoid": hard_sigmoid, "smooth_l1": smooth, "add_n": total, "FullyConnected": dense,
+        "batch_dot": batch_dot, "_linalg_gemm2": gemm, "relu": lambda p, x: xp.where(x <= 0, xp.zeros_like(x), x),
+        "_copy": lambda p, x: x + xp.zeros_like(x), "reciprocal": lambda p, x: 1 / x, "rsqrt": lambda p, x: 1 / xp.sqrt(x),
+        "softsign": lambda p, x: x / (1 + xp.abs(x)), "logical_not": lambda p, x: xp.cast(x == 0, x),
+        "_contrib_quadratic": lambda p, x: p.a * x * x + p.b * x + p.c,
+        "_contrib_div_sqrt_dim": lambda p, x: x / x.shape[-1] ** 0.5,
+    }

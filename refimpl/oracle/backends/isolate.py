@@ -1,0 +1,312 @@
+"""A backend in processes of its own: warm workers, batches, a time limit for every program, a restart after a crash.
+
+    backend = isolate("my.package:backend", workers=2, limit=5.0)
+    traces = backend.run_many(programs)  # in order; an exception stands where there is no trace
+
+A worker answers the programs of a batch one by one, so a crash points at the program that was running. That need not be
+the culprit: memory that an earlier one spoilt may end a later one. So the suspect runs again, alone and in a fresh
+process; where it does well, halving what ran before finds the program that spoils it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import queue
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from ..drawing.graphs import Capabilities
+from ..programs import messages
+from ..reference import Program, Trace
+from .protocol import Crashed, Refused, Unsupported
+
+Answer = Trace | Exception
+POISON = re.compile(r"could not execute a primitive|could not (create|initialize)|oneDNN|MKLDNN|CUDA|cuDNN|bad_alloc")
+"""Errors after which a process is not asked again: what native libraries say when their state is spoilt."""
+
+
+class _Ended(Exception):
+    """The process ended, hung or answered nonsense; the text says which."""
+
+
+class _Worker:
+    """One process; it may be started again and again."""
+
+    def __init__(self, command: Sequence[str], environment: dict[str, str], limit: float, start_limit: float) -> None:
+        self.command, self.environment = list(command), environment
+        self.limit, self.start_limit = limit, start_limit
+        self.process: subprocess.Popen[bytes] | None = None
+        self.answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.hello: dict[str, Any] = {}
+        self.starts = 0
+
+    def start(self) -> None:
+        self.stop()
+        self.starts += 1
+        self.answers = queue.SimpleQueue()
+        self.process = subprocess.Popen(
+            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self.environment
+        )
+        threading.Thread(target=_read, args=(self.process, self.answers), daemon=True).start()
+        self.hello, _ = self.next(self.start_limit)
+
+    def ask(self, programs: Sequence[Program]) -> None:
+        """Send a batch."""
+        if self.process is None:
+            self.start()
+        assert self.process is not None
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(messages.pack({"programs": list(programs)}))
+            self.process.stdin.flush()
+        except OSError:  # it has ended: reading says how
+            return
+
+    def next(self, limit: float) -> tuple[dict[str, Any], Trace]:
+        """The next answer; ends the process and raises _Ended where there is none."""
+        assert self.process is not None
+        try:
+            found = self.answers.get(timeout=limit)
+        except queue.Empty:
+            found = _Ended(f"no answer within {limit:g} s")
+        if isinstance(found, tuple):
+            return found
+        process = self.process
+        if found is None:
+            try:
+                code = process.wait(10)
+            except subprocess.TimeoutExpired:
+                code = None
+            found = _Ended("it closed its output" if code is None else f"it ended with {code}")
+        self.stop()
+        raise found
+
+    def stop(self) -> None:
+        process, self.process = self.process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        assert process.stdin is not None
+        try:
+            process.stdin.close()
+        except OSError:  # what was not sent stays so
+            return
+
+
+def _read(process: subprocess.Popen[bytes], answers: queue.SimpleQueue[Any]) -> None:
+    """Put the messages of a process into a queue; at its end None, or _Ended where it wrote something else."""
+    assert process.stdout is not None
+    with process.stdout as stream:
+        try:
+            while (message := messages.unpack(stream)) is not None:
+                answers.put(message)
+        except Exception as error:  # noqa: BLE001  # whatever it wrote, it was no message
+            answers.put(_Ended(f"it wrote what is no message ({type(error).__name__}: {error})"))
+        answers.put(None)
+
+
+class Isolated:
+    """See the module's text.
+
+    Args:
+        command: starts a process that calls ``programs.messages.serve``.
+        environment: variables to add to, or (where the value is None) to take from the environment.
+        limit: seconds that a program may take.
+        start_limit: seconds from the start of a process to its first message.
+        batch: programs that are sent at once.
+        workers: processes.
+        capabilities: what the backend can do; None: it says so itself in its first message.
+        poison: whether an error's text means that the process must not be asked again.
+
+    Raises:
+        Crashed: the first process does not start.
+    """
+
+    def __init__(
+        self, command: Sequence[str], environment: dict[str, str | None] | None = None, *, limit: float = 20.0,
+        start_limit: float = 300.0, batch: int = 32, workers: int = 1, capabilities: Capabilities | None = None,
+        poison: Callable[[str], object] = POISON.search,
+    ) -> None:
+        merged = {**os.environ, **(environment or {})}
+        kept = {name: value for name, value in merged.items() if value is not None}
+        self.batch, self.limit, self.poison = batch, limit, poison
+        self._workers = [_Worker(command, kept, limit, start_limit) for _ in range(workers)]
+        try:
+            self._workers[0].start()
+        except (_Ended, OSError) as error:
+            raise Crashed(f"{' '.join(command)}: {error}") from error
+        self.hello = self._workers[0].hello
+        self.capabilities = capabilities or _capabilities_of(self.hello)
+
+    @property
+    def version(self) -> str:
+        """What the process says it is."""
+        return str(self.hello.get("version", ""))
+
+    def describe(self) -> str:
+        """What the process says about what it supports."""
+        return str(self.hello.get("describe", ""))
+
+    @property
+    def starts(self) -> int:
+        """How many processes were started so far."""
+        return sum(worker.starts for worker in self._workers)
+
+    def __enter__(self) -> Isolated:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the processes."""
+        for worker in self._workers:
+            worker.stop()
+
+    __del__ = close
+
+    def run(self, program: Program) -> Trace:
+        """See ``protocol.Backend.run``."""
+        answer = _Answers(self, self._workers[0], [program]).found[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def run_many(self, programs: Sequence[Program]) -> list[Answer]:
+        """Run programs.
+
+        Returns:
+            for every program, in their order, its trace, or an exception that ``run`` would raise.
+        """
+        batches = [programs[i:i + self.batch] for i in range(0, len(programs), self.batch)]
+        if len(self._workers) == 1 or len(batches) < 2:
+            return [answer for batch in batches for answer in _Answers(self, self._workers[0], batch).found]
+        free: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
+        for worker in self._workers:
+            free.put(worker)
+
+        def one(batch: Sequence[Program]) -> list[Answer]:
+            worker = free.get()
+            try:
+                return _Answers(self, worker, batch).found
+            finally:
+                free.put(worker)
+
+        with ThreadPoolExecutor(len(self._workers)) as pool:
+            return [answer for found in pool.map(one, batches) for answer in found]
+
+
+class _Answers:
+    """The answers to one batch."""
+
+    def __init__(self, backend: Isolated, worker: _Worker, programs: Sequence[Program]) -> None:
+        self.backend, self.worker, self.programs = backend, worker, programs
+        self.found: list[Answer] = []
+        begin = 0  # the first of these programs that the process has run
+        while len(self.found) < len(programs):
+            alone = worker.process is None and len(self.found)
+            text = self._go_on()
+            if text is None:
+                begin = len(self.found)
+            elif alone is not False and alone == len(self.found):
+                self.found.append(Crashed(text))
+                begin = len(self.found)
+            else:
+                begin = self._judge(begin, text)
+
+    def _go_on(self) -> str | None:
+        """Run what is left; returns how the process ended, if it did."""
+        try:
+            self.worker.ask(self.programs[len(self.found):])
+            while len(self.found) < len(self.programs):
+                self.found.append(_answer(*self.worker.next(self.backend.limit)))
+                last = self.found[-1]
+                if isinstance(last, Refused) and self.backend.poison(str(last)):
+                    self.worker.stop()
+                    return None
+        except _Ended as error:
+            return str(error)
+        return None
+
+    def _judge(self, begin: int, text: str) -> int:
+        """Find whose fault an end was, note it, and return where the next process begins."""
+        at = len(self.found)
+        suspect = self.programs[at]
+        again = self._fresh([suspect])
+        if isinstance(again, Crashed):
+            self.found.append(Crashed(text))
+            return at + 1
+        low, high = begin, at  # a fresh process that runs programs low to at ends; one that runs high to at does not
+        if not isinstance(self._fresh(self.programs[low:at + 1]), Crashed):
+            logging.getLogger(__name__).warning("a process ended (%s) and does not when asked the same again", text)
+        else:
+            while high - low > 1:
+                middle = (low + high) // 2
+                if isinstance(self._fresh(self.programs[middle:at + 1]), Crashed):
+                    low = middle
+                else:
+                    high = middle
+            self.found[low] = Crashed(f"{text}, while it ran a later program, which does well without this one")
+        self.found.append(again)
+        self.worker.stop()
+        return at + 1
+
+    def _fresh(self, programs: Sequence[Program]) -> Answer:
+        """What a fresh process answers to the last of some programs; Crashed also where one before ends it."""
+        self.worker.stop()
+        try:
+            self.worker.ask(programs)
+            answers = [_answer(*self.worker.next(self.backend.limit)) for _ in programs]
+        except _Ended as error:
+            return Crashed(str(error))
+        return answers[-1]
+
+
+def _answer(header: dict[str, Any], arrays: Trace) -> Answer:
+    if "error" not in header:
+        return arrays
+    kind = {"unsupported": Unsupported}.get(header["error"], Refused)
+    return kind(header.get("text", ""))
+
+
+def _capabilities_of(hello: dict[str, Any]) -> Capabilities:
+    """Capabilities as :func:`hello_of` wrote them."""
+    said = dict(hello.get("capabilities", {}))
+    if said.get("operators") is not None:
+        said["operators"] = frozenset(said["operators"])
+    return Capabilities(**{k: tuple(v) if isinstance(v, list) else v for k, v in said.items()})
+
+
+def hello_of(backend: Any) -> dict[str, Any]:
+    """What a worker says first about the backend that it serves."""
+    said = backend.capabilities._asdict()
+    if said["operators"] is not None:
+        said["operators"] = sorted(said["operators"])
+    described = getattr(backend, "describe", None)
+    return {
+        "capabilities": json.loads(json.dumps(said)), "version": getattr(backend, "version", ""),
+        "describe": described() if callable(described) else "",
+    }
+
+
+def isolate(name: str, python: str = sys.executable, **options: Any) -> Isolated:
+    """Run a backend in processes of its own.
+
+    Args:
+        name: where it is, ``package.module:object``; a class or a function without arguments is called.
+        python: the Python to run it with: any that can import refimpl and the backend.
+        options: those of :class:`Isolated`.
+    """
+    root = str(Path(__file__).resolve().parents[3])
+    path = os.pathsep.join(part for part in (root, *sys.path) if part) if python == sys.executable else root
+    environment = {"PYTHONPATH": path, **options.pop("environment", {})}
+    return Isolated([python, "-m", "refimpl.oracle.backends.worker", name], environment, **options)

@@ -1,0 +1,96 @@
+"""Messages between the oracle and the process of an implementation, and the loop that answers them.
+
+A message is its length (8 bytes, little-endian), the length of a JSON text, that text, and the elements of the arrays
+that the text lists. A request is ``{"programs": [...]}``; every program is answered by a message of its own, as soon as
+it has run: a trace, or ``{"error": kind, "text": ...}`` with kind "refused" or "unsupported".
+"""
+
+import json
+import os
+import struct
+import sys
+
+import numpy as np
+
+from .interpreter import Refused
+
+LARGEST = 1 << 30
+"""Bytes that a message may have."""
+
+
+def pack(header, arrays=None):
+    """A message of an object and named arrays."""
+    arrays = {name: np.ascontiguousarray(value).reshape(np.shape(value)) for name, value in (arrays or {}).items()}
+    listed = [[name, value.dtype.name, list(value.shape)] for name, value in arrays.items()]
+    text = json.dumps({**header, "arrays": listed}).encode()
+    parts = [struct.pack("<Q", len(text)), text] + [value.tobytes() for value in arrays.values()]
+    return b"".join([struct.pack("<Q", sum(map(len, parts)))] + parts)
+
+
+def unpack(stream):
+    """(object, arrays) of the next message of a file; None at its end.
+
+    Raises:
+        ValueError: what comes is no message.
+    """
+    head = stream.read(8)
+    if len(head) < 8:
+        return None
+    length = struct.unpack("<Q", head)[0]
+    if not 8 <= length <= LARGEST:
+        raise ValueError("a message cannot have %d bytes" % length)
+    content = stream.read(length)
+    if len(content) < length:
+        return None
+    begin = 8 + struct.unpack("<Q", content[:8])[0]
+    header = json.loads(content[8:begin].decode())
+    if not isinstance(header, dict):
+        raise ValueError("a message is an object")
+    arrays = {}
+    for name, dtype, shape in header.pop("arrays"):
+        size = int(np.prod(shape, dtype=object)) if shape else 1
+        end = begin + size * np.dtype(dtype).itemsize
+        arrays[name] = np.frombuffer(content[begin:end], dtype).reshape(shape).copy()
+        begin = end
+    return header, arrays
+
+
+def answer(run, program):
+    """The message that answers a program.
+
+    Args:
+        run: from a program to its trace; raises Refused, or an exception whose class is named Unsupported.
+        program: the program.
+    """
+    try:
+        return pack({}, run(program))
+    except Refused as error:
+        return pack({"error": "refused", "text": str(error)})
+    except Exception as error:
+        if type(error).__name__ == "Unsupported":
+            return pack({"error": "unsupported", "text": str(error)})
+        return pack({"error": "refused", "text": "%s: %s" % (type(error).__name__, error)})
+
+
+def serve(start):
+    """Answer requests on standard input until it ends.
+
+    Args:
+        start: returns what to say first (an object) and ``run``; it is called when nothing that it prints can get
+            into the answers any more.
+    """
+    pipe = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever the implementation prints goes elsewhere
+    hello, run = start()
+    try:
+        pipe.write(pack(hello))
+        pipe.flush()
+        while True:
+            message = unpack(sys.stdin.buffer)
+            if message is None:
+                return
+            for program in message[0]["programs"]:
+                pipe.write(answer(run, program))
+                pipe.flush()
+    except BrokenPipeError:  # nobody listens any more
+        return
