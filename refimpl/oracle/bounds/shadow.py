@@ -52,7 +52,7 @@ class Shadow:
     def read(self, address: int, stored: float) -> Number:
         """The number of an element that holds ``stored``; exact if nobody computed it."""
         kept = self._numbers.get(address)
-        if kept is not None and kept[1] == stored:
+        if kept is not None and (kept[1] == stored or (stored != stored and kept[1] != kept[1])):  # noqa: PLR0124
             return kept[0]
         return self.constant(stored)
 
@@ -207,7 +207,8 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
                     given.append(scalar(argument))
             with numbers.watched_branches() as undecided, np.errstate(all="ignore"):
                 body(*given)
-            if undecided():
+                unknown = undecided()
+            if unknown:
                 shadow.freed += 1
                 for flat, i in written:
                     address = flat.__array_interface__["data"][0] + i * flat.itemsize
