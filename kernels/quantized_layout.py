@@ -1,5 +1,5 @@
-"""_contrib_quantized_act, _contrib_quantized_flatten, _contrib_quantized_concat, _contrib_quantized_embedding: operators
-that choose and arrange quantized numbers, with the range that they stand for.
+"""_contrib_quantized_act, _contrib_quantized_flatten, _contrib_quantized_concat, _contrib_quantized_embedding: choosing
+and arranging quantized numbers, with the range that they stand for.
 
 [quantized_layout/range] the range of data goes through unchanged, except that of a concatenation.
 

@@ -1,8 +1,8 @@
 """Operators on quantized numbers against MXNet 1.9.1, bit for bit.
 
-Expected are a checksum (``zlib.crc32`` of the bytes) of each array of several elements, and the number of an array of one.
-MXNet was asked by the same calls with ``import mxnet as mx`` (Linux x86-64 with AVX-512, numpy 1.23.5), the product in a
-bound symbol.
+Expected are a checksum (``zlib.crc32`` of the bytes) of each array of several elements, and the number of an array of
+one. MXNet was asked by the same calls with ``import mxnet as mx`` (Linux x86-64 with AVX-512, numpy 1.23.5), the
+product in a bound symbol.
 """
 
 from __future__ import annotations
@@ -78,7 +78,10 @@ CALLS: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [
     ),
     (
         "quantized_conv",
-        [array(COUNTED[:1350].reshape(2, 3, 15, 15)), array(SIGNED[:135].reshape(5, 3, 3, 3)), array(SIGNED[:5]), *THREE],
+        [
+            array(COUNTED[:1350].reshape(2, 3, 15, 15)), array(SIGNED[:135].reshape(5, 3, 3, 3)), array(SIGNED[:5]),
+            *THREE,
+        ],
         IMAGES, [3341985999, -1531158.875, 1531158.875],
     ),
     ("quantized_pooling", [I8.reshape((2, 8, 16, 16)), *ONE], MEANS, [2845222216, -SMALL, LARGE]),
@@ -123,7 +126,8 @@ def test_special_values() -> None:
 def test_threshold_of_a_histogram() -> None:
     bins = np.arange(255)
     hist = (bins * 7919 % 101 * (np.exp(-(((bins - 127) / 30.0) ** 2)) * 50)).astype("int64").astype("float32")
-    found = CONTRIB.calibrate_entropy(array(hist), array(np.linspace(-1, 1, 256).astype("float32")), num_quantized_bins=31)
+    edges = np.linspace(-1, 1, 256).astype("float32")
+    found = CONTRIB.calibrate_entropy(array(hist), array(edges), num_quantized_bins=31)
     # MXNet 1.9.1: [0.529411792755127, 0.16735894978046417]; its divergence is within ten last places
     threshold, divergence = (out.asscalar() for out in found)
     assert threshold == np.float32(0.529411792755127)
