@@ -26,8 +26,9 @@
 
 [_contrib_quantized_batch_norm/value] data by the moving statistics of its channel, as int8: x w + b, rounded with
     halves to even, where w = gamma v A / C / sqrt(1 + eps), b = (beta - mean gamma v) 127.5 / C and
-    v = 1 / sqrt(var + eps). C is the larger absolute end of the calibrated range, which is that of the output. eps counts twice, as in MXNet.
-    uint8 data times 127.5 / 255.5 is rounded first. fix_gamma and all other parameters change nothing.
+    v = 1 / sqrt(var + eps). C is the larger absolute end of the calibrated range, which is that of the output. eps
+    counts twice, as in MXNet. uint8 data times 127.5 / 255.5 is rounded first. fix_gamma and all other parameters
+    change nothing.
     >>> run("_contrib_quantized_batch_norm", np.int8([[[[100, -20]]]]), [2], [0], [0], [1], [-1], [1],
     ...     min_calib_range=-3, max_calib_range=1, eps=0.1)
     ([[[[61.0, -12.0]]]], [-3.0], [1.0])

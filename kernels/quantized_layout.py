@@ -24,8 +24,6 @@ and arranging quantized numbers, with the range that they stand for.
     ...     [-2.0], [1.0], [-1.0], [1.0], num_args=2)
     ([[100.0, 50.0]], [-2.0], [1.0])
 
-[_contrib_quantized_concat/count] there are three inputs for each of num_args arrays.
-
 [_contrib_quantized_embedding/value] row data of the int8 weight, as Embedding does.
     >>> run("_contrib_quantized_embedding", [1, -1, 9], np.int8([[1, 2], [3, 4]]), [-1], [2],
     ...     input_dim=2, output_dim=2)
