@@ -100,7 +100,9 @@ def _fewer_heads(program: Program) -> Iterator[Program]:
 
 
 def _shapes(program: Program) -> dict[tuple[int, int], tuple[tuple[int, ...], str]]:
-    """Shape and dtype of every entry of the graph; none where the graph is not valid."""
+    """Shape and dtype of every entry of the graph; none where it is not valid, or gets its data later."""
+    if any(name not in program["arrays"] for name in variables(program)):
+        return {}
     try:
         symbol = refimpl.sym.load_json(symbol_json(program))
         inner = symbol.get_internals()
