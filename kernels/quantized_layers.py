@@ -215,9 +215,11 @@ def forward_conv(p, data, weight, bias, *rest):
 def forward_norm(p, data, gamma, beta, mean, var, low_a, high_a, out, low, high):
     found = calibrated(p)
     fill_range(found, low, high)
+    with np.errstate(over="ignore"):
+        eps = np.float32(p.eps)
     numbers = Norm(
         data.shape[0], data.shape[1], prod(data.shape[2:]), int(data.dtype == UNSIGNED), STEPS[BYTE] / STEPS[UNSIGNED],
-        STEPS[BYTE], max(abs(found[0]), abs(found[1])), np.float32(p.eps),
+        STEPS[BYTE], max(abs(found[0]), abs(found[1])), eps,
     )
     NORMALIZE(data, gamma, beta, mean, var, low_a, high_a, out, numbers)
 
