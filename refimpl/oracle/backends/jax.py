@@ -104,6 +104,7 @@ RULES: dict[str, Rule] = {
     **rules(_Names()), "Convolution": _convolution, "Pooling": _pooling, "LeakyReLU": _leaky, "LayerNorm": _layer_norm,
     "softmax": _softmax(jax.nn.softmax), "log_softmax": _softmax(jax.nn.log_softmax),
     "softmin": _softmax(jax.nn.softmax, -1), "Activation": lambda p, x: ACTIVATIONS[p.act_type](x),
+    "abs": lambda p, x: x * lax.stop_gradient(jnp.sign(x)),  # JAX's own slope at 0 is 1
     "cbrt": lambda p, x: jnp.cbrt(x), "erf": lambda p, x: jax.scipy.special.erf(x), "_np_cumsum": _cumsum,
     "erfinv": lambda p, x: jax.scipy.special.erfinv(x), "gammaln": lambda p, x: jax.scipy.special.gammaln(x),
     "repeat": lambda p, x: jnp.repeat(x, p.repeats, p.axis), "_linalg_inverse": lambda p, x: jnp.linalg.inv(x),
