@@ -76,23 +76,22 @@ class _Probe:
     def result(self) -> Probed:
         said = self.backend.capabilities
         level = min(said.level, 2)
+        plain = said._replace(requirements=said.requirements[:1], dtypes=said.dtypes[:1])
         names, unsupported = [], {}
         for name in drawable():
             if said.has(name):
-                if self.any(_programs(name, said, level)):
+                if self.any(_programs(name, plain, level)):
                     names.append(name)
                 else:
                     unsupported[name] = self.reason
         requirements, dtypes = said.requirements, said.dtypes
-        if level == 2 and names:
-            simple = min(names, key=_simplicity)
-            requirements = tuple(
-                r for r in said.requirements
-                if self.any(_programs(simple, said._replace(requirements=(r,)), level))
-            )
         if names:
             simple = min(names, key=_simplicity)
-            dtypes = tuple(t for t in said.dtypes if self.any(_programs(simple, said._replace(dtypes=(t,)), level)))
+            dtypes = tuple(t for t in dtypes if self.any(_programs(simple, plain._replace(dtypes=(t,)), level)))
+            if level == 2:
+                requirements = tuple(
+                    r for r in requirements if self.any(_programs(simple, plain._replace(requirements=(r,)), level))
+                )
         found = said._replace(operators=frozenset(names), requirements=requirements, dtypes=dtypes)
         return Probed(found, unsupported, self.tried, self.refused)
 

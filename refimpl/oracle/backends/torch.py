@@ -20,7 +20,8 @@ STYLES = ("dyadic", "smooth", "normal", "tied", "wide", "onehot")
 
 @executor_backend(operators=RULES, styles=STYLES)
 def _run(
-    symbol: Symbol, args: Arrays, aux: Arrays, grads_in: Arrays, grad_req: dict[str, str], head_grads: Any, is_train: bool
+    symbol: Symbol, args: Arrays, aux: Arrays, grads_in: Arrays, grad_req: dict[str, str], head_grads: Any,
+    is_train: bool,
 ) -> tuple[list[np.ndarray], Arrays, Arrays]:
     """Levels 1 and 2 by autograd."""
     values = {name: torch.from_numpy(np.array(value)) for name, value in {**args, **aux}.items()}
