@@ -12,7 +12,8 @@
     >>> run("cumsum", np.array([100, 100], np.int8))
     [100.0, -56.0]
 
-[cumsum/shape] the output's shape is inferred from the input's, never the reverse.
+[cumsum/shape] with an axis the output has the input's shape; with axis=None its shape is inferred from the input's,
+    never the reverse.
 
 [cumsum/gradient] the running sums of the head from the other end.
     >>> grad("cumsum", [[3, 1, 2], [1, 1, 0]], axis=1, head=[[1, 2, 3], [4, 5, 6]])
@@ -35,12 +36,13 @@ class Params(NamedTuple):
 
 
 def infer(p, ins, outs):
-    a = ins[0]
+    a = ins[0] if p.axis is None else merge("cumsum/shape", "output", outs[0], ins[0])
     if a is None:
         return ins, outs
-    if p.axis is not None:
-        normal_axis("cumsum/axis", p.axis, len(a))
-    return ins, [merge("cumsum/shape", "output", outs[0], (prod(a),) if p.axis is None else a)]
+    if p.axis is None:
+        return ins, [merge("cumsum/shape", "output", outs[0], (prod(a),))]
+    normal_axis("cumsum/axis", p.axis, len(a))
+    return [a], [a]
 
 
 def infer_type(p, ins, outs):

@@ -73,8 +73,9 @@ def infer(p, ins, outs):
     if data is not None:
         wanted = (data[0], p.num_hidden) if p.flatten else (*data[:-1], p.num_hidden)
         out = merge("FullyConnected/output-shape", "output", out, wanted)
-        if p.flatten and len(data) == 2:
-            shapes[0] = merge("FullyConnected/weight-shape", "data", data, (out[0], weight[1]))
+        if len(data) > 1:
+            rest = (weight[1],) if p.flatten and len(data) == 2 else data[1:]
+            shapes[0] = merge("FullyConnected/weight-shape", "data", data, (out[0], *rest))
     return shapes, [out]
 
 

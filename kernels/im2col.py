@@ -192,7 +192,7 @@ def cases(draw):
 
 
 def cases_back(draw):
-    params, shapes, values = cases(draw)
+    params, shapes, values, _ = cases(draw)
     data = shapes["data"]
     _, (out,) = infer(Params(**params), [data], [None])
     return Case({**params, "output_size": data[2:]}, {"data": out}, values)

@@ -20,7 +20,7 @@
     >>> run("_split_v2", [[1, 2], [3, 4]], indices=(0, 1), squeeze_axis=True)
     ([1.0, 3.0], [2.0, 4.0])
 
-[_split_v2/shapes] the shapes of the parts are inferred from data, never the reverse.
+[_split_v2/shapes] the shapes of the parts are inferred from data, and unknown sides of data from the parts.
 
 [_split_v2/gradient] the heads are laid side by side again.
     >>> grad("_split_v2", [[5, 6, 7]], indices=(0, 2))
@@ -78,7 +78,11 @@ def infer(p, ins, outs):
         )
         middle = () if p.squeeze_axis else (end - begin,)
         found.append(merge("_split_v2/shapes", "a part", out, (*data[:axis], *middle, *data[axis + 1 :])))
-    return ins, found
+    side = len(found) if p.squeeze_axis else sum(part[axis] for part in found)
+    for part in found:
+        others = part if p.squeeze_axis else (*part[:axis], *part[axis + 1 :])
+        data = merge("_split_v2/shapes", "data", data, (*others[:axis], side, *others[axis:]))
+    return [data], found
 
 
 # --- the operator -------------------------------------------------------------------------------

@@ -25,15 +25,22 @@ _NAMES = (
 
 _NUMPY = "mx.nd and mx.sym have the operators; see spec/ndarray.md"
 _GLUON = "build the network with mx.sym and train it with mx.mod.Module, or record with mx.autograd; see spec/module.md"
-_INT8 = "networks compute in float types here; load the checkpoint from before quantization; see spec/checkpoint.md"
+_INT8 = (
+    "mx.nd.contrib and mx.sym.contrib have the operators on quantized numbers, but nothing rewrites a network;"
+    " load the checkpoint from before quantization; see spec/checkpoint.md"
+)
 _KERNELS = "write an operator in Python with mx.operator.CustomOp; see spec/custom-operators.md"
 _ONNX = "exchange networks as symbol and parameter files; see spec/checkpoint.md"
+_PICTURES = "mx.io.ImageRecordIter and mx.io.ImageDetRecordIter read pictures; see spec/pictures.md"
 _TORCH = "write the operator or loss in Python with mx.operator.CustomOp; see spec/custom-operators.md"
 
 ABSENT: dict[str, str] = {
     "gluon": _GLUON, "np": _NUMPY, "numpy": _NUMPY, "npx": _NUMPY, "numpy_extension": _NUMPY, "rtc": _KERNELS,
     "th": _TORCH, "torch": _TORCH, "onnx": _ONNX, "contrib.onnx": _ONNX, "contrib.quant": _INT8,
-    "contrib.quantization": _INT8,
+    "contrib.quantization": _INT8, "image": _PICTURES, "img": _PICTURES,
+    "contrib.io": "mx.io has the iterators; see spec/data.md",
+    "contrib.tensorboard": "a batch_end_callback reads param.eval_metric; see spec/metrics.md",
+    "contrib.text": "collections.Counter counts tokens, and arg_params hold vectors; see spec/checkpoint.md",
     "notebook": "watch training with mx.callback and mx.mon.Monitor, or see a step by `refimpl explain`;"
     " see spec/explain.md",
 }

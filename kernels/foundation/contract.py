@@ -23,12 +23,14 @@ class Case(NamedTuple):
     ``shapes`` gives the shapes of inputs by name (for variadic operators, a list under "args"); inputs
     left out are inferred. ``values`` restricts what an input may hold: "any" (default), "positive",
     "unit" (inside -1..1), "above_one", "apart" (no two elements equal or near a kink),
-    ("labels", k) (whole numbers below k), ("ints", low, high), "ones_and_zeros".
+    ("labels", k) (whole numbers below k), ("ints", low, high), "ones_and_zeros". ``types`` names the element types
+    of inputs that cannot have just any: without it the first input has the type that a law asks for.
     """
 
     params: dict[str, Any]
     shapes: dict[str, Any]
     values: dict[str, Any] = {}
+    types: dict[str, str] = {}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

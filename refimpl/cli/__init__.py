@@ -1,4 +1,4 @@
-"""The command ``refimpl``: train, score, ops, plot, explain, run, check. Each command is a file of its name."""
+"""The command ``refimpl``: train, score, ops, plot, explain, run, check, oracle. Each command is a file of its name."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from .check import check
 from .errors import CommandError, one_line
 from .explain import explain
 from .ops import ops
+from .oracle import oracle
 from .plot import plot
 from .run import run_script
 from .score import score
@@ -27,6 +28,7 @@ app = typer.Typer(
 for command in (train, score, ops, plot, explain, check):
     app.command()(command)
 # flags behind the script's name are the script's
+app.add_typer(oracle, name="oracle")
 app.command("run", context_settings={"allow_interspersed_args": False})(run_script)
 
 INTERRUPTED = 130  # what Typer makes of a KeyboardInterrupt

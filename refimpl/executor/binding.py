@@ -16,6 +16,7 @@ from ..kernels.foundation import known
 from ..ndarray import NDArray, zeros
 from ..ndarray.requirements import REQUIREMENTS, require_known
 from ..symbol import devices, inference, storage
+from ..symbol.inferred_lists import require_sides
 from ..symbol.ir import Node, variables
 from ..symbol.symbol import Symbol
 from . import collector_pause as collection
@@ -268,6 +269,7 @@ def simple_bind(
         RuntimeError: inference fails, there is no memory, or a requirement is unknown or empty; the message begins
             "simple_bind error. Arguments:".
         AttributeError: ``ctx`` is not a Context.
+        TypeError: a side of a shape is not a whole number.
         ValueError: ``shared_buffer`` is not a dict or ``shared_arg_names`` not a list.
     """
     if shared_buffer is not None and not isinstance(shared_buffer, dict):
@@ -280,6 +282,9 @@ def simple_bind(
         raise refusal(
             "binding/context", f"ctx must be a Context such as mx.cpu(0), got {ctx!r}", AttributeError
         )
+    for name, shape in shapes.items():
+        if isinstance(shape, (tuple, list)):
+            require_sides(name, shape)
     order = symbol.order()
     given_types = {k: dtype_of(v) for k, v in (type_dict or {}).items()}
     try:

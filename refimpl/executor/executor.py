@@ -20,6 +20,7 @@ from ..ndarray.restoring import unchanged_on_failure
 from ..symbol import Symbol
 from ..symbol.describe import debug_text
 from ..symbol.inference import is_shown_whole
+from ..symbol.inferred_lists import known_shapes
 from ..symbol.memory import Plan
 from . import collector_pause as collection
 from . import unfinished
@@ -295,8 +296,8 @@ class Executor:
                 changes shape without ``partial_shaping``.
         """
         names = self._symbol.list_arguments()
-        arg_shapes, _, aux_shapes = self._symbol.infer_shape_partial(
-            **{name: shape for name, shape in kwargs.items() if name in names}
+        arg_shapes, _, aux_shapes = known_shapes(
+            self._symbol.entries, {name: shape for name, shape in kwargs.items() if name in names}
         )
         if not all(map(is_shown_whole, arg_shapes)):
             raise refusal(

@@ -25,6 +25,7 @@ from ..ndarray import array
 from ..symbol import Symbol
 from ..symbol.checkpoint import load_checkpoint
 from ..symbol.inference import is_shown_whole
+from ..symbol.inferred_lists import known_shapes
 from .collect import Data, collect
 
 OPTIMIZER = {"learning_rate": 0.05, "momentum": 0.9, "wd": 0.0001}
@@ -199,7 +200,7 @@ def _digits_fit(net: Symbol, arguments: Mapping[str, Any], inputs: list[str], ba
     if sorted(inputs) != ["data", "softmax_label"] or batch_size > TRAINING:
         return False
     try:
-        _, outputs, _ = net.infer_shape_partial(data=(batch_size, 1, 8, 8), **_known_shapes(arguments))
+        _, outputs, _ = known_shapes(net.entries, {"data": (batch_size, 1, 8, 8), **_known_shapes(arguments)})
     except MXNetError:
         return False
     return [tuple(shape) for shape in outputs] == [(batch_size, 10)]
@@ -207,7 +208,7 @@ def _digits_fit(net: Symbol, arguments: Mapping[str, Any], inputs: list[str], ba
 
 def _inferred(net: Symbol, shapes: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     """Shapes of all arguments as far as they follow; 0 and () are unknown."""
-    found, _, _ = net.infer_shape_partial(**shapes)
+    found, _, _ = known_shapes(net.entries, shapes)
     return {name: tuple(shape or ()) for name, shape in zip(net.list_arguments(), found, strict=True)}
 
 

@@ -161,7 +161,7 @@ class SimulatedCluster:
         """Call ``function(store)`` as each worker, all at a time; return what they returned, by rank.
 
         With ``kind=None`` it is called without a store, and makes one itself with ``mx.kv.create``. Each worker has
-        automatic names and random numbers of its own, as a process would.
+        automatic names, random numbers, ``__main__`` and root logger of its own, as a process would.
 
         Raises:
             Exception: the first that a worker did not catch. A worker that waits for one which ended or left gets an
@@ -398,7 +398,8 @@ def store_here(kind: str) -> DistributedKVStore:
         raise refusal(
             "Cluster/needed",
             f"kvstore {kind!r} needs a cluster: cluster = mx.kv.simulate(workers=2, servers=1), then"
-            " cluster.run(train) calls train(store) as each worker, and mx.kv.create works in there",
+            " cluster.run(train) calls train(store) as each worker, and mx.kv.create works in there;"
+            " `refimpl run -n 2 script.py` runs a file so",
         )
     cluster, rank = member
     return cluster.store(rank, kind)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextvars
+import logging
 import random
+import sys
 import threading
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -33,7 +36,7 @@ class Worker:
         self.failed_at = 0
         self.ended = self._dismissed = False
         self._go, self._back = threading.Semaphore(0), threading.Semaphore(0)
-        self._randomness = fresh_streams(), np.random.get_state(), random.getstate()  # noqa: NPY002  # programs draw there
+        self._own = fresh_streams(), np.random.get_state(), random.getstate(), _told()  # noqa: NPY002  # programs draw there
         context = contextvars.copy_context()
         self.thread = threading.Thread(target=context.run, args=(self._work,), daemon=True)
         try:
@@ -50,13 +53,13 @@ class Worker:
         return not self.ended and (self.ticket is None or self.ticket.answer is not None or bool(self.ticket.failure))
 
     def go_on(self) -> None:
-        """Let it run until it waits or ends. Meanwhile random numbers are drawn from this worker's own sources."""
-        mine = _exchanged(self._randomness)
+        """Let it run until it waits or ends; what a process would have for itself is this worker's own meanwhile."""
+        others = _exchanged(self._own)
         try:
             self._go.release()
             self._back.acquire()
         finally:
-            self._randomness = _exchanged(mine)
+            self._own = _exchanged(others)
 
     def sleep(self, ticket: Ticket) -> None:
         """Wait for an answer, while others run.
@@ -94,12 +97,24 @@ class Worker:
         self._back.release()
 
 
-def _exchanged(randomness: Any) -> Any:
-    """Draw random numbers from ``randomness`` from now on; returns the sources in use until now."""
-    streams, numbers, others = randomness
-    before = exchange_streams(streams), np.random.get_state(), random.getstate()  # noqa: NPY002  # programs draw there
+def _told() -> tuple[ModuleType, list[logging.Handler], int]:
+    """The module ``__main__``, and how the root logger writes."""
+    return sys.modules["__main__"], logging.root.handlers[:], logging.root.level
+
+
+def _exchanged(own: Any) -> Any:
+    """Take what a process has for itself from another worker: random numbers, ``__main__``, the root logger's handlers.
+
+    Returns what was in use until now.
+    """
+    streams, numbers, others, (main, handlers, level) = own
+    before = exchange_streams(streams), np.random.get_state(), random.getstate(), _told()  # noqa: NPY002  # programs draw there
     np.random.set_state(numbers)  # noqa: NPY002
     random.setstate(others)
+    sys.modules["__main__"] = main
+    logging.root.handlers[:] = handlers
+    if level != logging.root.level:  # setting it empties caches
+        logging.root.setLevel(level)
     return before
 
 

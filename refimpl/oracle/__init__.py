@@ -1,1 +1,33 @@
-"""Property-based testing of other implementations against this one."""
+"""Property-based testing of other implementations against this one.
+
+    from refimpl import oracle
+
+    class Mine:                                   # or a function under oracle.executor_backend
+        capabilities = oracle.Capabilities(level=2, operators=frozenset({"relu", "dot"}))
+        def run(self, program): ...               # a program as data -> its trace
+
+    result = oracle.search(Mine(), seconds=60)
+    for found in result.found:
+        print(oracle.text_of_found(found))
+
+A program is a small JSON value: a graph, arrays, and what is done with them (``programs``). It is drawn from whole
+numbers (``drawing``, ``strategies``), run here and there, and compared element by element (``comparing``) with bounds
+that the operators' own pages give (``bounds``). What fails is cut small (``shrinking``), named (``causes``) and
+reported.
+"""
+
+from .backends import Backend, Capabilities, Crashed, Refused, Unsupported
+from .causes import Cause, cause_of
+from .comparing import Mismatch, Verdict, compare, judge
+from .drawing.graphs import Exclusions
+from .programs.program import check_program, name_of, text_of
+from .reference import expected_of, trace_of
+from .reporting import text_of_found
+from .searching import Found, Result, program_of, search
+from .shrinking import shrink
+
+__all__ = [
+    "Backend", "Capabilities", "Cause", "Crashed", "Exclusions", "Found", "Mismatch", "Refused", "Result",
+    "Unsupported", "Verdict", "cause_of", "check_program", "compare", "expected_of", "judge", "name_of", "program_of",
+    "search", "shrink", "text_of", "text_of_found", "trace_of",
+]

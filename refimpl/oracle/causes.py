@@ -20,6 +20,9 @@ _FITTING = {name for name, _ in KEEP_SHAPE} | set(JOIN) | {"Reshape", "tile", "s
 """Operators that drawing puts between others: suspected only where nothing else is left."""
 
 
+ANY = "any operator"
+
+
 class Cause(NamedTuple):
     """What is wrong, as far as numbers tell."""
 
@@ -60,7 +63,7 @@ def cause_of(program: Program, verdict: Verdict) -> Cause:
         verdict: what it showed.
     """
     mismatch = verdict.mismatches[0]
-    suspect = suspect_of(program, mismatch)
+    suspect = suspect_of(program)
     place = mismatch.name.partition("/")[2] if mismatch.kind == "value" else mismatch.kind
     what, _, variable = place.partition(":")
     what = what.rstrip("0123456789")
@@ -72,11 +75,15 @@ def cause_of(program: Program, verdict: Verdict) -> Cause:
     )
     if sum(step["do"] == "backward" for step in program["steps"]) > 1:
         requirement += " repeated"
-    return Cause(suspect, what, _position(program, variable, suspect), requirement, look_of(program, mismatch),
-                 _consumers(program, variable))
+    consumers = _consumers(program)
+    if consumers == "many":  # no cut has left fewer, so it is their number, whichever operators they are
+        return Cause(ANY, what, "", requirement.split()[0], "", consumers)
+    return Cause(
+        suspect, what, _position(program, variable, suspect), requirement, look_of(program, mismatch), consumers
+    )
 
 
-def suspect_of(program: Program, mismatch: Mismatch) -> str:
+def suspect_of(program: Program) -> str:
     """The operator that is the likeliest: what is left after shrinking, operators that only fit shapes last."""
     names = operators(program)
     own = [name for name in names if name not in _FITTING]
@@ -95,9 +102,9 @@ def _position(program: Program, variable: str, suspect: str) -> str:
     return "earlier"
 
 
-def _consumers(program: Program, variable: str) -> str:
+def _consumers(program: Program) -> str:
     most = 0
-    for number, node in enumerate(program["nodes"]):
+    for number in range(len(program["nodes"])):
         readers = sum(e[0] == number for other in program["nodes"] for e in other.get("inputs", []))
         readers += sum(h[0] == number for h in program["heads"])
         most = max(most, readers)

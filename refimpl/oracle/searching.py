@@ -1,6 +1,6 @@
 """Searching for programs that an implementation gets wrong: draw, judge, shrink, name the cause, go on without it.
 
-[oracle/program-i] Program ``i`` is a function of the seed, of ``i``, and of the operators that were excluded before it. A
+[oracle/program-i] Program ``i`` is a function of the seed, of ``i``, and of what was excluded before it. A
     budget of time decides only how many programs there are.
 """
 
@@ -15,21 +15,30 @@ from typing import Any
 from .backends import Backend
 from .causes import Cause, cause_of
 from .comparing import Verdict, judge
+from .drawing.buckets import bucketing_program, svrg_program
 from .drawing.draws import Draw, SeededDraw
 from .drawing.executors import executor_program, forward_program
-from .drawing.graphs import Capabilities
+from .drawing.graphs import NOTHING, Capabilities, Exclusions
+from .drawing.modules import module_program
+from .drawing.optimizers import optimizer_program
+from .drawing.stores import store_program
 from .programs.program import operators
 from .reference import Program
 from .shrinking import shrink
 
-DRAWERS: dict[int, Callable[[Draw, Capabilities, frozenset[str]], Program]] = {
-    1: forward_program, 2: executor_program,
+def _bucketing_or_svrg(draw: Draw, capabilities: Capabilities, exclude: Exclusions) -> Program:
+    return (svrg_program if draw.one_in(3) else bucketing_program)(draw, capabilities, exclude)
+
+
+DRAWERS: dict[int, Callable[[Draw, Capabilities, Exclusions], Program]] = {
+    1: forward_program, 2: executor_program, 3: module_program, 4: _bucketing_or_svrg, 5: optimizer_program,
+    6: store_program,
 }
 """Level -> how its programs are drawn."""
 
 
 def program_of(
-    seed: int, i: int, capabilities: Capabilities, exclude: frozenset[str] = frozenset(), level: int | None = None
+    seed: int, i: int, capabilities: Capabilities, exclude: Exclusions = NOTHING, level: int | None = None
 ) -> Program:
     """Program ``i``; see the module's text.
 
@@ -37,7 +46,7 @@ def program_of(
         seed: of the whole search.
         i: its number.
         capabilities: what may be drawn.
-        exclude: operators that are not drawn.
+        exclude: what is not drawn.
         level: its level; the highest of ``capabilities`` by default.
     """
     wanted = level or capabilities.level
@@ -77,7 +86,7 @@ class Result:
 
 def search(
     backend: Backend, *, seed: int = 0, programs: int | None = None, seconds: float | None = None, start: int = 0,
-    level: int | None = None, exclude: frozenset[str] = frozenset(), expected: Callable[[Program, Verdict], bool] | None = None,
+    level: int | None = None, exclude: Exclusions = NOTHING, expected: Callable[[Program, Verdict], bool] | None = None,
     most: int | None = None, note: Callable[[Result, Found | None], None] | None = None, repeats: int = 3,
 ) -> Result:
     """Draw and judge programs until a number of them, a time, or a number of causes is reached.
@@ -89,11 +98,11 @@ def search(
         seconds: for how long; None for no limit.
         start: the number of the first program.
         level: of the programs; the highest that the implementation offers by default.
-        exclude: operators that are not drawn.
+        exclude: what is not drawn.
         expected: whether a failure is known already; it is counted and not reported.
         most: how many causes to find at most.
         note: called after every program, with the cause that it showed first, if any.
-        repeats: how many further programs may show an operator's known causes before it is excluded.
+        repeats: how many further programs may show a cause that is known, before drawing leaves it out.
     """
     began = time.monotonic()
     result = Result()
@@ -121,7 +130,7 @@ def search(
                     pass
                 elif fresh.again:
                     if fresh.again >= repeats:
-                        exclude = exclude | {fresh.cause.operator}
+                        exclude = without(exclude, fresh)
                     fresh = None
                 else:
                     result.found.append(fresh)
@@ -132,6 +141,20 @@ def search(
             break
     result.seconds = time.monotonic() - began
     return result
+
+
+def without(exclude: Exclusions, found: Found) -> Exclusions:
+    """The exclusions and what shows a known cause."""
+    cause = found.cause
+    if cause.consumers == "many":
+        return exclude.also(many_readers=True)
+    for operator in cause.operator.split("+"):
+        if cause.place != "gradient":
+            exclude = exclude.also(operator=operator)
+        else:
+            for word in cause.requirement.split()[-1:]:
+                exclude = exclude.also(operator=operator, requirement=word)
+    return exclude
 
 
 def _numbers(start: int, count: int | None) -> Iterator[int]:

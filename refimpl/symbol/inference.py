@@ -20,6 +20,7 @@ from ..kernels.foundation import known as shapes_known
 from ..kernels.foundation.params import parse
 from ..util import is_np_shape
 from .ir import Entry, Node, post_order
+from .reported import reported_rule
 
 Key = tuple[int, int]
 MAX_ROUNDS = 1000
@@ -150,8 +151,12 @@ def _with_primals(order: Sequence[Node]) -> list[Node]:
     return [*before, *(node for node in order if id(node) not in there)]
 
 
-def fixpoint(order: Sequence[Node], known: dict[Key, Any], rule_name: str) -> dict[Key, Any]:
+def fixpoint(
+    order: Sequence[Node], known: dict[Key, Any], rule_name: str, rule_of: Callable = getattr
+) -> dict[Key, Any]:
     """Let every operator add to ``known`` by its rule ("infer" or "infer_type") until nothing changes.
+
+    ``rule_of(op, rule_name)`` is that rule: the page's, or the one that reads declared sources only.
 
     Raises:
         MXNetError: two operators contradict each other.
@@ -164,7 +169,7 @@ def fixpoint(order: Sequence[Node], known: dict[Key, Any], rule_name: str) -> di
             if node.primal is not None:
                 is_new, is_complete = _visit_gradient(node, known), False
             else:
-                is_new, is_complete = _visit(node, known, getattr(node.op, rule_name), is_whole)
+                is_new, is_complete = _visit(node, known, rule_of(node.op, rule_name), is_whole)
             learned |= is_new
             if not is_complete:
                 again.append(node)
@@ -189,10 +194,19 @@ def _told(given: Mapping[Any, Any], node: Node) -> Any:
     return given.get(id(node), given.get(node.name))
 
 
-def shapes(order: Sequence[Node], given: Mapping[Any, Shape | None]) -> dict[Key, Any]:
+def _told_further(order: Sequence[Node], facts: dict[Key, Any], rule_name: str, reported: bool) -> dict[Key, Any]:
+    """What follows from facts, or what MXNet has ``reported`` of that; contradictions are refused either way."""
+    found = fixpoint(order, dict(facts), rule_name)
+    return fixpoint(order, facts, rule_name, reported_rule) if reported else found
+
+
+def shapes(
+    order: Sequence[Node], given: Mapping[Any, Shape | None], reported: bool = False
+) -> dict[Key, Any]:
     """Shapes of all entries that can be known; ``given`` tells variables by name or by id.
 
-    What is given are facts (those of arrays), or shapes that went through :func:`read_shape`.
+    What is given are facts (those of arrays), or shapes that went through :func:`read_shape`. With ``reported``, an
+    operator tells only what MXNet's tells ([infer/sources]).
 
     Raises:
         MXNetError: two operators or a given shape contradict each other.
@@ -207,15 +221,15 @@ def shapes(order: Sequence[Node], given: Mapping[Any, Shape | None]) -> dict[Key
             told = _stated_shape(node)
         if told is not None:
             known[id(node), 0] = tuple(told)
-    return fixpoint(order, known, "infer")
+    return _told_further(order, known, "infer", reported)
 
 
 def types(
-    order: Sequence[Node], given: Mapping[Any, Any], default: np.dtype | None = None
+    order: Sequence[Node], given: Mapping[Any, Any], default: np.dtype | None = None, reported: bool = False
 ) -> dict[Key, Any]:
     """Dtypes of all entries that can be known; ``default`` fills variables that stay unknown.
 
-    ``given`` tells variables by name or by id.
+    ``given`` tells variables by name or by id; ``reported`` is that of :func:`shapes`.
 
     Raises:
         MXNetError: two operators or a given type contradict each other.
@@ -230,7 +244,7 @@ def types(
             known[id(node), 0] = dtype_of(told)
         elif "__dtype__" in node.attrs:
             known[id(node), 0] = dtype_of(node.attrs["__dtype__"])
-    known = fixpoint(order, known, "infer_type")
+    known = _told_further(order, known, "infer_type", reported)
     if default is not None:
         unknown = [n for n in order if n.is_variable and known.get((id(n), 0)) is None]
         if unknown:

@@ -14,6 +14,16 @@ from .ir import Entry, Node, post_order, variables
 KINDS = ("shape", "type")
 
 
+def require_sides(name: str, shape: Any) -> None:
+    """Refuse what is no shape: a tuple or list of whole numbers.
+
+    Raises:
+        TypeError: it is something else, or holds something else.
+    """
+    if not (isinstance(shape, (tuple, list)) and all(isinstance(side, integer_types) for side in shape)):
+        raise refusal("infer/shape-type", f"Arguments need to be shapes (tuple), but {name!r} is {shape!r}", TypeError)
+
+
 def _given(kind: str, names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Shapes or types by the name of a variable, from either way of giving them."""
     if len(args) > len(names):
@@ -24,12 +34,8 @@ def _given(kind: str, names: Sequence[str], args: Sequence[Any], kwargs: Mapping
             raise refusal("infer/known-name", f"Keyword argument name {name} not found; there are {names}")
         if value is None:
             continue
-        if kind == "shape" and not (
-            isinstance(value, (tuple, list)) and all(isinstance(side, integer_types) for side in value)
-        ):
-            raise refusal(
-                "infer/shape-type", f"Arguments need to be shapes (tuple), but {name!r} is {value!r}", TypeError
-            )
+        if kind == "shape":
+            require_sides(name, value)
         given[name] = inference.read_shape(value) if kind == "shape" else value
     return given
 
@@ -63,7 +69,7 @@ def inferred(
         kind: one of ``KINDS``, what is inferred.
         args: what is given of the arguments, in their order.
         kwargs: what is given of the arguments and auxiliary states, by name; instead of ``args``.
-        partial: give what is known; otherwise all three are None where something stays unknown.
+        partial: give what MXNet reports; otherwise all three are None where something stays unknown.
 
     Raises:
         MXNetError: what is given contradicts itself, or a name is that of no variable.
@@ -79,13 +85,28 @@ def inferred(
     arguments, auxiliary = variables(order)
     listed = arguments if args else [node for node in order if node.is_variable]
     given = _given(kind, [node.name for node in listed], args, kwargs)
-    found = inference.shapes(order, given) if kind == "shape" else inference.types(order, given)
-    lists = (
-        [found.get((id(node), 0)) for node in arguments],
-        [found.get(inference.key_of(entry)) for entry in entries],
-        [found.get((id(node), 0)) for node in auxiliary],
-    )
+    infer: Any = inference.shapes if kind == "shape" else inference.types
+    lists = _listed(infer(order, given, reported=partial), entries, arguments, auxiliary)
     return _shown_shapes(lists, arguments, partial) if kind == "shape" else _shown_types(lists, partial)
 
 
-__all__ = ["KINDS", "inferred"]
+def _listed(found: Mapping[Any, Any], entries: Sequence[Entry], *of: Sequence[Node]) -> tuple[list, list, list]:
+    """What was found of the arguments, the outputs and the auxiliary states."""
+    arguments, auxiliary = ([found.get((id(node), 0)) for node in nodes] for nodes in of)
+    return arguments, [found.get(inference.key_of(entry)) for entry in entries], auxiliary
+
+
+def known_shapes(entries: Sequence[Entry], given: Mapping[str, Sequence[int]]) -> tuple[list, list, list]:
+    """As ``infer_shape_partial``, with all that follows from ``given``, also where MXNet does not report it.
+
+    Raises:
+        MXNetError: what is given contradicts itself, or a name is that of no variable.
+    """
+    order = post_order(entries)
+    names = [node.name for node in order if node.is_variable]
+    found = inference.shapes(order, _given("shape", names, (), given))
+    lists = _listed(found, entries, *variables(order))
+    return _shown_shapes(lists, (), partial=True)  # type: ignore[return-value]  # three lists, as it is partial
+
+
+__all__ = ["KINDS", "inferred", "known_shapes"]

@@ -211,7 +211,7 @@ class Symbol(SymbolMethods):
         return inferred(self.entries, "shape", args, kwargs)
 
     def infer_shape_partial(self, *args: Any, **kwargs: Any) -> tuple:
-        """As :meth:`infer_shape`, with () and 0 (under ``np_shape`` None and -1) where something stays unknown."""
+        """As :meth:`infer_shape`, with () and 0 (under ``np_shape`` None and -1) where MXNet reports nothing."""
         return inferred(self.entries, "shape", args, kwargs, partial=True)
 
     def infer_type(self, *args: Any, **kwargs: Any) -> tuple:
@@ -219,22 +219,24 @@ class Symbol(SymbolMethods):
         return inferred(self.entries, "type", args, kwargs)
 
     def infer_type_partial(self, *args: Any, **kwargs: Any) -> tuple:
-        """As :meth:`infer_type`, with None where something stays unknown."""
+        """As :meth:`infer_type`, with None where MXNet reports nothing."""
         return inferred(self.entries, "type", args, kwargs, partial=True)
 
     # --- files and text --------------------------------------------------------------------------
 
     def tojson(self, remove_amp_cast: bool = True) -> str:
-        """The graph as MXNet's JSON text.
+        """The graph as MXNet's JSON text; without casts of mixed precision, unless told to keep them.
+
+        Args:
+            remove_amp_cast: whether to leave the casts of mixed precision out, except those that are outputs.
 
         Raises:
             MXNetError: a node is a gradient, which a file cannot hold.
         """
-        del remove_amp_cast  # no such nodes exist here
-        return json_format.to_json(self.entries)
+        return json_format.to_json(self.entries, remove_amp_cast=remove_amp_cast)
 
     def save(self, fname: str, remove_amp_cast: bool = True) -> None:
-        """Write the JSON text; a crash leaves the old file or the new one, whole."""
+        """Write the JSON text of :meth:`tojson`; a crash leaves the old file or the new one, whole."""
         if not isinstance(fname, (str, Path)):
             raise refusal("Symbol/save-name", "fname need to be string", TypeError)
         write_atomically(fname, self.tojson(remove_amp_cast).encode())

@@ -113,7 +113,7 @@ def example(
     except MXNetError as error:
         raise AssertionError(f"{op.name} refuses its own case {params} {given}: {error}") from error
     assert known(*shapes, *outs), f"{op.name}: {params} {given} leaves shapes unknown: {shapes} {outs}"
-    types, _ = types_of(op, p, np.dtype(dtype))
+    types, _ = types_of(op, p, np.dtype(dtype), [case.types.get(name) for name in names])
     random_values = np.random.default_rng(draw.integer(0, 9999))
     kinds = [case.values.get(n, case.values.get("args", "any")) for n in names]
     arrays = [
@@ -131,11 +131,15 @@ def example(
     return Example(op, p, params, [array.astype(kind) for array, kind in zip(arrays, types, strict=True)])
 
 
-def types_of(op: Op, p: Any, dtype: np.dtype) -> tuple[list[np.dtype], list[np.dtype]]:
-    """Types of inputs and outputs when the first input has ``dtype``, and others too where free."""
-    ins: list[Any] = [None] * len(op.input_names(p))
+def types_of(
+    op: Op, p: Any, dtype: np.dtype, named: Sequence[str | None] = ()
+) -> tuple[list[np.dtype], list[np.dtype]]:
+    """Types of inputs and outputs: those that a case has ``named``, else of the first input ``dtype``, and of others
+    too where free.
+    """
+    ins: list[Any] = [None if name is None else np.dtype(name) for name in named] or [None] * len(op.input_names(p))
     outs: list[Any] = [None] * len(op.output_names(p))
-    if ins:
+    if ins and not any(named):
         ins[0] = dtype
     ins, _ = op.infer_type(p, ins, outs)
     ins, outs = op.infer_type(p, [dtype if t is None else t for t in ins], outs)

@@ -57,7 +57,7 @@ def test_every_operator_of_the_matrix_is_counted_once() -> None:
 def test_reasons_are_given_for_whatever_is_missing() -> None:
     given = {name: matrix.reason(name) for name in matrix.missing()}
     assert all(given.values())
-    assert given.get("_contrib_quantize", "").startswith("computes on quantized integers")
+    assert given.get("_contrib_quantized_rnn", "").startswith("computes as one processor library does")
 
 
 def test_names_of_mxnet() -> None:

@@ -17,6 +17,12 @@ class Call(NamedTuple):
     of: Example
     is_train: bool
     special: bool = False
+    among_layers: bool = False
+    """Other layers stand before and behind the operator."""
+    inference: bool = False
+    """No gradients are bound."""
+    readers: int = 1
+    """How many layers read its outputs."""
 
     def has(self, **params: Any) -> bool:
         """Whether the parameters have these values."""
@@ -29,7 +35,11 @@ class Call(NamedTuple):
 
 
 class Known(NamedTuple):
-    """Operators, what differs ("call": do not even ask MXNet; "gradients": ask without), and why."""
+    """Operators, what differs, and why.
+
+    What differs are names of results. "call": do not even ask MXNet; "gradients": ask without; "before:NAME": ask
+    with no layer before that input.
+    """
 
     operators: str
     results: str
@@ -260,6 +270,29 @@ KNOWN = (
     Known("_image_flip_top_bottom", "out0", "image/flip", lambda c: c.data.shape[0] % 2),
 )
 
+AMONG_LAYERS = (
+    Known("_image_to_tensor", "gradients", "_image_to_tensor/gradient", lambda c: c.among_layers),
+    Known("Deconvolution", "before:weight", "Deconvolution/weight-shape",
+          lambda c: c.among_layers and not is_double(c)),
+    Known("BatchNorm", "now:gamma", "Executor/grad-req-independent", lambda c: c.inference and c.has(fix_gamma=True)),
+    Known("BatchNorm", "out1 out2", "Executor/grad-req-independent",
+          lambda c: c.inference and c.has(output_mean_var=True)),
+    Known("BatchNorm", "before:data", "Executor/grad-req-independent",
+          lambda c: c.inference and c.of.p.axis % c.data.ndim != 1),
+    Known("FullyConnected", "out0", "Executor/grad-req-independent",
+          lambda c: c.inference and c.readers > 1 and not is_double(c)),
+    Known("_contrib_arange_like ones_like zeros_like shape_array size_array", "before:data",
+          "Convolution/floating-point", lambda c: c.among_layers and is_double(c)),
+    Known("_identity_with_attr_like_rhs reshape_like", "before:rhs", "Convolution/floating-point",
+          lambda c: c.among_layers and is_double(c)),
+    Known("Concat _rnn_param_concat", "error", "BatchNorm/gradient",
+          lambda c: c.among_layers and not is_double(c) and c.data.ndim == 2 and c.data.shape[1] == 1),
+    Known("Pooling", "error", "BatchNorm/gradient",
+          lambda c: c.among_layers and not is_double(c) and c.data.ndim == 5 and c.has(pool_type="max")),
+    Known("_grad_add", "before:lhs before:rhs", "elementwise/grad-add", lambda c: c.among_layers),
+)
+"""What differs only where other layers stand before and behind."""
 
-def known_of(operator: str) -> list[Known]:
-    return [row for row in KNOWN if operator in row.operators.split()]
+
+def known_of(operator: str, *, among_layers: bool = False) -> list[Known]:
+    return [row for row in KNOWN + AMONG_LAYERS * among_layers if operator in row.operators.split()]

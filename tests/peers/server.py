@@ -97,6 +97,12 @@ def rewrite(mx, arrays, graph):
     return {"graph": np.frombuffer(text.encode(), np.uint8)}
 
 
+def infer_partial(mx, arrays, graph, shapes):
+    """What infer_shape_partial reports, as JSON: three lists of shapes."""
+    found = mx.sym.load_json(graph).infer_shape_partial(**{name: tuple(shape) for name, shape in shapes.items()})
+    return {"lists": np.frombuffer(json.dumps(found).encode(), np.uint8)}
+
+
 def _load(mx, prefix, epoch, optimizer, shape):
     module = mx.mod.Module.load(prefix, epoch, load_optimizer_states=True)
     module.bind([("data", tuple(shape))], [("softmax_label", (shape[0],))])
@@ -192,7 +198,10 @@ def fit(mx, arrays):
     return found
 
 
-FUNCTIONS = {"fit": fit, "resume": resume, "rewrite": rewrite, "run": run, "train": train, "update": update}
+FUNCTIONS = {
+    "fit": fit, "infer_partial": infer_partial, "resume": resume, "rewrite": rewrite, "run": run, "train": train,
+    "update": update,
+}
 
 
 def answer(mx, request, arrays):

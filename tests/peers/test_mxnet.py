@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +22,19 @@ import pytest
 
 import refimpl as mx
 from refimpl.kernels import distinct, get
-from refimpl.symbol.operators import make_function
-from tests.laws.calls import gradient_inputs, has_gradient, out_types
-from tests.laws.draws import Example, SeededDraw, example
+from tests.laws.calls import gradient_inputs, has_gradient
+from tests.laws.draws import SeededDraw, example
 
 from . import server
-from .known import KNOWN, Call, Known, known_of
+from .compositions import Composition, alone, between, form_of, meant, next_to, outputs_like, repeats
+from .known import AMONG_LAYERS, KNOWN, Call, Known, known_of
 
 PYTHON = os.environ.get("REFIMPL_MXNET_PYTHON", "")
 needs_mxnet = pytest.mark.skipif(
     not PYTHON, reason="REFIMPL_MXNET_PYTHON names no Python with mxnet 1.9.1"
 )
 CALLS = int(os.environ.get("REFIMPL_PEER_CALLS", "200"))  # per operator
+SECONDS = 60  # that MXNet may take for one answer: now and then it hangs
 BOUNDS = {
     "float32": 1e-5,
     "float64": 1e-6,  # MXNet keeps parameters, and some constants, in single precision
@@ -42,10 +45,12 @@ SPECIAL_PAGES = {
     "activation", "broadcast", "clip", "elementwise", "erfinv", "hard_sigmoid", "leaky_relu", "norm", "quadratic",
     "reduce", "scalar", "smooth_l1", "trigonometry", "unary",
 }
+# After such an error of a layer MXNet's process runs what that layer left behind: later calls fail, hang or crash.
+POISONED = re.compile("primitive|MKLDNN|not initialized")
 Arrays = dict[str, np.ndarray]
 
 
-@pytest.mark.parametrize("row", KNOWN, ids=lambda row: row.clause)
+@pytest.mark.parametrize("row", KNOWN + AMONG_LAYERS, ids=lambda row: row.clause)
 def test_known_difference_is_listed_among_the_deviations(row):
     files = (Path(__file__).parents[2] / "spec").glob("deviations*.md")
     text = "".join(file.read_text(encoding="utf-8") for file in files)
@@ -56,7 +61,7 @@ def test_known_difference_is_listed_among_the_deviations(row):
 
 
 class Peer:
-    """MXNet in a process of its own, started again when a call crashes it."""
+    """MXNet in a process of its own, started again when a call crashes it or has no answer in time."""
 
     def __init__(self) -> None:
         # OpenBLAS sums in another order when its CPU type is forced
@@ -74,24 +79,43 @@ class Peer:
             self.version = hello[0]["version"]
 
     def ask(self, request: dict[str, Any], arrays: Arrays) -> Arrays:
+        """What MXNet answers; asked again in a new process when it hangs, which it does not do twice."""
+        message, code = self._sent(request, arrays)
+        if message is None and code == -signal.SIGKILL:
+            message, code = self._sent(request, arrays)
+        if message is None:
+            return {"error": np.frombuffer(b"MXNet ended with %d" % code, np.uint8)}
+        answer = message[1]
+        if "error" in answer and POISONED.search(text_of(answer, "error")):
+            self.stop()
+        return answer
+
+    def _sent(self, request: dict[str, Any], arrays: Arrays) -> tuple[Any, int]:
+        """(message, 0), or (None, how the process ended); it is killed when it takes too long."""
         if self.process is None:
             self.start()
         process = self.process
         assert process is not None
         assert process.stdin is not None
-        process.stdin.write(server.pack(request, arrays))
-        process.stdin.flush()
-        message = server.unpack(process.stdout)
+        late = threading.Timer(SECONDS, process.kill)
+        late.start()
+        try:
+            process.stdin.write(server.pack(request, arrays))
+            process.stdin.flush()
+            message = server.unpack(process.stdout)
+        finally:
+            late.cancel()
         if message is None:
             self.process = None
-            return {"error": np.frombuffer(b"MXNet ended with %d" % process.wait(), np.uint8)}
-        return message[1]
+            return None, process.wait()
+        return message, 0
 
     def stop(self) -> None:
         if self.process is not None:
             assert self.process.stdin is not None
             self.process.stdin.close()
             self.process.wait()
+            self.process = None
 
 
 @pytest.fixture(scope="module")
@@ -142,86 +166,98 @@ def assert_equal_answers(ours: Arrays, theirs: Arrays, bound: float) -> None:
 # --- operators ------------------------------------------------------------------------------------
 
 
-def draw_call(operator: str, number: int, *, special: bool) -> Call:
-    """Call number ``number``: random, valid, and always the same."""
-    draw = SeededDraw(1000 * number + 20 + special)
+def draw_call(operator: str, number: int, *, special: bool) -> tuple[Call, dict[str, Any]]:
+    """Call number ``number``: random, valid, and always the same; with the kinds of values of its inputs."""
+    seed = 1000 * number + 20 + special
+    draw = SeededDraw(seed)
     of = example(get(operator), draw, "float64" if number % 4 == 3 else "float32", untied=True)
     if special:
         values = np.random.default_rng(number)
         for array in of.arrays:
             where = values.random(array.shape) < 0.35
             array[where] = values.choice(SPECIAL, where.sum())
-    return Call(of, draw.boolean(), special)
+    assert of.op.cases is not None
+    return Call(of, draw.boolean(), special), of.op.cases(SeededDraw(seed)).values
 
 
-def graph_of(of: Example) -> mx.sym.Symbol:
-    function, inputs = make_function(of.op, of.op.name), {n: mx.sym.Variable(n) for n in of.names}
-    if of.op.variadic:
-        return function(*inputs.values(), name="op", **of.params)
-    return function(**inputs, name="op", **of.params)
-
-
-def composed_graph_of(of: Example) -> mx.sym.Symbol:
-    """The operator between others, so that no array it reads, writes or takes heads from is the caller's."""
-    inputs = {name: mx.sym.Variable(name) * 1 for name in of.names}
-    named = {"name": "op", **of.params}
-    function = make_function(of.op, of.op.name)
-    net = function(*inputs.values(), **named) if of.op.variadic else function(**inputs, **named)
-    return mx.sym.Group([part * 1 for part in net])
-
-
-def differences(call: Call, mxnet: Peer, rows: list[Known], graph: Callable = graph_of) -> Iterator[tuple[str, str]]:
+def differences(call: Call, mxnet: Peer, rows: list[Known], graph: Composition) -> Iterator[tuple[str, str]]:
     """(result, how it differs) of one call; ``rows`` are those that hold for it."""
     of, apart = call.of, " ".join(row.results for row in rows).split()
     if "call" in apart:
         yield "call", "not asked"
         return
-    names = of.names if has_gradient(of) and "gradients" not in apart else ()
     if "gradients" in apart:
         yield "gradients", "not asked"
-    gradients = [n for n, can in zip(names, gradient_inputs(of), strict=False) if can]
-    arrays = dict(zip(of.names, of.arrays, strict=True))
-    net = graph(of)
+    if call.among_layers and re.search(r"\bout\d", " ".join(apart)):
+        apart.append("gradients")  # of layers behind, which read what differs
+    net, arguments = graph.net, graph.net.list_arguments()
+    text = net.tojson(remove_amp_cast=False)
+    arrays = {**dict(zip(of.names, of.arrays, strict=True)), **graph.arrays}
+    can = [name for name, yes in zip(of.names, gradient_inputs(of), strict=True) if yes]
+    gradients = [
+        name for name in (*can, *graph.arrays)
+        if arrays[name].dtype.kind == "f" and name in arguments and (next_to(name) in can or name.startswith("out"))
+    ] if has_gradient(of) and not call.inference and "gradients" not in apart else []
     _, shapes, _ = net.infer_shape(**{name: a.shape for name, a in arrays.items()})
     if shapes is None:  # outside np_shape a side of 0 is unknown, here as there
         return
+    _, types, _ = net.infer_type(**{name: a.dtype for name, a in arrays.items()})
     values = np.random.default_rng(7)
-    for index, (shape, dtype) in enumerate(zip(shapes, out_types(of), strict=False)):
+    for index, (shape, dtype) in enumerate(zip(shapes, types, strict=True)):
         head = values.integers(-8, 8, shape, endpoint=True) / 4
         if call.special:
             head[head == 0] = 0.5  # infinity times zero says nothing about the slope
         arrays[f"head{index}"] = head.astype(dtype)
     request = {
-        "do": "run", "graph": net.tojson(), "is_train": call.is_train, "gradients": gradients,
+        "do": "run", "graph": text, "is_train": call.is_train, "gradients": gradients,
         "backward": bool(gradients), "seed": 5 if of.op.random else None,
     }
     theirs, ours = mxnet.ask(request, arrays), here(request, arrays)
+    if graph.again and not all(np.isfinite(value).all() for value in ours.values()):
+        return  # the values of the first left what the second takes
     if "error" in theirs:
         yield "error", text_of(theirs, "error")
         return
     assert sorted(ours) == sorted(theirs), (str(of), sorted(ours), sorted(theirs))
     bound = max(BOUNDS.get(a.dtype.name, 0) for a in (*of.arrays, *ours.values()))
+    if call.among_layers:
+        bound *= 3  # layers before and behind round too
     for name in ours:
-        if text := difference(ours[name], theirs[name], bound):
-            yield name, text
+        if apart_by := difference(ours[name], theirs[name], bound):
+            yield name, apart_by
     written = text_of(mxnet.ask({"do": "rewrite", "graph": net.tojson()}, {}), "graph")
     if written != net.tojson():
         yield "graph", f"{net.tojson()}, in MXNet {written}"
 
 
-def compare(operator: str, mxnet: Peer, *, special: bool, graph: Callable = graph_of) -> set[Known]:
+def compare(operator: str, mxnet: Peer, *, special: bool = False, among_layers: bool = False) -> set[Known]:
     """Demand agreement up to known differences; returns those that were met."""
     met: set[Known] = set()
     unexplained = []
-    for number in range(CALLS):
-        call = draw_call(operator, number, special=special)
-        rows = [row for row in known_of(operator) if row.when(call)]
+    calls = CALLS // 5 if among_layers and operator not in IN_PLACE else CALLS
+    for number in range(calls):
+        call, kinds = draw_call(operator, number, special=special)
+        form = form_of(number)
+        if among_layers:
+            inference = number % 3 == 0
+            call = call._replace(
+                among_layers=True, inference=inference, is_train=call.is_train and not inference,
+                readers=len(form.behind),
+            )
+        rows = [row for row in known_of(operator, among_layers=among_layers) if row.when(call)]
+        apart = " ".join(row.results for row in rows)
+        graph = alone(call.of)
+        if among_layers and "call" not in apart.split():
+            kept = re.findall(r"before:(\S+)", apart)
+            graph = between(call.of, form, kept, again=not rows and repeats(call.of, kinds))
+        outputs = len(outputs_like(call.of))
         for result, text in differences(call, mxnet, rows, graph):
-            reasons = {row for row in rows if result in row.results.split()}
+            reasons = {row for row in rows if meant(result, outputs) in row.results.split()}
             met |= reasons
             if not reasons:
-                unexplained.append(f"{call.of}, is_train={call.is_train}: {result}: {text}")
-    assert not unexplained, "\n".join([f"{len(unexplained)} of {CALLS} calls", *unexplained[:5]])
+                around = graph.around + ", no gradients" * call.inference
+                unexplained.append(f"{call.of}{around}, is_train={call.is_train}: {result}: {text}")
+    assert not unexplained, "\n".join([f"{len(unexplained)} of {calls} calls", *unexplained[:5]])
     return met
 
 
@@ -233,8 +269,8 @@ ELEMENTWISE = [
     if op.cases is not None and op.forward.__module__.rpartition(".")[2] in SPECIAL_PAGES
     and op.name not in ("prod", "nanprod")
 ]
-COMPOSED = ("Activation", "FullyConnected", "LeakyReLU", "Pooling", "SoftmaxActivation", "clip")
-"""Operators whose gradient is also compared where memory is shared with others."""
+IN_PLACE = ("Activation", "FullyConnected", "LeakyReLU", "Pooling", "SoftmaxActivation", "clip")
+"""Operators that are drawn as often among layers as alone."""
 MET_WITH_SPECIAL_VALUES = {
     "Activation/relu-nan", "LeakyReLU/at-zero", "norm/ord", "reduce/nan", "unary/elementwise",
 }
@@ -245,7 +281,7 @@ MET_WITH_SPECIAL_VALUES = {
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_operator(operator, mxnet):
     """Every visible output, every gradient, every array that is updated, and the symbol file."""
-    met = compare(operator, mxnet, special=False)
+    met = compare(operator, mxnet)
     stale = [row.clause for row in known_of(operator) if row not in met]
     assert set(stale) <= MET_WITH_SPECIAL_VALUES, f"MXNet does not differ there: {stale}"
 
@@ -260,11 +296,11 @@ def test_operator_on_special_values(operator, mxnet):
 
 @pytest.mark.peer
 @needs_mxnet
-@pytest.mark.parametrize("operator", COMPOSED)
+@pytest.mark.parametrize("operator", OPERATORS)
 def test_operator_between_others(operator, mxnet):
     """As alone, though memory is shared with what stands before and behind; in MXNet's way where there is a quirk."""
     with mx.quirks("prelu-in-place"):
-        compare(operator, mxnet, special=False, graph=composed_graph_of)
+        compare(operator, mxnet, among_layers=True)
 
 
 # --- checkpoints and training ---------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import sys
 from pathlib import Path
@@ -255,6 +256,84 @@ def test_names_of_python_2_are_hinted_at(run, text, name):
     code, _, err = run(f"{text}\n")
     assert code == 1
     assert err.endswith(f"refimpl run: {name} is of Python 2; 2to3 (in Python up to 3.12) replaces it\n")
+
+
+WORKER = """
+import logging, pickle, sys
+import mxnet as mx, numpy as np
+
+class Kept(object):
+    pass
+
+kv = mx.kv.create("dist_sync")
+handler = logging.StreamHandler(sys.stdout)
+handler.setFormatter(logging.Formatter("Node[%d] %%(message)s" % kv.rank))
+logging.getLogger().addHandler(handler)
+logging.getLogger().setLevel(20 + 10 * kv.rank)
+kv.init("w", mx.nd.zeros(2))
+for step in range(2):
+    kv.push("w", mx.nd.array([kv.rank + 1, step]))
+    total = mx.nd.zeros(2)
+    kv.pull("w", out=total)
+    logging.info("info of step %d", step)
+    logging.warning("%s %s %s", sys.argv[1:], total.asnumpy().tolist(), kv.num_workers)
+    mine = sys.modules["__main__"].Kept is Kept and type(pickle.loads(pickle.dumps(Kept()))) is Kept
+    assert mine and __name__ == "__main__"
+np.random.seed(kv.rank)
+kv._barrier()
+assert np.random.rand() == np.random.RandomState(kv.rank).rand()
+"""
+
+
+@pytest.mark.clause("run/workers")
+@pytest.mark.clause("Cluster/run")
+@pytest.mark.parametrize("flags", [["-n", "2"], ["--workers", "2", "--servers", "1"]])
+def test_a_script_runs_as_several_workers(run, flags):
+    before = sys.modules["__main__"], logging.root.handlers[:], logging.root.level
+    code, out, err = run(WORKER, "-n", "7", flags=flags)
+    assert code == 0, err
+    lines = [f"Node[{rank}] ['-n', '7'] [3.0, {2.0 * step}] 2" for rank in (0, 1) for step in (0, 1)]
+    assert sorted(out.splitlines()) == [*lines[:2], "Node[0] info of step 0", "Node[0] info of step 1", *lines[2:]]
+    assert (sys.modules["__main__"], logging.root.handlers[:], logging.root.level) == before
+    assert err == f"refimpl run: import mxnet was answered with refimpl {mx.__version__}\n"
+
+
+@pytest.mark.clause("run/workers")
+@pytest.mark.parametrize(("flags", "servers"), [(["-n", "3"], 3), (["-n", "2", "-s", "1"], 1), (["-n", "1"], 1)])
+def test_there_are_as_many_servers_as_workers_unless_said(run, flags, servers):
+    text = "import mxnet as mx\nkv = mx.kv.create('dist')\nprint(kv.num_workers, len(kv._transport.states))\n"
+    assert run(text, flags=flags)[:2] == (0, f"{flags[1]} {servers}\n" * int(flags[1]))
+
+
+@pytest.mark.clause("run/workers")
+def test_a_worker_that_fails_ends_the_command_and_one_that_is_done_does_not(run):
+    head = "import sys\nimport mxnet as mx\nkv = mx.kv.create('dist_sync')\n"
+    code, out, _ = run(f"{head}if kv.rank == 1: sys.exit(0)\nprint('done', kv.rank)\n", flags=["-n", "2"])
+    assert (code, out) == (0, "done 0\n")
+    text = f"{head}if kv.rank == 1: sys.exit()\nkv.leave()\n1 / 0\n"
+    assert run(text, flags=["-n", "2"])[0] == 1
+    assert run(f"{head}if kv.rank == 1: sys.exit(7)\n", flags=["-n", "2"])[0] == 7
+    code, out, err = run(f"{head}kv.rank == 0 or 1 / 0\nprint('done', kv.rank)\n", flags=["-n", "2"])
+    assert (code, out) == (1, "done 0\n")
+    assert f'Traceback (most recent call last):\n  File "{Path("script.py").absolute()}", line 4, in <module>' in err
+    assert "ZeroDivisionError" in err
+
+
+@pytest.mark.clause("run/workers-hint")
+def test_a_script_without_its_cluster_is_told_of_the_flag(run):
+    code, _, err = run("import mxnet as mx\nmx.kv.create('dist_sync')\n")
+    assert code == 1
+    said = "refimpl run: the script is one of several workers; `refimpl run -n 2` runs two of them"
+    assert err.splitlines()[-2] == said
+
+
+@pytest.mark.clause("Cli/servers-need-workers")
+def test_servers_without_workers_are_refused(run):
+    code, out, err = run("print('ran')\n", flags=["-s", "2"])
+    assert (code, out) == (2, "")
+    assert "--servers 2 needs --workers" in err
+    assert "Cli/servers-need-workers" in err
+    assert run("print('ran')\n", flags=["-n", "0"])[:2] == (2, "")
 
 
 @pytest.mark.clause("run/report")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
@@ -13,6 +13,7 @@ from types import CodeType, ModuleType, TracebackType
 import numpy as np
 
 from ...base import decides
+from ...kvstore import simulate
 from . import python_2
 from .gpus import on_the_processor
 from .imports import OWN, Finder, answering
@@ -23,13 +24,19 @@ PYTHON_2 = 2
 _SAID = "refimpl run:"
 
 
+def _fresh_main(file: str) -> ModuleType:
+    """A new module ``__main__`` for a script."""
+    main = ModuleType("__main__")
+    vars(main).update(__file__=file, __builtins__=builtins, __cached__=None)
+    sys.modules["__main__"] = main
+    return main
+
+
 @contextmanager
 def _as_main(path: Path, arguments: Sequence[str]) -> Iterator[ModuleType]:
     """The module ``__main__`` of a script, with its arguments, and its folder first on ``sys.path``."""
     kept_main, kept_arguments, kept_path = sys.modules["__main__"], sys.argv, list(sys.path)
-    main = ModuleType("__main__")
-    vars(main).update(__file__=os.path.abspath(path), __builtins__=builtins, __cached__=None)  # noqa: PTH100  # no link is followed
-    sys.modules["__main__"] = main
+    main = _fresh_main(os.path.abspath(path))  # noqa: PTH100  # no link is followed
     sys.argv, sys.path[0:0] = [str(path), *arguments], [str(path.resolve().parent)]
     try:
         yield main
@@ -62,11 +69,13 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-@decides("run/gpu-hint")
+@decides("run/gpu-hint", "run/workers-hint")
 def _hint(error: BaseException) -> str | None:
     """What to try after an error; None where nothing is known."""
     if any(getattr(one, "clause", None) == "Context/gpu-present" for one in _chain(error)):
         return f"{_SAID} the script names GPUs that are not here; `refimpl run --cpu` takes cpu(i) for each gpu(i)"
+    if any(getattr(one, "clause", None) == "Cluster/needed" for one in _chain(error)):
+        return f"{_SAID} the script is one of several workers; `refimpl run -n 2` runs two of them"
     name = python_2.missing(error)
     if name is not None:
         return f"{_SAID} {name} is of Python 2; 2to3 (in Python up to 3.12) replaces it"
@@ -79,9 +88,23 @@ def _python_2(error: SyntaxError) -> int:
     return PYTHON_2
 
 
-def _run(code: CodeType, main: ModuleType, file: str) -> int:
+@decides("run/workers")
+def _of_workers(code: CodeType, workers: int, servers: int) -> Callable[[], object]:
+    """What runs a script as each worker of a simulated cluster, with a module ``__main__`` for each."""
+
+    def work() -> None:
+        try:
+            exec(code, vars(_fresh_main(code.co_filename)))  # noqa: S102  # that is what running a script is
+        except SystemExit as left:
+            if left.code not in (None, 0):  # otherwise this worker is done, and the others go on
+                raise
+
+    return lambda: simulate(workers, servers, faults=False).run(work, kind=None)
+
+
+def _run(program: Callable[[], object], file: str) -> int:
     try:
-        exec(code, vars(main))  # noqa: S102  # that is what running a script is
+        program()
     except SystemExit as left:
         return _exit_code(left)
     except BaseException as error:  # noqa: BLE001  # whatever ends a script ends it as Python would
@@ -111,7 +134,10 @@ def _report(finder: Finder, gpus: set[int], names: set[str]) -> list[str]:
 
 
 @decides("run/import-mxnet")
-def run(path: str | os.PathLike[str], arguments: Sequence[str] = (), *, cpu: bool = False) -> int:
+def run(
+    path: str | os.PathLike[str], arguments: Sequence[str] = (), *, cpu: bool = False, workers: int | None = None,
+    servers: int | None = None,
+) -> int:
     """Run a script as the main program, with refimpl for ``mxnet``, and return its exit code.
 
     What was replaced is said on standard error at the end. Afterwards this process is as it was.
@@ -120,6 +146,8 @@ def run(path: str | os.PathLike[str], arguments: Sequence[str] = (), *, cpu: boo
         path: the script.
         arguments: what it finds in ``sys.argv[1:]``.
         cpu: whether ``gpu(i)`` is ``cpu(i)``.
+        workers: as how many workers of a simulated cluster it runs; None for one program without a cluster.
+        servers: how many servers that cluster has; None for as many as workers.
 
     Raises:
         OSError: the script cannot be read.
@@ -138,7 +166,8 @@ def run(path: str | os.PathLike[str], arguments: Sequence[str] = (), *, cpu: boo
                 return _python_2(error)
             sys.excepthook(type(error), error.with_traceback(None), None)
             return 1
-        left = _run(code, main, code.co_filename)
+        program = _of_workers(code, workers, servers or workers) if workers else lambda: exec(code, vars(main))  # noqa: S102  # that is what running a script is
+        left = _run(program, code.co_filename)
         sys.stdout.flush()
         for line in _report(finder, gpus, names):
             print(line, file=sys.stderr)

@@ -4,6 +4,11 @@ Within :func:`tracking` every loop runs in the text of its page, as Python, over
 An array keeps what the loop wrote, rounded to its dtype; the number itself is kept under the address of the element.
 So whatever is built of loops has bounds without a rule of its own: graphs, gradients, updates, stores, groups.
 
+[oracle/host] What leaves for NumPy, for a file or for a Python float loses its address. Such elements are remembered by
+    content: an array with the bytes of one that left has its numbers, and so has a single element or parameter with
+    the value of one that left, 0 excepted. An exact number that happens to have such a value gets a bound too.
+[oracle/one-thread] The contexts of a module take turns.
+
     with tracking() as shadow:
         executor.forward()
     values, bounds = shadow.of(executor.outputs[0])
@@ -24,6 +29,7 @@ import numpy as np
 
 from ...kernels.foundation.buffer import Buffer
 from ...kernels.foundation.loop import geometries_of, interpreted_loops, plain_kernels
+from ...module.thread_pool import ThreadPool
 from ...ndarray import NDArray
 from . import number as numbers
 from .functions import lifted_global
@@ -38,15 +44,44 @@ class Shadow:
 
     def __init__(self) -> None:
         self._numbers: dict[int, tuple[Number, float]] = {}
+        self._left: dict[float, Number] = {}  # numbers with errors that left for the host, by what was stored of them
+        self._arrays_left: dict[tuple[str, bytes], list[Number]] = {}
         self.freed = 0
         """Loop calls whose results are free, because a branch was undecided."""
 
     def read(self, address: int, stored: float) -> Number:
         """The number of an element that holds ``stored``; exact if nobody computed it."""
         kept = self._numbers.get(address)
-        if kept is not None and kept[1] == stored:
+        if kept is not None and (kept[1] == stored or (stored != stored and kept[1] != kept[1])):  # noqa: PLR0124
             return kept[0]
-        return exactly(stored)
+        return self.constant(stored)
+
+    def constant(self, value: float) -> Number:
+        """A number that came from the host: exact, unless it left with an error."""
+        left = self._left.get(value)
+        return exactly(value) if left is None else left
+
+    def left(self, flat: np.ndarray) -> None:
+        """Note that the host reads an array."""
+        read = _Elements(flat, self)
+        found = [read[i] for i in range(flat.size)]
+        if all(each.grain is not None for each in found):
+            return
+        self._arrays_left[flat.dtype.name, flat.tobytes()] = found
+        for each, stored in zip(found, flat.tolist(), strict=True):
+            if each.grain is None and stored:
+                self._left[stored] = each
+
+    def arrived(self, flat: np.ndarray) -> None:
+        """Note that the host has written an array."""
+        if flat.dtype not in PRECISIONS:
+            return
+        self.forget(flat)
+        found = self._arrays_left.get((flat.dtype.name, flat.tobytes()))
+        if found is not None:
+            start = flat.__array_interface__["data"][0]
+            for i, (each, stored) in enumerate(zip(found, flat.tolist(), strict=True)):
+                self.write(start + i * flat.itemsize, each, stored)
 
     def write(self, address: int, value: Number, stored: float) -> None:
         """Keep the number of an element that now holds ``stored``."""
@@ -147,12 +182,13 @@ def _lifted_loop(function: FunctionType) -> tuple[FunctionType, list[type | None
     return _lifted_formula(function), [geometries.get(name) for name in inspect.signature(function).parameters]
 
 
-def _scalar(value: Any) -> Any:
-    """A number that a page hands to its loop: parameters are floats, sizes are not."""
-    return number(value) if isinstance(value, (float, np.floating)) else value
-
-
 def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
+    def scalar(value: Any) -> Any:
+        """A number that a page hands to its loop: parameters are floats, sizes are not."""
+        if not isinstance(value, (float, np.floating)):
+            return value
+        return number(shadow._left.get(float(value), value))
+
     def run(function: FunctionType, arguments: list[Any]) -> None:
         body, geometries = _lifted_loop(function)
         written: list[tuple[np.ndarray, int]] = []
@@ -162,16 +198,17 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
             given = []
             for argument, kind in zip(arguments, geometries, strict=False):
                 if kind is not None:
-                    given.append(kind(*[_scalar(field) for field in argument]))
+                    given.append(kind(*[scalar(field) for field in argument]))
                 elif isinstance(argument, np.ndarray):
                     given.append(
                         _Elements(argument, shadow, written) if argument.dtype in PRECISIONS else argument
                     )
                 else:
-                    given.append(_scalar(argument))
+                    given.append(scalar(argument))
             with numbers.watched_branches() as undecided, np.errstate(all="ignore"):
                 body(*given)
-            if undecided():
+                unknown = undecided()
+            if unknown:
                 shadow.freed += 1
                 for flat, i in written:
                     address = flat.__array_interface__["data"][0] + i * flat.itemsize
@@ -189,25 +226,18 @@ def tracking() -> Iterator[Shadow]:
     For one thread: the engine must be ``NaiveEngine``, which is the default.
     """
     shadow = Shadow()
-    copies: dict[int, tuple[np.ndarray, Buffer]] = {}  # arrays that `to_numpy` made, by id
     plain_to, plain_from = Buffer.to_numpy, Buffer.fill_from
     plain_copy, plain_fill = Buffer.copy_from, Buffer.fill
 
     def to_numpy(self: Buffer) -> np.ndarray:
         made = plain_to(self)
         if made.dtype in PRECISIONS:
-            frozen = Buffer(made.reshape(-1), self.shape)
-            shadow.copy(self.flat, frozen.flat)
-            copies[id(made)] = (made, frozen)
+            shadow.left(self.flat)
         return made
 
     def fill_from(self: Buffer, array: np.ndarray) -> None:
         plain_from(self, array)
-        made, source = copies.get(id(array), (None, None))
-        if made is array and source is not None and self.dtype in PRECISIONS:
-            shadow.copy(source.flat, self.flat)
-        else:
-            shadow.forget(self.flat)
+        shadow.arrived(self.flat)
 
     def copy_from(self: Buffer, source: Buffer) -> None:
         plain_copy(self, source)
@@ -218,13 +248,20 @@ def tracking() -> Iterator[Shadow]:
         plain_fill(self, value)
         shadow.forget(self.flat)
 
-    replaced = {"to_numpy": to_numpy, "fill_from": fill_from, "copy_from": copy_from, "fill": fill}
-    plain = {"to_numpy": plain_to, "fill_from": plain_from, "copy_from": plain_copy, "fill": plain_fill}
+    def in_turn(self: ThreadPool, work: Callable[[int], object]) -> None:
+        for context in range(self.size):
+            work(context)
+
+    replaced: list[tuple[type, str, Any]] = [
+        (Buffer, "to_numpy", to_numpy), (Buffer, "fill_from", fill_from), (Buffer, "copy_from", copy_from),
+        (Buffer, "fill", fill), (ThreadPool, "run", in_turn),
+    ]
+    plain = [(owner, name, getattr(owner, name)) for owner, name, _ in replaced]
     with plain_kernels(), interpreted_loops(_interpreter(shadow)):
         try:
-            for name, method in replaced.items():
-                setattr(Buffer, name, method)
+            for owner, name, method in replaced:
+                setattr(owner, name, method)
             yield shadow
         finally:
-            for name, method in plain.items():
-                setattr(Buffer, name, method)
+            for owner, name, method in plain:
+                setattr(owner, name, method)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import Any, TypeVar
-
-from hypothesis import strategies as st
+from typing import TypeVar
 
 Shape = tuple[int, ...]
 T = TypeVar("T")
@@ -48,12 +46,3 @@ class SeededDraw(Draw):
         self.choices.append(chosen)
         return chosen
 
-
-class HypothesisDraw(Draw):
-    """Choices of Hypothesis: every one is one ``integers(low, high)``, so that records of others can be replayed."""
-
-    def __init__(self, draw: Any) -> None:
-        self._draw = draw
-
-    def integer(self, low: int, high: int) -> int:
-        return self._draw(st.integers(low, high))

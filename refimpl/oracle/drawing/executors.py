@@ -7,29 +7,51 @@ from typing import Any
 from ...kernels.foundation import get
 from ..programs.program import VERSION, pruned
 from .draws import Draw
-from .graphs import Capabilities, Entry, Graph, Program, draw_graph
+from .graphs import NOTHING, Capabilities, Entry, Exclusions, Graph, Program, draw_graph
 
 
-def forward_program(draw: Draw, capabilities: Capabilities, exclude: frozenset[str] = frozenset()) -> Program:
+def forward_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
     """Level 1: bind and one forward pass."""
     graph, heads = draw_graph(draw, capabilities, exclude)
-    steps: list[dict[str, Any]] = [{"do": "bind"}, {"do": "forward", "train": draw.boolean()}]
-    return _program(1, graph, heads, steps)
+    return of_graph(1, draw, graph, heads, capabilities, exclude)
 
 
-def executor_program(draw: Draw, capabilities: Capabilities, exclude: frozenset[str] = frozenset()) -> Program:
+def executor_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
     """Level 2: requirements, initial gradients, repeated passes, head gradients, new values, a shared executor."""
     graph, heads = draw_graph(draw, capabilities, exclude)
+    return of_graph(2, draw, graph, heads, capabilities, exclude)
+
+
+def of_graph(
+    level: int, draw: Draw, graph: Graph, heads: list[Entry], capabilities: Capabilities, exclude: Exclusions = NOTHING
+) -> Program:
+    """A program of level 1 or 2 of a graph that was drawn.
+
+    Args:
+        level: 1 for one forward pass, 2 for what an executor does.
+        draw: the source of choices.
+        graph: the graph.
+        heads: its outputs.
+        capabilities: what may be drawn.
+        exclude: what is not drawn.
+    """
+    if level == 1:
+        return _program(1, graph, heads, [{"do": "bind"}, {"do": "forward", "train": draw.boolean()}])
     wanted = [n for n in graph.arrays if n not in graph.no_gradient]
     requirements, gradients = {}, {}
-    alike = draw.choice((*capabilities.requirements, "each its own"))
-    for name in wanted if _differentiable(graph) else ():
-        requirement = draw.choice(capabilities.requirements) if alike == "each its own" else alike
+    names = [node["op"] for node in graph.nodes]
+    possible = [r for r in capabilities.requirements if exclude.allowed(r, names)]
+    if not _differentiable(graph) or not exclude.allowed("write", names):
+        possible = []
+    alike = draw.choice((*possible, "each its own"))
+    for name in wanted if possible else ():
+        requirement = draw.choice(possible) if alike == "each its own" else alike
         requirements[name] = requirement
         if requirement == "add":
             gradients[name] = like(draw, graph, name)
     steps: list[dict[str, Any]] = [{"do": "bind", "requirements": requirements, "gradients": gradients}]
-    for _ in range(1 + draw.one_in(3)):
+    repeated = exclude.allowed("repeated", names)
+    for _ in range(1 + (draw.one_in(3) and repeated)):
         if draw.one_in(8):
             steps.append({"do": "share"})
         for number in range(1 + draw.one_in(5)):
@@ -43,7 +65,7 @@ def executor_program(draw: Draw, capabilities: Capabilities, exclude: frozenset[
             steps.append(step)
         steps[-1]["train"] = True
         if set(requirements.values()) - {"null"}:
-            steps += [{"do": "backward", "heads": head_gradients(draw, graph, heads)}] * (1 + draw.one_in(6))
+            steps += [{"do": "backward", "heads": head_gradients(draw, graph, heads)}] * (1 + (draw.one_in(6) and repeated))
     return _program(2, graph, heads, steps)
 
 

@@ -45,6 +45,33 @@ class Capabilities(NamedTuple):
         return self.operators is None or name in self.operators
 
 
+class Exclusions(NamedTuple):
+    """What drawing leaves out because it is known to be wrong; everything else goes on being drawn."""
+
+    operators: frozenset[str] = frozenset()
+    """Never drawn."""
+    requirements: frozenset[tuple[str, str]] = frozenset()
+    """(operator, requirement): a graph with that operator asks for no gradient of that kind. The requirement may be
+    "write" for any gradient at all, "add", or "repeated" for more than one backward pass."""
+    many_readers: bool = False
+    """Whether no result is read by more than six operators."""
+
+    def also(self, *, operator: str = "", requirement: str = "", many_readers: bool = False) -> Exclusions:
+        """These and one more: an operator as a whole, or its gradients of one requirement, or many readers."""
+        if many_readers:
+            return self._replace(many_readers=True)
+        if requirement:
+            return self._replace(requirements=self.requirements | {(operator, requirement)})
+        return self._replace(operators=self.operators | {operator})
+
+    def allowed(self, requirement: str, operators: Sequence[str]) -> bool:
+        """Whether a graph of these operators may ask for gradients in this way."""
+        return not any((name, requirement) in self.requirements for name in operators)
+
+
+NOTHING = Exclusions()
+
+
 class Entry(NamedTuple):
     """One output of a node."""
 
@@ -140,7 +167,7 @@ class Graph:
         suits = known(*shapes, *outs) and all(prod(s) <= SMALL for s in (*shapes, *outs)) and all(outs) and all(shapes)
         if not suits or (not self.capabilities.empty and any(0 in s for s in (*shapes, *outs))):
             return None
-        types = _types_of(op, p, self.dtype)
+        types = _types_of(op, p, self.dtype, tuple(case.types.get(n) for n in names))
         inputs = []
         for name, shape, dtype in zip(names, shapes, types, strict=True):
             kind = case.values.get(name, case.values.get("args", "any"))
@@ -202,27 +229,28 @@ class Graph:
 
 
 @cache
-def _types_of(op: Op, p: Any, dtype: np.dtype) -> tuple[np.dtype, ...]:
-    """Types of inputs when the first has ``dtype``, and others too where they may."""
-    ins: list[Any] = [None] * len(op.input_names(p))
+def _types_of(op: Op, p: Any, dtype: np.dtype, named: tuple[str | None, ...]) -> tuple[np.dtype, ...]:
+    """Types of inputs: those that a case has ``named``, else ``dtype`` for the first, and for others too where free."""
+    ins: list[Any] = [None if name is None else np.dtype(name) for name in named]
     outs: list[Any] = [None] * len(op.output_names(p))
-    if ins:
+    if ins and not any(named):
         ins[0] = dtype
     ins, _ = op.infer_type(p, ins, outs)
     ins, _ = op.infer_type(p, [dtype if t is None else t for t in ins], outs)
     return tuple(np.dtype(t) for t in ins)
 
 
-def draw_graph(draw: Draw, capabilities: Capabilities, exclude: frozenset[str] = frozenset()) -> tuple[Graph, list[Entry]]:
+def draw_graph(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> tuple[Graph, list[Entry]]:
     """A graph and its heads.
 
     Args:
         draw: the source of choices.
         capabilities: what may be drawn.
-        exclude: operators that are not drawn.
+        exclude: what is not drawn.
     """
     graph = Graph(draw, capabilities)
-    names = [n for n in drawable() if capabilities.has(n) and n not in exclude]
+    names = [n for n in drawable() if capabilities.has(n) and n not in exclude.operators]
+    fan_out = [times for times in FAN_OUT if times < 7 or not exclude.many_readers]
     heads: list[Entry] = []
     for _ in range(1 + draw.integer(0, capabilities.most_operators - 1)):
         outputs = graph.call(get(draw.choice(names)))
@@ -232,7 +260,7 @@ def draw_graph(draw: Draw, capabilities: Capabilities, exclude: frozenset[str] =
             if entry.dtype != graph.dtype or not entry.shape:
                 heads.append(entry)
                 continue
-            times = draw.choice(FAN_OUT) if any(capabilities.has(pair[0]) for pair in KEEP_SHAPE) else 1
+            times = draw.choice(fan_out) if any(capabilities.has(pair[0]) for pair in KEEP_SHAPE) else 1
             if times == 1:
                 heads.append(entry)
                 graph.results.append(entry)

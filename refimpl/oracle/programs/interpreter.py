@@ -14,12 +14,17 @@ backward    ``heads``: arrays, or null where a loss needs none. Lets see gradien
 reshape     ``arrays``: new values of other shapes for some arguments; all others keep theirs.
 share       binds a second executor to the same arguments and gradients, and uses that from now on
 ==========  ===========================================================================================================
+
+``modules``, ``buckets``, ``optimizers`` and ``stores`` say what the steps of levels 3 to 6 are. Any step may have
+``attempt``: true: the implementation may refuse it, the trace then holds ``refused``, and the program goes on.
 """
 
-import numpy as np
-
+from .buckets import Buckets
+from .modules import Modules
+from .optimizers import Optimizers
 from .program import symbol_json
-from .values import array_of
+from .session import Session
+from .stores import Stores
 
 
 class Refused(Exception):
@@ -47,33 +52,32 @@ def run(mx, program, look=elements):
     """
     session = SESSIONS[program["level"]](mx, program, look)
     trace = {}
-    for number, step in enumerate(program["steps"]):
-        try:
-            for name, value in getattr(session, step["do"])(**{k: v for k, v in step.items() if k != "do"}):
-                trace["%d/%s" % (number, name)] = value
-        except Refused:
-            raise
-        except Exception as error:
-            raise Refused("step %d (%s): %s: %s" % (number, step["do"], type(error).__name__, error)) from error
+    try:
+        for number, step in enumerate(program["steps"]):
+            fields = {key: value for key, value in step.items() if key not in ("do", "attempt")}
+            try:
+                for name, value in getattr(session, step["do"])(**fields):
+                    trace["%d/%s" % (number, name)] = value
+            except Exception as error:
+                if not step.get("attempt"):
+                    raise Refused("step %d (%s): %s: %s" % (number, step["do"], type(error).__name__, error)) from error
+                trace["%d/refused" % number] = session.plain([1])
+    finally:
+        session.close()
     return trace
 
 
-class Graph:
+class Graph(Session):
     """Levels 1 and 2: one executor."""
 
     def __init__(self, mx, program, look):
-        self.mx, self.program, self.look = mx, program, look
+        super(Graph, self).__init__(mx, program, look)
         self.symbol = mx.sym.load_json(symbol_json(program))
         self.arguments = {}
         self.states = {}
         self.gradients = {}
         self.requirements = {}
         self.executor = None
-
-    def array(self, spec):
-        """An NDArray on the CPU."""
-        value = array_of(spec)
-        return self.mx.nd.array(value, ctx=self.mx.cpu(), dtype=value.dtype)
 
     def bind(self, requirements=None, gradients=None):
         """See the module's text."""
@@ -137,11 +141,6 @@ class Graph:
         for name in self.symbol.list_auxiliary_states():
             yield "state:" + name, self.seen(self.executor.aux_dict[name])
 
-    def seen(self, array):
-        """What the trace keeps of an NDArray."""
-        self.mx.nd.waitall()  # MXNet does not always wait for what changes states
-        return self.look(array.tostype("default") if array.stype != "default" else array)
 
-
-SESSIONS = {1: Graph, 2: Graph}
+SESSIONS = {1: Graph, 2: Graph, 3: Modules, 4: Buckets, 5: Optimizers, 6: Stores}
 """Level -> what runs the steps of its programs."""

@@ -16,6 +16,7 @@ refused, and so are sizes that an untrusted file should not have.
 import hashlib
 import json
 
+from .fields import check_settings, check_step
 from .values import check_array
 
 VERSION = 1
@@ -52,8 +53,11 @@ def check_program(program):
         check_array(spec, "array %s" % name[:100])
     for position, step in enumerate(program.get("steps", [])):
         _check(isinstance(step, dict) and isinstance(step.get("do"), str), "step %d says not what to do" % position)
-        for name, spec in step.get("arrays", {}).items() if isinstance(step.get("arrays", {}), dict) else ():
-            check_array(spec, "step %d, array %s" % (position, name[:100]))
+        check_step(program["level"], step, "step %d" % position)
+    check_settings(program["level"], program.get("settings", {}))
+    for bucket in program.get("settings", {}).get("buckets", []):
+        known = all(place < len(program.get("heads", [])) for place in bucket["heads"])
+        _check(known, "settings: bucket %d has heads that the program has not" % bucket["key"])
     return program
 
 

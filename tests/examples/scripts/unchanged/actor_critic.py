@@ -32,4 +32,5 @@ for step in range(10):
     mod.backward(out_grads=head)
     mod.update()
     losses.append(np.square(advantage).mean())
+mod.save_params('actor_critic.params')
 print('losses', ' '.join('%.7g' % loss for loss in losses))

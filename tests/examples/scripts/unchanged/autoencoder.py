@@ -41,4 +41,5 @@ for batch in train:
     losses.append(metric.get()[1])
 shutil.rmtree(folder)
 assert 'encoder_0_weight' in seen
+mod.save_params('autoencoder.params')
 print('losses', ' '.join('%.7g' % loss for loss in losses))

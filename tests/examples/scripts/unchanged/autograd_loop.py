@@ -42,4 +42,5 @@ for step in range(10):
     for param in params:
         param[:] = param - 0.5 * param.grad
     losses.append(loss.asscalar())
+nd.save('autograd_loop.params', dict(zip(['W1', 'b1', 'W2', 'b2'], params)))
 print('losses', ' '.join('%.7g' % value for value in losses))

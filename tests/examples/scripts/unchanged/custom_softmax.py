@@ -65,4 +65,5 @@ for i in range(10):
         if name not in ('data', 'softmax_label'):
             updater(index, exe.grad_dict[name], exe.arg_dict[name])
     losses.append(-np.log(out[np.arange(10), labels[i * 10:i * 10 + 10].astype(np.int)]).mean())
+mx.nd.save('custom_softmax.params', exe.arg_dict)
 print('losses', ' '.join('%.7g' % loss for loss in losses))

@@ -97,4 +97,7 @@ for t, batch in enumerate(train_iter):
     modG.backward(diffD)
     modG.update()
     losses.append((fake + real) / 2)
+mx.nd.waitall()
+modG.save_params('generator.params')
+modD.save_params('discriminator.params')
 print('losses', ' '.join('%.7g' % loss for loss in losses))

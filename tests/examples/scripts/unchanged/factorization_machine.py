@@ -49,4 +49,5 @@ for i in range(0, 160, batch_size):
     y = label[i:i + batch_size]
     mod.update()
     losses.append(-(y * np.log(p) + (1 - y) * np.log(1 - p)).mean())
+mod.save_params('factorization_machine.params')
 print('losses', ' '.join('%.7g' % loss for loss in losses))

@@ -44,4 +44,6 @@ model = mx.model.FeedForward(ctx=mx.gpu(), symbol=softmax, num_epoch=1, numpy_ba
 model.fit(X=mx.io.NDArrayIter(X, y, batch_size=16), eval_metric='accuracy', batch_end_callback=record)
 prob = model.predict(X[:32])
 print('predicted', '%.5g' % np.product(prob.max(axis=1)[:4]))
+mx.nd.waitall()
+model.save('feed_forward')
 print('losses', ' '.join('%.7g' % loss for loss in losses))

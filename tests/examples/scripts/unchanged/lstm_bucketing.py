@@ -49,4 +49,5 @@ for nbatch, batch in enumerate(data_train):
     model.backward()
     model.update()
     losses.append(np.log(metric.get()[1]))
+model.save_params('lstm_bucketing.params')
 print('losses', ' '.join('%.7g' % loss for loss in losses))

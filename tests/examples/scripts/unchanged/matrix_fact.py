@@ -48,4 +48,5 @@ for i in range(0, 250, batch_size):
     for index, name in enumerate(('user_weight', 'item_weight')):
         updater(index, exe.grad_dict[name], exe.arg_dict[name])
     losses.append(RMSE(s[i:i + batch_size], exe.outputs[0].asnumpy()))
+mx.nd.save('matrix_fact.params', exe.arg_dict)
 print('losses', ' '.join('%.12g' % loss for loss in losses))

@@ -39,4 +39,5 @@ centres = npr.randn(5, 12) * 2
 label = npr.randint(0, 5, 200)
 train = mx.io.NDArrayIter(centres[label] + npr.randn(200, 12), label, 20, shuffle=True)
 mod.fit(train, optimizer_params={'learning_rate': 0.05}, num_epoch=1, initializer=mx.init.Uniform(0.2))
+mod.save_params('python_loss.params')
 print('losses', ' '.join('%.7g' % value for value in recorded))

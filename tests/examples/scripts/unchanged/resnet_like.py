@@ -72,4 +72,6 @@ mod.fit(train, num_epoch=1, kvstore='device', optimizer='nag',
         optimizer_params={'learning_rate': 0.05, 'momentum': 0.9, 'wd': 0.0001,
                           'lr_scheduler': mx.lr_scheduler.MultiFactorScheduler(step=[4, 8], factor=0.1)},
         initializer=mx.init.Xavier(rnd_type='gaussian', factor_type='in', magnitude=2), batch_end_callback=record)
+mx.nd.waitall()
+mod.save_params('resnet_like.params')
 print('losses', ' '.join('%.7g' % loss for loss in losses))

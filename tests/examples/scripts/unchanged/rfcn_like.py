@@ -51,4 +51,5 @@ for step in range(10):
     mod.update()
     prob, l1, kept = [out.asnumpy() for out in mod.get_outputs()]
     losses.append(-np.log(prob[np.arange(8), kept.astype(np.int)]).mean() + l1.sum() / 8)
+mod.save_params('rfcn_like.params')
 print('losses', ' '.join('%.7g' % loss for loss in losses))

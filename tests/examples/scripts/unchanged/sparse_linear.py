@@ -54,4 +54,5 @@ for batch in train_data:
     mod.update_metric(metric, batch.label)
     losses.append(metric.get()[1][0])
 shutil.rmtree(folder)
+mod.save_params('sparse_linear.params')
 print('losses', ' '.join('%.7g' % loss for loss in losses))

@@ -58,4 +58,5 @@ for batch in train:
     classes = target.flatten()[counted].astype(np.int)
     prob = prob.transpose((0, 2, 1)).reshape((-1, num_classes + 1))[counted]
     losses.append(-np.log(prob[np.arange(len(classes)), classes]).mean() + l1.sum() / len(classes))
+mod.save_params('ssd_like.params')
 print('losses', ' '.join('%.7g' % loss for loss in losses))

@@ -67,4 +67,5 @@ for begin in range(0, 100, batch_size):
         grad[:] = 0.0
     out = cnn_exec.outputs[0].asnumpy()
     losses.append(-np.log(out[np.arange(batch_size), Y[begin:begin + batch_size].astype(np.int)]).mean())
+mx.nd.save('text_cnn.params', cnn_exec.arg_dict)
 print('losses', ' '.join('%.7g' % loss for loss in losses))

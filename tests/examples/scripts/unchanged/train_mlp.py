@@ -61,4 +61,5 @@ mod.fit(get_iterator(args.batch_size),
                           'lr_scheduler': mx.lr_scheduler.FactorScheduler(step=5, factor=0.5)},
         initializer=mx.init.Xavier(rnd_type='gaussian', factor_type="in", magnitude=2),
         batch_end_callback=[mx.callback.Speedometer(args.batch_size, 5), recorder])
+mod.save_params('train_mlp.params')
 print('losses', ' '.join('%.7g' % loss for loss in recorder.losses))

@@ -1,0 +1,125 @@
+"""``refimpl oracle``: test another implementation against this one."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..kvstore import histories
+from .errors import refuse
+
+oracle = typer.Typer(help="Property-based testing of other implementations.", rich_markup_mode=None)
+BackendName = Annotated[str, typer.Argument(help="The implementation, as package.module:Name.")]
+
+
+def _part(name: str) -> Any:
+    """A module of the oracle, which needs what `pip install "refimpl[oracle]"` brings."""
+    try:
+        return importlib.import_module(f"refimpl.oracle.{name}")
+    except ModuleNotFoundError as error:
+        raise refuse("Cli/oracle-extra", f'{error}; install it with: pip install "refimpl[oracle]"') from None
+
+
+@oracle.command()
+def check(
+    backend: BackendName,
+    level: Annotated[int | None, typer.Option(help="Level of the programs, 1 to 6.")] = None,
+    budget: Annotated[str, typer.Option(help="For how long: 60s, 5m.")] = "60s",
+    programs: Annotated[int | None, typer.Option(help="How many programs, instead of a time.")] = None,
+    seed: Annotated[int, typer.Option(help="Which programs.")] = 0,
+    start: Annotated[int, typer.Option(help="The number of the first program.")] = 0,
+    isolate: Annotated[bool, typer.Option(help="Run the implementation in a process of its own.")] = False,
+    config: Annotated[Path, typer.Option(help="Differences that are expected.")] = Path("oracle.toml"),
+    report: Annotated[Path | None, typer.Option(help="Folder for scripts, results.json and report.html.")] = None,
+) -> None:
+    """Search for programs that an implementation gets wrong. The exit code is 1 where there are any."""
+    items, searching, reporting = _part("pytest_items"), _part("searching"), _part("reporting")
+    expectations = _part("expectations").Expectations
+    try:
+        under_test = items.load(backend, isolate=isolate)
+        known = expectations.read(config) if config.exists() else expectations()
+        seconds = None if programs else items.seconds_of(budget)
+    except ValueError as error:
+        raise refuse("Cli/oracle-input", str(error)) from error
+
+    def note(result: Any, found: Any) -> None:
+        if found is not None:
+            print(reporting.text_of_found(found), end="\n\n", flush=True)
+        elif result.programs % 100 == 0:
+            print(f"\r{result.programs} programs, {len(result.found)} causes", end="\r", file=sys.stderr, flush=True)
+
+    result = searching.search(
+        under_test, seed=seed, programs=programs, seconds=seconds, start=start, level=level, exclude=known.exclusions,
+        expected=known.covers, note=note,
+    )
+    print(reporting.summary(result))
+    if report is not None:
+        for path in reporting.write(result, report, backend):
+            print(path)
+    raise typer.Exit(1 if result.found else 0)
+
+
+@oracle.command()
+def replay(
+    backend: BackendName,
+    files: Annotated[list[Path], typer.Argument(help="Stored programs.")],
+    isolate: Annotated[bool, typer.Option(help="Run the implementation in a process of its own.")] = False,
+) -> None:
+    """Run stored programs. The exit code is 1 where one fails."""
+    items = _part("pytest_items")
+    failed = 0
+    try:
+        under_test = items.load(backend, isolate=isolate)
+        for file in files:
+            report = items.replay(under_test, file)
+            print(report or f"{file.stem}: passed")
+            failed += bool(report)
+    except ValueError as error:
+        raise refuse("Cli/oracle-input", str(error)) from error
+    raise typer.Exit(1 if failed else 0)
+
+
+@oracle.command()
+def triage(
+    results: Annotated[list[Path], typer.Argument(help="Files results.json of `oracle check --report`.")],
+) -> None:
+    """Gather the causes of several searches, and print rows for oracle.toml."""
+    reporting = _part("reporting")
+    seen: dict[Any, list[str]] = {}
+    for path in results:
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            causes = reporting.causes_in(data)
+        except (ValueError, KeyError, TypeError) as error:
+            raise refuse("Cli/oracle-input", f"{path} holds no results: {error}") from error
+        for cause in causes:
+            seen.setdefault(cause, []).append(str(path))
+    for cause in seen:
+        print("[[expected]]")
+        fields = {"operator": cause.operator, "trace": cause.place, "requirement": cause.requirement.partition(" ")[0]}
+        for name, value in fields.items():
+            if value and value != "any operator":
+                print(f"{name} = {json.dumps(value)}")
+        print(f"reason = {json.dumps(cause.look or str(cause))}\n")
+    print(f"# {len(seen)} causes in {len(results)} files")
+
+
+@oracle.command()
+def history(
+    file: Annotated[Path, typer.Argument(help="A history of a cluster, JSON lines.")],
+    kind: Annotated[str, typer.Option(help="What the store promises: dist_sync or dist_async.")] = "dist_sync",
+) -> None:
+    """Judge what the workers of a parameter server saw. The exit code is 1 where the store broke a promise."""
+    try:
+        found = histories.check(histories.History.load(file), kind)
+    except ValueError as error:
+        raise refuse("Cli/oracle-input", f"{file}: {error}") from error
+    for violation in found:
+        print(violation)
+    print(f"{len(found)} violations")
+    raise typer.Exit(1 if found else 0)

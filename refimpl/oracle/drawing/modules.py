@@ -1,0 +1,322 @@
+"""Programs of level 3: a network, and what a script does with a Module of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...executor_manager import _split_input_slice
+from .draws import Draw
+from .graphs import NOTHING, Capabilities, Exclusions, Program
+from .networks import Network, draw_network, program_of
+
+RATES = (0.5, 0.25, 0.125, 0.0625)
+OPTIMIZERS = ("sgd", "sgd", "sgd", "sgd", "nag", "adam", "signum", "rmsprop")
+FEATURES = frozenset({
+    "module/uneven loads", "module/requirements by name", "module/fixed", "module/states", "module/share",
+    "module/borrow", "module/no store", "module/set params with a store", "module/files",
+    "module/two devices", "module/reshape", "module/evaluation", "module/rebind",
+})
+"""What ``exclude.operators`` may name beside operators: programs are then drawn without it."""
+
+Step = dict[str, Any]
+
+
+def rows_over(draw: Draw, devices: int, loads: list[int] | None) -> int:
+    """A number of rows for a number of devices: even, one more or less, halves, now and then too few."""
+    each = draw.integer(1, 3)
+    rows = draw.choice((
+        each * devices, each * devices + 1, max(each * devices - 1, 1), each * devices + devices // 2,
+        (2 * each + 1) * devices // 2, each * devices + 2,
+    ))
+    return rows if draw.one_in(30) else enough(rows, devices, loads)
+
+
+def enough(rows: int, devices: int, loads: list[int] | None) -> int:
+    """``rows``, or the next larger number of which every device gets some."""
+    while not fits(rows, devices, loads):
+        rows += 1
+    return rows
+
+
+def fits(rows: int, devices: int, loads: list[int] | None) -> bool:
+    """Whether every device gets rows."""
+    try:
+        _split_input_slice(rows, loads or [1] * devices)
+    except ValueError:
+        return False
+    return True
+
+
+class Script:
+    """The steps of a program while they are drawn."""
+
+    def __init__(self, draw: Draw, network: Network, exclude: Exclusions, most_devices: int = 8) -> None:
+        self.draw, self.network, self.exclude = draw, network, exclude
+        self.steps: list[Step] = []
+        few = (1, 2, 2, 3, 4, most_devices) if "module/two devices" not in exclude.operators else (1,)
+        self.devices = draw.choice(few)
+        self.loads = None
+        if self.devices > 1 and draw.one_in(5) and "module/uneven loads" not in exclude.operators:
+            self.loads = [draw.integer(1, 4) for _ in range(self.devices)]
+        self.rows = rows_over(draw, self.devices, self.loads)
+        self.train = True
+        self.learns = False
+        self.inputs = False
+        self.adds = False
+        self.store: str | None = "local"
+        self.rule: Step = {}
+        self.forwarded = False
+        self.kept = False
+
+    @property
+    def iterates(self) -> bool:
+        """Whether an NDArrayIter gives what the module was bound for: it cuts along axis 0, and sorts names."""
+        inputs = (self.network.data, self.network.labels)
+        return all(each.axis == 0 for some in inputs for each in some) and all(
+            [each.name for each in some] == sorted(each.name for each in some) for some in inputs
+        )
+
+    def may(self, feature: str) -> bool:
+        """Whether a feature may be used."""
+        return feature not in self.exclude.operators
+
+    def add(self, do: str, **fields: Any) -> None:
+        """One more step."""
+        self.steps.append({"do": do, **fields})
+
+    # --- the beginning --------------------------------------------------------------------------
+
+    def shapes(self, rows: int) -> Step:
+        """Descriptions for a number of rows."""
+        network = self.network
+        described: Step = {"data": network.described(network.data, rows)}
+        if network.labels:
+            described["labels"] = network.described(network.labels, rows)
+        return described
+
+    def batch(self, rows: int, *, labels: bool = True) -> Step:
+        """Arrays for a number of rows, in the order of the names."""
+        network = self.network
+        made: Step = {"data": network.batch(network.data, rows)}
+        if network.labels and labels:
+            made["labels"] = network.batch(network.labels, rows)
+        return made
+
+    def create(self) -> None:
+        """The module, with its options."""
+        network, draw = self.network, self.draw
+        fields: Step = {
+            "contexts": self.devices, "data": [each.name for each in network.data],
+            "labels": [each.name for each in network.labels],
+        }
+        if self.loads:
+            fields["loads"] = self.loads
+        if network.states:
+            fields["states"] = network.states
+        fixed = [name for name in network.parameters if draw.one_in(4) and "moving" not in name]
+        if fixed and draw.one_in(4) and self.may("module/fixed"):
+            fields["fixed"] = fixed
+        self.add("create", **fields)
+        for inputs in (network.data, network.labels):
+            if draw.boolean():
+                inputs.reverse()  # batches follow the order of bind, whatever the order of names
+
+    def bind(self) -> bool:
+        """Bind; False where that must be refused."""
+        draw, fields = self.draw, self.shapes(self.rows)
+        self.train = not draw.one_in(8)
+        self.inputs = self.train and draw.one_in(3) and all(each.kind == "any" for each in self.network.data)
+        if not self.train:
+            fields["train"] = False
+        if self.inputs:
+            fields["inputs"] = True
+        operators = [node["op"] for node in self.network.nodes]
+        possible = [r for r in self.network.capabilities.requirements if self.exclude.allowed(r, operators)]
+        requirement: Any = draw.choice(("write", "write", "write", *possible[:2], "each its own"))
+        if requirement == "each its own":
+            requirement = {
+                name: draw.choice(("write", *possible)) for name in self.network.parameters if "moving" not in name
+            } if self.may("module/requirements by name") else "write"
+        if requirement != "write":
+            fields["requirement"] = requirement
+            self.adds = True
+        fitting = fits(self.rows, self.devices, self.loads)
+        self.add("bind", **fields, **({} if fitting else {"attempt": True}))
+        return fitting
+
+    def parameters(self) -> None:
+        """First values of parameters."""
+        draw, names = self.draw, sorted(self.network.parameters)
+        told = [name for name in names if "moving" in name]  # which no initializer knows by name
+        way = draw.choice(("all", "all", "some", "none" if not told else "some"))
+        if way == "all":
+            self.add("init_params", given=names)
+        elif way == "some":
+            kept = [name for name in names if name in told or draw.boolean()]
+            self.add("init_params", given=kept, rest=draw.choice((0.5, -0.25, 1.0)), missing=True)
+        else:
+            self.add("init_params", rest=draw.choice((0.5, -0.25, 1.0)))
+        if self.network.states and draw.boolean():
+            self.add("set_states", value=draw.choice((0.5, -1.0)))
+
+    def optimizer(self) -> None:
+        """The rule and the store."""
+        draw = self.draw
+        name = draw.choice(OPTIMIZERS)
+        parameters: Step = {"learning_rate": draw.choice(RATES)}
+        if name in ("sgd", "nag", "signum") and draw.boolean():
+            parameters["momentum"] = draw.choice((0.5, 0.75))
+        if draw.one_in(3):
+            parameters["wd"] = draw.choice((0.125, 0.5))
+        if draw.boolean():
+            parameters["rescale_grad"] = draw.choice((0.125, 0.0625, 1.0))
+        if draw.one_in(5):
+            parameters["clip_gradient"] = draw.choice((0.5, 2.0))
+        self.rule = {"optimizer": name, "parameters": parameters}
+        if draw.one_in(5):
+            self.rule["schedule"] = {"kind": "factor", "step": draw.integer(1, 3), "factor": 0.5}
+        self.store = draw.choice(("local", "local", "device", None))
+        if self.store is None and self.devices > 1 and not self.may("module/no store"):
+            self.store = "local"
+        self.add("init_optimizer", store=self.store, **self.rule)
+        self.learns = True
+
+    # --- what follows ---------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Forward and backward, and an update."""
+        draw = self.draw
+        pad = {"pad": draw.integer(0, self.rows - 1)} if draw.one_in(6) else {}
+        if self.network.losses and draw.boolean():
+            self.add("forward_backward", **self.batch(self.rows), **pad)
+        else:
+            self.add("forward", **self.batch(self.rows), **pad, train=True)
+            heads = {} if self.network.losses else {"heads": self.heads()}
+            self.add("backward", **heads)
+        self.forwarded = True
+        if draw.one_in(6) and self.network.labels:
+            self.add("update_metric", labels=self.network.batch(self.network.labels, self.rows))
+        self.add("update")
+        if draw.one_in(3):
+            self.add("get_params")
+
+    def heads(self) -> list[Step]:
+        """A gradient for every head, for all rows."""
+        network = self.network
+        return [network.values((self.rows, *head.shape[1:])) for head in network.heads]
+
+    def evaluate(self) -> None:
+        """A pass without learning."""
+        draw, network = self.draw, self.network
+        kind = draw.choice(("forward", "metric", "predict", "score"))
+        rows = self.rows + draw.integer(0, self.rows)
+        if kind == "forward" or not self.iterates:
+            self.add("forward", **self.batch(self.rows, labels=draw.boolean()), train=False)
+        elif kind == "metric" and network.labels:
+            self.add("forward", **self.batch(self.rows), train=False)
+            self.add("update_metric", labels=network.batch(network.labels, self.rows))
+        elif kind == "score" and network.labels:
+            limit = {"batches": 1} if draw.one_in(4) and self.may("module/batches") else {}
+            self.add("score", **self.batch(rows), batch=self.rows, **limit)
+        else:
+            merge = {} if draw.boolean() else {"merge": False}
+            self.add("predict", data=network.batch(network.data, rows), batch=self.rows, **merge)
+        self.forwarded = True
+
+    def other_rows(self) -> None:
+        """Another number of rows."""
+        if self.adds and self.inputs:
+            return  # gradients of data would be added to new memory
+        rows = enough(rows_over(self.draw, self.devices, self.loads), self.devices, self.loads)
+        self.rows = rows
+        if self.draw.boolean():
+            self.add("reshape", **self.shapes(rows))
+
+    def values(self) -> None:
+        """New values for parameters."""
+        draw, network = self.draw, self.network
+        if self.learns and not self.may("module/set params with a store"):
+            return
+        some = draw.one_in(3)
+        names = [name for name in sorted(network.parameters) if not some or draw.boolean()]
+        arrays = {name: {**network.parameters[name], "seed": draw.integer(0, 9999)} for name in names}
+        self.add("set_params", arrays=arrays, **({"missing": True} if some else {}))
+
+    def another(self) -> None:
+        """Another module beside this one."""
+        draw = self.draw
+        kind = draw.choice(("share", "borrow"))
+        if not self.train or not self.may(f"module/{kind}") or (kind == "borrow" and not self.learns):
+            return
+        if self.loads and kind == "share":
+            return
+        rows = enough(rows_over(draw, self.devices, self.loads), self.devices, self.loads)
+        if "requirement" in next(step for step in self.steps if step["do"] == "bind"):
+            return  # the other module writes
+        self.rows = rows
+        self.add(kind, **self.shapes(rows))
+
+    def through_files(self) -> None:
+        """Save, and go on with what is loaded."""
+        draw = self.draw
+        if not self.may("module/files") or any(step["do"] in ("share", "borrow") for step in self.steps):
+            return
+        if self.learns and draw.one_in(3):
+            if self.kept:
+                self.add("load_states")
+            else:
+                self.add("save_states")
+                self.kept = True
+            return
+        states = self.learns and draw.boolean()
+        self.add("save", states=states)
+        devices = self.devices if states or self.store is None else draw.integer(1, 4)
+        if devices != self.devices or self.loads:
+            self.devices, self.loads, self.kept = devices, None, False
+            self.rows = enough(self.rows, self.devices, None)
+        self.add("load", contexts=self.devices, states=states)
+        fields = self.shapes(self.rows)
+        if not self.train:
+            fields["train"] = False
+        self.inputs = self.adds = False
+        self.add("bind", **fields)
+        if self.learns:
+            self.add("init_optimizer", store=self.store, **self.rule)
+
+
+def module_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
+    """Level 3: a Module over several devices, trained, evaluated, reshaped, shared, saved and loaded."""
+    network = draw_network(draw, capabilities, exclude)
+    script = Script(draw, network, exclude)
+    script.create()
+    if script.bind():
+        script.parameters()
+        if script.train and not draw.one_in(10):
+            script.optimizer()
+        for _ in range(draw.integer(1, 4)):
+            act(script)
+        script.add("get_params")
+    return program_of(3, network, script.steps)
+
+
+def act(script: Script) -> None:
+    """One of the things that scripts do."""
+    kind = script.draw.choice((
+        "step", "step", "step", "step", "evaluate", "evaluate", "rows", "values", "another", "files", "rebind",
+    ))
+    if kind == "step" and script.learns:
+        script.step()
+    elif kind == "rows" and script.may("module/reshape"):
+        script.other_rows()
+    elif kind == "values":
+        script.values()
+    elif kind == "another":
+        script.another()
+    elif kind == "files":
+        script.through_files()
+    elif kind == "rebind" and script.may("module/rebind"):
+        fields = script.shapes(script.rows)
+        script.inputs = script.adds = False
+        script.add("bind", **fields, again=True, **({} if script.train else {"train": False}))
+    elif script.may("module/evaluation"):
+        script.evaluate()

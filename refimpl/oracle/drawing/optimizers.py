@@ -1,0 +1,131 @@
+"""Programs of level 5: an optimizer, the weights it is given, and a life with multipliers, schedules and files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..programs.program import VERSION
+from .draws import Draw
+from .graphs import NOTHING, Capabilities, Exclusions, Program
+
+Step = dict[str, Any]
+Numbers = tuple[float, ...]
+
+RULES: dict[str, dict[str, Numbers]] = {
+    "sgd": {"momentum": (0.5, 0.75)}, "ccsgd": {"momentum": (0.5,)}, "nag": {"momentum": (0.5, 0.75)},
+    "signum": {"momentum": (0.5, 0.0), "wd_lh": (0.125,)}, "dcasgd": {"lamda": (0.5,)},
+    "lars": {"momentum": (0.5,), "eta": (0.5,)},
+    "lbsgd": {"momentum": (0.5,), "batch_scale": (1, 2)}, "adagrad": {"eps": (0.125,)},
+    "groupadagrad": {"eps": (0.125,)}, "adadelta": {"rho": (0.75,), "epsilon": (0.125,)},
+    "rmsprop": {"gamma1": (0.5,), "clip_weights": (0.75,)}, "adam": {"beta1": (0.5,), "epsilon": (0.125,)},
+    "adamax": {"beta1": (0.5,), "beta2": (0.5,)}, "nadam": {"beta1": (0.5,), "schedule_decay": (0.25,)},
+    "lamb": {"lower_bound": (0.5,), "upper_bound": (2.0,), "beta1": (0.5,)}, "ftrl": {"lamda1": (0.125,), "beta": (0.5,)},
+    "ftml": {"beta1": (0.5,), "epsilon": (0.125,)}, "test": {},
+}
+"""Every deterministic rule, and arguments of its own that may be drawn."""
+WHOLE = frozenset({"batch_scale"})
+HALVES = frozenset({"sgd", "ccsgd", "nag", "lars", "lamb", "adam", "rmsprop", "signum", "test"})
+"""Rules that step float16 weights through a float32 copy."""
+ROWS = frozenset({"sgd", "adam", "ftrl", "adagrad", "groupadagrad"})
+"""Rules that take row_sparse gradients for dense weights."""
+FEATURES = frozenset({
+    "optimizer/rows", "optimizer/half", "optimizer/together", "optimizer/resume", "optimizer/names",
+    "optimizer/schedule", "optimizer/set rate",
+})
+"""What ``exclude.operators`` may name beside rules, as ``rule NAME``: programs are then drawn without it."""
+NAMES = ("fc_weight", "fc_bias", "bn_gamma", "bn_beta", "embed")
+
+
+def schedule(draw: Draw, base: float) -> Step:
+    """A learning rate that changes within a few updates."""
+    warm: Step = {"warmup_steps": 2, "warmup_begin_lr": base / 4} if draw.one_in(3) else {}
+    kind = draw.choice(("factor", "multifactor", "poly", "cosine"))
+    own: Step = {
+        "factor": {"step": draw.integer(1, 3), "factor": 0.5}, "multifactor": {"step": [3, 5], "factor": 0.5},
+        "poly": {"max_update": draw.integer(4, 8), "pwr": 2}, "cosine": {"max_update": draw.integer(4, 8)},
+    }[kind]
+    return {"kind": kind, "base_lr": base, **own, **warm}
+
+
+def optimizer_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
+    """Level 5: updates of one to four weights in any order, some less often, with states saved and read in between."""
+    rule = draw.choice([name for name in RULES if f"rule {name}" not in exclude.operators])
+    styles = [style for style in ("dyadic", "dyadic", "normal", "smooth", "onehot") if style in capabilities.styles]
+    style = draw.choice(styles or capabilities.styles)
+    half = rule in HALVES and "optimizer/half" not in exclude.operators and draw.one_in(5)
+    dtype = "float16" if half else "float32"
+    shapes = [
+        (draw.integer(1, 4), draw.integer(1, 3)) if rule == "groupadagrad" or draw.boolean() else (draw.integer(1, 6),)
+        for _ in range(draw.integer(1, 4))
+    ]
+    by_text = draw.one_in(4)
+    indices: list[Any] = [f"{NAMES[i]}" if by_text else i for i in range(len(shapes))]
+
+    def values(shape: tuple[int, ...]) -> Step:
+        return {"shape": list(shape), "dtype": dtype, "style": style, "seed": draw.integer(0, 9999)}
+
+    arrays = {str(index): values(shape) for index, shape in zip(indices, shapes, strict=True)}
+    create: Step = {"do": "create", "optimizer": rule, "parameters": _parameters(draw, rule, half=half)}
+    if not by_text and draw.boolean() and "optimizer/names" not in exclude.operators:
+        create["names"] = [[index, NAMES[index]] for index in indices]
+    if draw.one_in(3) and "optimizer/schedule" not in exclude.operators:
+        create["schedule"] = schedule(draw, create["parameters"].pop("learning_rate", 0.5))
+    steps = [create]
+    if draw.boolean():
+        known = [name for _, name in create.get("names", ())] or indices
+        steps.append({"do": "multiply", **{
+            field: [[key, draw.choice((0.5, 2.0, 0.0))] for key in known if draw.boolean()]
+            for field in ("rates", "decays")
+        }})
+    sparse = rule in ROWS and not half and "optimizer/rows" not in exclude.operators and draw.one_in(4)
+    if sparse and rule == "adagrad":
+        create["parameters"].pop("wd", None)  # which it refuses beside row_sparse gradients
+    for _ in range(draw.integer(2, 8)):
+        steps.append(_step(draw, rule, create, exclude))
+        if steps[-1]["do"] != "update":
+            continue
+        several = len(indices) > 1 and draw.one_in(4) and "optimizer/together" not in exclude.operators
+        chosen = [place for place in range(len(indices)) if draw.boolean()] if several else []
+        chosen = chosen or [draw.integer(0, len(indices) - 1)]
+        steps[-1]["indices"] = [indices[place] for place in chosen]
+        steps[-1]["gradients"] = [values(shapes[place]) for place in chosen]
+        if sparse:
+            steps[-1]["rows"] = [_rows(draw, shapes[place]) for place in chosen]
+    steps.append({"do": "read"})
+    return {"version": VERSION, "level": 5, "arrays": arrays, "steps": steps}
+
+
+def _parameters(draw: Draw, rule: str, *, half: bool) -> Step:
+    found: Step = {} if rule == "adadelta" else {"learning_rate": draw.choice((0.5, 0.25, 0.125))}
+    for name, options in RULES[rule].items():
+        if draw.boolean():
+            value = draw.choice(options)
+            found[name] = int(value) if name in WHOLE else value
+    if rule == "rmsprop" and draw.boolean():
+        found["centered"] = True
+    if rule == "lamb" and draw.boolean():
+        found["bias_correction"] = False
+    if rule != "groupadagrad" and draw.one_in(3):
+        found["wd"] = draw.choice((0.125, 0.5))
+    if draw.one_in(3):
+        found["clip_gradient"] = draw.choice((0.5, 1.0))
+    if draw.one_in(3):
+        found["rescale_grad"] = draw.choice((0.5, 0.25))
+    if half:
+        found["multi_precision"] = True
+    return found
+
+
+def _step(draw: Draw, rule: str, create: Step, exclude: Exclusions) -> Step:
+    kind = draw.choice(("update", "update", "update", "update", "update", "resume", "rate"))
+    if kind == "resume" and "optimizer/resume" not in exclude.operators:
+        return {"do": "resume", "whole": draw.boolean()}
+    if kind == "rate" and rule != "adadelta" and "schedule" not in create and "optimizer/set rate" not in exclude.operators:
+        return {"do": "set_rate", "value": draw.choice((0.25, 0.5, 1.0))}
+    return {"do": "update"}
+
+
+def _rows(draw: Draw, shape: tuple[int, ...]) -> list[int] | None:
+    if len(shape) != 2:
+        return None
+    return [row for row in range(shape[0]) if draw.boolean()] or [0]

@@ -1,0 +1,115 @@
+"""Differences that are expected: ``oracle.toml``.
+
+    [[expected]]
+    id = "clip-add"
+    operator = "clip"            # a program with this operator ...
+    requirement = "add"          # ... that asks for a gradient in this way ...
+    trace = "gradient"           # ... and differs here: output, gradient, state, refused, crashed
+    reason = "the initial gradient is overwritten"
+    example = "corpus/7f3c2a90b1d4.json"
+
+    [[excluded]]                 # never drawn
+    operator = "_onehot_encode"
+    reason = "ends the process"
+
+A program is expected to differ when one row fits it whole. Rows whose example passes are out of date: ``refimpl oracle
+replay`` says so.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .comparing import Verdict
+from .drawing.graphs import NOTHING, Exclusions
+from .programs.program import operators
+from .reference import Program
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FIELDS = {
+    "expected": {"id", "operator", "requirement", "trace", "reason", "example", "level", "consumers", "attrs"},
+    "excluded": {"operator", "requirement", "reason", "many_readers"},
+}
+
+
+@dataclass
+class Expectations:
+    """What ``oracle.toml`` says."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    exclusions: Exclusions = NOTHING
+    used: set[str] = field(default_factory=set)
+    """The ids of rows that fitted a program."""
+
+    @classmethod
+    def read(cls, path: Path) -> Expectations:
+        """Read a file.
+
+        Raises:
+            ValueError: it is not TOML, or has other tables or fields than these; the message names the file.
+        """
+        try:
+            data = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ValueError(f"{path}: {error}") from error
+        for table, rows in data.items():
+            if table not in FIELDS or not isinstance(rows, list):
+                raise ValueError(f"{path}: there is no table {table}; write [[expected]] or [[excluded]]")
+            for row in rows:
+                for name in set(row) - FIELDS[table]:
+                    raise ValueError(f"{path}: [[{table}]] has no field {name}")
+                if not row.get("reason"):
+                    raise ValueError(f"{path}: [[{table}]] {row.get('id', row.get('operator', ''))} gives no reason")
+        exclusions = Exclusions()
+        for row in data.get("excluded", []):
+            exclusions = exclusions.also(
+                operator=row.get("operator", ""), requirement=row.get("requirement", ""),
+                many_readers=row.get("many_readers", False),
+            )
+        return cls(data.get("expected", []), exclusions)
+
+    def covers(self, program: Program, verdict: Verdict) -> bool:
+        """Whether every mismatch of a failure fits a row."""
+        return bool(verdict.mismatches) and all(self._fits(program, m.name, m.kind) for m in verdict.mismatches)
+
+    def _fits(self, program: Program, name: str, kind: str) -> bool:
+        what = name.partition("/")[2].partition(":")[0].rstrip("0123456789") if kind == "value" else kind
+        for row in self.rows:
+            if "trace" in row and row["trace"] != what:
+                continue
+            if "level" in row and row["level"] != program["level"]:
+                continue
+            if "operator" in row and row["operator"] not in operators(program):
+                continue
+            if "attrs" in row and not any(
+                node["op"] == row.get("operator") and row["attrs"].items() <= node.get("attrs", {}).items()
+                for node in program["nodes"]
+            ):
+                continue
+            if "requirement" in row and not any(
+                row["requirement"] in (step.get("requirements") or {}).values() for step in program["steps"]
+            ):
+                continue
+            if "consumers" in row and most_readers(program) < row["consumers"]:
+                continue
+            self.used.add(row.get("id", ""))
+            return True
+        return False
+
+
+def most_readers(program: Program) -> int:
+    """How many operators and heads read the same node, at most."""
+    counts = [0] * len(program.get("nodes", []))
+    for node in program.get("nodes", []):
+        for entry in node.get("inputs", []):
+            counts[entry[0]] += 1
+    for head in program.get("heads", []):
+        counts[head[0]] += 1
+    return max(counts, default=0)

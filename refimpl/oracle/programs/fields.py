@@ -1,0 +1,243 @@
+"""The fields of steps: what each may hold. A step of an untrusted program is checked before anything of it is run.
+
+A check is a function of a value that returns what is wrong with it, or None.
+"""
+
+import math
+
+from .values import check_array
+
+MOST_DEVICES = 8
+LARGEST_BATCH = 4096
+MOST_EPOCHS = 20
+LONGEST_NAME = 200
+LONGEST_LIST = 256
+MOST_ROWS = 1 << 16
+
+
+def whole(low, high):
+    """A whole number between two bounds, which are possible too."""
+    def check(value):
+        right = type(value) is int and low <= value <= high
+        return None if right else "%s is no whole number from %d to %d" % (_shown(value), low, high)
+    return check
+
+
+def truth(value):
+    """True or false."""
+    return None if isinstance(value, bool) else "%s is neither true nor false" % _shown(value)
+
+
+def real(value):
+    """A finite number."""
+    right = type(value) in (int, float) and math.isfinite(value)
+    return None if right else "%s is no finite number" % _shown(value)
+
+
+def name(value):
+    """A short text."""
+    right = isinstance(value, str) and len(value) <= LONGEST_NAME
+    return None if right else "%s is no text of at most %d characters" % (_shown(value), LONGEST_NAME)
+
+
+def one_of(*options):
+    """One of some texts."""
+    def check(value):
+        return None if isinstance(value, str) and value in options else "%s is none of %s" % (
+            _shown(value), ", ".join(options)
+        )
+    return check
+
+
+def maybe(check):
+    """Null, or what ``check`` allows."""
+    return lambda value: None if value is None else check(value)
+
+
+def either(first, second):
+    """What one of two checks allows."""
+    return lambda value: first(value) and second(value)
+
+
+def listed(check, most=LONGEST_LIST):
+    """A list."""
+    def check_list(value):
+        if not isinstance(value, list) or len(value) > most:
+            return "%s is no list of at most %d" % (_shown(value), most)
+        return next((wrong for wrong in map(check, value) if wrong), None)
+    return check_list
+
+
+def by_name(check):
+    """An object whose keys are names."""
+    def check_object(value):
+        if not isinstance(value, dict) or len(value) > LONGEST_LIST:
+            return "%s is no object of at most %d" % (_shown(value), LONGEST_LIST)
+        return next((wrong for key, each in value.items() for wrong in (name(key), check(each)) if wrong), None)
+    return check_object
+
+
+def array(value):
+    """An array, see ``values``."""
+    try:
+        check_array(value, "array")
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def shape(value):
+    """Up to 12 sides."""
+    return listed(whole(0, MOST_ROWS), 12)(value)
+
+
+def fields(**checks):
+    """An object with these fields; those whose name ends in ``_`` may be absent."""
+    optional = {key[:-1]: check for key, check in checks.items() if key.endswith("_")}
+    required = {key: check for key, check in checks.items() if not key.endswith("_")}
+
+    def check_fields(value):
+        if not isinstance(value, dict):
+            return "%s is no object" % _shown(value)
+        missing = [key for key in required if key not in value]
+        if missing:
+            return "field %s is missing" % missing[0]
+        for key, each in value.items():
+            check = required.get(key) or optional.get(key)
+            if check is None:
+                return "there is no field %s" % _shown(key)
+            wrong = check(each)
+            if wrong:
+                return "%s: %s" % (key, wrong)
+        return None
+    return check_fields
+
+
+def pair(first, second):
+    """A list of two."""
+    def check(value):
+        if not isinstance(value, list) or len(value) != 2:
+            return "%s is no pair" % _shown(value)
+        return first(value[0]) or second(value[1])
+    return check
+
+
+def _shown(value):
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+index = either(whole(-(2**31), 2**31 - 1), name)
+requirement = one_of("write", "add", "null")
+arrays = listed(array)
+rows = listed(maybe(listed(whole(0, MOST_ROWS))))
+parameter = maybe(either(either(real, truth), name))
+schedule = maybe(fields(
+    kind=one_of("factor", "multifactor", "poly", "cosine"),
+    step_=either(whole(1, 1 << 20), listed(whole(1, 1 << 20))), factor_=real, stop_factor_lr_=real, base_lr_=real,
+    max_update_=whole(1, 1 << 20), pwr_=real, final_lr_=real, warmup_steps_=whole(0, 1 << 20), warmup_begin_lr_=real,
+    warmup_mode_=one_of("linear", "constant"),
+))
+RULE = {"optimizer_": name, "parameters_": maybe(by_name(parameter)), "schedule_": schedule}
+description = fields(name=name, shape=shape, dtype_=name, layout_=name)
+descriptions = {"data": listed(description), "labels_": maybe(listed(description))}
+contexts = whole(1, MOST_DEVICES)
+batch = whole(1, LARGEST_BATCH)
+some = maybe(whole(1, 1000))
+data = {"data": arrays, "labels_": maybe(arrays)}
+names = listed(name)
+
+EXECUTOR = {
+    "bind": fields(requirements_=by_name(requirement), gradients_=by_name(array)),
+    "forward": fields(train_=truth, arrays_=by_name(array)),
+    "backward": fields(heads_=maybe(arrays)),
+    "reshape": fields(arrays=by_name(array)),
+    "share": fields(),
+}
+_CREATE = {"contexts": contexts, "data": names, "labels": names, "fixed_": maybe(names)}
+_BATCH = dict(data, pad_=whole(0, LARGEST_BATCH))
+MODULE = {
+    "create": fields(loads_=maybe(listed(whole(0, 1000), MOST_DEVICES)), states_=maybe(names), **_CREATE),
+    "bind": fields(
+        train_=truth, inputs_=truth, requirement_=either(requirement, by_name(requirement)), again_=truth,
+        **descriptions
+    ),
+    "init_params": fields(given_=maybe(names), rest_=maybe(real), missing_=truth, force_=truth),
+    "set_params": fields(arrays=by_name(array), missing_=truth, extra_=truth, force_=truth),
+    "init_optimizer": fields(store_=maybe(name), force_=truth, **RULE),
+    "forward": fields(train_=maybe(truth), **_BATCH),
+    "backward": fields(heads_=maybe(arrays)),
+    "forward_backward": fields(**_BATCH),
+    "update": fields(), "get_params": fields(),
+    "reshape": fields(**descriptions), "share": fields(**descriptions), "borrow": fields(**descriptions),
+    "use": fields(number=whole(0, 1000)),
+    "save": fields(states_=truth), "load": fields(contexts=contexts, states_=truth),
+    "save_states": fields(), "load_states": fields(),
+    "update_metric": fields(labels=arrays),
+    "score": fields(batch=batch, batches_=some, **data),
+    "predict": fields(data=arrays, batch=batch, batches_=some, merge_=truth),
+    "fit": fields(batch=batch, epochs=whole(0, MOST_EPOCHS), store_=maybe(name), **dict(data, **RULE)),
+    "set_states": fields(value=real), "get_states": fields(),
+}
+BUCKETS = dict(
+    MODULE,
+    create_buckets=fields(contexts=contexts, default=whole(0, 1 << 20), fixed_=maybe(names)),
+    switch=fields(key=whole(0, 1 << 20), **descriptions),
+    forward=fields(train_=maybe(truth), key_=maybe(whole(0, 1 << 20)), **_BATCH),
+    forward_backward=fields(key_=maybe(whole(0, 1 << 20)), **_BATCH),
+    create_svrg=fields(frequency=whole(1, MOST_EPOCHS), **_CREATE),
+    full_pass=fields(batch=batch, **data),
+)
+del BUCKETS["create"]
+_FACTORS = listed(pair(index, real))
+OPTIMIZER = {
+    "create": fields(names_=listed(pair(index, name)), **dict(RULE, optimizer=RULE["optimizer_"])),
+    "multiply": fields(rates_=_FACTORS, decays_=_FACTORS),
+    "update": fields(indices=listed(index), gradients=arrays, rows_=maybe(rows)),
+    "resume": fields(whole_=truth),
+    "set_rate": fields(value=real),
+    "read": fields(),
+}
+_KEYS = either(index, listed(index))
+_VALUES = {"keys": _KEYS, "values": either(arrays, listed(arrays)), "rows_": maybe(either(rows, listed(maybe(rows))))}
+STORE = {
+    "create": fields(kind=name),
+    "init": fields(keys=_KEYS, values=arrays, rows_=maybe(rows)),
+    "broadcast": fields(keys=_KEYS, values=arrays, shapes=listed(shape)),
+    "push": fields(**_VALUES), "pushpull": fields(**_VALUES),
+    "pull": fields(keys=_KEYS, shapes=listed(shape), outs_=contexts),
+    "row_sparse_pull": fields(key=index, ids=listed(listed(whole(0, MOST_ROWS))), shape=shape),
+    "updater": fields(kept_=truth),
+    "optimizer": fields(**dict(RULE, optimizer=RULE["optimizer_"])),
+    "compress": fields(threshold=real),
+    "save": fields(file=whole(0, 1000), whole_=truth), "load": fields(file=whole(0, 1000)),
+    "barrier": fields(),
+}
+STEPS = {1: EXECUTOR, 2: EXECUTOR, 3: MODULE, 4: BUCKETS, 5: OPTIMIZER, 6: STORE}
+"""What the steps of each level may hold."""
+BUCKET = fields(
+    key=whole(0, 1 << 20), heads=listed(whole(0, 1000)), data=names, labels=names,
+)
+SETTINGS = {4: fields(buckets_=listed(BUCKET))}
+"""What the settings of programs of a level may hold; others have none."""
+
+
+def check_step(level, step, where):
+    """Raise ValueError where a step is none of this level, or a field holds what it must not."""
+    known = STEPS.get(level)
+    if known is None:
+        return
+    if step["do"] not in known:
+        raise ValueError("no program: %s: level %d has no step %s" % (where, level, _shown(step["do"])))
+    given = {key: value for key, value in step.items() if key not in ("do", "attempt")}
+    wrong = truth(step.get("attempt", False)) or known[step["do"]](given)
+    if wrong:
+        raise ValueError("no program: %s (%s): %s" % (where, step["do"], wrong))
+
+
+def check_settings(level, settings):
+    """Raise ValueError where the settings hold what programs of this level have not."""
+    if level in STEPS:
+        wrong = SETTINGS.get(level, fields())(settings)
+        if wrong:
+            raise ValueError("no program: settings: %s" % wrong)

@@ -1,0 +1,105 @@
+"""Level 5: optimizers. The program's arrays are weights: their names are indices, as text or as numbers.
+
+==============  =======================================================================================================
+create          ``optimizer``, ``parameters``, ``schedule`` (see below, or null), ``names`` (pairs of index and name)
+multiply        ``rates`` and ``decays``: pairs of index or name, and factor
+update          ``indices`` (all in one call), ``gradients``, and ``rows`` where gradients are row_sparse: for each
+                gradient the rows that it stores, or null. Lets see the weights.
+resume          states go to bytes, with the optimizer if ``whole``, and a new updater reads them
+set_rate        ``value``: the learning rate from now on
+read            Lets see the learning rate and the number of updates.
+==============  =======================================================================================================
+
+A schedule is an object: ``kind`` (factor, multifactor, poly or cosine) and the arguments of its class.
+"""
+
+from .session import Session
+from .values import array_of
+
+SCHEDULES = {
+    "factor": "FactorScheduler", "multifactor": "MultiFactorScheduler", "poly": "PolyScheduler",
+    "cosine": "CosineScheduler",
+}
+
+
+def schedule_of(mx, schedule):
+    """The learning rate scheduler that ``schedule`` describes."""
+    arguments = {name: value for name, value in schedule.items() if name != "kind"}
+    return getattr(mx.lr_scheduler, SCHEDULES[schedule["kind"]])(**arguments)
+
+
+def rows_of(session, spec, rows, device=0):
+    """A row_sparse array of the shape in ``spec`` whose rows ``rows`` are those of the described array."""
+    mx, whole = session.mx, array_of(spec)
+    made = mx.nd.sparse.row_sparse_array((whole[rows], rows), shape=whole.shape, dtype=whole.dtype)
+    return made.as_in_context(mx.cpu(device))
+
+
+class Optimizers(Session):
+    """See the module's text."""
+
+    def __init__(self, mx, program, look):
+        super(Optimizers, self).__init__(mx, program, look)
+        self.weights = {name: self.array(spec) for name, spec in sorted(program["arrays"].items())}
+        self.made = {}
+        self.multiplied = []
+        self.optimizer = self.updater = None
+
+    def create(self, optimizer, parameters=None, schedule=None, names=()):
+        """See the module's text."""
+        self.made = {"optimizer": optimizer, "parameters": parameters, "schedule": schedule, "names": names}
+        self._start()
+        return ()
+
+    def _start(self):
+        made, arguments = self.made, dict(self.made["parameters"] or {})
+        if made["schedule"] is not None:
+            arguments["lr_scheduler"] = schedule_of(self.mx, made["schedule"])
+        if made["names"]:
+            arguments["param_idx2name"] = {index: name for index, name in made["names"]}
+        self.optimizer = self.mx.optimizer.create(made["optimizer"], **arguments)
+        self.updater = self.mx.optimizer.get_updater(self.optimizer)
+
+    def multiply(self, rates=(), decays=()):
+        """See the module's text."""
+        self.multiplied = [{key: factor for key, factor in pairs} for pairs in (rates, decays)]
+        self._multiply()
+        return ()
+
+    def _multiply(self):
+        if self.multiplied:
+            self.optimizer.set_lr_mult(dict(self.multiplied[0]))
+            self.optimizer.set_wd_mult(dict(self.multiplied[1]))
+
+    def update(self, indices, gradients, rows=None):
+        """See the module's text."""
+        rows = rows or [None] * len(gradients)
+        given = [
+            self.array(spec) if kept is None else rows_of(self, spec, kept) for spec, kept in zip(gradients, rows)
+        ]
+        weights = [self.weights[str(index)] for index in indices]
+        if len(indices) == 1:
+            self.updater(indices[0], given[0], weights[0])
+        else:
+            self.updater(list(indices), given, weights)
+        return [("weight:%s" % index, self.seen(weight)) for index, weight in zip(indices, weights)]
+
+    def resume(self, whole=False):
+        """See the module's text."""
+        self.mx.nd.waitall()
+        content = self.updater.get_states(dump_optimizer=whole)
+        self._start()
+        if not whole:
+            self._multiply()
+        self.updater.set_states(content)
+        self.optimizer = self.updater.optimizer
+        return ()
+
+    def set_rate(self, value):
+        """See the module's text."""
+        self.optimizer.set_learning_rate(value)
+        return ()
+
+    def read(self):
+        """See the module's text."""
+        return [("rate", self.plain([self.optimizer.learning_rate])), ("updates", self.plain([self.optimizer.num_update]))]

@@ -1,0 +1,45 @@
+"""What every session has: arrays made from data, and what a trace keeps of arrays and plain numbers.
+
+A session is a class with one method for each step of a level; ``interpreter.run`` calls them in order. A method returns
+the pairs (name, value) that its step lets one see.
+"""
+
+import shutil
+import tempfile
+
+import numpy as np
+
+from .values import array_of
+
+
+class Session:
+    """A program that is being run."""
+
+    def __init__(self, mx, program, look):
+        self.mx, self.program, self.look = mx, program, look
+        self._folder = None
+
+    def array(self, spec, device=0):
+        """An NDArray on a logical device of the CPU."""
+        value = array_of(spec)
+        return self.mx.nd.array(value, ctx=self.mx.cpu(device), dtype=value.dtype)
+
+    def seen(self, array):
+        """What the trace keeps of an NDArray."""
+        self.mx.nd.waitall()  # MXNet does not always wait for what changes states
+        return self.look(array.tostype("default") if array.stype != "default" else array)
+
+    def plain(self, value):
+        """What the trace keeps of a number, or a list of them, that no arithmetic of the implementation rounded."""
+        return self.look(self.mx.nd.array(np.array(value, "float64"), dtype="float64"))
+
+    def folder(self):
+        """A temporary folder, made when it is first asked for."""
+        if self._folder is None:
+            self._folder = tempfile.mkdtemp(prefix="program-")
+        return self._folder
+
+    def close(self):
+        """Remove what the program wrote."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,0 +1,120 @@
+"""What the tests of the pytest plugin do; see ``plugin``."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from . import reporting
+from .backends import Backend
+from .backends import isolate as isolation
+from .comparing import judge
+from .expectations import Expectations
+from .programs.program import read
+from .searching import DRAWERS, search
+
+UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def seconds_of(text: str) -> float:
+    """A time such as ``60s``, ``5m`` or ``1h`` in seconds; ValueError where it is none."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is no time: write 60s, 5m or 1h")
+    return float(match[1]) * UNITS[match[2]]
+
+
+def load(name: str, *, isolate: bool = False) -> Backend:
+    """The implementation that ``package.module:Name`` names: an instance, or a class that is called without arguments.
+
+    Args:
+        name: where it is; the current folder is searched too.
+        isolate: whether it runs in a process of its own.
+
+    Raises:
+        ValueError: the name is none, or there is no such thing.
+    """
+    module, colon, attribute = name.partition(":")
+    if not colon or not attribute:
+        raise ValueError(f"{name!r} names no implementation: write package.module:Name")
+    if isolate:
+        return isolation.isolate(name)
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"{name} cannot be loaded: {error}") from error
+    return found() if isinstance(found, type) else found
+
+
+def tests(config: Any, shards: int) -> Iterator[tuple[str, Callable[[], str]]]:
+    """The names of the plugin's tests and what they run; each returns its report, empty where nothing differs.
+
+    Args:
+        config: of pytest.
+        shards: how many for each level.
+    """
+    name = config.getoption("--oracle-backend")
+    backend = load(name, isolate=config.getoption("--oracle-isolate"))
+    highest = config.getoption("--oracle-level") or backend.capabilities.level
+    levels = [level for level in sorted(DRAWERS) if level <= highest]
+    path = Path(config.getoption("--oracle-config"))
+    expectations = Expectations.read(path) if path.exists() else Expectations()
+    folder = config.getoption("--oracle-corpus")
+    if folder:
+        for file in sorted(Path(folder).glob("*.json")):
+            yield f"corpus[{file.stem}]", partial(replay, backend, file, expectations)
+    share = 1.0 / (len(levels) * shards)
+    programs = config.getoption("--oracle-programs")
+    for level in levels:
+        for shard in range(shards):
+            count = programs and max(1, round(programs * share))
+            run = partial(_searched, config, backend, level, shard, share, count, expectations)
+            yield f"level{level}[{shard}]", run
+
+
+def _searched(
+    config: Any, backend: Backend, level: int, shard: int, share: float, programs: int | None,
+    expectations: Expectations,
+) -> str:
+    result = search(
+        backend, seed=config.getoption("--oracle-seed"), level=level, programs=programs,
+        seconds=None if programs else seconds_of(config.getoption("--oracle-budget")) * share,
+        start=shard * 1_000_000, exclude=expectations.exclusions, expected=expectations.covers,
+    )
+    folder = config.getoption("--oracle-report")
+    if folder:
+        reporting.write(result, Path(folder) / f"level{level}-{shard}", config.getoption("--oracle-backend"))
+    if not result.found:
+        return ""
+    return "\n\n".join([*map(reporting.text_of_found, result.found), reporting.summary(result)])
+
+
+def replay(backend: Backend, file: Path, expectations: Expectations | None = None) -> str:
+    """Run one stored program; the report is empty where it passes or fails as expected.
+
+    Args:
+        backend: the implementation.
+        file: a program, or an object with a field ``program``.
+        expectations: differences that are expected.
+
+    Raises:
+        ValueError: the file holds no program; the message names it.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+        data = json.loads(text)
+        program = read(json.dumps(data["program"]) if isinstance(data, dict) and "program" in data else text)
+    except (UnicodeDecodeError, RecursionError, ValueError) as error:
+        raise ValueError(f"{file}: {error}") from error
+    verdict = judge(backend, program)
+    if verdict.status != "failed" or (expectations and expectations.covers(program, verdict)):
+        return ""
+    return "\n".join([f"{file.stem}: {reporting.graph_text(program)}", *(m.text for m in verdict.mismatches)])

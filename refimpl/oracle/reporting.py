@@ -1,0 +1,234 @@
+"""What a search found, for people (text, HTML, a script) and for programs (JSON)."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .causes import Cause
+from .comparing import Mismatch
+from .programs.program import LEVELS, name_of, operators, text_of
+from .searching import Found, Result
+
+SCRIPT_SECONDS = 120
+"""How long a script may take to show its fault in a fresh process."""
+
+
+def summary(result: Result) -> str:
+    """One line on a search."""
+    elements = result.elements
+    judged = elements["exact"] + elements["bounded"]
+    per_second = result.programs / result.seconds if result.seconds else 0.0
+    return (
+        f"{result.programs} programs in {result.seconds:.1f} s ({per_second:.0f}/s): "
+        f"{result.statuses['passed']} passed, {result.statuses['failed']} failed with {len(result.found)} causes, "
+        f"{result.statuses['expected']} failed as expected, {result.statuses['unsupported']} unsupported, "
+        f"{result.statuses['discarded']} discarded; {judged} elements judged ({elements['exact']} exactly), "
+        f"{elements['free']} free; {len({name for name, _ in result.covered})} operators"
+    )
+
+
+def graph_text(program: dict[str, Any]) -> str:
+    """The graph in one line: ``n1=relu(a); heads n1``."""
+    nodes = program.get("nodes", [])
+
+    def entry(pair: list[int]) -> str:
+        name = nodes[pair[0]]["name"]
+        return f"{name}[{pair[1]}]" if pair[1] else name
+
+    parts = []
+    for node in nodes:
+        if node["op"] != "null":
+            given = [entry(e) for e in node.get("inputs", [])]
+            given += [f"{key}={value}" for key, value in node.get("attrs", {}).items()]
+            parts.append(f"{node['name']}={node['op']}({', '.join(given)})")
+    heads = ", ".join(entry(h) for h in program.get("heads", []))
+    return "; ".join([*parts, f"heads {heads}"]) if nodes else f"{len(program['steps'])} steps"
+
+
+def text_of_found(found: Found) -> str:
+    """A cause in a few lines: what differs, in which program, and what the numbers look like."""
+    program = found.program
+    mismatch = found.verdict.mismatches[0]
+    arrays = ", ".join(
+        f"{name} {spec['dtype']}{spec['shape']}" for name, spec in list(program.get("arrays", {}).items())[:8]
+    )
+    lines = [
+        f"{found.cause}",
+        (f"  level {program['level']} ({LEVELS[program['level']]}), tier {mismatch.tier}; program {found.number}, "
+         f"{len(operators(found.original))} operators, shrunk to {len(operators(program))}"),
+        f"  program   {graph_text(program)}",
+        f"  arrays    {arrays}",
+        f"  steps     {' '.join(_step_text(step) for step in program['steps'])}",
+        f"  differs   {found.verdict.reason}",
+    ]
+    lines += [f"  also      {other.text}" for other in found.verdict.mismatches[1:4]]
+    if found.again:
+        lines.append(f"  again     {found.again} more programs showed it")
+    text = text_of(program)
+    lines.append(f"  replay    {text}" if len(text) < 2000 else f"  name      {name_of(program)}")
+    return "\n".join(lines)
+
+
+def _step_text(step: dict[str, Any]) -> str:
+    told = {**(step.get("requirements") or {}), **({"train": True} if step.get("train") else {})}
+    return step["do"] + (f"({', '.join(f'{k}={v}' for k, v in told.items())})" if told else "")
+
+
+def as_data(result: Result) -> dict[str, Any]:
+    """The result of a search as JSON, from which its causes can be derived again."""
+    return {
+        "version": 1, "programs": result.programs, "seconds": round(result.seconds, 3), "last": result.last,
+        "statuses": dict(result.statuses), "elements": dict(result.elements),
+        "covered": [[*key, count] for key, count in sorted(result.covered.items())],
+        "found": [
+            {
+                "cause": found.cause._asdict(), "program": found.program, "original": found.original,
+                "number": found.number, "seconds": round(found.seconds, 3), "again": found.again,
+                "reason": found.verdict.reason, "name": name_of(found.program),
+            }
+            for found in result.found
+        ],
+    }
+
+
+def causes_in(data: dict[str, Any]) -> list[Cause]:
+    """The distinct causes of a stored result."""
+    return list(dict.fromkeys(Cause(**entry["cause"]) for entry in data["found"]))
+
+
+# --- scripts ------------------------------------------------------------------------------------
+
+_SCRIPT = """\
+# {title}
+import json
+import numpy as np
+from {module} import {name}
+
+program = json.loads({program!r})
+trace = {name}().run(program)
+got = trace[{key!r}]
+expected = np.array({expected}, dtype=float).reshape({shape})
+bound = np.array({bound}, dtype=float).reshape({shape})
+wrong = ~((abs(got - expected) <= bound) | (np.isnan(got) & np.isnan(expected)) | (got == expected))
+print("got", got[wrong], "expected", expected[wrong])
+assert not wrong.any(), {title!r}
+"""
+_ERROR_SCRIPT = """\
+# {title}
+import json
+from {module} import {name}
+
+program = json.loads({program!r})
+print({name}().run(program))  # raises: {reason}
+"""
+
+
+def script_of(found: Found, backend: str) -> str:
+    """A script that shows a cause with NumPy and the implementation only.
+
+    Args:
+        found: the cause.
+        backend: the implementation as ``package.module:Name``.
+    """
+    module, _, name = backend.partition(":")
+    mismatch = found.verdict.mismatches[0]
+    told = {"title": str(found.cause), "module": module, "name": name, "program": text_of(found.program)}
+    if mismatch.expected is None or mismatch.bounds is None:
+        return _ERROR_SCRIPT.format(reason=" ".join(mismatch.text.split())[:100], **told)
+    return _SCRIPT.format(
+        key=mismatch.name, expected=_literal(mismatch.expected), bound=_literal(mismatch.bounds),
+        shape=tuple(mismatch.expected.shape), **told,
+    )
+
+
+def _literal(values: np.ndarray) -> str:
+    words = [repr(float(v)) for v in values.reshape(-1)]
+    return "[" + ", ".join(f'float("{w}")' if w in ("nan", "inf", "-inf") else w for w in words) + "]"
+
+
+def verified(script: str, folder: Path | None = None) -> bool:
+    """Whether a script fails in a fresh process, as it should.
+
+    Args:
+        script: its text.
+        folder: where it runs, so that modules there are found; the current folder by default.
+    """
+    where = str(folder or Path.cwd())
+    with tempfile.TemporaryDirectory() as made:
+        path = Path(made) / "repro.py"
+        path.write_text(script, encoding="utf-8")
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([where, os.environ.get("PYTHONPATH", "")])}
+        try:
+            ran = subprocess.run(  # noqa: S603  # this file wrote the script
+                [sys.executable, str(path)], cwd=where, env=environment, capture_output=True, check=False,
+                timeout=SCRIPT_SECONDS,
+            )
+        except subprocess.TimeoutExpired:
+            return True
+    return ran.returncode != 0 and b"ModuleNotFoundError" not in ran.stderr
+
+
+def write(result: Result, folder: Path, backend: str) -> list[Path]:
+    """Write a script for every cause that a fresh process confirms, ``results.json`` and ``report.html``.
+
+    Args:
+        result: of a search.
+        folder: made if it is not there.
+        backend: the implementation as ``package.module:Name``.
+
+    Returns:
+        the files.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files = []
+    for found in result.found:
+        script = script_of(found, backend)
+        if verified(script):
+            files.append(_written(folder / f"{name_of(found.program)}.py", script))
+    files.append(_written(folder / "results.json", json.dumps(as_data(result), indent=1)))
+    files.append(_written(folder / "report.html", page(result, backend)))
+    return files
+
+
+def _written(path: Path, text: str) -> Path:
+    unfinished = path.with_suffix(path.suffix + ".tmp")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(path)
+    return path
+
+
+def page(result: Result, backend: str) -> str:
+    """The report as one HTML page that needs nothing else."""
+    rows = "".join(
+        f"<section><h2>{html.escape(str(found.cause))}</h2><pre>{html.escape(text_of_found(found))}</pre>"
+        f"{_table(found.verdict.mismatches[0])}</section>"
+        for found in result.found
+    )
+    return (
+        "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
+        f"<title>Oracle: {html.escape(backend)}</title><style>body{{font:16px/1.5 system-ui;max-width:70rem;"
+        "margin:auto;padding:1rem;color-scheme:light dark}pre{overflow:auto;padding:.5rem;border:1px solid #8888}"
+        "td,th{padding:0 .6rem;text-align:right;font-family:monospace}.wrong{font-weight:bold}</style>"
+        f"<h1>{html.escape(backend)}</h1><p>{html.escape(summary(result))}</p>"
+        f"{rows or '<p>Nothing differs.</p>'}</html>"
+    )
+
+
+def _table(mismatch: Mismatch, most: int = 12) -> str:
+    if mismatch.expected is None or mismatch.got is None or mismatch.bounds is None or mismatch.wrong is None:
+        return ""
+    rows = "".join(
+        f"<tr{' class=wrong' if mismatch.wrong[at] else ''}><td>{list(at)}<td>{mismatch.expected[at]:.9g}"
+        f"<td>{mismatch.bounds[at]:.3g}<td>{mismatch.got[at]:.9g}"
+        for at in list(np.ndindex(mismatch.expected.shape))[:most]
+    )
+    return f"<table><tr><th>element<th>expected<th>bound<th>got{rows}</table>"
