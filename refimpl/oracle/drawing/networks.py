@@ -153,7 +153,8 @@ class Network:
             return self.apply("_mul_scalar", [value], {"scalar": 0.5})
         if not self.has("Activation"):
             return value
-        return self.apply("Activation", [value], {"act_type": kind if kind in ("tanh", "sigmoid", "softrelu") else "relu"})
+        kind = kind if kind in ("tanh", "sigmoid", "softrelu") else "relu"
+        return self.apply("Activation", [value], {"act_type": kind})
 
     def normalised(self, value: Value) -> Value:
         """A BatchNorm, if there may be one."""

@@ -19,7 +19,8 @@ RULES: dict[str, dict[str, Numbers]] = {
     "groupadagrad": {"eps": (0.125,)}, "adadelta": {"rho": (0.75,), "epsilon": (0.125,)},
     "rmsprop": {"gamma1": (0.5,), "clip_weights": (0.75,)}, "adam": {"beta1": (0.5,), "epsilon": (0.125,)},
     "adamax": {"beta1": (0.5,), "beta2": (0.5,)}, "nadam": {"beta1": (0.5,), "schedule_decay": (0.25,)},
-    "lamb": {"lower_bound": (0.5,), "upper_bound": (2.0,), "beta1": (0.5,)}, "ftrl": {"lamda1": (0.125,), "beta": (0.5,)},
+    "lamb": {"lower_bound": (0.5,), "upper_bound": (2.0,), "beta1": (0.5,)},
+    "ftrl": {"lamda1": (0.125,), "beta": (0.5,)},
     "ftml": {"beta1": (0.5,), "epsilon": (0.125,)}, "test": {},
 }
 """Every deterministic rule, and arguments of its own that may be drawn."""
@@ -124,7 +125,8 @@ def _step(draw: Draw, rule: str, create: Step, exclude: Exclusions) -> Step:
     kind = draw.choice(("update", "update", "update", "update", "update", "resume", "rate"))
     if kind == "resume" and "optimizer/resume" not in exclude.operators:
         return {"do": "resume", "whole": draw.boolean()}
-    if kind == "rate" and rule != "adadelta" and "schedule" not in create and "optimizer/set rate" not in exclude.operators:
+    fixed = rule != "adadelta" and "schedule" not in create
+    if kind == "rate" and fixed and "optimizer/set rate" not in exclude.operators:
         return {"do": "set_rate", "value": draw.choice((0.25, 0.5, 1.0))}
     return {"do": "update"}
 
