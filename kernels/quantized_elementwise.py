@@ -48,12 +48,12 @@ from typing import NamedTuple
 import numpy as np
 
 from .foundation import Case, Loop, Op, items, merge_all, register
-from .foundation.loops import FILL
 from .quantize import calibrated
 from .shared.boxes import nothing
 from .shared.quantized import (
     BYTE,
     BYTES,
+    REACH_OF_PRODUCTS,
     SINGLE,
     STEPS,
     SUMS,
@@ -61,6 +61,7 @@ from .shared.quantized import (
     UNSIGNED,
     WHOLE,
     WHOLE_STEPS,
+    fill_range,
     ranges,
     reach,
     to_int8,
@@ -125,13 +126,6 @@ def reach_of_sum(low_a, high_a, low_b, high_b, low, high):
         high[0] = size
 
 
-def reach_of_product(low_a, high_a, low_b, high_b, low, high, steps_a, steps_b, sums):
-    for _ in items(1):
-        size = ((reach(low_a[0], high_a[0]) / steps_a) * (reach(low_b[0], high_b[0]) / steps_b)) * sums
-        low[0] = -size
-        high[0] = size
-
-
 def add(a, b, low_a, high_a, low_b, high_b, low, high, out, s: Steps, narrow_a, narrow_b, n):
     size = reach(low[0], high[0])
     by_a = (s.out * reach(low_a[0], high_a[0])) / (size * s.lhs)
@@ -167,17 +161,11 @@ def narrow_product(a, b, low_a, high_a, low_b, high_b, low, high, out, s: Steps,
 
 
 SUM = {kind: Loop(add, formula=TO[kind]) for kind in (*BYTES, WHOLE)}
-REACH_OF_SUM, REACH_OF_PRODUCT = Loop(reach_of_sum), Loop(reach_of_product)
+REACH_OF_SUM = Loop(reach_of_sum)
 MULTIPLY, REAL_PRODUCT, NARROW_PRODUCT = Loop(multiply), Loop(real_product), Loop(narrow_product)
 
 
 # --- the operators --------------------------------------------------------------------------------
-
-
-def fill_range(found, low, high):
-    """The calibrated range."""
-    FILL(low, found[0], 1)
-    FILL(high, found[1], 1)
 
 
 def forward_add(p, a, b, low_a, high_a, low_b, high_b, out, low, high):
@@ -203,7 +191,7 @@ def forward_mul(p, a, b, low_a, high_a, low_b, high_b, out, low=None, high=None)
         NARROW_PRODUCT(a, b, *given, low, high, out, steps, out.size)
     else:
         MULTIPLY(a, b, out, out.size)
-        REACH_OF_PRODUCT(*given, low, high, WHOLE_STEPS[BYTE], WHOLE_STEPS[BYTE], SUMS)
+        REACH_OF_PRODUCTS(*given, low, high, WHOLE_STEPS[BYTE], WHOLE_STEPS[BYTE], SUMS)
 
 
 INPUTS = ("lhs", "rhs", "lhs_min", "lhs_max", "rhs_min", "rhs_max")

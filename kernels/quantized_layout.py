@@ -1,5 +1,5 @@
-"""_contrib_quantized_act, _contrib_quantized_flatten, _contrib_quantized_concat, _contrib_quantized_embedding: operators
-that choose and arrange quantized numbers, with the range that they stand for.
+"""_contrib_quantized_act, _contrib_quantized_flatten, _contrib_quantized_concat, _contrib_quantized_embedding: choosing
+and arranging quantized numbers, with the range that they stand for.
 
 [quantized_layout/range] the range of data goes through unchanged, except that of a concatenation.
 
@@ -23,8 +23,6 @@ that choose and arrange quantized numbers, with the range that they stand for.
     >>> run("_contrib_quantized_concat", np.int8([[100]]), np.uint8([[200]]),
     ...     [-2.0], [1.0], [-1.0], [1.0], num_args=2)
     ([[100.0, 50.0]], [-2.0], [1.0])
-
-[_contrib_quantized_concat/count] there are three inputs for each of num_args arrays.
 
 [_contrib_quantized_embedding/value] row data of the int8 weight, as Embedding does.
     >>> run("_contrib_quantized_embedding", [1, -1, 9], np.int8([[1, 2], [3, 4]]), [-1], [2],

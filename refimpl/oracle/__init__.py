@@ -10,9 +10,10 @@
     for found in result.found:
         print(oracle.text_of_found(found))
 
-A program is a small JSON value: a graph, arrays, and what is done with them (``programs``). It is drawn from whole numbers
-(``drawing``, ``strategies``), run here and there, and compared element by element (``comparing``) with bounds that the
-operators' own pages give (``bounds``). What fails is cut small (``shrinking``), named (``causes``) and reported.
+A program is a small JSON value: a graph, arrays, and what is done with them (``programs``). It is drawn from whole
+numbers (``drawing``, ``strategies``), run here and there, and compared element by element (``comparing``) with bounds
+that the operators' own pages give (``bounds``). What fails is cut small (``shrinking``), named (``causes``) and
+reported.
 """
 
 from .backends import Backend, Capabilities, Crashed, Refused, Unsupported

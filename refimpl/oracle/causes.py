@@ -63,7 +63,7 @@ def cause_of(program: Program, verdict: Verdict) -> Cause:
         verdict: what it showed.
     """
     mismatch = verdict.mismatches[0]
-    suspect = suspect_of(program, mismatch)
+    suspect = suspect_of(program)
     place = mismatch.name.partition("/")[2] if mismatch.kind == "value" else mismatch.kind
     what, _, variable = place.partition(":")
     what = what.rstrip("0123456789")
@@ -83,7 +83,7 @@ def cause_of(program: Program, verdict: Verdict) -> Cause:
     )
 
 
-def suspect_of(program: Program, mismatch: Mismatch) -> str:
+def suspect_of(program: Program) -> str:
     """The operator that is the likeliest: what is left after shrinking, operators that only fit shapes last."""
     names = operators(program)
     own = [name for name in names if name not in _FITTING]

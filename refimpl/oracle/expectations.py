@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from .comparing import Verdict
-from .drawing.graphs import Exclusions
+from .drawing.graphs import NOTHING, Exclusions
 from .programs.program import operators
 from .reference import Program
 
@@ -44,7 +44,7 @@ class Expectations:
     """What ``oracle.toml`` says."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
-    exclusions: Exclusions = Exclusions()
+    exclusions: Exclusions = NOTHING
     used: set[str] = field(default_factory=set)
     """The ids of rows that fitted a program."""
 
@@ -89,7 +89,7 @@ class Expectations:
             if "operator" in row and row["operator"] not in operators(program):
                 continue
             if "attrs" in row and not any(
-                node["op"] == row.get("operator") and all(node.get("attrs", {}).get(k) == v for k, v in row["attrs"].items())
+                node["op"] == row.get("operator") and row["attrs"].items() <= node.get("attrs", {}).items()
                 for node in program["nodes"]
             ):
                 continue

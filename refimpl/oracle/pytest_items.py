@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,14 +70,14 @@ def tests(config: Any, shards: int) -> Iterator[tuple[str, Callable[[], str]]]:
     folder = config.getoption("--oracle-corpus")
     if folder:
         for file in sorted(Path(folder).glob("*.json")):
-            yield f"corpus[{file.stem}]", lambda file=file: replay(backend, file, expectations)
+            yield f"corpus[{file.stem}]", partial(replay, backend, file, expectations)
     share = 1.0 / (len(levels) * shards)
     programs = config.getoption("--oracle-programs")
     for level in levels:
         for shard in range(shards):
-            yield f"level{level}[{shard}]", lambda level=level, shard=shard: _searched(
-                config, backend, level, shard, share, programs and max(1, round(programs * share)), expectations
-            )
+            count = programs and max(1, round(programs * share))
+            run = partial(_searched, config, backend, level, shard, share, count, expectations)
+            yield f"level{level}[{shard}]", run
 
 
 def _searched(

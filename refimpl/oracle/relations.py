@@ -76,7 +76,9 @@ def _gradients(trace: Trace) -> dict[str, np.ndarray]:
     return found
 
 
-def _differences(wanted: dict[str, np.ndarray], found: dict[str, np.ndarray], slack: dict[str, Any] | None = None) -> list[str]:
+def _differences(
+    wanted: dict[str, np.ndarray], found: dict[str, np.ndarray], slack: dict[str, Any] | None = None
+) -> list[str]:
     """Lines on arrays of equal names that differ by more than their slack, which is an array of magnitudes."""
     lines = []
     for name, value in wanted.items():
@@ -191,7 +193,8 @@ def counts_readers(backend: Backend, program: Program) -> list[str]:
     heads = base and base["steps"][2].get("heads")
     if base is None or not heads:
         return []
-    kept = pruned({**base, "heads": base["heads"][:1], "steps": [*base["steps"][:2], {"do": "backward", "heads": heads[:1]}]})
+    steps = [*base["steps"][:2], {"do": "backward", "heads": heads[:1]}]
+    kept = pruned({**base, "heads": base["heads"][:1], "steps": steps})
     nodes = list(kept["nodes"])
     head = kept["heads"][0]
     for number in range(8):
@@ -207,7 +210,7 @@ def counts_readers(backend: Backend, program: Program) -> list[str]:
 
 
 def _word(value: float) -> float | str:
-    return value if np.isfinite(value) else "nan" if value != value else "inf" if value > 0 else "-inf"
+    return value if np.isfinite(value) else str(value)
 
 
 @relation("everything is written")

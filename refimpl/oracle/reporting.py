@@ -63,8 +63,8 @@ def text_of_found(found: Found) -> str:
     )
     lines = [
         f"{found.cause}",
-        f"  level {program['level']} ({LEVELS[program['level']]}), tier {mismatch.tier}; program {found.number}, "
-        f"{len(operators(found.original))} operators, shrunk to {len(operators(program))}",
+        (f"  level {program['level']} ({LEVELS[program['level']]}), tier {mismatch.tier}; program {found.number}, "
+         f"{len(operators(found.original))} operators, shrunk to {len(operators(program))}"),
         f"  program   {graph_text(program)}",
         f"  arrays    {arrays}",
         f"  steps     {' '.join(_step_text(step) for step in program['steps'])}",
@@ -73,7 +73,8 @@ def text_of_found(found: Found) -> str:
     lines += [f"  also      {other.text}" for other in found.verdict.mismatches[1:4]]
     if found.again:
         lines.append(f"  again     {found.again} more programs showed it")
-    lines.append(f"  replay    {text_of(program)}" if len(text_of(program)) < 2000 else f"  name      {name_of(program)}")
+    text = text_of(program)
+    lines.append(f"  replay    {text}" if len(text) < 2000 else f"  name      {name_of(program)}")
     return "\n".join(lines)
 
 
@@ -167,7 +168,7 @@ def verified(script: str, folder: Path | None = None) -> bool:
         path.write_text(script, encoding="utf-8")
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([where, os.environ.get("PYTHONPATH", "")])}
         try:
-            ran = subprocess.run(
+            ran = subprocess.run(  # noqa: S603  # this file wrote the script
                 [sys.executable, str(path)], cwd=where, env=environment, capture_output=True, check=False,
                 timeout=SCRIPT_SECONDS,
             )
@@ -217,7 +218,8 @@ def page(result: Result, backend: str) -> str:
         f"<title>Oracle: {html.escape(backend)}</title><style>body{{font:16px/1.5 system-ui;max-width:70rem;"
         "margin:auto;padding:1rem;color-scheme:light dark}pre{overflow:auto;padding:.5rem;border:1px solid #8888}"
         "td,th{padding:0 .6rem;text-align:right;font-family:monospace}.wrong{font-weight:bold}</style>"
-        f"<h1>{html.escape(backend)}</h1><p>{html.escape(summary(result))}</p>{rows or '<p>Nothing differs.</p>'}</html>"
+        f"<h1>{html.escape(backend)}</h1><p>{html.escape(summary(result))}</p>"
+        f"{rows or '<p>Nothing differs.</p>'}</html>"
     )
 
 

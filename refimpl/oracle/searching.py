@@ -15,15 +15,24 @@ from typing import Any
 from .backends import Backend
 from .causes import Cause, cause_of
 from .comparing import Verdict, judge
+from .drawing.buckets import bucketing_program, svrg_program
 from .drawing.draws import Draw, SeededDraw
 from .drawing.executors import executor_program, forward_program
 from .drawing.graphs import NOTHING, Capabilities, Exclusions
+from .drawing.modules import module_program
+from .drawing.optimizers import optimizer_program
+from .drawing.stores import store_program
 from .programs.program import operators
 from .reference import Program
 from .shrinking import shrink
 
+def _bucketing_or_svrg(draw: Draw, capabilities: Capabilities, exclude: Exclusions) -> Program:
+    return (svrg_program if draw.one_in(3) else bucketing_program)(draw, capabilities, exclude)
+
+
 DRAWERS: dict[int, Callable[[Draw, Capabilities, Exclusions], Program]] = {
-    1: forward_program, 2: executor_program,
+    1: forward_program, 2: executor_program, 3: module_program, 4: _bucketing_or_svrg, 5: optimizer_program,
+    6: store_program,
 }
 """Level -> how its programs are drawn."""
 

@@ -85,9 +85,8 @@ def _fewer_steps(program: Program) -> Iterator[Program]:
 def _with_heads(program: Program, kept: list[int]) -> Program:
     steps = []
     for step in program["steps"]:
-        if isinstance(step.get("heads"), list):
-            step = {**step, "heads": [step["heads"][i] for i in kept]}
-        steps.append(step)
+        several = isinstance(step.get("heads"), list)
+        steps.append({**step, "heads": [step["heads"][i] for i in kept]} if several else step)
     return pruned({**program, "heads": [program["heads"][i] for i in kept], "steps": steps})
 
 
@@ -101,7 +100,9 @@ def _fewer_heads(program: Program) -> Iterator[Program]:
 
 
 def _shapes(program: Program) -> dict[tuple[int, int], tuple[tuple[int, ...], str]]:
-    """Shape and dtype of every entry of the graph; none where the graph is not valid."""
+    """Shape and dtype of every entry of the graph; none where it is not valid, or gets its data later."""
+    if any(name not in program["arrays"] for name in variables(program)):
+        return {}
     try:
         symbol = refimpl.sym.load_json(symbol_json(program))
         inner = symbol.get_internals()
@@ -154,9 +155,8 @@ def _as_variable(program: Program, number: int, like: tuple[tuple[int, ...], str
     arrays = {**program["arrays"], name: {"shape": list(like[0]), "dtype": like[1], "style": style, "seed": 1}}
     steps = []
     for step in program["steps"]:
-        if step["do"] == "bind" and step.get("requirements"):
-            step = {**step, "requirements": {**step["requirements"], name: "write"}}
-        steps.append(step)
+        asks = step["do"] == "bind" and step.get("requirements")
+        steps.append({**step, "requirements": {**step["requirements"], name: "write"}} if asks else step)
     return pruned({**program, "nodes": nodes, "arrays": arrays, "steps": steps})
 
 

@@ -37,6 +37,7 @@ class HypothesisDraw(Draw):
         self._draw = draw
 
     def integer(self, low: int, high: int) -> int:
+        """See :class:`Draw`."""
         return self._draw(st.integers(low, high))
 
 

@@ -23,7 +23,7 @@ UNARY = {
         "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arctanh", "arccosh", "degrees", "radians", "floor", "ceil",
         "trunc", "sign", "zeros_like", "ones_like", "sigmoid",
     )
-} | {"fix": "trunc", "rint": "round", "BlockGrad": "stop"}
+} | {"fix": "trunc", "BlockGrad": "stop"}
 """Operator -> function of one array."""
 COMPARISONS = {
     "equal": lambda a, b: a == b, "not_equal": lambda a, b: a != b, "greater": lambda a, b: a > b,
@@ -269,6 +269,7 @@ def rules(xp: Any) -> dict[str, Rule]:
         "batch_dot": batch_dot, "_linalg_gemm2": gemm, "relu": lambda p, x: xp.where(x <= 0, xp.zeros_like(x), x),
         "_copy": lambda p, x: x + xp.zeros_like(x), "reciprocal": lambda p, x: 1 / x, "rsqrt": lambda p, x: 1 / xp.sqrt(x),
         "softsign": lambda p, x: x / (1 + xp.abs(x)), "logical_not": lambda p, x: xp.cast(x == 0, x),
+        "rint": lambda p, x: xp.ceil(x - 0.5),  # halves go down
         "_contrib_quadratic": lambda p, x: p.a * x * x + p.b * x + p.c,
         "_contrib_div_sqrt_dim": lambda p, x: x / x.shape[-1] ** 0.5,
     }

@@ -29,7 +29,7 @@ class _Names:
     cast = staticmethod(lambda x, like: x.astype(like.dtype))
     whole = staticmethod(lambda x: lax.stop_gradient(x).astype(jnp.int32))
     ahead = staticmethod(lambda x, rows, axis: jnp.take_along_axis(x, rows, axis))
-    amax, amin, sigmoid = jnp.max, jnp.min, jax.nn.sigmoid
+    amax, amin, sigmoid = staticmethod(jnp.max), staticmethod(jnp.min), staticmethod(jax.nn.sigmoid)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(jnp, name)
@@ -115,7 +115,7 @@ RULES: dict[str, Rule] = {
 
 @executor_backend(operators=RULES, styles=STYLES)
 def _run(
-    symbol: Symbol, args: Arrays, aux: Arrays, grads_in: Arrays, grad_req: dict[str, str], head_grads: Any
+    symbol: Symbol, args: Arrays, aux: Arrays, grads_in: Arrays, grad_req: dict[str, str], head_grads: Any, is_train: bool
 ) -> tuple[list[np.ndarray], Arrays, Arrays]:
     """Levels 1 and 2 by ``jax.vjp``."""
     fixed = {name: jnp.asarray(value) for name, value in {**args, **aux}.items() if name not in grads_in}

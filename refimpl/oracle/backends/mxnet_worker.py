@@ -18,7 +18,6 @@ def operators(mx):
 def start():
     """Import MXNet; returns what to say first and what runs a program."""
     import mxnet as mx
-    from programs import interpreter
 
     return {"version": mx.__version__, "names": operators(mx)}, lambda program: interpreter.run(mx, program)
 
@@ -27,6 +26,7 @@ if __name__ == "__main__":
     folder = Path(__file__).resolve().parent
     sys.path = [path for path in sys.path if Path(path or ".").resolve() != folder]  # it has an mxnet.py
     sys.path.insert(0, str(folder.parent))
+    from programs import interpreter
     from programs.messages import serve
 
     serve(start)

@@ -15,7 +15,7 @@ from .protocol import Unsupported
 UNARY = {
     "abs": "Abs", "negative": "Neg", "sqrt": "Sqrt", "exp": "Exp", "log": "Log", "sin": "Sin", "cos": "Cos", "tan": "Tan",
     "arcsin": "Asin", "arccos": "Acos", "arctan": "Atan", "sinh": "Sinh", "cosh": "Cosh", "tanh": "Tanh",
-    "arcsinh": "Asinh", "arccosh": "Acosh", "arctanh": "Atanh", "floor": "Floor", "ceil": "Ceil", "rint": "Round",
+    "arcsinh": "Asinh", "arccosh": "Acosh", "arctanh": "Atanh", "floor": "Floor", "ceil": "Ceil",
     "sign": "Sign", "reciprocal": "Reciprocal", "sigmoid": "Sigmoid", "softsign": "Softsign", "erf": "Erf",
     "relu": "Relu", "_copy": "Identity", "BlockGrad": "Identity",
 }
@@ -148,7 +148,8 @@ def _dense(b: Builder, p: Any, s: Any, x: str, weight: str, bias: str = "") -> s
 
 
 def _batch_dot(b: Builder, p: Any, s: Any, x: str, y: str) -> str:
-    turned = (0, 2, 1)
+    rank = len(s[0])
+    turned = (*range(rank - 2), rank - 1, rank - 2)
     return b.add("MatMul", b.add("Transpose", x, perm=turned) if p.transpose_a else x,
                  b.add("Transpose", y, perm=turned) if p.transpose_b else y)
 

@@ -7,7 +7,7 @@ and with any number of workers: shard ``k`` of ``n`` draws the programs that it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -19,10 +19,10 @@ SHARDS = 4
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options, each of which begins with ``--oracle-``."""
     group = parser.getgroup("oracle", "property-based testing of another implementation against refimpl")
-    group.addoption("--oracle-backend", metavar="MODULE:NAME", help="the implementation under test: a class or function")
-    group.addoption("--oracle-level", type=int, default=None, metavar="N", help="the highest level of programs, 1 to 6")
+    group.addoption("--oracle-backend", metavar="MODULE:NAME", help="the implementation under test: object or class")
+    group.addoption("--oracle-level", type=int, metavar="N", help="the highest level of programs, 1 to 6")
     group.addoption("--oracle-budget", default="60s", metavar="TIME", help="for how long to search: 60s, 5m")
-    group.addoption("--oracle-programs", type=int, default=None, metavar="N", help="how many programs, instead of a time")
+    group.addoption("--oracle-programs", type=int, metavar="N", help="how many programs, instead of a time")
     group.addoption("--oracle-seed", type=int, default=0, metavar="N", help="which programs")
     group.addoption("--oracle-isolate", action="store_true", help="run the implementation in a process of its own")
     group.addoption("--oracle-corpus", metavar="FOLDER", help="programs as files that are run first")
@@ -34,21 +34,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
     """Add the oracle's tests, if an implementation was named."""
     if config.getoption("--oracle-backend"):
-        collector = _Oracle.from_parent(session, name="oracle", path=config.rootpath, nodeid="oracle")
+        collector = Oracle.from_parent(session, name="oracle", path=config.rootpath, nodeid="oracle")
         items.extend(collector.collect())
 
 
-class _Oracle(pytest.Collector):
+class Oracle(pytest.Collector):
     """The oracle's tests."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        from refimpl.oracle import pytest_items  # imported only when the option is given
+        """A few tests for each level."""
+        for name, run in self.drawn():
+            yield OracleTest.from_parent(self, name=name, run=run)
 
-        for name, run in pytest_items.tests(self.config, SHARDS):
-            yield _OracleTest.from_parent(self, name=name, run=run)
+    def drawn(self) -> Iterator[tuple[str, Callable[[], str]]]:
+        """The names of the tests, and what each does: only where the option is given is refimpl imported."""
+        from refimpl.oracle import pytest_items
+
+        return pytest_items.tests(self.config, SHARDS)
 
 
-class _OracleTest(pytest.Item):
+class OracleTest(pytest.Item):
     """One shard of one level: it fails with a report of all causes that it found."""
 
     def __init__(self, *, run: Any, **others: Any) -> None:
