@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import threading
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,7 @@ import numpy as np
 import pytest
 
 import refimpl as mx
+from refimpl.module.thread_pool import ThreadPool
 from refimpl.oracle.bounds import tracking
 from refimpl.oracle.drawing import buckets, modules, optimizers, stores
 from refimpl.oracle.drawing.draws import SeededDraw
@@ -153,8 +155,15 @@ def test_an_undecided_branch_makes_what_is_written_free() -> None:
     assert np.isinf(bound_of(sign)).all()
 
 
+def test_contexts_take_turns() -> None:
+    """Numbers with errors are of one thread."""
+    seen: list[tuple[int, int]] = []
+    with tracking():
+        ThreadPool(3).run(lambda context: seen.append((context, threading.get_ident())))
+    assert seen == [(context, threading.get_ident()) for context in range(3)]
+
+
 def test_contexts_of_a_module_keep_their_errors() -> None:
-    """Numbers with errors are of one thread: two contexts must not run side by side."""
     data = mx.sym.Variable("data")
     net = mx.sym.MakeLoss(mx.sym.FullyConnected(data, num_hidden=1, no_bias=True, name="fc"))
     with tracking() as shadow:
@@ -218,7 +227,7 @@ def test_an_attempt_that_is_refused_is_part_of_the_trace() -> None:
         {"do": "create", "kind": "local"}, init, {**init, "attempt": True}, {"do": "pull", "keys": 1, "shapes": [[1]]},
     ]
     trace = trace_of(check_program(first(6, *steps)))
-    assert {name: array.tolist() for name, array in trace.items()} == {"2/refused": [1.0], "3/out0:1:0": [4.0]}
+    assert {name: array.tolist() for name, array in trace.items()} == {"2/refused:MXNetError": [1.0], "3/out0:1:0": [4.0]}
     with pytest.raises(Refused, match="duplicate init of key 1"):
         trace_of(first(6, *steps[:2], init))
 

@@ -103,7 +103,7 @@ class Life:
     def optimizer(self) -> None:
         """Pushes are gradients from now on."""
         draw = self.draw
-        rate, momentum = draw.choice((0.5, 1.0, 0.25)), draw.choice((0.0, 0.5, 1.0))
+        rate, momentum = draw.choice((0.5, 1.0, -0.25)), draw.choice((0.0, 0.5, 1.0))
         fields: Step = {"optimizer": "sgd", "parameters": {"momentum": momentum, "wd": 0.0}}
         if draw.one_in(4):
             fields["schedule"] = schedule(draw, rate)
