@@ -154,7 +154,7 @@ class _Elements:
     def __setitem__(self, i: Any, value: Any) -> None:
         i = int(i)
         value = number(value)
-        if self.precision is not SINGLE or value.grain is None and value.terms == 0:
+        if self.precision is not SINGLE or (value.grain is None and value.terms == 0):
             value = cast(value, self.precision)
         self.flat[i] = value.value
         self.shadow.write(self.address + i * self.step, value, float(self.flat[i]))

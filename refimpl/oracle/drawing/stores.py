@@ -106,7 +106,7 @@ class Life:
         rate, momentum = draw.choice((0.5, 1.0, -0.25)), draw.choice((0.0, 0.5, 1.0))
         fields: Step = {"optimizer": "sgd", "parameters": {"momentum": momentum, "wd": 0.0}}
         if draw.one_in(4):
-            fields["schedule"] = schedule(draw, rate)
+            fields["schedule"] = schedule(draw, abs(rate))
         else:
             fields["parameters"]["learning_rate"] = rate
         self.add("optimizer", **fields)
@@ -147,8 +147,8 @@ class Life:
     def act(self) -> None:
         """One call."""
         name = self.draw.choice((
-            "push", "push", "push", "push", "pushpull", "updater", "optimizer", "save", "load", "refused", "rows",
-            "barrier",
+            "push", "push", "push", "push", "pushpull", "updater", "optimizer", "optimizer", "save", "save", "load",
+            "load", "refused", "rows", "barrier",
         ))
         late = not self.learns and self.pushed and not self.may("store/updater after a push")
         if name in ("push", "pushpull"):
@@ -174,7 +174,7 @@ def store_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = 
     """Level 6: pushes of any number of arrays to int or text keys, with updaters, optimizers, compression and files."""
     life = Life(draw, capabilities, exclude)
     life.begin()
-    for _ in range(draw.integer(2, 10)):
+    for _ in range(draw.integer(2, 14)):
         life.act()
         life.pull()
     return {"version": VERSION, "level": 6, "steps": life.steps}
