@@ -232,12 +232,13 @@ class Number:
 
 
 def _fits(mass: float, grain: int) -> bool:
-    """Whether multiples of 2**grain up to ``mass`` have no more bits than a number has, and stay in its range."""
+    """Whether multiples of 2**grain below ``mass`` have no more bits than a number has, and stay in its range."""
     if mass == 0:
         return True
     if not mass <= _now.largest:  # also where it is not a number
         return False
-    return mass <= math.ldexp(1.0, min(grain + _now.bits, 1023)) and math.ldexp(1.0, max(grain, -1074)) >= _now.smallest
+    # less, not equal: in double precision a mass of 2**53 may have been rounded down to that
+    return mass < math.ldexp(1.0, min(grain + _now.bits, 1023)) and math.ldexp(1.0, max(grain, -1074)) >= _now.smallest
 
 
 def _sum(a: Number, b: Number, value: float) -> Number:
