@@ -108,6 +108,14 @@ def test_functions_are_wrong_by_some_units_of_their_own() -> None:
     assert functions.MATH.cosh(Number(0.5, 1.0, 0.5, 0, None)).bound() > math.cosh(1.5) - math.cosh(0.5)
 
 
+def test_the_sign_of_a_sum_of_zeros_is_not_known() -> None:
+    zero = exactly(-0.0)
+    assert (exactly(1.0) / zero).value == -math.inf
+    assert (exactly(1.0) / zero).bound() == 0
+    for either in (zero + zero, -(zero + zero), (zero + zero) * exactly(2.0), (zero + zero) / exactly(2.0)):
+        assert (exactly(1.0) / either).bound() == math.inf  # 0 + -0 + -0 is 0, and -0 + -0 is -0
+
+
 def test_a_number_with_an_error_is_no_float() -> None:
     with pytest.raises(TypeError, match="must not be turned into a float"):
         float(exactly(1.0))

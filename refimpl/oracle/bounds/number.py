@@ -138,7 +138,7 @@ class Number:
         if self.grain is not None and other.grain is not None:
             grain = self.grain + other.grain
             if _fits(abs(value), grain):
-                return Number(value, 0.0, abs(value), 0, grain)
+                return Number(value, 0.0, abs(value), 0 if value else self.terms + other.terms, grain)
         error_a, error_b = self.bound(), other.bound()
         if not (math.isfinite(a) and math.isfinite(b)):
             certain = (abs(a) > error_a or error_a == 0) and (abs(b) > error_b or error_b == 0)
@@ -265,6 +265,8 @@ def _quotient(a: Number, b: Number) -> Number:
     if b.value == 0 and b.grain is not None:
         if a.grain is None and abs(a.value) <= a.bound():
             return Number(math.nan, INFINITE, 0.0, 0, None)
+        if b.terms and a.value:  # the sign of a sum of zeros depends on whether it starts at 0
+            return free(math.inf)
         top = a.value
         return exactly(math.nan if top == 0 or top != top else math.copysign(INFINITE, top) * math.copysign(1, b.value))
     if not below > error:
@@ -273,7 +275,7 @@ def _quotient(a: Number, b: Number) -> Number:
     if a.grain is not None and b.grain is not None and math.isfinite(value) and abs(math.frexp(b.value)[0]) == 0.5:
         grain = lowest_bit(value)
         if _fits(abs(value), grain):
-            return Number(value, 0.0, abs(value), 0, grain)
+            return Number(value, 0.0, abs(value), 0 if value else a.terms, grain)
     if math.isinf(b.value) or not math.isfinite(a.value):
         return exactly(value) if a.bound() < INFINITE and error < INFINITE else free(value)
     # one more unit, because a product with the reciprocal is as good
