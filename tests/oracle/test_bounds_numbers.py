@@ -116,6 +116,10 @@ def test_the_sign_of_a_sum_of_zeros_is_not_known() -> None:
         assert (exactly(1.0) / either).bound() == math.inf  # 0 + -0 + -0 is 0, and -0 + -0 is -0
 
 
+def test_what_is_free_stays_free_over_zero() -> None:
+    assert (free(math.nan) / exactly(0.0)).bound() == math.inf
+
+
 def test_a_number_with_an_error_is_no_float() -> None:
     with pytest.raises(TypeError, match="must not be turned into a float"):
         float(exactly(1.0))

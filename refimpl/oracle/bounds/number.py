@@ -263,7 +263,7 @@ def _extreme(value: float, *inputs: Number) -> Number:
 def _quotient(a: Number, b: Number) -> Number:
     below, error = abs(b.value), b.bound()
     if b.value == 0 and b.grain is not None:
-        if a.grain is None and abs(a.value) <= a.bound():
+        if a.grain is None and not abs(a.value) > a.bound():  # also where it is not a number
             return Number(math.nan, INFINITE, 0.0, 0, None)
         if b.terms and a.value:  # the sign of a sum of zeros depends on whether it starts at 0
             return free(math.inf)
