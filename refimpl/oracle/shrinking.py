@@ -16,7 +16,8 @@ import numpy as np
 
 import refimpl
 
-from .programs.program import pruned, symbol_json, variables
+from ..kernels.foundation import get
+from .programs.program import BY_VARIABLE, operators, pruned, symbol_json, variables
 from .reference import Program
 
 StillFails = Callable[[Program], bool]
@@ -64,6 +65,7 @@ def cuts(program: Program) -> Iterator[Program]:
     """Programs that are one cut smaller, the largest cuts first."""
     yield from _fewer_steps(program)
     if program.get("nodes"):
+        yield from _single_operators(program)
         yield from _fewer_heads(program)
         yield from _fewer_nodes(program)
     yield from _simpler_requirements(program)
@@ -89,6 +91,48 @@ def _with_heads(program: Program, kept: list[int]) -> Program:
             step = {**step, "heads": [step["heads"][i] for i in kept]}
         steps.append(step)
     return pruned({**program, "heads": [program["heads"][i] for i in kept], "steps": steps})
+
+
+def _single_operators(program: Program) -> Iterator[Program]:
+    """One operator of several, alone: what it reads becomes variables."""
+    if len(operators(program)) < 2:
+        return
+    shapes = _shapes(program)
+    backward = any(step["do"] == "backward" for step in program["steps"])
+    style = next((spec["style"] for spec in program["arrays"].values() if "style" in spec), "dyadic")
+
+    def spec(entry: tuple[int, int]) -> dict[str, Any]:
+        shape, dtype = shapes[entry]
+        return {"shape": list(shape), "dtype": dtype, "style": style, "seed": 1}
+
+    for number, node in enumerate(program["nodes"]):
+        if node["op"] == "null":
+            continue
+        op = get(node["op"])
+        outputs = [(number, i) for i in range(op.visible_count(op.parse(node.get("attrs", {}))))]
+        entries = list(dict.fromkeys((e[0], e[1]) for e in node.get("inputs", [])))
+        if any(entry not in shapes for entry in (*entries, *outputs)):
+            continue
+        arrays: dict[str, Any] = {}
+        for entry in entries:
+            source = program["nodes"][entry[0]]
+            known = source["op"] == "null"
+            arrays[source["name"] if known else f"{source['name']}_{entry[1]}"] = (
+                program["arrays"][source["name"]] if known else spec(entry)
+            )
+        nodes = [{"op": "null", "name": name} for name in arrays]
+        inputs = [[entries.index((e[0], e[1])), 0] for e in node.get("inputs", [])]
+        made = set(arrays) - set(program["arrays"])
+        steps = []
+        for step in program["steps"]:
+            step = {k: {n: x for n, x in v.items() if n in arrays} if k in BY_VARIABLE else v for k, v in step.items()}
+            if "requirements" in step and backward:
+                step["requirements"].update(dict.fromkeys(sorted(made), "write"))
+            if isinstance(step.get("heads"), list):
+                step["heads"] = [spec(entry) for entry in outputs]
+            steps.append(step)
+        heads = [[len(nodes), i] for _, i in outputs]
+        yield {**program, "nodes": [*nodes, {**node, "inputs": inputs}], "heads": heads, "arrays": arrays, "steps": steps}
 
 
 def _fewer_heads(program: Program) -> Iterator[Program]:
