@@ -54,9 +54,11 @@ class Cause(NamedTuple):
         """Equal for causes that are one root cause."""
         if self.place == "gradient" and self.look in SHARED:
             return (self.place, self.requirement.split()[0], self.look)
+        if self.place == "gradient" and "repeated" in self.requirement:
+            return (self.place, "repeated")
         if self.place == "crashed":
             return (self.operator, self.place)
-        return (self.operator, self.place, self.requirement if "repeated" in self.requirement else "", self.values)
+        return (self.operator, self.place, self.values)
 
     def __str__(self) -> str:
         parts = [self.operator or "no operator", self.place]

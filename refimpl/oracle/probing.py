@@ -12,7 +12,7 @@ from typing import Any
 
 from ..kernels.foundation import get
 from .backends import Backend, Crashed, Refused, Unsupported
-from .comparing import Answer, answers_of, judge_answer
+from .comparing import Answer, answers_of, judge
 from .drawing.draws import SeededDraw
 from .drawing.executors import of_graph
 from .drawing.graphs import NOTHING, Capabilities, Exclusions, Graph, drawable
@@ -83,12 +83,12 @@ def probe(backend: Backend, operators: Sequence[str] | None = None, tries: int =
     found = Probed()
     answers = _asked(backend, names, 1, tries, found)
     for name, given in answers.items():
-        _sort(name, given, found.refused, found)
+        _sort(backend, name, given, found.refused, found)
     if capabilities.level < 2:
         return found
     left = [name for name in answers if name not in found.refused and name not in found.crashed]
     for name, given in _asked(backend, left, 2, tries, found).items():
-        _sort(name, given, found.no_gradient, found)
+        _sort(backend, name, given, found.no_gradient, found)
     return found
 
 
@@ -106,9 +106,11 @@ def _asked(
     return answers
 
 
-def _sort(name: str, given: list[tuple[Program, Answer]], refused: dict[str, Any], found: Probed) -> None:
+def _sort(
+    backend: Backend, name: str, given: list[tuple[Program, Answer]], refused: dict[str, Any], found: Probed
+) -> None:
     for program, answer in given:
-        if isinstance(answer, Crashed) and judge_answer(program, answer).status == "failed":
+        if isinstance(answer, Crashed) and judge(backend, program).status == "failed":  # again, alone
             found.crashed[name] = program
             return
     if all(isinstance(answer, (Refused, Unsupported)) for _, answer in given):

@@ -192,6 +192,8 @@ def without(exclude: Exclusions, found: Found) -> Exclusions:
     cause = found.cause
     if cause.consumers == "many":
         return exclude.also(many_readers=True)
+    if "repeated" in cause.requirement:
+        return exclude.also(requirement="repeated")
     names = sorted(set(operators(found.program)))
     if len(names) > 1:  # each alone does well: what is left after shrinking fails together
         return exclude.also(together=names)

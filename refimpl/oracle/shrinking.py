@@ -105,6 +105,9 @@ def _single_operators(program: Program) -> Iterator[Program]:
         shape, dtype = shapes[entry]
         return {"shape": list(shape), "dtype": dtype, "style": style, "seed": 1}
 
+    def kept(key: str, value: Any) -> Any:
+        return {name: part for name, part in value.items() if name in arrays} if key in BY_VARIABLE else value
+
     for number, node in enumerate(program["nodes"]):
         if node["op"] == "null":
             continue
@@ -124,15 +127,16 @@ def _single_operators(program: Program) -> Iterator[Program]:
         inputs = [[entries.index((e[0], e[1])), 0] for e in node.get("inputs", [])]
         made = set(arrays) - set(program["arrays"])
         steps = []
-        for step in program["steps"]:
-            step = {k: {n: x for n, x in v.items() if n in arrays} if k in BY_VARIABLE else v for k, v in step.items()}
+        for old in program["steps"]:
+            step = {key: kept(key, value) for key, value in old.items()}
             if "requirements" in step and backward:
                 step["requirements"].update(dict.fromkeys(sorted(made), "write"))
             if isinstance(step.get("heads"), list):
                 step["heads"] = [spec(entry) for entry in outputs]
             steps.append(step)
-        heads = [[len(nodes), i] for _, i in outputs]
-        yield {**program, "nodes": [*nodes, {**node, "inputs": inputs}], "heads": heads, "arrays": arrays, "steps": steps}
+        nodes.append({**node, "inputs": inputs})
+        heads = [[len(nodes) - 1, i] for _, i in outputs]
+        yield {**program, "nodes": nodes, "heads": heads, "arrays": arrays, "steps": steps}
 
 
 def _fewer_heads(program: Program) -> Iterator[Program]:
@@ -158,7 +162,9 @@ def _shapes(program: Program) -> dict[tuple[int, int], tuple[tuple[int, ...], st
     found: dict[tuple[int, int], tuple[tuple[int, ...], str]] = {}
     seen: dict[str, int] = {}
     for name, shape, kind in zip(inner.list_outputs(), shapes, types, strict=True):
-        owner = name if name in place else name.rpartition("_")[0]
+        owner = name
+        while owner not in place and "_" in owner:  # outputs are called NODE_output0, NODE_moving_mean, ...
+            owner = owner.rpartition("_")[0]
         output = seen.get(owner, 0)
         seen[owner] = output + 1
         if owner in place:
@@ -176,7 +182,8 @@ def _fewer_nodes(program: Program) -> Iterator[Program]:
         for entry in node.get("inputs", []):
             if mine is not None and shapes.get((entry[0], entry[1])) == mine:
                 yield _redirected(program, number, entry)
-        if mine is not None and (number, 1) not in shapes:
+        readers = [entry for n in program["nodes"] for entry in n.get("inputs", [])] + program["heads"]
+        if mine is not None and not any(entry[0] == number and entry[1] for entry in readers):
             yield _as_variable(program, number, mine)
 
 

@@ -53,7 +53,8 @@ class Exclusions(NamedTuple):
     """Never drawn."""
     requirements: frozenset[tuple[str, str]] = frozenset()
     """(operator, requirement): a graph with that operator asks for no gradient of that kind. The requirement may be
-    "write" for any gradient at all, "add", or "repeated" for more than one backward pass."""
+    "write" for any gradient at all, "add", or "repeated" for more than one backward pass; the operator may be empty
+    for any graph."""
     many_readers: bool = False
     """Whether no result is read by more than six operators."""
     together: frozenset[frozenset[str]] = frozenset()
@@ -73,7 +74,7 @@ class Exclusions(NamedTuple):
 
     def allowed(self, requirement: str, operators: Sequence[str]) -> bool:
         """Whether a graph of these operators may ask for gradients in this way."""
-        return not any((name, requirement) in self.requirements for name in operators)
+        return not any((name, requirement) in self.requirements for name in (*operators, ""))
 
 
 NOTHING = Exclusions()
