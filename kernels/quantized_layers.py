@@ -139,14 +139,23 @@ def products(data, weight, out, n, k, m):
         out[item] = as_int32(total)
 
 
-def add_bias(bias, low_a, high_a, low_w, high_w, low_b, high_b, out, steps_a, steps, n, m):
-    by = ((steps_a / reach(low_a[0], high_a[0])) * (steps / reach(low_w[0], high_w[0]))) * reach(low_b[0], high_b[0])
-    scale = by / steps
-    for j in items(m):
+class Added(NamedTuple):
+    """What the loop that adds a bias reads, beside arrays: rows and columns, and the steps of data and of an int8."""
+
+    n: int
+    m: int
+    steps_a: np.float32
+    steps: np.float32
+
+
+def add_bias(bias, low_a, high_a, low_w, high_w, low_b, high_b, out, g: Added):
+    by = (g.steps_a / reach(low_a[0], high_a[0])) * (g.steps / reach(low_w[0], high_w[0]))
+    scale = by * reach(low_b[0], high_b[0]) / g.steps
+    for j in items(g.m):
         value = np.float32(bias[j]) * scale
         part = np.int64(value) if abs(value) < 2147483648.0 else np.int64(-2147483648)
-        for i in range(n):
-            out[i * m + j] = as_int32(out[i * m + j] + part)
+        for i in range(g.n):
+            out[i * g.m + j] = as_int32(np.int64(out[i * g.m + j]) + part)
 
 
 class Norm(NamedTuple):
@@ -185,33 +194,32 @@ PRODUCTS, ADD_BIAS, NORMALIZE = Loop(products), Loop(add_bias), Loop(normalize)
 # --- the operators --------------------------------------------------------------------------------
 
 
-def forward_full(
-    p, data, weight, bias, low_a, high_a, low_w, high_w, low_b, high_b, out, low, high,
-):  # fmt: skip
+def forward_full(p, data, weight, bias, *rest):
+    *ends, out, low, high = rest
     n, k = fully_connected.rows_and_columns(p, data.shape)
     PRODUCTS(data, weight, out, n, k, p.num_hidden)
     if bias is not None:
-        ends = low_a, high_a, low_w, high_w, low_b, high_b
-        ADD_BIAS(bias, *ends, out, STEPS[data.dtype], STEPS[BYTE], n, p.num_hidden)
+        ADD_BIAS(bias, *ends, out, Added(n, p.num_hidden, STEPS[data.dtype], STEPS[BYTE]))
     steps = WHOLE_STEPS[BYTE], WHOLE_STEPS[data.dtype]
-    REACH_OF_PRODUCTS(low_a, high_a, low_w, high_w, low, high, *steps, SUMS)
+    REACH_OF_PRODUCTS(*ends[:4], low, high, *steps, SUMS)
 
 
-def forward_conv(
-    p, data, weight, bias, low_a, high_a, low_w, high_w, low_b, high_b, out, low, high,
-):  # fmt: skip
+def forward_conv(p, data, weight, bias, *rest):
+    *ends, out, low, high = rest
     convolution.CONVOLVE(data, weight, out, convolution.geometry(p, data.shape, out.shape))
     if bias is not None:
         convolution.ADD_BIAS(bias, out, out.shape[0], p.num_filter, prod(out.shape[2:]))
-    REACH_OF_PRODUCTS(low_a, high_a, low_w, high_w, low, high, WHOLE_STEPS[BYTE], WHOLE_STEPS[BYTE], SUMS)
+    REACH_OF_PRODUCTS(*ends[:4], low, high, WHOLE_STEPS[BYTE], WHOLE_STEPS[BYTE], SUMS)
 
 
 def forward_norm(p, data, gamma, beta, mean, var, low_a, high_a, out, low, high):
     found = calibrated(p)
     fill_range(found, low, high)
+    with np.errstate(over="ignore"):
+        eps = np.float32(p.eps)
     numbers = Norm(
         data.shape[0], data.shape[1], prod(data.shape[2:]), int(data.dtype == UNSIGNED), STEPS[BYTE] / STEPS[UNSIGNED],
-        STEPS[BYTE], max(abs(found[0]), abs(found[1])), np.float32(p.eps),
+        STEPS[BYTE], max(abs(found[0]), abs(found[1])), eps,
     )
     NORMALIZE(data, gamma, beta, mean, var, low_a, high_a, out, numbers)
 

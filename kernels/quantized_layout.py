@@ -125,11 +125,22 @@ def widen(low, high, out_low, out_high, first):
         out_high[0] = high[0] if first or high[0] > out_high[0] else out_high[0]
 
 
-def rescale(data, low, high, out_low, out_high, out, steps, out_steps, outer, run, start, width):
-    """One piece into its place: ``outer`` runs of ``run`` elements, each into a row of ``width`` at ``start``."""
-    scale = (out_steps / reach(out_low[0], out_high[0])) / (steps / reach(low[0], high[0]))
-    for i in items(outer * run):
-        out[i // run * width + start + i % run] = formula(np.float32(data[i]) * scale)  # noqa: F821  # bound by Loop
+class Place(NamedTuple):
+    """Where a piece goes: ``outer`` runs of ``run`` elements, each into a row of ``width`` at ``start``."""
+
+    outer: int
+    run: int
+    start: int
+    width: int
+    steps: np.float32
+    out_steps: np.float32
+
+
+def rescale(data, low, high, out_low, out_high, out, g: Place):
+    scale = (g.out_steps / reach(out_low[0], out_high[0])) / (g.steps / reach(low[0], high[0]))
+    for i in items(g.outer * g.run):
+        at = i // g.run * g.width + g.start + i % g.run
+        out[at] = formula(np.float32(data[i]) * scale)  # noqa: F821  # bound by Loop
 
 
 RECTIFY, WIDEN = Loop(rectify), Loop(widen)
@@ -163,8 +174,8 @@ def forward_concat(p, arrays, out, out_low, out_high):
     outer, width, start = prod(out.shape[:axis]), prod(out.shape[axis:]), 0
     for piece, low, high in zip(pieces, lows, highs, strict=True):
         run = prod(piece.shape[axis:])
-        steps = STEPS[piece.dtype], STEPS[out.dtype]
-        RESCALE[out.dtype](piece, low, high, out_low, out_high, out, *steps, outer, run, start, width)
+        place = Place(outer, run, start, width, STEPS[piece.dtype], STEPS[out.dtype])
+        RESCALE[out.dtype](piece, low, high, out_low, out_high, out, place)
         start += run
 
 

@@ -122,6 +122,7 @@ def too_long(call: Call) -> bool:
 
 
 KNOWN = (
+    Known("_contrib_quantized_elemwise_mul", "call", "_contrib_quantized_elemwise_mul/value"),
     Known("LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput", "grad:label",
           "RegressionOutput/gradient"),
     Known("SVMOutput", "grad:label", "SVMOutput/gradient"),

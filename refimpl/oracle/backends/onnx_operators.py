@@ -13,8 +13,8 @@ from .common import SAME_ELEMENTS, shape_after, windows
 from .protocol import Unsupported
 
 UNARY = {
-    "abs": "Abs", "negative": "Neg", "sqrt": "Sqrt", "exp": "Exp", "log": "Log", "sin": "Sin", "cos": "Cos", "tan": "Tan",
-    "arcsin": "Asin", "arccos": "Acos", "arctan": "Atan", "sinh": "Sinh", "cosh": "Cosh", "tanh": "Tanh",
+    "abs": "Abs", "negative": "Neg", "sqrt": "Sqrt", "exp": "Exp", "log": "Log", "sin": "Sin", "cos": "Cos",
+    "tan": "Tan", "arcsin": "Asin", "arccos": "Acos", "arctan": "Atan", "sinh": "Sinh", "cosh": "Cosh", "tanh": "Tanh",
     "arcsinh": "Asinh", "arccosh": "Acosh", "arctanh": "Atanh", "floor": "Floor", "ceil": "Ceil",
     "sign": "Sign", "reciprocal": "Reciprocal", "sigmoid": "Sigmoid", "softsign": "Softsign", "erf": "Erf",
     "relu": "Relu", "_copy": "Identity", "BlockGrad": "Identity",
@@ -31,31 +31,35 @@ ACTIVATIONS = {
 
 
 class Builder:
-    """An ONNX graph that grows: ``add`` appends a node and returns the name of its output."""
+    """An ONNX graph that grows."""
 
     def __init__(self) -> None:
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 
-    def add(self, op: str, *inputs: str, count: int = 1, **attributes: Any) -> Any:
-        names = [f"r{len(self.nodes)}_{i}" for i in range(count)]
-        self.nodes.append(helper.make_node(op, inputs, names, **attributes))
-        return names if count > 1 else names[0]
+    def add(self, op: str, *inputs: str, **attributes: Any) -> str:
+        """Append a node with one output; returns that output's name."""
+        name = f"r{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, inputs, [name], **attributes))
+        return name
 
     def constant(self, value: Any, dtype: Any = np.float32) -> str:
+        """The name of a new constant."""
         name = f"c{len(self.constants)}"
         self.constants.append(numpy_helper.from_array(np.asarray(value, dtype), name))
         return name
 
     def whole(self, *numbers: int) -> str:
+        """The name of a new constant vector of whole numbers."""
         return self.constant(numbers, np.int64)
 
     def shaped(self, x: str, shape: Any) -> str:
+        """``x`` with another shape."""
         return self.add("Reshape", x, self.constant(shape, np.int64))
 
 
-Rule = Callable[..., Any]
-"""``rule(builder, p, shapes, *inputs)`` with the inputs' shapes and names -> name of the output, or a list."""
+Rule = Callable[..., str]
+"""``rule(builder, p, shapes, *inputs)`` with the inputs' shapes and names -> name of the output."""
 
 
 def _simple() -> dict[str, Rule]:

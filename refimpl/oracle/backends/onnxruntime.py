@@ -35,8 +35,7 @@ def _run(symbol: Symbol, args: Arrays, aux: Arrays, is_train: bool) -> list[np.n
     def rule(node: Node, inputs: list[Any]) -> list[Any]:
         op, shapes = get(node.op), [shape for _, shape in inputs]
         _, after = op.infer(node.p, list(shapes), [None] * len(op.output_names(node.p)))
-        made = RULES[node.op](builder, node.p, shapes, *[name for name, _ in inputs])
-        return list(zip(made if isinstance(made, list) else [made], after, strict=False))
+        return [(RULES[node.op](builder, node.p, shapes, *[name for name, _ in inputs]), after[0])]
 
     heads = symbol.evaluate(values, rule)
     names = [builder.add("Identity", name) for name, _ in heads]  # a head may be an input, or asked for twice
@@ -44,7 +43,7 @@ def _run(symbol: Symbol, args: Arrays, aux: Arrays, is_train: bool) -> list[np.n
     model = helper.make_model(helper.make_graph(
         builder.nodes, "program",
         [helper.make_tensor_value_info(name, TensorProto.FLOAT, value.shape) for name, value in given.items()],
-        [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, (_, shape) in zip(names, heads, strict=True)],
+        [helper.make_tensor_value_info(n, TensorProto.FLOAT, shape) for n, (_, shape) in zip(names, heads, strict=True)],
         builder.constants,
     ), opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR)
     options = onnxruntime.SessionOptions()

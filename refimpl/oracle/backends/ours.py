@@ -25,7 +25,7 @@ from .describing import description
 from .protocol import Crashed
 
 FORMS: dict[str, Callable[[], AbstractContextManager[None]]] = {
-    "plain": plain_kernels, "tuned": nullcontext, "python": python_loops, "cuda": nullcontext,
+    "plain": plain_kernels, "tuned": nullcontext, "python": python_loops, "cuda": refimpl.gpu,
     "cuda_text": partial(python_loops, "gpu"),
 }
 """Form -> the block that programs run in."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
@@ -54,7 +55,7 @@ def _lifted(name: str) -> Callable[[Any], Any]:
             return exactly(_plain(function, x.value)) if x.bound() == 0 else free(_plain(function, x.value))
         value, error = _plain(function, x.value), x.bound()
         if error == 0:
-            if name == "sqrt" and value * value == x.value:
+            if name == "sqrt" and Fraction(value) ** 2 == Fraction(x.value):  # the product of floats may be rounded
                 return exactly(value)
             if value in (0.0, 1.0) and name not in ("gamma", "lgamma"):
                 return exactly(value)  # exp(0), cos(0), tanh(0): every library has these right

@@ -138,7 +138,7 @@ class Number:
         if self.grain is not None and other.grain is not None:
             grain = self.grain + other.grain
             if _fits(abs(value), grain):
-                return Number(value, 0.0, abs(value), 0, grain)
+                return Number(value, 0.0, abs(value), 0 if value else self.terms + other.terms, grain)
         error_a, error_b = self.bound(), other.bound()
         if (a == 0 == error_a and abs(b) + error_b < INFINITE) or (b == 0 == error_b and abs(a) + error_a < INFINITE):
             return exactly(value)
@@ -234,12 +234,13 @@ class Number:
 
 
 def _fits(mass: float, grain: int) -> bool:
-    """Whether multiples of 2**grain up to ``mass`` have no more bits than a number has, and stay in its range."""
+    """Whether multiples of 2**grain below ``mass`` have no more bits than a number has, and stay in its range."""
     if mass == 0:
         return True
     if not mass <= _now.largest:  # also where it is not a number
         return False
-    return mass <= math.ldexp(1.0, min(grain + _now.bits, 1023)) and math.ldexp(1.0, max(grain, -1074)) >= _now.smallest
+    # less, not equal: in double precision a mass of 2**53 may have been rounded down to that
+    return mass < math.ldexp(1.0, min(grain + _now.bits, 1023)) and math.ldexp(1.0, max(grain, -1074)) >= _now.smallest
 
 
 def _sum(a: Number, b: Number, value: float) -> Number:
@@ -264,8 +265,10 @@ def _extreme(value: float, *inputs: Number) -> Number:
 def _quotient(a: Number, b: Number) -> Number:
     below, error = abs(b.value), b.bound()
     if b.value == 0 and b.grain is not None:
-        if a.grain is None and abs(a.value) <= a.bound():
+        if a.grain is None and not abs(a.value) > a.bound():  # also where it is not a number
             return Number(math.nan, INFINITE, 0.0, 0, None)
+        if b.terms and a.value:  # the sign of a sum of zeros depends on whether it starts at 0
+            return free(math.inf)
         top = a.value
         return exactly(math.nan if top == 0 or top != top else math.copysign(INFINITE, top) * math.copysign(1, b.value))
     if not below > error:
@@ -278,7 +281,7 @@ def _quotient(a: Number, b: Number) -> Number:
     if a.grain is not None and b.grain is not None and math.isfinite(value) and abs(math.frexp(b.value)[0]) == 0.5:
         grain = lowest_bit(value)
         if _fits(abs(value), grain):
-            return Number(value, 0.0, abs(value), 0, grain)
+            return Number(value, 0.0, abs(value), 0 if value else a.terms, grain)
     if math.isinf(b.value) or not math.isfinite(a.value):
         return exactly(value) if a.bound() < INFINITE and error < INFINITE else free(value)
     # one more unit, because a product with the reciprocal is as good

@@ -19,6 +19,7 @@ from __future__ import annotations
 import builtins
 import dis
 import inspect
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -52,7 +53,7 @@ class Shadow:
     def read(self, address: int, stored: float) -> Number:
         """The number of an element that holds ``stored``; exact if nobody computed it."""
         kept = self._numbers.get(address)
-        if kept is not None and (kept[1] == stored or (stored != stored and kept[1] != kept[1])):  # noqa: PLR0124
+        if kept is not None and (kept[1] == stored or (math.isnan(stored) and math.isnan(kept[1]))):
             return kept[0]
         return self.constant(stored)
 
@@ -153,7 +154,7 @@ class _Elements:
     def __setitem__(self, i: Any, value: Any) -> None:
         i = int(i)
         value = number(value)
-        if self.precision is not SINGLE or value.grain is None and value.terms == 0:
+        if self.precision is not SINGLE or (value.grain is None and value.terms == 0):
             value = cast(value, self.precision)
         self.flat[i] = value.value
         self.shadow.write(self.address + i * self.step, value, float(self.flat[i]))

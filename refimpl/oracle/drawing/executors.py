@@ -65,7 +65,8 @@ def of_graph(
             steps.append(step)
         steps[-1]["train"] = True
         if set(requirements.values()) - {"null"}:
-            steps += [{"do": "backward", "heads": head_gradients(draw, graph, heads)}] * (1 + (draw.one_in(6) and repeated))
+            backward = {"do": "backward", "heads": head_gradients(draw, graph, heads)}
+            steps += [backward] * (1 + (draw.one_in(6) and repeated))
     return _program(2, graph, heads, steps)
 
 
