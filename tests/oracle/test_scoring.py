@@ -131,7 +131,7 @@ def test_what_is_known_is_not_run_again(tmp_path, monkeypatch):
     with results.open("a", encoding="utf-8") as file:
         file.write('{"id": "c", "sta')  # its process was killed
     asked = []
-    monkeypatch.setattr(running, "faulty", lambda fault: copies_of_nothing())
+    monkeypatch.setattr(running, "faulty", lambda fault: NoCopy())
     monkeypatch.setattr(running, "score_one", lambda fault, *_: asked.append(fault.id) or row_of(fault.id))
     assert [row["id"] for row in running.score(given, results)] == ["a", "b", "c"]
     assert asked == ["a", "c"]
@@ -140,7 +140,7 @@ def test_what_is_known_is_not_run_again(tmp_path, monkeypatch):
     assert asked == ["a", "c"]
 
 
-class copies_of_nothing:
+class NoCopy:
     def __enter__(self):
         return None
 

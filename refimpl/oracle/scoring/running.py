@@ -37,7 +37,8 @@ def score_one(fault: Fault, right: Backend, seconds: float, seed: int = 0, progr
         with faulty(fault) as wrong:
             return row | row_of(fault, hunt(wrong, right, seconds, seed, programs))
     except Crashed as error:
-        return row | {"status": "killed", "seconds": 0.0, "programs": 0, "cause": f"no import: {error}"[:200], "named": False}
+        cause = f"no import: {error}"[:200]
+        return row | {"status": "killed", "seconds": 0.0, "programs": 0, "cause": cause, "named": False}
 
 
 def hunt(wrong: Backend, right: Backend, seconds: float, seed: int = 0, programs: int | None = None) -> Result:
@@ -71,7 +72,7 @@ def row_of(fault: Fault, result: Result) -> Row:
 
 def score(
     given: Sequence[Fault], results: Path, seconds: float = 60.0, seed: int = 0,
-    note: Callable[[Row], None] = lambda row: None,
+    note: Callable[[Row], None] | None = None,
 ) -> list[Row]:
     """Search for those of the given faults that a file of results does not have, and append each to it.
 
@@ -95,7 +96,8 @@ def score(
             for fault in missing:
                 row = known[fault.id] = score_one(fault, right, seconds, seed)
                 append(results, row)
-                note(row)
+                if note is not None:
+                    note(row)
     return [known[fault.id] for fault in given]
 
 
@@ -137,7 +139,8 @@ def read(results: Path) -> list[Row]:
 
 def text_of(row: Row) -> str:
     """A row in one line."""
-    return f"{row['id']}: {row['status']} after {row['seconds']:.1f} s and {row['programs']} programs {row.get('cause', '')}"
+    took = f"after {row['seconds']:.1f} s and {row['programs']} programs"
+    return f"{row['id']}: {row['status']} {took}: {row.get('cause', 'nothing found')}"
 
 
 def summary(rows: Iterable[Row]) -> str:
@@ -159,5 +162,5 @@ def _line(name: str, own: Sequence[Row]) -> str:
     times = f"{median(row['seconds'] for row in killed):.2f}" if killed else "-"
     named = [row["named"] for row in killed if row.get("named") is not None]
     right = f"{sum(named)}/{len(named)}" if named else "-"
-    nodes = f"{median(row['nodes'] for row in killed if 'nodes' in row):g}" if any("nodes" in r for r in killed) else "-"
-    return f"{name:14} {share:13} {times:10} {right:16} {nodes}"
+    sizes = [row["nodes"] for row in killed if "nodes" in row]
+    return f"{name:14} {share:13} {times:10} {right:16} {f'{median(sizes):g}' if sizes else '-'}"
