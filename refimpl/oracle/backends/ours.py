@@ -1,4 +1,4 @@
-"""This implementation, in each form of its loops: the oracle must find nothing here.
+"""The reference itself, in each form of its loops: the oracle must find nothing here.
 
     --oracle-backend=refimpl.oracle.backends.ours:plain    the page's text, compiled
     :tuned      with the faster twins, which add in another order
@@ -32,7 +32,7 @@ FORMS: dict[str, Callable[[], AbstractContextManager[None]]] = {
 
 
 class Ours:
-    """This implementation.
+    """The reference itself.
 
     Args:
         form: one of ``FORMS``.
