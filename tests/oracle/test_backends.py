@@ -110,6 +110,16 @@ def test_an_error_of_the_function_is_a_refusal():
         toys.executor.run(program([{"do": "bind"}, {"do": "forward"}], shape=(2, 4)))
 
 
+def test_an_attempt_may_fail():
+    of = program([
+        {"do": "bind"}, {"do": "forward", "arrays": {"x": spec(1, 2, 3, 4, shape=(1, 4))}, "attempt": True},
+        {"do": "forward", "arrays": {"x": spec(1, 2, 3, shape=(1, 3))}},
+    ])
+    found = toys.executor.run(of)
+    assert list(found) == ["1/refused", "2/output0"]
+    assert found["1/refused"].tolist() == [1.0]
+
+
 # --- processes ------------------------------------------------------------------------------------
 
 

@@ -125,7 +125,7 @@ class _FromFunction:
                 raise
             except Exception as error:
                 if step.get("attempt"):
-                    trace[f"{number}/refused"] = np.array([1], np.float32)
+                    trace[f"{number}/refused"] = np.array([1.0])
                     continue
                 raise Refused(f"step {number} ({step['do']}): {type(error).__name__}: {error}") from error
         return trace

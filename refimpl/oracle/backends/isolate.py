@@ -283,7 +283,8 @@ def _capabilities_of(hello: dict[str, Any]) -> Capabilities:
     said = dict(hello.get("capabilities", {}))
     if said.get("operators") is not None:
         said["operators"] = frozenset(said["operators"])
-    return Capabilities(**{k: tuple(v) if isinstance(v, list) else v for k, v in said.items()})
+    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in said.items()}
+    return Capabilities(**fields)
 
 
 def hello_of(backend: Any) -> dict[str, Any]:

@@ -24,8 +24,8 @@ from ..reference import Program, Trace
 from .describing import description
 from .protocol import Crashed
 
-FORMS: dict[str, Callable[[], AbstractContextManager[None]]] = {
-    "plain": plain_kernels, "tuned": nullcontext, "python": python_loops, "cuda": refimpl.gpu,
+FORMS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
+    "plain": plain_kernels, "tuned": nullcontext, "python": python_loops, "cuda": lambda: refimpl.gpu(0),
     "cuda_text": partial(python_loops, "gpu"),
 }
 """Form -> the block that programs run in."""
