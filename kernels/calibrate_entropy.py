@@ -59,8 +59,8 @@ def infer(p, ins, outs):
 # --- loops ----------------------------------------------------------------------------------------
 
 
-# Choice number ``item`` has ``half = first + item`` bins on each side of the middle one. It works on row ``item`` of p and
-# q, which has room for all n bins.
+# Choice number ``item`` has ``half = first + item`` bins on each side of the middle one. It works on row ``item`` of p
+# and q, which holds as many numbers as there are bins.
 
 
 def outline(hist, p, n, first, count):

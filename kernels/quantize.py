@@ -1,4 +1,4 @@
-"""_contrib_quantize, _contrib_quantize_v2, _contrib_requantize, _contrib_dequantize: real numbers as whole ones of 8 bits.
+"""_contrib_quantize, _contrib_quantize_v2, _contrib_requantize, _contrib_dequantize: real numbers as 8 bits, and back.
 
 [quantize/range] a range is two arrays of one float32, and R the larger absolute value of the two. Halves are rounded to
     the even neighbour; what lies beyond the type becomes its end, NaN 127 or 0. Scales are float32.
@@ -22,8 +22,8 @@
     >>> run("_contrib_quantize_v2", [-2, 0.5, 1], out_type="auto", min_calib_range=0, max_calib_range=1)
     ([0.0, 128.0, 255.0], [0.0], [1.0])
 
-[_contrib_quantize_v2/quantized] data that is int8 or uint8 is copied, bit for bit, with the calibrated range as it is, or
-    without one (-127.5, 127.5) or (0, 255.5).
+[_contrib_quantize_v2/quantized] data that is int8 or uint8 is copied, bit for bit, with the calibrated range as it is,
+    or without one (-127.5, 127.5) or (0, 255.5).
     >>> run("_contrib_quantize_v2", [0, 127, 200], out_type="uint8", dtype="uint8")
     ([0.0, 127.0, 200.0], [0.0], [255.5])
 
@@ -55,7 +55,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from .foundation import Case, Loop, Op, items, known, merge, register, require
-from .foundation.loops import COPY, FILL
+from .foundation.loops import COPY
 from .shared.boxes import nothing
 from .shared.quantized import (
     BYTE,
@@ -68,6 +68,7 @@ from .shared.quantized import (
     UNSIGNED,
     WHOLE,
     WHOLE_STEPS,
+    fill_range,
     ranges,
     reach,
     typed,
@@ -204,8 +205,7 @@ def forward_v2(p, data, out, low, high):
         unsigned = data.dtype == UNSIGNED
         found = np.float32(0) if unsigned else -STEPS[BYTE], STEPS[data.dtype]
     if found is not None:
-        FILL(low, found[0], 1)
-        FILL(high, found[1], 1)
+        fill_range(found, low, high)
     else:
         ENDS(data, low, high, MOST, data.size)
     if data.dtype in BYTES:
@@ -220,8 +220,7 @@ def forward_requantize(p, data, low, high, out, out_low, out_high):
     unsigned = int(out.dtype == UNSIGNED)
     found = calibrated(p)
     if found is not None:
-        FILL(out_low, found[0], 1)
-        FILL(out_high, found[1], 1)
+        fill_range(found, out_low, out_high)
         SYMMETRIC(out_low, out_high, out_low, out_high, unsigned)
     else:
         NEEDED(data, low, high, out_low, out_high, SUMS, unsigned, data.size)

@@ -48,12 +48,12 @@ from typing import NamedTuple
 import numpy as np
 
 from .foundation import Case, Loop, Op, items, merge_all, register
-from .foundation.loops import FILL
 from .quantize import calibrated
 from .shared.boxes import nothing
 from .shared.quantized import (
     BYTE,
     BYTES,
+    REACH_OF_PRODUCTS,
     SINGLE,
     STEPS,
     SUMS,
@@ -61,6 +61,7 @@ from .shared.quantized import (
     UNSIGNED,
     WHOLE,
     WHOLE_STEPS,
+    fill_range,
     ranges,
     reach,
     to_int8,
@@ -116,6 +117,9 @@ class Steps(NamedTuple):
     lhs: np.float32
     rhs: np.float32
     out: np.float32
+    narrow_lhs: int = 0
+    """1 where lhs is rounded to int8 before it is added."""
+    narrow_rhs: int = 0
 
 
 def reach_of_sum(low_a, high_a, low_b, high_b, low, high):
@@ -125,22 +129,15 @@ def reach_of_sum(low_a, high_a, low_b, high_b, low, high):
         high[0] = size
 
 
-def reach_of_product(low_a, high_a, low_b, high_b, low, high, steps_a, steps_b, sums):
-    for _ in items(1):
-        size = ((reach(low_a[0], high_a[0]) / steps_a) * (reach(low_b[0], high_b[0]) / steps_b)) * sums
-        low[0] = -size
-        high[0] = size
-
-
-def add(a, b, low_a, high_a, low_b, high_b, low, high, out, s: Steps, narrow_a, narrow_b, n):
+def add(a, b, low_a, high_a, low_b, high_b, low, high, out, s: Steps, n):
     size = reach(low[0], high[0])
     by_a = (s.out * reach(low_a[0], high_a[0])) / (size * s.lhs)
     by_b = (s.out * reach(low_b[0], high_b[0])) / (size * s.rhs)
     for i in items(n):
         left, right = np.float32(a[i]) * by_a, np.float32(b[i]) * by_b
-        if narrow_a:
+        if s.narrow_lhs:
             left = np.float32(to_int8(left))
-        if narrow_b:
+        if s.narrow_rhs:
             right = np.float32(to_int8(right))
         out[i] = formula(left + right)  # noqa: F821  # bound by Loop
 
@@ -167,17 +164,11 @@ def narrow_product(a, b, low_a, high_a, low_b, high_b, low, high, out, s: Steps,
 
 
 SUM = {kind: Loop(add, formula=TO[kind]) for kind in (*BYTES, WHOLE)}
-REACH_OF_SUM, REACH_OF_PRODUCT = Loop(reach_of_sum), Loop(reach_of_product)
+REACH_OF_SUM = Loop(reach_of_sum)
 MULTIPLY, REAL_PRODUCT, NARROW_PRODUCT = Loop(multiply), Loop(real_product), Loop(narrow_product)
 
 
 # --- the operators --------------------------------------------------------------------------------
-
-
-def fill_range(found, low, high):
-    """The calibrated range."""
-    FILL(low, found[0], 1)
-    FILL(high, found[1], 1)
 
 
 def forward_add(p, a, b, low_a, high_a, low_b, high_b, out, low, high):
@@ -187,10 +178,9 @@ def forward_add(p, a, b, low_a, high_a, low_b, high_b, out, low, high):
         REACH_OF_SUM(*given, low, high)
     else:
         fill_range(found, low, high)
-    steps = Steps(STEPS[a.dtype], STEPS[b.dtype], STEPS.get(out.dtype, SUMS))
-    mixed = a.dtype != b.dtype
-    narrow = mixed and a.dtype == UNSIGNED, mixed and b.dtype == UNSIGNED
-    SUM[out.dtype](a, b, *given, low, high, out, steps, *narrow, out.size)
+    narrow = [int(a.dtype != b.dtype and one.dtype == UNSIGNED) for one in (a, b)]
+    steps = Steps(STEPS[a.dtype], STEPS[b.dtype], STEPS.get(out.dtype, SUMS), *narrow)
+    SUM[out.dtype](a, b, *given, low, high, out, steps, out.size)
 
 
 def forward_mul(p, a, b, low_a, high_a, low_b, high_b, out, low=None, high=None):
@@ -203,7 +193,7 @@ def forward_mul(p, a, b, low_a, high_a, low_b, high_b, out, low=None, high=None)
         NARROW_PRODUCT(a, b, *given, low, high, out, steps, out.size)
     else:
         MULTIPLY(a, b, out, out.size)
-        REACH_OF_PRODUCT(*given, low, high, WHOLE_STEPS[BYTE], WHOLE_STEPS[BYTE], SUMS)
+        REACH_OF_PRODUCTS(*given, low, high, WHOLE_STEPS[BYTE], WHOLE_STEPS[BYTE], SUMS)
 
 
 INPUTS = ("lhs", "rhs", "lhs_min", "lhs_max", "rhs_min", "rhs_max")

@@ -1,4 +1,4 @@
-"""_contrib_quantized_fully_connected, _contrib_quantized_conv, _contrib_quantized_batch_norm: layers on quantized numbers.
+"""_contrib_quantized_fully_connected, _contrib_quantized_conv, _contrib_quantized_batch_norm: quantized layers.
 
 [quantized_layers/range] A and W are the larger absolute ends of the ranges of data and weight. The int32 output of the
     first two has the range (-R, R), where R = (A / 127) (W / 127) 2^31, all in float32; with uint8 data
@@ -18,16 +18,17 @@
 
 [_contrib_quantized_conv/value] the sums of Convolution on uint8 data and an int8 weight. The int8 bias is added as it
     stands, whatever its range.
-    >>> run("_contrib_quantized_conv", np.uint8([[[[1, 200]]]]), np.int8([[[[-3]]]]), np.int8([5]), [-1], [1], [-1], [1],
-    ...     [-9], [9], kernel=(1, 1), num_filter=1)
+    >>> run("_contrib_quantized_conv", np.uint8([[[[1, 200]]]]), np.int8([[[[-3]]]]), np.int8([5]), [-1], [1], [-1],
+    ...     [1], [-9], [9], kernel=(1, 1), num_filter=1)
     ([[[[2.0, -595.0]]]], [-133144.25], [133144.25])
 
 [_contrib_quantized_conv/layout] images have two or three sides and channels come first; num_group is 1.
 
-[_contrib_quantized_batch_norm/value] data by the moving statistics of its channel, as int8: x w + b, rounded with halves
-    to even, where w = gamma v A / C / sqrt(1 + eps), b = (beta - mean gamma v) 127.5 / C and v = 1 / sqrt(var + eps).
-    C is the larger absolute end of the calibrated range, which is that of the output. eps counts twice, as in MXNet.
-    uint8 data times 127.5 / 255.5 is rounded first. fix_gamma and all other parameters change nothing.
+[_contrib_quantized_batch_norm/value] data by the moving statistics of its channel, as int8: x w + b, rounded with
+    halves to even, where w = gamma v A / C / sqrt(1 + eps), b = (beta - mean gamma v) 127.5 / C and
+    v = 1 / sqrt(var + eps). C is the larger absolute end of the calibrated range, which is that of the output. eps
+    counts twice, as in MXNet. uint8 data times 127.5 / 255.5 is rounded first. fix_gamma and all other parameters
+    change nothing.
     >>> run("_contrib_quantized_batch_norm", np.int8([[[[100, -20]]]]), [2], [0], [0], [1], [-1], [1],
     ...     min_calib_range=-3, max_calib_range=1, eps=0.1)
     ([[[[61.0, -12.0]]]], [-3.0], [1.0])
@@ -51,12 +52,12 @@ import numpy as np
 from . import convolution, fully_connected
 from .batch_norm import Params as NormParams
 from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require
-from .foundation.loops import FILL
 from .quantize import calibrated
 from .shared.boxes import nothing
 from .shared.quantized import (
     BYTE,
     BYTES,
+    REACH_OF_PRODUCTS,
     SINGLE,
     STEPS,
     SUMS,
@@ -64,6 +65,7 @@ from .shared.quantized import (
     WHOLE,
     WHOLE_STEPS,
     as_int32,
+    fill_range,
     ranges,
     reach,
     to_int8,
@@ -137,21 +139,23 @@ def products(data, weight, out, n, k, m):
         out[item] = as_int32(total)
 
 
-def add_bias(bias, low_a, high_a, low_w, high_w, low_b, high_b, out, steps_a, steps, n, m):
-    by = ((steps_a / reach(low_a[0], high_a[0])) * (steps / reach(low_w[0], high_w[0]))) * reach(low_b[0], high_b[0])
-    scale = by / steps
-    for j in items(m):
+class Added(NamedTuple):
+    """What the loop that adds a bias reads, beside arrays: rows and columns, and the steps of data and of an int8."""
+
+    n: int
+    m: int
+    steps_a: np.float32
+    steps: np.float32
+
+
+def add_bias(bias, low_a, high_a, low_w, high_w, low_b, high_b, out, g: Added):
+    by = (g.steps_a / reach(low_a[0], high_a[0])) * (g.steps / reach(low_w[0], high_w[0]))
+    scale = by * reach(low_b[0], high_b[0]) / g.steps
+    for j in items(g.m):
         value = np.float32(bias[j]) * scale
         part = np.int64(value) if abs(value) < 2147483648.0 else np.int64(-2147483648)
-        for i in range(n):
-            out[i * m + j] = as_int32(out[i * m + j] + part)
-
-
-def reach_of_sums(low_a, high_a, low_w, high_w, low, high, steps_a, steps_w, sums):
-    for _ in items(1):
-        size = ((reach(low_a[0], high_a[0]) / steps_a) * (reach(low_w[0], high_w[0]) / steps_w)) * sums
-        low[0] = -size
-        high[0] = size
+        for i in range(g.n):
+            out[i * g.m + j] = as_int32(np.int64(out[i * g.m + j]) + part)
 
 
 class Norm(NamedTuple):
@@ -184,40 +188,38 @@ def normalize(data, gamma, beta, mean, var, low, high, out, g: Norm):
             out[i] = to_int8(x * weight + bias)
 
 
-PRODUCTS, ADD_BIAS, REACH_OF_SUMS, NORMALIZE = Loop(products), Loop(add_bias), Loop(reach_of_sums), Loop(normalize)
+PRODUCTS, ADD_BIAS, NORMALIZE = Loop(products), Loop(add_bias), Loop(normalize)
 
 
 # --- the operators --------------------------------------------------------------------------------
 
 
-def forward_full(
-    p, data, weight, bias, low_a, high_a, low_w, high_w, low_b, high_b, out, low, high,
-):  # fmt: skip
+def forward_full(p, data, weight, bias, *rest):
+    *ends, out, low, high = rest
     n, k = fully_connected.rows_and_columns(p, data.shape)
     PRODUCTS(data, weight, out, n, k, p.num_hidden)
     if bias is not None:
-        ends = low_a, high_a, low_w, high_w, low_b, high_b
-        ADD_BIAS(bias, *ends, out, STEPS[data.dtype], STEPS[BYTE], n, p.num_hidden)
+        ADD_BIAS(bias, *ends, out, Added(n, p.num_hidden, STEPS[data.dtype], STEPS[BYTE]))
     steps = WHOLE_STEPS[BYTE], WHOLE_STEPS[data.dtype]
-    REACH_OF_SUMS(low_a, high_a, low_w, high_w, low, high, *steps, SUMS)
+    REACH_OF_PRODUCTS(*ends[:4], low, high, *steps, SUMS)
 
 
-def forward_conv(
-    p, data, weight, bias, low_a, high_a, low_w, high_w, low_b, high_b, out, low, high,
-):  # fmt: skip
+def forward_conv(p, data, weight, bias, *rest):
+    *ends, out, low, high = rest
     convolution.CONVOLVE(data, weight, out, convolution.geometry(p, data.shape, out.shape))
     if bias is not None:
         convolution.ADD_BIAS(bias, out, out.shape[0], p.num_filter, prod(out.shape[2:]))
-    REACH_OF_SUMS(low_a, high_a, low_w, high_w, low, high, WHOLE_STEPS[BYTE], WHOLE_STEPS[BYTE], SUMS)
+    REACH_OF_PRODUCTS(*ends[:4], low, high, WHOLE_STEPS[BYTE], WHOLE_STEPS[BYTE], SUMS)
 
 
 def forward_norm(p, data, gamma, beta, mean, var, low_a, high_a, out, low, high):
     found = calibrated(p)
-    FILL(low, found[0], 1)
-    FILL(high, found[1], 1)
+    fill_range(found, low, high)
+    with np.errstate(over="ignore"):
+        eps = np.float32(p.eps)
     numbers = Norm(
         data.shape[0], data.shape[1], prod(data.shape[2:]), int(data.dtype == UNSIGNED), STEPS[BYTE] / STEPS[UNSIGNED],
-        STEPS[BYTE], max(abs(found[0]), abs(found[1])), np.float32(p.eps),
+        STEPS[BYTE], max(abs(found[0]), abs(found[1])), eps,
     )
     NORMALIZE(data, gamma, beta, mean, var, low_a, high_a, out, numbers)
 

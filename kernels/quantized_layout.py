@@ -1,5 +1,5 @@
-"""_contrib_quantized_act, _contrib_quantized_flatten, _contrib_quantized_concat, _contrib_quantized_embedding: operators
-that choose and arrange quantized numbers, with the range that they stand for.
+"""_contrib_quantized_act, _contrib_quantized_flatten, _contrib_quantized_concat, _contrib_quantized_embedding: choosing
+and arranging quantized numbers, with the range that they stand for.
 
 [quantized_layout/range] the range of data goes through unchanged, except that of a concatenation.
 
@@ -23,8 +23,6 @@ that choose and arrange quantized numbers, with the range that they stand for.
     >>> run("_contrib_quantized_concat", np.int8([[100]]), np.uint8([[200]]),
     ...     [-2.0], [1.0], [-1.0], [1.0], num_args=2)
     ([[100.0, 50.0]], [-2.0], [1.0])
-
-[_contrib_quantized_concat/count] there are three inputs for each of num_args arrays.
 
 [_contrib_quantized_embedding/value] row data of the int8 weight, as Embedding does.
     >>> run("_contrib_quantized_embedding", [1, -1, 9], np.int8([[1, 2], [3, 4]]), [-1], [2],
@@ -127,11 +125,22 @@ def widen(low, high, out_low, out_high, first):
         out_high[0] = high[0] if first or high[0] > out_high[0] else out_high[0]
 
 
-def rescale(data, low, high, out_low, out_high, out, steps, out_steps, outer, run, start, width):
-    """One piece into its place: ``outer`` runs of ``run`` elements, each into a row of ``width`` at ``start``."""
-    scale = (out_steps / reach(out_low[0], out_high[0])) / (steps / reach(low[0], high[0]))
-    for i in items(outer * run):
-        out[i // run * width + start + i % run] = formula(np.float32(data[i]) * scale)  # noqa: F821  # bound by Loop
+class Place(NamedTuple):
+    """Where a piece goes: ``outer`` runs of ``run`` elements, each into a row of ``width`` at ``start``."""
+
+    outer: int
+    run: int
+    start: int
+    width: int
+    steps: np.float32
+    out_steps: np.float32
+
+
+def rescale(data, low, high, out_low, out_high, out, g: Place):
+    scale = (g.out_steps / reach(out_low[0], out_high[0])) / (g.steps / reach(low[0], high[0]))
+    for i in items(g.outer * g.run):
+        at = i // g.run * g.width + g.start + i % g.run
+        out[at] = formula(np.float32(data[i]) * scale)  # noqa: F821  # bound by Loop
 
 
 RECTIFY, WIDEN = Loop(rectify), Loop(widen)
@@ -165,8 +174,8 @@ def forward_concat(p, arrays, out, out_low, out_high):
     outer, width, start = prod(out.shape[:axis]), prod(out.shape[axis:]), 0
     for piece, low, high in zip(pieces, lows, highs, strict=True):
         run = prod(piece.shape[axis:])
-        steps = STEPS[piece.dtype], STEPS[out.dtype]
-        RESCALE[out.dtype](piece, low, high, out_low, out_high, out, *steps, outer, run, start, width)
+        place = Place(outer, run, start, width, STEPS[piece.dtype], STEPS[out.dtype])
+        RESCALE[out.dtype](piece, low, high, out_low, out_high, out, place)
         start += run
 
 

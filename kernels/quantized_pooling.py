@@ -36,7 +36,7 @@ from .foundation.loops import COPY
 from .pooling import Params
 from .shared.boxes import nothing
 from .shared.pooling_windows import Geometry, checked, windows
-from .shared.quantized import BYTE, BYTES, kept, nearest, ranges
+from .shared.quantized import BYTE, kept, nearest, ranges
 
 PAGE = "_contrib_quantized_pooling"
 
@@ -54,7 +54,7 @@ def infer(p, ins, outs):
         begins = [(count - 1) * step - before < side for side, count, step, before in numbers]
         require(
             f"{PAGE}/nothing", all(begins),
-            f"a window lies outside data {list(data)}: kernel {p.kernel}, stride {stride}, pad {pad}; its mean is unknown",
+            f"a window lies outside data {list(data)}: kernel {p.kernel}, stride {stride}, pad {pad}; it has no mean",
         )
     return [data, *ranges(f"{PAGE}/shape", ins[1:])], [out, *ranges(f"{PAGE}/shape", outs[1:])]
 
@@ -90,7 +90,7 @@ def mean(data, out, begin, end, whole, g: Geometry):
                 for w in range(begin[x], end[x]):
                     total += np.int64(data[line + w])
         inside = (end[z] - begin[z]) * (end[y] - begin[y]) * (end[x] - begin[x])
-        out[item] = nearest(np.float32(total) / np.float32(max(whole if whole else inside, 1)))
+        out[item] = nearest(np.float32(total) / np.float32(max(whole or inside, 1)))
 
 
 LARGEST, MEAN = Loop(largest), Loop(mean)

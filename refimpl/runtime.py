@@ -26,7 +26,7 @@ _NAMES = (
 _NUMPY = "mx.nd and mx.sym have the operators; see spec/ndarray.md"
 _GLUON = "build the network with mx.sym and train it with mx.mod.Module, or record with mx.autograd; see spec/module.md"
 _INT8 = (
-    "mx.nd.contrib and mx.sym.contrib have the operators on quantized numbers, no function rewrites a network with them;"
+    "mx.nd.contrib and mx.sym.contrib have the operators on quantized numbers, but nothing rewrites a network;"
     " load the checkpoint from before quantization; see spec/checkpoint.md"
 )
 _KERNELS = "write an operator in Python with mx.operator.CustomOp; see spec/custom-operators.md"

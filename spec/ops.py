@@ -58,11 +58,18 @@ ELSEWHERE: dict[str, str] = {
 
 # A loop that one CUDA thread runs alone -> why.
 ALONE: dict[str, str] = {
+    "calibrate_entropy.choose": "the least of as many numbers as there are choices",
     "embedding.find_outside": "names the first index that is out of range; runs only with mode raise",
     "gather_nd.find_last": "of several places that are equal the last counts, so their order matters",
     "gather_nd.find_outside": "names the first index that is out of range",
     "identity.count_above": "one count, a single number",
     "lars.put_sum": "adds the sums of blocks, a single number, in their order",
+    "quantize.ends": "the least and the largest element, two numbers",
+    "quantize.needed": "the largest element, a single number",
+    "quantize.symmetric": "the two ends of a range",
+    "quantized.reach_of_products": "the two ends of a range",
+    "quantized_elementwise.reach_of_sum": "the two ends of a range",
+    "quantized_layout.widen": "the two ends of a range",
     "shuffle.arrange": "every draw of the one engine depends on the draw before",
     "softmax_cross_entropy.add_up": "one sum, a single number, in the order of the rows",
     "softmax_output.count_valid": "one count, a single number",

@@ -45,14 +45,13 @@ import ast
 import dis
 import inspect
 import logging
-import math
 import os
 import textwrap
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from types import FunctionType, SimpleNamespace
+from types import FunctionType
 from typing import Any, get_type_hints
 
 import numba
@@ -63,6 +62,7 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from . import cache as kernel_cache
 from . import interrupts
 from .buffer import Buffer
+from .ieee import for_python
 
 # Numba logs hundreds of lines per compilation at DEBUG, a level that training scripts set for themselves.
 logging.getLogger("numba").setLevel(logging.WARNING)
@@ -109,48 +109,6 @@ class _ForCuda(ast.NodeTransformer):
         return node
 
 
-_IEEE: dict[Any, Any] = {
-    getattr(math, name): getattr(np, known_as)
-    for name, known_as in {
-        **{n: n for n in ("sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "hypot", "fmod")},
-        **{n: n for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-        **{f"a{n}": f"arc{n}" for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-        "pow": "float_power", "copysign": "copysign",
-    }.items()
-}
-
-
-def _gamma(x: float) -> np.float64:
-    """``math.gamma``: infinity beyond the largest double and at 0, NaN at its other poles."""
-    try:
-        return np.float64(math.gamma(x))
-    except OverflowError:
-        return np.float64(math.copysign(math.inf, x))
-    except ValueError:
-        return np.float64(math.copysign(math.inf, x) if x == 0 else math.nan)
-
-
-def _lgamma(x: float) -> np.float64:
-    """``math.lgamma``: infinity at its poles and where no double is as large."""
-    try:
-        return np.float64(math.lgamma(x))
-    except (OverflowError, ValueError):
-        return np.float64(math.inf)
-
-
-_IEEE[math.gamma], _IEEE[math.lgamma] = _gamma, _lgamma
-_MATH = SimpleNamespace(**{
-    name: _IEEE.get(value, value) if callable(value) else value for name, value in vars(math).items()
-})
-
-
-def _for_python(value: Any) -> Any:
-    """Return what plain Python gets for a global: ``math`` with functions that raise no exceptions."""
-    if value is math:
-        return _MATH
-    return _IEEE.get(value, value) if type(value) is type(math.sqrt) else value
-
-
 def _globals_for(function: FunctionType, device: str) -> dict[str, Any]:
     """The function's globals, with every scalar formula replaced by its form for ``device``."""
     scope = dict(function.__globals__)
@@ -160,7 +118,7 @@ def _globals_for(function: FunctionType, device: str) -> dict[str, Any]:
         if getattr(value, "__scalar__", False):
             scope[name] = formula_for(value, device)
         elif device == "python" and name in scope:
-            scope[name] = _for_python(value)
+            scope[name] = for_python(value)
     scope["_uintp"] = numba.uintp
     scope["_cuda"] = cuda
     return scope
@@ -222,7 +180,8 @@ class _Choice:
     """Which form of the loops runs, for the whole process."""
 
     plain = bool(os.environ.get("REFIMPL_PLAIN_KERNELS"))
-    python: str | Interpreter = ""  # "cpu" or "gpu": that device's text runs as plain Python; or who runs the page's text
+    # "cpu" or "gpu": that device's text runs as plain Python. Or who runs the page's text.
+    python: str | Interpreter = ""
 
 
 _CHOICE = _Choice()

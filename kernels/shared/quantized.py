@@ -8,7 +8,8 @@ from math import floor
 
 import numpy as np
 
-from ..foundation import merge, require, scalar
+from ..foundation import Loop, items, merge, require, scalar
+from ..foundation.loops import FILL
 
 BYTE, UNSIGNED, WHOLE, SINGLE = np.dtype(np.int8), np.dtype(np.uint8), np.dtype(np.int32), np.dtype(np.float32)
 BYTES = (BYTE, UNSIGNED)
@@ -67,7 +68,22 @@ def as_int32(total):
     return (total + 2147483648) % 4294967296 - 2147483648
 
 
+def reach_of_products(low_a, high_a, low_b, high_b, low, high, steps_a, steps_b, sums):
+    """The range of an int32 of which one step is worth a step of each factor."""
+    for _ in items(1):
+        size = ((reach(low_a[0], high_a[0]) / steps_a) * (reach(low_b[0], high_b[0]) / steps_b)) * sums
+        low[0] = -size
+        high[0] = size
+
+
+REACH_OF_PRODUCTS = Loop(reach_of_products)
 TO = {BYTE: to_int8, UNSIGNED: to_uint8, WHOLE: to_int32}
+
+
+def fill_range(found, low, high):
+    """Write a calibrated range."""
+    FILL(low, found[0], 1)
+    FILL(high, found[1], 1)
 
 
 # --- inference ------------------------------------------------------------------------------------

@@ -287,6 +287,19 @@ class KVStore(KVStoreBase):
             self._push_all(groups)
             self._pull_all(targets)
 
+    @decides("KVStore/held-rows")
+    def _pushpull_held(self, key: Any, value: Any, out: Any) -> None:
+        """As :meth:`pushpull`; of a row_sparse array in ``out`` the rows are pulled that it stores."""
+        groups, targets = self._grouped(key, value), self._targets(key, out, ignore_sparse=False)
+        with self._undone_on_failure(groups, targets):
+            self._push_all(groups)
+            for name, arrays in targets:
+                for array in arrays:
+                    if array.stype == "row_sparse":
+                        self.row_sparse_pull(name, array, row_ids=array.indices)  # type: ignore[attr-defined]
+                    else:
+                        self._pull_one(name, [array])
+
     def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
         """Initialise keys and pull them into ``out``.
 

@@ -12,7 +12,7 @@ from ..context import Context
 from ..kernels.foundation import as_buffer
 from ..ndarray import NDArray
 from ..ndarray import array as array_of
-from ..ndarray.sparse import BaseSparseNDArray, RowSparseNDArray, add
+from ..ndarray.sparse import BaseSparseNDArray, RowSparseNDArray, add, stored_as
 from ..ndarray.sparse.rules_elementwise import spread
 from .pairs import require_shape
 
@@ -57,14 +57,6 @@ def summed(arrays: Sequence[NDArray], context: Context) -> NDArray:
     if not rest:
         total = total.copy()
     return total if total.stype == stype else total.tostype(stype)
-
-
-def stored_as(array: NDArray, stype: str) -> NDArray:
-    """``array`` in another storage; a row_sparse one stores every row, as updates need it."""
-    if array.is_sparse or stype != "row_sparse":
-        return array.tostype(stype)
-    every = array_of(np.arange(array.shape[0]), array.context, np.int64)
-    return RowSparseNDArray(array, (every,), array.shape, ordered=True)
 
 
 def listed(ids: NDArray) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any
 
 from .. import kvstore as kvs
@@ -17,6 +18,12 @@ _UNSUMMED = declare(
     "kvstore-rows-unsummed", "KVStore/sums-stay",
     "with MXNET_UPDATE_ON_KVSTORE=0 row_sparse gradients of several devices are pushed, and their sum is not pulled",
     "every device would learn from its own rows only, and the copies of a weight drift apart",
+)
+
+_STALE = declare(
+    "rows-stale", "KVStore/held-rows",
+    "an update leaves row_sparse weights on the devices as they were pulled last",
+    "a training without sparse_row_id_fn would compute every gradient at the first weights",
 )
 
 # With the plain "local" store, larger parameters than this are updated on the devices.
@@ -43,7 +50,7 @@ def _create_kvstore(
         if num_device == 1 and "dist" not in kvstore:
             return None, False
         store = kvs.create(kvstore)
-        largest = max((array.size for array in arg_params.values()), default=0)
+        largest = max((prod(array.shape) for array in arg_params.values()), default=0)
         if kvstore == "local" and largest > LARGEST_ON_LOCAL_STORE:
             on_store = False
     elif isinstance(kvstore, kvs.KVStoreBase):
@@ -102,7 +109,8 @@ def _update_params_on_kvstore(
     """Push each parameter's gradients and pull the weight that the store made of them.
 
     Parameters without gradients (fixed ones) are left alone. Earlier layers have higher priority. The store of one
-    process gets one call for all parameters: when that fails, nothing has changed.
+    process gets one call for all parameters: when that fails, nothing has changed. Of a row_sparse weight each device
+    gets the rows that it holds.
 
     Args:
         param_arrays, grad_arrays: for each parameter, its arrays on each device.
@@ -114,10 +122,15 @@ def _update_params_on_kvstore(
         for index, (weights, grads) in enumerate(zip(param_arrays, grad_arrays, strict=False)) if grads[0] is not None
     ]
     if type(kvstore) is kvs.KVStore:
-        kvstore.pushpull([param_names[i] for i, _, _ in work], [g for *_, g in work], out=[w for _, w, _ in work])
+        held = not _STALE.active and any(weights[0].is_sparse for _, weights, _ in work)
+        step = kvstore._pushpull_held if held else kvstore.pushpull
+        step([param_names[i] for i, _, _ in work], [g for *_, g in work], out=[w for _, w, _ in work])
         return
     for index, weights, grads in work:
-        kvstore.pushpull(param_names[index], grads, out=weights, priority=-index)
+        if isinstance(kvstore, kvs.KVStore) and weights[0].is_sparse and not _STALE.active:
+            kvstore._pushpull_held(param_names[index], grads, weights)
+        else:
+            kvstore.pushpull(param_names[index], grads, out=weights, priority=-index)
 
 
 @decides("KVStore/update-on-devices")

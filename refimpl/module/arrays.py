@@ -101,8 +101,15 @@ def owned(
 
 
 @decides("Module/states")
-def pooled(pool: dict[str, NDArray], name: str, shape: Any, dtype: Any, context: Context) -> NDArray:
-    """A view of the pool's array if that is large enough, else a larger array, which replaces it in the pool."""
+def pooled(
+    pool: dict[str, NDArray], name: str, shape: Any, dtype: Any, context: Context, stype: str = "default"
+) -> NDArray:
+    """A view of the pool's array if that is large enough, else a larger array, which replaces it in the pool.
+
+    A sparse array has no memory that another could view: it is always a new one.
+    """
+    if stype != "default":
+        return nd.zeros(shape, context, dtype, stype=stype)
     size = prod(shape)
     memory = pool.get(name)
     if memory is None or memory.size < size or memory.dtype != dtype or memory.context != context:

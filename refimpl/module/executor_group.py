@@ -18,7 +18,7 @@ from .arrays import SliceCopy, along, cut_heads, inferred, mean_of, merged, owne
 from .bind_options import argument_contexts, gradient_requirements, group_contexts
 from .descriptions import check_labels, resized
 from .parameters import check_states, check_values
-from .sparse_gradients import gradient_stypes
+from .storages import as_stored, storages
 from .thread_pool import ThreadPool
 
 
@@ -150,24 +150,25 @@ class DataParallelExecutorGroup:
         shapes, aux_shapes = inferred("ExecutorGroup/shapes-known", self.symbol.infer_shape, sizes)
         types, aux_types = inferred("ExecutorGroup/types-known", self.symbol.infer_type, kinds)
         device, groups = self.contexts[index], self.group2ctxs[index]
-        sparse = gradient_stypes(self.symbol, sizes, kinds)
+        sparse = storages(self.symbol, sizes, kinds)
         contexts = argument_contexts(self.symbol, self.arg_names, device, groups)
         state_contexts = argument_contexts(self.symbol, self.aux_names, device, groups)
         arguments, gradients = [], {}
         for name, shape, dtype, context in zip(self.arg_names, shapes, types, contexts, strict=True):
             wanted = self.grad_req[name] != "null"
+            like = (shape, dtype, context, sparse.variables.get(name, "default"))
+            gradient_like = (shape, dtype, context, sparse.gradients.get(name, "default"))
             if name in self.param_names:
-                arguments.append(owned(owner and owner.arg_dict, name, shape, dtype, context))
+                arguments.append(owned(owner and owner.arg_dict, name, *like))
                 if wanted:
-                    stype = sparse.get(name, "default")
-                    gradients[name] = owned(owner and owner.grad_dict, name, shape, dtype, context, stype)
+                    gradients[name] = owned(owner and owner.grad_dict, name, *gradient_like)
             else:
                 pool = self.shared_data_arrays[index]
-                arguments.append(pooled(pool, name, shape, dtype, context))
+                arguments.append(pooled(pool, name, *like))
                 if wanted:
-                    gradients[name] = pooled(pool, f"grad of {name}", shape, dtype, context)
+                    gradients[name] = pooled(pool, f"grad of {name}", *gradient_like)
         states = [
-            owned(owner and owner.aux_dict, name, shape, dtype, context)
+            owned(owner and owner.aux_dict, name, shape, dtype, context, sparse.variables.get(name, "default"))
             for name, shape, dtype, context in zip(self.aux_names, aux_shapes, aux_types, state_contexts, strict=True)
         ]
         return self.symbol.bind(
@@ -343,6 +344,9 @@ class DataParallelExecutorGroup:
                 (executor.aux_dict, aux_params or {}, "auxiliary states"),
             ):
                 check_values(known, given, where, allow_extra)
+        if any(copies[0].is_sparse for copies in (*self.param_arrays, *self.aux_arrays)):
+            arg_params = as_stored(arg_params, self.execs[0].arg_dict)
+            aux_params = as_stored(aux_params or {}, self.execs[0].aux_dict)
         for executor in self.execs:
             executor.copy_params_from(arg_params, aux_params, allow_extra_params=allow_extra)
 

@@ -26,6 +26,7 @@ from .life_cycle import demand
 from .parameters import HostCopy, as_arrays, host_zeros, initial_values, stays_initialized
 from .rollback import shapes_kept_on_failure
 from .state_files import ParamsFile, read_params, read_states
+from .storages import as_stored
 from .updates import Updates, given_kept_on_failure, install
 
 DEVICE = cpu()
@@ -232,6 +233,8 @@ class Module(BaseModule):
                 kept = (self._arg_params, self._aux_params) if _REBIND.active else self.get_params()
                 arg_params, aux_params = kept
                 group.set_params(arg_params, aux_params)
+                arg_params.update(as_stored(arg_params, group.execs[0].arg_dict))  # a file may hold them dense
+                aux_params.update(as_stored(aux_params, group.execs[0].aux_dict))
             else:
                 arg_params = host_zeros(group.param_names, group.param_arrays)
                 aux_params = host_zeros(group.aux_names, group.aux_arrays)
@@ -296,7 +299,7 @@ class Module(BaseModule):
                 if value is not host:
                     value.copyto(host)
             self._exec_group.set_params(self._arg_params, self._aux_params)
-            self._updates.adopt(self._exec_group)
+            self._updates.adopt(self._exec_group, self._arg_params)
             self._params_dirty = False
             self.params_initialized = True
 
@@ -324,7 +327,7 @@ class Module(BaseModule):
         with self._values_kept_on_failure():
             self._params_dirty = True
             self._exec_group.set_params(as_arrays(arg_params), as_arrays(aux_params), allow_extra=allow_extra)
-            self._updates.adopt(self._exec_group)
+            self._updates.adopt(self._exec_group, arg_params or {})
             self.params_initialized = True
 
     @decides("Module/params-atomic")
@@ -346,6 +349,7 @@ class Module(BaseModule):
     @decides("Module/params-fresh")
     def _sync_params_from_devices(self) -> None:
         self._exec_group.get_params(self._arg_params, self._aux_params)
+        self._updates.pull_all_rows(self._arg_params)
         self._params_dirty = False
 
     # --- computation -----------------------------------------------------------------------------
@@ -479,14 +483,15 @@ class Module(BaseModule):
         self._updates.set_states(content, fname, self._exec_group)
 
     def prepare(self, data_batch: Any, sparse_row_id_fn: Callable | None = None) -> None:
-        """Check the rows that ``sparse_row_id_fn(data_batch)`` names of row_sparse parameters: {name: row ids}.
+        """Pull the rows that ``sparse_row_id_fn(data_batch)`` names of row_sparse parameters: {name: row ids}.
 
-        A module holds parameters dense, and an update brings all of their rows, so that there is nothing to pull.
+        The contexts then hold these rows only. Nothing is pulled where no store updates: every row is there.
 
         Raises:
-            AssertionError: ``sparse_row_id_fn`` does not return a dict.
+            AssertionError: ``sparse_row_id_fn`` does not return a dict, or row ids are no NDArrays.
             ValueError: it names what is no parameter.
+            MXNetError: a row id lies outside; no parameter has changed then.
         """
         demand(self, "prepare")
         if sparse_row_id_fn is not None:
-            self._updates.check_sparse_rows(self._exec_group, sparse_row_id_fn, data_batch)
+            self._updates.pull_rows(self._exec_group, sparse_row_id_fn, data_batch)

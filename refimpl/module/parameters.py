@@ -11,15 +11,13 @@ from ..base import decides, refusal
 from ..context import cpu
 from ..initializer import InitDesc
 from ..ndarray import NDArray
-
-_ROW_SPARSE = "1"
-"""What the attribute ``__storage_type__`` of a row_sparse variable says."""
+from ..ndarray.sparse import stored_as
 
 
 def host_zeros(names: Sequence[str], arrays: Sequence[Sequence[NDArray]]) -> dict[str, NDArray]:
-    """A zero array on the host for each name, like the first of its copies."""
+    """A zero array on the host for each name, like the first of its copies and in its storage."""
     return {
-        name: nd.zeros(copies[0].shape, cpu(), copies[0].dtype)
+        name: nd.zeros(copies[0].shape, cpu(), copies[0].dtype, stype=copies[0].stype)
         for name, copies in zip(names, arrays, strict=True)
     }
 
@@ -36,14 +34,14 @@ def as_arrays(values: Mapping[str, Any] | None) -> dict[str, NDArray]:
 
 @decides("Module/given-parameters")
 def fitting(name: str, value: Any, host: NDArray) -> NDArray:
-    """``value`` as an array of the host's shape."""
+    """``value`` as an array of the host's shape; of a dense value every row is stored if the host's is row_sparse."""
     array = as_array(value)
     if array.shape != host.shape:
         raise refusal(
             "Module/parameter-shape",
             f"{name} has shape {host.shape}, the value given has {array.shape}",
         )
-    return array
+    return stored_as(array, host.stype) if host.is_sparse and not array.is_sparse else array
 
 
 def check_values(
@@ -130,16 +128,22 @@ def initial_values(
             value = host.copy()
             if initializer is not None:
                 initializer(InitDesc(name, attributes.get(name)), value)
+            if value.stype == "row_sparse":
+                value = stored_as(value.tostype("default"), value.stype)
         values.append((value, host))
     return values
 
 
-def check_sparse_rows(rows: Any, names: Sequence[str], attributes: Mapping[str, Any]) -> None:
-    """Check what ``sparse_row_id_fn`` returned: a dict of row ids, of parameters among ``names``.
+def sparse_rows(rows: Any, names: Sequence[str], arrays: Sequence[Sequence[NDArray]]) -> dict[str, Any]:
+    """What ``sparse_row_id_fn`` returned, checked: row ids of row_sparse parameters, by name.
+
+    Args:
+        rows: a dict of row ids, of parameters among ``names``. A parameter that is not row_sparse only warns.
+        names, arrays: the parameters, and for each its array on each context.
 
     Raises:
         AssertionError: it is no dict.
-        ValueError: it names what is no parameter. A parameter that is not row_sparse only warns.
+        ValueError: it names what is no parameter.
     """
     if not isinstance(rows, dict):
         raise refusal(
@@ -148,11 +152,15 @@ def check_sparse_rows(rows: Any, names: Sequence[str], attributes: Mapping[str, 
             f"{type(rows).__name__}",
             AssertionError,
         )
-    for name in rows:
+    found = {}
+    for name, ids in rows.items():
         if name not in names:
             raise refusal(
                 "Module/sparse-rows", f"sparse_row_id_fn names {name!r}, the parameters are {names}",
                 ValueError,
             )
-        if attributes.get(name, {}).get("__storage_type__") != _ROW_SPARSE:
+        if arrays[names.index(name)][0].stype == "row_sparse":
+            found[name] = ids
+        else:
             warnings.warn(f"{name}.stype is not 'row_sparse'. No need to pull rows.", stacklevel=4)
+    return found

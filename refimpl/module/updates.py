@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
+from .. import ndarray as nd
 from .. import optimizer as opt
 from ..base import decides, refusal
 from ..kvstore import KVStore
@@ -22,7 +23,7 @@ from ..ndarray.restoring import unchanged_on_failure
 from ..optimizer import states
 from ..quirks import declare
 from .executor_group import DataParallelExecutorGroup
-from .parameters import check_sparse_rows
+from .parameters import sparse_rows
 from .state_files import set_states
 
 _KEEPS = declare(
@@ -75,8 +76,8 @@ class Updates:
                 num_device=self.indices_per_name(group), param_names=self.names,
             )
 
-    def adopt(self, group: DataParallelExecutorGroup) -> None:
-        """Go on from parameters that were just set; optimizer states stay as they are."""
+    def adopt(self, group: DataParallelExecutorGroup, names: Container[str]) -> None:
+        """Go on from parameters ``names`` that were just set; optimizer states stay as they are."""
         if _KEEPS.active or self.optimizer is None:
             return
         if not self.update_on_kvstore:
@@ -87,23 +88,40 @@ class Updates:
         if replace is None or self.kvstore.num_workers > 1:
             return  # a store of the user's own, or weights that other workers train too
         for name, copies in zip(group.param_names, group.param_arrays, strict=True):
-            replace(name, copies[0])
+            if name in names or not copies[0].is_sparse:  # others may hold a few of their rows only
+                replace(name, copies[0])
 
-    def check_sparse_rows(
+    @decides("Module/sparse-rows")
+    def pull_rows(
         self, group: DataParallelExecutorGroup, sparse_row_id_fn: Callable[[Any], Any], data_batch: Any
     ) -> None:
-        """Check which rows ``sparse_row_id_fn`` wants for a batch; without a store that updates it is not asked.
+        """Pull the rows that ``sparse_row_id_fn`` wants for a batch; without a store that updates it is not asked.
 
         Raises:
-            AssertionError: it does not return a dict.
+            AssertionError: it does not return a dict, or what are no arrays of row ids.
             ValueError: it names what is no parameter.
+            MXNetError: a row id lies outside; no parameter has changed then.
         """
         if not self.kvstore or not self.update_on_kvstore:
             warnings.warn(
                 "Parameters are not updated in the KVStore. No need to call sparse_row_id_fn.", stacklevel=3
             )
             return
-        check_sparse_rows(sparse_row_id_fn(data_batch), group.param_names, group.symbol.attr_dict())
+        names, arrays = group.param_names, group.param_arrays
+        wanted = sparse_rows(sparse_row_id_fn(data_batch), names, arrays)
+        with unchanged_on_failure([arrays[names.index(name)] for name in wanted]):
+            for name, ids in wanted.items():
+                self.kvstore.row_sparse_pull(name, arrays[names.index(name)], row_ids=ids)
+
+    @decides("Module/sparse-parameters")
+    def pull_all_rows(self, values: Mapping[str, NDArray]) -> None:
+        """Give row_sparse ``values`` all rows of a store that updates: the contexts hold only those they pulled."""
+        if not self.update_on_kvstore or not isinstance(self.kvstore, KVStore):
+            return
+        for name in self.names:
+            value = values.get(name)
+            if value is not None and value.stype == "row_sparse":
+                self.kvstore.row_sparse_pull(name, value, row_ids=nd.arange(value.shape[0], dtype="int64"))
 
     # --- optimizer states ------------------------------------------------------------------------
 

@@ -16,9 +16,12 @@ __all__ = [
     "DeformablePSROIPooling", "ModulatedDeformableConvolution", "MultiBoxDetection", "MultiBoxPrior", "MultiBoxTarget",
     "MultiProposal", "PSROIPooling", "Proposal", "ROIAlign", "RROIAlign", "SparseEmbedding", "SyncBatchNorm",
     "allclose", "arange_like", "bipartite_matching", "box_decode", "box_encode", "box_iou", "box_nms",
-    "box_non_maximum_suppression", "ctc_loss", "div_sqrt_dim", "getnnz", "gradientmultiplier", "group_adagrad_update",
-    "index_array", "index_copy", "interleaved_matmul_encdec_qk", "interleaved_matmul_encdec_valatt",
-    "interleaved_matmul_selfatt_qk", "interleaved_matmul_selfatt_valatt", "quadratic",
+    "box_non_maximum_suppression", "calibrate_entropy", "ctc_loss", "dequantize", "div_sqrt_dim", "getnnz",
+    "gradientmultiplier", "group_adagrad_update", "index_array", "index_copy", "interleaved_matmul_encdec_qk",
+    "interleaved_matmul_encdec_valatt", "interleaved_matmul_selfatt_qk", "interleaved_matmul_selfatt_valatt",
+    "quadratic", "quantize", "quantize_v2", "quantized_act", "quantized_batch_norm", "quantized_concat",
+    "quantized_conv", "quantized_elemwise_add", "quantized_elemwise_mul", "quantized_embedding", "quantized_flatten",
+    "quantized_fully_connected", "quantized_pooling", "requantize",
 ]
 
 def AdaptiveAvgPooling2D(
@@ -156,10 +159,18 @@ def box_non_maximum_suppression(
     out_format: Literal['center', 'corner'] | str | None = 'corner', *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def calibrate_entropy(
+    hist: NDArray, hist_edges: NDArray, num_quantized_bins: Whole | None = 255, *, out: _Out | None = None,
+    name: str | None = None,
+) -> list[NDArray]: ...
 def ctc_loss(
     data: NDArray, label: NDArray, data_lengths: NDArray | None = None, label_lengths: NDArray | None = None,
     use_data_lengths: Flag | None = False, use_label_lengths: Flag | None = False,
     blank_label: Literal['first', 'last'] | str | None = 'first', *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def dequantize(
+    data: NDArray, min_range: NDArray, max_range: NDArray, out_type: Literal['float32'] | str | None = 'float32', *,
+    out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def div_sqrt_dim(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def getnnz(
@@ -197,3 +208,76 @@ def quadratic(
     data: NDArray, a: Number | None = 0.0, b: Number | None = 0.0, c: Number | None = 0.0, *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def quantize(
+    data: NDArray, min_range: NDArray, max_range: NDArray, out_type: Literal['int8', 'uint8'] | str | None = 'uint8', *,
+    out: _Out | None = None, name: str | None = None,
+) -> list[NDArray]: ...
+def quantize_v2(
+    data: NDArray, out_type: Literal['auto', 'int8', 'uint8'] | str | None = 'int8',
+    min_calib_range: Number | None = None, max_calib_range: Number | None = None, *, out: _Out | None = None,
+    name: str | None = None,
+) -> list[NDArray]: ...
+def quantized_act(
+    data: NDArray, min_data: NDArray, max_data: NDArray,
+    act_type: Literal['relu', 'sigmoid', 'softrelu', 'softsign', 'tanh'] | str, *, out: _Out | None = None,
+    name: str | None = None,
+) -> list[NDArray]: ...
+def quantized_batch_norm(
+    data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray, min_data: NDArray,
+    max_data: NDArray, eps: Number | None = 0.0010000000474974513, momentum: Number | None = 0.899999976,
+    fix_gamma: Flag | None = True, use_global_stats: Flag | None = False, output_mean_var: Flag | None = False,
+    axis: Whole | None = 1, cudnn_off: Flag | None = False, min_calib_range: Number | None = None,
+    max_calib_range: Number | None = None, *, out: _Out | None = None, name: str | None = None,
+) -> list[NDArray]: ...
+def quantized_concat(
+    *data: NDArray | Sequence[NDArray], num_args: Whole = ..., dim: Whole | None = 1, out: _Out | None = None,
+    name: str | None = None,
+) -> list[NDArray]: ...
+def quantized_conv(
+    data: NDArray, weight: NDArray, bias: NDArray | None = None, min_data: NDArray | None = None,
+    max_data: NDArray | None = None, min_weight: NDArray | None = None, max_weight: NDArray | None = None,
+    min_bias: NDArray | None = None, max_bias: NDArray | None = None, kernel: Sides = ..., num_filter: Whole = ...,
+    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1,
+    workspace: Whole | None = 1024, no_bias: Flag | None = False,
+    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
+    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, out: _Out | None = None,
+    name: str | None = None,
+) -> list[NDArray]: ...
+def quantized_elemwise_add(
+    lhs: NDArray, rhs: NDArray, lhs_min: NDArray, lhs_max: NDArray, rhs_min: NDArray, rhs_max: NDArray,
+    min_calib_range: Number | None = None, max_calib_range: Number | None = None, *, out: _Out | None = None,
+    name: str | None = None,
+) -> Any: ...
+def quantized_elemwise_mul(
+    lhs: NDArray, rhs: NDArray, lhs_min: NDArray, lhs_max: NDArray, rhs_min: NDArray, rhs_max: NDArray,
+    min_calib_range: Number | None = None, max_calib_range: Number | None = None,
+    enable_float_output: Flag | None = False, *, out: _Out | None = None, name: str | None = None,
+) -> Any: ...
+def quantized_embedding(
+    data: NDArray, weight: NDArray, min_weight: NDArray, max_weight: NDArray, input_dim: Whole, output_dim: Whole,
+    dtype: Kind | None = 'float32', sparse_grad: Flag | None = False, *, out: _Out | None = None,
+    name: str | None = None,
+) -> list[NDArray]: ...
+def quantized_flatten(
+    data: NDArray, min_data: NDArray, max_data: NDArray, *, out: _Out | None = None, name: str | None = None,
+) -> list[NDArray]: ...
+def quantized_fully_connected(
+    data: NDArray, weight: NDArray, bias: NDArray | None = None, min_data: NDArray | None = None,
+    max_data: NDArray | None = None, min_weight: NDArray | None = None, max_weight: NDArray | None = None,
+    min_bias: NDArray | None = None, max_bias: NDArray | None = None, num_hidden: Whole = ...,
+    no_bias: Flag | None = False, flatten: Flag | None = True, *, out: _Out | None = None, name: str | None = None,
+) -> list[NDArray]: ...
+def quantized_pooling(
+    data: NDArray, min_data: NDArray, max_data: NDArray, kernel: Sides | None = (),
+    pool_type: Literal['avg', 'lp', 'max', 'sum'] | str | None = 'max', global_pool: Flag | None = False,
+    cudnn_off: Flag | None = False, pooling_convention: Literal['full', 'same', 'valid'] | str | None = 'valid',
+    stride: Sides | None = (), pad: Sides | None = (), p_value: Whole | None = None,
+    count_include_pad: Flag | None = None,
+    layout: Literal['None', 'NCDHW', 'NCHW', 'NCW', 'NDHWC', 'NHWC', 'NWC'] | str | None = 'None', *,
+    out: _Out | None = None, name: str | None = None,
+) -> list[NDArray]: ...
+def requantize(
+    data: NDArray, min_range: NDArray, max_range: NDArray,
+    out_type: Literal['auto', 'int8', 'uint8'] | str | None = 'int8', min_calib_range: Number | None = None,
+    max_calib_range: Number | None = None, *, out: _Out | None = None, name: str | None = None,
+) -> list[NDArray]: ...

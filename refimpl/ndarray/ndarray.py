@@ -87,9 +87,9 @@ class NDArray(ArrayMethods):
         return "default"
 
     @property
-    def handle(self) -> Buffer | None:
-        """The flat memory that kernels work on; None where there is none yet, as in ``NDArray(None)``."""
-        return self._data if hasattr(self, "_buffer") else None
+    def handle(self) -> Buffer:
+        """The flat memory that kernels work on; None for ``NDArray(None)``, which has none yet."""
+        return self._data if hasattr(self, "_buffer") else None  # type: ignore[return-value]  # see above
 
     def __len__(self) -> int:
         if not self.shape:

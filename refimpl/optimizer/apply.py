@@ -94,7 +94,7 @@ def check_alike(name: str, weight: NDArray, grad: NDArray, states: Sequence[NDAr
 
 def _fill_rows(state: NDArray) -> None:
     """Store every row of a row_sparse state that stores none: a state is zeros when it is made."""
-    if state.is_sparse and not len(state.data):  # type: ignore[attr-defined]  # sparse arrays have it
+    if state.stype == "row_sparse" and not len(state.data):  # type: ignore[attr-defined]  # sparse arrays have it
         state[:] = 0
 
 

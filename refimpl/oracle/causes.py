@@ -1,11 +1,14 @@
 """Which operator a failure belongs to, and what the wrong numbers look like.
 
 Two failures have one cause when the shrunk programs have the same operator under suspicion, the same place (output,
-gradient, state), the same requirement and the same look.
+gradient, state), the same requirement and the same look. Several operators may share a *mechanism*: what happens to a
+gradient buffer is the executor's affair, whichever operators are in the graph. Causes of one mechanism are one *root
+cause*, see ``gathered``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,11 +41,24 @@ class Cause(NamedTuple):
     """What the wrong number looks like."""
     consumers: str
     """How many operators read the value whose gradient is wrong: one, few or many."""
+    values: str = ""
+    """"special" where only NaN and infinities show it, "wide" where only values of very different sizes do."""
 
     @property
     def key(self) -> tuple[str, ...]:
         """Equal for failures of one cause."""
-        return (self.operator, self.place, self.input, self.requirement, self.look, self.consumers)
+        return tuple(self)
+
+    @property
+    def mechanism(self) -> tuple[str, ...]:
+        """Equal for causes that are one root cause."""
+        if self.place == "gradient" and self.look in SHARED:
+            return (self.place, self.requirement.split()[0], self.look)
+        if self.place == "gradient" and "repeated" in self.requirement:
+            return (self.place, "repeated")
+        if self.place == "crashed":
+            return (self.operator, self.place)
+        return (self.operator, self.place, self.values)
 
     def __str__(self) -> str:
         parts = [self.operator or "no operator", self.place]
@@ -53,6 +69,21 @@ class Cause(NamedTuple):
         if self.consumers not in ("", "one"):
             parts.append(f"read {self.consumers} times")
         return " ".join(parts) + (f": {self.look}" if self.look else "")
+
+
+SHARED = {
+    "", "the initial gradient is missing", "the initial gradient is counted twice",
+    "nothing was added to the initial gradient",
+}
+"""Looks of a gradient that say what was done with its buffer: no operator's formula gives them."""
+
+
+def gathered(causes: Iterable[Cause]) -> dict[tuple[str, ...], list[Cause]]:
+    """Root causes: each mechanism and the distinct causes that have it."""
+    found: dict[tuple[str, ...], list[Cause]] = {}
+    for cause in dict.fromkeys(causes):
+        found.setdefault(cause.mechanism, []).append(cause)
+    return found
 
 
 def cause_of(program: Program, verdict: Verdict) -> Cause:
@@ -69,7 +100,7 @@ def cause_of(program: Program, verdict: Verdict) -> Cause:
     what = what.rstrip("0123456789")
     if what != "gradient":
         look = _error_look(mismatch) if mismatch.kind in ("refused", "crashed") else look_of(program, mismatch)
-        return Cause(suspect, what, "", "", look, "")
+        return Cause(suspect, what, "", "", look, "", _values(program, mismatch))
     requirement = next(
         (step["requirements"][variable] for step in program["steps"] if variable in step.get("requirements", {})), "",
     )
@@ -79,8 +110,20 @@ def cause_of(program: Program, verdict: Verdict) -> Cause:
     if consumers == "many":  # no cut has left fewer, so it is their number, whichever operators they are
         return Cause(ANY, what, "", requirement.split()[0], "", consumers)
     return Cause(
-        suspect, what, _position(program, variable, suspect), requirement, look_of(program, mismatch), consumers
+        suspect, what, _position(program, variable, suspect), requirement, look_of(program, mismatch), consumers,
+        _values(program, mismatch),
     )
+
+
+def _values(program: Program, mismatch: Mismatch) -> str:
+    """Which unusual values a shrunk program still needs."""
+    if mismatch.kind not in ("value", "crashed"):
+        return ""
+    specs = list(program.get("arrays", {}).values())
+    for step in program["steps"]:
+        specs += [spec for spec in (*step.get("arrays", {}).values(), *(step.get("heads") or ())) if spec]
+    styles = {spec.get("style", "") for spec in specs}
+    return next((style for style in ("special", "wide") if style in styles), "")
 
 
 def suspect_of(program: Program) -> str:

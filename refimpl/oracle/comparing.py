@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -18,6 +19,8 @@ import numpy as np
 from .backends import Backend, Crashed, Refused, Unsupported
 from .reference import Expected, Program, Trace, expected_of, trace_of
 
+Answer = Trace | Exception
+"""What an implementation made of a program: its trace, or Unsupported, Refused or Crashed."""
 LOOSE = 0.1
 """A bound of this part of an array's largest value says nothing."""
 
@@ -69,19 +72,51 @@ def judge(backend: Backend, program: Program) -> Verdict:
         backend: the implementation.
         program: a checked program.
     """
+    return judge_answer(program, answers_of(backend, [program])[0])
+
+
+def answers_of(backend: Backend, programs: Sequence[Program]) -> list[Answer]:
+    """What an implementation makes of some programs: at once, if it has ``run_many``.
+
+    Args:
+        backend: the implementation.
+        programs: checked programs.
+    """
+    many = getattr(backend, "run_many", None)
+    if many is not None:
+        return list(many(programs))
+    answers: list[Answer] = []
+    for program in programs:
+        try:
+            answers.append(backend.run(program))
+        except (Unsupported, Refused, Crashed) as error:
+            answers.append(error)
+    return answers
+
+
+def judge_answer(program: Program, answer: Answer) -> Verdict:
+    """Compare what an implementation made of a program with what it must make of it.
+
+    Args:
+        program: a checked program.
+        answer: a trace, or an exception of ``backends``.
+
+    Raises:
+        Exception: ``answer``, if it is any other exception: a fault of the adapter.
+    """
     try:
         ours = trace_of(program)
     except Refused as error:
         return Verdict("discarded", reason=str(error))
-    try:
-        theirs = backend.run(program)
-    except Unsupported as error:
-        return Verdict("unsupported", reason=str(error))
-    except (Refused, Crashed) as error:
-        kind = "crashed" if isinstance(error, Crashed) else "refused"
-        text = " ".join(str(error).split())[:300]
+    if isinstance(answer, Unsupported):
+        return Verdict("unsupported", reason=str(answer))
+    if isinstance(answer, (Refused, Crashed)):
+        kind = "crashed" if isinstance(answer, Crashed) else "refused"
+        text = " ".join(str(answer).split())[:300]
         return Verdict("failed", [Mismatch("", kind, text)], reason=text)
-    return compare(program, ours, theirs)
+    if isinstance(answer, Exception):
+        raise answer
+    return compare(program, ours, answer)
 
 
 def compare(program: Program, ours: Trace, theirs: Trace) -> Verdict:

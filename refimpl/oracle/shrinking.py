@@ -16,7 +16,8 @@ import numpy as np
 
 import refimpl
 
-from .programs.program import pruned, symbol_json, variables
+from ..kernels.foundation import get
+from .programs.program import BY_VARIABLE, operators, pruned, symbol_json, variables
 from .reference import Program
 
 StillFails = Callable[[Program], bool]
@@ -64,6 +65,7 @@ def cuts(program: Program) -> Iterator[Program]:
     """Programs that are one cut smaller, the largest cuts first."""
     yield from _fewer_steps(program)
     if program.get("nodes"):
+        yield from _single_operators(program)
         yield from _fewer_heads(program)
         yield from _fewer_nodes(program)
     yield from _simpler_requirements(program)
@@ -90,6 +92,52 @@ def _with_heads(program: Program, kept: list[int]) -> Program:
     return pruned({**program, "heads": [program["heads"][i] for i in kept], "steps": steps})
 
 
+def _single_operators(program: Program) -> Iterator[Program]:
+    """One operator of several, alone: what it reads becomes variables."""
+    if len(operators(program)) < 2:
+        return
+    shapes = _shapes(program)
+    backward = any(step["do"] == "backward" for step in program["steps"])
+    style = next((spec["style"] for spec in program["arrays"].values() if "style" in spec), "dyadic")
+
+    def spec(entry: tuple[int, int]) -> dict[str, Any]:
+        shape, dtype = shapes[entry]
+        return {"shape": list(shape), "dtype": dtype, "style": style, "seed": 1}
+
+    def kept(key: str, value: Any) -> Any:
+        return {name: part for name, part in value.items() if name in arrays} if key in BY_VARIABLE else value
+
+    for number, node in enumerate(program["nodes"]):
+        if node["op"] == "null":
+            continue
+        op = get(node["op"])
+        outputs = [(number, i) for i in range(op.visible_count(op.parse(node.get("attrs", {}))))]
+        entries = list(dict.fromkeys((e[0], e[1]) for e in node.get("inputs", [])))
+        if any(entry not in shapes for entry in (*entries, *outputs)):
+            continue
+        arrays: dict[str, Any] = {}
+        for entry in entries:
+            source = program["nodes"][entry[0]]
+            known = source["op"] == "null"
+            arrays[source["name"] if known else f"{source['name']}_{entry[1]}"] = (
+                program["arrays"][source["name"]] if known else spec(entry)
+            )
+        nodes = [{"op": "null", "name": name} for name in arrays]
+        inputs = [[entries.index((e[0], e[1])), 0] for e in node.get("inputs", [])]
+        made = set(arrays) - set(program["arrays"])
+        steps = []
+        for old in program["steps"]:
+            step = {key: kept(key, value) for key, value in old.items()}
+            if "requirements" in step and backward:
+                step["requirements"].update(dict.fromkeys(sorted(made), "write"))
+            if isinstance(step.get("heads"), list):
+                step["heads"] = [spec(entry) for entry in outputs]
+            steps.append(step)
+        nodes.append({**node, "inputs": inputs})
+        heads = [[len(nodes) - 1, i] for _, i in outputs]
+        yield {**program, "nodes": nodes, "heads": heads, "arrays": arrays, "steps": steps}
+
+
 def _fewer_heads(program: Program) -> Iterator[Program]:
     count = len(program["heads"])
     if count > 1:
@@ -100,7 +148,9 @@ def _fewer_heads(program: Program) -> Iterator[Program]:
 
 
 def _shapes(program: Program) -> dict[tuple[int, int], tuple[tuple[int, ...], str]]:
-    """Shape and dtype of every entry of the graph; none where the graph is not valid."""
+    """Shape and dtype of every entry of the graph; none where it is not valid, or gets its data later."""
+    if any(name not in program["arrays"] for name in variables(program)):
+        return {}
     try:
         symbol = refimpl.sym.load_json(symbol_json(program))
         inner = symbol.get_internals()
@@ -113,7 +163,9 @@ def _shapes(program: Program) -> dict[tuple[int, int], tuple[tuple[int, ...], st
     found: dict[tuple[int, int], tuple[tuple[int, ...], str]] = {}
     seen: dict[str, int] = {}
     for name, shape, kind in zip(inner.list_outputs(), shapes, types, strict=True):
-        owner = name if name in place else name.rpartition("_")[0]
+        owner = name
+        while owner not in place and "_" in owner:  # outputs are called NODE_output0, NODE_moving_mean, ...
+            owner = owner.rpartition("_")[0]
         output = seen.get(owner, 0)
         seen[owner] = output + 1
         if owner in place:
@@ -131,7 +183,8 @@ def _fewer_nodes(program: Program) -> Iterator[Program]:
         for entry in node.get("inputs", []):
             if mine is not None and shapes.get((entry[0], entry[1])) == mine:
                 yield _redirected(program, number, entry)
-        if mine is not None and (number, 1) not in shapes:
+        readers = [entry for n in program["nodes"] for entry in n.get("inputs", [])] + program["heads"]
+        if mine is not None and not any(entry[0] == number and entry[1] for entry in readers):
             yield _as_variable(program, number, mine)
 
 

@@ -29,24 +29,28 @@ __all__ = [
     "_contrib_Proposal", "_contrib_ROIAlign", "_contrib_RROIAlign", "_contrib_SparseEmbedding",
     "_contrib_SyncBatchNorm", "_contrib_allclose", "_contrib_arange_like", "_contrib_bipartite_matching",
     "_contrib_box_decode", "_contrib_box_encode", "_contrib_box_iou", "_contrib_box_nms",
-    "_contrib_box_non_maximum_suppression", "_contrib_ctc_loss", "_contrib_div_sqrt_dim", "_contrib_getnnz",
-    "_contrib_gradientmultiplier", "_contrib_group_adagrad_update", "_contrib_index_array", "_contrib_index_copy",
-    "_contrib_interleaved_matmul_encdec_qk", "_contrib_interleaved_matmul_encdec_valatt",
-    "_contrib_interleaved_matmul_selfatt_qk", "_contrib_interleaved_matmul_selfatt_valatt", "_contrib_quadratic",
-    "_copy", "_copyto", "_crop_assign", "_crop_assign_scalar", "_dcasgd_mom_step", "_dcasgd_step", "_div",
-    "_div_scalar", "_equal", "_equal_scalar", "_eye", "_full", "_grad_add", "_greater", "_greater_equal",
-    "_greater_equal_scalar", "_greater_scalar", "_histogram", "_hypot", "_hypot_scalar", "_identity_with_attr_like_rhs",
-    "_image_adjust_lighting", "_image_crop", "_image_flip_left_right", "_image_flip_top_bottom", "_image_normalize",
-    "_image_random_flip_left_right", "_image_random_flip_top_bottom", "_image_to_tensor", "_lesser", "_lesser_equal",
-    "_lesser_equal_scalar", "_lesser_scalar", "_linalg_det", "_linalg_extractdiag", "_linalg_extracttrian",
-    "_linalg_gelqf", "_linalg_gemm", "_linalg_gemm2", "_linalg_inverse", "_linalg_makediag", "_linalg_maketrian",
-    "_linalg_potrf", "_linalg_potri", "_linalg_slogdet", "_linalg_sumlogdiag", "_linalg_syevd", "_linalg_syrk",
-    "_linalg_trmm", "_linalg_trsm", "_linspace", "_logical_and", "_logical_and_scalar", "_logical_or",
-    "_logical_or_scalar", "_logical_xor", "_logical_xor_scalar", "_maximum", "_maximum_scalar", "_minimum",
-    "_minimum_scalar", "_minus", "_minus_scalar", "_mod", "_mod_scalar", "_mp_adamw_update", "_mul", "_mul_scalar",
-    "_multi_adamw_update", "_multi_lamb_update", "_multi_mp_adamw_update", "_multi_mp_lamb_update", "_nadam_step",
-    "_not_equal", "_not_equal_scalar", "_np_cumsum", "_onehot_encode", "_ones", "_plus", "_plus_scalar", "_power",
-    "_power_scalar", "_random_exponential", "_random_exponential_like", "_random_gamma", "_random_gamma_like",
+    "_contrib_box_non_maximum_suppression", "_contrib_calibrate_entropy", "_contrib_ctc_loss", "_contrib_dequantize",
+    "_contrib_div_sqrt_dim", "_contrib_getnnz", "_contrib_gradientmultiplier", "_contrib_group_adagrad_update",
+    "_contrib_index_array", "_contrib_index_copy", "_contrib_interleaved_matmul_encdec_qk",
+    "_contrib_interleaved_matmul_encdec_valatt", "_contrib_interleaved_matmul_selfatt_qk",
+    "_contrib_interleaved_matmul_selfatt_valatt", "_contrib_quadratic", "_contrib_quantize", "_contrib_quantize_v2",
+    "_contrib_quantized_act", "_contrib_quantized_batch_norm", "_contrib_quantized_concat", "_contrib_quantized_conv",
+    "_contrib_quantized_elemwise_add", "_contrib_quantized_elemwise_mul", "_contrib_quantized_embedding",
+    "_contrib_quantized_flatten", "_contrib_quantized_fully_connected", "_contrib_quantized_pooling",
+    "_contrib_requantize", "_copy", "_copyto", "_crop_assign", "_crop_assign_scalar", "_dcasgd_mom_step",
+    "_dcasgd_step", "_div", "_div_scalar", "_equal", "_equal_scalar", "_eye", "_full", "_grad_add", "_greater",
+    "_greater_equal", "_greater_equal_scalar", "_greater_scalar", "_histogram", "_hypot", "_hypot_scalar",
+    "_identity_with_attr_like_rhs", "_image_adjust_lighting", "_image_crop", "_image_flip_left_right",
+    "_image_flip_top_bottom", "_image_normalize", "_image_random_flip_left_right", "_image_random_flip_top_bottom",
+    "_image_to_tensor", "_lesser", "_lesser_equal", "_lesser_equal_scalar", "_lesser_scalar", "_linalg_det",
+    "_linalg_extractdiag", "_linalg_extracttrian", "_linalg_gelqf", "_linalg_gemm", "_linalg_gemm2", "_linalg_inverse",
+    "_linalg_makediag", "_linalg_maketrian", "_linalg_potrf", "_linalg_potri", "_linalg_slogdet", "_linalg_sumlogdiag",
+    "_linalg_syevd", "_linalg_syrk", "_linalg_trmm", "_linalg_trsm", "_linspace", "_logical_and", "_logical_and_scalar",
+    "_logical_or", "_logical_or_scalar", "_logical_xor", "_logical_xor_scalar", "_maximum", "_maximum_scalar",
+    "_minimum", "_minimum_scalar", "_minus", "_minus_scalar", "_mod", "_mod_scalar", "_mp_adamw_update", "_mul",
+    "_mul_scalar", "_multi_adamw_update", "_multi_lamb_update", "_multi_mp_adamw_update", "_multi_mp_lamb_update",
+    "_nadam_step", "_not_equal", "_not_equal_scalar", "_np_cumsum", "_onehot_encode", "_ones", "_plus", "_plus_scalar",
+    "_power", "_power_scalar", "_random_exponential", "_random_exponential_like", "_random_gamma", "_random_gamma_like",
     "_random_generalized_negative_binomial", "_random_generalized_negative_binomial_like", "_random_negative_binomial",
     "_random_negative_binomial_like", "_random_normal", "_random_normal_like", "_random_pdf_dirichlet",
     "_random_pdf_exponential", "_random_pdf_gamma", "_random_pdf_generalized_negative_binomial",
@@ -584,11 +588,21 @@ def _contrib_box_non_maximum_suppression(
     out_format: Literal['center', 'corner'] | str | None = 'corner', *, name: str | None = None,
     attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
+def _contrib_calibrate_entropy(
+    hist: Symbol | None = None, hist_edges: Symbol | None = None, num_quantized_bins: Whole | None = 255, *,
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
+) -> Symbol: ...
 def _contrib_ctc_loss(
     data: Symbol | None = None, label: Symbol | None = None, data_lengths: Symbol | None = None,
     label_lengths: Symbol | None = None, use_data_lengths: Flag | None = False, use_label_lengths: Flag | None = False,
     blank_label: Literal['first', 'last'] | str | None = 'first', *, name: str | None = None,
     attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def _contrib_dequantize(
+    data: Symbol | None = None, min_range: Symbol | None = None, max_range: Symbol | None = None,
+    out_type: Literal['float32'] | str | None = 'float32', *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def _contrib_div_sqrt_dim(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
@@ -638,6 +652,90 @@ def _contrib_quadratic(
     data: Symbol | None = None, a: Number | None = 0.0, b: Number | None = 0.0, c: Number | None = 0.0, *,
     name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
     **hidden: str
+) -> Symbol: ...
+def _contrib_quantize(
+    data: Symbol | None = None, min_range: Symbol | None = None, max_range: Symbol | None = None,
+    out_type: Literal['int8', 'uint8'] | str | None = 'uint8', *, name: str | None = None,
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def _contrib_quantize_v2(
+    data: Symbol | None = None, out_type: Literal['auto', 'int8', 'uint8'] | str | None = 'int8',
+    min_calib_range: Number | None = None, max_calib_range: Number | None = None, *, name: str | None = None,
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def _contrib_quantized_act(
+    data: Symbol | None = None, min_data: Symbol | None = None, max_data: Symbol | None = None,
+    act_type: Literal['relu', 'sigmoid', 'softrelu', 'softsign', 'tanh'] | str = ..., *, name: str | None = None,
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def _contrib_quantized_batch_norm(
+    data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
+    moving_mean: Symbol | None = None, moving_var: Symbol | None = None, min_data: Symbol | None = None,
+    max_data: Symbol | None = None, eps: Number | None = 0.0010000000474974513, momentum: Number | None = 0.899999976,
+    fix_gamma: Flag | None = True, use_global_stats: Flag | None = False, output_mean_var: Flag | None = False,
+    axis: Whole | None = 1, cudnn_off: Flag | None = False, min_calib_range: Number | None = None,
+    max_calib_range: Number | None = None, *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def _contrib_quantized_concat(
+    *data: Symbol | Sequence[Symbol], num_args: Whole = ..., dim: Whole | None = 1, name: str | None = None,
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **named: Symbol | str
+) -> Symbol: ...
+def _contrib_quantized_conv(
+    data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
+    min_data: Symbol | None = None, max_data: Symbol | None = None, min_weight: Symbol | None = None,
+    max_weight: Symbol | None = None, min_bias: Symbol | None = None, max_bias: Symbol | None = None,
+    kernel: Sides = ..., num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (),
+    pad: Sides | None = (), num_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
+    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
+    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, name: str | None = None,
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def _contrib_quantized_elemwise_add(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, lhs_min: Symbol | None = None, lhs_max: Symbol | None = None,
+    rhs_min: Symbol | None = None, rhs_max: Symbol | None = None, min_calib_range: Number | None = None,
+    max_calib_range: Number | None = None, *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def _contrib_quantized_elemwise_mul(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, lhs_min: Symbol | None = None, lhs_max: Symbol | None = None,
+    rhs_min: Symbol | None = None, rhs_max: Symbol | None = None, min_calib_range: Number | None = None,
+    max_calib_range: Number | None = None, enable_float_output: Flag | None = False, *, name: str | None = None,
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def _contrib_quantized_embedding(
+    data: Symbol | None = None, weight: Symbol | None = None, min_weight: Symbol | None = None,
+    max_weight: Symbol | None = None, input_dim: Whole = ..., output_dim: Whole = ..., dtype: Kind | None = 'float32',
+    sparse_grad: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def _contrib_quantized_flatten(
+    data: Symbol | None = None, min_data: Symbol | None = None, max_data: Symbol | None = None, *,
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
+) -> Symbol: ...
+def _contrib_quantized_fully_connected(
+    data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
+    min_data: Symbol | None = None, max_data: Symbol | None = None, min_weight: Symbol | None = None,
+    max_weight: Symbol | None = None, min_bias: Symbol | None = None, max_bias: Symbol | None = None,
+    num_hidden: Whole = ..., no_bias: Flag | None = False, flatten: Flag | None = True, *, name: str | None = None,
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def _contrib_quantized_pooling(
+    data: Symbol | None = None, min_data: Symbol | None = None, max_data: Symbol | None = None,
+    kernel: Sides | None = (), pool_type: Literal['avg', 'lp', 'max', 'sum'] | str | None = 'max',
+    global_pool: Flag | None = False, cudnn_off: Flag | None = False,
+    pooling_convention: Literal['full', 'same', 'valid'] | str | None = 'valid', stride: Sides | None = (),
+    pad: Sides | None = (), p_value: Whole | None = None, count_include_pad: Flag | None = None,
+    layout: Literal['None', 'NCDHW', 'NCHW', 'NCW', 'NDHWC', 'NHWC', 'NWC'] | str | None = 'None', *,
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
+) -> Symbol: ...
+def _contrib_requantize(
+    data: Symbol | None = None, min_range: Symbol | None = None, max_range: Symbol | None = None,
+    out_type: Literal['auto', 'int8', 'uint8'] | str | None = 'int8', min_calib_range: Number | None = None,
+    max_calib_range: Number | None = None, *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def _copy(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,

@@ -2,6 +2,7 @@
 
 # Written by `python spec/stubs.py` from the registry of operators; do not edit.
 
+from collections.abc import Sequence
 from typing import Literal
 
 from ..context import Context
@@ -13,9 +14,12 @@ __all__ = [
     "DeformablePSROIPooling", "ModulatedDeformableConvolution", "MultiBoxDetection", "MultiBoxPrior", "MultiBoxTarget",
     "MultiProposal", "PSROIPooling", "Proposal", "ROIAlign", "RROIAlign", "SparseEmbedding", "SyncBatchNorm",
     "allclose", "arange_like", "bipartite_matching", "box_decode", "box_encode", "box_iou", "box_nms",
-    "box_non_maximum_suppression", "ctc_loss", "div_sqrt_dim", "getnnz", "gradientmultiplier", "group_adagrad_update",
-    "index_array", "index_copy", "interleaved_matmul_encdec_qk", "interleaved_matmul_encdec_valatt",
-    "interleaved_matmul_selfatt_qk", "interleaved_matmul_selfatt_valatt", "quadratic",
+    "box_non_maximum_suppression", "calibrate_entropy", "ctc_loss", "dequantize", "div_sqrt_dim", "getnnz",
+    "gradientmultiplier", "group_adagrad_update", "index_array", "index_copy", "interleaved_matmul_encdec_qk",
+    "interleaved_matmul_encdec_valatt", "interleaved_matmul_selfatt_qk", "interleaved_matmul_selfatt_valatt",
+    "quadratic", "quantize", "quantize_v2", "quantized_act", "quantized_batch_norm", "quantized_concat",
+    "quantized_conv", "quantized_elemwise_add", "quantized_elemwise_mul", "quantized_embedding", "quantized_flatten",
+    "quantized_fully_connected", "quantized_pooling", "requantize",
 ]
 
 def AdaptiveAvgPooling2D(
@@ -180,11 +184,21 @@ def box_non_maximum_suppression(
     out_format: Literal['center', 'corner'] | str | None = 'corner', *, name: str | None = None,
     attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
+def calibrate_entropy(
+    hist: Symbol | None = None, hist_edges: Symbol | None = None, num_quantized_bins: Whole | None = 255, *,
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
+) -> Symbol: ...
 def ctc_loss(
     data: Symbol | None = None, label: Symbol | None = None, data_lengths: Symbol | None = None,
     label_lengths: Symbol | None = None, use_data_lengths: Flag | None = False, use_label_lengths: Flag | None = False,
     blank_label: Literal['first', 'last'] | str | None = 'first', *, name: str | None = None,
     attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def dequantize(
+    data: Symbol | None = None, min_range: Symbol | None = None, max_range: Symbol | None = None,
+    out_type: Literal['float32'] | str | None = 'float32', *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def div_sqrt_dim(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
@@ -234,4 +248,88 @@ def quadratic(
     data: Symbol | None = None, a: Number | None = 0.0, b: Number | None = 0.0, c: Number | None = 0.0, *,
     name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
     **hidden: str
+) -> Symbol: ...
+def quantize(
+    data: Symbol | None = None, min_range: Symbol | None = None, max_range: Symbol | None = None,
+    out_type: Literal['int8', 'uint8'] | str | None = 'uint8', *, name: str | None = None,
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def quantize_v2(
+    data: Symbol | None = None, out_type: Literal['auto', 'int8', 'uint8'] | str | None = 'int8',
+    min_calib_range: Number | None = None, max_calib_range: Number | None = None, *, name: str | None = None,
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def quantized_act(
+    data: Symbol | None = None, min_data: Symbol | None = None, max_data: Symbol | None = None,
+    act_type: Literal['relu', 'sigmoid', 'softrelu', 'softsign', 'tanh'] | str = ..., *, name: str | None = None,
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def quantized_batch_norm(
+    data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
+    moving_mean: Symbol | None = None, moving_var: Symbol | None = None, min_data: Symbol | None = None,
+    max_data: Symbol | None = None, eps: Number | None = 0.0010000000474974513, momentum: Number | None = 0.899999976,
+    fix_gamma: Flag | None = True, use_global_stats: Flag | None = False, output_mean_var: Flag | None = False,
+    axis: Whole | None = 1, cudnn_off: Flag | None = False, min_calib_range: Number | None = None,
+    max_calib_range: Number | None = None, *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def quantized_concat(
+    *data: Symbol | Sequence[Symbol], num_args: Whole = ..., dim: Whole | None = 1, name: str | None = None,
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **named: Symbol | str
+) -> Symbol: ...
+def quantized_conv(
+    data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
+    min_data: Symbol | None = None, max_data: Symbol | None = None, min_weight: Symbol | None = None,
+    max_weight: Symbol | None = None, min_bias: Symbol | None = None, max_bias: Symbol | None = None,
+    kernel: Sides = ..., num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (),
+    pad: Sides | None = (), num_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
+    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
+    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, name: str | None = None,
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def quantized_elemwise_add(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, lhs_min: Symbol | None = None, lhs_max: Symbol | None = None,
+    rhs_min: Symbol | None = None, rhs_max: Symbol | None = None, min_calib_range: Number | None = None,
+    max_calib_range: Number | None = None, *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def quantized_elemwise_mul(
+    lhs: Symbol | None = None, rhs: Symbol | None = None, lhs_min: Symbol | None = None, lhs_max: Symbol | None = None,
+    rhs_min: Symbol | None = None, rhs_max: Symbol | None = None, min_calib_range: Number | None = None,
+    max_calib_range: Number | None = None, enable_float_output: Flag | None = False, *, name: str | None = None,
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def quantized_embedding(
+    data: Symbol | None = None, weight: Symbol | None = None, min_weight: Symbol | None = None,
+    max_weight: Symbol | None = None, input_dim: Whole = ..., output_dim: Whole = ..., dtype: Kind | None = 'float32',
+    sparse_grad: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def quantized_flatten(
+    data: Symbol | None = None, min_data: Symbol | None = None, max_data: Symbol | None = None, *,
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
+) -> Symbol: ...
+def quantized_fully_connected(
+    data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
+    min_data: Symbol | None = None, max_data: Symbol | None = None, min_weight: Symbol | None = None,
+    max_weight: Symbol | None = None, min_bias: Symbol | None = None, max_bias: Symbol | None = None,
+    num_hidden: Whole = ..., no_bias: Flag | None = False, flatten: Flag | None = True, *, name: str | None = None,
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def quantized_pooling(
+    data: Symbol | None = None, min_data: Symbol | None = None, max_data: Symbol | None = None,
+    kernel: Sides | None = (), pool_type: Literal['avg', 'lp', 'max', 'sum'] | str | None = 'max',
+    global_pool: Flag | None = False, cudnn_off: Flag | None = False,
+    pooling_convention: Literal['full', 'same', 'valid'] | str | None = 'valid', stride: Sides | None = (),
+    pad: Sides | None = (), p_value: Whole | None = None, count_include_pad: Flag | None = None,
+    layout: Literal['None', 'NCDHW', 'NCHW', 'NCW', 'NDHWC', 'NHWC', 'NWC'] | str | None = 'None', *,
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
+) -> Symbol: ...
+def requantize(
+    data: Symbol | None = None, min_range: Symbol | None = None, max_range: Symbol | None = None,
+    out_type: Literal['auto', 'int8', 'uint8'] | str | None = 'int8', min_calib_range: Number | None = None,
+    max_calib_range: Number | None = None, *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...

@@ -16,7 +16,7 @@ from ..kernels.foundation import Shape
 from ..ndarray import NDArray
 from ..ndarray.dispatch import find, output_storage
 from ..ndarray.sparse import BaseSparseNDArray
-from ..ndarray.sparse.rules_elementwise import KEEP_ZERO
+from ..ndarray.sparse.rules_elementwise import KEEP_ZERO, KEEP_ZERO_WHEN
 from . import devices
 from .compose import STORAGE_FLAGS
 from .inference import Key, key_of
@@ -27,9 +27,20 @@ Rows = np.ndarray | None
 
 LINEAR = (
     "_copy", "_copyto", devices.COPY, "negative", "_mul_scalar", "_div_scalar", "_plus_scalar", "_minus_scalar",
-    "elemwise_add", "elemwise_sub", "add_n", "_grad_add", "cast_storage", "Cast",
+    "elemwise_add", "elemwise_sub", "add_n", "_grad_add", "cast_storage", "Cast", "exp",
+    "_scatter_plus_scalar", "_scatter_minus_scalar", "_contrib_gradientmultiplier", "_contrib_round_ste",
+    "_contrib_sign_ste",
 )
 """Operators that hand the rows of their head gradient on to every input."""
+
+FLAT = (
+    "BlockGrad", "ceil", "fix", "floor", "logical_not", "rint", "round", "trunc", "zeros_like",
+    *(name for name in KEEP_ZERO_WHEN if name not in LINEAR),
+)
+"""Operators whose gradient is zero everywhere: it stores nothing, in the storage of the input."""
+
+ALIKE = ("abs", "cos", "cosh", "relu", "sign", "square")
+"""Operators whose gradient is sparse where the head gradient and the input have one sparse storage."""
 
 STORAGES = {str(flag): name for name, flag in STORAGE_FLAGS.items()}
 
@@ -132,7 +143,8 @@ class GradientStorage:
         parts = {self._part_stype(node, position) for node, position in readers}
         if is_output:  # its head gradient is like the output
             parts.add(self._values[key])
-        self._stypes[key] = parts.pop() if len(parts) == 1 else "default"
+        several = len(readers) + is_output > 1 and "csr" in parts  # csr gradients are not added up as such
+        self._stypes[key] = parts.pop() if len(parts) == 1 and not several else "default"
         found: dict[int, Node] | None = None if is_output or not readers else {}
         for node, position in readers:
             part = self._part_readers(node, position)
@@ -145,10 +157,12 @@ class GradientStorage:
         name = node.op.name
         if _reads_some_rows(node, position, self._values):
             return "row_sparse"
+        head, own = self._stypes[id(node), 0], self._values[key_of(node.inputs[position])]
         if name in LINEAR:
-            return self._stypes[id(node), 0]
-        like_input = name in KEEP_ZERO or name == "_square_sum"
-        return self._values[key_of(node.inputs[position])] if like_input else "default"
+            return "default" if name == "Cast" else head
+        if name in FLAT or name == "_square_sum":
+            return own
+        return own if name in ALIKE and head == own else "default"
 
     def _part_readers(self, node: Node, position: int) -> dict[int, Node] | None:
         """The operators that say which rows of that differ from zero."""
@@ -156,11 +170,16 @@ class GradientStorage:
         name, p = node.op.name, node.params
         if _reads_some_rows(node, position, self._values):
             return {id(node): node}
+        if name in FLAT:
+            return {}
         by_rows = name == "_square_sum" and p.axis == (1,) and p.keepdims
         # where the head is zero, so is the gradient of an elementwise operator
-        return self._readers[id(node), 0] if by_rows or name in LINEAR or name in KEEP_ZERO else None
+        found = self._readers[id(node), 0] if by_rows or name in (*LINEAR, *ALIKE, *KEEP_ZERO) else None
+        if found is None or name not in ALIKE or self._values[key_of(node.inputs[0])] != "row_sparse":
+            return found
+        return found | {id(node): node}
 
-    @decides("Sparse/bind-storage")
+    @decides("Sparse/gradient-storage")
     def stype(self, key: Key) -> str:
         """The storage of a gradient: that of all its parts if they agree, otherwise default."""
         return self._stypes[key]
@@ -171,7 +190,8 @@ class GradientStorage:
         readers = self._readers[key]
         if readers is None:
             return None
-        return np.unique(np.concatenate([_rows_read(node, value) for node in readers.values()]))
+        parts = [_rows_read(node, value) for node in readers.values()]
+        return np.unique(np.concatenate([np.zeros(0, np.int64), *parts]))
 
     def asked(self, key: Key) -> list[Entry]:
         """The values that :meth:`rows` looks up."""
@@ -205,9 +225,9 @@ def _reads_some_rows(node: Node, position: int, stypes: Mapping[Key, str]) -> bo
 def _list_of_rows(node: Node) -> Entry:
     """The value that says which rows an operator reads; of a csr matrix, what has the same stored places."""
     assert node.op is not None
-    entry = node.inputs[_LISTS[node.op.name]]
-    same = (devices.COPY, *KEEP_ZERO)
-    while node.op.name == "dot" and entry.node.op is not None and entry.node.op.name in same:
+    entry = node.inputs[_LISTS.get(node.op.name, 0)]
+    by_places = node.op.name == "dot" or node.op.name in ALIKE
+    while by_places and entry.node.op is not None and entry.node.op.name in (devices.COPY, *KEEP_ZERO):
         entry = entry.node.inputs[0]
     return entry
 
@@ -215,6 +235,10 @@ def _list_of_rows(node: Node) -> Entry:
 def _rows_read(node: Node, value: Callable[[Entry], NDArray]) -> np.ndarray:
     assert node.op is not None
     listed = value(_list_of_rows(node))
+    if node.op.name in ALIKE:
+        if isinstance(listed, BaseSparseNDArray):
+            return listed._indices[-1].asnumpy()
+        return np.flatnonzero((listed.asnumpy() != 0).reshape(listed.shape[0], -1).any(1))
     if node.op.name != "dot":
         ids = np.trunc(np.nan_to_num(listed.asnumpy().astype(np.float64)))
         # Embedding clips ids as its page does; _sparse_retain has refused what lies outside

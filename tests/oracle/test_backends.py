@@ -8,9 +8,10 @@ import pytest
 from refimpl.oracle.backends import Crashed, Refused, Unsupported
 from refimpl.oracle.backends.decorators import symbol_of
 from refimpl.oracle.backends.isolate import isolate
+from refimpl.oracle.comparing import judge
 from refimpl.oracle.drawing.draws import SeededDraw
 from refimpl.oracle.drawing.executors import executor_program, forward_program
-from refimpl.oracle.reference import expected_of
+from refimpl.oracle.programs.program import operators
 
 from . import toys
 
@@ -33,13 +34,10 @@ def spec(*elements, shape=None):
     return {"shape": list(shape or (len(elements),)), "dtype": "float32", "elements": list(elements)}
 
 
-def assert_within(found, of):
-    wanted = expected_of(of)
-    assert list(found) == list(wanted)
-    for name, (values, bounds) in wanted.items():
-        with np.errstate(invalid="ignore"):
-            near = (np.abs(found[name] - values) <= bounds) | (found[name] == values) | np.isinf(bounds)
-        assert (near | (np.isnan(found[name]) & np.isnan(values))).all(), (name, found[name], values)
+def assert_agrees(backend, of):
+    verdict = judge(backend, of)
+    assert verdict.status in ("passed", "unsupported"), verdict.reason
+    return verdict.status == "passed"
 
 
 # --- decorators -----------------------------------------------------------------------------------
@@ -60,16 +58,21 @@ def test_auxiliary_states_are_told_from_arguments():
     assert (symbol.arguments, symbol.states) == (("a", "b", "c"), ("d", "e"))
 
 
-@pytest.mark.parametrize("number", range(30))
-def test_a_forward_backend_agrees(number):
-    of = forward_program(SeededDraw(number), toys.forward.capabilities)
-    assert_within(toys.forward.run(of), of)
+@pytest.mark.parametrize(
+    ("backend", "draw"), [(toys.forward, forward_program), (toys.executor, executor_program)], ids=["forward", "executor"]
+)
+def test_a_function_that_is_right_agrees(backend, draw):
+    passed = [assert_agrees(backend, draw(SeededDraw(number), backend.capabilities)) for number in range(40)]
+    assert sum(passed) > 25
 
 
-@pytest.mark.parametrize("number", range(30))
-def test_an_executor_backend_agrees(number):
-    of = executor_program(SeededDraw(number), toys.executor.capabilities)
-    assert_within(toys.executor.run(of), of)
+@pytest.mark.parametrize("op", toys.SLOPES)
+def test_a_wrong_slope_is_seen(op, monkeypatch):
+    right = toys.SLOPES[op]
+    monkeypatch.setitem(toys.SLOPES, op, lambda p, g, *ins: [slope * np.float32(1.0001) for slope in right(p, g, *ins)])
+    capabilities = toys.executor.capabilities._replace(operators=frozenset({op}))
+    programs = [executor_program(SeededDraw(number), capabilities) for number in range(40)]
+    assert any(judge(toys.executor, of).status == "failed" for of in programs if op in operators(of))
 
 
 def test_every_step_of_an_executor_becomes_calls():
@@ -84,7 +87,7 @@ def test_every_step_of_an_executor_becomes_calls():
     ])
     found = toys.executor.run(of)
     assert found["10/gradient:x"].tolist() == [[-1.0, 1.0, -1.0]]  # new memory, then w[0] - w[1]
-    assert_within(found, of)
+    assert assert_agrees(toys.executor, of)
 
 
 def test_what_a_level_lacks_is_unsupported():

@@ -9,15 +9,23 @@ import numpy as np
 
 from refimpl.oracle.backends import Capabilities, Refused, Unsupported, executor_backend, forward_backend
 
+
+
+def dense(p, x, weight, *bias):
+    if bias or not p.flatten:
+        raise Unsupported("FullyConnected with a bias, or without flatten")
+    return x.reshape(len(x), -1) @ weight.T
+
+
 RULES = {
     "relu": lambda p, x: np.where(x <= 0, np.zeros_like(x), x),
     "negative": lambda p, x: -x,
     "elemwise_add": lambda p, a, b: a + b,
     "_mul_scalar": lambda p, x: x * np.float32(p.scalar),
-    "FullyConnected": lambda p, x, w: x.reshape(len(x), -1) @ w.T,
+    "FullyConnected": dense,
 }
 SLOPES = {  # from the heads' gradient to those of the inputs
-    "relu": lambda p, g, x: [g * (x > 0)],
+    "relu": lambda p, g, x: [np.where(x > 0, g, 0 * x)],
     "negative": lambda p, g, x: [-g],
     "elemwise_add": lambda p, g, a, b: [g, g],
     "_mul_scalar": lambda p, g, x: [g * np.float32(p.scalar)],
@@ -25,12 +33,15 @@ SLOPES = {  # from the heads' gradient to those of the inputs
 }
 
 
-@forward_backend(operators=RULES)
+STYLES = ("dyadic", "smooth", "normal", "tied", "wide", "onehot")
+
+
+@forward_backend(operators=RULES, styles=STYLES)
 def forward(symbol, args, aux, is_train):
     return symbol.evaluate({**args, **aux}, lambda node, inputs: RULES[node.op](node.p, *inputs))
 
 
-@executor_backend(operators=RULES)
+@executor_backend(operators=RULES, styles=STYLES)
 def executor(symbol, args, aux, grads_in, grad_req, head_grads):
     made = []
     for node in symbol.nodes:

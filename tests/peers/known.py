@@ -122,6 +122,7 @@ def too_long(call: Call) -> bool:
 
 
 KNOWN = (
+    Known("_contrib_quantized_elemwise_mul", "call", "_contrib_quantized_elemwise_mul/value"),
     Known("LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput", "grad:label",
           "RegressionOutput/gradient"),
     Known("SVMOutput", "grad:label", "SVMOutput/gradient"),
@@ -265,6 +266,12 @@ KNOWN = (
     Known("IdentityAttachKLSparseReg", "call", "IdentityAttachKLSparseReg/shape", lambda c: c.data.ndim > 2),
     Known("IdentityAttachKLSparseReg", "call", "IdentityAttachKLSparseReg/types", is_double),
     Known("_image_to_tensor", "grad:data", "_image_to_tensor/gradient"),
+    Known("_image_flip_left_right _image_flip_top_bottom", "grad:data", "image/flip"),
+    Known("_image_flip_left_right", "out0", "image/flip", lambda c: c.data.shape[1] % 2),
+    Known("_image_flip_top_bottom", "out0", "image/flip", lambda c: c.data.shape[0] % 2),
+)
+
+AMONG_LAYERS = (
     Known("_image_to_tensor", "gradients", "_image_to_tensor/gradient", lambda c: c.among_layers),
     Known("Deconvolution", "before:weight", "Deconvolution/weight-shape",
           lambda c: c.among_layers and not is_double(c)),
@@ -284,11 +291,9 @@ KNOWN = (
     Known("Pooling", "error", "BatchNorm/gradient",
           lambda c: c.among_layers and not is_double(c) and c.data.ndim == 5 and c.has(pool_type="max")),
     Known("_grad_add", "before:lhs before:rhs", "elementwise/grad-add", lambda c: c.among_layers),
-    Known("_image_flip_left_right _image_flip_top_bottom", "grad:data", "image/flip"),
-    Known("_image_flip_left_right", "out0", "image/flip", lambda c: c.data.shape[1] % 2),
-    Known("_image_flip_top_bottom", "out0", "image/flip", lambda c: c.data.shape[0] % 2),
 )
+"""What differs only where other layers stand before and behind."""
 
 
-def known_of(operator: str) -> list[Known]:
-    return [row for row in KNOWN if operator in row.operators.split()]
+def known_of(operator: str, *, among_layers: bool = False) -> list[Known]:
+    return [row for row in KNOWN + AMONG_LAYERS * among_layers if operator in row.operators.split()]

@@ -27,7 +27,7 @@ from tests.laws.draws import SeededDraw, example
 
 from . import server
 from .compositions import Composition, alone, between, form_of, meant, next_to, outputs_like, repeats
-from .known import KNOWN, Call, Known, known_of
+from .known import AMONG_LAYERS, KNOWN, Call, Known, known_of
 
 PYTHON = os.environ.get("REFIMPL_MXNET_PYTHON", "")
 needs_mxnet = pytest.mark.skipif(
@@ -50,7 +50,7 @@ POISONED = re.compile("primitive|MKLDNN|not initialized")
 Arrays = dict[str, np.ndarray]
 
 
-@pytest.mark.parametrize("row", KNOWN, ids=lambda row: row.clause)
+@pytest.mark.parametrize("row", KNOWN + AMONG_LAYERS, ids=lambda row: row.clause)
 def test_known_difference_is_listed_among_the_deviations(row):
     files = (Path(__file__).parents[2] / "spec").glob("deviations*.md")
     text = "".join(file.read_text(encoding="utf-8") for file in files)
@@ -244,7 +244,7 @@ def compare(operator: str, mxnet: Peer, *, special: bool = False, among_layers: 
                 among_layers=True, inference=inference, is_train=call.is_train and not inference,
                 readers=len(form.behind),
             )
-        rows = [row for row in known_of(operator) if row.when(call)]
+        rows = [row for row in known_of(operator, among_layers=among_layers) if row.when(call)]
         apart = " ".join(row.results for row in rows)
         graph = alone(call.of)
         if among_layers and "call" not in apart.split():

@@ -122,6 +122,7 @@ ROWS: list[tuple[str, type[Exception], str, Callable[[], object]]] = [
     ("infer/known-name", mx.MXNetError, "4 shapes", lambda: _net().infer_shape(*[(1, 1)] * 4)),
     ("infer/shape-type", TypeError, "'data'", lambda: _net().infer_shape(data=3)),
     ("infer/shape-type", TypeError, "2.5", lambda: _net().infer_shape(data=(2.5, 3))),
+    ("infer/shape-type", TypeError, "2.0", lambda: _net().simple_bind(mx.cpu(), data=(2.0, 3))),
     ("infer/positional-or-keyword", ValueError, "positional", lambda: _net().infer_shape((3, 4), data=(3, 4))),
     ("gradient/differentiable", mx.MXNetError, "BlockGrad",
      lambda: sym.sgd_update(sym.Variable("w"), sym.Variable("g"), lr=0.5).bind(

@@ -248,3 +248,9 @@ def test_single_numbers_meet_under_np_shape():
         assert [(one + two).asscalar(), nd.broadcast_power(two, two).asscalar()] == [3, 4]
         one += two
         assert (one.shape, one.asscalar()) == ((), 3)
+
+
+def test_an_array_without_memory_has_no_handle() -> None:
+    # MXNet 1.9.1: mx.nd.NDArray(None).handle is None
+    assert mx.nd.NDArray(None).handle is None
+    assert mx.nd.ones(2).handle is not None

@@ -1,8 +1,8 @@
 """Operators on quantized numbers against MXNet 1.9.1, bit for bit.
 
-Expected are a checksum (``zlib.crc32`` of the bytes) of each array of several elements, and the number of an array of one.
-MXNet was asked by the same calls with ``import mxnet as mx`` (Linux x86-64 with AVX-512, numpy 1.23.5), the product in a
-bound symbol.
+Expected are a checksum (``zlib.crc32`` of the bytes) of each array of several elements, and the number of an array of
+one. MXNet was asked by the same calls with ``import mxnet as mx`` (Linux x86-64 with AVX-512, numpy 1.23.5), the
+product in a bound symbol.
 """
 
 from __future__ import annotations
@@ -78,7 +78,10 @@ CALLS: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [
     ),
     (
         "quantized_conv",
-        [array(COUNTED[:1350].reshape(2, 3, 15, 15)), array(SIGNED[:135].reshape(5, 3, 3, 3)), array(SIGNED[:5]), *THREE],
+        [
+            array(COUNTED[:1350].reshape(2, 3, 15, 15)), array(SIGNED[:135].reshape(5, 3, 3, 3)), array(SIGNED[:5]),
+            *THREE,
+        ],
         IMAGES, [3341985999, -1531158.875, 1531158.875],
     ),
     ("quantized_pooling", [I8.reshape((2, 8, 16, 16)), *ONE], MEANS, [2845222216, -SMALL, LARGE]),
@@ -101,6 +104,9 @@ def seen(result: Any) -> list[Any]:
     return [zlib.crc32(out.tobytes()) if out.size > 1 else float(out[0]) for out in arrays]
 
 
+@pytest.mark.clause(
+    "quantize/range", "quantized_elementwise/range", "quantized_layers/range", "quantized_layout/range"
+)
 @pytest.mark.parametrize(("name", "inputs", "params", "wanted"), CALLS)
 def test_recorded_results(name: str, inputs: list[Any], params: dict[str, Any], wanted: list[Any]) -> None:
     assert seen(getattr(CONTRIB, name)(*inputs, **params)) == wanted
@@ -120,10 +126,12 @@ def test_special_values() -> None:
     assert high.asscalar() == -low.asscalar() == np.finfo("float32").max
 
 
+@pytest.mark.clause("_contrib_calibrate_entropy/sum-order")
 def test_threshold_of_a_histogram() -> None:
     bins = np.arange(255)
     hist = (bins * 7919 % 101 * (np.exp(-(((bins - 127) / 30.0) ** 2)) * 50)).astype("int64").astype("float32")
-    found = CONTRIB.calibrate_entropy(array(hist), array(np.linspace(-1, 1, 256).astype("float32")), num_quantized_bins=31)
+    edges = np.linspace(-1, 1, 256).astype("float32")
+    found = CONTRIB.calibrate_entropy(array(hist), array(edges), num_quantized_bins=31)
     # MXNet 1.9.1: [0.529411792755127, 0.16735894978046417]; its divergence is within ten last places
     threshold, divergence = (out.asscalar() for out in found)
     assert threshold == np.float32(0.529411792755127)
@@ -146,17 +154,45 @@ def test_a_pipeline_as_a_symbol() -> None:
     assert bound.forward()[0].asnumpy().tolist() == [[-1.5177396535873413, 0.48997893929481506]]
 
 
-def test_gradients_are_zero_or_refused() -> None:
-    # MXNet 1.9.1: zeros, and "is non-differentiable because it didn't register FGradient attribute"
+LOW, HIGH = ends(-1, 1)
+ZERO = {
+    "quantize": lambda low: CONTRIB.quantize(REAL, low, HIGH),
+    "flatten": lambda low: CONTRIB.quantized_flatten(I8.reshape((64, 64)), low, HIGH),
+    "pooling": lambda low: CONTRIB.quantized_pooling(I8.reshape((1, 1, 64, 64)), low, HIGH, kernel=(2, 2)),
+    "layer": lambda low: CONTRIB.quantized_batch_norm(
+        I8.reshape((2, 8, 16, 16)), *STATISTICS, low, HIGH, **CALIBRATED
+    ),
+}
+REFUSED = {
+    "act": lambda low: CONTRIB.quantized_act(I8, low, HIGH, act_type="relu"),
+    "add": lambda low: CONTRIB.quantized_elemwise_add(I8, BACK, low, HIGH, LOW, HIGH),
+    "entropy": lambda low: CONTRIB.calibrate_entropy(mx.nd.ones(1) * low, ends(1)[0].tile(2), num_quantized_bins=1),
+}
+
+
+@pytest.mark.clause("quantize/gradient", "quantized_layers/gradient", "_contrib_quantized_pooling/gradient")
+@pytest.mark.parametrize("call", ZERO.values(), ids=ZERO)
+def test_gradients_are_zero(call: Any) -> None:
+    # MXNet 1.9.1: the gradient of the range is [0.]
     low = mx.nd.array([-1])
     low.attach_grad()
     with mx.autograd.record():
-        out = CONTRIB.quantized_flatten(I8.reshape((64, 64)), low, mx.nd.array([1]))[0]
+        out = call(low)[0]
     out.backward()
     assert low.grad.asnumpy().tolist() == [0]
+
+
+@pytest.mark.clause(
+    "quantized_elementwise/gradient", "_contrib_quantized_act/gradient", "_contrib_calibrate_entropy/gradient"
+)
+@pytest.mark.parametrize("call", REFUSED.values(), ids=REFUSED)
+def test_gradients_are_refused(call: Any) -> None:
+    # MXNet 1.9.1: "is non-differentiable because it didn't register FGradient attribute"
+    low = mx.nd.array([-1])
+    low.attach_grad()
     with mx.autograd.record():
-        out = CONTRIB.quantized_act(I8, low, mx.nd.array([1]), act_type="relu")[0]
-    with pytest.raises(mx.MXNetError):
+        out = call(low)[0]
+    with pytest.raises(mx.MXNetError, match="gradient"):
         out.backward()
 
 

@@ -327,3 +327,22 @@ def test_a_symbol_writes_its_casts_when_told_to(tmp_path: Path) -> None:
 def test_the_table_of_upgrades_is_in_order() -> None:
     assert [before for before, _ in upgrades.UPGRADES] == [10901, 905]
     assert upgrades.spelled(10901) == "1.9.1"
+
+
+@pytest.mark.clause("symbol-file/amp-cast")
+def test_tojson_and_save_leave_casts_out_or_keep_them(tmp_path: Path) -> None:
+    # MXNet 1.9.1: the same calls; the operators of tojson(...) and of the file that save(...) writes
+    cast = sym.amp_cast(sym.Variable("data"), dtype="float16", name="ac")
+    both = sym.amp_multicast(cast, sym.Variable("w"), num_outputs=2, name="am")
+    total = sym.elemwise_add(both[0], both[1], name="z")
+    plain, cast_too = ["null", "null", "elemwise_add"], ["null", "amp_cast", "null", "amp_multicast", "elemwise_add"]
+
+    def operators(text: str) -> list[str]:
+        return [node["op"] for node in json.loads(text)["nodes"]]
+
+    path = tmp_path / "net.json"
+    for keep, wanted in (({}, plain), ({"remove_amp_cast": True}, plain), ({"remove_amp_cast": False}, cast_too)):
+        total.save(str(path), **keep)
+        assert operators(total.tojson(**keep)) == operators(path.read_text()) == wanted
+    assert operators(cast.tojson()) == ["null", "amp_cast"]
+    assert operators(sym.Group([both, total]).tojson()) == ["null", "null", "amp_multicast", "elemwise_add"]

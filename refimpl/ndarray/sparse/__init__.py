@@ -14,12 +14,12 @@ from .base import BaseSparseNDArray, NotSupportedForSparseNDArray, from_parts
 from .creation import array, csr_matrix, empty, row_sparse_array, zeros
 from .csr import CSRNDArray, is_scipy
 from .op import *  # noqa: F403  # the operators that sparse arrays have a form of
-from .row_sparse import RowSparseNDArray, put
+from .row_sparse import RowSparseNDArray, put, stored_as
 
 __all__ = [
     "BaseSparseNDArray", "CSRNDArray", "NotSupportedForSparseNDArray", "RowSparseNDArray", "Rule",
     "add", "array", "copy_into", "csr_matrix", "divide", "empty", "from_parts", "is_scipy",
     "multiply", "put", "row_sparse_array", "rules", "stand_in",
-    "subtract", "tostype", "zeros",
+    "stored_as", "subtract", "tostype", "zeros",
 ]
 __all__ += op.__all__

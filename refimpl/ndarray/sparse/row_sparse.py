@@ -96,6 +96,17 @@ class RowSparseNDArray(BaseSparseNDArray):
 classes.SPARSE["row_sparse"] = RowSparseNDArray
 
 
+def stored_as(array: NDArray, stype: str) -> NDArray:
+    """``array`` in another storage; a dense one that becomes row_sparse stores every row, as updates need it.
+
+    It may share memory with ``array``, and is to be copied from only.
+    """
+    if array.is_sparse or stype != "row_sparse":
+        return array.tostype(stype)
+    every = dense_of(np.arange(array.shape[0], dtype=INDEX), array.context)
+    return RowSparseNDArray(array, (every,), array.shape, ordered=True)
+
+
 def scatter(values: Buffer, rows: Buffer, dense: Buffer) -> None:
     """Write the listed rows of ``dense``."""
     stored = rows.size

@@ -19,11 +19,11 @@ Rule = Callable[..., Any]
 
 UNARY = {
     name: name for name in (
-        "abs", "negative", "sqrt", "square", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "arcsin",
-        "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arctanh", "arccosh", "degrees", "radians", "floor", "ceil",
-        "trunc", "sign", "zeros_like", "ones_like", "sigmoid",
+        "abs", "negative", "sqrt", "square", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan",
+        "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arctanh", "arccosh", "degrees", "radians",
+        "floor", "ceil", "trunc", "sign", "zeros_like", "ones_like", "sigmoid",
     )
-} | {"fix": "trunc", "rint": "round", "BlockGrad": "stop"}
+} | {"fix": "trunc", "BlockGrad": "stop"}
 """Operator -> function of one array."""
 COMPARISONS = {
     "equal": lambda a, b: a == b, "not_equal": lambda a, b: a != b, "greater": lambda a, b: a > b,
@@ -129,7 +129,7 @@ def _moving(xp: Any) -> dict[str, Rule]:
         found = ast.literal_eval(text) if isinstance(text, str) else text
         return found if isinstance(found, tuple) else (found,)
 
-    def cut(p: Any, x: Any) -> Any:
+    def cut_out(p: Any, x: Any) -> Any:
         begin, end, step = whole(p.begin), whole(p.end), whole(p.step)
         steps = [*step, *(None,) * (len(begin) - len(step))]
         if any(s is not None and s < 0 for s in steps):
@@ -183,10 +183,11 @@ def _moving(xp: Any) -> dict[str, Rule]:
     def unblocked(p: Any, x: Any) -> Any:
         n, c, h, w = x.shape
         k = p.block_size
-        return xp.transpose(x.reshape((n, c, h // k, k, w // k, k)), (0, 3, 5, 1, 2, 4)).reshape((n, -1, h // k, w // k))
+        cut = x.reshape((n, c, h // k, k, w // k, k))
+        return xp.transpose(cut, (0, 3, 5, 1, 2, 4)).reshape((n, -1, h // k, w // k))
 
     return {
-        "slice": cut, "slice_axis": cut_axis, "slice_like": cut_like, "transpose": transposed, "SwapAxis": swapped,
+        "slice": cut_out, "slice_axis": cut_axis, "slice_like": cut_like, "transpose": transposed, "SwapAxis": swapped,
         "SliceChannel": split, "Concat": joined, "stack": lambda p, *parts: xp.stack(parts, axis=p.axis),
         "tile": lambda p, x: xp.tile(x, tuple(p.reps)), "depth_to_space": blocks, "space_to_depth": unblocked,
         "reverse": turned,
@@ -267,8 +268,9 @@ def rules(xp: Any) -> dict[str, Rule]:
         **_pair_rules(xp), **_reductions(xp), **_moving(xp), **_indexing(xp), "where": where, "clip": clip,
         "hard_sigmoid": hard_sigmoid, "smooth_l1": smooth, "add_n": total, "FullyConnected": dense,
         "batch_dot": batch_dot, "_linalg_gemm2": gemm, "relu": lambda p, x: xp.where(x <= 0, xp.zeros_like(x), x),
-        "_copy": lambda p, x: x + xp.zeros_like(x), "reciprocal": lambda p, x: 1 / x, "rsqrt": lambda p, x: 1 / xp.sqrt(x),
+        "_copy": lambda p, x: x + xp.zeros_like(x), "reciprocal": lambda p, x: 1 / x,
+        "rsqrt": lambda p, x: 1 / xp.sqrt(x),
         "softsign": lambda p, x: x / (1 + xp.abs(x)), "logical_not": lambda p, x: xp.cast(x == 0, x),
-        "_contrib_quadratic": lambda p, x: p.a * x * x + p.b * x + p.c,
+        "rint": lambda p, x: xp.ceil(x - 0.5),  # halves go down
         "_contrib_div_sqrt_dim": lambda p, x: x / x.shape[-1] ** 0.5,
     }

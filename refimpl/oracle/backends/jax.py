@@ -28,8 +28,8 @@ class _Names:
     stop = staticmethod(lax.stop_gradient)
     cast = staticmethod(lambda x, like: x.astype(like.dtype))
     whole = staticmethod(lambda x: lax.stop_gradient(x).astype(jnp.int32))
-    ahead = staticmethod(lambda x, rows, axis: jnp.take_along_axis(x, rows, axis))
-    amax, amin, sigmoid = jnp.max, jnp.min, jax.nn.sigmoid
+    ahead = staticmethod(jnp.take_along_axis)
+    amax, amin, sigmoid = staticmethod(jnp.max), staticmethod(jnp.min), staticmethod(jax.nn.sigmoid)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(jnp, name)
@@ -104,6 +104,7 @@ RULES: dict[str, Rule] = {
     **rules(_Names()), "Convolution": _convolution, "Pooling": _pooling, "LeakyReLU": _leaky, "LayerNorm": _layer_norm,
     "softmax": _softmax(jax.nn.softmax), "log_softmax": _softmax(jax.nn.log_softmax),
     "softmin": _softmax(jax.nn.softmax, -1), "Activation": lambda p, x: ACTIVATIONS[p.act_type](x),
+    "abs": lambda p, x: x * lax.stop_gradient(jnp.sign(x)),  # JAX's own slope at 0 is 1
     "cbrt": lambda p, x: jnp.cbrt(x), "erf": lambda p, x: jax.scipy.special.erf(x), "_np_cumsum": _cumsum,
     "erfinv": lambda p, x: jax.scipy.special.erfinv(x), "gammaln": lambda p, x: jax.scipy.special.gammaln(x),
     "repeat": lambda p, x: jnp.repeat(x, p.repeats, p.axis), "_linalg_inverse": lambda p, x: jnp.linalg.inv(x),
@@ -115,7 +116,8 @@ RULES: dict[str, Rule] = {
 
 @executor_backend(operators=RULES, styles=STYLES)
 def _run(
-    symbol: Symbol, args: Arrays, aux: Arrays, grads_in: Arrays, grad_req: dict[str, str], head_grads: Any
+    symbol: Symbol, args: Arrays, aux: Arrays, grads_in: Arrays, grad_req: dict[str, str], head_grads: Any,
+    is_train: bool,
 ) -> tuple[list[np.ndarray], Arrays, Arrays]:
     """Levels 1 and 2 by ``jax.vjp``."""
     fixed = {name: jnp.asarray(value) for name, value in {**args, **aux}.items() if name not in grads_in}

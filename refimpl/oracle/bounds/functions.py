@@ -64,7 +64,8 @@ def _lifted(name: str) -> Callable[[Any], Any]:
             return free(value)
         if name in _BOUNDED_SLOPE:
             return rounded(value, error * _BOUNDED_SLOPE[name], own)
-        low, high = _plain(function, x.value - error), _plain(function, x.value + error)
+        least = max(x.value - error, 0.0) if name == "sqrt" and x.value >= 0 else x.value - error
+        low, high = _plain(function, least), _plain(function, x.value + error)
         if not (math.isfinite(low) and math.isfinite(high) and math.isfinite(value)):
             return free(value)
         spread = max(abs(low - value), abs(high - value))

@@ -145,6 +145,8 @@ class Number:
             if _fits(abs(value), grain):
                 return Number(value, 0.0, abs(value), 0 if value else self.terms + other.terms, grain)
         error_a, error_b = self.bound(), other.bound()
+        if (a == 0 == error_a and abs(b) + error_b < INFINITE) or (b == 0 == error_b and abs(a) + error_a < INFINITE):
+            return exactly(value)
         if not (math.isfinite(a) and math.isfinite(b)):
             certain = (abs(a) > error_a or error_a == 0) and (abs(b) > error_b or error_b == 0)
             return exactly(value) if certain or value != value and error_a + error_b == 0 else free(value)
@@ -275,8 +277,12 @@ def _quotient(a: Number, b: Number) -> Number:
         top = a.value
         return exactly(math.nan if top == 0 or top != top else math.copysign(INFINITE, top) * math.copysign(1, b.value))
     if not below > error:
-        return exactly(math.nan) if b.grain is not None and b.value != b.value else free(math.nan)
+        if b.grain is not None and b.value != b.value:
+            return exactly(math.nan)
+        return free(a.value / b.value if b.value else math.nan)
     value = a.value / b.value
+    if a.grain is not None and a.value == 0 and below + error < INFINITE:
+        return exactly(value)
     if a.grain is not None and b.grain is not None and math.isfinite(value) and abs(math.frexp(b.value)[0]) == 0.5:
         grain = lowest_bit(value)
         if _fits(abs(value), grain):

@@ -19,6 +19,7 @@ from __future__ import annotations
 import builtins
 import dis
 import inspect
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -52,7 +53,7 @@ class Shadow:
     def read(self, address: int, stored: float) -> Number:
         """The number of an element that holds ``stored``; exact if nobody computed it."""
         kept = self._numbers.get(address)
-        if kept is not None and kept[1] == stored:
+        if kept is not None and (kept[1] == stored or (math.isnan(stored) and math.isnan(kept[1]))):
             return kept[0]
         return self.constant(stored)
 
@@ -159,7 +160,7 @@ class _Elements:
     def __setitem__(self, i: Any, value: Any) -> None:
         i = int(i)
         value = number(value)
-        if self.precision is not SINGLE or value.grain is None and value.terms == 0:
+        if self.precision is not SINGLE or (value.grain is None and value.terms == 0):
             value = cast(value, self.precision)
         self.flat[i] = value.value
         self.shadow.write(self.address + i * self.step, value, float(self.flat[i]))
@@ -242,7 +243,8 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
                     given.append(scalar(argument))
             with numbers.watched_branches() as undecided, np.errstate(all="ignore"):
                 body(*given)
-            if undecided():
+                unknown = undecided()
+            if unknown:
                 shadow.freed += 1
                 for flat, i in written:
                     address = flat.__array_interface__["data"][0] + i * flat.itemsize

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...kernels.foundation import Case, Op, distinct, get, known
 from ...kernels.foundation.loops import zero  # noqa: F401  # loads every page
+from ...kernels.foundation.refusal import MXNetError
 from ...symbol.calls import attribute_text
 from .draws import Draw, Shape
 
@@ -52,21 +53,28 @@ class Exclusions(NamedTuple):
     """Never drawn."""
     requirements: frozenset[tuple[str, str]] = frozenset()
     """(operator, requirement): a graph with that operator asks for no gradient of that kind. The requirement may be
-    "write" for any gradient at all, "add", or "repeated" for more than one backward pass."""
+    "write" for any gradient at all, "add", or "repeated" for more than one backward pass; the operator may be empty
+    for any graph."""
     many_readers: bool = False
     """Whether no result is read by more than six operators."""
+    together: frozenset[frozenset[str]] = frozenset()
+    """Operators that are not drawn in one graph."""
 
-    def also(self, *, operator: str = "", requirement: str = "", many_readers: bool = False) -> Exclusions:
-        """These and one more: an operator as a whole, or its gradients of one requirement, or many readers."""
+    def also(
+        self, *, operator: str = "", requirement: str = "", many_readers: bool = False, together: Sequence[str] = ()
+    ) -> Exclusions:
+        """These and one more: an operator as a whole, its gradients of one requirement, many readers, or a meeting."""
         if many_readers:
             return self._replace(many_readers=True)
+        if together:
+            return self._replace(together=self.together | {frozenset(together)})
         if requirement:
             return self._replace(requirements=self.requirements | {(operator, requirement)})
         return self._replace(operators=self.operators | {operator})
 
     def allowed(self, requirement: str, operators: Sequence[str]) -> bool:
         """Whether a graph of these operators may ask for gradients in this way."""
-        return not any((name, requirement) in self.requirements for name in operators)
+        return not any((name, requirement) in self.requirements for name in (*operators, ""))
 
 
 NOTHING = Exclusions()
@@ -111,8 +119,8 @@ def drawable() -> tuple[str, ...]:
 class Graph:
     """A graph that grows while it is drawn."""
 
-    def __init__(self, draw: Draw, capabilities: Capabilities) -> None:
-        self.draw, self.capabilities = draw, capabilities
+    def __init__(self, draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> None:
+        self.draw, self.capabilities, self.exclude = draw, capabilities, exclude
         self.nodes: list[dict[str, Any]] = []
         self.arrays: dict[str, dict[str, Any]] = {}
         self.results: list[Entry] = []
@@ -121,6 +129,13 @@ class Graph:
         self.states: set[str] = set()
         self.style = draw.choice(capabilities.styles)
         self.dtype = np.dtype(draw.choice(capabilities.dtypes))
+
+    def may(self, name: str) -> bool:
+        """Whether an operator may join the graph."""
+        if not self.capabilities.has(name) or name in self.exclude.operators:
+            return False
+        met = [pair for pair in self.exclude.together if name in pair]
+        return not met or not any(pair - {name} <= {node["op"] for node in self.nodes} for pair in met)
 
     def variable(self, shape: Shape, dtype: np.dtype, kind: Any = "any", stem: str = "v") -> Entry:
         """Add a variable with values."""
@@ -167,7 +182,9 @@ class Graph:
         suits = known(*shapes, *outs) and all(prod(s) <= SMALL for s in (*shapes, *outs)) and all(outs) and all(shapes)
         if not suits or (not self.capabilities.empty and any(0 in s for s in (*shapes, *outs))):
             return None
-        types = _types_of(op, p, self.dtype)
+        types = _types_of(op, p, self.dtype, tuple(case.types.get(n) for n in names))
+        if types is None:
+            return None
         inputs = []
         for name, shape, dtype in zip(names, shapes, types, strict=True):
             kind = case.values.get(name, case.values.get("args", "any"))
@@ -178,7 +195,7 @@ class Graph:
         free = kind == "any" and dtype == self.dtype and name not in op.aux and name not in op.no_gradient
         if free and self.results and self.draw.boolean():
             entry = self.draw.choice(self.results[::-1])
-            if entry.shape == shape or all(self.capabilities.has(name) for name in FIT):
+            if entry.shape == shape or all(self.may(name) for name in FIT):
                 return self.fitted(entry, shape)
         if free and self.draw.one_in(6):
             same = [e for e in self.results if e.exact and e.shape == shape and e.dtype == dtype]
@@ -213,9 +230,11 @@ class Graph:
 
     def read(self, entry: Entry, times: int) -> list[Entry]:
         """Let ``times`` operators of its shape read a result."""
-        possible = [pair for pair in KEEP_SHAPE if self.capabilities.has(pair[0])]
         made = []
         for _ in range(times):
+            possible = [pair for pair in KEEP_SHAPE if self.may(pair[0])]
+            if not possible:
+                break
             name, params = self.draw.choice(possible)
             made += self.apply(name, [entry], params)
         return made
@@ -229,14 +248,20 @@ class Graph:
 
 
 @cache
-def _types_of(op: Op, p: Any, dtype: np.dtype) -> tuple[np.dtype, ...]:
-    """Types of inputs when the first has ``dtype``, and others too where they may."""
-    ins: list[Any] = [None] * len(op.input_names(p))
+def _types_of(op: Op, p: Any, dtype: np.dtype, named: tuple[str | None, ...]) -> tuple[np.dtype, ...] | None:
+    """Types of inputs: those that a case has ``named``, else ``dtype`` for the first, and for others too where free.
+
+    None where the operator does not take ``dtype``.
+    """
+    ins: list[Any] = [None if name is None else np.dtype(name) for name in named]
     outs: list[Any] = [None] * len(op.output_names(p))
-    if ins:
+    if ins and not any(named):
         ins[0] = dtype
-    ins, _ = op.infer_type(p, ins, outs)
-    ins, _ = op.infer_type(p, [dtype if t is None else t for t in ins], outs)
+    try:
+        ins, _ = op.infer_type(p, ins, outs)
+        ins, _ = op.infer_type(p, [dtype if t is None else t for t in ins], outs)
+    except MXNetError:
+        return None
     return tuple(np.dtype(t) for t in ins)
 
 
@@ -248,25 +273,26 @@ def draw_graph(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOT
         capabilities: what may be drawn.
         exclude: what is not drawn.
     """
-    graph = Graph(draw, capabilities)
+    graph = Graph(draw, capabilities, exclude)
     names = [n for n in drawable() if capabilities.has(n) and n not in exclude.operators]
     fan_out = [times for times in FAN_OUT if times < 7 or not exclude.many_readers]
     heads: list[Entry] = []
     for _ in range(1 + draw.integer(0, capabilities.most_operators - 1)):
-        outputs = graph.call(get(draw.choice(names)))
+        name = draw.choice(names)
+        outputs = graph.call(get(name)) if graph.may(name) else None
         if outputs is None:
             continue
         for entry in outputs:
             if entry.dtype != graph.dtype or not entry.shape:
                 heads.append(entry)
                 continue
-            times = draw.choice(fan_out) if any(capabilities.has(pair[0]) for pair in KEEP_SHAPE) else 1
+            times = draw.choice(fan_out) if any(graph.may(pair[0]) for pair in KEEP_SHAPE) else 1
             if times == 1:
                 heads.append(entry)
                 graph.results.append(entry)
                 continue
             readers = graph.read(entry, times)
-            if draw.boolean() and capabilities.has("elemwise_add"):
+            if readers and draw.boolean() and graph.may("elemwise_add"):
                 graph.results.append(graph.joined(readers))
                 heads.append(graph.results[-1])
             else:
@@ -274,5 +300,5 @@ def draw_graph(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOT
                 heads += readers
     if not heads:
         variable = graph.variable((2,), graph.dtype)
-        heads = graph.read(variable, 1) if any(capabilities.has(pair[0]) for pair in KEEP_SHAPE) else [variable]
+        heads = graph.read(variable, 1) if any(graph.may(pair[0]) for pair in KEEP_SHAPE) else [variable]
     return graph, heads[-12:]

@@ -14,9 +14,15 @@ OPTIMIZERS = ("sgd", "sgd", "sgd", "sgd", "nag", "adam", "signum", "rmsprop")
 FEATURES = frozenset({
     "module/uneven loads", "module/requirements by name", "module/fixed", "module/states", "module/share",
     "module/borrow", "module/no store", "module/set params with a store", "module/files",
-    "module/two devices", "module/reshape", "module/evaluation", "module/rebind",
+    "module/two devices", "module/reshape", "module/evaluation", "module/rebind", "module/no parameters",
+    "module/batches",
 })
 """What ``exclude.operators`` may name beside operators: programs are then drawn without it."""
+CAREFUL = frozenset({
+    "module/fixed", "module/requirements by name", "module/states", "module/no parameters",
+})
+"""What MXNet 1.9.1 refuses or gets wrong: biases of layers whose weight has no gradient, other batch sizes beside
+states, stores without keys."""
 
 Step = dict[str, Any]
 

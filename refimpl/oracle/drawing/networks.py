@@ -60,9 +60,9 @@ class Network:
         self.style = draw.choice(styles or capabilities.styles)
 
     def has(self, operator: str) -> bool:
-        """Whether the operator may be used."""
+        """Whether the operator, or a feature of modules, may be used."""
         return (
-            self.capabilities.has(operator) and operator not in self.exclude.operators
+            (self.capabilities.has(operator) or "/" in operator) and operator not in self.exclude.operators
             and self.exclude.allowed("write", [operator])
         )
 
@@ -153,7 +153,8 @@ class Network:
             return self.apply("_mul_scalar", [value], {"scalar": 0.5})
         if not self.has("Activation"):
             return value
-        return self.apply("Activation", [value], {"act_type": kind if kind in ("tanh", "sigmoid", "softrelu") else "relu"})
+        kind = kind if kind in ("tanh", "sigmoid", "softrelu") else "relu"
+        return self.apply("Activation", [value], {"act_type": kind})
 
     def normalised(self, value: Value) -> Value:
         """A BatchNorm, if there may be one."""
@@ -226,7 +227,7 @@ class Network:
                 width = value.shape[1]
                 names = (f"shared{width}_weight", f"shared{width}_bias")
                 value = self.dense(self.dense(value, width, weights=names), width, weights=names)
-            elif kind == "state" and self.has("elemwise_add") and not self.states:
+            elif kind == "state" and self.has("elemwise_add") and self.has("module/states") and not self.states:
                 self.states.append("begin_state")
                 value = self.apply("elemwise_add", [value, self.variable("begin_state", value.shape)])
         return value
@@ -276,6 +277,8 @@ def draw_network(draw: Draw, capabilities: Capabilities, exclude: Exclusions = N
         network.time_major()
         return network
     value = network.body(network.stem())
+    if not network.parameters and "module/no parameters" in exclude.operators:
+        value = network.dense(value)
     network.heads = [network.loss(value)]
     if draw.one_in(5) and network.losses:
         network.heads.append(network.loss(value, 1))

@@ -16,7 +16,8 @@ share       binds a second executor to the same arguments and gradients, and use
 ==========  ===========================================================================================================
 
 ``modules``, ``buckets``, ``optimizers`` and ``stores`` say what the steps of levels 3 to 6 are. Any step may have
-``attempt``: true: the implementation may refuse it, the trace then holds ``refused``, and the program goes on.
+``attempt``: true: the implementation may refuse it, the trace then holds ``refused:`` and the kind of error, and
+the program goes on.
 """
 
 from .buckets import Buckets
@@ -61,7 +62,7 @@ def run(mx, program, look=elements):
             except Exception as error:
                 if not step.get("attempt"):
                     raise Refused("step %d (%s): %s: %s" % (number, step["do"], type(error).__name__, error)) from error
-                trace["%d/refused" % number] = session.plain([1])
+                trace["%d/refused:%s" % (number, type(error).__name__)] = session.plain([1])
     finally:
         session.close()
     return trace

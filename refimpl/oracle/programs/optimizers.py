@@ -56,20 +56,20 @@ class Optimizers(Session):
         if made["schedule"] is not None:
             arguments["lr_scheduler"] = schedule_of(self.mx, made["schedule"])
         if made["names"]:
-            arguments["param_idx2name"] = {index: name for index, name in made["names"]}
+            arguments["param_idx2name"] = dict(made["names"])
         self.optimizer = self.mx.optimizer.create(made["optimizer"], **arguments)
         self.updater = self.mx.optimizer.get_updater(self.optimizer)
 
     def multiply(self, rates=(), decays=()):
         """See the module's text."""
-        self.multiplied = [{key: factor for key, factor in pairs} for pairs in (rates, decays)]
+        self.multiplied = [dict(pairs) for pairs in (rates, decays)]
         self._multiply()
         return ()
 
     def _multiply(self):
         if self.multiplied:
-            self.optimizer.set_lr_mult(dict(self.multiplied[0]))
-            self.optimizer.set_wd_mult(dict(self.multiplied[1]))
+            self.optimizer.set_lr_mult(self.multiplied[0])
+            self.optimizer.set_wd_mult(self.multiplied[1])
 
     def update(self, indices, gradients, rows=None):
         """See the module's text."""
@@ -102,4 +102,5 @@ class Optimizers(Session):
 
     def read(self):
         """See the module's text."""
-        return [("rate", self.plain([self.optimizer.learning_rate])), ("updates", self.plain([self.optimizer.num_update]))]
+        optimizer = self.optimizer
+        return [("rate", self.plain([optimizer.learning_rate])), ("updates", self.plain([optimizer.num_update]))]

@@ -1,0 +1,59 @@
+"""Which arrays of a module are sparse: the parameters and inputs that say so, and gradients that touch a few rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..base import decides, dtype_of
+from ..ndarray import NDArray
+from ..ndarray.sparse import stored_as
+from ..symbol import inference, storage
+
+
+class Storages(NamedTuple):
+    """The storage types that are not default: of variables, and of their gradients, by name."""
+
+    variables: Mapping[str, str] = {}
+    gradients: Mapping[str, str] = {}
+
+
+@decides("Module/sparse-gradients", "Module/sparse-parameters")
+def storages(symbol: Any, shapes: Mapping[str, Any], types: Mapping[str, Any]) -> Storages:
+    """Return the storage types of the arrays that a symbol is bound to.
+
+    A variable has the storage that it was declared with. The weight of an ``Embedding`` with ``sparse_grad`` has a
+    row_sparse gradient, and so has the right side of a ``dot`` whose left side was declared csr. ``shapes`` and
+    ``types`` are those of the described inputs, by name.
+    """
+    order = symbol.order()
+    declared = any("__storage_type__" in node.attrs for node in order)
+    if not declared and not any(getattr(node.params, "sparse_grad", False) for node in order):
+        return Storages()
+    arguments, auxiliary = symbol._variables()
+    variables = storage.declared([*arguments, *auxiliary], None)
+    found = inference.shapes(order, {name: inference.read_shape(shape) for name, shape in shapes.items()})
+    dtypes = inference.types(
+        order, {name: dtype_of(dtype) for name, dtype in types.items()}, np.dtype(np.float32)
+    )
+    gradients = storage.GradientStorage(order, symbol.entries, storage.values(order, variables, found, dtypes))
+    return Storages(
+        _sparse({node.name: variables[id(node)] for node in (*arguments, *auxiliary)}),
+        _sparse({node.name: gradients.stype((id(node), 0)) for node in arguments}),
+    )
+
+
+def _sparse(stypes: Mapping[str, str]) -> dict[str, str]:
+    return {name: stype for name, stype in stypes.items() if stype != "default"}
+
+
+@decides("Module/every-row")
+def as_stored(values: Mapping[str, NDArray], targets: Mapping[str, NDArray]) -> Mapping[str, NDArray]:
+    """``values`` that are to be copied to ``targets``: of a dense value every row is stored by a row_sparse target."""
+    stypes = {
+        name: targets[name].stype for name, value in values.items()
+        if name in targets and targets[name].is_sparse and not value.is_sparse
+    }
+    return {**values, **{name: stored_as(values[name], stype) for name, stype in stypes.items()}} if stypes else values

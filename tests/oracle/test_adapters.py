@@ -1,0 +1,174 @@
+"""Adapters: forms of this implementation and other roundings agree here, other libraries in processes of their own.
+
+    REFIMPL_MXNET_PYTHON=... REFIMPL_TORCH_PYTHON=... REFIMPL_JAX_PYTHON=... REFIMPL_ONNX_PYTHON=...
+        python -m pytest -m peer tests/oracle
+
+Each names the Python of an environment with that library, and (but for MXNet's) with numba and hypothesis.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+from refimpl.oracle.backends import Capabilities, Refused, Unsupported, isolate, probe
+from refimpl.oracle.backends import variants as varied
+from refimpl.oracle.backends.mxnet import MXNet
+from refimpl.oracle.backends.ours import FORMS, Ours
+from refimpl.oracle.backends.worker import backend_of
+from refimpl.oracle.comparing import compare, judge
+from refimpl.oracle.drawing.draws import SeededDraw
+from refimpl.oracle.drawing.executors import executor_program, forward_program
+from refimpl.oracle.reference import trace_of
+
+from . import toys
+
+PROGRAMS = int(os.environ.get("REFIMPL_PEER_CALLS", "200"))
+
+
+def judged(backend, count, draw=executor_program, first=0):
+    """How many programs passed; all others must be unsupported."""
+    verdicts = [judge(backend, draw(SeededDraw(first + i), backend.capabilities)) for i in range(count)]
+    assert [v.reason for v in verdicts if v.status == "failed"] == []
+    return sum(v.status == "passed" for v in verdicts)
+
+
+# --- in this process ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", varied.WAYS)
+def test_another_rounding_raises_no_alarm(way):
+    backend = backend_of(f"refimpl.oracle.backends.variants:{way}")
+    assert judged(backend, 12) > 8
+
+
+def test_the_ways_to_sum_differ():
+    terms = np.random.default_rng(1).normal(size=(1, 999)).astype(np.float32)
+    sums = {way: float(products(terms, terms)[0]) for way, products in varied.WAYS.items()}
+    exact = float((terms.astype(np.float64) ** 2).sum())
+    assert len(set(sums.values())) >= 4
+    assert all(abs(total - exact) < 1e-3 for total in sums.values())
+    assert sums["double"] == np.float32(exact)
+
+
+@pytest.mark.parametrize("form", ["plain", "tuned", "python", "cuda_text"])
+def test_forms_of_our_loops_agree(form):
+    small = Ours(form)
+    small.capabilities = small.capabilities._replace(level=2, operators=varied.sequential.capabilities.operators)
+    assert judged(small, 10) == 10
+
+
+def test_our_forms_have_constructors():
+    forms = [form for form in FORMS if form != "cuda"]  # which needs a device
+    assert [backend_of(f"refimpl.oracle.backends.ours:{form}").form for form in forms] == forms
+
+
+def test_a_description_lists_what_is_missing():
+    lines = varied.sequential.describe().splitlines()
+    assert lines[0] == f"NumPy, sequential: levels 1 to 2, {len(varied.Operators(varied.WAYS['double']).rules)} operators"
+    assert "batch_dot" in lines[2].split(": ")[1].split(", ")
+    assert "Convolution" in lines[3].split(": ")[1].split(", ")
+
+
+# --- probing --------------------------------------------------------------------------------------
+
+
+class Partial:
+    """Claims everything; does three operators, no sums of gradients, float32 only."""
+
+    version = ""
+
+    def __init__(self):
+        self.capabilities = Capabilities(
+            operators=frozenset({"relu", "negative", "exp", "tanh"}), dtypes=("float32", "float64")
+        )
+        self.ran = 0
+
+    def run(self, program):
+        self.ran += 1
+        if any(node["op"] == "exp" for node in program["nodes"]):
+            raise Unsupported("no exp")
+        if any(node["op"] == "tanh" for node in program["nodes"]):
+            raise Refused("a fault")
+        for step in program["steps"]:
+            if "add" in step.get("requirements", {}).values():
+                raise Unsupported("add")
+        if any(array["dtype"] == "float64" for array in program["arrays"].values()):
+            raise Unsupported("float64")
+        return trace_of(program)
+
+
+def test_probing_finds_what_is_supported():
+    found = probe(Partial())
+    assert found.capabilities.operators == {"relu", "negative", "tanh"}
+    assert found.capabilities.requirements == ("write", "null")
+    assert found.capabilities.dtypes == ("float32",)
+    assert found.unsupported == {"exp": "no exp"}
+    assert found.refused >= 1  # tanh is there, and wrong: that is a finding
+    assert found.text.startswith("level 2, 3 of ")
+    assert "1 operators turned out unsupported" in found.text
+
+
+def test_probing_is_kept_by_version():
+    backend = Partial()
+    probe(backend)
+    ran = backend.ran
+    probe(backend)
+    assert backend.ran == 2 * ran  # without a version it may have changed
+    backend.version = "partial 1"
+    first = probe(backend)
+    ran = backend.ran
+    assert probe(backend) is first
+    assert backend.ran == ran
+
+
+def test_probing_level_1():
+    found = probe(toys.forward)
+    assert found.capabilities.operators == set(toys.RULES)
+    assert found.capabilities.requirements == toys.forward.capabilities.requirements
+
+
+# --- other libraries ------------------------------------------------------------------------------
+
+
+def python_of(variable):
+    path = os.environ.get(variable, "")
+    if not path:
+        pytest.skip(f"{variable} names no Python")
+    return path
+
+
+@pytest.mark.peer
+@pytest.mark.parametrize(
+    ("name", "variable", "draw", "operators", "but", "programs"),
+    [
+        # PyTorch's slopes of these cancel: x / (1 + |x|) far from 0, e^x - 1 far below it
+        ("torch", "REFIMPL_TORCH_PYTHON", executor_program, 80, {"softsign", "Activation", "expm1"}, PROGRAMS),
+        # JAX's are wrong in the fifth digit far from 0
+        ("jax", "REFIMPL_JAX_PYTHON", executor_program, 80, {"softsign", "Activation", "expm1", "sinh", "cosh", "gammaln"}, 40),
+        # ONNX Runtime's sigmoid is a quotient of polynomials, its InstanceNorm subtracts the mean last
+        ("onnxruntime", "REFIMPL_ONNX_PYTHON", forward_program, 60, {"sigmoid", "Activation", "InstanceNorm"}, PROGRAMS),
+    ],
+)
+def test_a_library_agrees(name, variable, draw, operators, but, programs):
+    with isolate(f"refimpl.oracle.backends.{name}", python=python_of(variable), limit=60.0) as backend:
+        own = backend.capabilities
+        assert len(own.operators) >= operators
+        assert "_contrib_Proposal" in backend.describe().splitlines()[-1]
+        backend.capabilities = own._replace(operators=own.operators - but)
+        assert judged(backend, programs, draw) > 0.8 * programs
+
+
+@pytest.mark.peer
+def test_mxnet_runs_programs():
+    python_of("REFIMPL_MXNET_PYTHON")
+    with MXNet() as backend:
+        assert len(backend.capabilities.operators) >= 250
+        assert "_nadam_step" in backend.describe().splitlines()[1]
+        few = backend.capabilities._replace(level=2, operators=varied.sequential.capabilities.operators)
+        programs = [forward_program(SeededDraw(i), few) for i in range(PROGRAMS)]
+        answers = backend.run_many(programs)
+    right = [isinstance(a, dict) and compare(p, trace_of(p), a).status == "passed" for p, a in zip(programs, answers, strict=True)]
+    assert sum(right) > 0.9 * PROGRAMS

@@ -1,0 +1,259 @@
+"""Programs of levels 3 to 6: what is refused of a file, and what holds for all that are drawn.
+
+    REFIMPL_ORACLE_SEED=7 python -m pytest -m long tests/oracle/test_programs_levels.py
+
+draws 1,000 programs of each kind, which takes ten minutes.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import refimpl as mx
+from refimpl.module.thread_pool import ThreadPool
+from refimpl.oracle.bounds import tracking
+from refimpl.oracle.drawing import buckets, modules, optimizers, stores
+from refimpl.oracle.drawing.draws import SeededDraw
+from refimpl.oracle.drawing.graphs import NOTHING, Capabilities, Exclusions
+from refimpl.oracle.programs.interpreter import Refused
+from refimpl.oracle.programs.program import check_program
+from refimpl.oracle.reference import expected_of, trace_of
+
+Program = dict[str, Any]
+KINDS: dict[str, Callable[..., Program]] = {
+    "module": modules.module_program, "bucketing": buckets.bucketing_program, "svrg": buckets.svrg_program,
+    "optimizer": optimizers.optimizer_program, "store": stores.store_program,
+}
+FEATURES = {
+    "module": modules.FEATURES, "bucketing": buckets.FEATURES, "svrg": buckets.FEATURES,
+    "optimizer": optimizers.FEATURES, "store": stores.FEATURES,
+}
+SEED = os.environ.get("REFIMPL_ORACLE_SEED", "0")
+EACH = pytest.mark.parametrize("kind", KINDS)
+ARRAY = {"shape": [2], "dtype": "float32", "style": "dyadic", "seed": 0}
+
+
+def drawn(kind: str, number: int, exclude: Exclusions = NOTHING) -> Program:
+    return KINDS[kind](SeededDraw(f"{SEED}/{number}"), Capabilities(), exclude)
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Any:
+    level = logging.root.level
+    logging.root.setLevel(logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+    logging.root.setLevel(level)
+
+
+# --- what is drawn --------------------------------------------------------------------------------
+
+
+@EACH
+def test_a_program_is_a_function_of_seed_and_number(kind: str) -> None:
+    programs = [drawn(kind, number) for number in range(20)]
+    assert programs == [drawn(kind, number) for number in range(20)]
+    assert len({json.dumps(program) for program in programs}) > 15
+
+
+@EACH
+def test_a_program_is_plain_data_and_passes_its_check(kind: str) -> None:
+    for number in range(100):
+        program = drawn(kind, number)
+        assert check_program(json.loads(json.dumps(program))) == program
+
+
+@EACH
+def test_features_can_be_left_out(kind: str) -> None:
+    exclude = Exclusions(operators=FEATURES[kind] | modules.FEATURES)
+    for number in range(100):
+        program = check_program(drawn(kind, number, exclude))
+        steps = {step["do"] for step in program["steps"]}
+        absent = {"share", "borrow", "save", "switch", "compress", "resume", "set_rate", "row_sparse_pull"}
+        assert not absent & steps
+        assert program["steps"][0].get("contexts", 1) == 1
+
+
+def first(level: int, *steps: Program) -> Program:
+    return {"version": 1, "level": level, "steps": list(steps)}
+
+
+def judge(kind: str, count: int) -> tuple[int, int]:
+    """Demand that a trace lies within its own bounds. Returns how many programs were refused, and elements judged."""
+    refused = judged = 0
+    for number in range(count):
+        program = drawn(kind, number)
+        try:
+            trace = trace_of(program)
+        except Refused:
+            refused += 1
+            continue
+        expected = expected_of(program)
+        assert list(trace) == list(expected)
+        for name, array in trace.items():
+            values, bounds = expected[name]
+            with np.errstate(invalid="ignore"):
+                close = np.abs(array - values) <= bounds
+            right = close | (array == values) | np.isinf(bounds) | (np.isnan(array) & np.isnan(values))
+            assert right.all(), (number, name, array, values, bounds)
+            judged += int(np.isfinite(bounds).sum())
+    return refused, judged
+
+
+@EACH
+def test_a_trace_is_within_its_own_bounds(kind: str) -> None:
+    refused, judged = judge(kind, 10)
+    assert refused == 0
+    assert judged > 100
+
+
+@pytest.mark.long
+@EACH
+def test_many_traces_are_within_their_own_bounds(kind: str) -> None:
+    refused, _ = judge(kind, 1000)
+    assert refused < 50
+
+
+# --- bounds of what passes through the host -------------------------------------------------------
+
+
+def bound_of(array: Any) -> np.ndarray:
+    with tracking() as shadow:
+        return shadow.of(array(mx.nd.array([3.0]) / mx.nd.array([7.0])))[1]
+
+
+@pytest.mark.parametrize("way", [
+    lambda third: third,
+    lambda third: mx.nd.array(third.asnumpy()),
+    lambda third: mx.nd.array([third.asscalar()]),
+    lambda third: mx.nd.array(third.asnumpy().repeat(2)[1:]),
+    lambda third: mx.nd.ones(1) * float(third.asscalar()),
+], ids=["array", "copy", "element", "part", "parameter"])
+def test_errors_survive_the_host(way: Any) -> None:
+    assert 0 < bound_of(way) < 1e-6
+
+
+def test_a_zero_with_an_error_survives_the_host_as_an_array() -> None:
+    """Two quotients that differ by their rounding do not cancel."""
+    assert bound_of(lambda inexact: mx.nd.array((inexact - inexact).asnumpy())) > 0
+
+
+def test_an_undecided_branch_makes_what_is_written_free() -> None:
+    """The sign of a sum that cancels: another order of addition gives another one."""
+    def sign(inexact: Any) -> Any:
+        return mx.nd.sign(inexact - mx.nd.array([3.0]) / mx.nd.array([7.0]))
+
+    assert np.isinf(bound_of(sign)).all()
+
+
+def test_contexts_take_turns() -> None:
+    """Numbers with errors are of one thread."""
+    seen: list[tuple[int, int]] = []
+    with tracking():
+        ThreadPool(3).run(lambda context: seen.append((context, threading.get_ident())))
+    assert seen == [(context, threading.get_ident()) for context in range(3)]
+
+
+def test_contexts_of_a_module_keep_their_errors() -> None:
+    data = mx.sym.Variable("data")
+    net = mx.sym.MakeLoss(mx.sym.FullyConnected(data, num_hidden=1, no_bias=True, name="fc"))
+    with tracking() as shadow:
+        module = mx.mod.Module(net, label_names=None, context=[mx.cpu(0), mx.cpu(1)])
+        module.bind([("data", (4, 3))])
+        module.init_params(mx.init.Constant(0.1))
+        module.init_optimizer(optimizer_params={"learning_rate": 0.3})
+        module.forward_backward(mx.io.DataBatch([mx.nd.array(np.full((4, 3), 0.7))], None))
+        module.update()
+        values, bounds = shadow.of(module.get_params()[0]["fc_weight"])
+    # the learning rate is divided by no batch size: rescale_grad is 1 / 4, and the gradient 4 * 0.7
+    np.testing.assert_allclose(values, np.full((1, 3), 0.1 - 0.3 * 0.7), rtol=1e-6)
+    assert (bounds > 0).all()
+    assert (bounds < 1e-6).all()
+
+
+# --- what is refused of a file --------------------------------------------------------------------
+
+CREATE = {"do": "create", "contexts": 2, "data": ["data"], "labels": []}
+
+
+@pytest.mark.parametrize(("program", "message"), [
+    (first(2, {"do": "fly"}), "step 0: level 2 has no step 'fly'"),
+    (first(2, {"do": "close"}), "level 2 has no step 'close'"),
+    (first(2, {"do": "bind", "requirement": "write"}), "there is no field 'requirement'"),
+    (first(2, {"do": "bind", "requirements": {"a": "read"}}), "'read' is none of write, add, null"),
+    (first(2, {"do": "bind", "requirements": ["a"]}), "is no object"),
+    (first(2, {"do": "forward", "train": 1}), "train: 1 is neither true nor false"),
+    (first(2, {"do": "forward", "train": True, "attempt": "yes"}), "'yes' is neither true nor false"),
+    (first(2, {"do": "reshape"}), "field arrays is missing"),
+    (first(2, {"do": "backward", "heads": [{"shape": [2]}]}), "dtype None is none of"),
+    (first(2, {"do": "backward", "heads": [ARRAY] * 300}), "is no list of at most 256"),
+    (first(3, {**CREATE, "contexts": 9}), "contexts: 9 is no whole number from 1 to 8"),
+    (first(3, {**CREATE, "data": ["x" * 300]}), "is no text of at most 200 characters"),
+    (first(3, {**CREATE, "loads": [1] * 9}), "is no list of at most 8"),
+    (first(3, CREATE, {"do": "bind", "data": [{"name": "data"}]}), "step 1 .bind.: data: field shape is missing"),
+    (first(3, {"do": "bind", "data": [{"name": "data", "shape": [-1]}]}), "-1 is no whole number from 0 to 65536"),
+    (first(3, {"do": "predict", "data": [ARRAY], "batch": 5000}), "5000 is no whole number from 1 to 4096"),
+    (first(3, {"do": "fit", "data": [ARRAY], "batch": 2, "epochs": 21}), "21 is no whole number from 0 to 20"),
+    (first(3, {"do": "init_params", "rest": float("nan")}), "nan is no finite number"),
+    (first(3, {"do": "init_optimizer", "schedule": {"kind": "steep"}}), "'steep' is none of factor"),
+    (first(4, CREATE), "level 4 has no step 'create'"),
+    (first(5, {"do": "create", "optimizer": "sgd", "names": [[0]]}), r"names: \[0\] is no pair"),
+    (first(5, {"do": "update", "indices": [True], "gradients": []}), "True is no text"),
+    (first(6, {"do": "row_sparse_pull", "key": 1, "ids": [[-1]], "shape": [2]}), "-1 is no whole number"),
+    ({**first(3), "settings": {"buckets": []}}, "settings: there is no field 'buckets'"),
+    ({**first(4), "settings": {"buckets": [{"key": 1, "heads": [0], "data": [], "labels": []}]}},
+     "bucket 1 has heads that the program has not"),
+])
+def test_a_file_is_refused(program: Program, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        check_program(program)
+
+
+# --- what steps show ------------------------------------------------------------------------------
+
+
+def test_an_attempt_that_is_refused_is_part_of_the_trace() -> None:
+    init = {"do": "init", "keys": 1, "values": [{"shape": [1], "dtype": "float32", "elements": [4]}]}
+    steps = [
+        {"do": "create", "kind": "local"}, init, {**init, "attempt": True}, {"do": "pull", "keys": 1, "shapes": [[1]]},
+    ]
+    trace = trace_of(check_program(first(6, *steps)))
+    found = {name: array.tolist() for name, array in trace.items()}
+    assert found == {"2/refused:MXNetError": [1.0], "3/out0:1:0": [4.0]}
+    with pytest.raises(Refused, match="duplicate init of key 1"):
+        trace_of(first(6, *steps[:2], init))
+
+
+def test_rows_of_an_optimizer_leave_the_others_alone() -> None:
+    def of(*elements: float) -> Program:
+        return {"shape": [2, 1], "dtype": "float32", "elements": list(elements)}
+
+    program = check_program({**first(
+        5, {"do": "create", "optimizer": "sgd", "parameters": {"learning_rate": 0.5}, "names": [[0, "w_weight"]]},
+        {"do": "multiply", "rates": [["w_weight", 2.0]]},
+        {"do": "update", "indices": [0], "gradients": [of(1, 1)], "rows": [[1]]},
+        {"do": "resume", "whole": False},
+        {"do": "update", "indices": [0], "gradients": [of(1, 1)]}, {"do": "read"},
+    ), "arrays": {"0": of(8, 8)}})
+    trace = {name: array.ravel().tolist() for name, array in trace_of(program).items()}
+    assert trace == {"2/weight:0": [8, 7], "4/weight:0": [7, 6], "5/rate": [0.5], "5/updates": [1]}
+
+
+def test_files_of_a_program_are_gone_afterwards(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    program = first(
+        6, {"do": "create", "kind": "local"}, {"do": "optimizer", "optimizer": "sgd"}, {"do": "save", "file": 0},
+        {"do": "load", "file": 0},
+    )
+    assert trace_of(check_program(program)) == {}
+    assert not list(tmp_path.iterdir())
