@@ -52,12 +52,13 @@ def check(op: Op, seed: int) -> int:
     return count
 
 
-@pytest.mark.parametrize("op", ALL, ids=lambda op: op.name)
+@pytest.mark.clause("oracle/branch", "oracle/tiers")
+@pytest.mark.parametrize("op", ALL[SEED % 10 :: 10], ids=lambda op: op.name)
 def test_the_machine_code_lies_inside_the_bounds(op: Op) -> None:
     check(op, SEED)
 
 
-@pytest.mark.long  # three minutes
+@pytest.mark.long  # ten minutes
 @pytest.mark.parametrize("op", ALL, ids=lambda op: op.name)
 def test_many_draws_lie_inside_the_bounds(op: Op) -> None:
     for seed in range(SEED + 1, SEED + 13):
