@@ -41,6 +41,16 @@ class HypothesisDraw(Draw):
         return self._draw(st.integers(low, high))
 
 
+class _Recorded(SeededDraw):
+    """Choices from a seed, recorded as Hypothesis does: where there is one possibility, nothing is chosen."""
+
+    def integer(self, low: int, high: int) -> int:
+        chosen = super().integer(low, high)
+        if low == high:
+            self.choices.pop()
+        return chosen
+
+
 @st.composite
 def programs(
     draw: Any, level: int = 2, capabilities: Capabilities | None = None, exclude: Exclusions = NOTHING
@@ -67,11 +77,12 @@ def calls(draw: Any, operator: str, level: int = 2, capabilities: Capabilities |
         capabilities: dtypes, styles of values and requirements to draw from.
     """
     source = HypothesisDraw(draw)
+    chosen = (capabilities or Capabilities())._replace(operators=frozenset({operator}))  # none that fits shapes
     while True:
-        graph = Graph(source, capabilities or Capabilities())
+        graph = Graph(source, chosen)
         outputs = graph.call(get(operator))
         if outputs is not None:
-            return of_graph(level, source, graph, outputs, capabilities or Capabilities())
+            return of_graph(level, source, graph, outputs, chosen)
 
 
 @st.composite
@@ -87,7 +98,8 @@ def arrays(
         dtypes: to choose from.
         styles: of values, to choose from.
     """
-    assert set(dtypes) <= set(DTYPES), dtypes
+    for unknown in set(dtypes) - set(DTYPES):
+        raise ValueError(f"dtype {unknown!r} is none of {', '.join(DTYPES)}")
     source = HypothesisDraw(draw)
     shape = source.choice(list(shapes)) if shapes else source.shape(1, 4)
     return {
@@ -107,7 +119,7 @@ def smallest(
         fails: whether a program fails in the same way.
         attempts: how many programs to try at most.
     """
-    source = SeededDraw(seed)
+    source = _Recorded(seed)
     original = drawn(source)
     database = InMemoryExampleDatabase()
     key = b"choices of a seed"

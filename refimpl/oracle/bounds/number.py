@@ -63,6 +63,11 @@ def watched_branches() -> Iterator[Callable[[], bool]]:
         _branches.undecided = before
 
 
+def undecided() -> None:
+    """Note that another implementation may have taken another branch."""
+    _branches.undecided = True
+
+
 def use(precision: Precision) -> Precision:
     """Choose the arithmetic of all numbers made from now on; returns the one before."""
     global _now  # noqa: PLW0603  # an argument of every operator cannot be had

@@ -107,6 +107,7 @@ class Shadow:
         buffer = array._buffer if isinstance(array, NDArray) else array
         flat = buffer.flat
         values, bounds = np.array(flat, np.float64), np.zeros(flat.size)
+        start = flat.__array_interface__["data"][0]
         if flat.dtype in PRECISIONS:
             precision = PRECISIONS[flat.dtype]
             before = numbers.use(precision)
@@ -117,6 +118,11 @@ class Shadow:
             numbers.use(before)
             if precision is DOUBLE:
                 bounds *= 2  # what is in `values` was rounded as often
+        else:
+            for i in range(flat.size):
+                kept = self._numbers.get(start + i * flat.itemsize)
+                if kept is not None and kept[1] == values[i]:
+                    bounds[i] = kept[0].bound()
         return values.reshape(buffer.shape), bounds.reshape(buffer.shape)
 
     def copy(self, source: np.ndarray, target: np.ndarray) -> None:
@@ -161,6 +167,36 @@ class _Elements:
         self.written.append((self.flat, i))
 
 
+class _Whole:
+    """A flat array of whole numbers as a loop sees it: what is free stays so, and what reads it is undecided."""
+
+    __slots__ = ("address", "dtype", "flat", "shadow", "step", "written")
+
+    def __init__(self, flat: np.ndarray, shadow: Shadow, written: list[tuple[np.ndarray, int]]) -> None:
+        self.flat, self.shadow, self.written, self.dtype = flat, shadow, written, flat.dtype
+        self.address, self.step = flat.__array_interface__["data"][0], flat.itemsize
+
+    def __len__(self) -> int:
+        return len(self.flat)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self.flat.size
+
+    def __getitem__(self, i: Any) -> Any:
+        stored = self.flat[i]
+        kept = self.shadow._numbers.get(self.address + int(i) * self.step)
+        if kept is not None and kept[1] == float(stored):
+            numbers.undecided()
+        return stored
+
+    def __setitem__(self, i: Any, value: Any) -> None:
+        self.flat[i] = value
+        self.shadow._numbers.pop(self.address + int(i) * self.step, None)
+        self.written.append((self.flat, int(i)))
+
+
 @cache
 def _lifted_formula(function: FunctionType) -> FunctionType:
     return FunctionType(function.__code__, _scope(function), function.__name__, function.__defaults__)
@@ -201,9 +237,8 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
                 if kind is not None:
                     given.append(kind(*[scalar(field) for field in argument]))
                 elif isinstance(argument, np.ndarray):
-                    given.append(
-                        _Elements(argument, shadow, written) if argument.dtype in PRECISIONS else argument
-                    )
+                    kind_of = _Elements if argument.dtype in PRECISIONS else _Whole
+                    given.append(kind_of(argument, shadow, written))
                 else:
                     given.append(scalar(argument))
             with numbers.watched_branches() as undecided, np.errstate(all="ignore"):
