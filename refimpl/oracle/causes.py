@@ -100,7 +100,7 @@ def cause_of(program: Program, verdict: Verdict) -> Cause:
     what = what.rstrip("0123456789")
     if what != "gradient":
         look = _error_look(mismatch) if mismatch.kind in ("refused", "crashed") else look_of(program, mismatch)
-        return Cause(suspect, what, "", "", look, "", _values(program, mismatch))
+        return Cause(suspect, what, "", "", look, "", _values(program))
     requirement = next(
         (step["requirements"][variable] for step in program["steps"] if variable in step.get("requirements", {})), "",
     )
@@ -111,14 +111,12 @@ def cause_of(program: Program, verdict: Verdict) -> Cause:
         return Cause(ANY, what, "", requirement.split()[0], "", consumers)
     return Cause(
         suspect, what, _position(program, variable, suspect), requirement, look_of(program, mismatch), consumers,
-        _values(program, mismatch),
+        _values(program),
     )
 
 
-def _values(program: Program, mismatch: Mismatch) -> str:
+def _values(program: Program) -> str:
     """Which unusual values a shrunk program still needs."""
-    if mismatch.kind not in ("value", "crashed"):
-        return ""
     specs = list(program.get("arrays", {}).values())
     for step in program["steps"]:
         specs += [spec for spec in (*step.get("arrays", {}).values(), *(step.get("heads") or ())) if spec]
