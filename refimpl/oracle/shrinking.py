@@ -49,7 +49,13 @@ def shrink(program: Program, still_fails: StillFails, seconds: float = 5.0, atte
 
 
 def is_sensible(program: Program) -> bool:
-    """Whether every backward pass comes after a forward pass in training over the same arrays."""
+    """Whether every backward pass comes after a forward pass in training over the same arrays, and heads are results.
+
+    A variable as a head, and one head twice, are faults of their own in some implementations; cutting makes them easily.
+    """
+    heads = [tuple(head) for head in program.get("heads", [])]
+    if len(set(heads)) < len(heads) or any(program["nodes"][node]["op"] == "null" for node, _ in heads):
+        return False
     ready = True
     for step in program["steps"]:
         if step["do"] in ("bind", "reshape", "share"):
