@@ -5,7 +5,8 @@ the exact one that rounds every operation to ``unit`` (2**-24 in single precisio
 order, and fuses or splits products as it likes.
 
 [oracle/sum-order] Additions and subtractions are not rounded one by one. They are gathered: a sum of ``n + 1`` terms
-    whose magnitudes add up to ``mass`` is wrong by at most ``n * unit * mass`` in any order and with any tree.
+    whose magnitudes add up to ``mass`` is wrong by at most ``n * unit * mass`` in any order and with any tree; one
+    addition, by ``unit`` of its result. A product with a sum may be taken term by term.
 [oracle/exact] A number is exact when it and every partial sum of its terms has at most 24 significant bits, whatever
     the order (53 in double precision): then no implementation rounds at all, and the result must be equal.
 [oracle/branch] A comparison of two numbers that their errors do not separate is undecided: what the loop writes then
@@ -101,7 +102,15 @@ class Number:
         """How far a correct result may be from ``value``."""
         if self.grain is not None:
             return 0.0
+        if self.terms == 1:  # one addition rounds its result, however large the terms are
+            return self.error + _now.unit * (abs(self.value) + self.error)
         return self.error + self.terms * _now.unit * self.mass if self.terms else self.error
+
+    def split(self) -> float:
+        """How far this may be off as a factor: a product with a sum may be taken term by term, each of them rounded."""
+        if self.terms and math.isfinite(self.mass):
+            return self.error + (self.terms + 1) * _now.unit * self.mass
+        return self.bound()
 
     def __repr__(self) -> str:
         return f"{self.value!r} ± {self.bound():.3g}"
@@ -146,12 +155,12 @@ class Number:
                 return Number(value, 0.0, abs(value), 0 if value else self.terms + other.terms, grain)
         error_a, error_b = self.bound(), other.bound()
         if (a == 0 == error_a and abs(b) + error_b < INFINITE) or (b == 0 == error_b and abs(a) + error_a < INFINITE):
-            return exactly(value)
+            return Number(value, 0.0, 0.0, self.terms + other.terms, EXPONENT_OF_ZERO)
         if not (math.isfinite(a) and math.isfinite(b)):
             certain = (abs(a) > error_a or error_a == 0) and (abs(b) > error_b or error_b == 0)
             return exactly(value) if certain or value != value and error_a + error_b == 0 else free(value)
-        error = abs(a) * error_b + abs(b) * error_a + error_a * error_b
-        return rounded(value, error)
+        error_a, error_b = self.split(), other.split()
+        return rounded(value, abs(a) * error_b + abs(b) * error_a + error_a * error_b)
 
     __rmul__ = __mul__
 
@@ -250,6 +259,9 @@ def _fits(mass: float, grain: int) -> bool:
 
 def _sum(a: Number, b: Number, value: float) -> Number:
     mass = a.mass + b.mass
+    if (a.mass == 0 and a.grain is not None or b.mass == 0 and b.grain is not None) and value:
+        of = b if a.mass == 0 else a  # nothing is rounded where 0 is added
+        return of if of.value == value else -of
     if a.grain is not None and b.grain is not None:
         grain = a.grain if a.grain < b.grain else b.grain
         if _fits(mass, grain):
@@ -282,7 +294,7 @@ def _quotient(a: Number, b: Number) -> Number:
         return free(a.value / b.value if b.value else math.nan)
     value = a.value / b.value
     if a.grain is not None and a.value == 0 and below + error < INFINITE:
-        return exactly(value)
+        return Number(value, 0.0, 0.0, a.terms, EXPONENT_OF_ZERO)
     if a.grain is not None and b.grain is not None and math.isfinite(value) and abs(math.frexp(b.value)[0]) == 0.5:
         grain = lowest_bit(value)
         if _fits(abs(value), grain):
@@ -290,7 +302,7 @@ def _quotient(a: Number, b: Number) -> Number:
     if math.isinf(b.value) or not math.isfinite(a.value):
         return exactly(value) if a.bound() < INFINITE and error < INFINITE else free(value)
     # one more unit, because a product with the reciprocal is as good
-    return rounded(value, (a.bound() + abs(value) * error) / (below - error), units=2)
+    return rounded(value, (a.split() + abs(value) * error) / (below - error), units=2)
 
 
 def _remainder(a: Number, b: Number) -> Number:
