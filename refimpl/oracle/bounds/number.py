@@ -259,8 +259,8 @@ def _fits(mass: float, grain: int) -> bool:
 
 def _sum(a: Number, b: Number, value: float) -> Number:
     mass = a.mass + b.mass
-    if (a.mass == 0 and a.grain is not None or b.mass == 0 and b.grain is not None) and value:
-        of = b if a.mass == 0 else a  # nothing is rounded where 0 is added
+    if value and 0 in (a.mass if a.grain is not None else 1, b.mass if b.grain is not None else 1):
+        of = b if a.mass == 0 and a.grain is not None else a  # nothing is rounded where 0 is added
         return of if of.value == value else -of
     if a.grain is not None and b.grain is not None:
         grain = a.grain if a.grain < b.grain else b.grain
