@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..base import decides
 from .backends import Backend, Crashed, Refused, Unsupported
 from .reference import Expected, Program, Trace, expected_of, trace_of
 
@@ -167,6 +168,7 @@ def _judge(verdict: Verdict, name: str, reference: np.ndarray, got: np.ndarray, 
         verdict.mismatches.append(_value(name, expected.values, expected.bounds, got, wrong))
 
 
+@decides("oracle/tiers")
 def judged(reference: np.ndarray, got: np.ndarray, expected: Expected) -> tuple[np.ndarray, np.ndarray]:
     """Which elements are free, and which of the others are wrong.
 
@@ -183,6 +185,7 @@ def judged(reference: np.ndarray, got: np.ndarray, expected: Expected) -> tuple[
     return free, ~free & ~_inside(got, values, bounds)
 
 
+@decides("oracle/not-a-number")
 def _inside(got: np.ndarray, values: np.ndarray, bounds: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
         wide = got.astype(np.float64)

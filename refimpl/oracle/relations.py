@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..base import decides
 from ..kernels.foundation import get
 from .backends import Backend
 from .programs.program import pruned
@@ -76,6 +77,7 @@ def _gradients(trace: Trace) -> dict[str, np.ndarray]:
     return found
 
 
+@decides("oracle/relations")
 def _differences(
     wanted: dict[str, np.ndarray], found: dict[str, np.ndarray], slack: dict[str, Any] | None = None
 ) -> list[str]:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..base import decides
 from .backends import Backend
 from .causes import ANY, Cause, cause_of
 from .comparing import Verdict, answers_of, judge, judge_answer
@@ -38,6 +39,7 @@ DRAWERS: dict[int, Callable[[Draw, Capabilities, Exclusions], Program]] = {
 """Level -> how its programs are drawn."""
 
 
+@decides("oracle/program-i")
 def program_of(
     seed: int, i: int, capabilities: Capabilities, exclude: Exclusions = NOTHING, level: int | None = None
 ) -> Program:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base import decides
 from . import number as numbers
 from .number import INFINITE, Number, exactly, free, number, rounded
 
@@ -45,6 +46,7 @@ def _plain(function: Callable[..., float], *at: float) -> float:
         return math.nan
 
 
+@decides("oracle/functions")
 def _lifted(name: str) -> Callable[[Any], Any]:
     function: Callable[[float], float] = getattr(math, name)
     own = UNITS.get(name, OTHER_UNITS)

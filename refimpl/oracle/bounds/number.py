@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ...base import decides
+
 EXPONENT_OF_ZERO = 4096
 INFINITE = math.inf
 
@@ -186,6 +188,7 @@ class Number:
 
     # --- branches -------------------------------------------------------------------------------
 
+    @decides("oracle/branch")
     def _split_from(self, other: Any) -> float:
         """The other's value, after noting whether the two can be told apart."""
         if type(other) is Number:
@@ -238,6 +241,7 @@ class Number:
         return int(_whole(self, math.ceil))
 
 
+@decides("oracle/exact")
 def _fits(mass: float, grain: int) -> bool:
     """Whether multiples of 2**grain below ``mass`` have no more bits than a number has, and stay in its range."""
     if mass == 0:
@@ -248,6 +252,7 @@ def _fits(mass: float, grain: int) -> bool:
     return mass < math.ldexp(1.0, min(grain + _now.bits, 1023)) and math.ldexp(1.0, max(grain, -1074)) >= _now.smallest
 
 
+@decides("oracle/sum-order")
 def _sum(a: Number, b: Number, value: float) -> Number:
     mass = a.mass + b.mass
     if a.grain is not None and b.grain is not None:

@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base import decides
 from ...kernels.foundation.buffer import Buffer
 from ...kernels.foundation.loop import geometries_of, interpreted_loops, plain_kernels
 from ...module.thread_pool import ThreadPool
@@ -62,6 +63,7 @@ class Shadow:
         left = self._left.get(value)
         return exactly(value) if left is None else left
 
+    @decides("oracle/host")
     def left(self, flat: np.ndarray) -> None:
         """Note that the host reads an array."""
         read = _Elements(flat, self)
@@ -255,6 +257,7 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
     return run
 
 
+@decides("oracle/one-thread")
 @contextmanager
 def tracking() -> Iterator[Shadow]:
     """Within this block every loop over the CPU's arrays computes bounds too; see the module's text.
