@@ -66,4 +66,5 @@ def planted(*bugs):
 
 
 sound = planted()
+rounded = planted("rounded")
 three_bugs = planted("tie", "overwritten", "no add")
