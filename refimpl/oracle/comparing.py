@@ -1,11 +1,6 @@
 """Whether an implementation's trace is right: every element is equal, or inside its bound, or free.
 
-[oracle/tiers] Each array is judged in the strictest way that is provable. *Exact*: whole numbers, and elements that no
-    order of summation can round, must be equal. *Bounded*: every other element may be as far from the value in double
-    precision as its bound says. *Free*: an element behind an undecided branch, or beyond the range of its type, or with
-    a bound of a tenth of the array's largest value or more, is not judged; a report counts how many there were.
-[oracle/not-a-number] NaN and infinities must stand where they stand in double precision, if the reference has them there
-    in the program's own precision too; which NaN it is, and the sign of zero, do not matter.
+The clauses oracle/tiers and oracle/not-a-number of ``spec/oracle.md`` say which of them an element must be.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 A relation takes a program, changes it so that the answer to the change is known, runs both and compares. No reference
 is asked, so these also check the reference itself, and implementations whose numbers nobody can bound.
 
-[oracle/relations] Rounding may make a difference only where the relation adds numbers up in another order: then two
-    results may differ by 64 units in the last place of the sum of their magnitudes. Everywhere else they are equal.
+How far two results may differ is the clause oracle/relations of ``spec/oracle.md``.
 """
 
 from __future__ import annotations

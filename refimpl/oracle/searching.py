@@ -1,8 +1,8 @@
 """Searching for programs that an implementation gets wrong: draw, judge, shrink, name the cause, go on without it.
 
-[oracle/program-i] Program ``i`` is a function of the seed, of ``i``, and of what was excluded before it. A
-    budget of time decides only how many programs there are. An implementation in another process answers CHUNK programs
-    at once; what one of them shows is excluded after the last of them.
+Program ``i`` is a function of the seed, of ``i``, and of what was excluded before it. A
+budget of time decides only how many programs there are. An implementation in another process answers CHUNK programs
+at once; what one of them shows is excluded after the last of them.
 """
 
 from __future__ import annotations

@@ -48,16 +48,17 @@ def test_a_sound_backend_passes_in_an_empty_folder(tmp_path: Path) -> None:
 
 def test_a_planted_bug_fails_with_its_report(tmp_path: Path) -> None:
     found = run(
-        tmp_path, "--oracle-backend=toy:mine", "--oracle-programs=16", "--oracle-report=out", bugs="'rounded'",
+        tmp_path, "--oracle-backend=toy:mine", "--oracle-programs=4", "--oracle-report=out", "--oracle-level=1",
+        bugs="'rounded'",
     )
     assert found.returncode == pytest.ExitCode.TESTS_FAILED, found.stdout
     assert "Traceback" not in found.stdout
     assert "  differs   " in found.stdout
     folders = sorted(folder.name for folder in (tmp_path / "out").iterdir())
-    assert folders == [f"level{level}-{shard}" for level in (1, 2) for shard in range(4)]
-    data = json.loads((tmp_path / "out/level2-1/results.json").read_text())
-    assert data["programs"] == 2
-    assert (tmp_path / "out/level2-1/report.html").read_text().startswith("<!doctype html>")
+    assert folders == [f"level1-{shard}" for shard in range(4)]
+    data = json.loads((tmp_path / "out/level1-1/results.json").read_text())
+    assert data["programs"] == 1
+    assert (tmp_path / "out/level1-1/report.html").read_text().startswith("<!doctype html>")
 
 
 @pytest.mark.heavy

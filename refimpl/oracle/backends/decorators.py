@@ -123,7 +123,8 @@ class _FromFunction:
             except (Unsupported, Refused):
                 raise
             except Exception as error:
-                raise Refused(f"step {number} ({step['do']}): {type(error).__name__}: {error}") from error
+                told = f"step {number} ({step['do']}): {type(error).__name__}: {error}"
+                raise Refused(told) from error
         return trace
 
 

@@ -1,8 +1,6 @@
 """The functions of ``math`` and the casts of NumPy, over numbers with errors; see ``number``.
 
-[oracle/functions] A function is evaluated in double precision at the number and at both ends of its error; where it is
-    monotone between them the results bound the error of the argument. An implementation may then be wrong by
-    ``UNITS`` units in the last place of its own.
+The clause oracle/functions of ``spec/oracle.md`` says how the error of a result is bounded.
 """
 
 from __future__ import annotations

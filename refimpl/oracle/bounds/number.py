@@ -4,12 +4,8 @@ A page's loop is written over numbers. Run over these, it says for every result 
 the exact one that rounds every operation to ``unit`` (2**-24 in single precision), adds the terms of a sum in any
 order, and fuses or splits products as it likes.
 
-[oracle/sum-order] Additions and subtractions are not rounded one by one. They are gathered: a sum of ``n + 1`` terms
-    whose magnitudes add up to ``mass`` is wrong by at most ``n * unit * mass`` in any order and with any tree.
-[oracle/exact] A number is exact when it and every partial sum of its terms has at most 24 significant bits, whatever
-    the order (53 in double precision): then no implementation rounds at all, and the result must be equal.
-[oracle/branch] A comparison of two numbers that their errors do not separate is undecided: what the loop writes then
-    is free, because another implementation may have taken the other branch.
+Sums are gathered, not rounded one by one; what is exact, and what an undecided branch does, say the clauses
+oracle/sum-order, oracle/exact and oracle/branch of ``spec/oracle.md``.
 """
 
 from __future__ import annotations
@@ -63,11 +59,6 @@ def watched_branches() -> Iterator[Callable[[], bool]]:
         yield lambda: _branches.undecided
     finally:
         _branches.undecided = before
-
-
-def undecided() -> None:
-    """Note that another implementation may have taken another branch."""
-    _branches.undecided = True
 
 
 def use(precision: Precision) -> Precision:
