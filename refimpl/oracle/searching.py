@@ -28,6 +28,7 @@ from .programs.program import operators
 from .reference import Program
 from .shrinking import shrink
 
+
 def _bucketing_or_svrg(draw: Draw, capabilities: Capabilities, exclude: Exclusions) -> Program:
     return (svrg_program if draw.one_in(3) else bucketing_program)(draw, capabilities, exclude)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from refimpl.oracle import search
+from refimpl.oracle import judge, program_of, search
 from refimpl.oracle.pytest_items import load, seconds_of
 
 from .planted import planted
@@ -82,6 +82,13 @@ def test_any_number_of_workers_runs_the_same_programs(tmp_path: Path) -> None:
 def test_a_backend_that_is_not_there_is_refused(name: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         load(name)
+
+
+def test_a_backend_may_run_in_a_process_of_its_own() -> None:
+    backend = load("tests.oracle.planted:sound", isolate=True)
+    program = program_of(0, 0, planted().capabilities)
+    assert judge(backend, program).status == "passed"
+    backend.close()
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("60s", 60), ("5m", 300), ("1h", 3600), ("2.5", 2.5)])

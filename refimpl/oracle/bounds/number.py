@@ -139,10 +139,10 @@ class Number:
                 return Number(value, 0.0, abs(value), 0 if value else self.terms + other.terms, grain)
         error_a, error_b = self.bound(), other.bound()
         if (a == 0 == error_a and abs(b) + error_b < INFINITE) or (b == 0 == error_b and abs(a) + error_a < INFINITE):
-            return exactly(value)
+            return Number(value, 0.0, 0.0, 1, EXPONENT_OF_ZERO)  # the other's sign may be open, so this one's is
         if not (math.isfinite(a) and math.isfinite(b)):
             certain = (abs(a) > error_a or error_a == 0) and (abs(b) > error_b or error_b == 0)
-            return exactly(value) if certain or value != value and error_a + error_b == 0 else free(value)
+            return exactly(value) if certain or (math.isnan(value) and error_a + error_b == 0) else free(value)
         error = abs(a) * error_b + abs(b) * error_a + error_a * error_b
         return rounded(value, error)
 
@@ -247,7 +247,7 @@ def _fits(mass: float, grain: int) -> bool:
 def _sum(a: Number, b: Number, value: float) -> Number:
     mass = a.mass + b.mass
     if a.grain is not None and b.grain is not None:
-        grain = a.grain if a.grain < b.grain else b.grain
+        grain = min(a.grain, b.grain)
         if _fits(mass, grain):
             return Number(value, 0.0, mass, a.terms + b.terms + 1, grain)
     if not mass <= _now.largest:  # also not a number
@@ -271,18 +271,18 @@ def _quotient(a: Number, b: Number) -> Number:
         if b.terms and a.value:  # the sign of a sum of zeros depends on whether it starts at 0
             return free(math.inf)
         top = a.value
-        return exactly(math.nan if top == 0 or top != top else math.copysign(INFINITE, top) * math.copysign(1, b.value))
+        return exactly(math.nan if top == 0 or math.isnan(top) else math.copysign(INFINITE, top) * math.copysign(1, b.value))
     if not below > error:
         if b.grain is not None and b.value != b.value:
             return exactly(math.nan)
         return free(a.value / b.value if b.value else math.nan)
     value = a.value / b.value
     if a.grain is not None and a.value == 0 and below + error < INFINITE:
-        return exactly(value)
+        return Number(value, 0.0, 0.0, a.terms, EXPONENT_OF_ZERO)
     if a.grain is not None and b.grain is not None and math.isfinite(value) and abs(math.frexp(b.value)[0]) == 0.5:
         grain = lowest_bit(value)
         if _fits(abs(value), grain):
-            return Number(value, 0.0, abs(value), 0 if value else a.terms, grain)
+            return Number(value, 0.0, abs(value), 0, grain)
     if math.isinf(b.value) or not math.isfinite(a.value):
         return exactly(value) if a.bound() < INFINITE and error < INFINITE else free(value)
     # one more unit, because a product with the reciprocal is as good
