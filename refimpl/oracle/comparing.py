@@ -1,11 +1,6 @@
 """Whether an implementation's trace is right: every element is equal, or inside its bound, or free.
 
-[oracle/tiers] Each array is judged in the strictest way that is provable. *Exact*: whole numbers, and elements that no
-    order of summation can round, must be equal. *Bounded*: every other element may be as far from the value in double
-    precision as its bound says. *Free*: an element behind an undecided branch, or beyond the range of its type, or with
-    a bound of a tenth of the array's largest value or more, is not judged; a report counts how many there were.
-[oracle/not-a-number] NaN and infinities must stand where they stand in double precision, if the reference has them there
-    in the program's own precision too; which NaN it is, and the sign of zero, do not matter.
+The clauses oracle/tiers and oracle/not-a-number of ``spec/oracle.md`` say which of them an element must be.
 """
 
 from __future__ import annotations
@@ -16,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..base import decides
 from .backends import Backend, Crashed, Refused, Unsupported
 from .reference import Expected, Program, Trace, expected_of, trace_of
 
@@ -167,6 +163,7 @@ def _judge(verdict: Verdict, name: str, reference: np.ndarray, got: np.ndarray, 
         verdict.mismatches.append(_value(name, expected.values, expected.bounds, got, wrong))
 
 
+@decides("oracle/tiers")
 def judged(reference: np.ndarray, got: np.ndarray, expected: Expected) -> tuple[np.ndarray, np.ndarray]:
     """Which elements are free, and which of the others are wrong.
 
@@ -183,6 +180,7 @@ def judged(reference: np.ndarray, got: np.ndarray, expected: Expected) -> tuple[
     return free, ~free & ~_inside(got, values, bounds)
 
 
+@decides("oracle/not-a-number")
 def _inside(got: np.ndarray, values: np.ndarray, bounds: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
         wide = got.astype(np.float64)

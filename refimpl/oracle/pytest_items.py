@@ -13,7 +13,7 @@ from typing import Any
 
 from . import reporting, stored
 from .backends import Backend
-from .backends import isolate as isolation
+from .backends.isolate import isolate as isolated
 from .comparing import judge
 from .expectations import Expectations
 from .programs.program import read
@@ -44,7 +44,7 @@ def load(name: str, *, isolate: bool = False) -> Backend:
     if not colon or not attribute:
         raise ValueError(f"{name!r} names no implementation: write package.module:Name")
     if isolate:
-        return isolation.isolate(name)
+        return isolated(name)
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:

@@ -1,8 +1,8 @@
 """Searching for programs that an implementation gets wrong: draw, judge, shrink, name the cause, go on without it.
 
-[oracle/program-i] Program ``i`` is a function of the seed, of ``i``, and of what was excluded before it. A
-    budget of time decides only how many programs there are. An implementation in another process answers CHUNK programs
-    at once; what one of them shows is excluded after the last of them.
+Program ``i`` is a function of the seed, of ``i``, and of what was excluded before it. A
+budget of time decides only how many programs there are. An implementation in another process answers CHUNK programs
+at once; what one of them shows is excluded after the last of them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..base import decides
 from .backends import Backend
 from .causes import ANY, Cause, cause_of
 from .comparing import Verdict, answers_of, judge, judge_answer
@@ -29,6 +30,7 @@ from .shrinking import shrink
 from .stored import corpus as stored_programs
 
 
+
 def _bucketing_or_svrg(draw: Draw, capabilities: Capabilities, exclude: Exclusions) -> Program:
     return (svrg_program if draw.one_in(3) else bucketing_program)(draw, capabilities, exclude)
 
@@ -40,6 +42,7 @@ DRAWERS: dict[int, Callable[[Draw, Capabilities, Exclusions], Program]] = {
 """Level -> how its programs are drawn."""
 
 
+@decides("oracle/program-i")
 def program_of(
     seed: int, i: int, capabilities: Capabilities, exclude: Exclusions = NOTHING, level: int | None = None
 ) -> Program:

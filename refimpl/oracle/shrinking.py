@@ -83,7 +83,8 @@ def _fewer_steps(program: Program) -> Iterator[Program]:
     for end in range(1, len(steps)):
         yield {**program, "steps": steps[:end]}
     for number in range(len(steps) - 1, 0, -1):
-        yield {**program, "steps": [*steps[:number], *steps[number + 1 :]]}
+        if steps[number]["do"] != "reshape":  # what follows has the new shapes
+            yield {**program, "steps": [*steps[:number], *steps[number + 1 :]]}
     for number, step in enumerate(steps):
         if step.get("arrays") and step["do"] == "forward":
             changed = {key: value for key, value in step.items() if key != "arrays"}
@@ -181,6 +182,7 @@ def _shapes(program: Program) -> dict[tuple[int, int], tuple[tuple[int, ...], st
 
 def _fewer_nodes(program: Program) -> Iterator[Program]:
     shapes = _shapes(program)
+    reshaped = any(step["do"] == "reshape" for step in program["steps"])
     for number in range(len(program["nodes"]) - 1, -1, -1):
         node = program["nodes"][number]
         if node["op"] == "null":
@@ -190,7 +192,7 @@ def _fewer_nodes(program: Program) -> Iterator[Program]:
             if mine is not None and shapes.get((entry[0], entry[1])) == mine:
                 yield _redirected(program, number, entry)
         readers = [entry for n in program["nodes"] for entry in n.get("inputs", [])] + program["heads"]
-        if mine is not None and not any(entry[0] == number and entry[1] for entry in readers):
+        if mine is not None and not reshaped and not any(entry[0] == number and entry[1] for entry in readers):
             yield _as_variable(program, number, mine)
 
 

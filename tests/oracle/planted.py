@@ -57,7 +57,7 @@ def planted(*bugs):
                 found[i] = d if lost else found[i] + d
         place = {node.name: number for number, node in enumerate(symbol.nodes)}
         grads = {
-            name: grads_in[name] + found[place[name]] if wanted == "add" and "no add" not in bugs else found[place[name]]
+            name: found[place[name]] + (grads_in[name] if wanted == "add" and "no add" not in bugs else 0)
             for name, wanted in grad_req.items() if wanted != "null"
         }
         return outputs, grads, aux
@@ -66,4 +66,5 @@ def planted(*bugs):
 
 
 sound = planted()
+rounded = planted("rounded")
 three_bugs = planted("tie", "overwritten", "no add")

@@ -66,7 +66,7 @@ def test_many_draws_lie_inside_the_bounds(op: Op) -> None:
 
 
 def test_bounds_are_seldom_infinite() -> None:
-    names = ("FullyConnected", "Convolution", "BatchNorm", "SoftmaxOutput", "Pooling", "dot", "LayerNorm", "tanh", "sum")
+    names = ("FullyConnected", "Convolution", "BatchNorm", "SoftmaxOutput", "Pooling", "dot", "tanh", "sum")
     assert [name for name in names if not check(get(name), 2)] == []
 
 

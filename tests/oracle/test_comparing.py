@@ -108,7 +108,7 @@ def test_nan_and_infinities_stand_where_they_must() -> None:
 
 @pytest.mark.parametrize(("change", "kind", "text"), [
     (lambda trace: trace.pop("1/output0"), "missing", "1/output0 is not in the trace"),
-    (lambda trace: trace.update({"1/output0": np.zeros((1, 2), np.float32)}), "shape", r"shape \[1, 2\], expected \[2\]"),
+    (lambda trace: trace.update({"1/output0": np.zeros((1, 2), "f")}), "shape", r"shape \[1, 2\], expected \[2\]"),
     (lambda trace: trace.update({"1/output0": np.zeros(2)}), "dtype", "type float64, expected float32"),
 ])
 def test_a_wrong_form_is_named(change, kind, text) -> None:

@@ -43,7 +43,7 @@ SPOILT = {
     "others' requirements": lambda self, g, p, v: g + sum(r != "null" for r in asked(p).values()),
     "heads": lambda self, g, p, v: g + 1,
     "eight readers": lambda self, g, p, v: g / 2 if len(p["heads"]) >= 8 else g,
-    "everything is written": lambda self, g, p, v: g + ("gradients" in p["steps"][0] and bool(p["steps"][0]["gradients"])),
+    "everything is written": lambda self, g, p, v: g + bool(p["steps"][0].get("gradients")),
     "again": lambda self, g, p, v: g + self.runs,
     "names": lambda self, g, p, v: g + v.startswith("z"),
 }

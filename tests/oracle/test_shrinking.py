@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from refimpl.oracle import Capabilities, Refused, check_program, program_of, shrink, trace_of
+from refimpl.oracle import Capabilities, check_program, program_of, shrink, trace_of
 from refimpl.oracle.programs.program import operators
 from refimpl.oracle.shrinking import cuts, is_sensible
 
@@ -70,11 +70,8 @@ def test_a_backward_pass_needs_a_forward_pass(steps, sensible) -> None:
 def test_a_cut_changes_no_array_that_stays() -> None:
     program = drawn(lambda p: len(operators(p)) > 4)
     wanted = trace_of(program)
-    one_head = next(p for p in cuts(program) if len(p["heads"]) == len(program["heads"]) and p["steps"] != program["steps"])
-    try:
-        found = trace_of(one_head)
-    except Refused:
-        return
+    found = trace_of(next(p for p in cuts(program) if p["heads"] == program["heads"] and p["steps"] != program["steps"]))
+    assert found.keys() < wanted.keys()
     for name in found.keys() & wanted.keys():
         if name.startswith("1/output"):
             assert np.array_equal(found[name], wanted[name], equal_nan=True)

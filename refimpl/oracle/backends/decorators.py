@@ -124,10 +124,11 @@ class _FromFunction:
             except (Unsupported, Refused):
                 raise
             except Exception as error:
+                told = f"step {number} ({step['do']}): {type(error).__name__}: {error}"
                 if step.get("attempt"):
                     trace[f"{number}/refused"] = np.array([1.0])
                     continue
-                raise Refused(f"step {number} ({step['do']}): {type(error).__name__}: {error}") from error
+                raise Refused(told) from error
         return trace
 
 

@@ -1,8 +1,6 @@
 """The functions of ``math`` and the casts of NumPy, over numbers with errors; see ``number``.
 
-[oracle/functions] A function is evaluated in double precision at the number and at both ends of its error; where it is
-    monotone between them the results bound the error of the argument. An implementation may then be wrong by
-    ``UNITS`` units in the last place of its own.
+The clause oracle/functions of ``spec/oracle.md`` says how the error of a result is bounded.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base import decides
 from . import number as numbers
 from .number import INFINITE, Number, exactly, free, number, rounded
 
@@ -45,6 +44,7 @@ def _plain(function: Callable[..., float], *at: float) -> float:
         return math.nan
 
 
+@decides("oracle/functions")
 def _lifted(name: str) -> Callable[[Any], Any]:
     function: Callable[[float], float] = getattr(math, name)
     own = UNITS.get(name, OTHER_UNITS)

@@ -4,13 +4,8 @@ A page's loop is written over numbers. Run over these, it says for every result 
 the exact one that rounds every operation to ``unit`` (2**-24 in single precision), adds the terms of a sum in any
 order, and fuses or splits products as it likes.
 
-[oracle/sum-order] Additions and subtractions are not rounded one by one. They are gathered: a sum of ``n + 1`` terms
-    whose magnitudes add up to ``mass`` is wrong by at most ``n * unit * mass`` in any order and with any tree; one
-    addition, by ``unit`` of its result. A product with a sum may be taken term by term.
-[oracle/exact] A number is exact when it and every partial sum of its terms has at most 24 significant bits, whatever
-    the order (53 in double precision): then no implementation rounds at all, and the result must be equal.
-[oracle/branch] A comparison of two numbers that their errors do not separate is undecided: what the loop writes then
-    is free, because another implementation may have taken the other branch.
+Sums are gathered, not rounded one by one; what is exact, and what an undecided branch does, say the clauses
+oracle/sum-order, oracle/exact and oracle/branch of ``spec/oracle.md``.
 """
 
 from __future__ import annotations
@@ -19,6 +14,8 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from ...base import decides
 
 EXPONENT_OF_ZERO = 4096
 INFINITE = math.inf
@@ -62,11 +59,6 @@ def watched_branches() -> Iterator[Callable[[], bool]]:
         yield lambda: _branches.undecided
     finally:
         _branches.undecided = before
-
-
-def undecided() -> None:
-    """Note that another implementation may have taken another branch."""
-    _branches.undecided = True
 
 
 def use(precision: Precision) -> Precision:
@@ -155,10 +147,10 @@ class Number:
                 return Number(value, 0.0, abs(value), 0 if value else self.terms + other.terms, grain)
         error_a, error_b = self.bound(), other.bound()
         if (a == 0 == error_a and abs(b) + error_b < INFINITE) or (b == 0 == error_b and abs(a) + error_a < INFINITE):
-            return Number(value, 0.0, 0.0, self.terms + other.terms, EXPONENT_OF_ZERO)
+            return Number(value, 0.0, 0.0, 1, EXPONENT_OF_ZERO)  # the other's sign may be open, so this one's is
         if not (math.isfinite(a) and math.isfinite(b)):
             certain = (abs(a) > error_a or error_a == 0) and (abs(b) > error_b or error_b == 0)
-            return exactly(value) if certain or value != value and error_a + error_b == 0 else free(value)
+            return exactly(value) if certain or (math.isnan(value) and error_a + error_b == 0) else free(value)
         error_a, error_b = self.split(), other.split()
         return rounded(value, abs(a) * error_b + abs(b) * error_a + error_a * error_b)
 
@@ -195,6 +187,7 @@ class Number:
 
     # --- branches -------------------------------------------------------------------------------
 
+    @decides("oracle/branch")
     def _split_from(self, other: Any) -> float:
         """The other's value, after noting whether the two can be told apart."""
         if type(other) is Number:
@@ -247,6 +240,7 @@ class Number:
         return int(_whole(self, math.ceil))
 
 
+@decides("oracle/exact")
 def _fits(mass: float, grain: int) -> bool:
     """Whether multiples of 2**grain below ``mass`` have no more bits than a number has, and stay in its range."""
     if mass == 0:
@@ -257,13 +251,14 @@ def _fits(mass: float, grain: int) -> bool:
     return mass < math.ldexp(1.0, min(grain + _now.bits, 1023)) and math.ldexp(1.0, max(grain, -1074)) >= _now.smallest
 
 
+@decides("oracle/sum-order")
 def _sum(a: Number, b: Number, value: float) -> Number:
     mass = a.mass + b.mass
     if value and 0 in (a.mass if a.grain is not None else 1, b.mass if b.grain is not None else 1):
         of = b if a.mass == 0 and a.grain is not None else a  # nothing is rounded where 0 is added
         return of if of.value == value else -of
     if a.grain is not None and b.grain is not None:
-        grain = a.grain if a.grain < b.grain else b.grain
+        grain = min(a.grain, b.grain)
         if _fits(mass, grain):
             return Number(value, 0.0, mass, a.terms + b.terms + 1, grain)
     if not mass <= _now.largest:  # also not a number
@@ -287,7 +282,7 @@ def _quotient(a: Number, b: Number) -> Number:
         if b.terms and a.value:  # the sign of a sum of zeros depends on whether it starts at 0
             return free(math.inf)
         top = a.value
-        return exactly(math.nan if top == 0 or top != top else math.copysign(INFINITE, top) * math.copysign(1, b.value))
+        return exactly(math.nan if top == 0 or math.isnan(top) else math.copysign(INFINITE, top) * math.copysign(1, b.value))
     if not below > error:
         if b.grain is not None and b.value != b.value:
             return exactly(math.nan)
@@ -298,7 +293,7 @@ def _quotient(a: Number, b: Number) -> Number:
     if a.grain is not None and b.grain is not None and math.isfinite(value) and abs(math.frexp(b.value)[0]) == 0.5:
         grain = lowest_bit(value)
         if _fits(abs(value), grain):
-            return Number(value, 0.0, abs(value), 0 if value else a.terms, grain)
+            return Number(value, 0.0, abs(value), 0, grain)
     if math.isinf(b.value) or not math.isfinite(a.value):
         return exactly(value) if a.bound() < INFINITE and error < INFINITE else free(value)
     # one more unit, because a product with the reciprocal is as good

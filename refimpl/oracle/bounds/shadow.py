@@ -4,10 +4,10 @@ Within :func:`tracking` every loop runs in the text of its page, as Python, over
 An array keeps what the loop wrote, rounded to its dtype; the number itself is kept under the address of the element.
 So whatever is built of loops has bounds without a rule of its own: graphs, gradients, updates, stores, groups.
 
-[oracle/host] What leaves for NumPy, for a file or for a Python float loses its address. Such elements are remembered by
-    content: an array with the bytes of one that left has its numbers, and so has a single element or parameter with
-    the value of one that left, 0 excepted. An exact number that happens to have such a value gets a bound too.
-[oracle/one-thread] The contexts of a module take turns.
+What leaves for NumPy, for a file or for a Python float loses its address. Such elements are remembered by content
+(clause oracle/host of ``spec/oracle.md``): an array with the bytes of one that left has its numbers, and so has a
+single element or parameter with the value of one that left, 0 excepted. An exact number that happens to have such a
+value gets a bound too. The contexts of a module take turns (oracle/one-thread).
 
     with tracking() as shadow:
         executor.forward()
@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base import decides
 from ...kernels.foundation.buffer import Buffer
 from ...kernels.foundation.loop import geometries_of, interpreted_loops, plain_kernels
 from ...module.thread_pool import ThreadPool
@@ -62,6 +63,7 @@ class Shadow:
         left = self._left.get(value)
         return exactly(value) if left is None else left
 
+    @decides("oracle/host")
     def left(self, flat: np.ndarray) -> None:
         """Note that the host reads an array."""
         read = _Elements(flat, self)
@@ -190,7 +192,7 @@ class _Whole:
         stored = self.flat[i]
         kept = self.shadow._numbers.get(self.address + int(i) * self.step)
         if kept is not None and kept[1] == float(stored):
-            numbers.undecided()
+            numbers._branches.undecided = True
         return stored
 
     def __setitem__(self, i: Any, value: Any) -> None:
@@ -257,6 +259,7 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
     return run
 
 
+@decides("oracle/one-thread")
 @contextmanager
 def tracking() -> Iterator[Shadow]:
     """Within this block every loop over the CPU's arrays computes bounds too; see the module's text.
