@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .programs.program import check_program, name_of
+from .programs.program import check_program, name_of, text_of
 from .reference import Program
 
 FOLDER = Path(__file__).with_name("corpus")
@@ -79,5 +79,6 @@ def store(folder: Path, program: Program, **fields: Any) -> Path:
         fields: those of :class:`Stored`, without the name.
     """
     path = folder / f"{name_of(program)}.json"
-    path.write_text(json.dumps({"program": program, **fields}, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    lines = [f"{json.dumps(key)}: {json.dumps(value, sort_keys=True)}" for key, value in sorted(fields.items())]
+    path.write_text("{\n" + ",\n".join([*lines, f'"program": {text_of(program)}']) + "\n}\n", encoding="utf-8")
     return path

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
-from refimpl.oracle.backends import Capabilities, Crashed, Reference, Refused
+from refimpl.oracle.backends import Capabilities, Crashed, Refused
 from refimpl.oracle.causes import Cause, gathered
-from refimpl.oracle.comparing import judge
 from refimpl.oracle.drawing.graphs import Exclusions
 from refimpl.oracle.probing import probe
-from refimpl.oracle.reference import trace_of
+from refimpl.oracle.reference import expected_of, trace_of
 from refimpl.oracle.searching import CHUNK, program_of, search
 from refimpl.oracle.stored import FOLDER, corpus, read_stored, store
 
@@ -21,8 +21,13 @@ NAMES = [path.stem for path in sorted(FOLDER.glob("*.json"))]
 @pytest.mark.parametrize("name", NAMES)
 def test_the_reference_is_inside_its_own_bounds_on_every_stored_program(name):
     stored = read_stored(FOLDER / f"{name}.json")
-    verdict = judge(Reference(), stored.program)
-    assert verdict.status == "passed", verdict.reason
+    found, wanted = trace_of(stored.program), expected_of(stored.program)
+    assert list(found) == list(wanted)
+    for key, (values, bounds) in wanted.items():
+        wide = found[key].astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            right = (np.abs(wide - values) <= bounds) | (wide == values) | (np.isnan(wide) & np.isnan(values))
+        assert right.all(), (key, wide[~right], values[~right])
     assert stored.reason
     assert len(stored.script) <= 30
 
