@@ -130,3 +130,29 @@ def history(
         print(violation)
     print(f"{len(found)} violations")
     raise typer.Exit(1 if found else 0)
+
+
+@oracle.command()
+def score(
+    results: Annotated[Path, typer.Argument(help="File of JSON lines; what it has is not run again.")],
+    shard: Annotated[str, typer.Option(help="Which part of the faults: 1/4 to 4/4.")] = "1/1",
+    seconds: Annotated[float, typer.Option(help="How long to search for each fault.")] = 60.0,
+    seed: Annotated[int, typer.Option(help="Which programs.")] = 0,
+    only: Annotated[str, typer.Option(help="Faults whose names begin so.")] = "",
+    held: Annotated[bool, typer.Option(help="Also those that are not for tuning.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the faults and run none.")] = False,
+) -> None:
+    """Search copies of this library that have a seeded fault, and say how many the oracle finds."""
+    faults, running = _part("scoring.faults"), _part("scoring.running")
+    try:
+        chosen = [f for f in faults.faults() if f.id.startswith(only) and (held or not f.held)]
+        chosen = faults.shard(chosen, shard)
+        if listed:
+            for fault in chosen:
+                print(f"{fault.id}: {faults.CLASSES[fault.kind]}; {fault.file}")
+            return
+        print(running.summary(running.score(
+            chosen, results, seconds, seed, lambda row: print(running.text_of(row), file=sys.stderr, flush=True)
+        )))
+    except ValueError as error:
+        raise refuse("Cli/oracle-input", str(error)) from error

@@ -25,6 +25,7 @@ import numpy as np
 os.environ["NUMBA_DISABLE_JIT"] = "1"
 
 from refimpl.kernels.foundation import distinct, get
+from refimpl.module.thread_pool import ThreadPool
 from refimpl.oracle.drawing import buckets, modules, optimizers, stores
 from refimpl.oracle.drawing.draws import SeededDraw
 from refimpl.oracle.drawing.executors import executor_program, of_graph
@@ -33,13 +34,13 @@ from refimpl.oracle.reference import trace_of
 from tests.meta import mutants
 
 ROOT = Path(__file__).resolve().parents[2]
-CALLS = 24
+CALLS = 8
 """Calls of each operator that must tell a fault from the right code."""
-LIFES = 60
+LIFES = 12
 """Programs of each level, for faults outside pages."""
 QUOTA = {
-    "boundary": 48, "index": 48, "term": 48, "sign": 44, "memory": 40, "parameter": 40, "precision": 36,
-    "requirement": 30, "devices": 60, "bookkeeping": 60,
+    "boundary": 40, "index": 40, "term": 40, "sign": 38, "memory": 36, "parameter": 35, "precision": 36,
+    "bookkeeping": 22, "requirement": 18, "devices": 34,
 }
 """Class -> how many candidates to make."""
 PER_FILE = {"kernels": 2, "refimpl": 9}
@@ -355,11 +356,14 @@ def shown(change: Change, programs: tuple[Any, ...]) -> Counter[tuple[str, int, 
     if not child:
         found: Counter[tuple[str, int, str]] = Counter()
         try:
-            signal.alarm(40)
+            signal.setitimer(signal.ITIMER_PROF, 5)
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
             if _apply(change):
                 for operator, level, program, right in programs:
-                    found[operator, level, differs(program, right)] += 1
+                    if not found[operator, level, "value"] and (operator or not found):
+                        found[operator, level, differs(program, right)] += 1
+                        found = +found
+                        found.pop((operator, level, ""), None)
             os.write(writing, json.dumps([[*k, v] for k, v in found.items()]).encode())
         finally:
             os._exit(0)
@@ -402,18 +406,22 @@ def _entry(change: Change, found: Counter[tuple[str, int, str]], number: int) ->
         return None
     level = max((2, 3, 4, 5, 6), key=lambda each: sum(n for (_, own), n in values.items() if own == each))
     operators = sorted({o for o, _ in values if o})
-    total = sum(n for (o, own, _), n in found.items() if own == level and (not operators or o in operators))
     return {
         "id": f"{change.kind}-{change.file.stem}-{number}", "class": change.kind,
         "file": str(change.file.relative_to(ROOT)), "old": change.old, "new": change.new, "level": level,
-        "operators": operators, "share": round(sum(n for (_, own), n in values.items() if own == level) / total, 3),
+        "operators": operators,
     }
 
 
 def make(seed: int) -> list[dict[str, Any]]:
     """Candidates of every class."""
     source = random.Random(seed)
-    mutants.loaded()
+    ThreadPool._start_threads = lambda self: None  # a child of this process has none of its threads
+    for name in drawable():
+        calls_of(name)
+    for level in (2, 3, 4, 5, 6):
+        lives_of(level)
+    mutants.loaded()  # last, because loops are made when they first run
     pages = [
         page for page in sorted((ROOT / "kernels").glob("*.py")) + sorted((ROOT / "kernels" / "shared").glob("*.py"))
         if page.name != "__init__.py"
@@ -425,13 +433,14 @@ def make(seed: int) -> list[dict[str, Any]]:
     for kind, files in PACKAGE.items():
         for name in files:
             by_class.setdefault(kind, []).extend(places(ROOT / "refimpl" / name, kind))
-    made: list[dict[str, Any]] = []
+    print("enumerated", {kind: len(each) for kind, each in by_class.items()}, file=sys.stderr, flush=True)
+    made: list[dict[str, Any]] = json.loads(Path(sys.argv[1]).read_text()) if Path(sys.argv[1]).exists() else []
     for kind, wanted in QUOTA.items():
         candidates = by_class[kind]
         source.shuffle(candidates)
         files: Counter[Path] = Counter()
-        texts: set[str] = set()
-        count = tried = 0
+        texts = {f"{ROOT / row['file']}{row['old']}" for row in made}
+        count, tried = sum(row["class"] == kind for row in made), 0
         for place in candidates:
             if count >= wanted:
                 break
@@ -441,9 +450,9 @@ def make(seed: int) -> list[dict[str, Any]]:
             if (key := f"{change.file}{change.old}") in texts:
                 continue
             if area == "kernels":
-                programs = tuple(each for name in operators_of(change.file)[:40] for each in calls_of(name))
+                programs = tuple(each for name in operators_of(change.file)[:6] for each in calls_of(name))
             else:
-                levels = {"requirement": (2, 3), "devices": (3, 4, 6), "bookkeeping": (3, 4, 5, 6)}[kind]
+                levels = {"requirement": (2, 3), "devices": (3, 6, 4), "bookkeeping": (5, 6, 3, 4)}[kind]
                 programs = tuple(each for level in levels for each in lives_of(level))
             if not programs:
                 continue
@@ -454,8 +463,8 @@ def make(seed: int) -> list[dict[str, Any]]:
                 texts.add(key)
                 count += 1
                 made.append(entry)
+                Path(sys.argv[1]).write_text(json.dumps(made, indent=1), encoding="utf-8")
         print(kind, f"{count} of {tried} tried, {len(candidates)} possible", file=sys.stderr, flush=True)
-        Path(sys.argv[1]).write_text(json.dumps(made, indent=1), encoding="utf-8")
     return made
 
 

@@ -135,6 +135,11 @@ def read(results: Path) -> list[Row]:
     return rows
 
 
+def text_of(row: Row) -> str:
+    """A row in one line."""
+    return f"{row['id']}: {row['status']} after {row['seconds']:.1f} s and {row['programs']} programs {row.get('cause', '')}"
+
+
 def summary(rows: Iterable[Row]) -> str:
     """The table of a score: killed by class with the median time, and who survived."""
     rows = list(rows)
