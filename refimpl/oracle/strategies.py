@@ -31,14 +31,16 @@ from .searching import DRAWERS
 
 
 class HypothesisDraw(Draw):
-    """Choices of Hypothesis: every one is one ``integers(low, high)``, so that records of others can be replayed."""
+    """Choices of Hypothesis: each of several possibilities is one ``integers(low, high)``, so that records of others can
+    be replayed.
+    """
 
     def __init__(self, draw: Any) -> None:
         self._draw = draw
 
     def integer(self, low: int, high: int) -> int:
         """See :class:`Draw`."""
-        return self._draw(st.integers(low, high))
+        return low if low == high else self._draw(st.integers(low, high))
 
 
 class _Recorded(SeededDraw):
@@ -123,8 +125,8 @@ def smallest(
     original = drawn(source)
     database = InMemoryExampleDatabase()
     key = b"choices of a seed"
-    # One choice too many: Hypothesis takes an exact replay for a program that it has made small before.
-    database.save(key, choices_to_bytes([*source.choices, 0]))
+    # The second place is for what Hypothesis has not made small yet.
+    database.save(key + b".secondary", choices_to_bytes(source.choices))
     chosen = settings(
         database=database, max_examples=attempts, phases=(Phase.reuse, Phase.shrink), deadline=None, derandomize=False,
         suppress_health_check=list(HealthCheck),
