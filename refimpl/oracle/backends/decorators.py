@@ -123,8 +123,8 @@ class _FromFunction:
             except (Unsupported, Refused):
                 raise
             except Exception as error:
-                told = f"step {number} ({step['do']}): {type(error).__name__}: {error}"
-                raise Refused(told) from error
+                told = (f"step {number} ({step['do']})", type(error).__name__, str(error))
+                raise Refused(": ".join(told)) from error
         return trace
 
 
