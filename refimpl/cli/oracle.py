@@ -34,6 +34,8 @@ def check(
     seed: Annotated[int, typer.Option(help="Which programs.")] = 0,
     start: Annotated[int, typer.Option(help="The number of the first program.")] = 0,
     isolate: Annotated[bool, typer.Option(help="Run the implementation in a process of its own.")] = False,
+    corpus: Annotated[bool, typer.Option(help="Run the stored programs first.")] = False,
+    probe: Annotated[bool, typer.Option(help="Ask for every operator first, and leave out what is refused.")] = False,
     config: Annotated[Path, typer.Option(help="Differences that are expected.")] = Path("oracle.toml"),
     report: Annotated[Path | None, typer.Option(help="Folder for scripts, results.json and report.html.")] = None,
 ) -> None:
@@ -53,9 +55,14 @@ def check(
         elif result.programs % 100 == 0:
             print(f"\r{result.programs} programs, {len(result.found)} causes", end="\r", file=sys.stderr, flush=True)
 
+    exclude = known.exclusions
+    if probe:
+        probed = _part("probing").probe(under_test)
+        print(probed)
+        exclude = probed.exclusions(exclude)
     result = searching.search(
-        under_test, seed=seed, programs=programs, seconds=seconds, start=start, level=level, exclude=known.exclusions,
-        expected=known.covers, note=note,
+        under_test, seed=seed, programs=programs, seconds=seconds, start=start, level=level, exclude=exclude,
+        expected=known.covers, note=note, corpus=corpus,
     )
     print(reporting.summary(result))
     if report is not None:
@@ -123,3 +130,29 @@ def history(
         print(violation)
     print(f"{len(found)} violations")
     raise typer.Exit(1 if found else 0)
+
+
+@oracle.command()
+def score(
+    results: Annotated[Path, typer.Argument(help="File of JSON lines; what it has is not run again.")],
+    shard: Annotated[str, typer.Option(help="Which part of the faults: 1/4 to 4/4.")] = "1/1",
+    seconds: Annotated[float, typer.Option(help="How long to search for each fault.")] = 60.0,
+    seed: Annotated[int, typer.Option(help="Which programs.")] = 0,
+    only: Annotated[str, typer.Option(help="Faults whose names begin so.")] = "",
+    held: Annotated[bool, typer.Option(help="Also those that are not for tuning.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the faults and run none.")] = False,
+) -> None:
+    """Search copies of this library that have a seeded fault, and say how many the oracle finds."""
+    faults, running = _part("scoring.faults"), _part("scoring.running")
+    try:
+        chosen = [f for f in faults.faults() if f.id.startswith(only) and (held or not f.held)]
+        chosen = faults.shard(chosen, shard)
+        if listed:
+            for fault in chosen:
+                print(f"{fault.id}: {faults.CLASSES[fault.kind]}; {fault.file}")
+            return
+        print(running.summary(running.score(
+            chosen, results, seconds, seed, lambda row: print(running.text_of(row), file=sys.stderr, flush=True)
+        )))
+    except ValueError as error:
+        raise refuse("Cli/oracle-input", str(error)) from error

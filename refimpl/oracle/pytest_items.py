@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from . import reporting
+from . import reporting, stored
 from .backends import Backend
 from .backends.isolate import isolate as isolated
 from .comparing import judge
@@ -68,6 +68,8 @@ def tests(config: Any, shards: int) -> Iterator[tuple[str, Callable[[], str]]]:
     path = Path(config.getoption("--oracle-config"))
     expectations = Expectations.read(path) if path.exists() else Expectations()
     folder = config.getoption("--oracle-corpus")
+    if folder == "shipped":
+        folder = stored.FOLDER
     if folder:
         for file in sorted(Path(folder).glob("*.json")):
             yield f"corpus[{file.stem}]", partial(replay, backend, file, expectations)

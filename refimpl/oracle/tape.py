@@ -1,7 +1,8 @@
-"""An independent witness: some graphs computed in rational numbers, forward and backward, with NumPy and Fraction alone.
+"""An independent witness: some graphs in rational numbers, forward and backward, with NumPy and Fraction alone.
 
-Nothing of ``kernels`` is used here, so that the reference is checked by something that does not share its mistakes. Where
-a program's numbers are exact, every element of its trace must equal the fraction (``tests/oracle`` draws such programs).
+Nothing of ``kernels`` is used here, so that the reference is checked by something that does not share its mistakes.
+Where a program's numbers are exact, every element of its trace must equal the fraction; ``tests/oracle`` draws such
+programs.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from ast import literal_eval
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -144,9 +146,7 @@ def _rule(op: str, p: dict[str, Any], x: list[Rational]) -> tuple[Rational, Pull
         case "Concat":
             axis = int(p.get("dim", 1))
             ends = np.cumsum([0, *[part.shape[axis] for part in x]])
-            places = [
-                (*[slice(None)] * (axis % a.ndim), slice(low, high)) for low, high in zip(ends, ends[1:], strict=False)
-            ]
+            places = [(*[slice(None)] * (axis % a.ndim), slice(low, high)) for low, high in pairwise(ends)]
             return np.concatenate(x, axis=axis), lambda g: [g[at] for at in places]
     raise NotCovered(op)
 

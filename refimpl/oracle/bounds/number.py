@@ -16,30 +16,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...base import decides
+from .precision import SINGLE, Precision
 
 EXPONENT_OF_ZERO = 4096
 INFINITE = math.inf
 
-
-class Precision:
-    """The arithmetic that the implementations under test are allowed to use.
-
-    Args:
-        unit: half the distance from 1 to the next number.
-        bits: significant bits of a number.
-        largest: the largest finite number.
-        smallest: the smallest normal number; below it an implementation may flush to zero.
-    """
-
-    __slots__ = ("bits", "largest", "smallest", "unit")
-
-    def __init__(self, unit: float, bits: int, largest: float, smallest: float) -> None:
-        self.unit, self.bits, self.largest, self.smallest = unit, bits, largest, smallest
-
-
-HALF = Precision(2.0**-11, 11, 65504.0, 2.0**-14)
-SINGLE = Precision(2.0**-24, 24, 3.4028234663852886e38, 2.0**-126)
-DOUBLE = Precision(2.0**-53, 53, 1.7976931348623157e308, 2.0**-1022)
 
 _now = SINGLE
 
@@ -94,7 +75,15 @@ class Number:
         """How far a correct result may be from ``value``."""
         if self.grain is not None:
             return 0.0
+        if self.terms == 1:  # one addition rounds its result, however large the terms are
+            return self.error + _now.unit * (abs(self.value) + self.error)
         return self.error + self.terms * _now.unit * self.mass if self.terms else self.error
+
+    def split(self) -> float:
+        """How far this may be off as a factor: a product with a sum may be taken term by term, each of them rounded."""
+        if self.terms and math.isfinite(self.mass):
+            return self.error + (self.terms + 1) * _now.unit * self.mass
+        return self.bound()
 
     def __repr__(self) -> str:
         return f"{self.value!r} ± {self.bound():.3g}"
@@ -143,8 +132,8 @@ class Number:
         if not (math.isfinite(a) and math.isfinite(b)):
             certain = (abs(a) > error_a or error_a == 0) and (abs(b) > error_b or error_b == 0)
             return exactly(value) if certain or (math.isnan(value) and error_a + error_b == 0) else free(value)
-        error = abs(a) * error_b + abs(b) * error_a + error_a * error_b
-        return rounded(value, error)
+        error_a, error_b = self.split(), other.split()
+        return rounded(value, abs(a) * error_b + abs(b) * error_a + error_a * error_b)
 
     __rmul__ = __mul__
 
@@ -246,6 +235,9 @@ def _fits(mass: float, grain: int) -> bool:
 @decides("oracle/sum-order")
 def _sum(a: Number, b: Number, value: float) -> Number:
     mass = a.mass + b.mass
+    if value and 0 in (a.mass if a.grain is not None else 1, b.mass if b.grain is not None else 1):
+        of = b if a.mass == 0 and a.grain is not None else a  # nothing is rounded where 0 is added
+        return of if of.value == value else -of
     if a.grain is not None and b.grain is not None:
         grain = min(a.grain, b.grain)
         if _fits(mass, grain):
@@ -271,7 +263,8 @@ def _quotient(a: Number, b: Number) -> Number:
         if b.terms and a.value:  # the sign of a sum of zeros depends on whether it starts at 0
             return free(math.inf)
         top = a.value
-        return exactly(math.nan if top == 0 or math.isnan(top) else math.copysign(INFINITE, top) * math.copysign(1, b.value))
+        infinite = math.copysign(INFINITE, top) * math.copysign(1, b.value)
+        return exactly(math.nan if top == 0 or math.isnan(top) else infinite)
     if not below > error:
         if b.grain is not None and b.value != b.value:
             return exactly(math.nan)
@@ -286,7 +279,7 @@ def _quotient(a: Number, b: Number) -> Number:
     if math.isinf(b.value) or not math.isfinite(a.value):
         return exactly(value) if a.bound() < INFINITE and error < INFINITE else free(value)
     # one more unit, because a product with the reciprocal is as good
-    return rounded(value, (a.bound() + abs(value) * error) / (below - error), units=2)
+    return rounded(value, (a.split() + abs(value) * error) / (below - error), units=2)
 
 
 def _remainder(a: Number, b: Number) -> Number:

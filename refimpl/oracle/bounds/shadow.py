@@ -35,7 +35,8 @@ from ...module.thread_pool import ThreadPool
 from ...ndarray import NDArray
 from . import number as numbers
 from .functions import lifted_global
-from .number import DOUBLE, HALF, SINGLE, Number, cast, exactly, free, number
+from .number import Number, cast, exactly, free, number
+from .precision import DOUBLE, HALF, SINGLE
 
 PRECISIONS = {np.dtype(np.float16): HALF, np.dtype(np.float32): SINGLE, np.dtype(np.float64): DOUBLE}
 """The arithmetic of each floating dtype."""
@@ -75,16 +76,18 @@ class Shadow:
             if each.grain is None and stored:
                 self._left[stored] = each
 
-    def arrived(self, flat: np.ndarray) -> None:
-        """Note that the host has written an array."""
+    def arrived(self, flat: np.ndarray, source: Any) -> None:
+        """Note that the host has written ``source`` to an array, of any floating dtypes."""
         if flat.dtype not in PRECISIONS:
             return
         self.forget(flat)
-        found = self._arrays_left.get((flat.dtype.name, flat.tobytes()))
+        host = np.asarray(source)
+        found = self._arrays_left.get((host.dtype.name, host.tobytes()))
         if found is not None:
             start = flat.__array_interface__["data"][0]
             for i, (each, stored) in enumerate(zip(found, flat.tolist(), strict=True)):
-                self.write(start + i * flat.itemsize, each, stored)
+                kept = each if host.dtype == flat.dtype else cast(each, PRECISIONS[flat.dtype])
+                self.write(start + i * flat.itemsize, kept, stored)
 
     def write(self, address: int, value: Number, stored: float) -> None:
         """Keep the number of an element that now holds ``stored``."""
@@ -276,7 +279,7 @@ def tracking() -> Iterator[Shadow]:
 
     def fill_from(self: Buffer, array: np.ndarray) -> None:
         plain_from(self, array)
-        shadow.arrived(self.flat)
+        shadow.arrived(self.flat, array)
 
     def copy_from(self: Buffer, source: Buffer) -> None:
         plain_copy(self, source)

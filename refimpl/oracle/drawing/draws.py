@@ -42,6 +42,7 @@ class SeededDraw(Draw):
         self.choices: list[int] = []
 
     def integer(self, low: int, high: int) -> int:
+        """See :class:`Draw`."""
         chosen = low + int(self._random.random() * (high - low + 1))
         self.choices.append(chosen)
         return chosen

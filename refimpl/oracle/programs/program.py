@@ -7,8 +7,8 @@
      "steps": [{"do": "bind", "requirements": {"a": "write"}},
                {"do": "forward", "train": true}, {"do": "backward"}]}
 
-``nodes`` and ``heads`` are the graph in the terms of MXNet's symbol files: a node's inputs are pairs of the number of an
-earlier node and the number of its output; variables have the operator "null". ``arrays`` gives every variable its value
+``nodes`` and ``heads`` are the graph in the terms of MXNet's symbol files: a node's inputs are pairs of the number of
+an earlier node and the number of its output; variables have the operator "null". ``arrays`` gives every variable its value
 (see ``values``). ``steps`` says what is done with it, in order (see ``interpreter``). Fields that are not known are
 refused, and so are sizes that an untrusted file should not have.
 """
@@ -46,7 +46,7 @@ def check_program(program):
         _check(isinstance(part, kind), "%s is no %s" % (field, "object" if kind is dict else "list"))
         _check(len(part) <= most, "%d %s are more than %d" % (len(part), field, most))
     for position, node in enumerate(program.get("nodes", [])):
-        _check_node(program, position, node)
+        _check_node(position, node)
     for head in program.get("heads", []):
         _check_entry(head, len(program["nodes"]), "heads")
     for name, spec in program.get("arrays", {}).items():
@@ -66,7 +66,7 @@ def _check(right, message):
         raise ValueError("no program: " + message)
 
 
-def _check_node(program, position, node):
+def _check_node(position, node):
     where = "node %d" % position
     _check(isinstance(node, dict) and not set(node) - NODE_FIELDS, "%s has unknown fields" % where)
     texts = [node.get("op"), node.get("name")]

@@ -1,0 +1,70 @@
+"""An implementation with a fault: a patched copy of this package, in a process that shares nothing with this one."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..backends.isolate import Isolated
+from ..drawing.graphs import Capabilities
+from .faults import PACKAGE, Fault
+
+LIMIT = 20.0
+"""Seconds that a program may take: loops run as Python, and a fault may make one endless."""
+
+START = """
+import runpy, sys
+sys.path[0] = sys.argv.pop(1)  # instead of the current folder, which may have another refimpl
+runpy.run_module("refimpl.oracle.backends.worker", run_name="__main__", alter_sys=True)
+"""
+"""What the process runs."""
+
+
+def copy_package(folder: Path) -> Path:
+    """Copy the package without following links back here, so that a change reaches nobody else; returns its folder.
+
+    Args:
+        folder: where to put it.
+    """
+    root = folder / "refimpl"
+    shutil.copytree(PACKAGE, root, symlinks=False, ignore=shutil.ignore_patterns("__pycache__", "*.gz"))
+    return root
+
+
+@contextmanager
+def faulty(fault: Fault | None, capabilities: Capabilities | None = None) -> Iterator[Isolated]:
+    """An implementation that has one fault, or none, for the length of a block.
+
+    Its loops run as Python, so that nothing is compiled.
+
+    Args:
+        fault: what is wrong with it; None for a right one, to compare with.
+        capabilities: what may be drawn; what the fault can show in by default.
+
+    Raises:
+        ValueError: the fault does not fit the code.
+        Crashed: the package cannot be imported with it.
+    """
+    with tempfile.TemporaryDirectory(prefix="refimpl-fault-") as name:
+        folder = Path(name)
+        root = copy_package(folder)
+        if fault is not None:
+            fault.apply(root)
+        environment: dict[str, str | None] = {
+            "PYTHONPATH": None, "PYTHONDONTWRITEBYTECODE": "1", "NUMBA_DISABLE_JIT": "1",
+            "REFIMPL_CACHE_DIR": str(folder / "cache"), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+        }
+        command = [sys.executable, "-c", START, str(folder), "refimpl.oracle.backends.ours:plain"]
+        with Isolated(command, environment, limit=LIMIT, capabilities=capabilities or capabilities_of(fault)) as made:
+            yield made
+
+
+def capabilities_of(fault: Fault | None) -> Capabilities:
+    """What to draw, as somebody would who tests what the fault is in: its operators, or everything of its level."""
+    if fault is None:
+        return Capabilities(level=6)
+    return Capabilities(level=fault.level, operators=frozenset(fault.operators) or None)

@@ -1,0 +1,106 @@
+"""The faults: each is one text of one file of this package that is replaced by another.
+
+``faults.json`` holds them. Some were made by a generator, which chose places by a seed and kept a change if some program
+gave other bits; others were written by hand, where the change of one expression does not do. They were fixed before
+drawing was tuned, and half of them ("held") are not for tuning: run these last.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+CLASSES = {
+    "boundary": "a wrong branch, or a boundary off by one",
+    "index": "a wrong axis, stride or index",
+    "term": "a term dropped or counted twice",
+    "sign": "a wrong sign or scale",
+    "memory": "memory left as it was, or added to instead of written",
+    "requirement": "a requirement, a mode or a state not kept to",
+    "parameter": "a parameter ignored",
+    "devices": "several devices or several outputs",
+    "bookkeeping": "an optimizer, a store, a module or a metric counts or keeps wrongly",
+    "precision": "too few bits",
+}
+"""The classes of faults, and what they are."""
+TABLE = Path(__file__).with_name("faults.json")
+PACKAGE = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault."""
+
+    id: str
+    kind: str
+    """Its class, one of ``CLASSES``."""
+    file: str
+    """Relative to the folder of the package: ``kernels/clip.py``, ``module/arrays.py``."""
+    old: str
+    """Text that the file has once."""
+    new: str
+    level: int
+    """Of the programs that show it."""
+    operators: tuple[str, ...]
+    """The operators that it can show in; none where it is in no operator."""
+    several: bool
+    """Whether it is one of several devices or outputs."""
+    held: bool
+    """Whether it is for the last run, not for tuning."""
+
+    def apply(self, root: Path) -> None:
+        """Put the fault into a copy of the package.
+
+        Args:
+            root: the copy's folder.
+
+        Raises:
+            ValueError: the file does not have the old text exactly once; the table is older than the code.
+        """
+        path = root / self.file
+        text = path.read_text(encoding="utf-8")
+        count = text.count(self.old)
+        if count != 1:
+            raise ValueError(f"fault {self.id}: {self.file} has its old text {count} times, not once")
+        path.write_text(text.replace(self.old, self.new), encoding="utf-8")
+
+
+def faults(table: Path = TABLE) -> list[Fault]:
+    """All faults, in the order of the table.
+
+    Args:
+        table: a file of the same form.
+
+    Raises:
+        ValueError: the file is none of faults; the message names the row.
+    """
+    rows: list[dict[str, Any]] = json.loads(table.read_text(encoding="utf-8"))
+    found = []
+    for row in rows:
+        try:
+            found.append(Fault(
+                row["id"], row["class"], row["file"], row["old"], row["new"], row["level"], tuple(row["operators"]),
+                row["several"], row["held"],
+            ))
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"{table}: row {len(found)} is no fault: {error!r}") from error
+    return found
+
+
+def shard(given: Iterable[Fault], text: str) -> list[Fault]:
+    """Every n-th fault from the i-th on, for ``i/n`` with i from 1 to n; all shards together have each fault once.
+
+    Args:
+        given: the faults.
+        text: ``i/n``.
+
+    Raises:
+        ValueError: the text is not of that form.
+    """
+    first, _, count = text.partition("/")
+    if not (first.isdecimal() and count.isdecimal() and 1 <= int(first) <= int(count)):
+        raise ValueError(f"{text!r} is no shard: write 1/4 to 4/4")
+    return list(given)[int(first) - 1 :: int(count)]

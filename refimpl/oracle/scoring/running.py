@@ -1,0 +1,163 @@
+"""Searching implementations with a fault, one after the other, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from ..backends import Backend, Crashed
+from ..comparing import Verdict, judge
+from ..programs.program import operators
+from ..reference import Program
+from ..searching import Result, search
+from .copies import faulty
+from .faults import CLASSES, Fault
+
+Row = dict[str, Any]
+
+
+def score_one(fault: Fault, right: Backend, seconds: float, seed: int = 0, programs: int | None = None) -> Row:
+    """Search one faulty implementation until something is found; returns a row of results.
+
+    A failure counts if an implementation without the fault, which otherwise runs in the same way, passes the program.
+
+    Args:
+        fault: the fault.
+        right: a copy without a fault.
+        seconds: how long to search.
+        seed: of the search.
+        programs: how many programs at most.
+    """
+    row: Row = {"id": fault.id, "class": fault.kind, "several": fault.several, "held": fault.held, "level": fault.level}
+    try:
+        with faulty(fault) as wrong:
+            return row | row_of(fault, hunt(wrong, right, seconds, seed, programs))
+    except Crashed as error:
+        return row | {"status": "killed", "seconds": 0.0, "programs": 0, "cause": f"no import: {error}"[:200], "named": False}
+
+
+def hunt(wrong: Backend, right: Backend, seconds: float, seed: int = 0, programs: int | None = None) -> Result:
+    """Search ``wrong`` for one cause that ``right`` does not show; see :func:`score_one`."""
+
+    def also_right(program: Program, verdict: Verdict) -> bool:
+        del verdict
+        return judge(right, program).status == "failed"
+
+    return search(
+        wrong, seed=seed, seconds=seconds, programs=programs, level=wrong.capabilities.level, most=1, expected=also_right
+    )
+
+
+def row_of(fault: Fault, result: Result) -> Row:
+    """What a search says about a fault: whether it was killed, when, and what was said of its cause."""
+    row: Row = {
+        "status": "killed" if result.found else "survived", "seconds": round(result.seconds, 3),
+        "programs": result.programs, "statuses": dict(result.statuses),
+    }
+    if not result.found:
+        return row
+    found = result.found[0]
+    suspects = found.cause.operator.split("+")
+    return row | {
+        "seconds": round(found.seconds, 3), "shrinking": round(result.seconds - found.seconds, 3),
+        "cause": str(found.cause), "named": bool(set(suspects) & set(fault.operators)) if fault.operators else None,
+        "nodes": len(operators(found.program)), "number": found.number,
+    }
+
+
+def score(
+    given: Sequence[Fault], results: Path, seconds: float = 60.0, seed: int = 0,
+    note: Callable[[Row], None] = lambda row: None,
+) -> list[Row]:
+    """Search for those of the given faults that a file of results does not have, and append each to it.
+
+    Args:
+        given: the faults.
+        results: a file of JSON lines. Several processes may append to one.
+        seconds: how long to search for each.
+        seed: of the searches.
+        note: called with every new row.
+
+    Returns:
+        the rows of the given faults, old and new.
+
+    Raises:
+        ValueError: a line of the file is none of results.
+    """
+    known = {row["id"]: row for row in read(results)}
+    missing = [fault for fault in given if fault.id not in known]
+    if missing:
+        with faulty(None) as right:
+            for fault in missing:
+                row = known[fault.id] = score_one(fault, right, seconds, seed)
+                append(results, row)
+                note(row)
+    return [known[fault.id] for fault in given]
+
+
+def append(results: Path, row: Row) -> None:
+    """Add a row to a file in one write, which lines of other processes do not cut in two.
+
+    The line ends what a process that was killed may have left unfinished.
+    """
+    torn = results.exists() and not results.read_bytes().endswith(b"\n") and results.stat().st_size > 0
+    descriptor = os.open(results, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.write(descriptor, b"\n" * torn + json.dumps(row).encode() + b"\n")
+    finally:
+        os.close(descriptor)
+
+
+def read(results: Path) -> list[Row]:
+    """The rows of a file of results, none where there is no file; lines that were cut short are left out.
+
+    Raises:
+        ValueError: the file holds something else.
+    """
+    if not results.exists():
+        return []
+    rows = []
+    for number, line in enumerate(results.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.startswith("{"):
+            raise ValueError(f"{results}, line {number}: no row of results")
+        if not line.endswith("}"):
+            continue
+        try:
+            row = json.loads(line)
+            row["id"], row["status"], row["class"], row["seconds"]
+        except (ValueError, KeyError) as error:
+            raise ValueError(f"{results}, line {number}: no row of results ({error!r})") from error
+        rows.append(row)
+    return rows
+
+
+def text_of(row: Row) -> str:
+    """A row in one line."""
+    return f"{row['id']}: {row['status']} after {row['seconds']:.1f} s and {row['programs']} programs {row.get('cause', '')}"
+
+
+def summary(rows: Iterable[Row]) -> str:
+    """The table of a score: killed by class with the median time, and who survived."""
+    rows = list(rows)
+    lines = ["class          killed        median s   operator named   nodes (median)"]
+    for kind in (*CLASSES, "several", ""):
+        own = [row for row in rows if kind in (row["class"], "") or (kind == "several" and row["several"])]
+        if own:
+            lines.append(_line(kind or "all", own))
+    survived = [row for row in rows if row["status"] == "survived"]
+    lines += ["", *(f"survived {row['id']}: {row['programs']} programs, {row.get('statuses')}" for row in survived)]
+    return "\n".join(lines).rstrip()
+
+
+def _line(name: str, own: Sequence[Row]) -> str:
+    killed = [row for row in own if row["status"] == "killed"]
+    share = f"{len(killed)}/{len(own)} {len(killed) / len(own):.0%}"
+    times = f"{median(row['seconds'] for row in killed):.2f}" if killed else "-"
+    named = [row["named"] for row in killed if row.get("named") is not None]
+    right = f"{sum(named)}/{len(named)}" if named else "-"
+    nodes = f"{median(row['nodes'] for row in killed if 'nodes' in row):g}" if any("nodes" in r for r in killed) else "-"
+    return f"{name:14} {share:13} {times:10} {right:16} {nodes}"

@@ -1,0 +1,472 @@
+"""Makes candidates for ``refimpl/oracle/scoring/faults.json``: ``python -m tests.oracle.making_faults FILE [SEED]``.
+
+A candidate is one small change of the text of a page or of a module of the package, made in the syntax tree and
+chosen by a seed. It is kept if programs of the changed code give other numbers, bit by bit, in a child of this
+process: no bound and no tolerance has a part in that. Faults that programs of these sorts cannot show are written by
+hand into the table, as are those that need more than one change of one expression.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import random
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+os.environ["NUMBA_DISABLE_JIT"] = "1"
+
+from refimpl.kernels.foundation import distinct, get
+from refimpl.module.thread_pool import ThreadPool
+from refimpl.oracle.drawing import buckets, modules, optimizers, stores
+from refimpl.oracle.drawing.draws import SeededDraw
+from refimpl.oracle.drawing.executors import executor_program, of_graph
+from refimpl.oracle.drawing.graphs import Capabilities, Graph, drawable
+from refimpl.oracle.reference import trace_of
+from tests.meta import mutants
+
+ROOT = Path(__file__).resolve().parents[2]
+CALLS = 8
+"""Calls of each operator that must tell a fault from the right code."""
+LIFES = 12
+"""Programs of each level, for faults outside pages."""
+QUOTA = {
+    "boundary": 40, "index": 40, "term": 40, "sign": 38, "memory": 36, "parameter": 35, "precision": 36,
+    "bookkeeping": 22, "requirement": 18, "devices": 34,
+}
+"""Class -> how many candidates to make."""
+PER_FILE = {"kernels": 2, "refimpl": 9}
+"""How many faults of one class a file may have."""
+SKIPPED = ("infer", "refus", "cases", "check", "require", "__init__", "__repr__", "__str__", "needs", "shape")
+"""Parts of names of functions whose faults show as errors, not as numbers."""
+PACKAGE = {
+    "requirement": (
+        "executor/program.py", "executor/steps.py", "executor/executor.py", "executor/step_runner.py", "executor/binding.py",
+        "symbol/gradient.py", "executor/memory_pool.py", "symbol/memory.py", "symbol/passes.py",
+        "symbol/common_expressions.py", "symbol/dead_branches.py",
+    ),
+    "devices": (
+        "executor_manager/slicing.py", "module/executor_group.py", "module/arrays.py", "module/batches.py",
+        "module/batch_shapes.py", "module/descriptions.py", "module/parameters.py", "module/updates.py",
+        "kvstore/sums.py", "kvstore/local.py", "kvstore/values.py", "kvstore/pairs.py", "kvstore/rows.py",
+        "model/multi_device.py", "model/updating.py", "symbol/devices.py", "kvstore/optimizer_step.py",
+        "contrib/svrg_optimization/workers.py", "contrib/svrg_optimization/full_pass.py",
+    ),
+    "bookkeeping": (
+        "optimizer/rule.py", "optimizer/updater.py", "optimizer/sgd.py", "optimizer/nag.py", "optimizer/adam.py",
+        "optimizer/adamax.py", "optimizer/nadam.py", "optimizer/adagrad.py", "optimizer/adadelta.py",
+        "optimizer/rmsprop.py", "optimizer/ftrl.py", "optimizer/ftml.py", "optimizer/lamb.py", "optimizer/lars.py",
+        "optimizer/lbsgd.py", "optimizer/dcasgd.py", "optimizer/signum.py", "optimizer/contrib.py",
+        "optimizer/states.py", "optimizer/apply.py", "optimizer/grouped.py", "lr_scheduler.py",
+        "kvstore/compression.py", "kvstore/optimizer_step.py", "module/module.py", "module/base_module.py",
+        "module/bucketing_module.py", "module/buckets.py", "module/state_files.py", "module/updates.py",
+        "contrib/svrg_optimization/svrg_module.py", "contrib/svrg_optimization/svrg_optimizer.py",
+        "metric/metric.py", "metric/classification.py", "metric/regression.py", "metric/composite.py",
+    ),
+}
+
+
+class Change(NamedTuple):
+    """One change of a file's text."""
+
+    kind: str
+    file: Path
+    function: str
+    old: str
+    new: str
+    whole: str
+    """The file's text after the change."""
+
+
+# --- changes --------------------------------------------------------------------------------------
+
+
+def _text(node: ast.AST) -> str:
+    return ast.unparse(node)
+
+
+SWAPPED = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
+
+
+def _page_edits(node: ast.AST, up: ast.AST, indexing: bool, loop: bool) -> Iterator[tuple[str, str]]:
+    """(class, new text) of changes of a node of a page."""
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in SWAPPED:
+        yield "boundary", f"{_text(node.left)} {SWAPPED[type(node.ops[0])]} {_text(node.comparators[0])}"
+    if isinstance(node, ast.IfExp):
+        yield "boundary", f"({_text(node.orelse)} if {_text(node.test)} else {_text(node.body)})"
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("max", "min") and len(node.args) == 2:
+        yield "boundary", f"{_text(node.args[0])}"
+        yield "boundary", f"{_text(node.args[1])}"
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "range" and loop:
+        *first, last = map(_text, node.args[:2])
+        yield "boundary", f"range({', '.join([*first, last])} - 1)" if len(node.args) < 3 else "range(0)"
+        if len(node.args) == 1:
+            yield "term", f"range(1, {last})"
+    if isinstance(node, ast.BinOp):
+        left, right = _text(node.left), _text(node.right)
+        if indexing:
+            if isinstance(node.op, ast.FloorDiv):
+                yield "index", f"({left} % {right})"
+            if isinstance(node.op, ast.Mod):
+                yield "index", f"({left} // {right})"
+            if isinstance(node.op, ast.Add):
+                yield "index", f"({left})"
+                yield "index", f"({right})"
+            if isinstance(node.op, ast.Mult):
+                yield "index", f"({left})"
+                yield "index", f"({right})"
+        elif loop:
+            if isinstance(node.op, (ast.Add, ast.Sub)):
+                yield "term", f"({left})"
+                yield "term", f"({left} {'+' if isinstance(node.op, ast.Add) else '-'} 2 * ({right}))"
+                yield "sign", f"({left} {'-' if isinstance(node.op, ast.Add) else '+'} ({right}))"
+            if isinstance(node.op, ast.Mult):
+                yield "term", f"({left})"
+                yield "sign", f"(-({left}) * ({right}))"
+            if isinstance(node.op, ast.Div):
+                yield "sign", f"({left})"
+                yield "sign", f"({left} / ({right}) * 0.5)"
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and loop and not indexing:
+        yield "sign", f"({_text(node.operand)})"
+    if isinstance(node, ast.Constant) and type(node.value) is int and isinstance(up, ast.Subscript) and up.slice is node:
+        yield "index", "-1" if node.value != -1 else "0"
+    if isinstance(node, ast.Constant) and type(node.value) is float and node.value not in (0.0,):
+        yield "precision", repr(node.value * 1.0001)
+        yield "sign", repr(node.value * 2)
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript) and len(node.targets) == 1 and loop:
+        target, value = _text(node.targets[0]), _text(node.value)
+        yield "memory", f"{target} += {value}"
+        yield "precision", f"{target} = ({value}) * 1.0001"
+        yield "precision", f"{target} = ({value}) * (1.0005 if ({_text(node.targets[0].slice)}) == 0 else 1)"
+        yield "precision", f"{target} = np.float32(np.float16({value}))"
+        yield "precision", f"{target} = np.float32(np.uint32((np.float32({value})).view(np.uint32) & 0xFFFF0000).view(np.float32))"
+        if value in ("0", "0.0"):
+            yield "memory", "pass"
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+        target, value = _text(node.target), _text(node.value)
+        if isinstance(node.target, ast.Subscript):
+            yield "memory", f"{target} = {value}"
+        elif not isinstance(node.value, ast.Constant):
+            yield "term", f"{target} = {value}"
+            yield "term", f"{target} += 2 * ({value})"
+            yield "precision", f"{target} = np.float32(np.float16({target} + {value}))"
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "items" and len(node.args) == 1:
+        yield "memory", f"items({_text(node.args[0])} - 1)"
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and not loop:
+        if isinstance(node.value.func, ast.Attribute) and node.value.func.attr == "fill":
+            yield "memory", "pass"
+        elif isinstance(node.value.func, ast.Name) and node.value.func.id.isupper():
+            yield "memory", "pass"
+    if isinstance(node, ast.Call) and _text(node) in ("np.float64(0)", "float64(0)"):
+        yield "precision", "np.float16(0)"
+
+
+def _package_edits(kind: str, node: ast.AST, up: ast.AST) -> Iterator[tuple[str, str]]:
+    """(class, new text) of changes of a node of a module of the package."""
+    if isinstance(node, ast.expr) and isinstance(up, (ast.If, ast.IfExp)) and up.test is node:
+        yield kind, f"not ({_text(node)})"
+    if isinstance(node, ast.BoolOp):
+        yield kind, f"({_text(node.values[0])})"
+        yield kind, f"({_text(node.values[-1])})"
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in SWAPPED:
+        yield kind, f"{_text(node.left)} {SWAPPED[type(node.ops[0])]} {_text(node.comparators[0])}"
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        yield kind, repr(node.value + 1)
+    if isinstance(node, ast.Constant) and node.value in ("write", "add", "null"):
+        yield kind, repr({"write": "add", "add": "write", "null": "write"}[node.value])
+    if isinstance(node, ast.Constant) and type(node.value) is bool:
+        yield kind, repr(not node.value)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)):
+        yield kind, f"({_text(node.left)})"
+        if isinstance(node.op, (ast.Sub, ast.Div, ast.Pow)):
+            yield kind, f"({_text(node.right)})"
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name):
+        yield kind, f"{_text(node.value)}[0]"
+    if isinstance(node, ast.For):
+        return
+    if isinstance(node, ast.expr) and isinstance(up, ast.For) and up.iter is node:
+        yield kind, f"list({_text(node)})[:-1]"
+        yield kind, f"list({_text(node)})[::-1]"
+        yield kind, f"list({_text(node)})[:1]"
+    if isinstance(node, ast.expr) and isinstance(up, ast.comprehension) and up.iter is node:
+        yield kind, f"list({_text(node)})[::-1]"
+    if isinstance(node, (ast.Expr, ast.Assign, ast.AugAssign)) and mutants._droppable(node):
+        yield kind, "pass"
+
+
+@cache
+def _defaults(file: Path) -> dict[str, str]:
+    """Field -> default of the tables of parameters of a page."""
+    found: dict[str, str] = {}
+    for node in mutants.parsed(file)[1]:
+        if isinstance(node, ast.ClassDef) and any(_text(base) == "NamedTuple" for base in node.bases):
+            for field in node.body:
+                if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+                    default = _text(field.value) if field.value is not None else ""
+                    found[field.target.id] = default or {"float": "1.0", "int": "1"}.get(_text(field.annotation), "")
+    return found
+
+
+def _parameter(node: ast.AST, file: Path) -> Iterator[tuple[str, str]]:
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "p":
+        default = _defaults(file).get(node.attr, "")
+        if default:
+            yield "parameter", default
+
+
+def places(file: Path, package: str = "") -> Iterator[tuple[str, Path, int, str]]:
+    """(class, file, node, new text) of every change that can be made to a file."""
+    for number, node in enumerate(mutants.parsed(file)[1]):
+        if not hasattr(node, "lineno") or not hasattr(node, "end_lineno"):
+            continue
+        up = mutants.parents(file)[node]
+        function = mutants.function_of(file, node)
+        if not isinstance(function, ast.FunctionDef) or any(word in function.name for word in SKIPPED):
+            continue
+        loop = _in_loop(function) or file.parts[-2] == "shared"
+        indexing = not package and any(
+            isinstance(above, ast.Subscript) and above.value is not below
+            for above, below in _chain(file, node, function)
+        )
+        edits = [*_package_edits(package, node, up)] if package else [
+            *_page_edits(node, up, indexing, loop), *_parameter(node, file)
+        ]
+        if edits and not mutants._draws(function) and not mutants._in_message(file, node):
+            for kind, text in edits:
+                yield kind, file, number, text
+
+
+@cache
+def _in_loop(function: ast.AST) -> bool:
+    return mutants._is_loop(function)
+
+
+def changed(kind: str, file: Path, number: int, text: str) -> Change | None:
+    """A change in full, or None where it is no Python."""
+    source = file.read_text(encoding="utf-8")
+    node: Any = mutants.parsed(file)[1][number]
+    raw = source.encode()
+    starts = [0]
+    for line in raw.split(b"\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    begin, end = starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
+    whole = (raw[:begin] + text.encode() + raw[end:]).decode()
+    try:
+        compile(whole, str(file), "exec")
+    except SyntaxError:
+        return None
+    old, new = _lines(source, whole, node.lineno - 1, node.end_lineno - 1)
+    function: Any = mutants.function_of(file, node)
+    return Change(kind, file, function.name, old, new, whole)
+
+
+def _chain(file: Path, node: ast.AST, function: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
+    below = node
+    for above in mutants.above(file, node):
+        if above is function:
+            return
+        yield above, below
+        below = above
+
+
+def _lines(source: str, whole: str, first: int, last: int) -> tuple[str, str]:
+    """The lines that change, before and after, with as many around them as make them unique."""
+    before, after = source.split("\n"), whole.split("\n")
+    added = len(after) - len(before)
+    turn = False
+    while source.count("\n".join(before[first : last + 1])) != 1:
+        if turn or first == 0:
+            last += 1
+        else:
+            first -= 1
+        turn = not turn
+    return "\n".join(before[first : last + 1]), "\n".join(after[first : last + 1 + added])
+
+
+# --- whether numbers change -----------------------------------------------------------------------
+
+
+@cache
+def calls_of(operator: str) -> tuple[Any, ...]:
+    """Programs of one operator, and what they give."""
+    found = []
+    for i in range(CALLS):
+        draw = SeededDraw(f"direct/{operator}/{i}")
+        graph = Graph(draw, Capabilities())
+        try:
+            outputs = graph.call(get(operator))
+            if outputs is not None:
+                program = of_graph(2, draw, graph, outputs, Capabilities())
+                found.append((operator, 2, program, trace_of(program)))
+        except Exception:  # noqa: BLE001  # Python's numbers cannot do everything that machine code does
+            continue
+    return tuple(found)
+
+
+@cache
+def lives_of(level: int) -> tuple[Any, ...]:
+    """Programs of one level, and what they give."""
+    drawers = {
+        2: (executor_program,), 3: (modules.module_program,), 4: (buckets.bucketing_program, buckets.svrg_program),
+        5: (optimizers.optimizer_program, optimizers.optimizer_program), 6: (stores.store_program,),
+    }[level]
+    found = []
+    for drawer in drawers:
+        for i in range(LIFES):
+            try:
+                program = drawer(SeededDraw(f"direct/{level}/{i}/{len(found)}"), Capabilities(level=level))
+                found.append(("", level, program, trace_of(program)))
+            except Exception:  # noqa: BLE001  # as above
+                continue
+    return tuple(found)
+
+
+def differs(program: Any, right: dict[str, np.ndarray]) -> str:
+    """How what a program gives now differs: "value", "error" or ""."""
+    try:
+        found = trace_of(program)
+    except Exception:  # noqa: BLE001  # a fault may do anything
+        return "error"
+    same = found.keys() == right.keys() and all(
+        found[name].shape == right[name].shape and found[name].dtype == right[name].dtype
+        and np.array_equal(found[name], right[name], equal_nan=right[name].dtype.kind == "f") for name in right
+    )
+    return "" if same else "value"
+
+
+def _apply(change: Change) -> int:
+    before = mutants._codes(compile(change.file.read_text(encoding="utf-8"), str(change.file), "exec", dont_inherit=True))
+    after = mutants._codes(compile(change.whole, str(change.file), "exec", dont_inherit=True))
+    pairs = [(old, new) for old, new in zip(list(before), list(after), strict=False) if old != new]
+    return mutants._swap(mutants.real_path(str(change.file)), pairs)
+
+
+def shown(change: Change, programs: tuple[Any, ...]) -> Counter[tuple[str, int, str]]:
+    """(operator, level, how) -> how many programs differ, found in a child of this process."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        found: Counter[tuple[str, int, str]] = Counter()
+        try:
+            signal.setitimer(signal.ITIMER_PROF, 5)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+            if _apply(change):
+                for operator, level, program, right in programs:
+                    if not found[operator, level, "value"] and (operator or not found):
+                        found[operator, level, differs(program, right)] += 1
+                        found = +found
+                        found.pop((operator, level, ""), None)
+            os.write(writing, json.dumps([[*k, v] for k, v in found.items()]).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as stream:
+        text = stream.read()
+    os.waitpid(child, 0)
+    return Counter({(a, b, c): n for a, b, c, n in json.loads(text or b"[]")})
+
+
+# --- choosing -------------------------------------------------------------------------------------
+
+
+@cache
+def operators_of(file: Path) -> tuple[str, ...]:
+    """The operators that a page, or what pages share, may change."""
+    if file.parent.name == "kernels":
+        pages = {file}
+    else:
+        names = {file.stem}
+        for other in (ROOT / "kernels" / "shared").glob("*.py"):
+            if f".{file.stem} import" in other.read_text(encoding="utf-8"):
+                names.add(other.stem)
+        pages = {
+            page for page in (ROOT / "kernels").glob("*.py")
+            if any(f"shared.{name} import" in page.read_text(encoding="utf-8") for name in names)
+        }
+    docs = {sys.modules[f"refimpl.kernels.{page.stem}"].__doc__ for page in pages if f"refimpl.kernels.{page.stem}" in sys.modules}
+    paths = {mutants.real_path(str(page)) for page in pages}
+    can = set(drawable())
+    return tuple(
+        op.name for op in distinct() if op.name in can
+        and (op.doc in docs or mutants.real_path(getattr(getattr(op.forward, "__code__", None), "co_filename", "")) in paths)
+    )
+
+
+def _entry(change: Change, found: Counter[tuple[str, int, str]], number: int) -> dict[str, Any] | None:
+    values = Counter({(o, level): n for (o, level, how), n in found.items() if how == "value"})
+    if not values:
+        return None
+    level = max((2, 3, 4, 5, 6), key=lambda each: sum(n for (_, own), n in values.items() if own == each))
+    operators = sorted({o for o, _ in values if o})
+    return {
+        "id": f"{change.kind}-{change.file.stem}-{number}", "class": change.kind,
+        "file": str(change.file.relative_to(ROOT)), "old": change.old, "new": change.new, "level": level,
+        "operators": operators,
+    }
+
+
+def make(seed: int) -> list[dict[str, Any]]:
+    """Candidates of every class."""
+    source = random.Random(seed)
+    ThreadPool._start_threads = lambda self: None  # a child of this process has none of its threads
+    for name in drawable():
+        calls_of(name)
+    for level in (2, 3, 4, 5, 6):
+        lives_of(level)
+    mutants.loaded()  # last, because loops are made when they first run
+    pages = [
+        page for page in sorted((ROOT / "kernels").glob("*.py")) + sorted((ROOT / "kernels" / "shared").glob("*.py"))
+        if page.name != "__init__.py"
+    ]
+    by_class: dict[str, list[tuple[str, Path, int, str]]] = {}
+    for page in pages:
+        for place in places(page):
+            by_class.setdefault(place[0], []).append(place)
+    for kind, files in PACKAGE.items():
+        for name in files:
+            by_class.setdefault(kind, []).extend(places(ROOT / "refimpl" / name, kind))
+    print("enumerated", {kind: len(each) for kind, each in by_class.items()}, file=sys.stderr, flush=True)
+    made: list[dict[str, Any]] = json.loads(Path(sys.argv[1]).read_text()) if Path(sys.argv[1]).exists() else []
+    for kind, wanted in QUOTA.items():
+        candidates = by_class[kind]
+        source.shuffle(candidates)
+        files: Counter[Path] = Counter()
+        texts = {f"{ROOT / row['file']}{row['old']}" for row in made}
+        count, tried = sum(row["class"] == kind for row in made), 0
+        for place in candidates:
+            if count >= wanted:
+                break
+            if files[place[1]] >= PER_FILE[place[1].relative_to(ROOT).parts[0]] or (change := changed(*place)) is None:
+                continue
+            area = change.file.relative_to(ROOT).parts[0]
+            if (key := f"{change.file}{change.old}") in texts:
+                continue
+            if area == "kernels":
+                programs = tuple(each for name in operators_of(change.file)[:6] for each in calls_of(name))
+            else:
+                levels = {"requirement": (2, 3), "devices": (3, 6, 4), "bookkeeping": (5, 6, 3, 4)}[kind]
+                programs = tuple(each for level in levels for each in lives_of(level))
+            if not programs:
+                continue
+            tried += 1
+            entry = _entry(change, shown(change, programs), count + 1)
+            if entry is not None:
+                files[change.file] += 1
+                texts.add(key)
+                count += 1
+                made.append(entry)
+                Path(sys.argv[1]).write_text(json.dumps(made, indent=1), encoding="utf-8")
+        print(kind, f"{count} of {tried} tried, {len(candidates)} possible", file=sys.stderr, flush=True)
+    return made
+
+
+if __name__ == "__main__":
+    make(int(sys.argv[2]) if len(sys.argv) > 2 else 14)

@@ -1,0 +1,183 @@
+"""The score: its table of faults fits the code, its runner finds a planted one, and its results can be resumed."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from refimpl.cli import app
+from refimpl.kernels.foundation import get
+from refimpl.oracle.backends import Capabilities
+from refimpl.oracle.backends.protocol import Reference
+from refimpl.oracle.programs.program import operators
+from refimpl.oracle.scoring import copies, running
+from refimpl.oracle.scoring.faults import CLASSES, PACKAGE, Fault, faults, shard
+
+CLIP = Fault("clip", "boundary", "kernels/clip.py", "x > most", "x >= least", 2, ("clip",), False, False)
+
+
+class Clipping(Reference):
+    """Right but for programs with one operator."""
+
+    capabilities = Capabilities(level=1, operators=frozenset({"clip"}))
+
+    def run(self, program):
+        wrong = np.float32("clip" in operators(program))
+        return {name: value + wrong for name, value in super().run(program).items()}
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+
+def test_every_fault_fits_the_code_and_leaves_it_python():
+    for fault in faults():
+        text = (PACKAGE / fault.file).read_text(encoding="utf-8")
+        assert text.count(fault.old) == 1, fault.id
+        changed = text.replace(fault.old, fault.new)
+        assert changed != text, fault.id
+        ast.parse(changed, fault.id)
+        assert all(get(name).name == name for name in fault.operators), fault.id
+
+
+def test_the_table_has_its_shares():
+    found = faults()
+    assert len(found) == len({fault.id for fault in found}) == len({(f.file, f.old, f.new) for f in found}) == 400
+    counts = Counter(fault.kind for fault in found)
+    assert counts.keys() == CLASSES.keys()
+    assert min(counts.values()) >= 30
+    assert sum(fault.several for fault in found) >= 60
+    for kind in CLASSES:
+        held = sum(fault.held for fault in found if fault.kind == kind)
+        assert abs(2 * held - counts[kind]) <= 1, kind
+    assert sum(fault.held for fault in found) == 200
+
+
+def test_shards_have_every_fault_once():
+    found = faults()
+    parts = [shard(found, f"{i}/7") for i in range(1, 8)]
+    assert sorted(f.id for part in parts for f in part) == sorted(f.id for f in found)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+@pytest.mark.parametrize("text", ["0/4", "5/4", "1", "a/b", "-1/4", "1/0"])
+def test_what_is_no_shard_is_refused(text):
+    with pytest.raises(ValueError, match="is no shard: write 1/4 to 4/4"):
+        shard([], text)
+
+
+def test_a_fault_that_does_not_fit_is_refused(tmp_path):
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels" / "clip.py").write_text("x > most or x > most", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"fault clip: kernels/clip\.py has its old text 2 times, not once"):
+        CLIP.apply(tmp_path)
+
+
+def test_a_row_without_a_field_is_refused(tmp_path):
+    (tmp_path / "faults.json").write_text('[{"id": "a"}]', encoding="utf-8")
+    with pytest.raises(ValueError, match="row 0 is no fault: KeyError"):
+        faults(tmp_path / "faults.json")
+
+
+# --- the search -----------------------------------------------------------------------------------
+
+
+def test_a_wrong_implementation_is_killed_and_its_operator_named():
+    row = running.row_of(CLIP, running.hunt(Clipping(), Reference(), 60, programs=20))
+    assert (row["status"], row["named"], row["nodes"]) == ("killed", True, 1)
+    assert row["programs"] < 20
+    other = replace(CLIP, operators=("relu",))
+    assert running.row_of(other, running.hunt(Clipping(), Reference(), 60, programs=20))["named"] is False
+
+
+def test_what_the_right_copy_fails_too_kills_nothing():
+    row = running.row_of(CLIP, running.hunt(Clipping(), Clipping(), 60, programs=5))
+    assert (row["status"], row["programs"], row["statuses"]["expected"]) == ("survived", 5, 5)
+
+
+def test_a_patched_copy_shares_nothing_with_this_process(tmp_path):
+    results = tmp_path / "results.jsonl"
+    before = (PACKAGE / CLIP.file).read_text(encoding="utf-8")
+    (row,) = running.score([CLIP], results, 60.0)
+    assert (row["status"], row["cause"].split()[0], row["named"]) == ("killed", "clip", True)
+    assert (PACKAGE / CLIP.file).read_text(encoding="utf-8") == before
+    assert running.read(results) == [row]
+
+
+def test_a_copy_has_no_links_back(tmp_path):
+    root = copies.copy_package(tmp_path)
+    assert not [path for path in root.rglob("*") if path.is_symlink()]
+    CLIP.apply(root)
+    assert "x >= least" in (root / CLIP.file).read_text(encoding="utf-8")
+    assert "x >= least" not in (PACKAGE / CLIP.file).read_text(encoding="utf-8")
+
+
+# --- results --------------------------------------------------------------------------------------
+
+
+def row_of(name, status="killed", **more):
+    return {"id": name, "class": "index", "status": status, "seconds": 1.0, "programs": 3, "several": False, **more}
+
+
+def test_what_is_known_is_not_run_again(tmp_path, monkeypatch):
+    results = tmp_path / "results.jsonl"
+    given = [replace(CLIP, id=name) for name in "abc"]
+    running.append(results, row_of("b"))
+    with results.open("a", encoding="utf-8") as file:
+        file.write('{"id": "c", "sta')  # its process was killed
+    asked = []
+    monkeypatch.setattr(running, "faulty", lambda fault: copies_of_nothing())
+    monkeypatch.setattr(running, "score_one", lambda fault, *_: asked.append(fault.id) or row_of(fault.id))
+    assert [row["id"] for row in running.score(given, results)] == ["a", "b", "c"]
+    assert asked == ["a", "c"]
+    assert [row["id"] for row in running.read(results)] == ["b", "a", "c"]
+    assert running.score(given, results) == running.score(given, results)
+    assert asked == ["a", "c"]
+
+
+class copies_of_nothing:
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *_):
+        return None
+
+
+@pytest.mark.parametrize("text", ["[1]", '{"id": "a"}', "nonsense", '{"a": }'])
+def test_a_file_of_something_else_is_refused(tmp_path, text):
+    results = tmp_path / "results.jsonl"
+    results.write_text(text + "\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"results\.jsonl, line 1: no row of results"):
+        running.read(results)
+
+
+def test_the_summary_counts_by_class_and_lists_survivors():
+    rows = [
+        row_of("a", named=True, nodes=1), row_of("b", seconds=3.0, named=False, nodes=3),
+        row_of("c", "survived", statuses={"passed": 3}), {**row_of("d", several=True), "class": "devices"},
+    ]
+    lines = running.summary(rows).splitlines()
+    assert [line.split() for line in lines[1:5]] == [
+        ["index", "2/3", "67%", "2.00", "1/2", "2"], ["devices", "1/1", "100%", "1.00", "-", "-"],
+        ["several", "1/1", "100%", "1.00", "-", "-"], ["all", "3/4", "75%", "1.00", "1/2", "2"],
+    ]
+    assert lines[-1] == "survived c: 3 programs, {'passed': 3}"
+
+
+def test_the_command_lists_and_sums_up(tmp_path):
+    known = next(fault for fault in faults() if not fault.held)
+    results = tmp_path / "results.jsonl"
+    results.write_text(json.dumps(row_of(known.id)) + "\n", encoding="utf-8")
+    run = CliRunner().invoke(app, ["oracle", "score", str(results), "--only", known.id, "--shard", "1/1"])
+    assert run.exit_code == 0, run.output
+    assert "1/1 100%" in run.output
+    run = CliRunner().invoke(app, ["oracle", "score", str(results), "--list"])
+    assert len(run.output.splitlines()) == 200
+    run = CliRunner().invoke(app, ["oracle", "score", str(results), "--shard", "3/2"])
+    assert run.exit_code == 2
+    assert "'3/2' is no shard" in run.output
