@@ -44,7 +44,7 @@ def watched_branches() -> Iterator[Callable[[], bool]]:
 
 def use(precision: Precision) -> Precision:
     """Choose the arithmetic of all numbers made from now on; returns the one before."""
-    global _now  # noqa: PLW0603  # an argument of every operator cannot be had
+    global _now  # an argument of every operator cannot be had
     before, _now = _now, precision
     return before
 
@@ -195,7 +195,7 @@ class Number:
 
     def __eq__(self, other: object) -> bool:
         if other is self:  # x == x asks for NaN only
-            return self.value == self.value  # noqa: PLR0124
+            return self.value == self.value
         return self.value == self._split_from(other)
 
     def __ne__(self, other: object) -> bool:
