@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refimpl.oracle.bounds import functions, number
-from refimpl.oracle.bounds.number import DOUBLE, HALF, Number, cast, exactly, free, rounded
+from refimpl.oracle.bounds.number import Number, cast, exactly, free, rounded
+from refimpl.oracle.bounds.precision import DOUBLE, HALF
 
 UNIT = 2.0**-24
 

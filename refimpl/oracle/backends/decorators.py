@@ -124,11 +124,11 @@ class _FromFunction:
             except (Unsupported, Refused):
                 raise
             except Exception as error:
-                told = f"step {number} ({step['do']}): {type(error).__name__}: {error}"
+                told = (f"step {number} ({step['do']})", type(error).__name__, str(error))
                 if step.get("attempt"):
                     trace[f"{number}/refused"] = np.array([1.0])
                     continue
-                raise Refused(told) from error
+                raise Refused(": ".join(told)) from error
         return trace
 
 

@@ -16,30 +16,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...base import decides
+from .precision import SINGLE, Precision
 
 EXPONENT_OF_ZERO = 4096
 INFINITE = math.inf
 
-
-class Precision:
-    """The arithmetic that the implementations under test are allowed to use.
-
-    Args:
-        unit: half the distance from 1 to the next number.
-        bits: significant bits of a number.
-        largest: the largest finite number.
-        smallest: the smallest normal number; below it an implementation may flush to zero.
-    """
-
-    __slots__ = ("bits", "largest", "smallest", "unit")
-
-    def __init__(self, unit: float, bits: int, largest: float, smallest: float) -> None:
-        self.unit, self.bits, self.largest, self.smallest = unit, bits, largest, smallest
-
-
-HALF = Precision(2.0**-11, 11, 65504.0, 2.0**-14)
-SINGLE = Precision(2.0**-24, 24, 3.4028234663852886e38, 2.0**-126)
-DOUBLE = Precision(2.0**-53, 53, 1.7976931348623157e308, 2.0**-1022)
 
 _now = SINGLE
 
@@ -63,7 +44,7 @@ def watched_branches() -> Iterator[Callable[[], bool]]:
 
 def use(precision: Precision) -> Precision:
     """Choose the arithmetic of all numbers made from now on; returns the one before."""
-    global _now  # noqa: PLW0603  # an argument of every operator cannot be had
+    global _now  # an argument of every operator cannot be had
     before, _now = _now, precision
     return before
 
@@ -214,7 +195,7 @@ class Number:
 
     def __eq__(self, other: object) -> bool:
         if other is self:  # x == x asks for NaN only
-            return self.value == self.value  # noqa: PLR0124
+            return self.value == self.value
         return self.value == self._split_from(other)
 
     def __ne__(self, other: object) -> bool:
@@ -282,7 +263,8 @@ def _quotient(a: Number, b: Number) -> Number:
         if b.terms and a.value:  # the sign of a sum of zeros depends on whether it starts at 0
             return free(math.inf)
         top = a.value
-        return exactly(math.nan if top == 0 or math.isnan(top) else math.copysign(INFINITE, top) * math.copysign(1, b.value))
+        infinite = math.copysign(INFINITE, top) * math.copysign(1, b.value)
+        return exactly(math.nan if top == 0 or math.isnan(top) else infinite)
     if not below > error:
         if b.grain is not None and b.value != b.value:
             return exactly(math.nan)

@@ -35,7 +35,8 @@ from ...module.thread_pool import ThreadPool
 from ...ndarray import NDArray
 from . import number as numbers
 from .functions import lifted_global
-from .number import DOUBLE, HALF, SINGLE, Number, cast, exactly, free, number
+from .number import Number, cast, exactly, free, number
+from .precision import DOUBLE, HALF, SINGLE
 
 PRECISIONS = {np.dtype(np.float16): HALF, np.dtype(np.float32): SINGLE, np.dtype(np.float64): DOUBLE}
 """The arithmetic of each floating dtype."""
