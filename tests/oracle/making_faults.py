@@ -39,7 +39,7 @@ CALLS = 8
 LIFES = 12
 """Programs of each level, for faults outside pages."""
 QUOTA = {
-    "boundary": 40, "index": 40, "term": 40, "sign": 38, "memory": 36, "parameter": 35, "precision": 36,
+    "boundary": 40, "index": 44, "term": 44, "sign": 42, "memory": 40, "parameter": 40, "precision": 40,
     "bookkeeping": 22, "requirement": 18, "devices": 34,
 }
 """Class -> how many candidates to make."""
@@ -452,7 +452,7 @@ def make(seed: int) -> list[dict[str, Any]]:
             if area == "kernels":
                 programs = tuple(each for name in operators_of(change.file)[:6] for each in calls_of(name))
             else:
-                levels = {"requirement": (2, 3), "devices": (3, 6, 4), "bookkeeping": (5, 6, 3, 4)}[kind]
+                levels = {"requirement": (2,), "devices": (6, 3), "bookkeeping": (5, 6)}[kind]
                 programs = tuple(each for level in levels for each in lives_of(level))
             if not programs:
                 continue

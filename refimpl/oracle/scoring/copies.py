@@ -67,4 +67,5 @@ def capabilities_of(fault: Fault | None) -> Capabilities:
     """What to draw, as somebody would who tests what the fault is in: its operators, or everything of its level."""
     if fault is None:
         return Capabilities(level=6)
-    return Capabilities(level=fault.level, operators=frozenset(fault.operators) or None)
+    alone = fault.level <= 2 and fault.operators  # the networks of modules need several operators
+    return Capabilities(level=fault.level, operators=frozenset(fault.operators) if alone else None)
