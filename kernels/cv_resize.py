@@ -49,6 +49,7 @@ from .foundation import (
     refusal,
     register,
     require,
+    same_type,
     told,
 )
 from .foundation.loops import COPY
@@ -86,16 +87,14 @@ def infer(p, ins, outs):
     return [merge(f"{PAGE}/shape", "src", data, (UNKNOWN, UNKNOWN, out[-1]))], [out]
 
 
-@decides(f"{PAGE}/types")
+@decides("_cvimresize/types")
 def infer_type(p, ins, outs):
     kind = ins[0] if ins[0] is not None else outs[0]
     if kind is not None and np.dtype(kind).name not in TYPES[p.interp]:
         raise refusal(
             f"{PAGE}/types", f"src is {np.dtype(kind)}, interp={p.interp} takes {', '.join(TYPES[p.interp])}; use Cast",
         )
-    if outs[0] not in (None, kind):
-        raise refusal(f"{PAGE}/types", f"the output is {outs[0]}, expected {kind}, as src is")
-    return [kind], [kind]
+    return same_type(p, ins, outs)
 
 
 # --- loops --------------------------------------------------------------------------------------
@@ -169,7 +168,7 @@ HALVE, HALVE_BYTES = Loop(halve), Loop(halve_bytes)
 # --- the operator -------------------------------------------------------------------------------
 
 
-@decides(f"{PAGE}/half")
+@decides("_cvimresize/half")
 def half(data, out, g):
     if data.dtype == np.uint8:
         HALVE_BYTES(data, out, g.channels in (1, 3, 4), g)
@@ -179,7 +178,7 @@ def half(data, out, g):
     HALVE(data, out, data.dtype.type(0.25), vectors.get(g.channels, 0), g)
 
 
-@decides(f"{PAGE}/nearest", f"{PAGE}/linear", f"{PAGE}/bytes")
+@decides("_cvimresize/nearest", "_cvimresize/linear", "_cvimresize/bytes")
 def forward(p, src, out):
     height, width, channels = src.shape
     g = Geometry(width, channels, p.h, p.w)

@@ -78,7 +78,7 @@ def test_other_types_are_refused(kind: str, interp: int) -> None:
 
 
 @pytest.mark.clause("_cvimresize/types")
-def test_the_output_has_the_type_of_the_picture() -> None:
+def test_inference_refuses_other_types() -> None:
     with pytest.raises(mx.MXNetError) as caught:
         mx.sym._internal._cvimresize(mx.sym.Variable("src"), w=2, h=2).infer_type(src="float16")
     assert caught.value.clause == "_cvimresize/types"
