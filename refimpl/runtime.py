@@ -31,7 +31,10 @@ _INT8 = (
 )
 _KERNELS = "write an operator in Python with mx.operator.CustomOp; see spec/custom-operators.md"
 _ONNX = "exchange networks as symbol and parameter files; see spec/checkpoint.md"
-_PICTURES = "mx.io.ImageRecordIter and mx.io.ImageDetRecordIter read pictures; see spec/pictures.md"
+_PICTURES = (
+    "mx.io.ImageRecordIter and mx.io.ImageDetRecordIter read pictures, and mx.nd._internal._cvimresize resizes one;"
+    " see spec/pictures.md"
+)
 _TORCH = "write the operator or loss in Python with mx.operator.CustomOp; see spec/custom-operators.md"
 
 ABSENT: dict[str, str] = {

@@ -34,6 +34,8 @@ def check(
     seed: Annotated[int, typer.Option(help="Which programs.")] = 0,
     start: Annotated[int, typer.Option(help="The number of the first program.")] = 0,
     isolate: Annotated[bool, typer.Option(help="Run the implementation in a process of its own.")] = False,
+    corpus: Annotated[bool, typer.Option(help="Run the stored programs first.")] = False,
+    probe: Annotated[bool, typer.Option(help="Ask for every operator first, and leave out what is refused.")] = False,
     config: Annotated[Path, typer.Option(help="Differences that are expected.")] = Path("oracle.toml"),
     report: Annotated[Path | None, typer.Option(help="Folder for scripts, results.json and report.html.")] = None,
 ) -> None:
@@ -53,9 +55,14 @@ def check(
         elif result.programs % 100 == 0:
             print(f"\r{result.programs} programs, {len(result.found)} causes", end="\r", file=sys.stderr, flush=True)
 
+    exclude = known.exclusions
+    if probe:
+        probed = _part("probing").probe(under_test)
+        print(probed)
+        exclude = probed.exclusions(exclude)
     result = searching.search(
-        under_test, seed=seed, programs=programs, seconds=seconds, start=start, level=level, exclude=known.exclusions,
-        expected=known.covers, note=note,
+        under_test, seed=seed, programs=programs, seconds=seconds, start=start, level=level, exclude=exclude,
+        expected=known.covers, note=note, corpus=corpus,
     )
     print(reporting.summary(result))
     if report is not None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base import decides
-
-# Weights of bilinear interpolation are multiples of 1 / 2048.
-_ONE = 2048
+from ..kernels.shared.resized import between, nearest, whole_weights
 
 
 @decides("ImageRecordIter/size")
@@ -22,38 +20,21 @@ def resize(picture: np.ndarray, height: int, width: int, method: int) -> np.ndar
     if picture.shape[:2] == (height, width):
         return picture
     if method == 0:
-        return picture[_nearest(picture.shape[0], height)][:, _nearest(picture.shape[1], width)]
+        rows = nearest(picture.shape[0], height, picture.shape[0] / height)
+        return picture[rows][:, nearest(picture.shape[1], width, picture.shape[1] / width)]
     if picture.shape[0] == 2 * height and picture.shape[1] == 2 * width:
         whole = picture.astype(np.int64)
         total = whole[::2, ::2] + whole[1::2, ::2] + whole[::2, 1::2] + whole[1::2, 1::2]
         return ((total + 2) >> 2).astype(np.uint8)
-    above, below, low, high = _between(picture.shape[0], height, split_edges=True)
-    left, right, near, far = _between(picture.shape[1], width, split_edges=False)
+    above, below, *shares = between(picture.shape[0], height, picture.shape[0] / height, split_edges=True)
+    low, high = map(whole_weights, shares)
+    left, right, *shares = between(picture.shape[1], width, picture.shape[1] / width, split_edges=False)
+    near, far = map(whole_weights, shares)
     whole = picture.astype(np.int64)
     rows = whole[:, left] * near[:, None] + whole[:, right] * far[:, None]
     first = (low[:, None, None] * (rows[above] >> 4)) >> 16
     second = (high[:, None, None] * (rows[below] >> 4)) >> 16
     return ((first + second + 2) >> 2).clip(0, 255).astype(np.uint8)
-
-
-def _nearest(old: int, new: int) -> np.ndarray:
-    return np.minimum(np.floor(np.arange(new) * (old / new)).astype(np.int64), old - 1)
-
-
-def _between(old: int, new: int, *, split_edges: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """For each new pixel, the two old ones that it lies between, and their weights.
-
-    Beyond the edge both are the pixel at the edge; its weight is 1, or (``split_edges``) in two parts, which
-    are rounded one by one.
-    """
-    place = ((np.arange(new) + 0.5) * (old / new) - 0.5).astype(np.float32)
-    first = np.floor(place).astype(np.int64)
-    share = place - first.astype(np.float32)
-    if not split_edges:
-        share[(first < 0) | (first >= old - 1)] = 0
-    weight = np.rint(share * np.float32(_ONE)).astype(np.int64)
-    rest = np.rint((np.float32(1) - share) * np.float32(_ONE)).astype(np.int64)
-    return first.clip(0, old - 1), (first + 1).clip(0, old - 1), rest, weight
 
 
 @decides("ImageRecordIter/size")

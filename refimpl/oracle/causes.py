@@ -100,7 +100,7 @@ def cause_of(program: Program, verdict: Verdict) -> Cause:
     what = what.rstrip("0123456789")
     if what != "gradient":
         look = _error_look(mismatch) if mismatch.kind in ("refused", "crashed") else look_of(program, mismatch)
-        return Cause(suspect, what, "", "", look, "", _values(program, mismatch))
+        return Cause(suspect, what, "", "", look, "", _values(program))
     requirement = next(
         (step["requirements"][variable] for step in program["steps"] if variable in step.get("requirements", {})), "",
     )
@@ -111,14 +111,12 @@ def cause_of(program: Program, verdict: Verdict) -> Cause:
         return Cause(ANY, what, "", requirement.split()[0], "", consumers)
     return Cause(
         suspect, what, _position(program, variable, suspect), requirement, look_of(program, mismatch), consumers,
-        _values(program, mismatch),
+        _values(program),
     )
 
 
-def _values(program: Program, mismatch: Mismatch) -> str:
+def _values(program: Program) -> str:
     """Which unusual values a shrunk program still needs."""
-    if mismatch.kind not in ("value", "crashed"):
-        return ""
     specs = list(program.get("arrays", {}).values())
     for step in program["steps"]:
         specs += [spec for spec in (*step.get("arrays", {}).values(), *(step.get("heads") or ())) if spec]
@@ -169,21 +167,25 @@ def look_of(program: Program, mismatch: Mismatch) -> str:
     found = got[wrong].astype(np.float64)
     initial = _initial(program, mismatch.name, expected.shape)
     with np.errstate(all="ignore"):
-        tests: list[tuple[str, Any]] = [
-            ("not a number", np.isnan(found)),
-            ("infinite", np.isinf(found)),
-            ("zero", found == 0),
-            ("the sign is wrong", np.isclose(found, -right, rtol=1e-4, atol=0)),
-            ("twice the value", np.isclose(found, 2 * right, rtol=1e-4, atol=0)),
-            ("half the value", np.isclose(found, right / 2, rtol=1e-4, atol=0)),
-        ]
-        if initial is not None:
+        tests: list[tuple[str, Any]] = []
+        if initial is not None:  # first: what is left of the sum may be zero
             start = initial[wrong].astype(np.float64)
             tests += [
                 ("the initial gradient is missing", np.isclose(found, right - start, rtol=1e-4, atol=1e-6)),
                 ("the initial gradient is counted twice", np.isclose(found, right + start, rtol=1e-4, atol=1e-6)),
                 ("nothing was added to the initial gradient", found == start),
             ]
+        plain = [
+            ("not a number", np.isnan(found)),
+            ("infinite", np.isinf(found)),
+            ("zero", found == 0),
+        ]
+        tests += [
+            *plain,
+            ("the sign is wrong", np.isclose(found, -right, rtol=1e-4, atol=0)),
+            ("twice the value", np.isclose(found, 2 * right, rtol=1e-4, atol=0)),
+            ("half the value", np.isclose(found, right / 2, rtol=1e-4, atol=0)),
+        ]
         if expected.ndim > 1 and expected.shape == expected.T.shape:
             tests.append(("transposed", np.isclose(got, expected.T, rtol=1e-4, atol=1e-6)))
         tests += [
@@ -194,7 +196,7 @@ def look_of(program: Program, mismatch: Mismatch) -> str:
         for name, holds in tests:
             if np.all(holds):
                 return name
-        for name, holds in tests[:3]:
+        for name, holds in plain:
             if np.any(holds):
                 return f"{name} in places"
     return "other numbers"

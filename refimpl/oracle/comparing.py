@@ -1,11 +1,6 @@
 """Whether an implementation's trace is right: every element is equal, or inside its bound, or free.
 
-[oracle/tiers] Each array is judged in the strictest way that is provable. *Exact*: whole numbers, and elements that no
-    order of summation can round, must be equal. *Bounded*: every other element may be as far from the value in double
-    precision as its bound says. *Free*: an element behind an undecided branch, or beyond the range of its type, or with
-    a bound of a tenth of the array's largest value or more, is not judged; a report counts how many there were.
-[oracle/not-a-number] NaN and infinities must stand where they stand in double precision, if the reference has them there
-    in the program's own precision too; which NaN it is, and the sign of zero, do not matter.
+The clauses oracle/tiers and oracle/not-a-number of ``spec/oracle.md`` say which of them an element must be.
 """
 
 from __future__ import annotations
@@ -16,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..base import decides
 from .backends import Backend, Crashed, Refused, Unsupported
 from .reference import Expected, Program, Trace, expected_of, trace_of
 
@@ -139,12 +135,9 @@ def compare(program: Program, ours: Trace, theirs: Trace) -> Verdict:
         if np.array_equal(reference, got, equal_nan=reference.dtype.kind == "f"):
             verdict.exact += got.size
             continue
-        if reference.dtype.kind != "f":
-            verdict.mismatches.append(_value(name, reference, np.zeros(reference.shape), got, reference != got))
-            continue
         if expected is None:
             expected = expected_of(program)
-        _judge_floats(verdict, name, reference, got, expected[name])
+        _judge(verdict, name, reference, got, expected[name])
     if verdict.mismatches:
         verdict.status = "failed"
         verdict.reason = verdict.mismatches[0].text
@@ -161,7 +154,7 @@ def _form(name: str, reference: np.ndarray, got: np.ndarray | None) -> Mismatch 
     return None
 
 
-def _judge_floats(verdict: Verdict, name: str, reference: np.ndarray, got: np.ndarray, expected: Expected) -> None:
+def _judge(verdict: Verdict, name: str, reference: np.ndarray, got: np.ndarray, expected: Expected) -> None:
     free, wrong = judged(reference, got, expected)
     verdict.free += int(free.sum())
     verdict.exact += int((~free & (expected.bounds == 0)).sum())
@@ -170,6 +163,7 @@ def _judge_floats(verdict: Verdict, name: str, reference: np.ndarray, got: np.nd
         verdict.mismatches.append(_value(name, expected.values, expected.bounds, got, wrong))
 
 
+@decides("oracle/tiers")
 def judged(reference: np.ndarray, got: np.ndarray, expected: Expected) -> tuple[np.ndarray, np.ndarray]:
     """Which elements are free, and which of the others are wrong.
 
@@ -179,11 +173,14 @@ def judged(reference: np.ndarray, got: np.ndarray, expected: Expected) -> tuple[
         expected: the values in double precision and their bounds.
     """
     values, bounds = expected
+    if got.dtype.kind != "f":
+        return bounds > 0, (bounds == 0) & (got != reference)
     largest = np.abs(values[np.isfinite(values)]).max(initial=0.0)
     free = ~_inside(reference, values, bounds) | ~(bounds <= max(LOOSE * largest, np.finfo(got.dtype).tiny))
     return free, ~free & ~_inside(got, values, bounds)
 
 
+@decides("oracle/not-a-number")
 def _inside(got: np.ndarray, values: np.ndarray, bounds: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
         wide = got.astype(np.float64)

@@ -60,7 +60,7 @@ class Expectations:
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ValueError(f"{path}: {error}") from error
         for table, rows in data.items():
-            if table not in FIELDS or not isinstance(rows, list):
+            if table not in FIELDS or not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
                 raise ValueError(f"{path}: there is no table {table}; write [[expected]] or [[excluded]]")
             for row in rows:
                 for name in set(row) - FIELDS[table]:
@@ -69,6 +69,8 @@ class Expectations:
                     raise ValueError(f"{path}: [[{table}]] {row.get('id', row.get('operator', ''))} gives no reason")
         exclusions = Exclusions()
         for row in data.get("excluded", []):
+            if not row.get("operator") and not row.get("many_readers"):
+                raise ValueError(f"{path}: [[excluded]] leaves nothing out; name an operator, or many_readers = true")
             exclusions = exclusions.also(
                 operator=row.get("operator", ""), requirement=row.get("requirement", ""),
                 many_readers=row.get("many_readers", False),

@@ -15,11 +15,14 @@ from .backends import Backend, Crashed, Refused, Unsupported
 from .comparing import Answer, answers_of, judge
 from .drawing.draws import SeededDraw
 from .drawing.executors import of_graph
-from .drawing.graphs import NOTHING, Capabilities, Exclusions, Graph, drawable
+from .drawing.graphs import FIT, NOTHING, Capabilities, Exclusions, Graph, drawable
 from .reference import Program
 
 TRIES = 4
 """Programs for each operator and level."""
+
+ALONE = Exclusions(operators=frozenset(FIT)).also(requirement="repeated")
+"""No other operator computes an input, and backward runs once."""
 
 
 @dataclass
@@ -61,10 +64,10 @@ def single(name: str, level: int, number: int, capabilities: Capabilities) -> Pr
     tame = capabilities._replace(requirements=("write",), styles=capabilities.styles[:3])
     for attempt in range(5):
         draw = SeededDraw(f"probe/{name}/{number}/{attempt}")
-        graph = Graph(draw, tame)
+        graph = Graph(draw, tame, ALONE)
         heads = graph.call(get(name))
         if heads:
-            program = of_graph(level, draw, graph, heads, tame, NOTHING)
+            program = of_graph(level, draw, graph, heads, tame, ALONE)
             if level == 1 or any(step["do"] == "backward" for step in program["steps"]):
                 return program
     return None

@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from . import reporting
+from . import reporting, stored
 from .backends import Backend
-from .backends import isolate as isolation
+from .backends.isolate import isolate as isolated
 from .comparing import judge
 from .expectations import Expectations
 from .programs.program import read
@@ -44,7 +44,7 @@ def load(name: str, *, isolate: bool = False) -> Backend:
     if not colon or not attribute:
         raise ValueError(f"{name!r} names no implementation: write package.module:Name")
     if isolate:
-        return isolation.isolate(name)
+        return isolated(name)
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
@@ -68,6 +68,8 @@ def tests(config: Any, shards: int) -> Iterator[tuple[str, Callable[[], str]]]:
     path = Path(config.getoption("--oracle-config"))
     expectations = Expectations.read(path) if path.exists() else Expectations()
     folder = config.getoption("--oracle-corpus")
+    if folder == "shipped":
+        folder = stored.FOLDER
     if folder:
         for file in sorted(Path(folder).glob("*.json")):
             yield f"corpus[{file.stem}]", partial(replay, backend, file, expectations)

@@ -3,8 +3,7 @@
 A relation takes a program, changes it so that the answer to the change is known, runs both and compares. No reference
 is asked, so these also check the reference itself, and implementations whose numbers nobody can bound.
 
-[oracle/relations] Rounding may make a difference only where the relation adds numbers up in another order: then two
-    results may differ by 64 units in the last place of the sum of their magnitudes. Everywhere else they are equal.
+How far two results may differ is the clause oracle/relations of ``spec/oracle.md``.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..base import decides
 from ..kernels.foundation import get
 from .backends import Backend
 from .programs.program import pruned
@@ -76,6 +76,7 @@ def _gradients(trace: Trace) -> dict[str, np.ndarray]:
     return found
 
 
+@decides("oracle/relations")
 def _differences(
     wanted: dict[str, np.ndarray], found: dict[str, np.ndarray], slack: dict[str, Any] | None = None
 ) -> list[str]:

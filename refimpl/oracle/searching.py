@@ -1,8 +1,8 @@
 """Searching for programs that an implementation gets wrong: draw, judge, shrink, name the cause, go on without it.
 
-[oracle/program-i] Program ``i`` is a function of the seed, of ``i``, and of what was excluded before it. A
-    budget of time decides only how many programs there are. An implementation in another process answers CHUNK programs
-    at once; what one of them shows is excluded after the last of them.
+Program ``i`` is a function of the seed, of ``i``, and of what was excluded before it. A
+budget of time decides only how many programs there are. An implementation in another process answers CHUNK programs
+at once; what one of them shows is excluded after the last of them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..base import decides
 from .backends import Backend
 from .causes import ANY, Cause, cause_of
 from .comparing import Verdict, answers_of, judge, judge_answer
@@ -26,6 +27,8 @@ from .drawing.stores import store_program
 from .programs.program import operators
 from .reference import Program
 from .shrinking import shrink
+from .stored import corpus as stored_programs
+
 
 
 def _bucketing_or_svrg(draw: Draw, capabilities: Capabilities, exclude: Exclusions) -> Program:
@@ -39,6 +42,7 @@ DRAWERS: dict[int, Callable[[Draw, Capabilities, Exclusions], Program]] = {
 """Level -> how its programs are drawn."""
 
 
+@decides("oracle/program-i")
 def program_of(
     seed: int, i: int, capabilities: Capabilities, exclude: Exclusions = NOTHING, level: int | None = None
 ) -> Program:
@@ -100,6 +104,7 @@ def search(
     backend: Backend, *, seed: int = 0, programs: int | None = None, seconds: float | None = None, start: int = 0,
     level: int | None = None, exclude: Exclusions = NOTHING, expected: Callable[[Program, Verdict], bool] | None = None,
     most: int | None = None, note: Callable[[Result, Found | None], None] | None = None, repeats: int = 3,
+    corpus: bool = False,
 ) -> Result:
     """Draw and judge programs until a number of them, a time, or a number of causes is reached.
 
@@ -115,8 +120,11 @@ def search(
         most: how many causes to find at most.
         note: called after every program, with the cause that it showed first, if any.
         repeats: how many further programs may show a cause that is known, before drawing leaves it out.
+        corpus: whether to run the stored programs of that level first; their numbers are negative.
     """
     hunt = _Hunt(backend, seed, level, exclude, expected, repeats, seconds)
+    if corpus:
+        hunt.replay(level or backend.capabilities.level, note)
     chunk = CHUNK if hasattr(backend, "run_many") else 1
     last = None if programs is None else start + programs
     while last is None or start < last:
@@ -159,11 +167,22 @@ class _Hunt:
         self.result.exclusions = self.exclude
         return self.result
 
+    def replay(self, level: int, note: Callable[[Result, Found | None], None] | None) -> None:
+        """Run the stored programs of a level that the implementation's operators allow."""
+        has = self.backend.capabilities.has
+        stored = [s for s in stored_programs(level) if all(map(has, operators(s.program)))]
+        for number, (one, answer) in enumerate(
+            zip(stored, answers_of(self.backend, [s.program for s in stored]), strict=True)
+        ):
+            fresh = self.take(number - len(stored), one.program, judge_answer(one.program, answer))
+            if note is not None:
+                note(self.result, fresh)
+
     def take(self, number: int, program: Program, verdict: Verdict) -> Found | None:
         """Count a program; returns the cause that it is the first to show."""
         result = self.result
         result.programs += 1
-        result.last = number + 1
+        result.last = max(0, number + 1)
         status = verdict.status
         fresh = None
         _cover(result, program, verdict)
@@ -185,7 +204,7 @@ class _Hunt:
 
     def _explained(self, number: int, program: Program, verdict: Verdict) -> Found:
         """The cause of a failure; one that is known already has ``again`` counted up."""
-        small, last = _shrunk(self.backend, program, verdict)
+        small, last = _shrunk(self.backend, program, verdict) if number >= 0 else (program, verdict)
         cause = cause_of(small, last)
         known = self.by_cause.get(cause.key)
         if known is not None:
@@ -205,6 +224,8 @@ def without(exclude: Exclusions, found: Found) -> Exclusions:
     if "repeated" in cause.requirement:
         return exclude.also(requirement="repeated")
     names = sorted(set(operators(found.program)))
+    if not names:
+        return exclude
     if len(names) > 1:  # each alone does well: what is left after shrinking fails together
         return exclude.also(together=names)
     if cause.place != "gradient":

@@ -49,7 +49,13 @@ def shrink(program: Program, still_fails: StillFails, seconds: float = 5.0, atte
 
 
 def is_sensible(program: Program) -> bool:
-    """Whether every backward pass comes after a forward pass in training over the same arrays."""
+    """Whether every backward pass comes after a forward pass in training over the same arrays, and heads are results.
+
+    A variable as a head, and one head twice, are faults of their own in some implementations; cutting makes them easily.
+    """
+    heads = [tuple(head) for head in program.get("heads", [])]
+    if len(set(heads)) < len(heads) or any(program["nodes"][node]["op"] == "null" for node, _ in heads):
+        return False
     ready = True
     for step in program["steps"]:
         if step["do"] in ("bind", "reshape", "share"):
@@ -77,7 +83,8 @@ def _fewer_steps(program: Program) -> Iterator[Program]:
     for end in range(1, len(steps)):
         yield {**program, "steps": steps[:end]}
     for number in range(len(steps) - 1, 0, -1):
-        yield {**program, "steps": [*steps[:number], *steps[number + 1 :]]}
+        if steps[number]["do"] != "reshape":  # what follows has the new shapes
+            yield {**program, "steps": [*steps[:number], *steps[number + 1 :]]}
     for number, step in enumerate(steps):
         if step.get("arrays") and step["do"] == "forward":
             changed = {key: value for key, value in step.items() if key != "arrays"}
@@ -175,6 +182,7 @@ def _shapes(program: Program) -> dict[tuple[int, int], tuple[tuple[int, ...], st
 
 def _fewer_nodes(program: Program) -> Iterator[Program]:
     shapes = _shapes(program)
+    reshaped = any(step["do"] == "reshape" for step in program["steps"])
     for number in range(len(program["nodes"]) - 1, -1, -1):
         node = program["nodes"][number]
         if node["op"] == "null":
@@ -184,7 +192,7 @@ def _fewer_nodes(program: Program) -> Iterator[Program]:
             if mine is not None and shapes.get((entry[0], entry[1])) == mine:
                 yield _redirected(program, number, entry)
         readers = [entry for n in program["nodes"] for entry in n.get("inputs", [])] + program["heads"]
-        if mine is not None and not any(entry[0] == number and entry[1] for entry in readers):
+        if mine is not None and not reshaped and not any(entry[0] == number and entry[1] for entry in readers):
             yield _as_variable(program, number, mine)
 
 

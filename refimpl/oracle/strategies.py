@@ -31,14 +31,26 @@ from .searching import DRAWERS
 
 
 class HypothesisDraw(Draw):
-    """Choices of Hypothesis: every one is one ``integers(low, high)``, so that records of others can be replayed."""
+    """Choices of Hypothesis: each of several possibilities is one ``integers(low, high)``, so that records of others can
+    be replayed.
+    """
 
     def __init__(self, draw: Any) -> None:
         self._draw = draw
 
     def integer(self, low: int, high: int) -> int:
         """See :class:`Draw`."""
-        return self._draw(st.integers(low, high))
+        return low if low == high else self._draw(st.integers(low, high))
+
+
+class _Recorded(SeededDraw):
+    """Choices from a seed, recorded as Hypothesis does: where there is one possibility, nothing is chosen."""
+
+    def integer(self, low: int, high: int) -> int:
+        chosen = super().integer(low, high)
+        if low == high:
+            self.choices.pop()
+        return chosen
 
 
 @st.composite
@@ -67,11 +79,12 @@ def calls(draw: Any, operator: str, level: int = 2, capabilities: Capabilities |
         capabilities: dtypes, styles of values and requirements to draw from.
     """
     source = HypothesisDraw(draw)
+    chosen = (capabilities or Capabilities())._replace(operators=frozenset({operator}))  # none that fits shapes
     while True:
-        graph = Graph(source, capabilities or Capabilities())
+        graph = Graph(source, chosen)
         outputs = graph.call(get(operator))
         if outputs is not None:
-            return of_graph(level, source, graph, outputs, capabilities or Capabilities())
+            return of_graph(level, source, graph, outputs, chosen)
 
 
 @st.composite
@@ -87,7 +100,8 @@ def arrays(
         dtypes: to choose from.
         styles: of values, to choose from.
     """
-    assert set(dtypes) <= set(DTYPES), dtypes
+    for unknown in set(dtypes) - set(DTYPES):
+        raise ValueError(f"dtype {unknown!r} is none of {', '.join(DTYPES)}")
     source = HypothesisDraw(draw)
     shape = source.choice(list(shapes)) if shapes else source.shape(1, 4)
     return {
@@ -107,11 +121,12 @@ def smallest(
         fails: whether a program fails in the same way.
         attempts: how many programs to try at most.
     """
-    source = SeededDraw(seed)
+    source = _Recorded(seed)
     original = drawn(source)
     database = InMemoryExampleDatabase()
     key = b"choices of a seed"
-    database.save(key, choices_to_bytes(source.choices))
+    # The second place is for what Hypothesis has not made small yet.
+    database.save(key + b".secondary", choices_to_bytes(source.choices))
     chosen = settings(
         database=database, max_examples=attempts, phases=(Phase.reuse, Phase.shrink), deadline=None, derandomize=False,
         suppress_health_check=list(HealthCheck),

@@ -37,7 +37,7 @@ __all__ = [
     "_contrib_quantized_act", "_contrib_quantized_batch_norm", "_contrib_quantized_concat", "_contrib_quantized_conv",
     "_contrib_quantized_elemwise_add", "_contrib_quantized_elemwise_mul", "_contrib_quantized_embedding",
     "_contrib_quantized_flatten", "_contrib_quantized_fully_connected", "_contrib_quantized_pooling",
-    "_contrib_requantize", "_copy", "_copyto", "_crop_assign", "_crop_assign_scalar", "_dcasgd_mom_step",
+    "_contrib_requantize", "_copy", "_copyto", "_crop_assign", "_crop_assign_scalar", "_cvimresize", "_dcasgd_mom_step",
     "_dcasgd_step", "_div", "_div_scalar", "_equal", "_equal_scalar", "_eye", "_full", "_grad_add", "_greater",
     "_greater_equal", "_greater_equal_scalar", "_greater_scalar", "_histogram", "_hypot", "_hypot_scalar",
     "_identity_with_attr_like_rhs", "_image_adjust_lighting", "_image_crop", "_image_flip_left_right",
@@ -754,6 +754,10 @@ def _crop_assign_scalar(
     data: Symbol | None = None, begin: Ends = ..., end: Ends = ..., step: Ends | None = '()',
     scalar: Number | None = 0.0, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
     wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def _cvimresize(
+    src: Symbol | None = None, w: Whole = ..., h: Whole = ..., interp: Whole | None = 1, *, name: str | None = None,
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def _dcasgd_mom_step(
     weight: Symbol | None = None, grad: Symbol | None = None, mom: Symbol | None = None, previous: Symbol | None = None,

@@ -18,7 +18,8 @@ from . import toys
 
 def program(steps, level=2, shape=(2, 3), op="FullyConnected"):
     arrays = {
-        "x": {"shape": list(shape), "dtype": "float32", "seed": 1}, "w": {"shape": [2, 3], "dtype": "float32", "seed": 2},
+        "x": {"shape": list(shape), "dtype": "float32", "seed": 1},
+        "w": {"shape": [2, 3], "dtype": "float32", "seed": 2},
     }
     attrs = {"num_hidden": "2", "no_bias": "True"}
     return {
@@ -59,7 +60,7 @@ def test_auxiliary_states_are_told_from_arguments():
 
 
 @pytest.mark.parametrize(
-    ("backend", "draw"), [(toys.forward, forward_program), (toys.executor, executor_program)], ids=["forward", "executor"]
+    ("backend", "draw"), [(toys.forward, forward_program), (toys.executor, executor_program)], ids=["level1", "level2"]
 )
 def test_a_function_that_is_right_agrees(backend, draw):
     passed = [assert_agrees(backend, draw(SeededDraw(number), backend.capabilities)) for number in range(40)]
@@ -77,8 +78,9 @@ def test_a_wrong_slope_is_seen(op, monkeypatch):
 
 def test_every_step_of_an_executor_becomes_calls():
     head = spec(1, 2, 3, 4, shape=(2, 2))
+    initial = {"x": spec(1, 2, 3, 4, 5, 6, shape=(2, 3))}
     of = program([
-        {"do": "bind", "requirements": {"x": "add", "w": "write"}, "gradients": {"x": spec(1, 2, 3, 4, 5, 6, shape=(2, 3))}},
+        {"do": "bind", "requirements": {"x": "add", "w": "write"}, "gradients": initial},
         {"do": "forward", "train": True}, {"do": "backward", "heads": [head]}, {"do": "backward", "heads": [head]},
         {"do": "share"}, {"do": "forward", "train": False, "arrays": {"w": spec(0, 1, 0, 1, 0, 1, shape=(2, 3))}},
         {"do": "forward", "train": True}, {"do": "backward", "heads": [head]},
@@ -97,7 +99,7 @@ def test_what_a_level_lacks_is_unsupported():
         toys.executor.run(program([], op="elemwise_sub"))
     with pytest.raises(Unsupported, match="step fit"):
         toys.executor.run(program([{"do": "bind"}, {"do": "fit"}]))
-    with pytest.raises(Unsupported, match="a backward pass$"):
+    with pytest.raises(Unsupported, match=r"a backward pass$"):
         toys.forward.run(program([{"do": "bind"}, {"do": "backward"}], level=1))
     with pytest.raises(Unsupported, match="without a forward pass"):
         toys.executor.run(program([{"do": "bind"}, {"do": "share"}, {"do": "backward"}]))
@@ -106,6 +108,16 @@ def test_what_a_level_lacks_is_unsupported():
 def test_an_error_of_the_function_is_a_refusal():
     with pytest.raises(Refused, match=r"step 1 \(forward\): ValueError: matmul"):
         toys.executor.run(program([{"do": "bind"}, {"do": "forward"}], shape=(2, 4)))
+
+
+def test_an_attempt_may_fail():
+    of = program([
+        {"do": "bind"}, {"do": "forward", "arrays": {"x": spec(1, 2, 3, 4, shape=(1, 4))}, "attempt": True},
+        {"do": "forward", "arrays": {"x": spec(1, 2, 3, shape=(1, 3))}},
+    ])
+    found = toys.executor.run(of)
+    assert list(found) == ["1/refused", "2/output0"]
+    assert found["1/refused"].tolist() == [1.0]
 
 
 # --- processes ------------------------------------------------------------------------------------

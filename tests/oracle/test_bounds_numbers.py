@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refimpl.oracle.bounds import functions, number
-from refimpl.oracle.bounds.number import DOUBLE, HALF, Number, cast, exactly, free, rounded
+from refimpl.oracle.bounds.number import Number, cast, exactly, free, rounded
+from refimpl.oracle.bounds.precision import DOUBLE, HALF
 
 UNIT = 2.0**-24
 
@@ -29,12 +30,30 @@ def test_a_sum_may_be_added_in_any_order() -> None:
 
 
 @pytest.mark.clause("oracle/sum-order")
-def test_differences_count_their_magnitudes() -> None:
+def test_one_difference_rounds_its_result_and_several_count_their_magnitudes() -> None:
     third = rounded(1 / 3, 0.0)
     assert third.bound() == pytest.approx(UNIT / 3, rel=1e-6)
     left = third - exactly(1 / 4)
     assert left.value == 1 / 3 - 1 / 4
-    assert left.bound() == pytest.approx(UNIT / 3 + UNIT * (1 / 3 + 1 / 4), rel=1e-6)
+    assert left.bound() == pytest.approx(UNIT / 3 + UNIT / 12, rel=1e-6)
+    assert (left - exactly(1 / 16)).bound() == pytest.approx(UNIT / 3 + 2 * UNIT * (1 / 3 + 1 / 4 + 1 / 16), rel=1e-6)
+
+
+@pytest.mark.clause("oracle/sum-order")
+def test_nothing_is_rounded_where_zero_is_added() -> None:
+    third = rounded(1 / 3, 0.0)
+    assert (exactly(0.0) + third).bound() == third.bound() == (exactly(0.0) - third).bound()
+    assert (exactly(0.0) - third).value == -third.value
+
+
+@pytest.mark.clause("oracle/sum-order")
+def test_a_product_with_a_sum_may_be_taken_term_by_term() -> None:
+    # (100 - 99) * 0.1: the difference is exact, but 100 * 0.1 - 99 * 0.1 is rounded three times
+    tenth = rounded(0.1, 0.0)
+    product = (exactly(100.0) - exactly(99.0)) * tenth
+    one, other = np.float32(100) * np.float32(0.1), np.float32(99) * np.float32(0.1)
+    assert abs(float(one - other) - 0.1) > 4 * UNIT * 0.1
+    assert abs(float(one - other) - 0.1) <= product.bound()
 
 
 @pytest.mark.clause("oracle/exact")

@@ -138,7 +138,8 @@ def bound_of(array: Any) -> np.ndarray:
     lambda third: mx.nd.array([third.asscalar()]),
     lambda third: mx.nd.array(third.asnumpy().repeat(2)[1:]),
     lambda third: mx.nd.ones(1) * float(third.asscalar()),
-], ids=["array", "copy", "element", "part", "parameter"])
+    lambda third: mx.nd.array(third.asnumpy(), dtype="float64"),
+], ids=["array", "copy", "element", "part", "parameter", "other type"])
 def test_errors_survive_the_host(way: Any) -> None:
     assert 0 < bound_of(way) < 1e-6
 

@@ -10,7 +10,6 @@ import numpy as np
 from refimpl.oracle.backends import Capabilities, Refused, Unsupported, executor_backend, forward_backend
 
 
-
 def dense(p, x, weight, *bias):
     if bias or not p.flatten:
         raise Unsupported("FullyConnected with a bias, or without flatten")

@@ -70,7 +70,8 @@ class Symbol(NamedTuple):
 
 def symbol_of(program: Program) -> Symbol:
     """The graph of a program."""
-    nodes, states = [], set()
+    nodes: list[Node] = []
+    states: set[str] = set()
     for node in program["nodes"]:
         inputs = tuple((number, output) for number, output in node.get("inputs", ()))
         attrs = node.get("attrs", {})
@@ -79,8 +80,8 @@ def symbol_of(program: Program) -> Symbol:
             op = get(node["op"])
             p = op.parse(attrs)
             if op.aux:
-                names = zip(op.input_names(p), inputs, strict=True)
-                states |= {nodes[entry[0]].name for name, entry in names if name in op.aux}
+                named = zip(op.input_names(p), inputs, strict=True)
+                states |= {nodes[entry[0]].name for name, entry in named if name in op.aux}
         nodes.append(Node(node["op"], node["name"], inputs, attrs, p))
     names = [node.name for node in nodes if node.op == "null"]
     return Symbol(
@@ -114,7 +115,7 @@ class _FromFunction:
         session = _Session(self, program)
         trace: Trace = {}
         for number, step in enumerate(program["steps"]):
-            options = {key: value for key, value in step.items() if key != "do"}
+            options = {key: value for key, value in step.items() if key not in ("do", "attempt")}
             do = getattr(session, step["do"], None)
             if do is None:
                 raise Unsupported(f"step {step['do']}")
@@ -123,7 +124,11 @@ class _FromFunction:
             except (Unsupported, Refused):
                 raise
             except Exception as error:
-                raise Refused(f"step {number} ({step['do']}): {type(error).__name__}: {error}") from error
+                told = (f"step {number} ({step['do']})", type(error).__name__, str(error))
+                if step.get("attempt"):
+                    trace[f"{number}/refused"] = np.array([1.0])
+                    continue
+                raise Refused(": ".join(told)) from error
         return trace
 
 

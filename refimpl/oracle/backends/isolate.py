@@ -18,7 +18,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,7 @@ class _Worker:
         self.stop()
         self.starts += 1
         self.answers = queue.SimpleQueue()
-        self.process = subprocess.Popen(
+        self.process = subprocess.Popen(  # noqa: S603  # the command is the user's own
             self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self.environment
         )
         threading.Thread(target=_read, args=(self.process, self.answers), daemon=True).start()
@@ -132,7 +132,7 @@ class Isolated:
     """
 
     def __init__(
-        self, command: Sequence[str], environment: dict[str, str | None] | None = None, *, limit: float = 20.0,
+        self, command: Sequence[str], environment: Mapping[str, str | None] | None = None, *, limit: float = 20.0,
         start_limit: float = 300.0, batch: int = 32, workers: int = 1, capabilities: Capabilities | None = None,
         poison: Callable[[str], object] = POISON.search,
     ) -> None:
@@ -283,7 +283,8 @@ def _capabilities_of(hello: dict[str, Any]) -> Capabilities:
     said = dict(hello.get("capabilities", {}))
     if said.get("operators") is not None:
         said["operators"] = frozenset(said["operators"])
-    return Capabilities(**{k: tuple(v) if isinstance(v, list) else v for k, v in said.items()})
+    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in said.items()}
+    return Capabilities(**fields)
 
 
 def hello_of(backend: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from .describing import described
 from .protocol import Unsupported
 
 STYLES = ("dyadic", "smooth", "normal", "tied", "wide", "onehot")
-"""Not "special": MXNet's gradients at NaN and infinities are its own (unary/nan, Activation/relu-nan, clip/gradient)."""
+"""Not "special": gradients at NaN are MXNet's own (unary/nan, Activation/relu-nan, clip/gradient)."""
 
 
 class _Names:

@@ -169,6 +169,12 @@ def _layer_norm(b: Builder, p: Any, s: Any, x: str, gamma: str, beta: str) -> st
     return b.add("LayerNormalization", x, gamma, beta, axis=-1, epsilon=p.eps)
 
 
+def _tile(b: Builder, p: Any, s: Any, x: str) -> str:
+    rank = max(len(p.reps), len(s[0]))
+    x = b.shaped(x, (1,) * (rank - len(s[0])) + tuple(s[0]))
+    return b.add("Tile", x, b.whole(*((1,) * (rank - len(p.reps)) + tuple(p.reps))))
+
+
 RULES: dict[str, Rule] = {
     **_simple(), "slice_axis": _axis_slice, "softmax": _softmax("Softmax"), "log_softmax": _softmax("LogSoftmax"),
     "softmin": _softmax("Softmax", negate=True), "LeakyReLU": _leaky, "Convolution": _convolution, "Pooling": _pooling,
@@ -177,7 +183,7 @@ RULES: dict[str, Rule] = {
     "Activation": lambda b, p, s, x: b.add(ACTIVATIONS[p.act_type], x), "add_n": lambda b, p, s, *xs: b.add("Sum", *xs),
     "clip": lambda b, p, s, x: b.add("Clip", x, b.constant(p.a_min), b.constant(p.a_max)),
     "hard_sigmoid": lambda b, p, s, x: b.add("HardSigmoid", x, alpha=p.alpha, beta=p.beta),
-    "square": lambda b, p, s, x: b.add("Mul", x, x), "tile": lambda b, p, s, x: _tile(b, p, s, x),
+    "square": lambda b, p, s, x: b.add("Mul", x, x), "tile": _tile,
     "Concat": lambda b, p, s, *xs: b.add("Concat", *xs, axis=p.dim),
     "stack": lambda b, p, s, *xs: b.add("Concat", *[b.add("Unsqueeze", x, b.whole(p.axis)) for x in xs], axis=p.axis),
     "transpose": lambda b, p, s, x: b.add("Transpose", x, perm=tuple(p.axes) or tuple(range(len(s[0])))[::-1]),
@@ -185,9 +191,3 @@ RULES: dict[str, Rule] = {
     "space_to_depth": lambda b, p, s, x: b.add("SpaceToDepth", x, blocksize=p.block_size),
     "_linalg_det": lambda b, p, s, x: b.shaped(b.add("Det", x), _after("_linalg_det", p, *s)),
 }
-
-
-def _tile(b: Builder, p: Any, s: Any, x: str) -> str:
-    rank = max(len(p.reps), len(s[0]))
-    x = b.shaped(x, (1,) * (rank - len(s[0])) + tuple(s[0]))
-    return b.add("Tile", x, b.whole(*((1,) * (rank - len(p.reps)) + tuple(p.reps))))

@@ -40,12 +40,13 @@ def _run(symbol: Symbol, args: Arrays, aux: Arrays, is_train: bool) -> list[np.n
     heads = symbol.evaluate(values, rule)
     names = [builder.add("Identity", name) for name, _ in heads]  # a head may be an input, or asked for twice
     given = {f"v_{name}": value for name, value in args.items()}
-    model = helper.make_model(helper.make_graph(
-        builder.nodes, "program",
-        [helper.make_tensor_value_info(name, TensorProto.FLOAT, value.shape) for name, value in given.items()],
-        [helper.make_tensor_value_info(n, TensorProto.FLOAT, shape) for n, (_, shape) in zip(names, heads, strict=True)],
-        builder.constants,
-    ), opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR)
+    ins = [helper.make_tensor_value_info(name, TensorProto.FLOAT, value.shape) for name, value in given.items()]
+    outs = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, (_, shape) in zip(names, heads, strict=True)
+    ]
+    graph = helper.make_graph(builder.nodes, "program", ins, outs, builder.constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])

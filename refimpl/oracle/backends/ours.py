@@ -1,4 +1,4 @@
-"""This implementation, in each form of its loops: the oracle must find nothing here.
+"""The reference itself, in each form of its loops: the oracle must find nothing here.
 
     --oracle-backend=refimpl.oracle.backends.ours:plain    the page's text, compiled
     :tuned      with the faster twins, which add in another order
@@ -24,15 +24,15 @@ from ..reference import Program, Trace
 from .describing import description
 from .protocol import Crashed
 
-FORMS: dict[str, Callable[[], AbstractContextManager[None]]] = {
-    "plain": plain_kernels, "tuned": nullcontext, "python": python_loops, "cuda": refimpl.gpu,
+FORMS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
+    "plain": plain_kernels, "tuned": nullcontext, "python": python_loops, "cuda": lambda: refimpl.gpu(0),
     "cuda_text": partial(python_loops, "gpu"),
 }
 """Form -> the block that programs run in."""
 
 
 class Ours:
-    """This implementation.
+    """The reference itself.
 
     Args:
         form: one of ``FORMS``.

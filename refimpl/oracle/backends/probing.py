@@ -1,4 +1,4 @@
-"""What a backend can do, found by trying: each operator, level, requirement and type once, with a program of one operator.
+"""What a backend can do, found by trying: each operator, requirement and type, with programs of one operator.
 
     found = probe(backend)
     found.capabilities  # for drawing

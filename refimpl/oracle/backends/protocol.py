@@ -49,7 +49,7 @@ class Backend(Protocol):
 
 
 class Reference:
-    """This implementation as a backend: for testing the oracle itself."""
+    """The reference as a backend: for testing the oracle itself."""
 
     capabilities = Capabilities()
 

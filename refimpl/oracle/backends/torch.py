@@ -1,6 +1,6 @@
 """PyTorch on the CPU, levels 1 and 2: gradients are those of autograd.
 
-Run it where PyTorch is: ``isolate("refimpl.oracle.backends.torch:Torch", python=...)``, or in process.
+Run it where PyTorch is: ``isolate("refimpl.oracle.backends.torch:backend", python=...)``, or in process.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .describing import described
 from .torch_operators import RULES
 
 STYLES = ("dyadic", "smooth", "normal", "tied", "wide", "onehot")
-"""Not "special": MXNet's gradients at NaN and infinities are its own (unary/nan, Activation/relu-nan, clip/gradient)."""
+"""Not "special": gradients at NaN are MXNet's own (unary/nan, Activation/relu-nan, clip/gradient)."""
 
 
 @executor_backend(operators=RULES, styles=STYLES)
@@ -27,7 +27,7 @@ def _run(
     values = {name: torch.from_numpy(np.array(value)) for name, value in {**args, **aux}.items()}
     wanted = [name for name in grads_in if values[name].dtype.is_floating_point]
     for name in wanted:
-        values[name].requires_grad_(True)  # noqa: FBT003
+        values[name].requires_grad_(True)
 
     def rule(node: Any, inputs: list[Any]) -> Any:
         options = {"train": is_train} if node.op == "BatchNorm" else {}

@@ -53,7 +53,7 @@ def _pooling(p: Any, x: Any) -> Any:
         run: Any = (functional.max_pool1d, functional.max_pool2d, functional.max_pool3d)[rank - 1]
         return run(x, kernel, stride, pad)
     run = (functional.avg_pool1d, functional.avg_pool2d, functional.avg_pool3d)[rank - 1]
-    return run(x, kernel, stride, pad, False, p.count_include_pad is not False)  # noqa: FBT003
+    return run(x, kernel, stride, pad, False, p.count_include_pad is not False)
 
 
 def _softmax(function: Any, sign: int = 1) -> Rule:
@@ -113,7 +113,7 @@ def _batch_norm(p: Any, x: Any, gamma: Any, beta: Any, mean: Any, var: Any, *, t
         raise Unsupported("BatchNorm with fix_gamma, its statistics or another axis")
     if train and not p.use_global_stats:
         raise Unsupported("BatchNorm in training: PyTorch moves the unbiased variance")
-    return functional.batch_norm(x, mean, var, gamma, beta, False, 0.0, p.eps)  # noqa: FBT003
+    return functional.batch_norm(x, mean, var, gamma, beta, False, 0.0, p.eps)
 
 
 ACTIVATIONS = {
@@ -123,8 +123,9 @@ ACTIVATIONS = {
 RULES: dict[str, Rule] = {
     **rules(_Names()), "Convolution": _convolution, "Deconvolution": _deconvolution, "Pooling": _pooling,
     "softmax": _softmax(functional.softmax), "log_softmax": _softmax(functional.log_softmax),
-    "softmin": _softmax(functional.softmax, -1), "LeakyReLU": _leaky, "LayerNorm": _layer_norm, "GroupNorm": _group_norm,
-    "Activation": lambda p, x: ACTIVATIONS[p.act_type](x), "softsign": lambda p, x: functional.softsign(x), "erf": lambda p, x: torch.erf(x),
+    "softmin": _softmax(functional.softmax, -1), "LeakyReLU": _leaky, "LayerNorm": _layer_norm,
+    "GroupNorm": _group_norm, "Activation": lambda p, x: ACTIVATIONS[p.act_type](x),
+    "softsign": lambda p, x: functional.softsign(x), "erf": lambda p, x: torch.erf(x),
     "erfinv": lambda p, x: torch.erfinv(x), "gammaln": lambda p, x: torch.lgamma(x), "BatchNorm": _batch_norm,
     "repeat": lambda p, x: torch.repeat_interleave(x, p.repeats, p.axis),
     "argmax": lambda p, x: torch.argmax(x, p.axis).to(x.dtype).reshape(shape_after("argmax", p, x)),

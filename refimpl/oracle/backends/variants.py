@@ -96,17 +96,20 @@ class Operators:
         return self.products(*wide)
 
     def sum(self, p: Any, x: Array) -> Any:
+        """Sums along some axes."""
         axes = reduced_axes(p, x.ndim)
         kept = tuple(1 if a in axes else side for a, side in enumerate(x.shape))
         made = self.over(x, axes).reshape(shape_after("sum", p, x))
         return made, lambda g: [np.broadcast_to(g.reshape(kept), x.shape)]
 
     def mean(self, p: Any, x: Array) -> Any:
+        """Means along some axes."""
         count = x.dtype.type(np.prod([x.shape[a] for a in reduced_axes(p, x.ndim)]))
         made, pull = self.sum(p, x)
         return made / count, lambda g: [pull(g)[0] / count]
 
     def dense(self, p: Any, x: Array, weight: Array, bias: Array | None = None) -> Any:
+        """FullyConnected."""
         rows = x.reshape(len(x), -1) if p.flatten else x.reshape(-1, x.shape[-1])
         shape = (len(x), p.num_hidden) if p.flatten else (*x.shape[:-1], p.num_hidden)
         made = self.matmul(rows, weight.T)
@@ -120,6 +123,7 @@ class Operators:
         return made.reshape(shape), pull
 
     def batch_dot(self, p: Any, a: Array, b: Array) -> Any:
+        """Products of two stacks of matrices."""
         left = np.swapaxes(a, -1, -2) if p.transpose_a else a
         right = np.swapaxes(b, -1, -2) if p.transpose_b else b
 
@@ -132,6 +136,7 @@ class Operators:
         return self.matmul(left, right), pull
 
     def softmax(self, p: Any, x: Array, *length: Array) -> Any:
+        """softmax along an axis."""
         _refuse_options(p, length)
         scaled = np.moveaxis(x / x.dtype.type(p.temperature or 1.0), p.axis, -1)
         powers = np.exp(scaled - scaled.max(-1, keepdims=True))
@@ -145,6 +150,7 @@ class Operators:
         return np.moveaxis(made, -1, p.axis), pull
 
     def log_softmax(self, p: Any, x: Array) -> Any:
+        """log_softmax along an axis."""
         _refuse_options(p, ())
         scaled = np.moveaxis(x / x.dtype.type(p.temperature or 1.0), p.axis, -1)
         shifted = scaled - scaled.max(-1, keepdims=True)
@@ -158,6 +164,7 @@ class Operators:
         return np.moveaxis(made, -1, p.axis), pull
 
     def tile(self, p: Any, x: Array) -> Any:
+        """Copies side by side."""
         rank = max(len(p.reps), x.ndim)
         reps, shape = (1,) * (rank - len(p.reps)) + tuple(p.reps), (1,) * (rank - x.ndim) + x.shape
         split = [side for pair in zip(reps, shape, strict=True) for side in pair]
@@ -212,12 +219,14 @@ _ELEMENTWISE = {
     "elemwise_sub": _map(lambda p, a, b: a - b, lambda p, y, a, b: 1.0, lambda p, y, a, b: -1.0),
     "elemwise_mul": _map(lambda p, a, b: a * b, lambda p, y, a, b: b, lambda p, y, a, b: a),
     "elemwise_div": _map(lambda p, a, b: a / b, lambda p, y, a, b: 1 / b, lambda p, y, a, b: -(a / b) / b),
-    "negative": _map(lambda p, x: -x, lambda p, y, x: -1.0), "abs": _map(lambda p, x: abs(x), lambda p, y, x: np.sign(x)),
+    "negative": _map(lambda p, x: -x, lambda p, y, x: -1.0),
+    "abs": _map(lambda p, x: abs(x), lambda p, y, x: np.sign(x)),
     "square": _map(lambda p, x: x * x, lambda p, y, x: 2 * x), "_copy": _map(lambda p, x: x, lambda p, y, x: 1.0),
     "_mul_scalar": _map(lambda p, x: x * np.float32(p.scalar), lambda p, y, x: np.float32(p.scalar)),
     "_plus_scalar": _map(lambda p, x: x + np.float32(p.scalar), lambda p, y, x: 1.0),
     "relu": _map(lambda p, x: np.maximum(x, 0), lambda p, y, x: np.where(x > 0, 1.0, 0.0)),
-    "tanh": _map(lambda p, x: np.tanh(x), lambda p, y, x: 1 - y * y), "exp": _map(lambda p, x: np.exp(x), lambda p, y, x: y),
+    "tanh": _map(lambda p, x: np.tanh(x), lambda p, y, x: 1 - y * y),
+    "exp": _map(lambda p, x: np.exp(x), lambda p, y, x: y),
     "sigmoid": _map(lambda p, x: 1 / (1 + np.exp(-x)), lambda p, y, x: y * (1 - y)),
     "BlockGrad": _map(lambda p, x: x, lambda p, y, x: 0.0),
     "clip": _map(lambda p, x: np.clip(x, np.float32(p.a_min), np.float32(p.a_max)),

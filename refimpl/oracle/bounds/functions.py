@@ -1,8 +1,6 @@
 """The functions of ``math`` and the casts of NumPy, over numbers with errors; see ``number``.
 
-[oracle/functions] A function is evaluated in double precision at the number and at both ends of its error; where it is
-    monotone between them the results bound the error of the argument. An implementation may then be wrong by
-    ``UNITS`` units in the last place of its own.
+The clause oracle/functions of ``spec/oracle.md`` says how the error of a result is bounded.
 """
 
 from __future__ import annotations
@@ -15,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ...base import decides
 from . import number as numbers
 from .number import INFINITE, Number, exactly, free, number, rounded
+from .precision import DOUBLE, HALF, SINGLE, Precision
 
 UNITS: dict[str, float] = {"sqrt": 2, "fabs": 0, "gamma": 32, "lgamma": 32, "erfc": 16, "tan": 8, "sinh": 8, "cosh": 8}
 OTHER_UNITS = 4.0
@@ -45,6 +45,7 @@ def _plain(function: Callable[..., float], *at: float) -> float:
         return math.nan
 
 
+@decides("oracle/functions")
 def _lifted(name: str) -> Callable[[Any], Any]:
     function: Callable[[float], float] = getattr(math, name)
     own = UNITS.get(name, OTHER_UNITS)
@@ -161,7 +162,7 @@ _BY_FUNCTION: dict[Any, Any] = {
 _BY_FUNCTION.update({max: larger, min: smaller})
 
 
-def _to_float(kind: type, precision: numbers.Precision) -> Callable[[Any], Any]:
+def _to_float(kind: type, precision: Precision) -> Callable[[Any], Any]:
     def convert(value: Any = 0.0) -> Any:
         if type(value) is Number:
             return numbers.cast(value, precision)
@@ -180,9 +181,9 @@ def _to_int(kind: type) -> Callable[[Any], Any]:
 class _NumPy:
     """What loops get for ``numpy``: casts that keep errors, and all else as it is."""
 
-    float16 = staticmethod(_to_float(np.float16, numbers.HALF))
-    float32 = staticmethod(_to_float(np.float32, numbers.SINGLE))
-    float64 = staticmethod(_to_float(np.float64, numbers.DOUBLE))
+    float16 = staticmethod(_to_float(np.float16, HALF))
+    float32 = staticmethod(_to_float(np.float32, SINGLE))
+    float64 = staticmethod(_to_float(np.float64, DOUBLE))
     int64, int32, uint64 = (staticmethod(_to_int(kind)) for kind in (np.int64, np.int32, np.uint64))
     uint32, uint8, int8 = (staticmethod(_to_int(kind)) for kind in (np.uint32, np.uint8, np.int8))
     floor, sqrt = staticmethod(numbers.floor), staticmethod(MATH.sqrt)

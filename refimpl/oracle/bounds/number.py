@@ -4,12 +4,8 @@ A page's loop is written over numbers. Run over these, it says for every result 
 the exact one that rounds every operation to ``unit`` (2**-24 in single precision), adds the terms of a sum in any
 order, and fuses or splits products as it likes.
 
-[oracle/sum-order] Additions and subtractions are not rounded one by one. They are gathered: a sum of ``n + 1`` terms
-    whose magnitudes add up to ``mass`` is wrong by at most ``n * unit * mass`` in any order and with any tree.
-[oracle/exact] A number is exact when it and every partial sum of its terms has at most 24 significant bits, whatever
-    the order (53 in double precision): then no implementation rounds at all, and the result must be equal.
-[oracle/branch] A comparison of two numbers that their errors do not separate is undecided: what the loop writes then
-    is free, because another implementation may have taken the other branch.
+Sums are gathered, not rounded one by one; what is exact, and what an undecided branch does, say the clauses
+oracle/sum-order, oracle/exact and oracle/branch of ``spec/oracle.md``.
 """
 
 from __future__ import annotations
@@ -19,29 +15,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ...base import decides
+from .precision import SINGLE, Precision
+
 EXPONENT_OF_ZERO = 4096
 INFINITE = math.inf
 
-
-class Precision:
-    """The arithmetic that the implementations under test are allowed to use.
-
-    Args:
-        unit: half the distance from 1 to the next number.
-        bits: significant bits of a number.
-        largest: the largest finite number.
-        smallest: the smallest normal number; below it an implementation may flush to zero.
-    """
-
-    __slots__ = ("bits", "largest", "smallest", "unit")
-
-    def __init__(self, unit: float, bits: int, largest: float, smallest: float) -> None:
-        self.unit, self.bits, self.largest, self.smallest = unit, bits, largest, smallest
-
-
-HALF = Precision(2.0**-11, 11, 65504.0, 2.0**-14)
-SINGLE = Precision(2.0**-24, 24, 3.4028234663852886e38, 2.0**-126)
-DOUBLE = Precision(2.0**-53, 53, 1.7976931348623157e308, 2.0**-1022)
 
 _now = SINGLE
 
@@ -65,7 +44,7 @@ def watched_branches() -> Iterator[Callable[[], bool]]:
 
 def use(precision: Precision) -> Precision:
     """Choose the arithmetic of all numbers made from now on; returns the one before."""
-    global _now  # noqa: PLW0603  # an argument of every operator cannot be had
+    global _now  # an argument of every operator cannot be had
     before, _now = _now, precision
     return before
 
@@ -96,7 +75,15 @@ class Number:
         """How far a correct result may be from ``value``."""
         if self.grain is not None:
             return 0.0
+        if self.terms == 1:  # one addition rounds its result, however large the terms are
+            return self.error + _now.unit * (abs(self.value) + self.error)
         return self.error + self.terms * _now.unit * self.mass if self.terms else self.error
+
+    def split(self) -> float:
+        """How far this may be off as a factor: a product with a sum may be taken term by term, each of them rounded."""
+        if self.terms and math.isfinite(self.mass):
+            return self.error + (self.terms + 1) * _now.unit * self.mass
+        return self.bound()
 
     def __repr__(self) -> str:
         return f"{self.value!r} ± {self.bound():.3g}"
@@ -141,12 +128,12 @@ class Number:
                 return Number(value, 0.0, abs(value), 0 if value else self.terms + other.terms, grain)
         error_a, error_b = self.bound(), other.bound()
         if (a == 0 == error_a and abs(b) + error_b < INFINITE) or (b == 0 == error_b and abs(a) + error_a < INFINITE):
-            return exactly(value)
+            return Number(value, 0.0, 0.0, 1, EXPONENT_OF_ZERO)  # the other's sign may be open, so this one's is
         if not (math.isfinite(a) and math.isfinite(b)):
             certain = (abs(a) > error_a or error_a == 0) and (abs(b) > error_b or error_b == 0)
-            return exactly(value) if certain or value != value and error_a + error_b == 0 else free(value)
-        error = abs(a) * error_b + abs(b) * error_a + error_a * error_b
-        return rounded(value, error)
+            return exactly(value) if certain or (math.isnan(value) and error_a + error_b == 0) else free(value)
+        error_a, error_b = self.split(), other.split()
+        return rounded(value, abs(a) * error_b + abs(b) * error_a + error_a * error_b)
 
     __rmul__ = __mul__
 
@@ -181,6 +168,7 @@ class Number:
 
     # --- branches -------------------------------------------------------------------------------
 
+    @decides("oracle/branch")
     def _split_from(self, other: Any) -> float:
         """The other's value, after noting whether the two can be told apart."""
         if type(other) is Number:
@@ -207,7 +195,7 @@ class Number:
 
     def __eq__(self, other: object) -> bool:
         if other is self:  # x == x asks for NaN only
-            return self.value == self.value  # noqa: PLR0124
+            return self.value == self.value
         return self.value == self._split_from(other)
 
     def __ne__(self, other: object) -> bool:
@@ -233,6 +221,7 @@ class Number:
         return int(_whole(self, math.ceil))
 
 
+@decides("oracle/exact")
 def _fits(mass: float, grain: int) -> bool:
     """Whether multiples of 2**grain below ``mass`` have no more bits than a number has, and stay in its range."""
     if mass == 0:
@@ -243,10 +232,14 @@ def _fits(mass: float, grain: int) -> bool:
     return mass < math.ldexp(1.0, min(grain + _now.bits, 1023)) and math.ldexp(1.0, max(grain, -1074)) >= _now.smallest
 
 
+@decides("oracle/sum-order")
 def _sum(a: Number, b: Number, value: float) -> Number:
     mass = a.mass + b.mass
+    if value and 0 in (a.mass if a.grain is not None else 1, b.mass if b.grain is not None else 1):
+        of = b if a.mass == 0 and a.grain is not None else a  # nothing is rounded where 0 is added
+        return of if of.value == value else -of
     if a.grain is not None and b.grain is not None:
-        grain = a.grain if a.grain < b.grain else b.grain
+        grain = min(a.grain, b.grain)
         if _fits(mass, grain):
             return Number(value, 0.0, mass, a.terms + b.terms + 1, grain)
     if not mass <= _now.largest:  # also not a number
@@ -270,22 +263,23 @@ def _quotient(a: Number, b: Number) -> Number:
         if b.terms and a.value:  # the sign of a sum of zeros depends on whether it starts at 0
             return free(math.inf)
         top = a.value
-        return exactly(math.nan if top == 0 or top != top else math.copysign(INFINITE, top) * math.copysign(1, b.value))
+        infinite = math.copysign(INFINITE, top) * math.copysign(1, b.value)
+        return exactly(math.nan if top == 0 or math.isnan(top) else infinite)
     if not below > error:
         if b.grain is not None and b.value != b.value:
             return exactly(math.nan)
         return free(a.value / b.value if b.value else math.nan)
     value = a.value / b.value
     if a.grain is not None and a.value == 0 and below + error < INFINITE:
-        return exactly(value)
+        return Number(value, 0.0, 0.0, a.terms, EXPONENT_OF_ZERO)
     if a.grain is not None and b.grain is not None and math.isfinite(value) and abs(math.frexp(b.value)[0]) == 0.5:
         grain = lowest_bit(value)
         if _fits(abs(value), grain):
-            return Number(value, 0.0, abs(value), 0 if value else a.terms, grain)
+            return Number(value, 0.0, abs(value), 0, grain)
     if math.isinf(b.value) or not math.isfinite(a.value):
         return exactly(value) if a.bound() < INFINITE and error < INFINITE else free(value)
     # one more unit, because a product with the reciprocal is as good
-    return rounded(value, (a.bound() + abs(value) * error) / (below - error), units=2)
+    return rounded(value, (a.split() + abs(value) * error) / (below - error), units=2)
 
 
 def _remainder(a: Number, b: Number) -> Number:

@@ -4,10 +4,10 @@ Within :func:`tracking` every loop runs in the text of its page, as Python, over
 An array keeps what the loop wrote, rounded to its dtype; the number itself is kept under the address of the element.
 So whatever is built of loops has bounds without a rule of its own: graphs, gradients, updates, stores, groups.
 
-[oracle/host] What leaves for NumPy, for a file or for a Python float loses its address. Such elements are remembered by
-    content: an array with the bytes of one that left has its numbers, and so has a single element or parameter with
-    the value of one that left, 0 excepted. An exact number that happens to have such a value gets a bound too.
-[oracle/one-thread] The contexts of a module take turns.
+What leaves for NumPy, for a file or for a Python float loses its address. Such elements are remembered by content
+(clause oracle/host of ``spec/oracle.md``): an array with the bytes of one that left has its numbers, and so has a
+single element or parameter with the value of one that left, 0 excepted. An exact number that happens to have such a
+value gets a bound too. The contexts of a module take turns (oracle/one-thread).
 
     with tracking() as shadow:
         executor.forward()
@@ -28,13 +28,15 @@ from typing import Any
 
 import numpy as np
 
+from ...base import decides
 from ...kernels.foundation.buffer import Buffer
 from ...kernels.foundation.loop import geometries_of, interpreted_loops, plain_kernels
 from ...module.thread_pool import ThreadPool
 from ...ndarray import NDArray
 from . import number as numbers
 from .functions import lifted_global
-from .number import DOUBLE, HALF, SINGLE, Number, cast, exactly, free, number
+from .number import Number, cast, exactly, free, number
+from .precision import DOUBLE, HALF, SINGLE
 
 PRECISIONS = {np.dtype(np.float16): HALF, np.dtype(np.float32): SINGLE, np.dtype(np.float64): DOUBLE}
 """The arithmetic of each floating dtype."""
@@ -62,6 +64,7 @@ class Shadow:
         left = self._left.get(value)
         return exactly(value) if left is None else left
 
+    @decides("oracle/host")
     def left(self, flat: np.ndarray) -> None:
         """Note that the host reads an array."""
         read = _Elements(flat, self)
@@ -73,16 +76,18 @@ class Shadow:
             if each.grain is None and stored:
                 self._left[stored] = each
 
-    def arrived(self, flat: np.ndarray) -> None:
-        """Note that the host has written an array."""
+    def arrived(self, flat: np.ndarray, source: Any) -> None:
+        """Note that the host has written ``source`` to an array, of any floating dtypes."""
         if flat.dtype not in PRECISIONS:
             return
         self.forget(flat)
-        found = self._arrays_left.get((flat.dtype.name, flat.tobytes()))
+        host = np.asarray(source)
+        found = self._arrays_left.get((host.dtype.name, host.tobytes()))
         if found is not None:
             start = flat.__array_interface__["data"][0]
             for i, (each, stored) in enumerate(zip(found, flat.tolist(), strict=True)):
-                self.write(start + i * flat.itemsize, each, stored)
+                kept = each if host.dtype == flat.dtype else cast(each, PRECISIONS[flat.dtype])
+                self.write(start + i * flat.itemsize, kept, stored)
 
     def write(self, address: int, value: Number, stored: float) -> None:
         """Keep the number of an element that now holds ``stored``."""
@@ -107,6 +112,7 @@ class Shadow:
         buffer = array._buffer if isinstance(array, NDArray) else array
         flat = buffer.flat
         values, bounds = np.array(flat, np.float64), np.zeros(flat.size)
+        start = flat.__array_interface__["data"][0]
         if flat.dtype in PRECISIONS:
             precision = PRECISIONS[flat.dtype]
             before = numbers.use(precision)
@@ -117,6 +123,11 @@ class Shadow:
             numbers.use(before)
             if precision is DOUBLE:
                 bounds *= 2  # what is in `values` was rounded as often
+        else:
+            for i in range(flat.size):
+                kept = self._numbers.get(start + i * flat.itemsize)
+                if kept is not None and kept[1] == values[i]:
+                    bounds[i] = kept[0].bound()
         return values.reshape(buffer.shape), bounds.reshape(buffer.shape)
 
     def copy(self, source: np.ndarray, target: np.ndarray) -> None:
@@ -161,6 +172,36 @@ class _Elements:
         self.written.append((self.flat, i))
 
 
+class _Whole:
+    """A flat array of whole numbers as a loop sees it: what is free stays so, and what reads it is undecided."""
+
+    __slots__ = ("address", "dtype", "flat", "shadow", "step", "written")
+
+    def __init__(self, flat: np.ndarray, shadow: Shadow, written: list[tuple[np.ndarray, int]]) -> None:
+        self.flat, self.shadow, self.written, self.dtype = flat, shadow, written, flat.dtype
+        self.address, self.step = flat.__array_interface__["data"][0], flat.itemsize
+
+    def __len__(self) -> int:
+        return len(self.flat)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self.flat.size
+
+    def __getitem__(self, i: Any) -> Any:
+        stored = self.flat[i]
+        kept = self.shadow._numbers.get(self.address + int(i) * self.step)
+        if kept is not None and kept[1] == float(stored):
+            numbers._branches.undecided = True
+        return stored
+
+    def __setitem__(self, i: Any, value: Any) -> None:
+        self.flat[i] = value
+        self.shadow._numbers.pop(self.address + int(i) * self.step, None)
+        self.written.append((self.flat, int(i)))
+
+
 @cache
 def _lifted_formula(function: FunctionType) -> FunctionType:
     return FunctionType(function.__code__, _scope(function), function.__name__, function.__defaults__)
@@ -201,9 +242,8 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
                 if kind is not None:
                     given.append(kind(*[scalar(field) for field in argument]))
                 elif isinstance(argument, np.ndarray):
-                    given.append(
-                        _Elements(argument, shadow, written) if argument.dtype in PRECISIONS else argument
-                    )
+                    kind_of = _Elements if argument.dtype in PRECISIONS else _Whole
+                    given.append(kind_of(argument, shadow, written))
                 else:
                     given.append(scalar(argument))
             with numbers.watched_branches() as undecided, np.errstate(all="ignore"):
@@ -220,6 +260,7 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
     return run
 
 
+@decides("oracle/one-thread")
 @contextmanager
 def tracking() -> Iterator[Shadow]:
     """Within this block every loop over the CPU's arrays computes bounds too; see the module's text.
@@ -238,7 +279,7 @@ def tracking() -> Iterator[Shadow]:
 
     def fill_from(self: Buffer, array: np.ndarray) -> None:
         plain_from(self, array)
-        shadow.arrived(self.flat)
+        shadow.arrived(self.flat, array)
 
     def copy_from(self: Buffer, source: Buffer) -> None:
         plain_copy(self, source)

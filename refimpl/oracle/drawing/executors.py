@@ -7,7 +7,17 @@ from typing import Any
 from ...kernels.foundation import get
 from ..programs.program import VERSION, pruned
 from .draws import Draw
-from .graphs import NOTHING, Capabilities, Entry, Exclusions, Graph, Program, draw_graph
+from .graphs import (
+    KEEP_SHAPE,
+    NOTHING,
+    Capabilities,
+    Entry,
+    Exclusions,
+    Graph,
+    Program,
+    draw_elementwise,
+    draw_graph,
+)
 
 
 def forward_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
@@ -18,8 +28,26 @@ def forward_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions 
 
 def executor_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
     """Level 2: requirements, initial gradients, repeated passes, head gradients, new values, a shared executor."""
+    if draw.one_in(10) and any(capabilities.has(name) for name, _ in KEEP_SHAPE):
+        graph, heads = draw_elementwise(draw, capabilities)
+        program = of_graph(2, draw, graph, heads, capabilities, exclude)
+        return {**program, "steps": [*program["steps"], *_reshaped(draw, program)]}
     graph, heads = draw_graph(draw, capabilities, exclude)
     return of_graph(2, draw, graph, heads, capabilities, exclude)
+
+
+def _reshaped(draw: Draw, program: Program) -> list[dict[str, Any]]:
+    """Steps that give every variable of an elementwise graph one other shape of the same rank, larger or smaller."""
+    rank = len(next(iter(program["arrays"].values()))["shape"])
+    shape = list(draw.shape(rank, rank))
+    arrays = {
+        name: {**spec, "shape": shape, "seed": draw.integer(0, 9999)} for name, spec in program["arrays"].items()
+    }
+    steps: list[dict[str, Any]] = [{"do": "reshape", "arrays": arrays}, {"do": "forward", "train": True}]
+    backward = [step for step in program["steps"] if step["do"] == "backward"]
+    if backward:
+        steps.append({"do": "backward", "heads": [{**spec, "shape": shape} for spec in backward[0]["heads"]]})
+    return steps
 
 
 def of_graph(

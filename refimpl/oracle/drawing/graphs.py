@@ -302,3 +302,22 @@ def draw_graph(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOT
         variable = graph.variable((2,), graph.dtype)
         heads = graph.read(variable, 1) if any(graph.may(pair[0]) for pair in KEEP_SHAPE) else [variable]
     return graph, heads[-12:]
+
+
+def draw_elementwise(draw: Draw, capabilities: Capabilities) -> tuple[Graph, list[Entry]]:
+    """A graph over variables of one shape whose operators keep it, so that it can be given another shape.
+
+    Args:
+        draw: the source of choices.
+        capabilities: what may be drawn.
+    """
+    graph = Graph(draw, capabilities)
+    shape = draw.shape(1, 3)
+    values = [graph.variable(shape, graph.dtype) for _ in range(draw.integer(1, 3))]
+    joins = [name for name in JOIN if capabilities.has(name)]
+    for _ in range(draw.integer(1, 6)):
+        if joins and draw.boolean():
+            values += graph.apply(draw.choice(joins), [draw.choice(values), draw.choice(values)], {})
+        else:
+            values += graph.read(draw.choice(values), 1)
+    return graph, values[-draw.integer(1, 2):]

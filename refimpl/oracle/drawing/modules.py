@@ -173,7 +173,7 @@ class Script:
         if name in ("sgd", "nag", "signum") and draw.boolean():
             parameters["momentum"] = draw.choice((0.5, 0.75))
         if draw.one_in(3):
-            parameters["wd"] = draw.choice((0.125, 0.5))
+            parameters["wd"] = draw.choice((0.125, 0.25))
         if draw.boolean():
             parameters["rescale_grad"] = draw.choice((0.125, 0.0625, 1.0))
         if draw.one_in(5):

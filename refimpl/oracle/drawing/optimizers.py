@@ -111,7 +111,7 @@ def _parameters(draw: Draw, rule: str, exclude: Exclusions, *, half: bool) -> St
     if rule == "lamb" and draw.boolean():
         found["bias_correction"] = False
     if rule != "groupadagrad" and draw.one_in(3):
-        found["wd"] = draw.choice((0.125, 0.5))
+        found["wd"] = draw.choice((0.125, 0.0625))  # 1 - lr * wd stays above 0: else rules cancel in their own ways
     if draw.one_in(3):
         found["clip_gradient"] = draw.choice((0.5, 1.0))
     if draw.one_in(3):

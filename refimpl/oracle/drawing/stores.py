@@ -146,10 +146,12 @@ class Life:
 
     def act(self) -> None:
         """One call."""
-        name = self.draw.choice((
-            "push", "push", "push", "push", "pushpull", "updater", "optimizer", "optimizer", "save", "save", "load",
-            "load", "refused", "rows", "barrier",
-        ))
+        if self.optimizes and self.draw.boolean():
+            name = self.draw.choice(("push", "save", "load"))
+        else:
+            name = self.draw.choice((
+                "push", "push", "push", "push", "pushpull", "updater", "optimizer", "refused", "rows", "barrier",
+            ))
         late = not self.learns and self.pushed and not self.may("store/updater after a push")
         if name in ("push", "pushpull"):
             self.pushes(name)
@@ -157,11 +159,11 @@ class Life:
             self.updater()
         elif name == "optimizer" and not late and (self.learns or not self.sparse):  # which wants every row stored
             self.optimizer()
-        elif name == "save" and self.optimizes and self.may("store/files"):
-            self.add("save", file=self.saved, whole=self.draw.boolean())
-            self.saved += 1
         elif name == "load" and self.optimizes and self.saved:
             self.add("load", file=self.draw.integer(0, self.saved - 1))
+        elif name in ("save", "load") and self.optimizes and self.may("store/files"):
+            self.add("save", file=self.saved, whole=self.draw.boolean())
+            self.saved += 1
         elif name == "refused" and self.may("store/refusals"):
             self.refused()
         elif name == "rows" and self.sparse:

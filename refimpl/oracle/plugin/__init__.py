@@ -25,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--oracle-programs", type=int, metavar="N", help="how many programs, instead of a time")
     group.addoption("--oracle-seed", type=int, default=0, metavar="N", help="which programs")
     group.addoption("--oracle-isolate", action="store_true", help="run the implementation in a process of its own")
-    group.addoption("--oracle-corpus", metavar="FOLDER", help="programs as files that are run first")
+    group.addoption("--oracle-corpus", metavar="FOLDER", help="programs as files that are run first; shipped: ours")
     group.addoption("--oracle-config", metavar="FILE", default="oracle.toml", help="differences that are expected")
     group.addoption("--oracle-report", metavar="FOLDER", help="where to write scripts, results.json and report.html")
 

@@ -1,0 +1,62 @@
+"""The shadow of memory: numbers survive the host, contexts take turns, and whole numbers are free where they may be."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import refimpl as mx
+from refimpl.module.thread_pool import ThreadPool
+from refimpl.oracle.bounds import tracking
+
+
+@pytest.mark.clause("oracle/host")
+def test_an_array_keeps_its_bounds_on_a_way_through_numpy() -> None:
+    with tracking() as shadow:
+        there = mx.nd.exp(mx.nd.array([0.0, 0.5, 1.0]))
+        back = mx.nd.array(there.asnumpy())
+        bounds = shadow.of(back)[1]
+        assert bounds.tolist() == shadow.of(there)[1].tolist()
+        assert (bounds > 0).tolist() == [False, True, True]
+        assert shadow.of(mx.nd.array([0.25, 0.5, 1.0]))[1].tolist() == [0, 0, 0]  # never computed
+
+
+@pytest.mark.clause("oracle/host")
+def test_a_single_number_keeps_its_bound_as_a_parameter() -> None:
+    with tracking() as shadow:
+        scale = float(mx.nd.exp(mx.nd.array([0.5])).asscalar())
+        assert shadow.of(mx.nd.array([2.0]) * scale)[1][0] > 4 * 2.0**-24 * 2 * scale
+        nothing = float((mx.nd.exp(mx.nd.array([0.5])) * 0).asscalar())
+        assert nothing == 0
+        assert shadow.of(mx.nd.array([2.0]) * nothing)[1].tolist() == [0]
+
+
+@pytest.mark.clause("oracle/one-thread")
+def test_contexts_take_turns() -> None:
+    seen = []
+    pool = ThreadPool(3)
+    with tracking():
+        pool.run(lambda context: seen.append((context, threading.current_thread())))
+    assert seen == [(context, threading.current_thread()) for context in range(3)]
+
+
+@pytest.mark.clause("oracle/branch")
+def test_whole_numbers_behind_an_undecided_branch_are_free() -> None:
+    with tracking() as shadow:
+        near = mx.nd.exp(mx.nd.log(mx.nd.array([3.0])))  # 3, give or take an error
+        whole = mx.nd.cast(near, dtype="int32")
+        assert whole.dtype == np.int32
+        assert shadow.of(whole)[1].tolist() == [np.inf]
+        assert shadow.of(mx.nd.cast(whole, dtype="float32"))[1].tolist() == [np.inf]  # and stays so
+        clear = mx.nd.cast(near + 0.5, dtype="int32")
+        assert [array.tolist() for array in shadow.of(clear)] == [[3.0], [0.0]]
+
+
+def test_methods_are_put_back() -> None:
+    before = ThreadPool.run
+    with pytest.raises(ZeroDivisionError), tracking():
+        assert ThreadPool.run is not before
+        raise ZeroDivisionError
+    assert ThreadPool.run is before
