@@ -30,7 +30,6 @@ from .shrinking import shrink
 from .stored import corpus as stored_programs
 
 
-
 def _bucketing_or_svrg(draw: Draw, capabilities: Capabilities, exclude: Exclusions) -> Program:
     return (svrg_program if draw.one_in(3) else bucketing_program)(draw, capabilities, exclude)
 

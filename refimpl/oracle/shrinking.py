@@ -49,7 +49,7 @@ def shrink(program: Program, still_fails: StillFails, seconds: float = 5.0, atte
 
 
 def is_sensible(program: Program) -> bool:
-    """Whether every backward pass comes after a forward pass in training over the same arrays, and heads are results.
+    """Whether a backward pass comes only after a forward pass in training over the same arrays, and heads are results.
 
     A variable as a head, and one head twice, are faults of their own in some implementations; cutting makes them easily.
     """
@@ -129,7 +129,7 @@ def _single_operators(program: Program) -> Iterator[Program]:
             arrays[source["name"] if known else f"{source['name']}_{entry[1]}"] = (
                 program["arrays"][source["name"]] if known else spec(entry)
             )
-        nodes = [{"op": "null", "name": name} for name in arrays]
+        nodes: list[dict[str, Any]] = [{"op": "null", "name": name} for name in arrays]
         inputs = [[entries.index((e[0], e[1])), 0] for e in node.get("inputs", [])]
         made = set(arrays) - set(program["arrays"])
         steps = []

@@ -31,8 +31,8 @@ from .searching import DRAWERS
 
 
 class HypothesisDraw(Draw):
-    """Choices of Hypothesis: each of several possibilities is one ``integers(low, high)``, so that records of others can
-    be replayed.
+    """Choices of Hypothesis: each of several possibilities is one ``integers(low, high)``, so that records of others
+    can be replayed.
     """
 
     def __init__(self, draw: Any) -> None:

@@ -21,6 +21,7 @@ from .reference import Program
 
 Rational = np.ndarray
 """An array of Fractions."""
+NOUGHT = np.array(Fraction(0), object)
 Pull = Callable[[Rational], Sequence[Rational]]
 """From the gradient of an output to those of the inputs."""
 
@@ -43,7 +44,7 @@ def fractions(values: np.ndarray) -> Rational:
 
 
 def _where(condition: np.ndarray, values: Rational) -> Rational:
-    return np.where(condition, values, Fraction(0))
+    return np.where(condition, values, NOUGHT)
 
 
 def _transposed(x: Rational, axes: tuple[int, ...]) -> tuple[Rational, Pull]:
@@ -88,7 +89,7 @@ def _rule(op: str, p: dict[str, Any], x: list[Rational]) -> tuple[Rational, Pull
             return _where(a > 0, a), lambda g: [_where(a > 0, g)]
         case "clip":
             low, high = Fraction(p["a_min"]), Fraction(p["a_max"])
-            return np.clip(a, low, high), lambda g: [_where((a >= low) & (a <= high), g)]
+            return _where(a > low, a - low) + low - _where(a > high, a - high), lambda g: [_where((a >= low) & (a <= high), g)]
         case "_mul_scalar":
             return a * Fraction(p["scalar"]), lambda g: [g * Fraction(p["scalar"])]
         case "_plus_scalar":

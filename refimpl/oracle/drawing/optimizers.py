@@ -43,11 +43,11 @@ def schedule(draw: Draw, base: float) -> Step:
     """A learning rate that changes within a few updates."""
     warm: Step = {"warmup_steps": 2, "warmup_begin_lr": base / 4} if draw.one_in(3) else {}
     kind = draw.choice(("factor", "multifactor", "poly", "cosine"))
-    own: Step = {
+    of_kind: dict[str, Step] = {
         "factor": {"step": draw.integer(1, 3), "factor": 0.5}, "multifactor": {"step": [3, 5], "factor": 0.5},
         "poly": {"max_update": draw.integer(4, 8), "pwr": 2}, "cosine": {"max_update": draw.integer(4, 8)},
-    }[kind]
-    return {"kind": kind, "base_lr": base, **own, **warm}
+    }
+    return {"kind": kind, "base_lr": base, **of_kind[kind], **warm}
 
 
 def optimizer_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
