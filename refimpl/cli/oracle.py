@@ -113,7 +113,8 @@ def triage(
             if value and value != "any operator":
                 print(f"{name} = {json.dumps(value)}")
         print(f"reason = {json.dumps(cause.look or str(cause))}\n")
-    print(f"# {len(seen)} causes in {len(results)} files")
+    roots = _part("causes").gathered(seen)
+    print(f"# {len(seen)} causes in {len(results)} files, {len(roots)} root causes")
 
 
 @oracle.command()

@@ -51,7 +51,8 @@ def shrink(program: Program, still_fails: StillFails, seconds: float = 5.0, atte
 def is_sensible(program: Program) -> bool:
     """Whether a backward pass comes only after a forward pass in training over the same arrays, and heads are results.
 
-    A variable as a head, and one head twice, are faults of their own in some implementations; cutting makes them easily.
+    A variable as a head, and one head twice, are faults of their own in some implementations:
+    cutting must not turn another fault into these.
     """
     heads = [tuple(head) for head in program.get("heads", [])]
     if len(set(heads)) < len(heads) or any(program["nodes"][node]["op"] == "null" for node, _ in heads):

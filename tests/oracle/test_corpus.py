@@ -9,9 +9,11 @@ import pytest
 
 from refimpl.oracle.backends import Capabilities, Crashed, Refused
 from refimpl.oracle.causes import Cause, gathered
+from refimpl.oracle.comparing import compare
 from refimpl.oracle.drawing.graphs import Exclusions
 from refimpl.oracle.probing import probe
 from refimpl.oracle.reference import expected_of, trace_of
+from refimpl.oracle.scripts import script_of
 from refimpl.oracle.searching import CHUNK, program_of, search
 from refimpl.oracle.stored import FOLDER, corpus, read_stored, store
 
@@ -121,10 +123,35 @@ def test_a_crash_is_cut_to_its_operator_in_few_runs():
     assert backend.runs <= 40 + 25
 
 
+def test_stored_programs_run_first_when_asked():
+    class Zero(Broken):
+        capabilities = Capabilities(operators=frozenset({"clip"}))
+
+        def run(self, program):
+            return {key: np.zeros_like(value) for key, value in trace_of(program).items()}
+
+    result = search(Zero(), programs=0, corpus=True)
+    stored = [one.program for one in corpus(2)]
+    assert result.found
+    assert all(found.number < 0 and found.program in stored for found in result.found)
+    assert search(Zero(), programs=0).programs == 0
+
+
+def test_a_script_fails_where_the_program_failed():
+    stored = next(s for s in corpus() if s.script and s.program["steps"][-1]["do"] == "backward")
+    trace = trace_of(stored.program)
+    key = next(key for key in trace if "gradient" in key)
+    verdict = compare(stored.program, trace, {**trace, key: trace[key] + 1})
+    text = script_of(stored.program, verdict, "one too many", "refimpl")
+    assert len(text.splitlines()) <= 30
+    exec(text, {})  # this implementation is right
+    with pytest.raises(AssertionError):
+        exec(text.replace("assert right.all()", "assert not right.all()"), {})
+
+
 def test_causes_of_one_mechanism_are_one_root_cause():
-    lost = [
-        Cause(name, "gradient", "0", "add", "the initial gradient is missing", "one") for name in ("relu", "tanh", "clip")
-    ]
+    look = "the initial gradient is missing"
+    lost = [Cause(name, "gradient", "0", "add", look, "one") for name in ("relu", "tanh", "clip")]
     other = Cause("relu", "gradient", "0", "write", "other numbers", "one")
     roots = gathered([*lost, other, lost[0]])
     assert list(roots.values()) == [lost, [other]]
