@@ -89,7 +89,8 @@ def _rule(op: str, p: dict[str, Any], x: list[Rational]) -> tuple[Rational, Pull
             return _where(a > 0, a), lambda g: [_where(a > 0, g)]
         case "clip":
             low, high = Fraction(p["a_min"]), Fraction(p["a_max"])
-            return _where(a > low, a - low) + low - _where(a > high, a - high), lambda g: [_where((a >= low) & (a <= high), g)]
+            kept = low + _where(a > low, a - low) - _where(a > high, a - high)
+            return kept, lambda g: [_where((a >= low) & (a <= high), g)]
         case "_mul_scalar":
             return a * Fraction(p["scalar"]), lambda g: [g * Fraction(p["scalar"])]
         case "_plus_scalar":

@@ -9,7 +9,7 @@
 
 ``nodes`` and ``heads`` are the graph in the terms of MXNet's symbol files: a node's inputs are pairs of the number of
 an earlier node and the number of its output; variables have the operator "null". ``arrays`` gives every variable its
-value (see ``values``). ``steps`` says what is done with it, in order (see ``interpreter``). Fields that are not known are
+value (see ``values``). ``steps`` says what is done with it, in order (see ``interpreter``). Unknown fields are
 refused, and so are sizes that an untrusted file should not have.
 """
 
