@@ -46,7 +46,8 @@ PER_FILE = {"kernels": 2, "refimpl": 9}
 """How many faults of one class a file may have."""
 PACKAGE = {
     "requirement": (
-        "executor/program.py", "executor/steps.py", "executor/executor.py", "executor/step_runner.py", "executor/binding.py",
+        "executor/program.py", "executor/steps.py", "executor/executor.py", "executor/step_runner.py",
+        "executor/binding.py",
         "symbol/gradient.py", "executor/memory_pool.py", "symbol/memory.py", "symbol/passes.py",
         "symbol/common_expressions.py", "symbol/dead_branches.py",
     ),
