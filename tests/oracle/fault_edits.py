@@ -76,7 +76,8 @@ def _page_edits(node: ast.AST, up: ast.AST, indexing: bool, loop: bool) -> Itera
                 yield "sign", f"({left} / ({right}) * 0.5)"
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and loop and not indexing:
         yield "sign", f"({_text(node.operand)})"
-    if isinstance(node, ast.Constant) and type(node.value) is int and isinstance(up, ast.Subscript) and up.slice is node:
+    whole = isinstance(node, ast.Constant) and type(node.value) is int
+    if whole and isinstance(up, ast.Subscript) and up.slice is node:
         yield "index", "-1" if node.value != -1 else "0"
     if isinstance(node, ast.Constant) and type(node.value) is float and node.value != 0.0:
         yield "precision", repr(node.value * 1.0001)
@@ -101,9 +102,9 @@ def _page_edits(node: ast.AST, up: ast.AST, indexing: bool, loop: bool) -> Itera
             yield "precision", f"{target} = np.float32(np.float16({target} + {value}))"
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "items" and len(node.args) == 1:
         yield "memory", f"items({_text(node.args[0])} - 1)"
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and not loop:
-        if getattr(node.value.func, "attr", "") == "fill" or getattr(node.value.func, "id", "").isupper():
-            yield "memory", "pass"
+    fills = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and not loop
+    if fills and (getattr(node.value.func, "attr", "") == "fill" or getattr(node.value.func, "id", "").isupper()):
+        yield "memory", "pass"
     if isinstance(node, ast.Call) and _text(node) in ("np.float64(0)", "float64(0)"):
         yield "precision", "np.float16(0)"
 

@@ -35,7 +35,7 @@ from tests.oracle.fault_edits import Change, changed, places
 ROOT = Path(__file__).resolve().parents[2]
 CALLS = 8
 """Calls of each operator that must tell a fault from the right code."""
-LIFES = 12
+LIVES = 12
 """Programs of each level, for faults outside pages."""
 QUOTA = {
     "boundary": 40, "index": 44, "term": 44, "sign": 42, "memory": 40, "parameter": 40, "precision": 40,
@@ -46,7 +46,8 @@ PER_FILE = {"kernels": 2, "refimpl": 9}
 """How many faults of one class a file may have."""
 PACKAGE = {
     "requirement": (
-        "executor/program.py", "executor/steps.py", "executor/executor.py", "executor/step_runner.py", "executor/binding.py",
+        "executor/program.py", "executor/steps.py", "executor/executor.py", "executor/step_runner.py",
+        "executor/binding.py",
         "symbol/gradient.py", "executor/memory_pool.py", "symbol/memory.py", "symbol/passes.py",
         "symbol/common_expressions.py", "symbol/dead_branches.py",
     ),
@@ -100,7 +101,7 @@ def lives_of(level: int) -> tuple[Any, ...]:
     }[level]
     found = []
     for drawer in drawers:
-        for i in range(LIFES):
+        for i in range(LIVES):
             try:
                 program = drawer(SeededDraw(f"direct/{level}/{i}/{len(found)}"), Capabilities(level=level))
                 found.append(("", level, program, trace_of(program)))

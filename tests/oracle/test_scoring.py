@@ -179,5 +179,5 @@ def test_the_command_lists_and_sums_up(tmp_path):
     run = CliRunner().invoke(app, ["oracle", "score", str(results), "--list"])
     assert len(run.output.splitlines()) == 200
     run = CliRunner().invoke(app, ["oracle", "score", str(results), "--shard", "3/2"])
-    assert run.exit_code == 2
-    assert "'3/2' is no shard" in run.output
+    assert "'3/2' is no shard" in str(run.exception)
+    assert run.exception.clause == "Cli/oracle-input"

@@ -1,8 +1,8 @@
 """The faults: each is one text of one file of this package that is replaced by another.
 
-``faults.json`` holds them. Some were made by a generator, which chose places by a seed and kept a change if some program
-gave other bits; others were written by hand, where the change of one expression does not do. They were fixed before
-drawing was tuned, and half of them ("held") are not for tuning: run these last.
+``faults.json`` holds them. Most were made by a generator, which chose places by a seed and kept a change if some
+program gave other bits; others were written by hand, where the change of one expression does not do. Half of them
+("held") are not for tuning the drawing: run these last.
 """
 
 from __future__ import annotations

@@ -49,7 +49,8 @@ def hunt(wrong: Backend, right: Backend, seconds: float, seed: int = 0, programs
         return judge(right, program).status == "failed"
 
     return search(
-        wrong, seed=seed, seconds=seconds, programs=programs, level=wrong.capabilities.level, most=1, expected=also_right
+        wrong, seed=seed, seconds=seconds, programs=programs, level=wrong.capabilities.level, most=1,
+        expected=also_right,
     )
 
 
