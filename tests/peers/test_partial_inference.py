@@ -12,7 +12,8 @@ from refimpl.kernels import get
 from refimpl.symbol import Symbol
 from tests.laws.draws import SeededDraw, example
 
-from .test_mxnet import OPERATORS, Peer, graph_of, here, mxnet, needs_mxnet, text_of
+from .compositions import alone
+from .test_mxnet import OPERATORS, Peer, here, mxnet, needs_mxnet, text_of
 
 CALLS = 12
 LESS = set(
@@ -78,7 +79,7 @@ def test_partial_shapes(operator: str, mxnet: Peer) -> None:
     for number in range(CALLS):
         draw = SeededDraw(1000 * number + 20)
         of = example(get(operator), draw, untied=True)
-        symbol = graph_of(of)
+        symbol = alone(of).net
         shapes = {name: array.shape for name, array in zip(of.names, of.arrays, strict=True)}
         if operator == "reset_arrays" or any(0 in shape for shape in shapes.values()):
             continue

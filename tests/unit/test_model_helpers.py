@@ -133,7 +133,7 @@ class Sized:
     """Stands for an array of any size."""
 
     def __init__(self, size: int) -> None:
-        self.size = size
+        self.shape = (size,)
 
 
 @pytest.mark.clause("KVStore/decision")
