@@ -32,14 +32,17 @@ SOURCES: dict[str, Sources] = {
         (Sources(1), (
             "BatchNorm BatchNorm_v1 _contrib_BatchNormWithReLU InstanceNorm LayerNorm GroupNorm Deconvolution"
             " Embedding _contrib_SparseEmbedding LeakyReLU RNN SVMOutput softmax"
-            " SequenceLast SequenceMask SequenceReverse IdentityAttachKLSparseReg _slice_assign"
+            " SequenceLast SequenceMask SequenceReverse IdentityAttachKLSparseReg _slice_assign _cvimresize"
+            " _contrib_quantized_batch_norm _contrib_quantized_conv _contrib_quantized_embedding"
+            " _contrib_quantized_fully_connected"
         )),
         (Sources(1, outputs=True), ("Convolution FullyConnected")),
         (Sources(1, whole=True), (
             "LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput _contrib_SyncBatchNorm"
-            " _contrib_DeformableConvolution _contrib_Proposal _contrib_MultiProposal"
+            " _contrib_DeformableConvolution _contrib_Proposal _contrib_MultiProposal _contrib_quantized_act"
+            " _contrib_quantized_flatten _contrib_quantized_pooling"
         )),
-        (Sources(2), ("_linalg_gemm")),
+        (Sources(2), ("_linalg_gemm _contrib_quantized_elemwise_mul")),
         (Sources(), (
             "Crop Dropout GridGenerator L2Normalization MakeLoss Pooling Pooling_v1 SwapAxis UpSampling depth_to_space"
             " space_to_depth khatri_rao _contrib_bipartite_matching _contrib_getnnz _image_adjust_lighting"

@@ -24,12 +24,13 @@ LESS = set(
     " _onehot_encode _ravel_multi_index _unravel_index _scatter_set_nd batch_dot fill_element_0index"
     " _contrib_interleaved_matmul_selfatt_valatt _random_pdf_dirichlet _random_pdf_exponential"
     " _random_pdf_gamma _random_pdf_generalized_negative_binomial _random_pdf_negative_binomial"
-    " _random_pdf_normal _random_pdf_poisson _random_pdf_uniform _contrib_allclose".split()
+    " _random_pdf_normal _random_pdf_poisson _random_pdf_uniform _contrib_allclose _contrib_quantized_concat".split()
 )
 """Operators of which MXNet may report less: what the deviations of infer/sources are about."""
 COUNTS = set(
     "Concat _rnn_param_concat RNN Pad UpSampling Correlation diag _linalg_makediag FullyConnected broadcast_like"
-    " shape_array size_array _contrib_BilinearResize2D".split()
+    " shape_array size_array _contrib_BilinearResize2D _contrib_quantized_concat"
+    " _contrib_quantized_conv".split()
 )
 """Operators of which MXNet may report sides that do not follow, or that follow from parameters alone."""
 NAMES = [name for name in OPERATORS if not name.endswith(("_update", "_phase1", "_phase2"))]
