@@ -239,7 +239,7 @@ def range_values(names, draw):
 
 def cases(draw):
     values = {"data": "any", **range_values(("min_range", "max_range"), draw)}
-    return Case({"out_type": draw.choice(("int8", "uint8"))}, {"data": draw.shape(1, 3)}, values)
+    return Case({"out_type": draw.choice(("int8", "uint8"))}, {"data": draw.shape(1, 3)}, values, {"data": "float32"})
 
 
 def calibration(draw):

@@ -237,15 +237,18 @@ register(Op(
 ))
 register(Op(
     name="_contrib_quantized_flatten", doc=__doc__, inputs=("data", *RANGE), outputs=OUTPUTS, infer=infer_flatten,
-    infer_type=kept(TYPES), forward=forward_flatten, gradient=nothing, cases=cases_flatten,
+    infer_type=kept(TYPES), forward=forward_flatten, gradient=nothing, differentiable=False,
+    cases=cases_flatten,
     refusals={SHAPE: {"shapes": {"data": (2, 3), "output": (3, 2)}}},
 ))
 register(Ranged(
     name="_contrib_quantized_concat", doc=__doc__, params=ConcatParams, variadic="num_args", outputs=OUTPUTS,
-    infer=infer_concat, infer_type=type_concat, forward=forward_concat, gradient=nothing, cases=cases_concat,
+    infer=infer_concat, infer_type=type_concat, forward=forward_concat, gradient=nothing, differentiable=False,
+    cases=cases_concat,
 ))
 register(Op(
     name="_contrib_quantized_embedding", doc=__doc__, params=embedding.Params,
     inputs=("data", "weight", "min_weight", "max_weight"), outputs=OUTPUTS, infer=infer_embedding,
-    infer_type=type_embedding, forward=forward_embedding, gradient=nothing, cases=cases_embedding,
+    infer_type=type_embedding, forward=forward_embedding, gradient=nothing, differentiable=False,
+    cases=cases_embedding,
 ))
