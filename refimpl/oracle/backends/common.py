@@ -50,6 +50,21 @@ def windows(p: Any, *, name: str) -> tuple[tuple[int, ...], tuple[int, ...], tup
     return tuple(p.stride) or (1,) * rank, tuple(getattr(p, "dilate", ())) or (1,) * rank, tuple(p.pad) or (0,) * rank
 
 
+def softmax_rule(function: Callable[[Any, int], Any], sign: int = 1) -> Rule:
+    """A rule for softmax (``sign`` 1), softmin (-1) or log_softmax.
+
+    Args:
+        function: the library's own, of an array and an axis.
+        sign: what the array is multiplied by.
+    """
+    def rule(p: Any, x: Any, *length: Any) -> Any:
+        if length or p.dtype is not None:
+            raise Unsupported("softmax with lengths or dtype")
+        return function(sign * x / (p.temperature or 1.0), p.axis)
+
+    return rule
+
+
 def _pairs(xp: Any) -> dict[str, Rule]:
     def extremal(better: Rule) -> Rule:
         # ties go to the left, and NaN passes without a gradient

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .common import Rule, rules, shape_after, windows
+from .common import Rule, rules, shape_after, softmax_rule, windows
 from .decorators import Arrays, Symbol, executor_backend
 from .describing import described
 from .protocol import Unsupported
@@ -65,15 +65,6 @@ def _pooling(p: Any, x: Any) -> Any:
     return total / int(np.prod(kernel))
 
 
-def _softmax(function: Any, sign: int = 1) -> Rule:
-    def rule(p: Any, x: Any, *length: Any) -> Any:
-        if length or p.dtype is not None:
-            raise Unsupported("softmax with lengths or dtype")
-        return function(sign * x / (p.temperature or 1.0), axis=p.axis)
-
-    return rule
-
-
 def _leaky(p: Any, x: Any, gamma: Any = None) -> Any:
     runs = {
         "leaky": lambda: jnp.where(x > 0, x, p.slope * x), "selu": lambda: jax.nn.selu(x),
@@ -102,8 +93,8 @@ ACTIVATIONS = {
 }
 RULES: dict[str, Rule] = {
     **rules(_Names()), "Convolution": _convolution, "Pooling": _pooling, "LeakyReLU": _leaky, "LayerNorm": _layer_norm,
-    "softmax": _softmax(jax.nn.softmax), "log_softmax": _softmax(jax.nn.log_softmax),
-    "softmin": _softmax(jax.nn.softmax, -1), "Activation": lambda p, x: ACTIVATIONS[p.act_type](x),
+    "softmax": softmax_rule(jax.nn.softmax), "log_softmax": softmax_rule(jax.nn.log_softmax),
+    "softmin": softmax_rule(jax.nn.softmax, -1), "Activation": lambda p, x: ACTIVATIONS[p.act_type](x),
     "abs": lambda p, x: x * lax.stop_gradient(jnp.sign(x)),  # JAX's own slope at 0 is 1
     "cbrt": lambda p, x: jnp.cbrt(x), "erf": lambda p, x: jax.scipy.special.erf(x), "_np_cumsum": _cumsum,
     "erfinv": lambda p, x: jax.scipy.special.erfinv(x), "gammaln": lambda p, x: jax.scipy.special.gammaln(x),

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from .common import Rule, rules, shape_after, windows
+from .common import Rule, rules, shape_after, softmax_rule, windows
 from .protocol import Unsupported
 
 
@@ -54,15 +54,6 @@ def _pooling(p: Any, x: Any) -> Any:
         return run(x, kernel, stride, pad)
     run = (functional.avg_pool1d, functional.avg_pool2d, functional.avg_pool3d)[rank - 1]
     return run(x, kernel, stride, pad, False, p.count_include_pad is not False)
-
-
-def _softmax(function: Any, sign: int = 1) -> Rule:
-    def rule(p: Any, x: Any, *length: Any) -> Any:
-        if length or p.dtype is not None:
-            raise Unsupported("softmax with lengths or dtype")
-        return function(sign * x / (p.temperature or 1.0), dim=p.axis)
-
-    return rule
 
 
 def _leaky(p: Any, x: Any, gamma: Any = None) -> Any:
@@ -122,8 +113,8 @@ ACTIVATIONS = {
 }
 RULES: dict[str, Rule] = {
     **rules(_Names()), "Convolution": _convolution, "Deconvolution": _deconvolution, "Pooling": _pooling,
-    "softmax": _softmax(functional.softmax), "log_softmax": _softmax(functional.log_softmax),
-    "softmin": _softmax(functional.softmax, -1), "LeakyReLU": _leaky, "LayerNorm": _layer_norm,
+    "softmax": softmax_rule(functional.softmax), "log_softmax": softmax_rule(functional.log_softmax),
+    "softmin": softmax_rule(functional.softmax, -1), "LeakyReLU": _leaky, "LayerNorm": _layer_norm,
     "GroupNorm": _group_norm, "Activation": lambda p, x: ACTIVATIONS[p.act_type](x),
     "softsign": lambda p, x: functional.softsign(x), "erf": lambda p, x: torch.erf(x),
     "erfinv": lambda p, x: torch.erfinv(x), "gammaln": lambda p, x: torch.lgamma(x), "BatchNorm": _batch_norm,
