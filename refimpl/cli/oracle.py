@@ -60,10 +60,13 @@ def check(
         probed = _part("probing").probe(under_test)
         print(probed)
         exclude = probed.exclusions(exclude)
-    result = searching.search(
-        under_test, seed=seed, programs=programs, seconds=seconds, start=start, level=level, exclude=exclude,
-        expected=known.covers, note=note, corpus=corpus,
-    )
+    try:
+        result = searching.search(
+            under_test, seed=seed, programs=programs, seconds=seconds, start=start, level=level, exclude=exclude,
+            expected=known.covers, note=note, corpus=corpus,
+        )
+    except _part("drawing.graphs").NothingToDraw as error:
+        raise refuse("Cli/oracle-input", f"{backend}: {error}") from error
     print(reporting.summary(result))
     if report is not None:
         for path in reporting.write(result, report, backend):

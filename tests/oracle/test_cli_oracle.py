@@ -41,6 +41,18 @@ def test_check_says_what_it_judged(refimpl) -> None:
     assert said.out.startswith("10 programs in ")
 
 
+@pytest.mark.clause("Cli/oracle-input")
+def test_check_refuses_a_backend_without_an_operator_that_can_be_drawn(refimpl, tmp_path) -> None:
+    (tmp_path / "without.py").write_text(
+        "from refimpl.oracle import Capabilities\n"
+        "class Backend:\n    capabilities = Capabilities(level=1, operators=frozenset({'no_such'}))\n",
+        encoding="utf-8",
+    )
+    code, said = refimpl("check", "without:Backend", "--programs", 3)
+    assert code == 2
+    assert "without:Backend: the capabilities name no operator that can be drawn" in said.err
+
+
 def test_check_finds_reports_and_triage_gathers(refimpl, tmp_path) -> None:
     code, said = refimpl("check", ALL + "rounded", "--programs", 3, "--report", tmp_path / "out")
     assert code == 1

@@ -80,6 +80,10 @@ class Exclusions(NamedTuple):
 NOTHING = Exclusions()
 
 
+class NothingToDraw(ValueError):
+    """The capabilities and the exclusions leave no operator."""
+
+
 class Entry(NamedTuple):
     """One output of a node."""
 
@@ -272,9 +276,14 @@ def draw_graph(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOT
         draw: the source of choices.
         capabilities: what may be drawn.
         exclude: what is not drawn.
+
+    Raises:
+        NothingToDraw: no operator is left.
     """
     graph = Graph(draw, capabilities, exclude)
     names = [n for n in drawable() if capabilities.has(n) and n not in exclude.operators]
+    if not names:
+        raise NothingToDraw("the capabilities name no operator that can be drawn and is not excluded")
     fan_out = [times for times in FAN_OUT if times < 7 or not exclude.many_readers]
     heads: list[Entry] = []
     for _ in range(1 + draw.integer(0, capabilities.most_operators - 1)):
