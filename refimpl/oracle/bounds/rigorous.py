@@ -400,7 +400,7 @@ def _product(a: Enclosure, b: Enclosure) -> Enclosure:
         return Enclosure(value, 0, _size(value), 0 if value else a.terms + b.terms, a.grain + b.grain)
     for zero, other in ((a, b), (b, a)):
         if zero.value == 0 == zero.bound() and zero.mass == 0 and finite(other.value) and other.bound() < INFINITE:
-            return Enclosure(value, 0, Fraction(0), 1, EXPONENT_OF_ZERO)  # the other's sign may be open, so is this one's
+            return Enclosure(value, 0, Fraction(0), 1, EXPONENT_OF_ZERO)  # the sign of either may be open
     if not (finite(a.value) and finite(b.value)):
         certain = all(abs(x.value) > x.bound() or x.bound() == 0 for x in (a, b))
         if is_pole(a) or is_pole(b):
