@@ -127,7 +127,7 @@ def test_a_wrong_form_is_named(change, kind, text) -> None:
 @pytest.mark.parametrize(("factor", "status", "spared"), [(1 + 2.0**-22, "passed", 2), (1 + 2.0**-20, "failed", 0)])
 def test_a_first_bound_that_is_too_narrow_reports_nothing(monkeypatch, factor, status, spared) -> None:
     narrow = Number.bound
-    monkeypatch.setattr(Number, "bound", lambda self: narrow(self) / 4)
+    monkeypatch.setattr(Number, "bound", lambda self: narrow(self) / 2)
     verdict = verdict_of(one_operator("exp", (0.5, 1.5)), lambda out: (out * np.float32(factor)).astype(np.float32))
     assert (verdict.status, verdict.spared) == (status, spared)
     assert verdict.spared == verdict.free
