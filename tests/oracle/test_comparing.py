@@ -176,3 +176,8 @@ def test_what_a_backend_says_instead_of_a_trace(error, status, kind) -> None:
 def test_what_the_reference_refuses_is_discarded() -> None:
     program = one_operator("Reshape", attrs={"shape": "(7,)"})
     assert judge(Says(Refused("the same")), program).status == "discarded"
+
+
+def test_a_graph_that_the_reference_does_not_load_is_discarded() -> None:
+    program = one_operator("FullyConnected", attrs={"num_hidden": "2"})  # without a weight
+    assert judge(Says(Refused("the same")), program).status == "discarded"

@@ -43,11 +43,11 @@ CONSTANTS = {
 COORDINATES: dict[str, tuple[int, ...]] = {
     # in the precision of the arrays, and with a reciprocal of the side: the page has them in double precision
     "resize.place_of": (), "regions.between": (4, 5),
-    "deformable_sampling.value_at": (2, 3), "deformable_sampling.slope_at": (2, 3),
+    "deformable_sampling.row_of": (), "deformable_sampling.column_of": (),
 }
 """Page and formula -> positions of arguments that are coordinates; none, if the result is one."""
-COORDINATE_UNITS, ORDINARY_SIDE = 4, 8
-"""A coordinate x may be wrong by 4 units of x + 8: it is a difference of numbers as large as the side of a picture."""
+COORDINATE_UNITS, ORDINARY_SIDE = 2, 4
+"""A coordinate x may be wrong by 2 units of x + 4: it is a difference of numbers as large as the side of a picture."""
 POWER_UNITS = 4
 """Of the power in CONSTANTS, as other functions have."""
 
