@@ -205,7 +205,7 @@ class _Whole:
 
 
 @cache
-def _lifted_formula(function: FunctionType, arithmetic: Arithmetic) -> FunctionType:
+def _lifted_formula(function: FunctionType, arithmetic: Arithmetic) -> Callable[..., Any]:
     lifted = FunctionType(function.__code__, _scope(function, arithmetic), function.__name__, function.__defaults__)
     positions = coordinates_of(function)
     if positions is None:
@@ -238,12 +238,12 @@ def _scope(function: FunctionType, arithmetic: Arithmetic) -> dict[str, Any]:
 def _has_coordinates(function: FunctionType) -> bool:
     """Whether a loop interpolates between places: its result hardly changes from one branch to the other."""
     names = {i.argval for i in dis.get_instructions(function) if i.opname == "LOAD_GLOBAL"}
-    formulas = [f for f in map(function.__globals__.get, names) if getattr(f, "__scalar__", False)]
+    formulas: list[Any] = [f for f in map(function.__globals__.get, names) if getattr(f, "__scalar__", False)]
     return any(coordinates_of(formula) is not None or _has_coordinates(formula) for formula in formulas)
 
 
 @cache
-def _lifted_loop(function: FunctionType, arithmetic: Arithmetic) -> tuple[FunctionType, list[type | None]]:
+def _lifted_loop(function: FunctionType, arithmetic: Arithmetic) -> tuple[Callable[..., Any], list[Any]]:
     geometries = geometries_of(function)
     kinds = [geometries.get(name) for name in inspect.signature(function).parameters]
     return _lifted_formula(function, arithmetic), kinds
