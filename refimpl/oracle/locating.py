@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.foundation import get
+from ..kernels.foundation.refusal import MXNetError
 from .backends import Backend, Refused
 from .comparing import Mismatch, Verdict, answers_of, judge_answer
 from .programs.values import array_of
@@ -59,7 +60,7 @@ def locate(backend: Backend, program: Program, verdict: Verdict) -> Where:
     if program["level"] <= 2 and any(node["op"] != "null" for node in program["nodes"]):
         try:
             return _Taps(backend, program, verdict, at).first()
-        except Refused:  # the reference refuses a node alone: nothing to compare with
+        except (Refused, MXNetError):  # the reference refuses a node alone: nothing to compare with
             pass
     return Where("", "", "step", at, f"first divergent step: {at} ({program['steps'][at]['do']}), {_named(mismatch)}")
 
@@ -137,7 +138,8 @@ class _Taps:
                 return self._where(number, "backward", found, text)
             for entry, readers in self._shared():
                 for number, found in self._differing([(entry[0], self.alone(readers, "same steps"))]):
-                    text = f"{agrees}, backward each alone; the sum of gradients of {len(readers)} readers differs"
+                    times = sum(self.nodes[reader]["inputs"].count(list(entry)) for reader in readers)
+                    text = f"{agrees}, backward each alone; the sum of gradients of {times} readers differs"
                     return self._where(number, "sum", found, text)
         return self._together(outputs)
 
