@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from refimpl.oracle import Capabilities, Crashed, judge, program_of, search, text_of_found
-from refimpl.oracle.backends import Reference, executor_backend
+from refimpl.oracle.backends import Reference, executor_backend, variants
 from refimpl.oracle.clauses import RULES as OPTIMIZERS
 from refimpl.oracle.clauses import STEPS, of_operator
 from refimpl.oracle.locating import literal, locate
@@ -251,3 +252,51 @@ def test_the_page_and_the_results_say_the_same() -> None:
     assert "<toy>" not in shown
     assert "clause    Executor/grad-req-add" in shown
     assert "passes with" in shown
+
+
+# --- how often it is right ------------------------------------------------------------------------
+
+
+def altered(name, part, monkeypatch):
+    """The sequential variant with one element of an operator's output, or of its first slope, off by a half."""
+    plain = variants.Operators(variants.WAYS["sequential"])
+
+    def off(array):
+        return array + (np.arange(array.size) == array.size // 2).reshape(array.shape).astype(array.dtype) / 2
+
+    def rule(p, *inputs):
+        out, pull = plain.rules[name](p, *inputs)
+        if part == "forward":
+            return off(out), pull
+        return out, lambda g: [off(slope) if i == 0 else slope for i, slope in enumerate(pull(g))]
+
+    monkeypatch.setattr(variants, "Operators", lambda way: SimpleNamespace(rules={**plain.rules, name: rule}))
+    return variants.variant("sequential")
+
+
+def test_the_divergent_node_is_right_in_nine_of_ten(monkeypatch) -> None:
+    """Every operator of a backend of some thirty is wrong once forward and once backward; programs are not shrunk."""
+    names = sorted(variants.Operators(variants.WAYS["sequential"]).rules)
+    wrong, asked = [], 0
+    for name in names:
+        for part in ("forward", "backward"):
+            with monkeypatch.context() as patch:
+                backend = altered(name, part, patch)
+            program, verdict = first_failing(backend, name)
+            if program is not None:
+                asked += 1
+                found = locate(backend, program, verdict)
+                if (found.operator, found.part) != (name, part):
+                    wrong.append((name, part, found.text))
+    assert asked >= 50
+    assert len(wrong) <= asked / 10, wrong
+
+
+def first_failing(backend, name):
+    for number in range(200):
+        program = program_of(1, number, backend.capabilities._replace(styles=("dyadic",)))
+        if name in operators(program):
+            verdict = judge(backend, program)
+            if verdict.status == "failed":
+                return program, verdict
+    return None, None
