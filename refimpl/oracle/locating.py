@@ -18,6 +18,7 @@ import numpy as np
 from ..kernels.foundation import get
 from ..kernels.foundation.refusal import MXNetError
 from .backends import Backend, Refused
+from .causes import FITTING
 from .comparing import Mismatch, Verdict, answers_of, judge_answer
 from .programs.values import array_of
 from .reference import Program, trace_of
@@ -313,17 +314,27 @@ class _Taps:
         )
 
     def _nearest(self) -> int:
-        """The node that is nearest to the array that differs: the first reader of a variable, the node of a head."""
+        """The node that is likeliest: the nearest to the array that differs, those that only fit shapes last."""
         what, _, variable = _named(self.verdict.mismatches[0]).partition(":")
+        near = list(reversed(self.numbers))
         if variable:
             place = next((i for i, node in enumerate(self.nodes) if node["name"] == variable), -1)
-            for number in self.numbers:
-                if any(entry[0] == place for entry in self.nodes[number]["inputs"]):
-                    return number
-        output = what[len("output"):]
-        if what.startswith("output") and output.isdecimal() and int(output) < len(self.program["heads"]):
-            return int(self.program["heads"][int(output)][0])
-        return self.numbers[-1]
+            near = self._connected([place], forward=True)
+        elif what.startswith("output") and what[len("output"):].isdecimal():
+            near = self._connected([self.program["heads"][int(what[len("output"):])][0]], forward=False)
+        own = [number for number in near if self.nodes[number]["op"] not in FITTING]
+        return (own or near or self.numbers)[0]
+
+    def _connected(self, begin: list[int], *, forward: bool) -> list[int]:
+        """Nodes from some on to those that read them, or back to those that they read, the nearest first."""
+        found = dict.fromkeys(begin)
+        for number in self.numbers if forward else reversed(self.numbers):
+            sources = [entry[0] for entry in self.nodes[number]["inputs"]]
+            if forward and any(source in found for source in sources):
+                found[number] = None
+            elif not forward and number in found:
+                found.update(dict.fromkeys(sources))
+        return [number for number in found if number in self.numbers]
 
 
 def literal(array: np.ndarray) -> dict[str, Any]:
