@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,8 +19,9 @@ from refimpl.oracle.neighbours import changes, neighbours
 from refimpl.oracle.programs.fields import STEPS as FIELDS
 from refimpl.oracle.programs.program import check_program, operators
 from refimpl.oracle.programs.values import array_of
+from refimpl.oracle.pytest_items import load
 from refimpl.oracle.reference import trace_of
-from refimpl.oracle.reporting import as_data, page
+from refimpl.oracle.reporting import as_data, page, script_of, verified
 
 from .planted import planted
 
@@ -300,3 +302,51 @@ def first_failing(backend, name):
             if verdict.status == "failed":
                 return program, verdict
     return None, None
+
+
+# --- scripts --------------------------------------------------------------------------------------
+
+BACKENDS = """
+from refimpl.oracle.backends import Reference, Refused
+
+class Wrong(Reference):
+    def run(self, program):
+        return {name: value * 2 + 1 for name, value in super().run(program).items()}
+
+class Flat(Reference):
+    def run(self, program):
+        return {name: value.ravel() for name, value in super().run(program).items()}
+
+class Refusing(Reference):
+    def run(self, program):
+        raise Refused("no")
+
+wrong = Wrong()
+
+def made():
+    return Wrong()
+"""
+
+
+@pytest.mark.parametrize("name", [
+    "wrong", "Refusing", *(pytest.param(name, marks=pytest.mark.heavy) for name in ("Wrong", "made", "Flat")),
+])
+def test_a_script_shows_the_fault_in_a_fresh_process(tmp_path, monkeypatch, name) -> None:
+    (tmp_path / "theirs.py").write_text(BACKENDS, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    backend = load(f"theirs:{name}")
+    monkeypatch.delitem(sys.modules, "theirs")
+    backend.capabilities = Capabilities(level=1, operators=frozenset({"dot"}))
+    found = search(backend, programs=10, most=1, explain=False).found[0]
+    script = script_of(found, f"theirs:{name}")
+    assert len(script.splitlines()) <= 30
+    assert verified(script, tmp_path)
+
+
+@pytest.mark.parametrize(("script", "shows"), [
+    ('print("running")\nassert 0, "x"', True), ('print("running")\nraise ValueError', True),
+    ('print("running")', False), ('print("running")\nassert 1', False), ('assert 0, "x"', False),
+    ("import absent", False), ('print("running")\nassert missing, "x"', False),
+])
+def test_a_script_counts_only_when_it_fails_by_what_it_says(tmp_path, script, shows) -> None:
+    assert verified(script, tmp_path) is shows
