@@ -185,7 +185,7 @@ def _literal(values: np.ndarray) -> str:
 
 
 def verified(script: str, folder: Path | None = None) -> bool:
-    """Whether a script fails in a fresh process as it should: once the program runs, and by what it asserts, if it does.
+    """Whether a script fails in a fresh process as it should: while the program runs, or by what it asserts.
 
     Args:
         script: its text.
