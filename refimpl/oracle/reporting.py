@@ -37,7 +37,8 @@ def summary(result: Result) -> str:
         f"{result.statuses['passed']} passed, {result.statuses['failed']} failed with {len(result.found)} causes, "
         f"{result.statuses['expected']} failed as expected, {result.statuses['unsupported']} unsupported, "
         f"{result.statuses['discarded']} discarded; {judged} elements judged ({elements['exact']} exactly), "
-        f"{elements['free']} free; {coverage.short(result.covered)}"
+        f"{elements['free']} free ({elements['spared']} spared by the second bound), "
+        f"{result.statuses['unconfirmed']} failures unconfirmed; {coverage.short(result.covered)}"
     )
 
 
@@ -75,7 +76,8 @@ def text_of_found(found: Found) -> str:
     )
     lines = [
         f"{found.cause}",
-        (f"  level {program['level']} ({LEVELS[program['level']]}), tier {mismatch.tier}; program {found.number}, "
+        (f"  level {program['level']} ({LEVELS[program['level']]}), tier {mismatch.tier}, {_word(found)}; "
+         f"program {found.number}, "
          f"{len(operators(found.original))} operators, shrunk to {len(operators(program))}"),
         f"  program   {graph_text(program)}",
         f"  arrays    {arrays}",
@@ -97,6 +99,11 @@ def text_of_found(found: Found) -> str:
     text = text_of(program)
     lines.append(f"  replay    {text}" if len(text) < 2000 else f"  name      {name_of(program)}")
     return "\n".join(lines)
+
+
+def _word(found: Found) -> str:
+    """Whether the second bound says the same as the first; see the clause oracle/confirmed."""
+    return "confirmed" if found.verdict.confirmed else "unconfirmed"
 
 
 def _step_text(step: dict[str, Any]) -> str:
@@ -124,6 +131,7 @@ def _found_data(found: Found) -> dict[str, Any]:
             "node": where.node, "operator": where.operator, "part": where.part, "step": where.step, "text": where.text,
         },
         "neighbours": told(found.neighbours), "tier": found.verdict.mismatches[0].tier,
+        "confirmed": found.verdict.confirmed,
         "program": found.program, "original": found.original, "number": found.number,
         "seconds": round(found.seconds, 3), "again": found.again, "reason": found.verdict.reason,
         "name": name_of(found.program),

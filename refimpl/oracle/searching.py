@@ -241,7 +241,7 @@ class _Hunt:
         fresh = None
         if verdict.status in ("passed", "failed"):
             result.covered.update(cells_of(program))
-        for tier in ("exact", "bounded", "free"):
+        for tier in ("exact", "bounded", "free", "spared"):
             result.elements[tier] += getattr(verdict, tier)
         if status == "failed":
             if self.expected is not None and self.expected(program, verdict):
@@ -251,6 +251,7 @@ class _Hunt:
             else:
                 found = self._explained(number, program, verdict)
                 fresh = None if found.again else found
+                status = "failed" if found.verdict.confirmed else "unconfirmed"
                 if found.again >= self.repeats:
                     self._leave_out(found)
         result.statuses[status] += 1

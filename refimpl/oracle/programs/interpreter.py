@@ -51,7 +51,10 @@ def run(mx, program, look=elements):
     Raises:
         Refused: the library raised an error, with its type and text.
     """
-    session = SESSIONS[program["level"]](mx, program, look)
+    try:
+        session = SESSIONS[program["level"]](mx, program, look)
+    except Exception as error:
+        raise Refused("%s: %s" % (type(error).__name__, error)) from error
     trace = {}
     try:
         for number, step in enumerate(program["steps"]):
