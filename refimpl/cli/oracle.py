@@ -56,7 +56,7 @@ def check(
             print(reporting.text_of_found(found), end="\n\n", flush=True)
         elif result.programs % 100 == 0:
             told = reporting.progress(result, under_test.capabilities)
-            print(f"\r{told}", end="\r", file=sys.stderr, flush=True)
+            print(f"\r{told}\033[K", end="\r", file=sys.stderr, flush=True)
 
     exclude = known.exclusions
     if probe:

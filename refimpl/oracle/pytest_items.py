@@ -45,7 +45,7 @@ def share_of(programs: int, part: int, parts: int) -> int:
 
 
 def load(name: str, *, isolate: bool = False) -> Backend:
-    """The implementation that ``package.module:Name`` names; a class or a plain function is called without arguments.
+    """The implementation that ``package.module:Name`` names: an instance, or a class or function that gives one.
 
     Args:
         name: where it is; the current folder is searched too.

@@ -18,6 +18,7 @@ from .comparing import Mismatch
 from .drawing.graphs import Capabilities
 from .neighbours import told
 from .programs.program import LEVELS, name_of, operators, text_of
+from .reference import trace_of
 from .searching import Found, Result
 
 VERSION = 2
@@ -139,14 +140,18 @@ def _found_data(found: Found) -> dict[str, Any]:
 
 # --- scripts ------------------------------------------------------------------------------------
 
-_SCRIPT = """\
+_BEGIN = """\
 # {title}
 import json
 import numpy as np
 from {module} import {name}
 
+backend = {name} if hasattr({name}, "run") and not isinstance({name}, type) else {name}()
 program = json.loads({program!r})
-trace = {name}().run(program)
+print("running", flush=True)
+trace = backend.run(program)
+"""
+_VALUES = """\
 got = trace[{key!r}]
 expected = np.array({expected}, dtype=float).reshape({shape})
 bound = np.array({bound}, dtype=float).reshape({shape})
@@ -154,13 +159,9 @@ wrong = ~((abs(got - expected) <= bound) | (np.isnan(got) & np.isnan(expected)) 
 print("got", got[wrong], "expected", expected[wrong])
 assert not wrong.any(), {title!r}
 """
-_ERROR_SCRIPT = """\
-# {title}
-import json
-from {module} import {name}
-
-program = json.loads({program!r})
-print({name}().run(program))  # raises: {reason}
+_FORM = """\
+got = trace.get({key!r})
+assert got is not None and (got.shape, str(got.dtype)) == {form}, {title!r}
 """
 
 
@@ -173,13 +174,17 @@ def script_of(found: Found, backend: str) -> str:
     """
     module, _, name = backend.partition(":")
     mismatch = found.verdict.mismatches[0]
-    told = {"title": str(found.cause), "module": module, "name": name, "program": text_of(found.program)}
-    if mismatch.expected is None or mismatch.bounds is None:
-        return _ERROR_SCRIPT.format(reason=" ".join(mismatch.text.split())[:100], **told)
-    return _SCRIPT.format(
-        key=mismatch.name, expected=_literal(mismatch.expected), bound=_literal(mismatch.bounds),
-        shape=tuple(mismatch.expected.shape), **told,
-    )
+    title = str(found.cause)
+    begin = _BEGIN.format(title=title, module=module, name=name or "backend", program=text_of(found.program))
+    if mismatch.expected is not None and mismatch.bounds is not None:
+        return begin + _VALUES.format(
+            key=mismatch.name, expected=_literal(mismatch.expected), bound=_literal(mismatch.bounds),
+            shape=tuple(mismatch.expected.shape), title=title,
+        )
+    if mismatch.name:
+        like = trace_of(found.program)[mismatch.name]
+        return begin + _FORM.format(key=mismatch.name, form=(like.shape, str(like.dtype)), title=title)
+    return begin.rstrip() + f"  # raises: {' '.join(mismatch.text.split())[:100]}\n"
 
 
 def _literal(values: np.ndarray) -> str:
@@ -188,7 +193,7 @@ def _literal(values: np.ndarray) -> str:
 
 
 def verified(script: str, folder: Path | None = None) -> bool:
-    """Whether a script fails in a fresh process, as it should.
+    """Whether a script fails in a fresh process as it should: while the program runs, or by what it asserts.
 
     Args:
         script: its text.
@@ -206,7 +211,8 @@ def verified(script: str, folder: Path | None = None) -> bool:
             )
         except subprocess.TimeoutExpired:
             return True
-    return ran.returncode != 0 and b"ModuleNotFoundError" not in ran.stderr
+    asserted = "assert " not in script or b"\nAssertionError: " in ran.stderr
+    return ran.returncode != 0 and ran.stdout.startswith(b"running") and asserted
 
 
 def write(result: Result, folder: Path, backend: str) -> list[Path]:
