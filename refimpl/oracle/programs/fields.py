@@ -144,6 +144,7 @@ descriptions = {"data": listed(description), "labels_": maybe(listed(description
 contexts = whole(1, MOST_DEVICES)
 batch = whole(1, LARGEST_BATCH)
 some = maybe(whole(1, 1000))
+metric = one_of("acc", "ce", "mae", "mse", "rmse", "loss")
 data = {"data": arrays, "labels_": maybe(arrays)}
 names = listed(name)
 
@@ -173,8 +174,8 @@ MODULE = {
     "use": fields(number=whole(0, 1000)),
     "save": fields(states_=truth), "load": fields(contexts=contexts, states_=truth),
     "save_states": fields(), "load_states": fields(),
-    "update_metric": fields(labels=arrays),
-    "score": fields(batch=batch, batches_=some, **data),
+    "update_metric": fields(labels=arrays, metric_=metric),
+    "score": fields(batch=batch, batches_=some, metric_=metric, **data),
     "predict": fields(data=arrays, batch=batch, batches_=some, merge_=truth),
     "fit": fields(batch=batch, epochs=whole(0, MOST_EPOCHS), store_=maybe(name), **dict(data, **RULE)),
     "set_states": fields(value=real), "get_states": fields(),
