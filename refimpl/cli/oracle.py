@@ -35,6 +35,7 @@ def check(
     start: Annotated[int, typer.Option(help="The number of the first program.")] = 0,
     isolate: Annotated[bool, typer.Option(help="Run the implementation in a process of its own.")] = False,
     corpus: Annotated[bool, typer.Option(help="Run the stored programs first.")] = False,
+    relations: Annotated[bool, typer.Option(help="Compare two runs of the implementation, not one with ours.")] = False,
     probe: Annotated[bool, typer.Option(help="Ask for every operator first, and leave out what is refused.")] = False,
     config: Annotated[Path, typer.Option(help="Differences that are expected.")] = Path("oracle.toml"),
     report: Annotated[Path | None, typer.Option(help="Folder for scripts, results.json and report.html.")] = None,
@@ -61,10 +62,16 @@ def check(
         print(probed)
         exclude = probed.exclusions(exclude)
     try:
-        result = searching.search(
-            under_test, seed=seed, programs=programs, seconds=seconds, start=start, level=level, exclude=exclude,
-            expected=known.covers, note=note, corpus=corpus,
-        )
+        if relations:
+            result = _part("relations").search(
+                under_test, seed=seed, programs=programs, seconds=seconds, start=start, level=level, exclude=exclude,
+                expected=known.covers, note=note,
+            )
+        else:
+            result = searching.search(
+                under_test, seed=seed, programs=programs, seconds=seconds, start=start, level=level, exclude=exclude,
+                expected=known.covers, note=note, corpus=corpus,
+            )
     except _part("drawing.graphs").NothingToDraw as error:
         raise refuse("Cli/oracle-input", f"{backend}: {error}") from error
     print(reporting.summary(result))

@@ -17,6 +17,8 @@ from .reference import Expected, Program, Trace, expected_of, trace_of
 
 Answer = Trace | Exception
 """What an implementation made of a program: its trace, or Unsupported, Refused or Crashed."""
+RELATION = "relation: "
+"""How the kind of a mismatch begins that is a broken relation; its name follows."""
 LOOSE = 0.1
 """A bound of this part of an array's largest value says nothing."""
 
@@ -27,7 +29,7 @@ class Mismatch(NamedTuple):
     name: str
     """The number of the step and what is seen: ``2/gradient:a``."""
     kind: str
-    """value, shape, dtype, missing, refused or crashed."""
+    """value, shape, dtype, missing, refused, crashed, or RELATION and a name."""
     text: str
     """What differs, in one line."""
     expected: np.ndarray | None = None
@@ -39,7 +41,9 @@ class Mismatch(NamedTuple):
 
     @property
     def tier(self) -> str:
-        """How the first wrong element was judged: exact or bounded."""
+        """How the first wrong element was judged: exact or bounded; or relation."""
+        if self.kind.startswith(RELATION):
+            return "relation"
         if self.bounds is None or self.wrong is None:
             return "exact"
         return "exact" if self.bounds[self.wrong].flat[0] == 0 else "bounded"

@@ -16,7 +16,7 @@ import numpy as np
 from .causes import Cause
 from .comparing import Mismatch
 from .programs.program import LEVELS, name_of, operators, text_of
-from .searching import Found, Result
+from .searching import FAITHFUL, Found, Result
 
 SCRIPT_SECONDS = 120
 """How long a script may take to show its fault in a fresh process."""
@@ -33,7 +33,14 @@ def summary(result: Result) -> str:
         f"{result.statuses['expected']} failed as expected, {result.statuses['unsupported']} unsupported, "
         f"{result.statuses['discarded']} discarded; {judged} elements judged ({elements['exact']} exactly), "
         f"{elements['free']} free; {len({name for name, _ in result.covered})} operators"
+        f"{_kept(result)}"
     )
+
+
+def _kept(result: Result) -> str:
+    """Which relations were not asked, because MXNet breaks them and the reference keeps its numbers."""
+    clauses = [f"{s.removeprefix(FAITHFUL)} {n}" for s, n in sorted(result.statuses.items()) if s.startswith(FAITHFUL)]
+    return f"; relations not asked, because MXNet's number is kept: {', '.join(clauses)}" if clauses else ""
 
 
 def graph_text(program: dict[str, Any]) -> str:

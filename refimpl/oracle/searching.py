@@ -60,6 +60,8 @@ def program_of(
 
 CHUNK = 32
 """Programs that are drawn and run before the first of them is judged, if the implementation has ``run_many``."""
+FAITHFUL = "faithful: "
+"""How a status begins that counts relations which were not asked; the clause that says why follows."""
 CRASH_ATTEMPTS = 25
 """Programs that shrinking a crash may run: each starts a process."""
 CRASH_SECONDS = 120.0

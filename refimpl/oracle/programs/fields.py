@@ -154,6 +154,7 @@ EXECUTOR = {
     "backward": fields(heads_=maybe(arrays)),
     "reshape": fields(arrays=by_name(array)),
     "share": fields(),
+    "outputs": fields(),
 }
 _CREATE = {"contexts": contexts, "data": names, "labels": names, "fixed_": maybe(names)}
 _BATCH = dict(data, pad_=whole(0, LARGEST_BATCH))
@@ -169,7 +170,7 @@ MODULE = {
     "forward": fields(train_=maybe(truth), **_BATCH),
     "backward": fields(heads_=maybe(arrays)),
     "forward_backward": fields(**_BATCH),
-    "update": fields(), "get_params": fields(),
+    "update": fields(), "get_params": fields(), "outputs": fields(),
     "reshape": fields(**descriptions), "share": fields(**descriptions), "borrow": fields(**descriptions),
     "use": fields(number=whole(0, 1000)),
     "save": fields(states_=truth), "load": fields(contexts=contexts, states_=truth),

@@ -12,6 +12,7 @@ init_optimizer      ``store`` (a kind, or null), ``optimizer``, ``parameters``, 
 forward             ``data``, ``labels``, ``pad``, ``train`` (null: as bound). Lets see outputs.
 backward            ``heads``, or null for losses. Lets see gradients of data, where they are wanted.
 forward_backward    ``data``, ``labels``, ``pad``. Lets see outputs and gradients of data.
+outputs             Lets see the outputs of the last forward pass once more.
 update              one step of the optimizer
 get_params          Lets see arguments and auxiliary states.
 reshape             descriptions of ``data`` and ``labels``
@@ -210,6 +211,10 @@ class Modules(Session):
     def forward(self, data, labels=None, pad=0, train=None):
         """See the module's text."""
         self.module.forward(self._batch(data, labels, pad), is_train=train)
+        return list(self._outputs())
+
+    def outputs(self):
+        """See the module's text."""
         return list(self._outputs())
 
     def backward(self, heads=None):
