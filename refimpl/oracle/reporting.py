@@ -32,6 +32,7 @@ def summary(result: Result) -> str:
         f"{result.statuses['passed']} passed, {result.statuses['failed']} failed with {len(result.found)} causes, "
         f"{result.statuses['expected']} failed as expected, {result.statuses['unsupported']} unsupported, "
         f"{result.statuses['discarded']} discarded; {judged} elements judged ({elements['exact']} exactly), "
+        f"{elements['statistical']} by their distribution, "
         f"{elements['free']} free; {len({name for name, _ in result.covered})} operators"
         f"{_kept(result)}"
     )

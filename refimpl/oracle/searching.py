@@ -187,7 +187,7 @@ class _Hunt:
         status = verdict.status
         fresh = None
         _cover(result, program, verdict)
-        for tier in ("exact", "bounded", "free"):
+        for tier in ("exact", "bounded", "statistical", "free"):
             result.elements[tier] += getattr(verdict, tier)
         if status == "failed":
             if self.expected is not None and self.expected(program, verdict):

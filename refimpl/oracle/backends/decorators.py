@@ -184,6 +184,10 @@ class _Session:
         yield from self.outputs()
         yield from [(f"state:{name}", state) for name, state in self.states.items()]
 
+    def seed(self, value: int) -> Iterator[Any]:
+        np.random.seed(value)  # noqa: NPY002  # for functions that draw with NumPy's own stream
+        return iter(())
+
     def outputs(self) -> Iterator[tuple[str, Any]]:
         yield from [(f"output{i}", output) for i, output in enumerate(self.shown)]
 

@@ -155,6 +155,7 @@ EXECUTOR = {
     "reshape": fields(arrays=by_name(array)),
     "share": fields(),
     "outputs": fields(),
+    "seed": fields(value=whole(0, 2**31 - 1)),
 }
 _CREATE = {"contexts": contexts, "data": names, "labels": names, "fixed_": maybe(names)}
 _BATCH = dict(data, pad_=whole(0, LARGEST_BATCH))
@@ -198,6 +199,7 @@ OPTIMIZER = {
     "update": fields(indices=listed(index), gradients=arrays, rows_=maybe(rows)),
     "resume": fields(whole_=truth),
     "set_rate": fields(value=real),
+    "seed": fields(value=whole(0, 2**31 - 1)),
     "read": fields(),
 }
 _KEYS = either(index, listed(index))

@@ -13,6 +13,7 @@ forward     ``train``, and ``arrays`` that are set before. Lets see outputs and 
 backward    ``heads``: arrays, or null where a loss needs none. Lets see gradients and auxiliary states.
 reshape     ``arrays``: new values of other shapes for some arguments; all others keep theirs.
 share       binds a second executor to the same arguments and gradients, and uses that from now on
+seed        ``value``: random numbers begin anew from it, if the implementation has seeds
 outputs     Lets see the outputs of the last forward pass once more.
 ==========  ===========================================================================================================
 

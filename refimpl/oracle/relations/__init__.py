@@ -16,5 +16,4 @@ from .faithful import FAITHFUL, Faithful, kept_on_purpose
 from .finding import search
 from .registry import RELATIONS, Applied, Relation, broken
 
-__all__ = [
-]
+__all__ = ["FAITHFUL", "RELATIONS", "Applied", "Faithful", "Relation", "broken", "kept_on_purpose", "search"]

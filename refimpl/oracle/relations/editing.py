@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..backends import Backend, Refused
-from ..reference import Expected, Program, Trace, expected_of
+from ..reference import Expected, Program, expected_of
 from .comparing import differences_beyond
 from .registry import changed
 
@@ -14,6 +14,12 @@ Step = dict[str, Any]
 Steps = Sequence[tuple[int | None, Step]]
 """The steps of a changed program; each with its number in the program, or None where it is new."""
 Wanted = Callable[[str], bool]
+
+
+def everything(name: str) -> bool:
+    """All arrays are wanted."""
+    del name
+    return True
 
 
 def kept(program: Program) -> list[tuple[int | None, Step]]:
@@ -33,7 +39,7 @@ def renamed(trace: dict[str, Any], steps: Steps) -> dict[str, Any]:
 
 
 def compared(
-    backend: Backend, program: Program, steps: Steps, wanted: Wanted = lambda name: True, **others: Any,
+    backend: Backend, program: Program, steps: Steps, wanted: Wanted = everything, **others: Any,
 ) -> list[str]:
     """What differs between a program and one with other steps.
 

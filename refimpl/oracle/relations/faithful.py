@@ -56,7 +56,7 @@ FAITHFUL = (
         attrs={"normalization": ("valid", "batch")},
     ),
     Faithful(
-        DEVICES, "RegressionOutput/gradient", "divided by what lies along all axes but the first, which are not the batch",
+        DEVICES, "RegressionOutput/gradient", "divided by all sides but the first, which is not the batch",
         operator="LinearRegressionOutput", attrs={"__layout__": ("TNC",)},
     ),
     Faithful(

@@ -17,6 +17,7 @@ from ..shrinking import shrink
 from .faithful import kept_on_purpose
 from .registry import RELATIONS, Applied, broken
 
+
 def search(
     backend: Backend, *, seed: int = 0, programs: int | None = None, seconds: float | None = None, start: int = 0,
     level: int | None = None, exclude: Exclusions = NOTHING, names: Sequence[str] | None = None,

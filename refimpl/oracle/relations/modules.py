@@ -35,11 +35,8 @@ def ignores_devices(backend: Backend, program: Program) -> list[str]:
         return []
     steps: list[tuple[int | None, Step]] = []
     for number, step in kept(program):
-        if step["do"].startswith("create"):
-            step = {**{key: value for key, value in step.items() if key != "loads"}, "contexts": 1}
-        elif step["do"] == "load":
-            step = {**step, "contexts": 1}
-        steps.append((number, step))
+        here = {**step, "contexts": 1} if "contexts" in step else step
+        steps.append((number, {key: value for key, value in here.items() if key != "loads"}))
     # what a metric is handed comes context by context
     return compared(backend, program, steps, lambda name: "@" not in name and "metric:" not in name)
 

@@ -27,13 +27,12 @@ def ignores_other_weights(backend: Backend, program: Program) -> list[str]:
     for alone in dict.fromkeys(indices if len(set(indices)) > 1 else ()):
         steps: list[tuple[int | None, Step]] = []
         for number, step in kept(program):
-            if step["do"] == "update":
-                if alone not in step["indices"]:
-                    continue
+            if step["do"] != "update":
+                steps.append((number, step))
+            elif alone in step["indices"]:
                 at = step["indices"].index(alone)
                 one = {field: [step[field][at]] for field in ("indices", "gradients", "rows") if step.get(field)}
-                step = {**step, **one}
-            steps.append((number, step))
+                steps.append((number, {**step, **one}))
         wanted = f"weight:{alone}"
         found = compared(backend, program, steps, lambda name, wanted=wanted: name.endswith("/" + wanted))
         lines += [f"alone: {difference}" for difference in found]

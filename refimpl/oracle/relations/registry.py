@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ..backends import Backend, Crashed, Refused, Unsupported
 from ..reference import Program, Trace
+from ..statistical import draws_numbers
 from .faithful import kept_on_purpose
 
 Rule = Callable[[Backend, Program], list[str]]
@@ -25,6 +26,8 @@ class Relation:
     def __call__(self, backend: Backend, program: Program) -> list[str]:
         """What differs; nothing where the program is of another level, or the relation is broken on purpose."""
         if program["level"] not in self.levels or kept_on_purpose(self.name, program):
+            return []
+        if self.name != "again" and draws_numbers(program):  # each run draws others
             return []
         return self.rule(backend, program)
 
