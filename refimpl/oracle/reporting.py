@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .causes import Cause
-from .comparing import Mismatch
+from .comparing import RELATION, Mismatch
 from .programs.program import LEVELS, name_of, operators, text_of
 from .searching import FAITHFUL, Found, Result
 
@@ -138,10 +138,21 @@ from {module} import {name}
 program = json.loads({program!r})
 print({name}().run(program))  # raises: {reason}
 """
+_RELATION_SCRIPT = """\
+# {title}
+import json
+from refimpl.oracle import relations
+from {module} import {name}
+
+program = json.loads({program!r})
+found = relations.broken({name}(), program, [{relation!r}])
+print(found)
+assert not found, {title!r}
+"""
 
 
 def script_of(found: Found, backend: str) -> str:
-    """A script that shows a cause with NumPy and the implementation only.
+    """A script that shows a cause with NumPy and the implementation only; a broken relation needs this package too.
 
     Args:
         found: the cause.
@@ -150,6 +161,8 @@ def script_of(found: Found, backend: str) -> str:
     module, _, name = backend.partition(":")
     mismatch = found.verdict.mismatches[0]
     told = {"title": str(found.cause), "module": module, "name": name, "program": text_of(found.program)}
+    if mismatch.kind.startswith(RELATION):
+        return _RELATION_SCRIPT.format(relation=mismatch.kind.removeprefix(RELATION), **told)
     if mismatch.expected is None or mismatch.bounds is None:
         return _ERROR_SCRIPT.format(reason=" ".join(mismatch.text.split())[:100], **told)
     return _SCRIPT.format(

@@ -68,8 +68,8 @@ FAITHFUL = (
         field="schedule",
     ),
     Faithful(
-        ALONE, "nadam/schedule", "one momentum schedule is shared by all weights", step="create", field="optimizer",
-        values=("nadam",),
+        ALONE, "LARS/momentum-correction", "the momentum follows the rate of the update before, of any weight",
+        step="create", field="optimizer", values=("lars",),
     ),
 )
 
