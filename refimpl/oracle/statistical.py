@@ -68,7 +68,7 @@ def unlikely(program: Program, trace: Trace) -> list[Unlikely]:
             return list(_masked(program, trace, node["op"], p, inputs[0]))
         outputs = [(name, value) for name, value in trace.items() if name.endswith("/output0")]
         if node["op"] == "_shuffle":
-            return [(name, text) for name, value in outputs for text in _shuffled(inputs[0], value)]
+            return list(_shuffled(inputs[0], outputs))
         return list(_sampled(node["op"], p, inputs, outputs))
 
 
@@ -80,7 +80,7 @@ def _limit(count: int, width: float = 1.0) -> float:
     return width * math.sqrt(LOGARITHM / (2 * max(count, 1)))
 
 
-def tests(values: np.ndarray, right: Distribution) -> Iterator[str]:
+def doubts(values: np.ndarray, right: Distribution) -> Iterator[str]:
     """What is unlikely of independent numbers of a distribution; nothing where all is well."""
     values = values.astype(np.float64).ravel()
     if not right.possible(values).all():
@@ -146,7 +146,7 @@ def _sampled(
         blocks = inputs[0].shape[0] if several else 1
         for block, part in enumerate(value.reshape(blocks, -1)):
             right = distribution_of(name, p, [array[block] for array in inputs] if several else [])
-            found = list(tests(part, right))
+            found = list(doubts(part, right))
             parts = right.middle(part.astype(np.float64))
             if not found and block in before:
                 found = list(independent(parts, right.text, before[block]))
@@ -154,18 +154,28 @@ def _sampled(
             yield from ((where, f"{where}: {text}") for text in found)
 
 
-def _shuffled(data: np.ndarray, found: np.ndarray) -> Iterator[str]:
-    """Every order is equally likely. A change of places moves the mean product by 1 / n at most (McDiarmid)."""
-    order = np.argsort(data)
-    if not np.array_equal(data[order], np.sort(found)):
-        yield "the shuffled array has other elements"
-        return
-    count = len(data)
-    came = order[np.searchsorted(data[order], found)]  # where each element stood before
-    together = float(((np.arange(count) + 0.5) / count - 0.5) @ ((came + 0.5) / count - 0.5)) / count
+def _shuffled(data: np.ndarray, outputs: list[tuple[str, np.ndarray]]) -> Iterator[Unlikely]:
+    """Every order is equally likely. An exchange of two moves a mean product by 1 / n at most (McDiarmid)."""
+    order, count = np.argsort(data), len(data)
     allowed = math.sqrt(LOGARITHM / (2 * count))
-    if abs(together) > allowed:
-        yield f"new places depend on old ones: the mean product is {together:.4g}, allowed is {allowed:.4g}"
+    centred = (np.arange(count) + 0.5) / count - 0.5
+    before = None
+    for name, found in outputs:
+        if not np.array_equal(data[order], np.sort(found)):
+            yield name, f"{name}: the shuffled array has other elements"
+            return
+        rank = np.searchsorted(data[order], found)
+        came = centred[order[rank]]  # from where
+        products = {"old places": centred @ came, "values": centred @ centred[rank]}
+        if before is not None:
+            products["those of the pass before"] = before @ came
+        for what, product in products.items():
+            together = float(product) / count
+            if abs(together) > allowed:
+                yield name, (
+                    f"{name}: new places depend on {what}: the mean product is {together:.4g}, allowed is {allowed:.4g}"
+                )
+        before = came
 
 
 def _masked(program: Program, trace: Trace, name: str, p: Any, data: np.ndarray) -> Iterator[Unlikely]:
@@ -186,8 +196,8 @@ def _masked(program: Program, trace: Trace, name: str, p: Any, data: np.ndarray)
             texts = []
             if wrong.any():
                 at = tuple(int(i) for i in np.argwhere(wrong)[0])
-                texts = [f"the gradient at {list(at)} is {trace[where][at]:.9g}, but the pass before gave "
-                         f"{before[at]:.9g} times the input, which makes {wanted[at]:.9g}"]
+                text = f"the gradient at {list(at)} is {trace[where][at]:.9g}, but the pass before gave "
+                texts = [f"{text}{before[at]:.9g} times the input, which makes {wanted[at]:.9g}"]
         else:
             continue
         yield from ((where, f"{where}: {text}") for text in texts)
@@ -208,7 +218,7 @@ def _factors(
         else:  # a slope is known but for the rounding of the product
             width = high - low
             unit = np.clip((factor[data < 0] - low) / width, -ROUNDING, 1 + ROUNDING)
-            yield from tests(np.clip(unit, 0, 1), Distribution.uniform(0.0, 1.0))
+            yield from doubts(np.clip(unit, 0, 1), Distribution.uniform(0.0, 1.0))
             if (np.abs(unit - 0.5) >= 0.5 + ROUNDING).any():
                 yield f"a slope is not between {low:g} and {high:g}"
         return
@@ -251,4 +261,4 @@ def _langevin(program: Program, trace: Trace) -> Iterator[Unlikely]:
             moved = weight - rate / 2 * (slope + decay * weight)
             weights[str(index)] = trace[name].astype(np.float64)
             noise = (weights[str(index)] - moved).ravel()
-            yield from ((name, f"{name}: the noise: {text}") for text in tests(noise, normal(0.0, math.sqrt(rate))))
+            yield from ((name, f"{name}: the noise: {text}") for text in doubts(noise, normal(0.0, math.sqrt(rate))))

@@ -312,7 +312,7 @@ def test_a_search_finds_shrinks_and_reports_them() -> None:
     assert "tier relation" in text_of_found(found)
     script = script_of(found, "tests.oracle.test_relations:Reference")
     assert "relations.broken(Reference(), program, ['add'])" in script
-    exec(compile(script, "script", "exec"), {})  # noqa: S102  # the reference breaks nothing: the script passes
+    exec(compile(script, "script", "exec"), {})  # the reference breaks nothing: the script passes
 
 
 def test_a_search_counts_what_it_did_not_ask_and_what_is_expected() -> None:

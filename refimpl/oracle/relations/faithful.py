@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ...base import decides
 from ...kernels.foundation import get
 from ..reference import Program
 
@@ -74,12 +75,13 @@ FAITHFUL = (
 )
 
 
+@decides("oracle/faithful")
 def kept_on_purpose(relation: str, program: Program) -> list[Faithful]:
     """The rows for which a relation is not asked of a program."""
     found = [row for row in FAITHFUL if row.relation == relation and row.fits(program)]
     if relation == "heads":
         found += [
-            Faithful(relation, "oracle/relations", "its gradient is no derivative", operator=name)
+            Faithful(relation, "oracle/faithful", "its gradient is no derivative", operator=name)
             for name in sorted({node["op"] for node in program.get("nodes", [])} - {"null"})
             if not get(name).differentiable
         ]

@@ -24,6 +24,11 @@ def _first(program: Program, *names: str) -> Step | None:
     return next((step for step in program["steps"] if step["do"] in names), None)
 
 
+def _is_of_all(name: str) -> bool:
+    """Whether an array is of all contexts together: what a metric is handed comes slice by slice."""
+    return "@" not in name and "metric:" not in name
+
+
 # --- devices ------------------------------------------------------------------------------------
 
 
@@ -37,8 +42,7 @@ def ignores_devices(backend: Backend, program: Program) -> list[str]:
     for number, step in kept(program):
         here = {**step, "contexts": 1} if "contexts" in step else step
         steps.append((number, {key: value for key, value in here.items() if key != "loads"}))
-    # what a metric is handed comes context by context
-    return compared(backend, program, steps, lambda name: "@" not in name and "metric:" not in name)
+    return compared(backend, program, steps, _is_of_all)
 
 
 # --- files --------------------------------------------------------------------------------------
@@ -67,7 +71,7 @@ def resumes(backend: Backend, program: Program) -> list[str]:
             return []
         if step["do"] == "update":
             steps += [(None, each) for each in again]
-    return compared(backend, program, steps)
+    return compared(backend, program, steps, _is_of_all)  # loads are in no file, so slices may be others
 
 
 # --- handles ------------------------------------------------------------------------------------
