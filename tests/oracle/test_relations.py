@@ -224,9 +224,14 @@ def test_rows_say_which_programs_they_are_about() -> None:
     program["nodes"][4]["attrs"] = {"normalization": "valid"}
     assert [row.clause for row in kept_on_purpose("number of devices", program)] == ["ExecutorGroup/close-result"]
     assert kept_on_purpose("save and load", program) == []
+    assert kept_on_purpose("others' updates", program) == []
     program = small()
     program["steps"].append({"do": "init_optimizer", "store": None})
     assert [row.clause for row in kept_on_purpose("number of devices", program)] == ["Module/no-store"]
+    assert [row.clause for row in kept_on_purpose("save and load", program)] == ["Module/no-store"]
+    program["steps"][0]["contexts"] = 1
+    assert kept_on_purpose("save and load", program) == []
+    program["steps"][0]["contexts"] = 2
     program["steps"][-1]["store"] = "local"
     assert kept_on_purpose("number of devices", program) == []
     rule = {"level": 5, "steps": [{"do": "create", "optimizer": "lars", "schedule": None}]}
@@ -265,7 +270,7 @@ BY_HAND = {
 
 
 @pytest.mark.clause("oracle/faithful")
-@pytest.mark.parametrize("row", [row for row in FAITHFUL if row.operator != "BatchNorm"], ids=lambda row: row.clause)
+@pytest.mark.parametrize("row", [row for row in FAITHFUL if row.operator != "BatchNorm"], ids=lambda row: f"{row.relation}-{row.clause}")
 def test_the_reference_breaks_what_a_row_excuses(row, monkeypatch) -> None:
     """A row that excuses nothing would only hide faults."""
     monkeypatch.setattr("refimpl.oracle.relations.registry.kept_on_purpose", lambda name, program: [])

@@ -29,10 +29,14 @@ class Faithful(NamedTuple):
     field: str = ""
     """that has this field,"""
     values: tuple[Any, ...] = ()
-    """with one of these values (any but null by default)."""
+    """with one of these values (any but null by default);"""
+    several: bool = False
+    """and only those with several contexts."""
 
     def fits(self, program: Program) -> bool:
         """Whether this row is about a program."""
+        if self.several and program["steps"][0].get("contexts", 1) < 2:
+            return False
         if self.operator:
             return any(
                 node["op"] == self.operator
@@ -62,7 +66,11 @@ FAITHFUL = (
     ),
     Faithful(
         DEVICES, "Module/no-store", "without a store each context trains on its slice alone",
-        step="init_optimizer", field="store", values=(None,),
+        step="init_optimizer", field="store", values=(None,), several=True,
+    ),
+    Faithful(
+        RESUME, "Module/no-store", "without a store each context has weights of its own, and files hold their mean",
+        step="init_optimizer", field="store", values=(None,), several=True,
     ),
     Faithful(
         ALONE, "Optimizer/counts", "the schedule follows the weight that was updated most often", step="create",
