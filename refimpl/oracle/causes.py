@@ -71,10 +71,12 @@ class Cause(NamedTuple):
         return " ".join(parts) + (f": {self.look}" if self.look else "")
 
 
-SHARED = {
-    "", "the initial gradient is missing", "the initial gradient is counted twice",
+ADDING = {
+    "the initial gradient is missing", "the initial gradient is counted twice",
     "nothing was added to the initial gradient",
 }
+"""Looks of a gradient with the requirement add that say what was done with what was there."""
+SHARED = {"", *ADDING}
 """Looks of a gradient that say what was done with its buffer: no operator's formula gives them."""
 
 
@@ -186,7 +188,7 @@ def look_of(program: Program, mismatch: Mismatch) -> str:
             ("twice the value", np.isclose(found, 2 * right, rtol=1e-4, atol=0)),
             ("half the value", np.isclose(found, right / 2, rtol=1e-4, atol=0)),
         ]
-        if expected.ndim > 1 and expected.shape == expected.T.shape:
+        if expected.ndim > 1 and expected.shape == expected.T.shape and not np.array_equal(expected, expected.T):
             tests.append(("transposed", np.isclose(got, expected.T, rtol=1e-4, atol=1e-6)))
         tests += [
             ("NaN is expected", np.isnan(right)),

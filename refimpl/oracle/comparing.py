@@ -1,19 +1,21 @@
 """Whether an implementation's trace is right: every element is equal, or inside its bound, or free.
 
-The clauses oracle/tiers and oracle/not-a-number of ``spec/oracle.md`` say which of them an element must be.
+The clauses oracle/tiers and oracle/not-a-number of ``spec/oracle.md`` say which of them an element must be. An element
+outside of its first bound is a suspect; oracle/confirmed says which suspects are reported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from ..base import decides
 from .backends import Backend, Crashed, Refused, Unsupported
-from .reference import Expected, Program, Trace, expected_of, trace_of
+from .reference import Expected, Program, Trace, expected_of, proved_of, trace_of
 from .statistical import can_judge, draws_numbers, unlikely
 
 Answer = Trace | Exception
@@ -39,6 +41,8 @@ class Mismatch(NamedTuple):
     got: np.ndarray | None = None
     wrong: np.ndarray | None = None
     """True where an element is wrong."""
+    confirmed: bool = True
+    """False where only the first bound says so, because the second one would need too many numbers."""
 
     @property
     def tier(self) -> str:
@@ -67,7 +71,14 @@ class Verdict:
     """Random numbers that were judged by their distribution."""
     free: int = 0
     """Elements that were not judged."""
+    spared: int = 0
+    """Those of them that were outside of their first bound and not of the second."""
     reason: str = ""
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether a failure is certain."""
+        return any(mismatch.confirmed for mismatch in self.mismatches)
 
 
 def judge(backend: Backend, program: Program) -> Verdict:
@@ -133,7 +144,7 @@ def compare(program: Program, ours: Trace, theirs: Trace) -> Verdict:
         theirs: the trace to be judged. Arrays that the reference does not have are ignored.
     """
     verdict = Verdict("passed")
-    expected: dict[str, Expected] | None = None
+    expected, proved = cache(lambda: expected_of(program)), cache(lambda: proved_of(program))
     random = draws_numbers(program)
     for name, reference in ours.items():
         got = theirs.get(name)
@@ -149,9 +160,11 @@ def compare(program: Program, ours: Trace, theirs: Trace) -> Verdict:
         if np.array_equal(reference, got, equal_nan=reference.dtype.kind == "f"):
             verdict.exact += got.size
             continue
-        if expected is None:
-            expected = expected_of(program)
-        _judge(verdict, name, reference, got, expected[name])
+        mismatch = _judge(verdict, name, reference, got, expected()[name])
+        if mismatch is not None:
+            mismatch = _confirmed(verdict, mismatch, reference, proved())
+        if mismatch is not None:
+            verdict.mismatches.append(mismatch)
     if random and can_judge(program) and not verdict.mismatches:
         verdict.mismatches += [Mismatch(name, "distribution", text) for name, text in unlikely(program, theirs)]
     if verdict.mismatches:
@@ -170,13 +183,31 @@ def _form(name: str, reference: np.ndarray, got: np.ndarray | None) -> Mismatch 
     return None
 
 
-def _judge(verdict: Verdict, name: str, reference: np.ndarray, got: np.ndarray, expected: Expected) -> None:
+def _judge(
+    verdict: Verdict, name: str, reference: np.ndarray, got: np.ndarray, expected: Expected
+) -> Mismatch | None:
     free, wrong = judged(reference, got, expected)
     verdict.free += int(free.sum())
     verdict.exact += int((~free & (expected.bounds == 0)).sum())
     verdict.bounded += int((~free & (expected.bounds > 0)).sum())
-    if wrong.any():
-        verdict.mismatches.append(_value(name, expected.values, expected.bounds, got, wrong))
+    return _value(name, expected, got, wrong) if wrong.any() else None
+
+
+@decides("oracle/confirmed")
+def _confirmed(
+    verdict: Verdict, suspect: Mismatch, reference: np.ndarray, proved: dict[str, Expected] | None
+) -> Mismatch | None:
+    """A suspect as the second bound sees it: None where that says that nothing is wrong."""
+    if proved is None:
+        return suspect._replace(confirmed=False)
+    got, wrong, expected = suspect.got, suspect.wrong, proved[suspect.name]
+    assert got is not None
+    assert wrong is not None
+    still = wrong & judged(reference, got, expected)[1]
+    spared = int(wrong.sum()) - int(still.sum())
+    verdict.spared += spared
+    verdict.free += spared
+    return _value(suspect.name, expected, got, still) if still.any() else None
 
 
 @decides("oracle/tiers")
@@ -203,7 +234,8 @@ def _inside(got: np.ndarray, values: np.ndarray, bounds: np.ndarray) -> np.ndarr
         return (np.abs(wide - values) <= bounds) | (wide == values) | (np.isnan(wide) & np.isnan(values))
 
 
-def _value(name: str, values: np.ndarray, bounds: np.ndarray, got: np.ndarray, wrong: np.ndarray) -> Mismatch:
+def _value(name: str, expected: Expected, got: np.ndarray, wrong: np.ndarray) -> Mismatch:
+    values, bounds = expected
     first = np.unravel_index(int(np.flatnonzero(wrong)[0]), wrong.shape)
     at = [int(i) for i in first]
     allowed = float(bounds[first])

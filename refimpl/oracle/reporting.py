@@ -13,11 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from .causes import Cause
+from . import coverage
 from .comparing import RELATION, Mismatch
+from .drawing.graphs import Capabilities
+from .neighbours import told
 from .programs.program import LEVELS, name_of, operators, text_of
 from .searching import FAITHFUL, Found, Result
 
+VERSION = 2
+"""Of results.json."""
 SCRIPT_SECONDS = 120
 """How long a script may take to show its fault in a fresh process."""
 
@@ -33,8 +37,7 @@ def summary(result: Result) -> str:
         f"{result.statuses['expected']} failed as expected, {result.statuses['unsupported']} unsupported, "
         f"{result.statuses['discarded']} discarded; {judged} elements judged ({elements['exact']} exactly), "
         f"{elements['statistical']} by their distribution, "
-        f"{elements['free']} free; {len({name for name, _ in result.covered})} operators"
-        f"{_kept(result)}"
+        f"{elements['free']} free; {coverage.short(result.covered)}{_kept(result)}"
     )
 
 
@@ -42,6 +45,13 @@ def _kept(result: Result) -> str:
     """Which relations were not asked, because MXNet breaks them and the reference keeps its numbers."""
     clauses = [f"{s.removeprefix(FAITHFUL)} {n}" for s, n in sorted(result.statuses.items()) if s.startswith(FAITHFUL)]
     return f"; relations not asked, because MXNet's number is kept: {', '.join(clauses)}" if clauses else ""
+
+
+def progress(result: Result, capabilities: Capabilities | None = None) -> str:
+    """Where a search is, in a few words: programs, their rate, causes and coverage."""
+    rate = result.programs / result.seconds if result.seconds else 0.0
+    causes = f"{len(result.found)} cause{'s' * (len(result.found) != 1)}"
+    return f"{result.programs} programs, {rate:.0f}/s, {causes}, {coverage.short(result.covered, capabilities)}"
 
 
 def graph_text(program: dict[str, Any]) -> str:
@@ -79,6 +89,15 @@ def text_of_found(found: Found) -> str:
         f"  differs   {found.verdict.reason}",
     ]
     lines += [f"  also      {other.text}" for other in found.verdict.mismatches[1:4]]
+    if found.where is not None:
+        lines.append(f"  where     {found.where.text}")
+    words = told(found.neighbours)
+    if words["passes"]:
+        lines.append(f"  control   passes with {' · passes with '.join(words['passes'])}")
+    if words["fails"]:
+        lines.append(f"            fails too with {', '.join(words['fails'])}")
+    if found.clause:
+        lines.append(f"  clause    {found.clause}")
     if found.again:
         lines.append(f"  again     {found.again} more programs showed it")
     text = text_of(program)
@@ -92,25 +111,29 @@ def _step_text(step: dict[str, Any]) -> str:
 
 
 def as_data(result: Result) -> dict[str, Any]:
-    """The result of a search as JSON, from which its causes can be derived again."""
+    """The result of a search as JSON, from which its causes can be derived again and its programs drawn again."""
     return {
-        "version": 1, "programs": result.programs, "seconds": round(result.seconds, 3), "last": result.last,
+        "version": VERSION, "programs": result.programs, "seconds": round(result.seconds, 3), "last": result.last,
+        "drawn": result.drawn, "excluded": [list(each) for each in result.excluded],
         "statuses": dict(result.statuses), "elements": dict(result.elements),
+        "axes": list(coverage.Cell._fields),
         "covered": [[*key, count] for key, count in sorted(result.covered.items())],
-        "found": [
-            {
-                "cause": found.cause._asdict(), "program": found.program, "original": found.original,
-                "number": found.number, "seconds": round(found.seconds, 3), "again": found.again,
-                "reason": found.verdict.reason, "name": name_of(found.program),
-            }
-            for found in result.found
-        ],
+        "found": [_found_data(found) for found in result.found],
     }
 
 
-def causes_in(data: dict[str, Any]) -> list[Cause]:
-    """The distinct causes of a stored result."""
-    return list(dict.fromkeys(Cause(**entry["cause"]) for entry in data["found"]))
+def _found_data(found: Found) -> dict[str, Any]:
+    where = found.where
+    return {
+        "cause": found.cause._asdict(), "mechanism": list(found.cause.mechanism), "clause": found.clause,
+        "where": None if where is None else {
+            "node": where.node, "operator": where.operator, "part": where.part, "step": where.step, "text": where.text,
+        },
+        "neighbours": told(found.neighbours), "tier": found.verdict.mismatches[0].tier,
+        "program": found.program, "original": found.original, "number": found.number,
+        "seconds": round(found.seconds, 3), "again": found.again, "reason": found.verdict.reason,
+        "name": name_of(found.program),
+    }
 
 
 # --- scripts ------------------------------------------------------------------------------------
@@ -240,7 +263,8 @@ def page(result: Result, backend: str) -> str:
         "margin:auto;padding:1rem;color-scheme:light dark}pre{overflow:auto;padding:.5rem;border:1px solid #8888}"
         "td,th{padding:0 .6rem;text-align:right;font-family:monospace}.wrong{font-weight:bold}</style>"
         f"<h1>{html.escape(backend)}</h1><p>{html.escape(summary(result))}</p>"
-        f"{rows or '<p>Nothing differs.</p>'}</html>"
+        f"{rows or '<p>Nothing differs.</p>'}<h2>Covered</h2><ul>"
+        f"{''.join(f'<li>{html.escape(line)}' for line in coverage.table(result.covered))}</ul></html>"
     )
 
 

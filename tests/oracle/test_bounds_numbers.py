@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refimpl.oracle.bounds import functions, number
+from refimpl.oracle.bounds import functions, number, precision
 from refimpl.oracle.bounds.number import Number, cast, exactly, free, rounded
 from refimpl.oracle.bounds.precision import DOUBLE, HALF
 
@@ -84,12 +84,12 @@ def test_products_and_quotients_are_exact_where_their_bits_fit() -> None:
 
 @pytest.mark.clause("oracle/exact")
 def test_the_precision_says_how_many_bits_there_are() -> None:
-    before = number.use(DOUBLE)
+    before = precision.use(DOUBLE)
     try:
         assert (exactly(2.0**24) + exactly(1.0)).bound() == 0
         assert (exactly(2.0**53) + exactly(1.0)).bound() > 0
     finally:
-        number.use(before)
+        precision.use(before)
     assert cast(exactly(2049.0), HALF).bound() == 2049 * 2.0**-11
     assert cast(exactly(2048.0), HALF).bound() == 0
     assert cast(exactly(1e6), HALF).bound() == math.inf  # beyond its range
@@ -98,14 +98,14 @@ def test_the_precision_says_how_many_bits_there_are() -> None:
 @pytest.mark.clause("oracle/branch")
 def test_a_comparison_is_undecided_where_errors_overlap() -> None:
     near, other = Number(1.0, 0.25, 1.0, 0, None), Number(1.4, 0.25, 1.4, 0, None)
-    with number.watched_branches() as undecided:
+    with precision.watched_branches() as undecided:
         assert near < exactly(1.5)
         assert exactly(1.0) == exactly(1.0)
         assert near > 0.5
         assert not undecided()
         assert near < other
         assert undecided()
-    with number.watched_branches() as undecided:
+    with precision.watched_branches() as undecided:
         assert int(Number(1.9, 0.05, 1.9, 0, None)) == 1
         assert not undecided()
         assert int(Number(1.9, 0.2, 1.9, 0, None)) == 1

@@ -112,6 +112,22 @@ def test_recorded_results(name: str, inputs: list[Any], params: dict[str, Any], 
     assert seen(getattr(CONTRIB, name)(*inputs, **params)) == wanted
 
 
+@pytest.mark.clause("_contrib_quantized_elemwise_add/value", "_contrib_quantized_batch_norm/value")
+def test_halves_after_rounded_factors() -> None:
+    # MXNet 1.9.1: the calls below on mx.nd; exact factors would give 72.5, -36.5, -90.5 and -82.5
+    left, right = ends(-1, 1), ends(-1.75, 1)
+    found = CONTRIB.quantized_elemwise_add(
+        array(np.int8([-127, 79, 123])), array(np.int8([114, -66, -122])), *left, *right, min_calib_range=0,
+        max_calib_range=1,
+    )
+    assert found[0].asnumpy().tolist() == [73, -37, -91]
+    statistics = [mx.nd.array([value]) for value in (-1.75, 1.5, 0, 1)]
+    found = CONTRIB.quantized_batch_norm(
+        array(np.uint8([[[[199]]]])), *statistics, *ends(-1, 2), eps=0.1, min_calib_range=-1.5, max_calib_range=1
+    )
+    assert found[0].asnumpy().tolist() == [[[[-83]]]]
+
+
 def test_special_values() -> None:
     # MXNet 1.9.1: nd.contrib.quantize(nd.array([nan, inf, -inf]), nd.array([-1]), nd.array([1]), out_type=...)
     given = mx.nd.array([np.nan, np.inf, -np.inf])

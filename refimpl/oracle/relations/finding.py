@@ -10,6 +10,7 @@ from typing import Any
 from ..backends import Backend, Crashed, Refused, Unsupported
 from ..causes import Cause, suspect_of
 from ..comparing import RELATION, Mismatch, Verdict
+from ..coverage import cells_of
 from ..drawing.graphs import NOTHING, Exclusions
 from ..reference import Program
 from ..searching import FAITHFUL, Found, Result, program_of, without
@@ -20,7 +21,7 @@ from .registry import RELATIONS, Applied, broken
 
 def search(
     backend: Backend, *, seed: int = 0, programs: int | None = None, seconds: float | None = None, start: int = 0,
-    level: int | None = None, exclude: Exclusions = NOTHING, names: Sequence[str] | None = None,
+    step: int = 1, level: int | None = None, exclude: Exclusions = NOTHING, names: Sequence[str] | None = None,
     expected: Callable[[Program, Verdict], bool] | None = None, most: int | None = None,
     note: Callable[[Result, Found | None], None] | None = None, repeats: int = 3,
 ) -> Result:
@@ -32,6 +33,7 @@ def search(
         programs: how many programs; None for no limit.
         seconds: for how long; None for no limit.
         start: the number of the first program.
+        step: from one program's number to the next one's.
         level: of the programs; the highest that the implementation offers by default.
         exclude: what is not drawn.
         names: of relations; all by default.
@@ -48,7 +50,7 @@ def search(
     result = Result(exclusions=exclude)
     known: dict[Any, Found] = {}
     number = start
-    while programs is None or number < start + programs:
+    while programs is None or number < start + programs * step:
         result.seconds = time.monotonic() - began
         if (seconds is not None and result.seconds > seconds) or (most is not None and len(result.found) >= most):
             break
@@ -70,8 +72,10 @@ def search(
             first = first or found
         result.statuses[status] += 1
         result.programs += 1
-        number += 1
-        result.last = number
+        result.last = number + 1
+        number += step
+        if status in ("passed", "failed"):
+            result.covered.update(cells_of(program))
         result.seconds = time.monotonic() - began
         if note is not None:
             note(result, first)
