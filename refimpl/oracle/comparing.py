@@ -16,9 +16,12 @@ import numpy as np
 from ..base import decides
 from .backends import Backend, Crashed, Refused, Unsupported
 from .reference import Expected, Program, Trace, expected_of, proved_of, trace_of
+from .statistical import can_judge, draws_numbers, unlikely
 
 Answer = Trace | Exception
 """What an implementation made of a program: its trace, or Unsupported, Refused or Crashed."""
+RELATION = "relation: "
+"""How the kind of a mismatch begins that is a broken relation; its name follows."""
 LOOSE = 0.1
 """A bound of this part of an array's largest value says nothing."""
 
@@ -29,7 +32,7 @@ class Mismatch(NamedTuple):
     name: str
     """The number of the step and what is seen: ``2/gradient:a``."""
     kind: str
-    """value, shape, dtype, missing, refused or crashed."""
+    """value, shape, dtype, missing, refused, crashed, distribution, or RELATION and a name."""
     text: str
     """What differs, in one line."""
     expected: np.ndarray | None = None
@@ -43,7 +46,11 @@ class Mismatch(NamedTuple):
 
     @property
     def tier(self) -> str:
-        """How the first wrong element was judged: exact or bounded."""
+        """How the first wrong element was judged: exact, bounded, statistical, or relation."""
+        if self.kind.startswith(RELATION):
+            return "relation"
+        if self.kind == "distribution":
+            return "statistical"
         if self.bounds is None or self.wrong is None:
             return "exact"
         return "exact" if self.bounds[self.wrong].flat[0] == 0 else "bounded"
@@ -60,6 +67,8 @@ class Verdict:
     """Elements that had to be equal."""
     bounded: int = 0
     """Elements that were inside a bound without being equal to the reference's."""
+    statistical: int = 0
+    """Random numbers that were judged by their distribution."""
     free: int = 0
     """Elements that were not judged."""
     spared: int = 0
@@ -136,6 +145,7 @@ def compare(program: Program, ours: Trace, theirs: Trace) -> Verdict:
     """
     verdict = Verdict("passed")
     expected, proved = cache(lambda: expected_of(program)), cache(lambda: proved_of(program))
+    random = draws_numbers(program)
     for name, reference in ours.items():
         got = theirs.get(name)
         wrong_form = _form(name, reference, got)
@@ -143,6 +153,10 @@ def compare(program: Program, ours: Trace, theirs: Trace) -> Verdict:
             verdict.mismatches.append(wrong_form)
             continue
         assert got is not None
+        if random:
+            tier = "statistical" if can_judge(program) else "free"
+            setattr(verdict, tier, getattr(verdict, tier) + got.size)
+            continue
         if np.array_equal(reference, got, equal_nan=reference.dtype.kind == "f"):
             verdict.exact += got.size
             continue
@@ -151,6 +165,8 @@ def compare(program: Program, ours: Trace, theirs: Trace) -> Verdict:
             mismatch = _confirmed(verdict, mismatch, reference, proved())
         if mismatch is not None:
             verdict.mismatches.append(mismatch)
+    if random and can_judge(program) and not verdict.mismatches:
+        verdict.mismatches += [Mismatch(name, "distribution", text) for name, text in unlikely(program, theirs)]
     if verdict.mismatches:
         verdict.status = "failed"
         verdict.reason = verdict.mismatches[0].text

@@ -66,6 +66,8 @@ def program_of(
 
 CHUNK = 32
 """Programs that are drawn and run before the first of them is judged, if the implementation has ``run_many``."""
+FAITHFUL = "faithful: "
+"""How a status begins that counts relations which were not asked; the clause that says why follows."""
 CRASH_ATTEMPTS = 25
 """Programs that shrinking a crash may run: each starts a process."""
 CRASH_SECONDS = 120.0
@@ -241,7 +243,7 @@ class _Hunt:
         fresh = None
         if verdict.status in ("passed", "failed"):
             result.covered.update(cells_of(program))
-        for tier in ("exact", "bounded", "free", "spared"):
+        for tier in ("exact", "bounded", "statistical", "free", "spared"):
             result.elements[tier] += getattr(verdict, tier)
         if status == "failed":
             if self.expected is not None and self.expected(program, verdict):

@@ -13,6 +13,8 @@ forward     ``train``, and ``arrays`` that are set before. Lets see outputs and 
 backward    ``heads``: arrays, or null where a loss needs none. Lets see gradients and auxiliary states.
 reshape     ``arrays``: new values of other shapes for some arguments; all others keep theirs.
 share       binds a second executor to the same arguments and gradients, and uses that from now on
+seed        ``value``: random numbers begin anew from it, if the implementation has seeds
+outputs     Lets see the outputs of the last forward pass once more.
 ==========  ===========================================================================================================
 
 ``modules``, ``buckets``, ``optimizers`` and ``stores`` say what the steps of levels 3 to 6 are. Any step may have
@@ -119,6 +121,10 @@ class Graph(Session):
         outputs = self.executor.forward(is_train=train)
         yield from [("output%d" % i, self.seen(out)) for i, out in enumerate(outputs)]
         yield from self._states()
+
+    def outputs(self):
+        """See the module's text."""
+        return [("output%d" % i, self.seen(out)) for i, out in enumerate(self.executor.outputs)]
 
     def backward(self, heads=None):
         """See the module's text."""
