@@ -15,6 +15,7 @@ import numpy as np
 
 from .causes import Cause
 from .comparing import Mismatch
+from .programs.clusters import VERBS
 from .programs.program import LEVELS, name_of, operators, text_of
 from .searching import Found, Result
 
@@ -79,6 +80,8 @@ def text_of_found(found: Found) -> str:
 
 
 def _step_text(step: dict[str, Any]) -> str:
+    if "key" in step and step["do"] in VERBS:
+        return f"{step['do']}({step['key']!r}{'' if step.get('worker') is None else ' by ' + str(step['worker'])})"
     told = {**(step.get("requirements") or {}), **({"train": True} if step.get("train") else {})}
     return step["do"] + (f"({', '.join(f'{k}={v}' for k, v in told.items())})" if told else "")
 
