@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ..base import decides
 from .backends import Backend, Crashed, Refused, Unsupported
 from .reference import Expected, Program, Trace, expected_of, proved_of, trace_of
 from .statistical import can_judge, draws_numbers, unlikely
+from .watching import violations_of
 
 Answer = Trace | Exception
 """What an implementation made of a program: its trace, or Unsupported, Refused or Crashed."""
@@ -32,7 +33,8 @@ class Mismatch(NamedTuple):
     name: str
     """The number of the step and what is seen: ``2/gradient:a``."""
     kind: str
-    """value, shape, dtype, missing, refused, crashed, distribution, or RELATION and a name."""
+    """value, shape, dtype, missing, refused, crashed, distribution, or RELATION and a name; of a history what is
+    violated."""
     text: str
     """What differs, in one line."""
     expected: np.ndarray | None = None
@@ -115,13 +117,13 @@ def judge_answer(program: Program, answer: Answer) -> Verdict:
 
     Args:
         program: a checked program.
-        answer: a trace, or an exception of ``backends``.
+        answer: a trace, at level 7 a history, or an exception of ``backends``.
 
     Raises:
         Exception: ``answer``, if it is any other exception: a fault of the adapter.
     """
     try:
-        ours = trace_of(program)
+        ours = {} if program["level"] == 7 else trace_of(program)
     except Refused as error:
         return Verdict("discarded", reason=str(error))
     if isinstance(answer, Unsupported):
@@ -132,7 +134,18 @@ def judge_answer(program: Program, answer: Answer) -> Verdict:
         return Verdict("failed", [Mismatch("", kind, text)], reason=text)
     if isinstance(answer, Exception):
         raise answer
+    if program["level"] == 7:
+        return _judged_history(program, answer)
     return compare(program, ours, answer)
+
+
+def _judged_history(program: Program, answer: Any) -> Verdict:
+    """What a history shows: each violation is a mismatch whose kind is its name."""
+    found, reads = violations_of(program, answer)
+    mismatches = [Mismatch("history", name, f"{name}: {text}") for name, text in found]
+    if not mismatches:
+        return Verdict("passed", exact=reads)
+    return Verdict("failed", mismatches, exact=reads, reason=mismatches[0].text)
 
 
 def compare(program: Program, ours: Trace, theirs: Trace) -> Verdict:

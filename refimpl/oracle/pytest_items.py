@@ -77,8 +77,8 @@ def tests(config: Any, shards: int) -> Iterator[tuple[str, Callable[[], str]]]:
     """
     name = config.getoption("--oracle-backend")
     backend = load(name, isolate=config.getoption("--oracle-isolate"))
-    highest = config.getoption("--oracle-level") or backend.capabilities.level
-    levels = [level for level in sorted(DRAWERS) if level <= highest]
+    highest = config.getoption("--oracle-level") or max(DRAWERS)
+    levels = [level for level in sorted(DRAWERS) if level <= highest and backend.capabilities.offers(level)]
     path = Path(config.getoption("--oracle-config"))
     expectations = Expectations.read(path) if path.exists() else Expectations()
     for row, program in expectations.examples():

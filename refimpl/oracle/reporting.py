@@ -17,6 +17,7 @@ from . import coverage
 from .comparing import RELATION, Mismatch
 from .drawing.graphs import Capabilities
 from .neighbours import told
+from .programs.clusters import VERBS
 from .programs.program import LEVELS, name_of, operators, text_of
 from .reference import trace_of
 from .searching import FAITHFUL, Found, Result
@@ -114,6 +115,8 @@ def _word(found: Found) -> str:
 
 
 def _step_text(step: dict[str, Any]) -> str:
+    if "key" in step and step["do"] in VERBS:
+        return f"{step['do']}({step['key']!r}{'' if step.get('worker') is None else ' by ' + str(step['worker'])})"
     told = {**(step.get("requirements") or {}), **({"train": True} if step.get("train") else {})}
     return step["do"] + (f"({', '.join(f'{k}={v}' for k, v in told.items())})" if told else "")
 

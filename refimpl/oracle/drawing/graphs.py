@@ -28,7 +28,7 @@ class Capabilities(NamedTuple):
     """What the implementation under test can do; drawing keeps to it."""
 
     level: int = 2
-    """The highest level of program."""
+    """Programs of levels 1 to this one."""
     operators: frozenset[str] | None = None
     """Names of operators; None for all."""
     dtypes: tuple[str, ...] = ("float32",)
@@ -41,6 +41,18 @@ class Capabilities(NamedTuple):
     """Drawn operators in a program, besides those that fit shapes and share results."""
     empty: bool = False
     """Whether a side may be 0."""
+
+    others: tuple[int, ...] = ()
+    """Levels beside these: (7,) for a cluster alone, with ``level`` 0."""
+
+    def offers(self, level: int) -> bool:
+        """Whether programs of a level may be asked for."""
+        return level <= self.level or level in self.others
+
+    @property
+    def usual(self) -> int:
+        """The level that is asked for where nobody names one."""
+        return self.level or max(self.others)
 
     def has(self, name: str) -> bool:
         """Whether the operator may be used."""
