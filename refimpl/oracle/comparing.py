@@ -5,7 +5,7 @@ The clauses oracle/tiers and oracle/not-a-number of ``spec/oracle.md`` say which
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -123,6 +123,17 @@ def compare(program: Program, ours: Trace, theirs: Trace) -> Verdict:
         ours: the reference's trace of it.
         theirs: the trace to be judged. Arrays that the reference does not have are ignored.
     """
+    return compare_within(ours, theirs, lambda: expected_of(program))
+
+
+def compare_within(ours: Trace, theirs: Trace, expect: Callable[[], dict[str, Expected]]) -> Verdict:
+    """Compare two traces of whatever ran here under :func:`bounds.tracking` too.
+
+    Args:
+        ours: the reference's trace.
+        theirs: the trace to be judged. Arrays that the reference does not have are ignored.
+        expect: gives values in double precision and bounds; it is called where an element is not equal.
+    """
     verdict = Verdict("passed")
     expected: dict[str, Expected] | None = None
     for name, reference in ours.items():
@@ -136,7 +147,7 @@ def compare(program: Program, ours: Trace, theirs: Trace) -> Verdict:
             verdict.exact += got.size
             continue
         if expected is None:
-            expected = expected_of(program)
+            expected = expect()
         _judge(verdict, name, reference, got, expected[name])
     if verdict.mismatches:
         verdict.status = "failed"

@@ -123,6 +123,13 @@ def too_long(call: Call) -> bool:
 
 KNOWN = (
     Known("_contrib_quantized_elemwise_mul", "call", "_contrib_quantized_elemwise_mul/value"),
+    Known("_contrib_quantized_concat", "call", "_contrib_quantized_concat/value", lambda c: c.of.p.dim < 0),
+    Known("_contrib_quantized_fully_connected", "error", "_contrib_quantized_fully_connected/bias",
+          lambda c: not c.of.p.no_bias and c.of.arrays[2].ndim == 2),
+    Known("_contrib_quantized_pooling", "error", "_contrib_quantized_pooling/value",
+          lambda c: c.is_train and c.has(pool_type="max")),
+    Known("_cvimresize", "out0", "_cvimresize/nearest",
+          lambda c: c.has(interp=0) and c.data.itemsize * c.data.shape[2] in (5, 7, 9, 10)),
     Known("LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput", "grad:label",
           "RegressionOutput/gradient"),
     Known("SVMOutput", "grad:label", "SVMOutput/gradient"),

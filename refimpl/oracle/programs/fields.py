@@ -153,6 +153,8 @@ EXECUTOR = {
     "backward": fields(heads_=maybe(arrays)),
     "reshape": fields(arrays=by_name(array)),
     "share": fields(),
+    "seed": fields(number=whole(0, 2**31 - 1)),
+    "read": fields(),
 }
 _CREATE = {"contexts": contexts, "data": names, "labels": names, "fixed_": maybe(names)}
 _BATCH = dict(data, pad_=whole(0, LARGEST_BATCH))

@@ -13,6 +13,8 @@ forward     ``train``, and ``arrays`` that are set before. Lets see outputs and 
 backward    ``heads``: arrays, or null where a loss needs none. Lets see gradients and auxiliary states.
 reshape     ``arrays``: new values of other shapes for some arguments; all others keep theirs.
 share       binds a second executor to the same arguments and gradients, and uses that from now on
+seed        ``number``: what random numbers begin with
+read        lets see arguments, which some operators change
 ==========  ===========================================================================================================
 
 ``modules``, ``buckets``, ``optimizers`` and ``stores`` say what the steps of levels 3 to 6 are. Any step may have
@@ -137,6 +139,16 @@ class Graph(Session):
                 gradient[:] = 0  # new memory holds anything
         self.gradients = {name: self.executor.grad_dict[name] for name in self.gradients}
         return ()
+
+    def seed(self, number):
+        """See the module's text."""
+        self.mx.random.seed(number)
+        return ()
+
+    def read(self):
+        """See the module's text."""
+        for name in self.symbol.list_arguments():
+            yield "argument:" + name, self.seen(self.executor.arg_dict[name])
 
     def _states(self):
         for name in self.symbol.list_auxiliary_states():
