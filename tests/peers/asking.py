@@ -68,9 +68,12 @@ def verdict_on(request: dict[str, Any], theirs: Arrays, ours: Arrays | None = No
     return compare_within(here(request) if ours is None else ours, theirs, expected)
 
 
-def assert_right(request: dict[str, Any], theirs: Arrays, ours: Arrays | None = None, known: Sequence[str] = ()) -> None:
+def assert_right(
+    request: dict[str, Any], theirs: Arrays, ours: Arrays | None = None, known: Sequence[str] = ()
+) -> Verdict:
     """Demand that every array of an answer is right, but those ``known`` to differ, and that some are judged."""
     verdict = verdict_on(request, theirs, ours)
     wrong = [mismatch.text for mismatch in verdict.mismatches if mismatch.name not in known]
     assert not wrong, (request["do"], wrong)
     assert verdict.exact + verdict.bounded > 0, verdict
+    return verdict
