@@ -18,8 +18,8 @@ and arranging quantized numbers, with the range that they stand for.
 
 [_contrib_quantized_concat/value] num_args arrays along axis dim, as Concat does, and then the least and the largest end
     of each. The result is int8 where one of them is, else uint8; its range reaches from the least to the largest of
-    all ends and 0. Each element times (s / R) / (t / Q) is rounded, halves to even, and kept inside the type: s and R are the
-    steps (127.5 or 255.5) and the larger absolute end of the result, t and Q those of the piece.
+    all ends and 0. Each element times (s / R) / (t / Q) is rounded, halves to even, and kept inside the type: s and R
+    are the steps (127.5 or 255.5) and the larger absolute end of the result, t and Q those of the piece.
     >>> run("_contrib_quantized_concat", np.int8([[100]]), np.uint8([[200]]),
     ...     [-2.0], [1.0], [-1.0], [1.0], num_args=2)
     ([[100.0, 50.0]], [-2.0], [1.0])

@@ -1,7 +1,7 @@
 """What the tests run here and in MXNet beside programs of the oracle: one text, two imports.
 
-Runs under MXNet's Python, 3.8 or newer, so it is written plainly. A request is {"do": name of a function below, "arrays":
-{name: array as data}, ...}; its answer is a dict of arrays, sent as the oracle sends traces.
+Runs under MXNet's Python, 3.8 or newer, so it is written plainly. A request is {"do": name of a function below,
+"arrays": {name: array as data}, ...}; its answer is a dict of arrays, sent as the oracle sends traces.
 """
 
 import io

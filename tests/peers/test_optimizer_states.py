@@ -22,11 +22,12 @@ from refimpl.oracle.programs.interpreter import elements
 from refimpl.oracle.reference import Expected
 from tests.unit.recorded_optimizers import ARGUMENTS, GRADIENTS, START, VARIANTS
 
-from .test_formats import PYTHON, ask
+from .asking import needs_mxnet
+from .test_formats import ask
 
 pytestmark = [
     pytest.mark.peer,
-    pytest.mark.skipif(not PYTHON, reason="REFIMPL_MXNET_PYTHON names no Python with mxnet 1.9.1"),
+    needs_mxnet,
     pytest.mark.filterwarnings("ignore"),
 ]
 
@@ -116,7 +117,8 @@ def test_another_library_goes_on(begin: Any, tmp_path: Path) -> None:
     for case, (_, *rest) in theirs.items():
         assert json.loads(json.dumps(ours[case][1:])) == rest, case
     with tracking() as shadow:
-        expected = {name: Expected(*pair) for name, pair in by_name(here(tmp_path, first=False, look=shadow.of)).items()}
+        found = by_name(here(tmp_path, first=False, look=shadow.of))
+    expected = {name: Expected(*pair) for name, pair in found.items()}
     weights = by_name(ours)
     answered = {name: np.array(weight, weights[name].dtype) for name, weight in by_name(theirs).items()}
     verdict = compare_within(weights, answered, lambda: expected)
