@@ -6,7 +6,7 @@ outside of its first bound is a suspect; oracle/confirmed says which suspects ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
@@ -112,12 +112,13 @@ def answers_of(backend: Backend, programs: Sequence[Program]) -> list[Answer]:
     return answers
 
 
-def judge_answer(program: Program, answer: Answer) -> Verdict:
+def judge_answer(program: Program, answer: Answer, *, same_numbers: bool = False) -> Verdict:
     """Compare what an implementation made of a program with what it must make of it.
 
     Args:
         program: a checked program.
         answer: a trace, at level 7 a history, or an exception of ``backends``.
+        same_numbers: whether equal seeds must give equal random numbers.
 
     Raises:
         Exception: ``answer``, if it is any other exception: a fault of the adapter.
@@ -136,7 +137,7 @@ def judge_answer(program: Program, answer: Answer) -> Verdict:
         raise answer
     if program["level"] == 7:
         return _judged_history(program, answer)
-    return compare(program, ours, answer)
+    return compare(program, ours, answer, same_numbers=same_numbers)
 
 
 def _judged_history(program: Program, answer: Any) -> Verdict:
@@ -148,17 +149,35 @@ def _judged_history(program: Program, answer: Any) -> Verdict:
     return Verdict("failed", mismatches, exact=reads, reason=mismatches[0].text)
 
 
-def compare(program: Program, ours: Trace, theirs: Trace) -> Verdict:
+def compare(program: Program, ours: Trace, theirs: Trace, *, same_numbers: bool = False) -> Verdict:
     """Compare two traces of one program; see the module's text.
 
     Args:
         program: what was run.
         ours: the reference's trace of it.
         theirs: the trace to be judged. Arrays that the reference does not have are ignored.
+        same_numbers: whether equal seeds must give equal random numbers, as in MXNet; else only their distribution
+            is judged.
+    """
+    if draws_numbers(program) and not same_numbers:
+        return _judged_by_distribution(program, ours, theirs)
+    return compare_within(ours, theirs, lambda: expected_of(program), lambda: proved_of(program))
+
+
+def compare_within(
+    ours: Trace, theirs: Trace, expect: Callable[[], dict[str, Expected]],
+    prove: Callable[[], dict[str, Expected] | None] | None = None,
+) -> Verdict:
+    """Compare two traces of whatever ran here under :func:`bounds.tracking` too.
+
+    Args:
+        ours: the reference's trace.
+        theirs: the trace to be judged. Arrays that the reference does not have are ignored.
+        expect: gives values in double precision and bounds; it is called where an element is not equal.
+        prove: gives them with proved bounds, or None where that needs too much; without it nothing is confirmed.
     """
     verdict = Verdict("passed")
-    expected, proved = cache(lambda: expected_of(program)), cache(lambda: proved_of(program))
-    random = draws_numbers(program)
+    expected, proved = cache(expect), cache(prove or (lambda: None))
     for name, reference in ours.items():
         got = theirs.get(name)
         wrong_form = _form(name, reference, got)
@@ -166,10 +185,6 @@ def compare(program: Program, ours: Trace, theirs: Trace) -> Verdict:
             verdict.mismatches.append(wrong_form)
             continue
         assert got is not None
-        if random:
-            tier = "statistical" if can_judge(program) else "free"
-            setattr(verdict, tier, getattr(verdict, tier) + got.size)
-            continue
         if np.array_equal(reference, got, equal_nan=reference.dtype.kind == "f"):
             verdict.exact += got.size
             continue
@@ -178,8 +193,28 @@ def compare(program: Program, ours: Trace, theirs: Trace) -> Verdict:
             mismatch = _confirmed(verdict, mismatch, reference, proved())
         if mismatch is not None:
             verdict.mismatches.append(mismatch)
-    if random and can_judge(program) and not verdict.mismatches:
+    return _ended(verdict)
+
+
+def _judged_by_distribution(program: Program, ours: Trace, theirs: Trace) -> Verdict:
+    verdict = Verdict("passed")
+    can = can_judge(program)
+    for name, reference in ours.items():
+        got = theirs.get(name)
+        wrong_form = _form(name, reference, got)
+        if wrong_form is not None:
+            verdict.mismatches.append(wrong_form)
+            continue
+        if can:
+            verdict.statistical += reference.size
+        else:
+            verdict.free += reference.size
+    if can and not verdict.mismatches:
         verdict.mismatches += [Mismatch(name, "distribution", text) for name, text in unlikely(program, theirs)]
+    return _ended(verdict)
+
+
+def _ended(verdict: Verdict) -> Verdict:
     if verdict.mismatches:
         verdict.status = "failed"
         verdict.reason = verdict.mismatches[0].text

@@ -156,6 +156,7 @@ EXECUTOR = {
     "reshape": fields(arrays=by_name(array)),
     "share": fields(),
     "outputs": fields(),
+    "read": fields(),
     "seed": fields(value=whole(0, 2**31 - 1)),
 }
 _CREATE = {"contexts": contexts, "data": names, "labels": names, "fixed_": maybe(names)}
