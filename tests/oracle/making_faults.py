@@ -30,7 +30,7 @@ import numpy as np
 import pytest
 from hypothesis import Phase, settings
 
-from refimpl.kernels.foundation import Op, distinct, get
+from refimpl.kernels.foundation import distinct, get
 from refimpl.module.thread_pool import ThreadPool
 from refimpl.oracle.drawing.graphs import drawable
 from refimpl.oracle.scoring.faults import CLASSES
@@ -92,7 +92,9 @@ PACKAGE: dict[str, tuple[tuple[str, int, tuple[str, ...]], ...]] = {
     ),
 }
 """Class -> (file, the level of programs that run it, parts of names of its files of unit tests)."""
-NOT_NUMBERS = re.compile(r"refus|error|raise|messag|warn|repr|print|text|docs|signature|told|names|stub|pictur|interrupt")
+NOT_NUMBERS = re.compile(
+    r"refus|error|raise|messag|warn|repr|print|text|docs|signature|told|names|stub|pictur|interrupt"
+)
 """Names of tests of what a trace does not have."""
 
 
@@ -247,8 +249,10 @@ def order(*parts: Any) -> bytes:
     return hashlib.sha256("\n".join(map(str, parts)).encode()).digest()
 
 
-def has_several(op: Op) -> bool:
+@cache
+def has_several(name: str) -> bool:
     """Whether calls of an operator have several visible outputs."""
+    op = get(name)
     draws = (SeededDraw(number) for number in range(4))
     return any(op.visible_count(example(op, draw).p) > 1 for draw in draws)
 
@@ -266,7 +270,7 @@ def candidates(seed: int, kind: str, on_pages: bool) -> list[tuple[str, Path, in
     if on_pages:
         found = [place for place in all_page_places() if kind in ("devices", place[0])]
         if kind == "devices":
-            found = [p for p in found if (own := operators_of(p[1])) and all(has_several(get(name)) for name in own)]
+            found = [p for p in found if (own := operators_of(p[1])) and all(map(has_several, own))]
     else:
         found = [place for name, _, _ in PACKAGE[kind] for place in places(ROOT / "refimpl" / name, kind)]
     return sorted(found, key=lambda p: order(seed, kind, p[1].relative_to(ROOT), source_of(p[1], p[2]), p[3]))

@@ -1,4 +1,4 @@
-"""A toy of five operators whose glue to the oracle is fifteen lines: its three bugs, one of them a tie, are all named."""
+"""A toy of five operators, whose glue is fifteen lines: its three bugs, one of them a tie, are all named."""
 
 from __future__ import annotations
 

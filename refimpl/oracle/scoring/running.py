@@ -199,7 +199,7 @@ def text_of(row: Row) -> str:
 
 
 def summary(rows: Iterable[Row]) -> str:
-    """The table of a score: killed by class with the median time, how small programs got, the slowest, the survivors."""
+    """The table of a score: killed by class, with times, how small programs got, the slowest, and who survived."""
     rows = list(rows)
     lines = ["class          killed        median s   operator named   nodes (median)"]
     for kind in (*CLASSES, "several", ""):
@@ -207,7 +207,8 @@ def summary(rows: Iterable[Row]) -> str:
         if own:
             lines.append(_line(kind or "all", own))
     survived = [row for row in rows if row["status"] == "survived"]
-    lines += [*_shrinking(rows), *_slowest(rows), "", *(f"survived {row['id']}: {row['programs']} programs, {row.get('statuses')}" for row in survived)]
+    lines += [*_shrinking(rows), *_slowest(rows), ""]
+    lines += [f"survived {row['id']}: {row['programs']} programs, {row.get('statuses')}" for row in survived]
     return "\n".join(lines).rstrip()
 
 
@@ -228,7 +229,8 @@ def _slowest(rows: Sequence[Row]) -> list[str]:
     """The tenth that took longest, with their seeds."""
     killed = sorted((row for row in rows if row["status"] == "killed"), key=lambda row: -row["seconds"])
     worst = killed[: len(rows) // 10]
-    return ["", *(f"slow {row['id']}: {row['seconds']:.1f} s, seed {row.get('seed', 0)}" for row in worst)] * bool(worst)
+    lines = [f"slow {row['id']}: {row['seconds']:.1f} s, seed {row.get('seed', 0)}" for row in worst]
+    return ["", *lines] if lines else []
 
 
 def _line(name: str, own: Sequence[Row]) -> str:
