@@ -228,15 +228,17 @@ def pages_of(file: Path) -> tuple[Path, ...]:
 
 
 @cache
-def operators_of(file: Path) -> tuple[str, ...]:
-    """The operators that a page, or what pages share, may change; a fixed choice of OPERATORS of them."""
+def operators_of(file: Path, called: bool = True) -> tuple[str, ...]:
+    """The operators that a page, or what pages share, may change; a fixed choice of OPERATORS of them.
+
+    Those that are called here always give the same numbers; others may be given by parameters not to draw any.
+    """
     pages = pages_of(file)
     loaded = [sys.modules.get(f"refimpl.kernels.{page.stem}") for page in pages]
     docs = {module.__doc__ for module in loaded if module is not None}
     paths = {mutants.real_path(str(page)) for page in pages}
-    can = set(drawable())
     found = [
-        op.name for op in distinct() if op.name in can and (
+        op.name for op in distinct() if op.name in set(drawable()) and not (called and op.random) and (
             op.doc in docs
             or mutants.real_path(getattr(getattr(op.forward, "__code__", None), "co_filename", "")) in paths
         )
@@ -342,7 +344,7 @@ class Maker:
             number = next(n for n in range(1, 400) if f"{kind}/{file.stem.replace('_', '-')}-{n}" not in self.ids)
             row = {
                 "id": f"{kind}/{file.stem.replace('_', '-')}-{number}", "class": kind, "file": name, "old": change.old,
-                "new": change.new, "level": level, "operators": list(operators or operators_of(file) * on_pages),
+                "new": change.new, "level": level, "operators": list(operators or operators_of(file, called=False) * on_pages),
                 "several": kind == "devices",
             }
             self.ids.add(row["id"])
