@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from . import coverage
-from .comparing import Mismatch
+from .comparing import RELATION, Mismatch
 from .drawing.graphs import Capabilities
 from .neighbours import told
+from .programs.clusters import VERBS
 from .programs.program import LEVELS, name_of, operators, text_of
 from .reference import trace_of
-from .searching import Found, Result
+from .searching import FAITHFUL, Found, Result
 
 VERSION = 2
 """Of results.json."""
@@ -37,9 +38,16 @@ def summary(result: Result) -> str:
         f"{result.statuses['passed']} passed, {result.statuses['failed']} failed with {len(result.found)} causes, "
         f"{result.statuses['expected']} failed as expected, {result.statuses['unsupported']} unsupported, "
         f"{result.statuses['discarded']} discarded; {judged} elements judged ({elements['exact']} exactly), "
+        f"{elements['statistical']} by their distribution, "
         f"{elements['free']} free ({elements['spared']} spared by the second bound), "
-        f"{result.statuses['unconfirmed']} failures unconfirmed; {coverage.short(result.covered)}"
+        f"{result.statuses['unconfirmed']} failures unconfirmed; {coverage.short(result.covered)}{_kept(result)}"
     )
+
+
+def _kept(result: Result) -> str:
+    """Which relations were not asked, because MXNet breaks them and the reference keeps its numbers."""
+    clauses = [f"{s.removeprefix(FAITHFUL)} {n}" for s, n in sorted(result.statuses.items()) if s.startswith(FAITHFUL)]
+    return f"; relations not asked, because MXNet's number is kept: {', '.join(clauses)}" if clauses else ""
 
 
 def progress(result: Result, capabilities: Capabilities | None = None) -> str:
@@ -107,6 +115,8 @@ def _word(found: Found) -> str:
 
 
 def _step_text(step: dict[str, Any]) -> str:
+    if "key" in step and step["do"] in VERBS:
+        return f"{step['do']}({step['key']!r}{'' if step.get('worker') is None else ' by ' + str(step['worker'])})"
     told = {**(step.get("requirements") or {}), **({"train": True} if step.get("train") else {})}
     return step["do"] + (f"({', '.join(f'{k}={v}' for k, v in told.items())})" if told else "")
 
@@ -163,10 +173,22 @@ _FORM = """\
 got = trace.get({key!r})
 assert got is not None and (got.shape, str(got.dtype)) == {form}, {title!r}
 """
+_RELATION_SCRIPT = """\
+# {title}
+import json
+from refimpl.oracle import relations
+from {module} import {name}
+
+backend = {name} if hasattr({name}, "run") and not isinstance({name}, type) else {name}()
+program = json.loads({program!r})
+found = relations.broken(backend, program, [{relation!r}])
+print(found)
+assert not found, {title!r}
+"""
 
 
 def script_of(found: Found, backend: str) -> str:
-    """A script that shows a cause with NumPy and the implementation only.
+    """A script that shows a cause with NumPy and the implementation only; a broken relation needs this package too.
 
     Args:
         found: the cause.
@@ -175,6 +197,11 @@ def script_of(found: Found, backend: str) -> str:
     module, _, name = backend.partition(":")
     mismatch = found.verdict.mismatches[0]
     title = str(found.cause)
+    if mismatch.kind.startswith(RELATION):
+        return _RELATION_SCRIPT.format(
+            title=title, module=module, name=name or "backend", program=text_of(found.program),
+            relation=mismatch.kind.removeprefix(RELATION),
+        )
     begin = _BEGIN.format(title=title, module=module, name=name or "backend", program=text_of(found.program))
     if mismatch.expected is not None and mismatch.bounds is not None:
         return begin + _VALUES.format(
