@@ -180,7 +180,7 @@ def exactly(value: Value) -> Enclosure:
 
 def free(value: Value) -> Enclosure:
     """A number of which nothing is known."""
-    return Enclosure(value, INFINITE, Fraction(0), 0, None)
+    return Enclosure(value_of(to_float(value)), INFINITE, Fraction(0), 0, None)
 
 
 def pole(value: float) -> Enclosure:
