@@ -29,7 +29,7 @@ def size_of(value: Value) -> Value:
 
 def sign_of(value: Value) -> float:
     """A float that behaves as the value does beside zeros, infinities and NaN."""
-    return value if type(value) is float else math.copysign(1.0, value)
+    return value if type(value) is float else 1.0 if value > 0 else -1.0
 
 
 def plus(a: Value, b: Value) -> Value:
@@ -58,7 +58,7 @@ def to_float(value: Value) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 def below(value: Value) -> float:
