@@ -196,7 +196,7 @@ class _Whole(_Flat):
         return stored
 
     def __setitem__(self, i: Any, value: Any) -> None:
-        if isinstance(value, (float, np.floating)) and not math.isfinite(value):  # machines make different integers of it
+        if isinstance(value, (float, np.floating)) and not math.isfinite(value):  # machines differ here
             value, NOW.undecided = 0, True
         self.flat[i] = value
         self.shadow._numbers.pop(self.address + int(i) * self.step, None)
