@@ -27,7 +27,7 @@ def _part(name: str) -> Any:
 @oracle.command()
 def check(
     backend: BackendName,
-    level: Annotated[int | None, typer.Option(help="Level of the programs, 1 to 6.")] = None,
+    level: Annotated[int | None, typer.Option(help="Level of the programs, 1 to 7.")] = None,
     budget: Annotated[str, typer.Option(help="For how long: 60s, 5m.")] = "60s",
     programs: Annotated[int | None, typer.Option(help="How many programs, instead of a time.")] = None,
     seed: Annotated[int, typer.Option(help="Which programs.")] = 0,
@@ -57,7 +57,7 @@ def check(
             print(reporting.text_of_found(found), end="\n\n", flush=True)
         elif result.programs % 100 == 0:
             told = reporting.progress(result, under_test.capabilities)
-            print(f"\r{told}", end="\r", file=sys.stderr, flush=True)
+            print(f"\r{told}\033[K", end="\r", file=sys.stderr, flush=True)
 
     exclude = known.exclusions
     if probe:

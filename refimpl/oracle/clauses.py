@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..kernels.foundation import get
+from ..kernels.foundation.refusal import MXNetError
 from ..op_registry.pages import clauses
 from .causes import ADDING, Cause
 from .locating import Where
@@ -100,7 +101,7 @@ def of_operator(name: str, place: str, values: str = "") -> str:
     """
     try:
         found = [clause.name for clause in clauses(get(name))]
-    except (KeyError, ValueError):
+    except MXNetError:
         return ""
     words = ABOUT.get(place, ABOUT["output"])
     if values == "special":

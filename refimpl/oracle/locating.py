@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.foundation import get
+from ..kernels.foundation.refusal import MXNetError
 from .backends import Backend, Refused
+from .causes import FITTING
 from .comparing import Mismatch, Verdict, answers_of, judge_answer
 from .programs.values import array_of
 from .reference import Program, trace_of
@@ -59,7 +61,7 @@ def locate(backend: Backend, program: Program, verdict: Verdict) -> Where:
     if program["level"] <= 2 and any(node["op"] != "null" for node in program["nodes"]):
         try:
             return _Taps(backend, program, verdict, at).first()
-        except Refused:  # the reference refuses a node alone: nothing to compare with
+        except (Refused, MXNetError):  # the reference refuses a node alone: nothing to compare with
             pass
     return Where("", "", "step", at, f"first divergent step: {at} ({program['steps'][at]['do']}), {_named(mismatch)}")
 
@@ -137,7 +139,8 @@ class _Taps:
                 return self._where(number, "backward", found, text)
             for entry, readers in self._shared():
                 for number, found in self._differing([(entry[0], self.alone(readers, "same steps"))]):
-                    text = f"{agrees}, backward each alone; the sum of gradients of {len(readers)} readers differs"
+                    times = sum(self.nodes[reader]["inputs"].count(list(entry)) for reader in readers)
+                    text = f"{agrees}, backward each alone; the sum of gradients of {times} readers differs"
                     return self._where(number, "sum", found, text)
         return self._together(outputs)
 
@@ -311,17 +314,27 @@ class _Taps:
         )
 
     def _nearest(self) -> int:
-        """The node that is nearest to the array that differs: the first reader of a variable, the node of a head."""
+        """The node that is likeliest: the nearest to the array that differs, those that only fit shapes last."""
         what, _, variable = _named(self.verdict.mismatches[0]).partition(":")
+        near = list(reversed(self.numbers))
         if variable:
             place = next((i for i, node in enumerate(self.nodes) if node["name"] == variable), -1)
-            for number in self.numbers:
-                if any(entry[0] == place for entry in self.nodes[number]["inputs"]):
-                    return number
-        output = what[len("output"):]
-        if what.startswith("output") and output.isdecimal() and int(output) < len(self.program["heads"]):
-            return int(self.program["heads"][int(output)][0])
-        return self.numbers[-1]
+            near = self._connected([place], forward=True)
+        elif what.startswith("output") and what[len("output"):].isdecimal():
+            near = self._connected([self.program["heads"][int(what[len("output"):])][0]], forward=False)
+        own = [number for number in near if self.nodes[number]["op"] not in FITTING]
+        return (own or near or self.numbers)[0]
+
+    def _connected(self, begin: list[int], *, forward: bool) -> list[int]:
+        """Nodes from some on to those that read them, or back to those that they read, the nearest first."""
+        found = dict.fromkeys(begin)
+        for number in self.numbers if forward else reversed(self.numbers):
+            sources = [entry[0] for entry in self.nodes[number]["inputs"]]
+            if forward and any(source in found for source in sources):
+                found[number] = None
+            elif not forward and number in found:
+                found.update(dict.fromkeys(sources))
+        return [number for number in found if number in self.numbers]
 
 
 def literal(array: np.ndarray) -> dict[str, Any]:

@@ -12,11 +12,14 @@ from collections.abc import Iterator
 from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
+import refimpl
+
 from ..kernels.foundation import get
 from ..symbol.calls import attribute_text
 from .backends import Backend
 from .comparing import answers_of, judge_answer
 from .drawing.graphs import JOIN, KEEP_SHAPE, Capabilities
+from .programs.program import symbol_json
 from .reference import Program
 from .shrinking import shapes_of
 
@@ -48,7 +51,8 @@ def neighbours(backend: Backend, program: Program, seen: str = "", attempts: int
         seen: the name of the array that differs, see ``changes``.
         attempts: how many to run at most.
     """
-    chosen = list(islice(changes(program, backend.capabilities, seen), attempts))
+    loading = (each for each in changes(program, backend.capabilities, seen) if _loads(each[1]))
+    chosen = list(islice(loading, attempts))
     answers = answers_of(backend, [changed for _, changed in chosen])
     found = []
     for (change, changed), answer in zip(chosen, answers, strict=True):
@@ -57,6 +61,17 @@ def neighbours(backend: Backend, program: Program, seen: str = "", attempts: int
         if verdict.status in ("passed", "failed") and not refused:
             found.append(Neighbour(change, verdict.status == "passed", changed))
     return found
+
+
+def _loads(program: Program) -> bool:
+    """Whether its operators have as many inputs and outputs as are used: another parameter may change that."""
+    if not program.get("nodes"):
+        return True
+    try:
+        refimpl.sym.load_json(symbol_json(program))
+    except refimpl.MXNetError:
+        return False
+    return True
 
 
 def changes(program: Program, capabilities: Capabilities, seen: str = "") -> Changed:
@@ -68,8 +83,9 @@ def changes(program: Program, capabilities: Capabilities, seen: str = "") -> Cha
         seen: the name of the array that differs: ``gradient:v0``. No change makes it vanish.
     """
     kinds = (
-        _requirements(program, seen.partition(":")[2]), _readers(program), _operators(program, capabilities), _modes(program),
-        _repetitions(program), _styles(program, capabilities), _dtypes(program, capabilities), _parameters(program),
+        _requirements(program, seen.partition(":")[2]), _readers(program), _operators(program, capabilities),
+        _modes(program), _repetitions(program), _styles(program, capabilities), _dtypes(program, capabilities),
+        _parameters(program),
     )
     for several in zip_longest(*kinds):
         yield from (change for change in several if change is not None)
@@ -111,7 +127,7 @@ def _readers(program: Program) -> Changed:
         arrays = {**program["arrays"], OTHER: program["arrays"].get(source["name"], spec)}
         for fewer in dict.fromkeys((count - 1, count // 2, 1)):
             moved = [(i, k) for i, k in places if tuple(nodes[i]["inputs"][k]) == entry][fewer:]
-            made = [{"op": "null", "name": OTHER}]
+            made: list[dict[str, Any]] = [{"op": "null", "name": OTHER}]
             for i, node in enumerate(nodes):
                 inputs = [[0, 0] if (i, k) in moved else [e[0] + 1, e[1]] for k, e in enumerate(node.get("inputs", ()))]
                 made.append({**node, "inputs": inputs} if inputs else node)
@@ -124,23 +140,19 @@ def _operators(program: Program, capabilities: Capabilities) -> Changed:
     """An operator is another one of the same number of inputs whose output has the shape of the first."""
     if program["level"] > 4:
         return
-    for number, node in enumerate(program.get("nodes", [])):
-        if node["op"] == "null":
+    nodes = program.get("nodes", [])
+    for name in dict.fromkeys(node["op"] for node in nodes if node["op"] != "null"):
+        op = get(name)
+        own = [node for node in nodes if node["op"] == name]
+        if op.aux or any(op.visible_count(op.parse(node.get("attrs", {}))) > 1 for node in own):
             continue
-        op = get(node["op"])
-        if op.visible_count(op.parse(node.get("attrs", {}))) > 1 or op.aux:
-            continue
-        others: list[tuple[str, dict[str, Any]]] = []
-        if len(node["inputs"]) == 1:
-            others = list(KEEP_SHAPE)
-        elif len(node["inputs"]) == 2:
-            others = [(name, {}) for name in JOIN]
-        others = [each for each in others if each[0] not in (node["op"], "BlockGrad") and capabilities.has(each[0])]
-        for name, params in others[:2]:
+        counts = {len(node["inputs"]) for node in own}
+        others = KEEP_SHAPE if counts == {1} else tuple((other, {}) for other in JOIN) if counts == {2} else ()
+        fitting = [each for each in others if each[0] not in (name, "BlockGrad") and capabilities.has(each[0])]
+        for other, params in fitting[:2]:
             attrs = {key: attribute_text(value) for key, value in params.items()}
-            changed = {**node, "op": name, "attrs": attrs}
-            nodes = [changed if i == number else other for i, other in enumerate(program["nodes"])]
-            yield f"{node['op']}->{name}", {**program, "nodes": nodes}
+            changed = [{**node, "op": other, "attrs": attrs} if node["op"] == name else node for node in nodes]
+            yield f"{name}->{other}", {**program, "nodes": changed}
 
 
 def _modes(program: Program) -> Changed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import sys
 import warnings
@@ -44,7 +45,7 @@ def share_of(programs: int, part: int, parts: int) -> int:
 
 
 def load(name: str, *, isolate: bool = False) -> Backend:
-    """The implementation that ``package.module:Name`` names: an instance, or a class that is called without arguments.
+    """The implementation that ``package.module:Name`` names: an instance, or a class or function that gives one.
 
     Args:
         name: where it is; the current folder is searched too.
@@ -64,7 +65,7 @@ def load(name: str, *, isolate: bool = False) -> Backend:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"{name} cannot be loaded: {error}") from error
-    return found() if isinstance(found, type) else found
+    return found() if inspect.isclass(found) or inspect.isfunction(found) else found
 
 
 def tests(config: Any, shards: int) -> Iterator[tuple[str, Callable[[], str]]]:
@@ -76,8 +77,8 @@ def tests(config: Any, shards: int) -> Iterator[tuple[str, Callable[[], str]]]:
     """
     name = config.getoption("--oracle-backend")
     backend = load(name, isolate=config.getoption("--oracle-isolate"))
-    highest = config.getoption("--oracle-level") or backend.capabilities.level
-    levels = [level for level in sorted(DRAWERS) if level <= highest]
+    highest = config.getoption("--oracle-level") or max(DRAWERS)
+    levels = [level for level in sorted(DRAWERS) if level <= highest and backend.capabilities.offers(level)]
     path = Path(config.getoption("--oracle-config"))
     expectations = Expectations.read(path) if path.exists() else Expectations()
     for row, program in expectations.examples():

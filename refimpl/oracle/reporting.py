@@ -17,7 +17,9 @@ from . import coverage
 from .comparing import RELATION, Mismatch
 from .drawing.graphs import Capabilities
 from .neighbours import told
+from .programs.clusters import VERBS
 from .programs.program import LEVELS, name_of, operators, text_of
+from .reference import trace_of
 from .searching import FAITHFUL, Found, Result
 
 VERSION = 2
@@ -37,7 +39,8 @@ def summary(result: Result) -> str:
         f"{result.statuses['expected']} failed as expected, {result.statuses['unsupported']} unsupported, "
         f"{result.statuses['discarded']} discarded; {judged} elements judged ({elements['exact']} exactly), "
         f"{elements['statistical']} by their distribution, "
-        f"{elements['free']} free; {coverage.short(result.covered)}{_kept(result)}"
+        f"{elements['free']} free ({elements['spared']} spared by the second bound), "
+        f"{result.statuses['unconfirmed']} failures unconfirmed; {coverage.short(result.covered)}{_kept(result)}"
     )
 
 
@@ -81,7 +84,8 @@ def text_of_found(found: Found) -> str:
     )
     lines = [
         f"{found.cause}",
-        (f"  level {program['level']} ({LEVELS[program['level']]}), tier {mismatch.tier}; program {found.number}, "
+        (f"  level {program['level']} ({LEVELS[program['level']]}), tier {mismatch.tier}, {_word(found)}; "
+         f"program {found.number}, "
          f"{len(operators(found.original))} operators, shrunk to {len(operators(program))}"),
         f"  program   {graph_text(program)}",
         f"  arrays    {arrays}",
@@ -105,7 +109,14 @@ def text_of_found(found: Found) -> str:
     return "\n".join(lines)
 
 
+def _word(found: Found) -> str:
+    """Whether the second bound says the same as the first; see the clause oracle/confirmed."""
+    return "confirmed" if found.verdict.confirmed else "unconfirmed"
+
+
 def _step_text(step: dict[str, Any]) -> str:
+    if "key" in step and step["do"] in VERBS:
+        return f"{step['do']}({step['key']!r}{'' if step.get('worker') is None else ' by ' + str(step['worker'])})"
     told = {**(step.get("requirements") or {}), **({"train": True} if step.get("train") else {})}
     return step["do"] + (f"({', '.join(f'{k}={v}' for k, v in told.items())})" if told else "")
 
@@ -130,6 +141,7 @@ def _found_data(found: Found) -> dict[str, Any]:
             "node": where.node, "operator": where.operator, "part": where.part, "step": where.step, "text": where.text,
         },
         "neighbours": told(found.neighbours), "tier": found.verdict.mismatches[0].tier,
+        "confirmed": found.verdict.confirmed,
         "program": found.program, "original": found.original, "number": found.number,
         "seconds": round(found.seconds, 3), "again": found.again, "reason": found.verdict.reason,
         "name": name_of(found.program),
@@ -138,14 +150,18 @@ def _found_data(found: Found) -> dict[str, Any]:
 
 # --- scripts ------------------------------------------------------------------------------------
 
-_SCRIPT = """\
+_BEGIN = """\
 # {title}
 import json
 import numpy as np
 from {module} import {name}
 
+backend = {name} if hasattr({name}, "run") and not isinstance({name}, type) else {name}()
 program = json.loads({program!r})
-trace = {name}().run(program)
+print("running", flush=True)
+trace = backend.run(program)
+"""
+_VALUES = """\
 got = trace[{key!r}]
 expected = np.array({expected}, dtype=float).reshape({shape})
 bound = np.array({bound}, dtype=float).reshape({shape})
@@ -153,13 +169,9 @@ wrong = ~((abs(got - expected) <= bound) | (np.isnan(got) & np.isnan(expected)) 
 print("got", got[wrong], "expected", expected[wrong])
 assert not wrong.any(), {title!r}
 """
-_ERROR_SCRIPT = """\
-# {title}
-import json
-from {module} import {name}
-
-program = json.loads({program!r})
-print({name}().run(program))  # raises: {reason}
+_FORM = """\
+got = trace.get({key!r})
+assert got is not None and (got.shape, str(got.dtype)) == {form}, {title!r}
 """
 _RELATION_SCRIPT = """\
 # {title}
@@ -167,8 +179,9 @@ import json
 from refimpl.oracle import relations
 from {module} import {name}
 
+backend = {name} if hasattr({name}, "run") and not isinstance({name}, type) else {name}()
 program = json.loads({program!r})
-found = relations.broken({name}(), program, [{relation!r}])
+found = relations.broken(backend, program, [{relation!r}])
 print(found)
 assert not found, {title!r}
 """
@@ -183,15 +196,22 @@ def script_of(found: Found, backend: str) -> str:
     """
     module, _, name = backend.partition(":")
     mismatch = found.verdict.mismatches[0]
-    told = {"title": str(found.cause), "module": module, "name": name, "program": text_of(found.program)}
+    title = str(found.cause)
     if mismatch.kind.startswith(RELATION):
-        return _RELATION_SCRIPT.format(relation=mismatch.kind.removeprefix(RELATION), **told)
-    if mismatch.expected is None or mismatch.bounds is None:
-        return _ERROR_SCRIPT.format(reason=" ".join(mismatch.text.split())[:100], **told)
-    return _SCRIPT.format(
-        key=mismatch.name, expected=_literal(mismatch.expected), bound=_literal(mismatch.bounds),
-        shape=tuple(mismatch.expected.shape), **told,
-    )
+        return _RELATION_SCRIPT.format(
+            title=title, module=module, name=name or "backend", program=text_of(found.program),
+            relation=mismatch.kind.removeprefix(RELATION),
+        )
+    begin = _BEGIN.format(title=title, module=module, name=name or "backend", program=text_of(found.program))
+    if mismatch.expected is not None and mismatch.bounds is not None:
+        return begin + _VALUES.format(
+            key=mismatch.name, expected=_literal(mismatch.expected), bound=_literal(mismatch.bounds),
+            shape=tuple(mismatch.expected.shape), title=title,
+        )
+    if mismatch.name:
+        like = trace_of(found.program)[mismatch.name]
+        return begin + _FORM.format(key=mismatch.name, form=(like.shape, str(like.dtype)), title=title)
+    return begin.rstrip() + f"  # raises: {' '.join(mismatch.text.split())[:100]}\n"
 
 
 def _literal(values: np.ndarray) -> str:
@@ -200,7 +220,7 @@ def _literal(values: np.ndarray) -> str:
 
 
 def verified(script: str, folder: Path | None = None) -> bool:
-    """Whether a script fails in a fresh process, as it should.
+    """Whether a script fails in a fresh process as it should: while the program runs, or by what it asserts.
 
     Args:
         script: its text.
@@ -218,7 +238,8 @@ def verified(script: str, folder: Path | None = None) -> bool:
             )
         except subprocess.TimeoutExpired:
             return True
-    return ran.returncode != 0 and b"ModuleNotFoundError" not in ran.stderr
+    asserted = "assert " not in script or b"\nAssertionError: " in ran.stderr
+    return ran.returncode != 0 and ran.stdout.startswith(b"running") and asserted
 
 
 def write(result: Result, folder: Path, backend: str) -> list[Path]:

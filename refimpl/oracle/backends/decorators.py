@@ -107,7 +107,7 @@ class _FromFunction:
 
     def run(self, program: Program) -> Trace:
         """See ``protocol.Backend.run``."""
-        if program["level"] > self.capabilities.level:
+        if not self.capabilities.offers(program["level"]):
             raise Unsupported(f"level {program['level']}; {self.__name__} does level {self.capabilities.level}")
         for node in program["nodes"]:
             if node["op"] != "null" and not self.capabilities.has(node["op"]):

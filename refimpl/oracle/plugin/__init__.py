@@ -20,7 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options, each of which begins with ``--oracle-``."""
     group = parser.getgroup("oracle", "property-based testing of another implementation against refimpl")
     group.addoption("--oracle-backend", metavar="MODULE:NAME", help="the implementation under test: object or class")
-    group.addoption("--oracle-level", type=int, metavar="N", help="the highest level of programs, 1 to 6")
+    group.addoption("--oracle-level", type=int, metavar="N", help="the highest level of programs, 1 to 7")
     group.addoption("--oracle-budget", default="60s", metavar="TIME", help="for how long to search: 60s, 5m")
     group.addoption("--oracle-programs", type=int, metavar="N", help="how many programs, instead of a time")
     group.addoption("--oracle-seed", type=int, default=0, metavar="N", help="which programs")

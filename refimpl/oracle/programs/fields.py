@@ -5,6 +5,7 @@ A check is a function of a value that returns what is wrong with it, or None.
 
 import math
 
+from .clusters import KINDS, MOST_SERVERS, MOST_WORKERS
 from .values import check_array
 
 MOST_DEVICES = 8
@@ -155,6 +156,7 @@ EXECUTOR = {
     "reshape": fields(arrays=by_name(array)),
     "share": fields(),
     "outputs": fields(),
+    "read": fields(),
     "seed": fields(value=whole(0, 2**31 - 1)),
 }
 _CREATE = {"contexts": contexts, "data": names, "labels": names, "fixed_": maybe(names)}
@@ -217,12 +219,22 @@ STORE = {
     "save": fields(file=whole(0, 1000), whole_=truth), "load": fields(file=whole(0, 1000)),
     "barrier": fields(),
 }
-STEPS = {1: EXECUTOR, 2: EXECUTOR, 3: MODULE, 4: BUCKETS, 5: OPTIMIZER, 6: STORE}
+_WORKER = maybe(whole(0, MOST_WORKERS - 1))
+CLUSTER = {
+    "push": fields(key=index, worker_=_WORKER), "pull": fields(key=index, worker_=_WORKER), "barrier": fields(),
+}
+STEPS = {1: EXECUTOR, 2: EXECUTOR, 3: MODULE, 4: BUCKETS, 5: OPTIMIZER, 6: STORE, 7: CLUSTER}
 """What the steps of each level may hold."""
 BUCKET = fields(
     key=whole(0, 1 << 20), heads=listed(whole(0, 1000)), data=names, labels=names,
 )
-SETTINGS = {4: fields(buckets_=listed(BUCKET))}
+_FAULTS = whole(0, 1000)
+CLUSTERS = fields(
+    kind=one_of(*KINDS), workers=whole(1, MOST_WORKERS), servers=whole(1, MOST_SERVERS),
+    keys=listed(pair(index, whole(1, 64)), 16), sparse_=listed(index, 16), schedule_=listed(whole(0, 1 << 20), 4096),
+    faults_=fields(drops_=_FAULTS, duplicates_=_FAULTS, crashes_=_FAULTS),
+)
+SETTINGS = {4: fields(buckets_=listed(BUCKET)), 7: CLUSTERS}
 """What the settings of programs of a level may hold; others have none."""
 
 
