@@ -55,7 +55,7 @@ RULES = {
 """Optimizer -> the clause of its rule."""
 ABOUT = {
     "gradient": ("gradient", "grad", "backward", "slope"),
-    "state": ("moving", "state", "running", "auxiliary"),
+    "state": ("moving", "state", "running", "auxiliary", "master"),
     "shape": ("shape", "sides", "output"),
     "dtype": ("type", "dtype"),
     "output": ("formula", "result", "value", "rule", "sum", "output"),
