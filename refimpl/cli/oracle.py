@@ -27,13 +27,14 @@ def _part(name: str) -> Any:
 @oracle.command()
 def check(
     backend: BackendName,
-    level: Annotated[int | None, typer.Option(help="Level of the programs, 1 to 6.")] = None,
+    level: Annotated[int | None, typer.Option(help="Level of the programs, 1 to 7.")] = None,
     budget: Annotated[str, typer.Option(help="For how long: 60s, 5m.")] = "60s",
     programs: Annotated[int | None, typer.Option(help="How many programs, instead of a time.")] = None,
     seed: Annotated[int, typer.Option(help="Which programs.")] = 0,
     start: Annotated[int, typer.Option(help="The number of the first program.")] = 0,
     isolate: Annotated[bool, typer.Option(help="Run the implementation in a process of its own.")] = False,
     corpus: Annotated[bool, typer.Option(help="Run the stored programs first.")] = False,
+    relations: Annotated[bool, typer.Option(help="Compare two runs of the implementation, not one with ours.")] = False,
     probe: Annotated[bool, typer.Option(help="Ask for every operator first, and leave out what is refused.")] = False,
     config: Annotated[Path, typer.Option(help="Differences that are expected.")] = Path("oracle.toml"),
     report: Annotated[Path | None, typer.Option(help="Folder for scripts, results.json and report.html.")] = None,
@@ -64,12 +65,16 @@ def check(
         print(probed)
         exclude = probed.exclusions(exclude)
     try:
-        result = searching.search(
-            under_test, seed=seed, programs=None if programs is None else items.share_of(programs, part, parts),
-            seconds=seconds, start=start + part, step=parts, level=level, exclude=exclude, expected=known.covers,
-            note=note, corpus=corpus and part == 0,
-            shared=None if shared is None else _part("sharing").Shared(shared, f"{shard} of seed {seed}"),
-        )
+        count = None if programs is None else items.share_of(programs, part, parts)
+        options: dict[str, Any] = {
+            "seed": seed, "programs": count, "seconds": seconds, "start": start + part, "step": parts, "level": level,
+            "exclude": exclude, "expected": known.covers, "note": note,
+        }
+        if relations:
+            result = _part("relations").search(under_test, **options)
+        else:
+            told = None if shared is None else _part("sharing").Shared(shared, f"{shard} of seed {seed}")
+            result = searching.search(under_test, corpus=corpus and part == 0, shared=told, **options)
     except _part("drawing.graphs").NothingToDraw as error:
         raise refuse("Cli/oracle-input", f"{backend}: {error}") from error
     except _part("sharing").NotShared as error:

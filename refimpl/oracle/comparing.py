@@ -6,19 +6,23 @@ outside of its first bound is a suspect; oracle/confirmed says which suspects ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..base import decides
 from .backends import Backend, Crashed, Refused, Unsupported
 from .reference import Expected, Program, Trace, expected_of, proved_of, trace_of
+from .statistical import can_judge, draws_numbers, unlikely
+from .watching import violations_of
 
 Answer = Trace | Exception
 """What an implementation made of a program: its trace, or Unsupported, Refused or Crashed."""
+RELATION = "relation: "
+"""How the kind of a mismatch begins that is a broken relation; its name follows."""
 LOOSE = 0.1
 """A bound of this part of an array's largest value says nothing."""
 
@@ -29,7 +33,8 @@ class Mismatch(NamedTuple):
     name: str
     """The number of the step and what is seen: ``2/gradient:a``."""
     kind: str
-    """value, shape, dtype, missing, refused or crashed."""
+    """value, shape, dtype, missing, refused, crashed, distribution, or RELATION and a name; of a history what is
+    violated."""
     text: str
     """What differs, in one line."""
     expected: np.ndarray | None = None
@@ -43,7 +48,11 @@ class Mismatch(NamedTuple):
 
     @property
     def tier(self) -> str:
-        """How the first wrong element was judged: exact or bounded."""
+        """How the first wrong element was judged: exact, bounded, statistical, or relation."""
+        if self.kind.startswith(RELATION):
+            return "relation"
+        if self.kind == "distribution":
+            return "statistical"
         if self.bounds is None or self.wrong is None:
             return "exact"
         return "exact" if self.bounds[self.wrong].flat[0] == 0 else "bounded"
@@ -60,6 +69,8 @@ class Verdict:
     """Elements that had to be equal."""
     bounded: int = 0
     """Elements that were inside a bound without being equal to the reference's."""
+    statistical: int = 0
+    """Random numbers that were judged by their distribution."""
     free: int = 0
     """Elements that were not judged."""
     spared: int = 0
@@ -101,18 +112,19 @@ def answers_of(backend: Backend, programs: Sequence[Program]) -> list[Answer]:
     return answers
 
 
-def judge_answer(program: Program, answer: Answer) -> Verdict:
+def judge_answer(program: Program, answer: Answer, *, same_numbers: bool = False) -> Verdict:
     """Compare what an implementation made of a program with what it must make of it.
 
     Args:
         program: a checked program.
-        answer: a trace, or an exception of ``backends``.
+        answer: a trace, at level 7 a history, or an exception of ``backends``.
+        same_numbers: whether equal seeds must give equal random numbers.
 
     Raises:
         Exception: ``answer``, if it is any other exception: a fault of the adapter.
     """
     try:
-        ours = trace_of(program)
+        ours = {} if program["level"] == 7 else trace_of(program)
     except Refused as error:
         return Verdict("discarded", reason=str(error))
     if isinstance(answer, Unsupported):
@@ -123,19 +135,49 @@ def judge_answer(program: Program, answer: Answer) -> Verdict:
         return Verdict("failed", [Mismatch("", kind, text)], reason=text)
     if isinstance(answer, Exception):
         raise answer
-    return compare(program, ours, answer)
+    if program["level"] == 7:
+        return _judged_history(program, answer)
+    return compare(program, ours, answer, same_numbers=same_numbers)
 
 
-def compare(program: Program, ours: Trace, theirs: Trace) -> Verdict:
+def _judged_history(program: Program, answer: Any) -> Verdict:
+    """What a history shows: each violation is a mismatch whose kind is its name."""
+    found, reads = violations_of(program, answer)
+    mismatches = [Mismatch("history", name, f"{name}: {text}") for name, text in found]
+    if not mismatches:
+        return Verdict("passed", exact=reads)
+    return Verdict("failed", mismatches, exact=reads, reason=mismatches[0].text)
+
+
+def compare(program: Program, ours: Trace, theirs: Trace, *, same_numbers: bool = False) -> Verdict:
     """Compare two traces of one program; see the module's text.
 
     Args:
         program: what was run.
         ours: the reference's trace of it.
         theirs: the trace to be judged. Arrays that the reference does not have are ignored.
+        same_numbers: whether equal seeds must give equal random numbers, as in MXNet; else only their distribution
+            is judged.
+    """
+    if draws_numbers(program) and not same_numbers:
+        return _judged_by_distribution(program, ours, theirs)
+    return compare_within(ours, theirs, lambda: expected_of(program), lambda: proved_of(program))
+
+
+def compare_within(
+    ours: Trace, theirs: Trace, expect: Callable[[], dict[str, Expected]],
+    prove: Callable[[], dict[str, Expected] | None] | None = None,
+) -> Verdict:
+    """Compare two traces of whatever ran here under :func:`bounds.tracking` too.
+
+    Args:
+        ours: the reference's trace.
+        theirs: the trace to be judged. Arrays that the reference does not have are ignored.
+        expect: gives values in double precision and bounds; it is called where an element is not equal.
+        prove: gives them with proved bounds, or None where that needs too much; without it nothing is confirmed.
     """
     verdict = Verdict("passed")
-    expected, proved = cache(lambda: expected_of(program)), cache(lambda: proved_of(program))
+    expected, proved = cache(expect), cache(prove or (lambda: None))
     for name, reference in ours.items():
         got = theirs.get(name)
         wrong_form = _form(name, reference, got)
@@ -151,6 +193,28 @@ def compare(program: Program, ours: Trace, theirs: Trace) -> Verdict:
             mismatch = _confirmed(verdict, mismatch, reference, proved())
         if mismatch is not None:
             verdict.mismatches.append(mismatch)
+    return _ended(verdict)
+
+
+def _judged_by_distribution(program: Program, ours: Trace, theirs: Trace) -> Verdict:
+    verdict = Verdict("passed")
+    can = can_judge(program)
+    for name, reference in ours.items():
+        got = theirs.get(name)
+        wrong_form = _form(name, reference, got)
+        if wrong_form is not None:
+            verdict.mismatches.append(wrong_form)
+            continue
+        if can:
+            verdict.statistical += reference.size
+        else:
+            verdict.free += reference.size
+    if can and not verdict.mismatches:
+        verdict.mismatches += [Mismatch(name, "distribution", text) for name, text in unlikely(program, theirs)]
+    return _ended(verdict)
+
+
+def _ended(verdict: Verdict) -> Verdict:
     if verdict.mismatches:
         verdict.status = "failed"
         verdict.reason = verdict.mismatches[0].text

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from . import reporting, stored
+from . import relations, reporting, stored
 from .backends import Backend
 from .backends.isolate import isolate as isolated
 from .comparing import Verdict, answers_of, judge, judge_answer
@@ -77,8 +77,8 @@ def tests(config: Any, shards: int) -> Iterator[tuple[str, Callable[[], str]]]:
     """
     name = config.getoption("--oracle-backend")
     backend = load(name, isolate=config.getoption("--oracle-isolate"))
-    highest = config.getoption("--oracle-level") or backend.capabilities.level
-    levels = [level for level in sorted(DRAWERS) if level <= highest]
+    highest = config.getoption("--oracle-level") or max(DRAWERS)
+    levels = [level for level in sorted(DRAWERS) if level <= highest and backend.capabilities.offers(level)]
     path = Path(config.getoption("--oracle-config"))
     expectations = Expectations.read(path) if path.exists() else Expectations()
     for row, program in expectations.examples():
@@ -102,7 +102,8 @@ def _searched(
     config: Any, backend: Backend, level: int, shard: int, share: float, programs: int | None,
     expectations: Expectations,
 ) -> str:
-    result = search(
+    hunt = relations.search if config.getoption("--oracle-relations") else search
+    result = hunt(
         backend, seed=config.getoption("--oracle-seed"), level=level, programs=programs,
         seconds=None if programs else seconds_of(config.getoption("--oracle-budget")) * share,
         start=shard * 1_000_000, exclude=expectations.exclusions, expected=expectations.covers,

@@ -15,6 +15,7 @@ import numpy as np
 import refimpl
 
 from .bounds import RIGOROUS, rigorous, tracking
+from .metric_values import metric_bounds
 from .programs import interpreter
 
 Program = dict[str, Any]
@@ -43,7 +44,14 @@ def trace_of(program: Program) -> Trace:
 def expected_of(program: Program) -> dict[str, Expected]:
     """Run a program here in double precision with a bound for every element of its trace."""
     with tracking() as shadow:
-        return {name: Expected(*pair) for name, pair in interpreter.run(refimpl, program, shadow.of).items()}
+        return _with_metrics({n: Expected(*pair) for n, pair in interpreter.run(refimpl, program, shadow.of).items()})
+
+
+def _with_metrics(found: dict[str, Expected]) -> dict[str, Expected]:
+    """The same, with bounds for the values of metrics, of which NumPy keeps none."""
+    for name, bound in metric_bounds(found).items():
+        found[name] = Expected(found[name].values, np.full(found[name].values.shape, bound))
+    return found
 
 
 def proved_of(program: Program) -> dict[str, Expected] | None:
@@ -54,4 +62,4 @@ def proved_of(program: Program) -> dict[str, Expected] | None:
             found = {name: Expected(*pair) for name, pair in interpreter.run(refimpl, program, shadow.of).items()}
     except interpreter.Refused:  # by the limit; the reference itself did not refuse the program before
         return None
-    return None if rigorous.made.numbers > rigorous.MOST else found
+    return None if rigorous.made.numbers > rigorous.MOST else _with_metrics(found)

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from . import coverage
-from .comparing import Mismatch
+from .comparing import RELATION, Mismatch
 from .drawing.graphs import Capabilities
 from .neighbours import told
+from .programs.clusters import VERBS
 from .programs.program import LEVELS, name_of, operators, text_of
 from .reference import trace_of
-from .searching import Found, Result
+from .searching import FAITHFUL, Found, Result
 
 VERSION = 2
 """Of results.json."""
@@ -37,8 +38,16 @@ def summary(result: Result) -> str:
         f"{result.statuses['passed']} passed, {result.statuses['failed']} failed with {len(result.found)} causes, "
         f"{result.statuses['expected']} failed as expected, {result.statuses['unsupported']} unsupported, "
         f"{result.statuses['discarded']} discarded; {judged} elements judged ({elements['exact']} exactly), "
-        f"{elements['free']} free; {coverage.short(result.covered)}"
+        f"{elements['statistical']} by their distribution, "
+        f"{elements['free']} free ({elements['spared']} spared by the second bound), "
+        f"{result.statuses['unconfirmed']} failures unconfirmed; {coverage.short(result.covered)}{_kept(result)}"
     )
+
+
+def _kept(result: Result) -> str:
+    """Which relations were not asked, because MXNet breaks them and the reference keeps its numbers."""
+    clauses = [f"{s.removeprefix(FAITHFUL)} {n}" for s, n in sorted(result.statuses.items()) if s.startswith(FAITHFUL)]
+    return f"; relations not asked, because MXNet's number is kept: {', '.join(clauses)}" if clauses else ""
 
 
 def progress(result: Result, capabilities: Capabilities | None = None) -> str:
@@ -75,7 +84,8 @@ def text_of_found(found: Found) -> str:
     )
     lines = [
         f"{found.cause}",
-        (f"  level {program['level']} ({LEVELS[program['level']]}), tier {mismatch.tier}; program {found.number}, "
+        (f"  level {program['level']} ({LEVELS[program['level']]}), tier {mismatch.tier}, {_word(found)}; "
+         f"program {found.number}, "
          f"{len(operators(found.original))} operators, shrunk to {len(operators(program))}"),
         f"  program   {graph_text(program)}",
         f"  arrays    {arrays}",
@@ -99,7 +109,14 @@ def text_of_found(found: Found) -> str:
     return "\n".join(lines)
 
 
+def _word(found: Found) -> str:
+    """Whether the second bound says the same as the first; see the clause oracle/confirmed."""
+    return "confirmed" if found.verdict.confirmed else "unconfirmed"
+
+
 def _step_text(step: dict[str, Any]) -> str:
+    if "key" in step and step["do"] in VERBS:
+        return f"{step['do']}({step['key']!r}{'' if step.get('worker') is None else ' by ' + str(step['worker'])})"
     told = {**(step.get("requirements") or {}), **({"train": True} if step.get("train") else {})}
     return step["do"] + (f"({', '.join(f'{k}={v}' for k, v in told.items())})" if told else "")
 
@@ -124,6 +141,7 @@ def _found_data(found: Found) -> dict[str, Any]:
             "node": where.node, "operator": where.operator, "part": where.part, "step": where.step, "text": where.text,
         },
         "neighbours": told(found.neighbours), "tier": found.verdict.mismatches[0].tier,
+        "confirmed": found.verdict.confirmed,
         "program": found.program, "original": found.original, "number": found.number,
         "seconds": round(found.seconds, 3), "again": found.again, "reason": found.verdict.reason,
         "name": name_of(found.program),
@@ -155,10 +173,22 @@ _FORM = """\
 got = trace.get({key!r})
 assert got is not None and (got.shape, str(got.dtype)) == {form}, {title!r}
 """
+_RELATION_SCRIPT = """\
+# {title}
+import json
+from refimpl.oracle import relations
+from {module} import {name}
+
+backend = {name} if hasattr({name}, "run") and not isinstance({name}, type) else {name}()
+program = json.loads({program!r})
+found = relations.broken(backend, program, [{relation!r}])
+print(found)
+assert not found, {title!r}
+"""
 
 
 def script_of(found: Found, backend: str) -> str:
-    """A script that shows a cause with NumPy and the implementation only.
+    """A script that shows a cause with NumPy and the implementation only; a broken relation needs this package too.
 
     Args:
         found: the cause.
@@ -167,6 +197,11 @@ def script_of(found: Found, backend: str) -> str:
     module, _, name = backend.partition(":")
     mismatch = found.verdict.mismatches[0]
     title = str(found.cause)
+    if mismatch.kind.startswith(RELATION):
+        return _RELATION_SCRIPT.format(
+            title=title, module=module, name=name or "backend", program=text_of(found.program),
+            relation=mismatch.kind.removeprefix(RELATION),
+        )
     begin = _BEGIN.format(title=title, module=module, name=name or "backend", program=text_of(found.program))
     if mismatch.expected is not None and mismatch.bounds is not None:
         return begin + _VALUES.format(

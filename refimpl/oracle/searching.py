@@ -20,6 +20,7 @@ from .clauses import clause_of
 from .comparing import Verdict, answers_of, judge, judge_answer
 from .coverage import Cell, cells_of
 from .drawing.buckets import bucketing_program, svrg_program
+from .drawing.clusters import cluster_program
 from .drawing.draws import Draw, SeededDraw
 from .drawing.executors import executor_program, forward_program
 from .drawing.graphs import NOTHING, Capabilities, Exclusions, NothingToDraw
@@ -42,7 +43,7 @@ def _bucketing_or_svrg(draw: Draw, capabilities: Capabilities, exclude: Exclusio
 
 DRAWERS: dict[int, Callable[[Draw, Capabilities, Exclusions], Program]] = {
     1: forward_program, 2: executor_program, 3: module_program, 4: _bucketing_or_svrg, 5: optimizer_program,
-    6: store_program,
+    6: store_program, 7: cluster_program,
 }
 """Level -> how its programs are drawn."""
 
@@ -60,12 +61,14 @@ def program_of(
         exclude: what is not drawn.
         level: its level; the highest of ``capabilities`` by default.
     """
-    wanted = level or capabilities.level
+    wanted = level or capabilities.usual
     return DRAWERS[wanted](SeededDraw(f"{seed}/{wanted}/{i}"), capabilities, exclude)
 
 
 CHUNK = 32
 """Programs that are drawn and run before the first of them is judged, if the implementation has ``run_many``."""
+FAITHFUL = "faithful: "
+"""How a status begins that counts relations which were not asked; the clause that says why follows."""
 CRASH_ATTEMPTS = 25
 """Programs that shrinking a crash may run: each starts a process."""
 FEW = 3
@@ -158,11 +161,11 @@ def search(
     """
     hunt = _Hunt(backend, exclude, expected, repeats, seconds, shared=shared, explain=explain, timed=programs is None)
     hunt.result.drawn = {
-        "seed": seed, "level": level or backend.capabilities.level, "start": start, "step": step,
+        "seed": seed, "level": level or backend.capabilities.usual, "start": start, "step": step,
         "exclude": as_lists(exclude),
     }
     if corpus:
-        hunt.replay(level or backend.capabilities.level, note)
+        hunt.replay(level or backend.capabilities.usual, note)
     chunk = (CHUNK if hasattr(backend, "run_many") else 1) * step
     last = None if programs is None else start + programs * step
     while last is None or start < last:
@@ -243,7 +246,7 @@ class _Hunt:
         fresh = None
         if verdict.status in ("passed", "failed"):
             result.covered.update(cells_of(program))
-        for tier in ("exact", "bounded", "free"):
+        for tier in ("exact", "bounded", "statistical", "free", "spared"):
             result.elements[tier] += getattr(verdict, tier)
         if status == "failed":
             if self.expected is not None and self.expected(program, verdict):
@@ -253,6 +256,7 @@ class _Hunt:
             else:
                 found = self._explained(number, program, verdict)
                 fresh = None if found.again else found
+                status = "failed" if found.verdict.confirmed else "unconfirmed"
                 if found.again >= self.repeats:
                     self._leave_out(found)
         result.statuses[status] += 1

@@ -20,6 +20,7 @@ import refimpl
 from ..kernels.foundation import get
 from .programs.program import BY_VARIABLE, operators, pruned, symbol_json, variables
 from .reference import Program
+from .shrinking_clusters import cluster_cuts
 
 StillFails = Callable[[Program], bool]
 SECONDS = 5.0
@@ -77,6 +78,9 @@ def is_sensible(program: Program) -> bool:
 
 def cuts(program: Program) -> Iterator[Program]:
     """Programs that are one cut smaller, the largest cuts first."""
+    if program["level"] == 7:
+        yield from cluster_cuts(program)
+        return
     yield from _fewer_steps(program)
     if program.get("nodes"):
         yield from _single_operators(program)

@@ -128,6 +128,14 @@ def test_halves_after_rounded_factors() -> None:
     assert found[0].asnumpy().tolist() == [[[[-83]]]]
 
 
+@pytest.mark.clause("_contrib_quantized_concat/value", "quantized_layout/range")
+def test_range_of_a_concatenation_has_zero_in_it() -> None:
+    # MXNet 1.9.1: mx.nd.contrib.quantized_concat(x, lo, hi, num_args=1, dim=0), x uint8 [144, 4]
+    for low, high, wanted in ((1.75, 1, [[252, 7], 0, 1]), (-2, -1, [[144, 4], -2, 0])):
+        found = CONTRIB.quantized_concat(array(np.uint8([144, 4])), *ends(low, high), num_args=1, dim=0)
+        assert [found[0].asnumpy().tolist(), found[1].asscalar(), found[2].asscalar()] == wanted
+
+
 def test_special_values() -> None:
     # MXNet 1.9.1: nd.contrib.quantize(nd.array([nan, inf, -inf]), nd.array([-1]), nd.array([1]), out_type=...)
     given = mx.nd.array([np.nan, np.inf, -np.inf])

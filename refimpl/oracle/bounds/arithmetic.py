@@ -21,13 +21,15 @@ class Arithmetic:
     """One kind of numbers with bounds.
 
     Args:
-        made: the module that makes them: ``number``, ``exactly``, ``free``, ``cast`` and ``floor``.
+        made: the module that makes them: ``number``, ``exactly``, ``free``, ``cast``, ``covering``, ``rounded`` and
+            ``floor``.
         functions: the module of their functions: ``MATH``, ``larger`` and ``smaller``.
         kind: their class.
     """
 
     def __init__(self, made: Any, functions: Any, kind: type) -> None:
         self.number, self.exactly, self.free, self.cast = made.number, made.exactly, made.free, made.cast
+        self.covering, self.rounded = made.covering, made.rounded
         self.kind = kind
         self._numpy = _NumPy(self, made.floor, functions.MATH.sqrt)
         self._math = functions.MATH

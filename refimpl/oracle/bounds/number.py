@@ -110,7 +110,8 @@ class Number:
         if not (math.isfinite(a) and math.isfinite(b)):
             certain = (abs(a) > error_a or error_a == 0) and (abs(b) > error_b or error_b == 0)
             if is_pole(self) or is_pole(other):
-                return pole(value) if certain and value == value and not (self.terms or other.terms) else free(value)
+                certain = certain and not (math.isnan(value) or self.terms or other.terms)
+                return pole(value) if certain else free(value)
             return exactly(value) if certain or (math.isnan(value) and error_a + error_b == 0) else free(value)
         error_a, error_b = self.split(), other.split()
         return rounded(value, abs(a) * error_b + abs(b) * error_a + error_a * error_b)
@@ -156,9 +157,11 @@ class Number:
                 apart = abs(self.value - other.value)
                 if apart <= self.bound() + other.bound():
                     NOW.undecided = True
+                    return -INFINITE * NOW.lean if NOW.lean else other.value
             return other.value
         if self.grain is None and abs(self.value - other) <= self.bound():
             NOW.undecided = True
+            return -INFINITE * NOW.lean if NOW.lean else other
         return other
 
     def __lt__(self, other: Any) -> bool:
@@ -254,7 +257,7 @@ def _quotient(a: Number, b: Number) -> Number:
             return exactly(math.nan)
         return free(a.value / b.value if b.value else math.nan)
     value = a.value / b.value
-    if a.grain is not None and a.value == 0 and below + error < INFINITE:
+    if a.grain is not None and a.value == 0 == a.mass and below + error < INFINITE:
         return Number(value, 0.0, 0.0, a.terms, EXPONENT_OF_ZERO)
     if a.grain is not None and b.grain is not None and math.isfinite(value) and abs(math.frexp(b.value)[0]) == 0.5:
         grain = lowest_bit(value)
@@ -262,7 +265,7 @@ def _quotient(a: Number, b: Number) -> Number:
             return Number(value, 0.0, abs(value), 0, grain)
     if math.isinf(b.value) or not math.isfinite(a.value):
         if is_pole(a) or (is_pole(b) and not math.isfinite(a.value)):
-            return pole(value) if value == value and not b.terms else free(value)
+            return free(value) if math.isnan(value) or b.terms else pole(value)
         return exactly(value) if a.bound() < INFINITE and error < INFINITE else free(value)
     # one more unit, because a product with the reciprocal is as good
     return rounded(value, (a.split() + abs(value) * error) / (below - error), units=2)
@@ -309,6 +312,16 @@ def number(value: Any) -> Number:
     return Number(value, abs(value) * NOW.precision.unit, abs(value), 0, None)
 
 
+def covering(one: Number, *others: Number) -> Number:
+    """``one`` with an error that reaches all others together: an implementation may compute any of them."""
+    if one.grain is not None and all(o.grain is not None and repr(o.value) == repr(one.value) for o in others):
+        return one
+    apart = sum(abs(one.value - other.value) + other.bound() for other in others)
+    if not one.bound() + apart < INFINITE:  # also where one is not a number
+        return free(one.value)
+    return Number(one.value, max(one.bound(), apart), abs(one.value), 0, None)
+
+
 def rounded(value: float, error: float, units: float = 1) -> Number:
     """The result of an operation whose operands put it wrong by ``error``, itself rounded to ``units`` units."""
     size = abs(value)
@@ -346,6 +359,8 @@ def _whole(x: Number, way: Callable[[float], int]) -> int:
     error = x.bound()
     if error and (not math.isfinite(error) or way(x.value - error) != way(x.value + error)):
         NOW.undecided = True
+        if NOW.lean and math.isfinite(error):
+            return way(x.value + NOW.lean * error)
     return way(x.value)
 
 

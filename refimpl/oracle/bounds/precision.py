@@ -30,6 +30,7 @@ DOUBLE = Precision(2.0**-53, 53, 1.7976931348623157e308, 2.0**-1022)
 class _Now:
     precision = SINGLE
     undecided = False  # whether a branch was taken on numbers that their errors do not separate
+    lean = 0  # which way such branches go: as the values say, or as if the first were larger (1) or smaller (-1)
 
 
 NOW = _Now()

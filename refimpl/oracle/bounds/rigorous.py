@@ -61,7 +61,9 @@ class Enclosure:
             return self.error
         unit, least = Fraction(NOW.precision.unit), Fraction(NOW.precision.smallest)
         if self.terms == 1:
-            return _up(self.error + unit * (abs(Fraction(self.value)) + self.error) + least)
+            size = abs(Fraction(self.value))
+            flushed = least if size + self.error and size - self.error < 2 * least else 0
+            return _up(self.error + unit * (size + self.error) + flushed)
         # n additions in any order are wrong by n * unit * mass (Jeannerod and Rump, 2013), and may flush n results
         return _up(self.error + self.terms * (unit * Fraction(self.mass) * (1 + self.terms * unit) + 2 * least))
 
@@ -147,6 +149,7 @@ class Enclosure:
             apart = plus(self.value, -other.value)
             if not abs(apart) > self.bound() + other.bound() and not math.isnan(apart):
                 NOW.undecided = True
+                return -INFINITE * NOW.lean if NOW.lean else other.value
         return other.value
 
     def __lt__(self, other: Any) -> bool:
@@ -208,6 +211,7 @@ def _sign(value: Value) -> float:
 
 
 def plus(a: Value, b: Value) -> Value:
+    """Their sum."""
     if a == 0 != b:
         return b
     if b == 0 != a:
@@ -310,6 +314,17 @@ def number(value: Any) -> Enclosure:
     return Enclosure(value, error, abs(value) + error, 0, None)
 
 
+def covering(one: Enclosure, *others: Enclosure) -> Enclosure:
+    """See ``number.covering``."""
+    if one.grain is not None and all(o.grain is not None and repr(o.value) == repr(one.value) for o in others):
+        return one
+    if any(not finite(x.value) or x.bound() == INFINITE for x in (one, *others)):
+        return free(one.value)
+    apart = sum(abs(Fraction(one.value) - Fraction(other.value)) + other.bound() for other in others)
+    error = _up(max(one.bound(), apart))
+    return Enclosure(one.value, error, _up(abs(one.value) + error), 0, None)
+
+
 def rounded(value: Value, error: Value, units: float = 1) -> Enclosure:
     """The result of an operation whose operands put it wrong by ``error``, itself rounded to ``units`` units.
 
@@ -361,7 +376,8 @@ def _sum(a: Enclosure, b: Enclosure) -> Enclosure:
     if a.grain is not None and b.grain is not None and fits(mass, min(a.grain, b.grain)):
         return Enclosure(value, 0, mass, terms, min(a.grain, b.grain))
     if not mass <= NOW.precision.largest:  # also not a number
-        if sum(map(is_pole, (a, b))) == 1 and any(x.mass <= NOW.precision.largest and x.error < INFINITE for x in (a, b)):
+        others = [x for x in (a, b) if not is_pole(x)]
+        if len(others) == 1 and others[0].mass <= NOW.precision.largest and others[0].error < INFINITE:
             return pole(value)
         certain = any(x.grain is not None and not finite(x.value) for x in (a, b))
         return exactly(value) if certain and INFINITE not in (a.bound(), b.bound()) else free(value)
@@ -384,11 +400,12 @@ def _product(a: Enclosure, b: Enclosure) -> Enclosure:
         return Enclosure(value, 0, _size(value), 0 if value else a.terms + b.terms, a.grain + b.grain)
     for zero, other in ((a, b), (b, a)):
         if zero.value == 0 == zero.bound() and zero.mass == 0 and finite(other.value) and other.bound() < INFINITE:
-            return Enclosure(value, 0, Fraction(0), 1, EXPONENT_OF_ZERO)  # the other's sign may be open, so this one's is
+            return Enclosure(value, 0, Fraction(0), 1, EXPONENT_OF_ZERO)  # the sign of either may be open
     if not (finite(a.value) and finite(b.value)):
         certain = all(abs(x.value) > x.bound() or x.bound() == 0 for x in (a, b))
         if is_pole(a) or is_pole(b):
-            return pole(value) if certain and value == value and not (a.terms or b.terms) else free(value)
+            certain = certain and not (math.isnan(value) or a.terms or b.terms)
+            return pole(value) if certain else free(value)
         return exactly(value) if certain or (math.isnan(value) and a.bound() + b.bound() == 0) else free(value)
     error_a, error_b = a.split(), b.split()
     if INFINITE in (error_a, error_b):
@@ -408,18 +425,18 @@ def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
             return exactly(math.nan)
         return pole(math.copysign(INFINITE, _sign(a.value)) * math.copysign(1, b.value))
     if not abs(b.value) > error:
-        return exactly(math.nan) if b.grain is not None and b.value != b.value else free(math.nan)
+        return exactly(math.nan) if b.grain is not None and math.isnan(b.value) else free(math.nan)
     value = _over(a.value, b.value)
-    if a.grain is not None and a.value == 0 and finite(b.value) and error < INFINITE:
+    if a.grain is not None and a.value == 0 == a.mass and finite(b.value) and error < INFINITE:
         return Enclosure(value, 0, Fraction(0), a.terms, EXPONENT_OF_ZERO)
     if not finite(b.value) or not finite(a.value):
         if is_pole(a) or (is_pole(b) and not finite(a.value)):
-            return pole(value) if value == value and not b.terms else free(value)
+            return free(value) if math.isnan(value) or b.terms else pole(value)
         return exactly(value) if a.bound() < INFINITE and error < INFINITE else free(value)
     grain = lowest_bit(value)
-    if a.grain is not None and b.grain is not None and grain is not None and abs(math.frexp(b.value)[0]) == 0.5:
-        if fits(abs(value), grain):
-            return Enclosure(value, 0, _size(value), 0, grain)
+    halved = a.grain is not None and b.grain is not None and abs(math.frexp(b.value)[0]) == 0.5
+    if halved and grain is not None and fits(abs(value), grain):
+        return Enclosure(value, 0, _size(value), 0, grain)
     off = a.split()
     if off == INFINITE:
         return free(value)
@@ -445,6 +462,8 @@ def whole(x: Enclosure, way: Callable[[Any], int]) -> int:
     error = x.bound()
     if error and (error == INFINITE or way(x.value - error) != way(x.value + error)):
         NOW.undecided = True
+        if NOW.lean and error != INFINITE:
+            return way(x.value + NOW.lean * error)
     return way(x.value)
 
 

@@ -2,7 +2,8 @@
 
 Within :func:`tracking` every loop runs in the text of its page, as Python, over numbers with errors (see ``number``
 and ``rigorous``). An array keeps what the loop wrote, rounded to its dtype; the number itself is kept under the address
-of the element. So whatever is built of loops has bounds without a rule of its own: graphs, gradients, updates, stores, groups.
+of the element. So whatever is built of loops has bounds without a rule of its own: graphs, gradients, updates, stores,
+groups.
 
 What leaves for NumPy, for a file or for a Python float loses its address. Such elements are remembered by content
 (clause oracle/host of ``spec/oracle.md``): an array with the bytes of one that left has its numbers, and so has a
@@ -22,7 +23,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from types import FunctionType
 from typing import Any
 
@@ -33,6 +34,7 @@ from ...kernels.foundation.buffer import Buffer
 from ...kernels.foundation.loop import geometries_of, interpreted_loops, plain_kernels
 from ...module.thread_pool import ThreadPool
 from ...ndarray import NDArray
+from .alternatives import COORDINATE_UNITS, ORDINARY_SIDE, POWER_UNITS, coordinates_of, is_rest_of_power, loop_beside
 from .arithmetic import FIRST_ORDER, Arithmetic
 from .precision import DOUBLE, HALF, NOW, SINGLE, use, watched_branches
 
@@ -204,7 +206,21 @@ class _Whole:
 
 @cache
 def _lifted_formula(function: FunctionType, arithmetic: Arithmetic) -> FunctionType:
-    return FunctionType(function.__code__, _scope(function, arithmetic), function.__name__, function.__defaults__)
+    lifted = FunctionType(function.__code__, _scope(function, arithmetic), function.__name__, function.__defaults__)
+    positions = coordinates_of(function)
+    if positions is None:
+        return lifted
+
+    def moved(x: Any) -> Any:
+        x = arithmetic.number(x)
+        return arithmetic.covering(x, x + COORDINATE_UNITS * NOW.precision.unit * (abs(float(x.value)) + ORDINARY_SIDE))
+
+    def uncertain(*given: Any) -> Any:
+        if not positions:
+            return moved(lifted(*given))
+        return lifted(*[moved(x) if i in positions else x for i, x in enumerate(given)])
+
+    return uncertain
 
 
 def _scope(function: FunctionType, arithmetic: Arithmetic) -> dict[str, Any]:
@@ -216,6 +232,14 @@ def _scope(function: FunctionType, arithmetic: Arithmetic) -> dict[str, Any]:
         elif name in scope or name in ("max", "min"):
             scope[name] = arithmetic.replacement(scope.get(name, getattr(builtins, name, None)))
     return scope
+
+
+@cache
+def _has_coordinates(function: FunctionType) -> bool:
+    """Whether a loop interpolates between places: its result hardly changes from one branch to the other."""
+    names = {i.argval for i in dis.get_instructions(function) if i.opname == "LOAD_GLOBAL"}
+    formulas = [f for f in map(function.__globals__.get, names) if getattr(f, "__scalar__", False)]
+    return any(coordinates_of(formula) is not None or _has_coordinates(formula) for formula in formulas)
 
 
 @cache
@@ -232,24 +256,38 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
             return value
         return shadow.arithmetic.number(shadow._left.get(float(value), value))
 
+    def field(kind: Any, name: str, value: Any) -> Any:
+        made = scalar(value)
+        if isinstance(value, np.floating) and 0 < value < 1 and is_rest_of_power(kind, name):
+            power = shadow.arithmetic.rounded(1 - made.value, 0, POWER_UNITS)
+            return shadow.arithmetic.covering(made, 1 - power)
+        return made
+
     def run(function: FunctionType, arguments: list[Any]) -> None:
         body, geometries = _lifted_loop(function, shadow.arithmetic)
         written: list[tuple[np.ndarray, int]] = []
         kinds = [PRECISIONS[a.dtype] for a in arguments if isinstance(a, np.ndarray) and a.dtype in PRECISIONS]
         before = use(max(kinds, key=lambda kind: kind.unit, default=SINGLE))
         try:
-            given = []
+            given: list[Any] = []
             for argument, kind in zip(arguments, geometries, strict=False):
                 if kind is not None:
-                    given.append(kind(*[scalar(field) for field in argument]))
+                    given.append(kind(*[field(kind, *pair) for pair in zip(kind._fields, argument, strict=True)]))
                 elif isinstance(argument, np.ndarray):
                     kind_of = _Elements if argument.dtype in PRECISIONS else _Whole
                     given.append(kind_of(argument, shadow, written))
                 else:
                     given.append(scalar(argument))
             with watched_branches() as undecided, np.errstate(all="ignore"):
+                other, continuous = loop_beside(function), _has_coordinates(function)
+                held = _kept(given) if other or continuous else []
                 body(*given)
                 unknown = undecided()
+                if other is not None:
+                    _cover(shadow, given, held, [partial(_lifted_formula(other, shadow.arithmetic), *given)])
+                elif continuous and unknown:
+                    _cover(shadow, given, held, [partial(_leaning, lean, body, given) for lean in (-1, 1)])
+                    unknown = False
             if unknown:
                 shadow.freed += 1
                 for flat, i in written:
@@ -259,6 +297,37 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
             use(before)
 
     return run
+
+
+def _kept(given: list[Any]) -> list[tuple[_Elements, np.ndarray, list[Any]]]:
+    """What the arrays of a loop hold."""
+    arrays = [argument for argument in given if isinstance(argument, _Elements)]
+    return [(array, array.flat.copy(), [array[i] for i in range(len(array))]) for array in arrays]
+
+
+def _cover(shadow: Shadow, given: list[Any], before: list[Any], others: list[Callable[[], None]]) -> None:
+    """Run other loops on the same arguments; what the first of them wrote covers what they write."""
+    first = _kept(given)
+    found: list[list[list[Any]]] = []
+    for other in others:
+        for array, flat, kept in before:
+            array.flat[:] = flat
+            for i, each in enumerate(kept):
+                shadow.write(array.address + i * array.step, each, float(flat[i]))
+        other()
+        found.append([kept for _, _, kept in _kept(given)])
+    for (array, _, kept), *theirs in zip(first, *found, strict=True):
+        for i, (each, *rest) in enumerate(zip(kept, *theirs, strict=True)):
+            array[i] = shadow.arithmetic.covering(each, *rest)
+
+
+def _leaning(lean: int, body: Callable[..., None], given: list[Any]) -> None:
+    """Run a loop with every undecided branch taken in one way."""
+    NOW.lean = lean
+    try:
+        body(*given)
+    finally:
+        NOW.lean = 0
 
 
 @decides("oracle/one-thread")

@@ -7,7 +7,7 @@ twelve: implementations that sum gradients treat these differently.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from math import prod
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ class Capabilities(NamedTuple):
     """What the implementation under test can do; drawing keeps to it."""
 
     level: int = 2
-    """The highest level of program."""
+    """Programs of levels 1 to this one."""
     operators: frozenset[str] | None = None
     """Names of operators; None for all."""
     dtypes: tuple[str, ...] = ("float32",)
@@ -41,6 +41,18 @@ class Capabilities(NamedTuple):
     """Drawn operators in a program, besides those that fit shapes and share results."""
     empty: bool = False
     """Whether a side may be 0."""
+
+    others: tuple[int, ...] = ()
+    """Levels beside these: (7,) for a cluster alone, with ``level`` 0."""
+
+    def offers(self, level: int) -> bool:
+        """Whether programs of a level may be asked for."""
+        return level <= self.level or level in self.others
+
+    @property
+    def usual(self) -> int:
+        """The level that is asked for where nobody names one."""
+        return self.level or max(self.others)
 
     def has(self, name: str) -> bool:
         """Whether the operator may be used."""
@@ -111,12 +123,18 @@ SMALL = 400
 """Elements that an input of a drawn call may have: pages in Python take a microsecond for each."""
 
 
+SOMETIMES_RANDOM: dict[str, Callable[[Any], bool]] = {
+    "LeakyReLU": lambda p: p.act_type == "rrelu", "RNN": lambda p: p.p > 0,
+}
+"""Operator -> whether a call of it may use random numbers."""
+
+
 @cache
 def drawable() -> tuple[str, ...]:
     """Names of all operators of which a deterministic call can be drawn in a graph, in order."""
     return tuple(
         op.name for op in distinct()
-        if op.cases is not None and not op.random and not op.name.startswith("_backward_")
+        if op.cases is not None and (not op.random or op.name in SOMETIMES_RANDOM) and not op.name.startswith("_backward_")
         and set(op.mutates) <= set(op.aux)
     )
 
@@ -177,6 +195,8 @@ class Graph:
         try:
             call = drawn_call(op, self.draw, self.dtype)
         except MXNetError:  # the operator does not take the type
+            return None
+        if op.random and SOMETIMES_RANDOM[op.name](call.p):
             return None
         all_shapes = (*call.shapes, *call.out_shapes)
         suits = known(*all_shapes) and all(prod(s) <= SMALL for s in all_shapes) and all(all_shapes)
