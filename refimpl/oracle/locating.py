@@ -65,7 +65,8 @@ def locate(backend: Backend, program: Program, verdict: Verdict) -> Where:
             return _Taps(backend, program, verdict, at).first()
         except (Refused, MXNetError):  # the reference refuses a node alone: nothing to compare with
             pass
-    return Where("", "", "step", at, f"first divergent step: {at} ({program['steps'][at]['do']}), {_named(mismatch)}")
+    done = f"{at} ({program['steps'][at]['do']})" if program["steps"] else str(at)
+    return Where("", "", "step", at, f"first divergent step: {done}, {_named(mismatch)}")
 
 
 def _named(mismatch: Mismatch) -> str:
@@ -74,8 +75,9 @@ def _named(mismatch: Mismatch) -> str:
 
 def _step_of(program: Program, mismatch: Mismatch) -> int:
     """The number of the step that shows a mismatch."""
-    if mismatch.name:
-        return int(mismatch.name.partition("/")[0])
+    number = mismatch.name.partition("/")[0]
+    if number.isdecimal():
+        return int(number)
     told = re.search(r"step (\d+) \(", mismatch.text)
     last = len(program["steps"]) - 1
     return min(int(told[1]), last) if told else last
