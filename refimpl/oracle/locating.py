@@ -25,6 +25,8 @@ from .reference import Program, trace_of
 
 Entry = tuple[int, int]
 """A node's number, and that of one of its outputs."""
+Shown = tuple[Mismatch, Program]
+"""What differs, and the program that shows it."""
 MOST_NODES = 40
 """Nodes that are run alone at most."""
 MOST_CRASHES = 8
@@ -129,20 +131,20 @@ class _Taps:
         outputs = self._outputs()
         self._run_reference(outputs)
         count = len(self.numbers)
-        for number, *found in self._differing([(n, self.alone([n], "forward")) for n in self.numbers]):
+        for number, found in self._differing([(n, self.alone([n], "forward")) for n in self.numbers]):
             return self._where(number, "forward", f"first divergent node of the forward pass of {count}", *found)
         agrees = f"forward agrees at {count} node{'s' * (count > 1)}"
         if self.backward:
             self._reference_gradients(outputs)
             back = [n for n in reversed(self.numbers) if n in self.wanted]
-            for number, *found in self._differing([(n, self.alone([n], "backward")) for n in back]):
+            for number, found in self._differing([(n, self.alone([n], "backward")) for n in back]):
                 return self._where(number, "backward", f"{agrees}; first divergent node of the backward pass", *found)
-            for number, *found in self._differing([(n, self.alone([n], "same steps")) for n in back]):
+            for number, found in self._differing([(n, self.alone([n], "same steps")) for n in back]):
                 how = "requirements and steps" if self._unlike_write() else "steps"
                 text = f"{agrees}, and backward with write; first divergent node with the program's {how}"
                 return self._where(number, "backward", text, *found)
             for entry, readers in self._shared():
-                for number, *found in self._differing([(entry[0], self.alone(readers, "same steps"))]):
+                for number, found in self._differing([(entry[0], self.alone(readers, "same steps"))]):
                     times = sum(self.nodes[reader]["inputs"].count(list(entry)) for reader in readers)
                     text = f"{agrees}, backward each alone; the sum of gradients of {times} readers differs"
                     return self._where(number, "sum", text, *found)
@@ -273,13 +275,13 @@ class _Taps:
 
     # --- what differs ---------------------------------------------------------------------------
 
-    def _differing(self, given: Sequence[tuple[int, Program]]) -> Iterator[tuple[int, Mismatch, Program]]:
+    def _differing(self, given: Sequence[tuple[int, Program]]) -> Iterator[tuple[int, Shown]]:
         """The programs that fail, in their order."""
         answers = answers_of(self.backend, [program for _, program in given])
         for (number, program), answer in zip(given, answers, strict=True):
             verdict = judge_answer(program, answer)
             if verdict.status == "failed":
-                yield number, verdict.mismatches[0], program
+                yield number, (verdict.mismatches[0], program)
 
     def _where(self, number: int, part: str, text: str, first: Mismatch, program: Program | None = None) -> Where:
         node = self.nodes[number]

@@ -62,10 +62,11 @@ def load(name: str, *, isolate: bool = False) -> Backend:
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        found = getattr(importlib.import_module(module), attribute)
+        found: Any = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"{name} cannot be loaded: {error}") from error
-    return found() if inspect.isclass(found) or inspect.isfunction(found) else found
+    made: Backend = found() if inspect.isclass(found) or inspect.isfunction(found) else found
+    return made
 
 
 def tests(config: Any, shards: int) -> Iterator[tuple[str, Callable[[], str]]]:
