@@ -195,7 +195,8 @@ OPTIMIZER = {
     "create": fields(names_=listed(pair(index, name)), **dict(RULE, optimizer=RULE["optimizer_"])),
     "multiply": fields(rates_=_FACTORS, decays_=_FACTORS),
     "update": fields(indices=listed(index), gradients=arrays, rows_=maybe(rows)),
-    "resume": fields(whole_=truth),
+    "resume": fields(whole_=truth, device_=whole(0, MOST_DEVICES - 1)),
+    "ask": fields(numbers=listed(whole(0, 1 << 20))),
     "set_rate": fields(value=real),
     "read": fields(),
 }
