@@ -61,7 +61,8 @@ class Life:
         kinds = {step["do"] for step in steps}
         self.constant = "set_rate" not in kinds and not any(step.get("schedule") for step in steps)
         """Whether the learning rate stays as it is."""
-        self.resumed = any(step["do"] == "resume" and not (step.get("whole") and "device" not in step) for step in steps)
+        resumes = [step for step in steps if step["do"] == "resume"]
+        self.resumed = any(not step.get("whole") or "device" in step for step in resumes)
         """Whether counts are lost on the way: they belong to a device."""
         self.sparse = any(step.get("rows") for step in steps)
 
