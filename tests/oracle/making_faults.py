@@ -1,129 +1,145 @@
-"""Makes candidates for ``refimpl/oracle/scoring/faults.json``: ``python -m tests.oracle.making_faults FILE [SEED]``.
+"""Makes ``refimpl/oracle/scoring/faults.json``: ``python -m tests.oracle.making_faults --seed 14 FILE``.
 
-A candidate is one small change of the text of a page or of a module of the package, made in the syntax tree and
-chosen by a seed. It is kept if programs of the changed code give other numbers, bit by bit, in a child of this
-process: no bound and no tolerance has a part in that. Faults that programs of these sorts cannot show are written by
-hand into the table, as are those that need more than one change of one expression.
+The table is ``hand_faults.json``, which is written by hand, and then candidates of every class until it has QUOTA. A
+candidate is one small change of the text of a page or of a module of the package, made in the syntax tree. Candidates
+come in an order that the seed and their own text give, so that a change of one page moves no candidate of another.
+
+A candidate is kept if somebody else than the oracle can tell it from the right code, so nothing here draws a
+program. On a page, CALLS calls of each operator, with the arrays of ``tests/laws`` and made straight to the page's
+functions, give other bits; or else a test of the page's clauses, a law of its operators or a worked example fails. In a
+module of the package, one of its unit tests fails. What none of them can tell is dropped: most of that changes nothing.
 """
 
 from __future__ import annotations
 
+import argparse
+import hashlib
 import json
 import os
-import random
+import re
 import signal
 import sys
 from collections import Counter
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-os.environ["NUMBA_DISABLE_JIT"] = "1"
+import pytest
+from hypothesis import Phase, settings
 
 from refimpl.kernels.foundation import distinct, get
 from refimpl.module.thread_pool import ThreadPool
-from refimpl.oracle.drawing import buckets, modules, optimizers, stores
-from refimpl.oracle.drawing.draws import SeededDraw
-from refimpl.oracle.drawing.executors import executor_program, of_graph
-from refimpl.oracle.drawing.graphs import Capabilities, Graph, drawable
-from refimpl.oracle.reference import trace_of
-from tests.meta import mutants
+from refimpl.oracle.drawing.graphs import drawable
+from refimpl.oracle.scoring.faults import CLASSES
+from tests.laws import laws
+from tests.laws.draws import SeededDraw, example
+from tests.meta import mutants, regions
+from tests.meta.children import child, untraced
+from tests.meta.mutant_run import Book, _run_item
+from tests.meta.regions import Proof
 from tests.oracle.fault_edits import Change, changed, places
 
 ROOT = Path(__file__).resolve().parents[2]
-CALLS = 8
-"""Calls of each operator that must tell a fault from the right code."""
-LIVES = 12
-"""Programs of each level, for faults outside pages."""
+HAND = Path(__file__).with_name("hand_faults.json")
+CALLS = 48
+"""Calls of each operator that may tell a fault from the right code."""
 QUOTA = {
-    "boundary": 40, "index": 44, "term": 44, "sign": 42, "memory": 40, "parameter": 40, "precision": 40,
-    "bookkeeping": 22, "requirement": 18, "devices": 34,
+    "boundary": 36, "index": 36, "term": 37, "sign": 38, "memory": 38, "requirement": 34, "parameter": 38,
+    "devices": 68, "bookkeeping": 37, "precision": 38,
 }
-"""Class -> how many candidates to make."""
+"""Class -> how many faults it has, those written by hand among them."""
+PAGES_OF_DEVICES = 24
+"""Faults of the class devices that are on pages of several outputs."""
 PER_FILE = {"kernels": 2, "refimpl": 9}
-"""How many faults of one class a file may have."""
-PACKAGE = {
-    "requirement": (
-        "executor/program.py", "executor/steps.py", "executor/executor.py", "executor/step_runner.py",
-        "executor/binding.py",
-        "symbol/gradient.py", "executor/memory_pool.py", "symbol/memory.py", "symbol/passes.py",
-        "symbol/common_expressions.py", "symbol/dead_branches.py",
-    ),
+"""How many made faults of one class a file may have."""
+OPERATORS = 6
+"""Operators of a page, or of pages that share code, that are called."""
+CALL_SECONDS, TEST_SECONDS = 6.0, 6.0
+"""Processor time that calls, and tests, may take with a fault; one that makes them endless is dropped."""
+TEST_ALONE = 1.0
+"""A test that takes longer without a fault is not asked."""
+
+PACKAGE: dict[str, tuple[tuple[str, int, tuple[str, ...]], ...]] = {
+    "requirement": tuple((f"{name}.py", 2, ("executor", "sharing", "memory_plan", "symbol", "graph")) for name in (
+        "executor/program", "executor/steps", "executor/executor", "executor/step_runner", "executor/binding",
+        "symbol/gradient", "executor/memory_pool", "symbol/memory", "symbol/passes", "symbol/common_expressions",
+        "symbol/dead_branches",
+    )),
     "devices": (
-        "executor_manager/slicing.py", "module/executor_group.py", "module/arrays.py", "module/batches.py",
-        "module/batch_shapes.py", "module/descriptions.py", "module/parameters.py", "module/updates.py",
-        "kvstore/sums.py", "kvstore/local.py", "kvstore/values.py", "kvstore/pairs.py", "kvstore/rows.py",
-        "model/multi_device.py", "model/updating.py", "symbol/devices.py", "kvstore/optimizer_step.py",
-        "contrib/svrg_optimization/workers.py", "contrib/svrg_optimization/full_pass.py",
+        *((f"module/{name}.py", 3, ("module", "data_parallel")) for name in (
+            "executor_group", "arrays", "batches", "batch_shapes", "descriptions", "parameters", "updates",
+        )),
+        ("executor_manager/slicing.py", 3, ("executor_manager", "module", "data_parallel")),
+        *((f"kvstore/{name}.py", 6, ("kvstore",)) for name in ("sums", "local", "values", "pairs", "rows")),
+        ("contrib/svrg_optimization/workers.py", 4, ("svrg",)),
+        ("contrib/svrg_optimization/full_pass.py", 4, ("svrg",)),
     ),
     "bookkeeping": (
-        "optimizer/rule.py", "optimizer/updater.py", "optimizer/sgd.py", "optimizer/nag.py", "optimizer/adam.py",
-        "optimizer/adamax.py", "optimizer/nadam.py", "optimizer/adagrad.py", "optimizer/adadelta.py",
-        "optimizer/rmsprop.py", "optimizer/ftrl.py", "optimizer/ftml.py", "optimizer/lamb.py", "optimizer/lars.py",
-        "optimizer/lbsgd.py", "optimizer/dcasgd.py", "optimizer/signum.py", "optimizer/contrib.py",
-        "optimizer/states.py", "optimizer/apply.py", "optimizer/grouped.py", "lr_scheduler.py",
-        "kvstore/compression.py", "kvstore/optimizer_step.py", "module/module.py", "module/base_module.py",
-        "module/bucketing_module.py", "module/buckets.py", "module/state_files.py", "module/updates.py",
-        "contrib/svrg_optimization/svrg_module.py", "contrib/svrg_optimization/svrg_optimizer.py",
-        "metric/metric.py", "metric/classification.py", "metric/regression.py", "metric/composite.py",
+        *((f"optimizer/{name}.py", 5, ("optimizer",)) for name in (
+            "rule", "updater", "sgd", "nag", "adam", "adamax", "nadam", "adagrad", "adadelta", "rmsprop", "ftrl",
+            "ftml", "lamb", "lars", "lbsgd", "dcasgd", "signum", "contrib", "states", "apply", "grouped",
+        )),
+        ("lr_scheduler.py", 5, ("lr_scheduler",)),
+        ("kvstore/compression.py", 6, ("kvstore",)), ("kvstore/optimizer_step.py", 6, ("kvstore",)),
+        *((f"module/{name}.py", 3, ("module",)) for name in ("module", "base_module", "state_files", "updates")),
+        ("module/bucketing_module.py", 4, ("bucket",)), ("module/buckets.py", 4, ("bucket",)),
+        ("contrib/svrg_optimization/svrg_module.py", 4, ("svrg",)),
+        ("contrib/svrg_optimization/svrg_optimizer.py", 4, ("svrg",)),
+        *((f"metric/{name}.py", 3, ("metric",)) for name in ("metric", "classification", "regression", "composite")),
     ),
 }
+"""Class -> (file, the level of programs that run it, parts of names of its files of unit tests)."""
+NOT_NUMBERS = re.compile(
+    r"refus|error|raise|messag|warn|repr|print|text|docs|signature|told|names|stub|pictur|interrupt"
+)
+"""Names of tests of what a trace does not have."""
 
 
-# --- whether numbers change -----------------------------------------------------------------------
-
-
-@cache
-def calls_of(operator: str) -> tuple[Any, ...]:
-    """Programs of one operator, and what they give."""
-    found = []
-    for i in range(CALLS):
-        draw = SeededDraw(f"direct/{operator}/{i}")
-        graph = Graph(draw, Capabilities())
-        try:
-            outputs = graph.call(get(operator))
-            if outputs is not None:
-                program = of_graph(2, draw, graph, outputs, Capabilities())
-                found.append((operator, 2, program, trace_of(program)))
-        except Exception:  # noqa: BLE001  # Python's numbers cannot do everything that machine code does
-            continue
-    return tuple(found)
+# --- what calls of an operator give ---------------------------------------------------------------
 
 
 @cache
-def lives_of(level: int) -> tuple[Any, ...]:
-    """Programs of one level, and what they give."""
-    drawers = {
-        2: (executor_program,), 3: (modules.module_program,), 4: (buckets.bucketing_program, buckets.svrg_program),
-        5: (optimizers.optimizer_program, optimizers.optimizer_program), 6: (stores.store_program,),
-    }[level]
-    found = []
-    for drawer in drawers:
-        for i in range(LIVES):
-            try:
-                program = drawer(SeededDraw(f"direct/{level}/{i}/{len(found)}"), Capabilities(level=level))
-                found.append(("", level, program, trace_of(program)))
-            except Exception:  # noqa: BLE001  # as above
-                continue
-    return tuple(found)
+def calls_of(operator: str) -> tuple[tuple[int, Any], ...]:
+    """(number, what it gives) of calls that are valid."""
+    found = ((number, result(operator, number)) for number in range(CALLS))
+    return tuple((number, given) for number, given in found if not isinstance(given, str))
 
 
-def differs(program: Any, right: dict[str, np.ndarray]) -> str:
-    """How what a program gives now differs: "value", "error" or ""."""
+def result(operator: str, number: int) -> Any:
+    """Outputs, states and gradients of a drawn call, or how it failed."""
+    op = get(operator)
+    draw = SeededDraw(f"faults/{operator}/{number}")  # type: ignore[arg-type]  # a seed of Python's own generator
     try:
-        found = trace_of(program)
-    except Exception:  # noqa: BLE001  # a fault may do anything
-        return "error"
-    same = found.keys() == right.keys() and all(
-        found[name].shape == right[name].shape and found[name].dtype == right[name].dtype
-        and np.array_equal(found[name], right[name], equal_nan=right[name].dtype.kind == "f") for name in right
+        with np.errstate(all="ignore"):
+            return laws.both_ways(example(op, draw), is_train=number % 3 > 0)
+    except (MemoryError, KeyboardInterrupt):
+        raise
+    except Exception as error:  # noqa: BLE001  # a fault may do anything
+        return type(error).__name__
+
+
+def differs(right: Sequence[Any], found: Any) -> bool:
+    """Whether other numbers came of a call; an error is no number."""
+    return not isinstance(found, str) and not all(
+        (a is None and b is None) or (
+            a is not None and b is not None and a.shape == b.shape and a.dtype == b.dtype
+            and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+        ) for a, b in zip(right, found, strict=True)
     )
-    return "" if same else "value"
 
 
-def _apply(change: Change) -> int:
+def shown_by_calls(operators: Sequence[str]) -> list[str]:
+    """The operators of which some call gives other numbers now."""
+    return [
+        name for name in operators if any(differs(right, result(name, number)) for number, right in calls_of(name))
+    ]
+
+
+def apply(change: Change) -> int:
+    """Give the loaded functions of the file their changed code, in this process; returns how many."""
     texts = change.file.read_text(encoding="utf-8"), change.whole
     before, after = (
         [*mutants._codes(compile(text, str(change.file), "exec", dont_inherit=True))] for text in texts
@@ -132,127 +148,285 @@ def _apply(change: Change) -> int:
     return mutants._swap(mutants.real_path(str(change.file)), pairs)
 
 
-def shown(change: Change, programs: tuple[Any, ...]) -> Counter[tuple[str, int, str]]:
-    """(operator, level, how) -> how many programs differ, found in a child of this process."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        found: Counter[tuple[str, int, str]] = Counter()
+def with_fault(change: Change, work: Callable[[], Any], seconds: float) -> Any:
+    """What ``work`` returns in a child of this process that has the fault; None where it fails or takes too long."""
+
+    def run() -> Any:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.dup2(1, 2)
+        signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+        return work() if apply(change) else None
+
+    how, answer = child(run, seconds)
+    return answer[0] if how == "done" else None
+
+
+# --- what tests say -------------------------------------------------------------------------------
+
+
+class Tests:
+    """The project's tests, by what they are of."""
+
+    def __init__(self, items: Sequence[pytest.Item]) -> None:
+        self.book = Book(items)
+        self.unit: dict[str, list[Proof]] = {}
+        for item in items:
+            if item.path.parent.name == "unit" and not NOT_NUMBERS.search(item.nodeid):
+                self.unit.setdefault(item.path.stem, []).append(Proof(item.nodeid, partial(_run_item, item)))
+        self._quick: dict[str, list[Proof]] = {}
+
+    def of_page(self, page: Path) -> list[Proof]:
+        """Tests of the clauses of a page, quick ones."""
+        name = page.relative_to(ROOT).as_posix()
+        found = {
+            proof.name: proof for clause in self.book.written if clause.file.as_posix() == name
+            for proof in self.book.proofs[clause.name] if not NOT_NUMBERS.search(proof.name)
+        }
+        return self.quick(name, found.values())
+
+    def of_module(self, parts: Sequence[str]) -> list[Proof]:
+        """Unit tests of a module of the package, quick ones."""
+        files = [name for name in sorted(self.unit) if any(part in name for part in parts)]
+        return [proof for name in files for proof in self.quick(name, self.unit[name])]
+
+    def quick(self, key: str, proofs: Iterable[Proof]) -> list[Proof]:
+        """Those that pass in TEST_ALONE seconds of processor time, in their order."""
+        if key not in self._quick:
+            self._quick[key] = [
+                proof for proof in proofs if child(partial(untraced, proof.run), TEST_ALONE)[0] == "done"
+            ]
+        return self._quick[key]
+
+
+def fails(proofs: Sequence[Proof]) -> bool:
+    """Whether one of some tests fails now."""
+    for proof in proofs:
         try:
-            signal.setitimer(signal.ITIMER_PROF, 5)
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-            if _apply(change):
-                for operator, level, program, right in programs:
-                    if not found[operator, level, "value"] and (operator or not found):
-                        found[operator, level, differs(program, right)] += 1
-                        found = +found
-                        found.pop((operator, level, ""), None)
-            os.write(writing, json.dumps([[*k, v] for k, v in found.items()]).encode())
-        finally:
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as stream:
-        text = stream.read()
-    os.waitpid(child, 0)
-    return Counter({(a, b, c): n for a, b, c, n in json.loads(text or b"[]")})
+            with suppress(pytest.skip.Exception):
+                proof.run()
+        except BaseException:  # noqa: BLE001  # a fault may do anything
+            return True
+    return False
 
 
-# --- choosing -------------------------------------------------------------------------------------
+# --- candidates -----------------------------------------------------------------------------------
 
 
 @cache
-def operators_of(file: Path) -> tuple[str, ...]:
-    """The operators that a page, or what pages share, may change."""
+def pages_of(file: Path) -> tuple[Path, ...]:
+    """The pages that a file is, or that use it."""
     if file.parent.name == "kernels":
-        pages = {file}
-    else:
-        names = {file.stem}
-        for other in (ROOT / "kernels" / "shared").glob("*.py"):
-            if f".{file.stem} import" in other.read_text(encoding="utf-8"):
-                names.add(other.stem)
-        pages = {
-            page for page in (ROOT / "kernels").glob("*.py")
-            if any(f"shared.{name} import" in page.read_text(encoding="utf-8") for name in names)
-        }
-    loaded = [sys.modules.get(f"refimpl.kernels.{page.stem}") for page in pages]
-    docs = {module.__doc__ for module in loaded if module is not None}
-    paths = {mutants.real_path(str(page)) for page in pages}
-    can = set(drawable())
+        return (file,)
+    names = {file.stem}
+    for other in (ROOT / "kernels" / "shared").glob("*.py"):
+        if f".{file.stem} import" in other.read_text(encoding="utf-8"):
+            names.add(other.stem)
     return tuple(
-        op.name for op in distinct() if op.name in can and (
-            op.doc in docs
-            or mutants.real_path(getattr(getattr(op.forward, "__code__", None), "co_filename", "")) in paths
-        )
+        page for page in sorted((ROOT / "kernels").glob("*.py"))
+        if any(f"shared.{name} import" in page.read_text(encoding="utf-8") for name in names)
     )
 
 
-def _entry(change: Change, found: Counter[tuple[str, int, str]], number: int) -> dict[str, Any] | None:
-    values = Counter({(o, level): n for (o, level, how), n in found.items() if how == "value"})
-    if not values:
-        return None
-    level = max((2, 3, 4, 5, 6), key=lambda each: sum(n for (_, own), n in values.items() if own == each))
-    operators = sorted({o for o, _ in values if o})
-    return {
-        "id": f"{change.kind}-{change.file.stem}-{number}", "class": change.kind,
-        "file": str(change.file.relative_to(ROOT)), "old": change.old, "new": change.new, "level": level,
-        "operators": operators,
-    }
+@cache
+def operators_of(file: Path, called: bool = True) -> tuple[str, ...]:
+    """The operators that a page, or what pages share, may change; a fixed choice of OPERATORS of them.
 
-
-def make(seed: int) -> list[dict[str, Any]]:
-    """Candidates of every class."""
-    source = random.Random(seed)
-    ThreadPool._start_threads = lambda self: None  # a child of this process has none of its threads
-    for name in drawable():
-        calls_of(name)
-    for level in (2, 3, 4, 5, 6):
-        lives_of(level)
-    mutants.loaded()  # last, because loops are made when they first run
-    pages = [
-        page for page in sorted((ROOT / "kernels").glob("*.py")) + sorted((ROOT / "kernels" / "shared").glob("*.py"))
-        if page.name != "__init__.py"
+    Those that are called here always give the same numbers; others may be given by parameters not to draw any.
+    """
+    pages = pages_of(file)
+    loaded = [sys.modules.get(f"refimpl.kernels.{page.stem}") for page in pages]
+    docs = {module.__doc__ for module in loaded if module is not None}
+    paths = {mutants.real_path(str(page)) for page in pages}
+    found = [
+        op.name for op in distinct() if op.name in set(drawable()) and not (called and op.random) and (
+            op.doc in docs
+            or mutants.real_path(getattr(getattr(op.forward, "__code__", None), "co_filename", "")) in paths
+        )
     ]
-    by_class: dict[str, list[tuple[str, Path, int, str]]] = {}
-    for page in pages:
-        for place in places(page):
-            by_class.setdefault(place[0], []).append(place)
-    for kind, files in PACKAGE.items():
-        for name in files:
-            by_class.setdefault(kind, []).extend(places(ROOT / "refimpl" / name, kind))
-    print("enumerated", {kind: len(each) for kind, each in by_class.items()}, file=sys.stderr, flush=True)
-    made: list[dict[str, Any]] = json.loads(Path(sys.argv[1]).read_text()) if Path(sys.argv[1]).exists() else []
-    for kind, wanted in QUOTA.items():
-        candidates = by_class[kind]
-        source.shuffle(candidates)
-        files: Counter[Path] = Counter()
-        texts = {f"{ROOT / row['file']}{row['old']}" for row in made}
-        count, tried = sum(row["class"] == kind for row in made), 0
-        for place in candidates:
-            if count >= wanted:
-                break
-            if files[place[1]] >= PER_FILE[place[1].relative_to(ROOT).parts[0]] or (change := changed(*place)) is None:
-                continue
-            area = change.file.relative_to(ROOT).parts[0]
-            if (key := f"{change.file}{change.old}") in texts:
-                continue
-            if area == "kernels":
-                programs = tuple(each for name in operators_of(change.file)[:6] for each in calls_of(name))
+    return tuple(sorted(found, key=lambda name: order("operators", name))[:OPERATORS])
+
+
+def order(*parts: Any) -> bytes:
+    """A place in an order that depends on nothing but the parts."""
+    return hashlib.sha256("\n".join(map(str, parts)).encode()).digest()
+
+
+@cache
+def has_several(name: str) -> bool:
+    """Whether calls of an operator have several visible outputs."""
+    op = get(name)
+    draws = (SeededDraw(number) for number in range(4))
+    return any(op.visible_count(example(op, draw).p) > 1 for draw in draws)
+
+
+def page_places() -> Iterator[tuple[str, Path, int, str]]:
+    """Every place of every page, see ``fault_edits.places``."""
+    for folder in (ROOT / "kernels", ROOT / "kernels" / "shared"):
+        for page in sorted(folder.glob("*.py")):
+            if page.name != "__init__.py":
+                yield from places(page)
+
+
+def candidates(seed: int, kind: str, on_pages: bool) -> list[tuple[str, Path, int, str]]:
+    """Places of a class in the order of the seed."""
+    if on_pages:
+        found = [place for place in all_page_places() if kind in ("devices", place[0])]
+        if kind == "devices":
+            found = [p for p in found if (own := operators_of(p[1])) and all(map(has_several, own))]
+    else:
+        found = [place for name, _, _ in PACKAGE[kind] for place in places(ROOT / "refimpl" / name, kind)]
+    return sorted(found, key=lambda p: order(seed, kind, p[1].relative_to(ROOT), source_of(p[1], p[2]), p[3]))
+
+
+@cache
+def all_page_places() -> tuple[tuple[str, Path, int, str], ...]:
+    """See :func:`page_places`."""
+    return tuple(page_places())
+
+
+def source_of(file: Path, number: int) -> str:
+    """The text around a place, which tells it from others of one text."""
+    node: Any = mutants.parsed(file)[1][number]
+    function: Any = mutants.function_of(file, node)
+    lines = file.read_text(encoding="utf-8").split("\n")
+    return f"{function.name} {node.lineno - function.lineno} {node.col_offset} {lines[node.lineno - 1]}"
+
+
+# --- making ---------------------------------------------------------------------------------------
+
+
+class Maker:
+    """Makes the table row by row."""
+
+    def __init__(self, seed: int, tests: Tests, out: Callable[[str], None]) -> None:
+        self.seed, self.tests, self.out = seed, tests, out
+        self.rows: list[dict[str, Any]] = json.loads(HAND.read_text(encoding="utf-8"))
+        self.taken = {(row["file"], row["old"]) for row in self.rows}
+        self.ids = {row["id"] for row in self.rows}
+
+    def make(self) -> list[dict[str, Any]]:
+        """The whole table."""
+        for kind in CLASSES:
+            wanted = QUOTA[kind] - sum(row["class"] == kind for row in self.rows)
+            if kind in PACKAGE:
+                on_pages = PAGES_OF_DEVICES if kind == "devices" else 0
+                self.some(kind, wanted - on_pages, on_pages=False)
+                self.some(kind, on_pages, on_pages=True)
             else:
-                levels = {"requirement": (2,), "devices": (6, 3), "bookkeeping": (5, 6)}[kind]
-                programs = tuple(each for level in levels for each in lives_of(level))
-            if not programs:
+                self.some(kind, wanted, on_pages=True)
+        return self.table()
+
+    def some(self, kind: str, wanted: int, on_pages: bool) -> None:
+        """Add made faults of a class."""
+        if not wanted:
+            return
+        files: Counter[Path] = Counter()
+        asked, by_calls, made = 0, 0, 0
+        for place in candidates(self.seed, kind, on_pages):
+            if made == wanted:
+                break
+            file = place[1]
+            if files[file] >= PER_FILE[file.relative_to(ROOT).parts[0]]:
                 continue
-            tried += 1
-            entry = _entry(change, shown(change, programs), count + 1)
-            if entry is not None:
-                files[change.file] += 1
-                texts.add(key)
-                count += 1
-                made.append(entry)
-                Path(sys.argv[1]).write_text(json.dumps(made, indent=1), encoding="utf-8")
-        print(kind, f"{count} of {tried} tried, {len(candidates)} possible", file=sys.stderr, flush=True)
-    return made
+            change = changed(*place)
+            name = str(file.relative_to(ROOT / ("" if on_pages else "refimpl")))
+            if change is None or (name, change.old) in self.taken:
+                continue
+            asked += 1
+            operators = self.operators(change) if on_pages else self.of_package(change)
+            if operators is None:
+                continue
+            by_calls += bool(operators)
+            files[file] += 1
+            made += 1
+            level = 2 if on_pages else next(level for path, level, _ in PACKAGE[kind] if path == name)
+            self.taken.add((name, change.old))
+            number = next(n for n in range(1, 400) if f"{kind}/{file.stem.replace('_', '-')}-{n}" not in self.ids)
+            row = {
+                "id": f"{kind}/{file.stem.replace('_', '-')}-{number}", "class": kind, "file": name, "old": change.old,
+                "new": change.new, "level": level, "operators": list(operators or operators_of(file, called=False) * on_pages),
+                "several": kind == "devices",
+            }
+            self.ids.add(row["id"])
+            self.rows.append(row)
+        self.out(f"{kind}: {made} of {asked} candidates, {by_calls} by calls")
+
+    def operators(self, change: Change) -> list[str] | None:
+        """The operators of which calls tell a fault of a page, none where only tests do; None where nothing does."""
+        own = operators_of(change.file)
+        for name in own:
+            calls_of(name)
+        shown = with_fault(change, partial(shown_by_calls, own), CALL_SECONDS) if own else None
+        if shown or shown is None:  # nothing can be asked of it, or it ended the child
+            return shown
+        proofs = [proof for page in pages_of(change.file)[:OPERATORS] for proof in self.tests.of_page(page)]
+        return [] if with_fault(change, partial(fails, proofs), TEST_SECONDS) else None
+
+    def of_package(self, change: Change) -> list[str] | None:
+        """An empty list where unit tests tell a fault of a module, else None."""
+        name = str(change.file.relative_to(ROOT / "refimpl"))
+        parts = next(parts for path, _, parts in PACKAGE[change.kind] if path == name)
+        return [] if with_fault(change, partial(fails, self.tests.of_module(parts)), TEST_SECONDS) else None
+
+    def table(self) -> list[dict[str, Any]]:
+        """The rows by class, every second of a class held."""
+        found = []
+        for kind in CLASSES:
+            own = sorted((r for r in self.rows if r["class"] == kind), key=lambda r: order(self.seed, "held", r["id"]))
+            held = {row["id"] for row in own[len(found) % 2::2]}
+            found += [{**row, "held": row["id"] in held} for row in self.rows if row["class"] == kind]
+        return found
+
+
+def text_of(rows: Sequence[dict[str, Any]]) -> str:
+    """The table as a file, a row in each line."""
+    return "[\n" + ",\n".join(f" {json.dumps(row)}" for row in rows) + "\n]\n"
+
+
+class Plugin:
+    """Replaces pytest's loop over tests by making faults."""
+
+    def __init__(self, seed: int, file: Path) -> None:
+        self.seed, self.file = seed, file
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self, session: pytest.Session) -> None:
+        """Hypothesis draws, and does not shrink."""
+        settings.register_profile("faults", settings.get_profile("ci"), phases=(Phase.explicit, Phase.generate))
+        settings.load_profile("faults")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Make the table."""
+        capture = session.config.pluginmanager.getplugin("capturemanager")
+
+        def out(line: str) -> None:
+            with capture.global_and_fixture_disabled():
+                print(line, flush=True)
+
+        ThreadPool._start_threads = lambda self: None  # a child of this process has none of its threads
+        for name in drawable():
+            result(name, 0)  # loops are made when they first run
+        mutants.loaded()
+        rows = Maker(self.seed, Tests(session.items), out).make()
+        self.file.write_text(text_of(rows), encoding="utf-8")
+        return True
+
+
+def main() -> int:
+    """Run the script."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=14)
+    parser.add_argument("file", type=Path)
+    options = parser.parse_args()
+    if os.environ.get("NUMBA_DISABLE_JIT") != "1":
+        os.environ["NUMBA_DISABLE_JIT"] = "1"
+        os.execv(sys.executable, [sys.executable, "-m", "tests.oracle.making_faults", *sys.argv[1:]])
+    folders = [str(ROOT / "tests" / "unit"), str(ROOT / regions.trace.LAW_FILE)]
+    return pytest.main(["-q", "--no-header", "-p", "no:cacheprovider", *folders], plugins=[
+        Plugin(options.seed, options.file.resolve())
+    ])
 
 
 if __name__ == "__main__":
-    make(int(sys.argv[2]) if len(sys.argv) > 2 else 14)
+    sys.exit(main())

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import ast
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +21,10 @@ from refimpl.oracle.backends import Capabilities
 from refimpl.oracle.backends.protocol import Reference
 from refimpl.oracle.programs.program import operators
 from refimpl.oracle.scoring import copies, running
-from refimpl.oracle.scoring.faults import CLASSES, PACKAGE, Fault, faults, shard
+from refimpl.oracle.scoring.faults import CLASSES, PACKAGE, TABLE, Fault, faults, shard
+from refimpl.oracle.searching import search
+
+from . import fault_edits
 
 CLIP = Fault("clip", "boundary", "kernels/clip.py", "x > most", "x >= least", 2, ("clip",), False, False)
 
@@ -56,6 +63,43 @@ def test_the_table_has_its_shares():
         held = sum(fault.held for fault in found if fault.kind == kind)
         assert abs(2 * held - counts[kind]) <= 1, kind
     assert sum(fault.held for fault in found) == 200
+
+
+HAND = Path(__file__).with_name("hand_faults.json")
+ROOT = PACKAGE.parent
+
+
+def made_rows():
+    by_hand = {row["id"] for row in json.loads(HAND.read_text(encoding="utf-8"))}
+    return [row for row in json.loads(TABLE.read_text(encoding="utf-8")) if row["id"] not in by_hand]
+
+
+def test_rows_written_by_hand_are_in_the_table_as_they_are():
+    table = {row["id"]: row for row in json.loads(TABLE.read_text(encoding="utf-8"))}
+    rows = json.loads(HAND.read_text(encoding="utf-8"))
+    assert len(rows) == len({row["id"] for row in rows}) == 63
+    for row in rows:
+        assert {**row, "held": table[row["id"]]["held"]} == table[row["id"]]
+
+
+@pytest.mark.parametrize("row", made_rows()[7::34], ids=lambda row: row["id"])
+def test_made_rows_are_changes_of_one_expression(row):
+    in_package = not row["file"].startswith("kernels")
+    file = ROOT / ("refimpl" if in_package else "") / row["file"]
+    whole = file.read_text(encoding="utf-8").replace(row["old"], row["new"])
+    places = fault_edits.places(file, row["class"] if in_package else "")
+    made = (fault_edits.changed(*place) for place in places)
+    assert any(change is not None and change.whole == whole for change in made)
+
+
+@pytest.mark.long
+def test_the_generator_gives_the_committed_table(tmp_path):
+    table = tmp_path / "faults.json"
+    subprocess.run(
+        [sys.executable, "-m", "tests.oracle.making_faults", "--seed", "14", str(table)], cwd=ROOT, check=True,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+    )
+    assert table.read_bytes() == TABLE.read_bytes()
 
 
 def test_shards_have_every_fault_once():
@@ -115,6 +159,41 @@ def test_a_copy_has_no_links_back(tmp_path):
     CLIP.apply(root)
     assert "x >= least" in (root / CLIP.file).read_text(encoding="utf-8")
     assert "x >= least" not in (PACKAGE / CLIP.file).read_text(encoding="utf-8")
+
+
+class Spoiling(Reference):
+    """Right but for one element in ten thousand, which is a ten-thousandth too large."""
+
+    capabilities = Capabilities(level=2)
+
+    def __init__(self, seed):
+        self.before = 500 * seed
+
+    def run(self, program):
+        return {name: self.spoilt(value) for name, value in super().run(program).items()}
+
+    def spoilt(self, value):
+        at = -self.before % 10_000
+        self.before += value.size
+        if value.dtype.kind != "f" or at >= value.size:
+            return value
+        value = value.copy()
+        value.flat[at] *= 1 + 1e-4
+        return value
+
+
+def finds_one_element(seed):
+    """Whether a search finds it in far less than the programs of a minute, which are 18,000."""
+    return bool(search(Spoiling(seed), seed=seed, programs=6000, most=1).found)
+
+
+def test_one_element_of_ten_thousand_is_found():
+    assert finds_one_element(seed=5)
+
+
+@pytest.mark.long
+def test_one_element_of_ten_thousand_is_found_in_95_runs_of_100():
+    assert sum(map(finds_one_element, range(100))) >= 95
 
 
 # --- results --------------------------------------------------------------------------------------

@@ -157,6 +157,11 @@ class Isolated:
         return str(self.hello.get("describe", ""))
 
     @property
+    def processes(self) -> list[int]:
+        """The ids of the processes that run now."""
+        return [worker.process.pid for worker in self._workers if worker.process is not None]
+
+    @property
     def starts(self) -> int:
         """How many processes were started so far."""
         return sum(worker.starts for worker in self._workers)

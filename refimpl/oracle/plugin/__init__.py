@@ -24,6 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--oracle-budget", default="60s", metavar="TIME", help="for how long to search: 60s, 5m")
     group.addoption("--oracle-programs", type=int, metavar="N", help="how many programs, instead of a time")
     group.addoption("--oracle-seed", type=int, default=0, metavar="N", help="which programs")
+    group.addoption("--oracle-relations", action="store_true", help="compare two runs of the implementation instead")
     group.addoption("--oracle-isolate", action="store_true", help="run the implementation in a process of its own")
     group.addoption("--oracle-corpus", metavar="FOLDER", help="programs as files that are run first; shipped: ours")
     group.addoption("--oracle-config", metavar="FILE", default="oracle.toml", help="differences that are expected")

@@ -145,6 +145,7 @@ descriptions = {"data": listed(description), "labels_": maybe(listed(description
 contexts = whole(1, MOST_DEVICES)
 batch = whole(1, LARGEST_BATCH)
 some = maybe(whole(1, 1000))
+metric = one_of("acc", "ce", "mae", "mse", "rmse", "loss")
 data = {"data": arrays, "labels_": maybe(arrays)}
 names = listed(name)
 
@@ -154,6 +155,9 @@ EXECUTOR = {
     "backward": fields(heads_=maybe(arrays)),
     "reshape": fields(arrays=by_name(array)),
     "share": fields(),
+    "outputs": fields(),
+    "read": fields(),
+    "seed": fields(value=whole(0, 2**31 - 1)),
 }
 _CREATE = {"contexts": contexts, "data": names, "labels": names, "fixed_": maybe(names)}
 _BATCH = dict(data, pad_=whole(0, LARGEST_BATCH))
@@ -169,13 +173,13 @@ MODULE = {
     "forward": fields(train_=maybe(truth), **_BATCH),
     "backward": fields(heads_=maybe(arrays)),
     "forward_backward": fields(**_BATCH),
-    "update": fields(), "get_params": fields(),
+    "update": fields(), "get_params": fields(), "outputs": fields(),
     "reshape": fields(**descriptions), "share": fields(**descriptions), "borrow": fields(**descriptions),
     "use": fields(number=whole(0, 1000)),
     "save": fields(states_=truth), "load": fields(contexts=contexts, states_=truth),
     "save_states": fields(), "load_states": fields(),
-    "update_metric": fields(labels=arrays),
-    "score": fields(batch=batch, batches_=some, **data),
+    "update_metric": fields(labels=arrays, metric_=metric),
+    "score": fields(batch=batch, batches_=some, metric_=metric, **data),
     "predict": fields(data=arrays, batch=batch, batches_=some, merge_=truth),
     "fit": fields(batch=batch, epochs=whole(0, MOST_EPOCHS), store_=maybe(name), **dict(data, **RULE)),
     "set_states": fields(value=real), "get_states": fields(),
@@ -198,6 +202,7 @@ OPTIMIZER = {
     "resume": fields(whole_=truth, device_=whole(0, MOST_DEVICES - 1)),
     "ask": fields(numbers=listed(whole(0, 1 << 20))),
     "set_rate": fields(value=real),
+    "seed": fields(value=whole(0, 2**31 - 1)),
     "read": fields(),
 }
 _KEYS = either(index, listed(index))

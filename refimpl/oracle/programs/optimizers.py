@@ -9,6 +9,7 @@ resume          states go to bytes, with the optimizer if ``whole``, and a new u
                 ``device`` from then on
 ask             ``numbers`` of updates, in any order. Lets see the rates that the schedule gives for them.
 set_rate        ``value``: the learning rate from now on
+seed            ``value``: random numbers begin anew from it
 read            Lets see the learning rate and the number of updates.
 ==============  =======================================================================================================
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import compileall
+import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from ..backends.isolate import Isolated
@@ -35,6 +38,18 @@ def copy_package(folder: Path) -> Path:
     return root
 
 
+@cache
+def _compiled() -> tuple[tempfile.TemporaryDirectory[str], Path]:
+    """A copy with Python's bytecode, which is imported in half the time; it goes with this process.
+
+    Implementations share its files, but for the one that a fault replaces: bytecode of that is out of date.
+    """
+    holder = tempfile.TemporaryDirectory(prefix="refimpl-compiled-")
+    root = copy_package(Path(holder.name))
+    compileall.compile_dir(root, quiet=2)
+    return holder, root
+
+
 @contextmanager
 def faulty(fault: Fault | None, capabilities: Capabilities | None = None) -> Iterator[Isolated]:
     """An implementation that has one fault, or none, for the length of a block.
@@ -51,7 +66,8 @@ def faulty(fault: Fault | None, capabilities: Capabilities | None = None) -> Ite
     """
     with tempfile.TemporaryDirectory(prefix="refimpl-fault-") as name:
         folder = Path(name)
-        root = copy_package(folder)
+        root = folder / "refimpl"
+        shutil.copytree(_compiled()[1], root, copy_function=os.link)
         if fault is not None:
             fault.apply(root)
         environment: dict[str, str | None] = {
@@ -63,9 +79,17 @@ def faulty(fault: Fault | None, capabilities: Capabilities | None = None) -> Ite
             yield made
 
 
+COMPANIONS = ("Reshape", "tile", "slice_axis", "elemwise_add", "relu", "_mul_scalar", "tanh", "FullyConnected")
+"""Operators that are drawn beside those of a fault, so that graphs have several nodes and a cause has to be found."""
+
+
 def capabilities_of(fault: Fault | None) -> Capabilities:
-    """What to draw, as somebody would who tests what the fault is in: its operators, or everything of its level."""
+    """What to draw, as somebody would who tests what the fault is in: its operators in graphs with COMPANIONS, or
+    everything of its level.
+    """
     if fault is None:
         return Capabilities(level=6)
     alone = fault.level <= 2 and fault.operators  # the networks of modules need several operators
-    return Capabilities(level=fault.level, operators=frozenset(fault.operators) if alone else None)
+    return Capabilities(
+        level=fault.level, operators=frozenset((*fault.operators, *COMPANIONS)) if alone else None
+    )

@@ -52,7 +52,7 @@ class Fault:
     """Whether it is for the last run, not for tuning."""
 
     def apply(self, root: Path) -> None:
-        """Put the fault into a copy of the package.
+        """Put the fault into a copy of the package; the file is replaced, as copies may share files.
 
         Args:
             root: the copy's folder.
@@ -65,6 +65,7 @@ class Fault:
         count = text.count(self.old)
         if count != 1:
             raise ValueError(f"fault {self.id}: {self.file} has its old text {count} times, not once")
+        path.unlink()
         path.write_text(text.replace(self.old, self.new), encoding="utf-8")
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -13,11 +16,13 @@ from ..backends import Backend, Crashed
 from ..comparing import Verdict, judge
 from ..programs.program import operators
 from ..reference import Program
-from ..searching import Result, search
+from ..searching import Found, Result, search
 from .copies import faulty
 from .faults import CLASSES, Fault
 
 Row = dict[str, Any]
+SHRINK_SECONDS, SHRINK_NODES = 5.0, 3
+"""What shrinking should keep to."""
 
 
 def score_one(fault: Fault, right: Backend, seconds: float, seed: int = 0, programs: int | None = None) -> Row:
@@ -28,11 +33,14 @@ def score_one(fault: Fault, right: Backend, seconds: float, seed: int = 0, progr
     Args:
         fault: the fault.
         right: a copy without a fault.
-        seconds: how long to search.
+        seconds: of processor time, how long to search.
         seed: of the search.
         programs: how many programs at most.
     """
-    row: Row = {"id": fault.id, "class": fault.kind, "several": fault.several, "held": fault.held, "level": fault.level}
+    row: Row = {
+        "id": fault.id, "class": fault.kind, "several": fault.several, "held": fault.held, "level": fault.level,
+        "seed": seed,
+    }
     try:
         with faulty(fault) as wrong:
             return row | row_of(fault, hunt(wrong, right, seconds, seed, programs))
@@ -41,21 +49,67 @@ def score_one(fault: Fault, right: Backend, seconds: float, seed: int = 0, progr
         return row | {"status": "killed", "seconds": 0.0, "programs": 0, "cause": cause, "named": False}
 
 
+class _Over(Exception):
+    """The time of a search is over."""
+
+
 def hunt(wrong: Backend, right: Backend, seconds: float, seed: int = 0, programs: int | None = None) -> Result:
-    """Search ``wrong`` for one cause that ``right`` does not show; see :func:`score_one`."""
+    """Search ``wrong`` for one cause that ``right`` does not show; see :func:`score_one`.
+
+    Returns:
+        what was found, and when, before its program was shrunk. Times are processor time, of this process and that of
+        ``wrong`` together: what a clock would show on a machine that does nothing else.
+    """
+    clock = _clock(wrong)
+    began, first, last = clock(), [0.0], [Result()]
 
     def also_right(program: Program, verdict: Verdict) -> bool:
         del verdict
+        first[0] = clock() - began
         return judge(right, program).status == "failed"
 
-    return search(
-        wrong, seed=seed, seconds=seconds, programs=programs, level=wrong.capabilities.level, most=1,
-        expected=also_right,
-    )
+    def note(result: Result, found: Found | None) -> None:
+        last[0] = result
+        if found is None and clock() - began > seconds:
+            raise _Over
+
+    with suppress(_Over):
+        search(
+            wrong, seed=seed, programs=programs, level=wrong.capabilities.level, most=1, expected=also_right, note=note,
+        )
+    result = last[0]
+    result.seconds = clock() - began
+    for found in result.found:
+        found.seconds = first[0]
+    return result
+
+
+def _clock(backend: Backend) -> Callable[[], float]:
+    """Seconds of processor time of this process, of those that it started and that have ended, and of a backend's."""
+
+    def now() -> float:
+        ended = os.times()
+        live = sum(map(_processor_time, getattr(backend, "processes", ())))
+        return time.process_time() + ended.children_user + ended.children_system + live
+
+    return now if hasattr(time, "clock_gettime") and sys.platform == "linux" else time.monotonic
+
+
+def _processor_time(process: int) -> float:
+    """Seconds of processor time of another process; 0 where it has just ended."""
+    try:
+        return time.clock_gettime((~process << 3) | 2)  # the number of its clock, as clock_getcpuclockid computes it
+    except OSError:
+        return 0.0
 
 
 def row_of(fault: Fault, result: Result) -> Row:
-    """What a search says about a fault: whether it was killed, when, and what was said of its cause."""
+    """What a search says about a fault.
+
+    ``seconds`` go to the first counter-example (or to the end), ``shrinking`` from there to its cause; ``named`` says
+    whether the operator that is suspected is one of the fault's, None for a fault that is in no operator; ``statuses``
+    counts programs.
+    """
     row: Row = {
         "status": "killed" if result.found else "survived", "seconds": round(result.seconds, 3),
         "programs": result.programs, "statuses": dict(result.statuses),
@@ -80,7 +134,7 @@ def score(
     Args:
         given: the faults.
         results: a file of JSON lines. Several processes may append to one.
-        seconds: how long to search for each.
+        seconds: of processor time, how long to search for each.
         seed: of the searches.
         note: called with every new row.
 
@@ -145,7 +199,7 @@ def text_of(row: Row) -> str:
 
 
 def summary(rows: Iterable[Row]) -> str:
-    """The table of a score: killed by class with the median time, and who survived."""
+    """The table of a score: killed by class, with times, how small programs got, the slowest, and who survived."""
     rows = list(rows)
     lines = ["class          killed        median s   operator named   nodes (median)"]
     for kind in (*CLASSES, "several", ""):
@@ -153,8 +207,30 @@ def summary(rows: Iterable[Row]) -> str:
         if own:
             lines.append(_line(kind or "all", own))
     survived = [row for row in rows if row["status"] == "survived"]
-    lines += ["", *(f"survived {row['id']}: {row['programs']} programs, {row.get('statuses')}" for row in survived)]
+    lines += [*_shrinking(rows), *_slowest(rows), ""]
+    lines += [f"survived {row['id']}: {row['programs']} programs, {row.get('statuses')}" for row in survived]
     return "\n".join(lines).rstrip()
+
+
+def _shrinking(rows: Sequence[Row]) -> list[str]:
+    """How many programs were shrunk as fast and as far as they should be."""
+    shrunk = [row for row in rows if "shrinking" in row]
+    if not shrunk:
+        return []
+    fast = sum(row["shrinking"] <= SHRINK_SECONDS for row in shrunk)
+    small = sum(row["nodes"] <= SHRINK_NODES for row in shrunk)
+    return ["", (
+        f"shrunk within {SHRINK_SECONDS:g} s: {fast}/{len(shrunk)}; "
+        f"to at most {SHRINK_NODES} operators: {small}/{len(shrunk)}"
+    )]
+
+
+def _slowest(rows: Sequence[Row]) -> list[str]:
+    """The tenth that took longest, with their seeds."""
+    killed = sorted((row for row in rows if row["status"] == "killed"), key=lambda row: -row["seconds"])
+    worst = killed[: len(rows) // 10]
+    lines = [f"slow {row['id']}: {row['seconds']:.1f} s, seed {row.get('seed', 0)}" for row in worst]
+    return ["", *lines] if lines else []
 
 
 def _line(name: str, own: Sequence[Row]) -> str:
