@@ -56,7 +56,9 @@ class _Own:
     """An optimizer of ``torch.optim`` for one weight."""
 
     def __init__(self, make: Any) -> None:
-        self.make, self.optimizer, self.state = make, None, None
+        self.make = make
+        self.optimizer: Any = None
+        self.state: Any = None
 
     def __call__(self, weight: Any, gradient: Any, lr: float, wd: float) -> np.ndarray:
         """The weight after a step."""
