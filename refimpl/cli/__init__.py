@@ -1,4 +1,4 @@
-"""The command ``refimpl``: train, score, ops, plot, explain, run, check, oracle. Each command is a file of its name."""
+"""The command ``refimpl``: train, score, ops, plot, explain, run, check, bench, oracle. Each command is a file of its name."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from ..base import decides
+from .bench import bench
 from .check import check
 from .errors import CommandError, one_line
 from .explain import explain
@@ -25,7 +26,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (train, score, ops, plot, explain, check):
+for command in (train, score, ops, plot, explain, check, bench):
     app.command()(command)
 # flags behind the script's name are the script's
 app.add_typer(oracle, name="oracle")

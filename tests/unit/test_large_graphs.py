@@ -15,7 +15,7 @@ from refimpl.kernels.foundation import get
 from refimpl.symbol import arrangement
 from refimpl.symbol.arrangement import Block, LargePacking, Packing, arrange, needed
 from refimpl.symbol.ir import Entry, Node
-from tests.bench.binding import GRAPHS
+from refimpl.cli.benchmark.rows.graphs import GRAPHS
 
 
 def _lines(work) -> int:
@@ -45,7 +45,7 @@ def test_a_node_of_a_large_graph_costs_what_one_of_a_small_graph_does(
     monkeypatch.setattr(arrangement, "LEAST_STEPS", 0)
 
     def cost(size: int) -> float:
-        net, shapes = GRAPHS[name](size)
+        net, shapes = GRAPHS[name](mx, size)
 
         def bind() -> None:
             net.simple_bind(mx.cpu(), grad_req=grad_req, **shapes)
@@ -117,7 +117,7 @@ DEEP = 3000  # deeper than Python's stack; nodes of MXNet's deepest networks are
 
 
 def test_a_graph_may_be_deeper_than_the_stack() -> None:
-    net, shapes = GRAPHS["chain"](DEEP)
+    net, shapes = GRAPHS["chain"](mx, DEEP)
     assert net.infer_shape(**shapes)[1] == [(2, 2)]
     text = net.tojson()
     again = mx.sym.load_json(text)

@@ -7,7 +7,7 @@ import pytest
 
 import refimpl as mx
 from refimpl.symbol import memory
-from tests.bench.memory import BATCH, resnet50
+from refimpl.cli.benchmark.rows.networks import resnet50
 
 MODES = tuple(memory.MODES)
 
@@ -240,7 +240,7 @@ def test_what_no_gradient_reads_is_not_kept() -> None:
 def test_resnet_50_needs_no_more_than_mxnet_reports(
     version: int, mode: str, grad_req: str, here: int, mxnet: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # MXNet's numbers: MXNET_SUBGRAPH_BACKEND=NONE python tests/bench/memory.py mxnet, with MXNet 1.9.1
+    # MXNet's numbers: python -m tests.bench --groups memory --mxnet-python PATH, with MXNet 1.9.1
     monkeypatch.setenv("REFIMPL_MEMORY_PLAN", mode)
-    executor = resnet50(mx, version).simple_bind(mx.cpu(), grad_req=grad_req, **BATCH)
+    executor = resnet50(mx, version).simple_bind(mx.cpu(), grad_req=grad_req, data=(32, 3, 224, 224), softmax_label=(32,))
     assert executor.program.allocated >> 20 == here <= mxnet

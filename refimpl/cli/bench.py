@@ -1,0 +1,36 @@
+"""``refimpl bench``: how fast this machine does what the specification says."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .benchmark import running, tables
+from .benchmark.rows import GROUPS
+
+GroupName = Enum("GroupName", {name: name for name in GROUPS}, type=str)  # type: ignore[misc]
+Clock = Enum("Clock", {"wall": "wall", "cpu": "cpu"}, type=str)
+
+
+def bench(
+    groups: Annotated[list[GroupName] | None, typer.Argument(help="What to measure; everything by default.")] = None,
+    only: Annotated[str, typer.Option(help="Rows whose name has this in it.")] = "",
+    rounds: Annotated[int, typer.Option(min=1, help="A time is the median of so many.")] = 5,
+    clock: Annotated[Clock, typer.Option(help="cpu: processor time, where the machine is busy.")] = Clock.wall,
+    output: Annotated[Path | None, typer.Option("--json", help="Write what was found here.")] = None,
+) -> None:
+    """Time networks, operators, graphs and starting, as fractions of what one core can do.
+
+    A checkout also compares with MXNet and PyTorch: python -m tests.bench --help.
+    """
+    chosen = tuple(each.value for each in groups) if groups else tuple(GROUPS)
+    wanted = running.Wanted(chosen, {running.OURS: sys.executable}, rounds, clock.value, only)
+    found = running.run(wanted, tables.tell)
+    if output is not None:
+        output.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    print(tables.markdown(found), end="")

@@ -1,0 +1,116 @@
+"""What was measured, as Markdown: a summary, and a table for each group."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from .rows import GROUPS
+from .running import OURS
+
+NAMES = {"mxnet": "MXNet", "torch": "PyTorch", OURS: "here"}
+BEGIN = "<!-- written by: python -m tests.bench --write spec/speed.md -->"
+END = "<!-- end of what is written -->"
+SLOW = 1.5  # times as long as the best peer
+
+
+def duration(seconds: float) -> str:
+    """Three digits and a unit."""
+    for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
+        if seconds * factor >= 1 or unit == "us":
+            return f"{seconds * factor:.3g} {unit}" if seconds * factor < 1000 else f"{seconds * factor:.0f} {unit}"
+    raise AssertionError  # the last unit takes all
+
+
+def best_peer(row: dict[str, Any]) -> float | None:
+    """The time of the fastest peer over ours."""
+    return min(row["ratio"].values()) if row.get("ratio") else None
+
+
+def line(row: dict[str, Any], libraries: list[str]) -> str:
+    """One row of a table."""
+    cells = [row["name"]]
+    for name in libraries:
+        value = row["median"].get(name)
+        if name in row["errors"]:
+            cells.append("failed")
+        elif value is None:
+            cells.append("")
+        elif name == OURS:
+            cells.append(f"{value:.0f} MB" if row["unit"] == "MB" else duration(value))
+        else:
+            cells.append(f"{row['ratio'][name]:.2f}" if row.get("ratio") else "")
+    cells.append(f"{100 * row['limit']:.0f} %" if "limit" in row else "")
+    return "| " + " | ".join(cells) + " |"
+
+
+def tell(row: dict[str, Any]) -> None:
+    """Say that a row is done, on standard error: a whole run takes minutes."""
+    print(line(row, list(row["median"])), file=sys.stderr, flush=True)
+
+
+def summary(found: dict[str, Any]) -> list[str]:
+    """How many operators are slow, and what bounds the others."""
+    operators = [row for row in found["rows"] if row["group"] == "operators"]
+    compared = [row for row in operators if best_peer(row) is not None]
+    lines = []
+    if compared:
+        slow = sorted((row for row in compared if best_peer(row) < 1 / SLOW), key=best_peer)  # type: ignore[arg-type, operator]
+        faster = sum(1 for row in compared if best_peer(row) >= 1)  # type: ignore[operator]
+        lines.append(
+            f"Of {len(compared)} operator rows {faster} are at least as fast as the best peer, and {len(slow)} take more"
+            f" than {SLOW} times as long{':' if slow else '.'}"
+        )
+        lines += [f"* {row['name']}: {best_peer(row):.2f}" for row in slow]
+    failed = [f"{row['name']} ({name}): {why}" for row in found["rows"] for name, why in row["errors"].items()]
+    if failed:
+        lines += ["", "Not measured:", "", *(f"* {each}" for each in failed)]
+    return lines
+
+
+def facts(found: dict[str, Any]) -> list[str]:
+    """Machine, versions, date and limits."""
+    versions = ", ".join(f"{NAMES.get(name, name)} {version}" for name, version in found["versions"].items())
+    limits = found["limits"]
+    copied = ", ".join(f"{value / 1e9:.0f} GB/s at {_bytes(int(size))}" for size, value in limits["copy"].items())
+    return [
+        f"{found['date']}, {found['processor']}, {found['cores']} cores, {found['system']}. {versions}.",
+        f"Median of {found['rounds']} rounds, {'wall clock' if found['clock'] == 'wall' else 'processor time'};"
+        f" {found['seconds'] / 60:.0f} minutes, load {found['load'][0]:.1f} before and {found['load'][1]:.1f} after.",
+        "",
+        f"One core: {limits['flops'] / 1e9:.0f} GF/s of FMA (the slowest of {limits['measured']} measurements in this run"
+        f" saw {limits['least_flops_seen'] / 1e9:.0f}); copying one array into another reads and writes {copied}.",
+    ]
+
+
+def _bytes(size: int) -> str:
+    return f"{size >> 20} MB" if size >= 1 << 20 else f"{size >> 10} KB"
+
+
+def markdown(found: dict[str, Any]) -> str:
+    """All of it."""
+    lines = facts(found)
+    more = summary(found)
+    if more:
+        lines += ["", *more]
+    libraries = found["libraries"]
+    heads = [OURS if name == OURS else f"{NAMES[name]} / here" for name in libraries]
+    heads = [NAMES[OURS] if name == OURS else name for name in heads]
+    for group, about in GROUPS.items():
+        rows = [row for row in found["rows"] if row["group"] == group]
+        if not rows:
+            continue
+        columns = [about.title, *heads, "of the limit"]
+        lines += ["", "| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+        lines += [line(row, libraries) for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def write(found: dict[str, Any], file: Path) -> None:
+    """Put the tables between the two marks of a chapter. ``ValueError`` where it has no such marks."""
+    before, begin, rest = file.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ValueError(f"{file} must have the lines {BEGIN!r} and {END!r}, in this order")
+    file.write_text(f"{before}{BEGIN}\n\n{markdown(found)}\n{END}{after}", encoding="utf-8")
