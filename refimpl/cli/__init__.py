@@ -1,4 +1,4 @@
-"""The command ``refimpl``: train, score, ops, plot, explain, run, check, bench, oracle. Each command is a file of its name."""
+"""The command ``refimpl``: train, score, ops, plot, explain, run, check, bench, oracle. Each is a file of its name."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import refimpl as mx
-from refimpl.symbol import memory
 from refimpl.cli.benchmark.rows.networks import resnet50
+from refimpl.symbol import memory
 
 MODES = tuple(memory.MODES)
 
@@ -242,5 +242,6 @@ def test_resnet_50_needs_no_more_than_mxnet_reports(
 ) -> None:
     # MXNet's numbers: python -m tests.bench --groups memory --mxnet-python PATH, with MXNet 1.9.1
     monkeypatch.setenv("REFIMPL_MEMORY_PLAN", mode)
-    executor = resnet50(mx, version).simple_bind(mx.cpu(), grad_req=grad_req, data=(32, 3, 224, 224), softmax_label=(32,))
+    batch = {"data": (32, 3, 224, 224), "softmax_label": (32,)}
+    executor = resnet50(mx, version).simple_bind(mx.cpu(), grad_req=grad_req, **batch)
     assert executor.program.allocated >> 20 == here <= mxnet

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import math
 import os
 import platform
@@ -22,7 +22,7 @@ from ... import libinfo
 TURNS = 1_000_000
 ACCUMULATORS = 12  # enough to hide the latency of an FMA, few enough to stay in registers
 WIDTHS = (4, 8, 16)  # float32 numbers in a register: NEON and SSE, AVX2, AVX-512
-COPIED = (1 << 14, 1 << 17, 1 << 19, 1 << 20, 1 << 21, 1 << 22, 1 << 25)  # bytes of one array, from the first cache to memory
+COPIED = (1 << 14, 1 << 17, 1 << 19, 1 << 20, 1 << 21, 1 << 22, 1 << 25)  # bytes of one array
 
 
 def _multiply_add(width: int) -> Callable[[int, float], float]:
@@ -50,7 +50,7 @@ def _multiply_add(width: int) -> Callable[[int, float], float]:
 
         return types.float32(types.intp, types.float32), build
 
-    return numba.njit(lambda count, value: turns(count, value))  # type: ignore[no-any-return]
+    return numba.njit(lambda count, value: turns(count, value))  # type: ignore[no-any-return]  # noqa: PLW0108  # turns is no function
 
 
 def _copy(source: Any, target: Any) -> None:
@@ -123,7 +123,7 @@ def described() -> dict[str, Any]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return {
         "processor": found, "cores": cores, "system": platform.platform(),
-        "date": datetime.datetime.now(tz=datetime.timezone.utc).strftime("%Y-%m-%d"),
+        "date": dt.datetime.now(tz=dt.timezone.utc).strftime("%Y-%m-%d"),
         "versions": {
             "refimpl": libinfo.__version__, "Python": platform.python_version(), "Numba": numba.__version__,
             "NumPy": np.__version__,

@@ -169,25 +169,27 @@ def starting(name: str, wanted: Wanted) -> dict[str, Any]:
     """A row about whole processes: seconds of import, or until the end of a first step."""
     found: dict[str, Any] = {"group": "start", "name": name, "unit": "s", "errors": {}}
     samples: dict[str, list[float]] = {}
-    cold = "no compiled" in name
+    cold, importing = "no compiled" in name, name.startswith("import")
+    libraries = list(wanted.pythons) if name == "import" or not (cold or importing) else [OURS]
     with tempfile.TemporaryDirectory() as cache:
-        kept = {"REFIMPL_CACHE_DIR": cache}
-
         def once(library: str) -> float:
-            process = Library(library, wanted.pythons[library], 1, kept if library == OURS else {})
+            if name == "import of Numba alone":
+                return _import_of_numba(wanted.clock)
+            environment = {"REFIMPL_CACHE_DIR": cache} if library == OURS and not importing else {}
+            process = Library(library, wanted.pythons[library], 1, environment)
             try:
-                if name != "import":
+                if not importing:
                     process.ask(build=FIRST, most=wanted.most)
                     process.ask(steps=1)
                 answer = process.ask(about=1)
             finally:
                 process.stop()
-            return float(answer["import" if name == "import" else "since_start"])
+            return float(answer["import" if importing else "since_start"][wanted.clock])
 
         if not cold:
             once(OURS)  # bytecode and kernels are written
         for _ in range(1 if cold else wanted.rounds):
-            for library in [OURS] if cold else wanted.pythons:
+            for library in libraries:
                 try:
                     samples.setdefault(library, []).append(once(library))
                 except RowFailed as error:
@@ -195,6 +197,12 @@ def starting(name: str, wanted: Wanted) -> dict[str, Any]:
     found["median"] = {library: statistics.median(each) for library, each in samples.items() if each}
     found["least"] = {library: min(each) for library, each in samples.items() if each}
     return found
+
+
+def _import_of_numba(clock: str) -> float:
+    now = {"wall": "perf_counter", "cpu": "process_time"}[clock]
+    code = f"import time; began = time.{now}(); import numba; print(time.{now}() - began)"
+    return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)  # noqa: S603
 
 
 def numbers(wanted: Wanted) -> Iterable[int]:

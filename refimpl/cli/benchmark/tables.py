@@ -28,8 +28,8 @@ def best_peer(row: dict[str, Any]) -> float | None:
     return min(row["ratio"].values()) if row.get("ratio") else None
 
 
-def line(row: dict[str, Any], libraries: list[str]) -> str:
-    """One row of a table."""
+def line(row: dict[str, Any], libraries: list[str], limited: bool = True) -> str:
+    """One row of a table, with what it is of the limit or without."""
     cells = [row["name"]]
     for name in libraries:
         value = row["median"].get(name)
@@ -41,7 +41,8 @@ def line(row: dict[str, Any], libraries: list[str]) -> str:
             cells.append(f"{value:.0f} MB" if row["unit"] == "MB" else duration(value))
         else:
             cells.append(f"{row['ratio'][name]:.2f}" if row.get("ratio") else "")
-    cells.append(f"{100 * row['limit']:.0f} %" if "limit" in row else "")
+    if limited:
+        cells.append(f"{100 * row['limit']:.0f} %" if "limit" in row else "")
     return "| " + " | ".join(cells) + " |"
 
 
@@ -52,17 +53,17 @@ def tell(row: dict[str, Any]) -> None:
 
 def summary(found: dict[str, Any]) -> list[str]:
     """How many operators are slow, and what bounds the others."""
-    operators = [row for row in found["rows"] if row["group"] == "operators"]
-    compared = [row for row in operators if best_peer(row) is not None]
+    peers = {row["name"]: best_peer(row) for row in found["rows"] if row["group"] == "operators"}
+    compared = {name: ratio for name, ratio in peers.items() if ratio is not None}
     lines = []
     if compared:
-        slow = sorted((row for row in compared if best_peer(row) < 1 / SLOW), key=best_peer)  # type: ignore[arg-type, operator]
-        faster = sum(1 for row in compared if best_peer(row) >= 1)  # type: ignore[operator]
+        slow = sorted((ratio, name) for name, ratio in compared.items() if ratio < 1 / SLOW)
+        faster = len([ratio for ratio in compared.values() if ratio >= 1])
         lines.append(
-            f"Of {len(compared)} operator rows {faster} are at least as fast as the best peer, and {len(slow)} take more"
-            f" than {SLOW} times as long{':' if slow else '.'}"
+            f"Of {len(compared)} operator rows {faster} are at least as fast as the best peer, and {len(slow)} take"
+            f" more than {SLOW} times as long{':' if slow else '.'}"
         )
-        lines += [f"* {row['name']}: {best_peer(row):.2f}" for row in slow]
+        lines += [*([""] if slow else []), *(f"* {name}: {ratio:.2f}" for ratio, name in slow)]
     failed = [f"{row['name']} ({name}): {why}" for row in found["rows"] for name, why in row["errors"].items()]
     if failed:
         lines += ["", "Not measured:", "", *(f"* {each}" for each in failed)]
@@ -74,13 +75,17 @@ def facts(found: dict[str, Any]) -> list[str]:
     versions = ", ".join(f"{NAMES.get(name, name)} {version}" for name, version in found["versions"].items())
     limits = found["limits"]
     copied = ", ".join(f"{value / 1e9:.0f} GB/s at {_bytes(int(size))}" for size, value in limits["copy"].items())
+    measured = (
+        f"Median of {found['rounds']} rounds, {'wall clock' if found['clock'] == 'wall' else 'processor time'};"
+        f" {found['seconds'] / 60:.0f} minutes, load {found['load'][0]:.1f} before and {found['load'][1]:.1f} after."
+    )
+    peak = (
+        f"One core: {limits['flops'] / 1e9:.0f} GF/s of FMA (the slowest of {limits['measured']} measurements in this"
+        f" run saw {limits['least_flops_seen'] / 1e9:.0f}); copying one array into another reads and writes {copied}."
+    )
     return [
         f"{found['date']}, {found['processor']}, {found['cores']} cores, {found['system']}. {versions}.",
-        f"Median of {found['rounds']} rounds, {'wall clock' if found['clock'] == 'wall' else 'processor time'};"
-        f" {found['seconds'] / 60:.0f} minutes, load {found['load'][0]:.1f} before and {found['load'][1]:.1f} after.",
-        "",
-        f"One core: {limits['flops'] / 1e9:.0f} GF/s of FMA (the slowest of {limits['measured']} measurements in this run"
-        f" saw {limits['least_flops_seen'] / 1e9:.0f}); copying one array into another reads and writes {copied}.",
+        measured, "", peak,
     ]
 
 
@@ -94,16 +99,17 @@ def markdown(found: dict[str, Any]) -> str:
     more = summary(found)
     if more:
         lines += ["", *more]
-    libraries = found["libraries"]
-    heads = [OURS if name == OURS else f"{NAMES[name]} / here" for name in libraries]
-    heads = [NAMES[OURS] if name == OURS else name for name in heads]
     for group, about in GROUPS.items():
         rows = [row for row in found["rows"] if row["group"] == group]
         if not rows:
             continue
-        columns = [about.title, *heads, "of the limit"]
+        asked = {name for row in rows for name in (*row["median"], *row["errors"])}
+        libraries = [name for name in found["libraries"] if name in asked]
+        limited = any("limit" in row for row in rows)
+        heads = [NAMES[name] if name == OURS else f"{NAMES[name]} / here" for name in libraries]
+        columns = [about.title, *heads, *(["of the limit"] if limited else [])]
         lines += ["", "| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-        lines += [line(row, libraries) for row in rows]
+        lines += [line(row, libraries, limited) for row in rows]
     return "\n".join(lines) + "\n"
 
 

@@ -9,7 +9,10 @@ from . import handling, networks, operator_rows
 from .work import Row, Work, case_of, row
 
 Group = collections.namedtuple("Group", "title seconds unit environment fresh", defaults=("s", {}, False))
-Group.__doc__ = """What rows share: the least seconds of a round, a unit, MXNet's environment, a process for each row."""
+Group.__doc__ = """What rows share.
+
+A round takes at least ``seconds``; ``environment`` is MXNet's; where ``fresh``, each row has a process of its own.
+"""
 
 ALONE = {"MXNET_ENGINE_TYPE": "NaiveEngine", "MXNET_SUBGRAPH_BACKEND": "NONE"}  # MXNet: no threads, no fused graphs
 
@@ -28,7 +31,8 @@ GROUPS = {
 
 ROWS = [
     *networks.ROWS, *operator_rows.ROWS, *handling.ROWS,
-    row("start", "import", None), row("start", "first step of LeNet, no compiled kernels kept", None),
+    row("start", "import", None), row("start", "import of Numba alone", None),
+    row("start", "first step of LeNet, no compiled kernels kept", None),
     row("start", "first step of LeNet, kernels kept", None),
 ]
 """Those of ``start`` have no family: they are the seconds of whole processes."""

@@ -9,6 +9,11 @@ from .graphs import GRAPHS, chain
 from .networks import images, module_of, pictures, resnet50
 from .work import Case, Work, row
 
+try:
+    import resource
+except ModuleNotFoundError:  # Windows
+    resource = None
+
 # --- calls on arrays too small to take time themselves
 
 
@@ -231,9 +236,7 @@ def planned(version, request, plan, batch, size):
 
 def resident():
     """The most memory that this process ever had in use, in megabytes; 0 where the system does not say."""
-    try:
-        import resource
-    except ModuleNotFoundError:  # Windows
+    if resource is None:
         return 0
     unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit

@@ -11,7 +11,6 @@ from .torch_networks import MOBILENET, RESNET50, TORCH
 from .work import Case, Work, row
 
 
-
 def of_package(mx, name, classes, image):
     """One of ``refimpl.model.networks``, built in whichever library ``mx`` is."""
     sys.modules.setdefault("refimpl", mx)  # its import line
@@ -29,15 +28,18 @@ class Layers:
         self.sym = sym
 
     def convolution(self, net, filters, kernel, stride, name, groups=1):
+        """Padded so that only the stride changes sizes."""
         return self.sym.Convolution(
             net, num_filter=filters, kernel=(kernel, kernel), stride=(stride, stride), pad=(kernel // 2, kernel // 2),
             num_group=groups, no_bias=True, name=name,
         )
 
     def normalised(self, net, name, fix_gamma=False):
+        """Batch norm."""
         return self.sym.BatchNorm(net, fix_gamma=fix_gamma, eps=2e-5, momentum=0.9, name=name)
 
     def rectified(self, net, name):
+        """ReLU."""
         return self.sym.Activation(net, act_type="relu", name=name)
 
     def unit(self, net, filters, stride, widens, name):
@@ -126,8 +128,11 @@ def flops(net, shapes):
     _, found, _ = inner.infer_shape(**shapes)
     size = {name: int(np.prod(shape)) for name, shape in zip(inner.list_outputs(), found)}
     total = 0
+    differentiated = []  # whether anything before it is trained, by node
     for node in nodes:
         inputs = [nodes[number]["name"] for number, *_ in node["inputs"]]
+        before = [differentiated[number] for number, *_ in node["inputs"]]
+        differentiated.append(any(before) or (node["op"] == "null" and node["name"] not in shapes))
         attributes = node.get("attrs", {})
         if node["op"] in {"Convolution", "FullyConnected"}:
             filters = int(attributes.get("num_filter") or attributes["num_hidden"])
@@ -137,7 +142,7 @@ def flops(net, shapes):
             products = size[inputs[1]] * steps * rows
         else:
             continue
-        total += 2 * products * (2 if inputs[0] == "data" else 3)  # nobody wants the gradient of the data
+        total += 2 * products * (3 if before[0] else 2)  # nobody wants the gradient of the data
     return total
 
 
@@ -212,6 +217,7 @@ def words(fused, batch, steps, hidden, vocabulary):
 
 
 def picture_row(group, title, name, batch, image, classes=10, contexts=1, threads=1):
+    """Pictures on some contexts; peers get as many threads as is said."""
     return row(
         group, title, pictures, threads=threads, name=name, batch=batch, image=image, classes=classes,
         contexts=contexts,
@@ -231,7 +237,7 @@ ROWS = [
         picture_row("training", f"{name}, two contexts", name, *SMALL[name], contexts=2, threads=2) for name in SMALL
     ],
     *[
-        picture_row("contexts", f"mlp b104, {count} contexts", "mlp", 104, (1, 28, 28), contexts=count)
+        picture_row("contexts", f"mlp b104, contexts: {count}", "mlp", 104, (1, 28, 28), contexts=count)
         for count in (1, 2, 4, 8)
     ],
 ]

@@ -23,13 +23,16 @@ def convolutions():
         ("3x3 16>16 32^2 b32", (32, 16, 32, 16, 3), {}), ("3x3 64>64 8^2 b32", (32, 64, 8, 64, 3), {}),
         ("3x3/2 16>32 32^2 b32", (32, 16, 32, 32, 3), {"s": 2}), ("3x3 64>64 56^2 b4", (4, 64, 56, 64, 3), {}),
         ("3x3 256>256 14^2 b4", (4, 256, 14, 256, 3), {}), ("3x3 512>512 7^2 b4", (4, 512, 7, 512, 3), {}),
-        ("7x7/2 3>64 224^2 b2", (2, 3, 224, 64, 7), {"s": 2}), ("5x5 20>50 12^2 p0 b64", (64, 20, 12, 50, 5), {"p": 0}),
+        ("7x7/2 3>64 224^2 b2", (2, 3, 224, 64, 7), {"s": 2}),
+        ("5x5 20>50 12^2 p0 b64", (64, 20, 12, 50, 5), {"p": 0}),
         ("5x5 1>20 28^2 p0 b64", (64, 1, 28, 20, 5), {"p": 0}), ("1x1 64>256 56^2 b4", (4, 64, 56, 256, 1), {}),
         ("1x1 1024>256 14^2 b4", (4, 1024, 14, 256, 1), {}), ("1x1/2 256>512 56^2 b4", (4, 256, 56, 512, 1), {"s": 2}),
-        ("1x1 2048>512 7^2 b4", (4, 2048, 7, 512, 1), {}), ("depthwise 3x3 128 56^2 b4", (4, 128, 56, 128, 3), {"g": 128}),
+        ("1x1 2048>512 7^2 b4", (4, 2048, 7, 512, 1), {}),
+        ("depthwise 3x3 128 56^2 b4", (4, 128, 56, 128, 3), {"g": 128}),
         ("depthwise 3x3/2 256 28^2 b4", (4, 256, 28, 256, 3), {"s": 2, "g": 256}),
         ("depthwise 3x3 1024 7^2 b4", (4, 1024, 7, 1024, 3), {"g": 1024}),
-        ("3x3 g8 128 28^2 b4", (4, 128, 28, 128, 3), {"g": 8}), ("3x3 dilated 64 28^2 b4", (4, 64, 28, 64, 3), {"d": 2}),
+        ("3x3 g8 128 28^2 b4", (4, 128, 28, 128, 3), {"g": 8}),
+        ("3x3 dilated 64 28^2 b4", (4, 64, 28, 64, 3), {"d": 2}),
         ("3x3 37>41 29^2 b3", (3, 37, 29, 41, 3), {}),
     ]
     found = []
@@ -93,9 +96,15 @@ def elementwise():
         *found,
         *both_ways("add 512K", op.binary, symbol="elemwise_add", function="add", left=IMAGES, right=IMAGES),
         *both_ways("mul 512K", op.binary, symbol="elemwise_mul", function="mul", left=IMAGES, right=IMAGES),
-        *both_ways("add (1,C,1,1) 512K", op.binary, symbol="broadcast_add", function="add", left=IMAGES, right=(1, 16, 1, 1)),
-        *both_ways("mul (N,1) 1024x512", op.binary, symbol="broadcast_mul", function="mul", left=MATRIX, right=(1024, 1)),
-        *both_ways("mul (1,M) 1024x512", op.binary, symbol="broadcast_mul", function="mul", left=MATRIX, right=(1, 512)),
+        *both_ways(
+            "add (1,C,1,1) 512K", op.binary, symbol="broadcast_add", function="add", left=IMAGES, right=(1, 16, 1, 1)
+        ),
+        *both_ways(
+            "mul (N,1) 1024x512", op.binary, symbol="broadcast_mul", function="mul", left=MATRIX, right=(1024, 1)
+        ),
+        *both_ways(
+            "mul (1,M) 1024x512", op.binary, symbol="broadcast_mul", function="mul", left=MATRIX, right=(1, 512)
+        ),
         *both_ways(
             "gelu 512K", op.unary, shape=IMAGES, symbol=lambda sym, x: sym.LeakyReLU(x, act_type="gelu"),
             function=lambda torch: torch.nn.functional.gelu,

@@ -5,6 +5,7 @@ MOBILENET = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *[(512, 
 
 
 def mlp(torch, classes, image):
+    """Two hidden layers."""
     nn = torch.nn
     return nn.Sequential(
         nn.Flatten(), nn.Linear(image[0] * image[1] * image[2], 128), nn.ReLU(), nn.Linear(128, 64), nn.ReLU(),
@@ -13,6 +14,7 @@ def mlp(torch, classes, image):
 
 
 def lenet(torch, classes, image):
+    """With 3 x 3 kernels where images are small."""
     nn = torch.nn
     kernel, pad = (3, 1) if image[1] < 28 else (5, 0)
     side = image[1]
@@ -42,6 +44,7 @@ def residual(torch, main, shortcut, after=None, before=None):
 
 
 def resnet20(torch, classes, image):
+    """Pre-activation."""
     nn = torch.nn
     layers = [nn.BatchNorm2d(image[0]), nn.Conv2d(image[0], 16, 3, 1, 1, bias=False)]
     width = 16
@@ -67,6 +70,7 @@ def normalised(torch, before, filters, kernel, stride, groups=1, relu=True):
 
 
 def resnet50(torch, classes, image):
+    """Version 1."""
     nn = torch.nn
     layers = [*normalised(torch, image[0], 64, 7, 2), nn.MaxPool2d(3, 2, 1)]
     width = 64
@@ -87,6 +91,7 @@ def resnet50(torch, classes, image):
 
 
 def mobilenet(torch, classes, image):
+    """Depthwise and 1x1 convolutions in turn."""
     nn = torch.nn
     layers, width = normalised(torch, image[0], 32, 3, 2), 32
     for filters, stride in MOBILENET:

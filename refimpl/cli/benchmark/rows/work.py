@@ -45,9 +45,11 @@ class Uniform:
         self.constant = False  # has a gradient
 
     def draw(self, random):
+        """The numbers as MXNet takes them."""
         return random.uniform(self.low, 1.0, self.shape).astype(np.float32)
 
     def tensor(self, torch, random):
+        """The same numbers as PyTorch takes them."""
         return torch.from_numpy(self.draw(random)).requires_grad_()
 
 
@@ -59,7 +61,9 @@ class Below:
         self.constant = True
 
     def draw(self, random):
+        """The numbers as MXNet takes them."""
         return random.randint(0, self.bound, self.shape).astype(np.float32)
 
     def tensor(self, torch, random):
+        """The same numbers as PyTorch takes them."""
         return torch.from_numpy(self.draw(random)).long()

@@ -1,0 +1,141 @@
+"""What ``refimpl bench`` and tests/bench measure runs, and what they print follows from what was measured."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import pytest
+
+import refimpl as mx
+from refimpl import cli
+from refimpl.cli.benchmark import machine, running, tables
+from refimpl.cli.benchmark.rows import GROUPS, ROWS, case_of
+
+SMALL = 8  # no size is above it
+TENTH = {id(row) for row in itertools.islice((row for row in ROWS if row.group == "operators"), None, None, 10)}
+QUICK = {"calls", "bind", "update", "store", "contexts"}
+DONE = [row for row in ROWS if row.family is not None]  # the others are whole processes
+
+
+def _marks(row):
+    return [] if id(row) in TENTH or (row.group in QUICK and row.name != "ResNet-50") else [pytest.mark.heavy]
+
+
+@pytest.mark.parametrize(
+    "row", [pytest.param(row, marks=_marks(row), id=f"{row.group}: {row.name}") for row in DONE]
+)
+def test_a_row_runs(row) -> None:
+    work = case_of(row, SMALL).mx(mx)
+    if work.value is None:
+        work.step()
+        mx.nd.waitall()
+    else:
+        assert work.value() >= 0
+    assert work.items >= 1
+
+
+def test_rows_have_names_of_their_own_and_groups() -> None:
+    assert len({(row.group, row.name) for row in ROWS}) == len(ROWS)
+    assert {row.group for row in ROWS} == set(GROUPS)
+    assert sum(row.group == "operators" for row in ROWS) == 180
+
+
+def _named(name: str):
+    row, = (row for row in ROWS if row.name == name)
+    return case_of(row).mx(mx)
+
+
+def test_operations_and_bytes_are_the_least() -> None:
+    conv = _named("conv 3x3 16>16 32^2 b32, forward")
+    assert conv.flops == 150_994_944  # 2 * 32 images * 16 filters * 1024 pixels * 16 channels * 9
+    assert conv.bytes == 4 * (2 * 32 * 16 * 1024 + 16 * 16 * 9)
+    assert _named("conv 3x3 16>16 32^2 b32, both ways").flops == 3 * conv.flops
+    added = _named("add 512K, both ways")  # two inputs, an output, and as many gradients
+    assert (added.flops, added.bytes) == (0, 2 * 3 * 4 * 524_288)
+    # 100 rows; forward and the gradient of the weight, and of the data but in the first layer
+    assert _named("mlp, one context").flops == 2 * 100 * (2 * 784 * 128 + 3 * 128 * 64 + 3 * 64 * 10)
+
+
+def test_the_limit_is_what_takes_longer() -> None:
+    limits = machine.Limits()
+    limits.flops = 100e9
+    limits.copy = dict.fromkeys(limits.copy, 10e9)
+    assert limits.seconds(2e9, 1e6) == pytest.approx(0.02)
+    assert limits.seconds(2e9, 1e9) == pytest.approx(0.1)
+    limits.copy[max(limits.copy)] = 5e9  # arrays far beyond the caches
+    assert limits.seconds(0, 1e9) == pytest.approx(0.2)
+
+
+def _row(group: str, name: str, here: float, mxnet: float | None, **more):
+    median = {"refimpl": here, **({} if mxnet is None else {"mxnet": mxnet})}
+    ratio = {} if mxnet is None else {"mxnet": mxnet / here}
+    return {"group": group, "name": name, "unit": "s", "median": median, "ratio": ratio, "errors": {}, **more}
+
+
+FOUND = {
+    "date": "2020-01-02", "processor": "P", "cores": 2, "system": "S", "versions": {"refimpl": "1", "mxnet": "1.9.1"},
+    "rounds": 5, "clock": "wall", "seconds": 120.0, "load": [0.0, 1.0], "libraries": ["refimpl", "mxnet"],
+    "limits": {"flops": 1e11, "copy": {"2097152": 5e10}, "least_flops_seen": 9e10, "measured": 3},
+    "rows": [
+        _row("operators", "quick", 0.002, 0.003, limit=0.5), _row("operators", "slow", 0.0003, 0.00015),
+        _row("calls", "alone", 2e-6, None), {
+            "group": "calls", "name": "broken", "unit": "s", "median": {}, "errors": {"mxnet": "ValueError: no"},
+        },
+    ],
+}
+
+
+def test_tables_say_what_was_measured() -> None:
+    text = tables.markdown(FOUND)
+    assert "One core: 100 GF/s of FMA (the slowest of 3 measurements in this run saw 90)" in text
+    assert "50 GB/s at 2 MB" in text
+    assert "Of 2 operator rows 1 are at least as fast as the best peer, and 1 take more than 1.5 times" in text
+    assert "* slow: 0.50" in text
+    assert "* broken (mxnet): ValueError: no" in text
+    assert "| One operator | here | MXNet / here | of the limit |\n|---|---|---|---|\n" in text
+    assert "| quick | 2 ms | 1.50 | 50 % |" in text
+    assert "| slow | 300 us | 0.50 |  |" in text
+    assert "| alone | 2 us |  |\n| broken |  | failed |\n" in text
+
+
+def test_tables_stand_between_the_marks_of_a_chapter(write) -> None:
+    chapter = write(f"before\n{tables.BEGIN}\nold\n{tables.END}\nafter\n", "chapter.md")
+    tables.write(FOUND, chapter)
+    tables.write(FOUND, chapter)
+    assert chapter.read_text() == f"before\n{tables.BEGIN}\n\n{tables.markdown(FOUND)}\n{tables.END}\nafter\n"
+    with pytest.raises(ValueError, match="must have the lines"):
+        tables.write(FOUND, write("nothing", "other.md"))
+
+
+def test_the_command_measures_prints_and_keeps(tmp_path, capsys) -> None:
+    file = tmp_path / "found.json"
+    assert cli.run(["bench", "calls", "--only", "called", "--rounds", "1", "--clock", "cpu", "--json", str(file)]) == 0
+    found = json.loads(file.read_text())
+    row, = found["rows"]
+    assert (row["name"], row["errors"]) == ("a + b, called", {})
+    assert 0 < row["median"]["refimpl"] < 1
+    assert found["limits"]["flops"] > 1e8
+    printed = capsys.readouterr()
+    assert printed.out == tables.markdown(found)
+    assert "| a + b, called |" in printed.err
+
+
+def test_a_group_that_is_not_there_is_refused(capsys) -> None:
+    assert cli.run(["bench", "nothing"]) == 2
+    assert "nothing" in capsys.readouterr().err
+
+
+def test_a_row_that_fails_leaves_the_others() -> None:
+    wanted = running.Wanted(("calls",), {running.OURS: running.sys.executable})
+    libraries = running.Libraries(wanted, GROUPS["calls"])
+    try:
+        library = libraries.of(ROWS[0])[running.OURS]
+        with pytest.raises(running.RowFailed, match="IndexError"):
+            library.ask(build=len(ROWS))
+        assert library.ask(about=1)["version"] == mx.__version__
+        library.process.kill()
+        with pytest.raises(running.RowFailed, match="the process ended"):
+            library.ask(about=1)
+    finally:
+        libraries.stop()
