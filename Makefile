@@ -53,7 +53,7 @@ tables:  ## write the generated files anew
 	python spec/stubs.py
 	python spec/picture.py
 
-bench:  ## time training here and in other libraries (python -m tests.bench --help)
+bench:  ## time networks, operators and graphs, here and in other libraries (python -m tests.bench --help)
 	python -m tests.bench
 
 gpu:  ## the tests that need a CUDA device: pip install -e ".[cuda]"

@@ -1,1 +1,1 @@
-"""Benchmarks against other libraries: ``python -m tests.bench --help``. No test runs them."""
+"""Benchmarks against other libraries: ``python -m tests.bench --help``. Tests run their rows on small sizes only."""

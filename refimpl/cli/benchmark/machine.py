@@ -82,7 +82,9 @@ class Limits:
         self._copied = numba.njit(_copy)
 
     def measure(self) -> None:
-        """Measure once more and keep the better numbers. About 0.3 s, and a second for compiling before the first."""
+        """Measure once more and keep the better numbers. About 0.5 s, and a second for compiling before the first."""
+        if numba.config.DISABLE_JIT:
+            return  # interpreted, no loop comes near
         value = np.float32(0.5)
         now = 0.0
         for width, loop in self._loops.items():
@@ -109,7 +111,7 @@ class Limits:
         """For JSON."""
         return {
             "flops": self.flops, "copy": {str(size): found for size, found in self.copy.items()},
-            "least_flops_seen": min(self.seen), "measured": len(self.seen),
+            "least_flops_seen": min(self.seen, default=0.0), "measured": len(self.seen),
         }
 
 

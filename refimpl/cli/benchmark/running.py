@@ -47,11 +47,11 @@ class Library:
     """A library in a process of its own."""
 
     def __init__(self, name: str, python: str, threads: int, environment: dict[str, str]) -> None:
-        # A processor type that is forced on OpenBLAS would slow the others down.
-        kept = {key: value for key, value in os.environ.items() if key != "OPENBLAS_CORETYPE"}
+        # A processor type that is forced on OpenBLAS would slow the others down, and our packages are not theirs.
+        kept = {key: value for key, value in os.environ.items() if key not in {"OPENBLAS_CORETYPE", "PYTHONPATH"}}
         kept["OMP_NUM_THREADS"] = str(threads)
         if name == OURS:
-            kept["PYTHONPATH"] = os.pathsep.join([str(PACKAGE.parent), *filter(None, [kept.get("PYTHONPATH")])])
+            kept["PYTHONPATH"] = os.pathsep.join([str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
         self.name = name
         self.process = subprocess.Popen(  # noqa: S603  # the user's own Python
             [python, str(SERVER), name, str(threads)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -261,5 +261,5 @@ def _judge(row: dict[str, Any], limits: machine.Limits, cores: int) -> None:
     if not ours:
         return
     row["ratio"] = {name: each / ours for name, each in row["median"].items() if name != OURS}
-    if row.get("flops") or row.get("bytes"):
+    if limits.seen and (row.get("flops") or row.get("bytes")):
         row["limit"] = limits.seconds(row["flops"], row["bytes"]) / ours / min(row["contexts"], cores)

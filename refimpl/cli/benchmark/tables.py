@@ -85,7 +85,7 @@ def facts(found: dict[str, Any]) -> list[str]:
     )
     return [
         f"{found['date']}, {found['processor']}, {found['cores']} cores, {found['system']}. {versions}.",
-        measured, "", peak,
+        measured, *(["", peak] if limits["measured"] else []),
     ]
 
 
