@@ -13,6 +13,7 @@ from typing import Any
 
 from ...base import decides
 from . import number as numbers
+from .ieee import plain
 from .number import INFINITE, Number, exactly, free, is_pole, number, pole, rounded
 
 UNITS: dict[str, float] = {"sqrt": 2, "fabs": 0, "gamma": 32, "lgamma": 32, "erfc": 16, "tan": 8, "sinh": 8, "cosh": 8}
@@ -21,25 +22,6 @@ OTHER_UNITS = 4.0
 
 _TURNS_AT_ZERO = {"cosh", "fabs"}  # even functions, smallest at 0
 _BOUNDED_SLOPE = {"sin": 1.0, "cos": 1.0}  # not monotone, but never steeper than this
-
-
-def plain(function: Callable[..., float], *at: float) -> float:
-    """IEEE 754's result where Python raises."""
-    try:
-        return function(*at)
-    except OverflowError:
-        return math.copysign(INFINITE, at[0]) if function is math.sinh else INFINITE
-    except ValueError:
-        poles = {math.log: -INFINITE, math.log2: -INFINITE, math.log10: -INFINITE, math.lgamma: INFINITE}
-        if at[0] == 0 and function in poles:
-            return poles[function]
-        if function is math.log1p and at[0] == -1:
-            return -INFINITE
-        if function is math.gamma and at[0] == 0:
-            return math.copysign(INFINITE, at[0])
-        if function is math.lgamma:
-            return INFINITE
-        return math.nan
 
 
 @decides("oracle/functions")
