@@ -166,8 +166,6 @@ KNOWN = (
           is_double),
     Known("log_softmax", "out0 grad:data", "softmax/formula", lambda c: not is_double(c)),
     Known("_sample_multinomial", "out1", "multinomial/get-prob", is_double),
-    Known("ftml_update", "out0 now:d now:z", "ftml/step", lambda c: c.of.p.beta2 == 0.999),
-    Known("lamb_update_phase1", "out0", "lamb/direction", lambda c: c.has(beta2=0.999, bias_correction=True)),
     Known("scatter_nd", "grad:data", "scatter_nd/last",
           lambda c: len(np.unique(np.reshape(c.of.arrays[1], (len(c.of.arrays[1]), -1)), axis=1).T)
           < c.of.arrays[1][0].size),
