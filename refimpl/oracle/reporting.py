@@ -181,6 +181,7 @@ from {module} import {name}
 
 backend = {name} if hasattr({name}, "run") and not isinstance({name}, type) else {name}()
 program = json.loads({program!r})
+print("running", flush=True)
 found = relations.broken(backend, program, [{relation!r}])
 print(found)
 assert not found, {title!r}

@@ -97,7 +97,8 @@ RULES: dict[str, Rule] = {
     "softmax": softmax_rule(jax.nn.softmax), "log_softmax": softmax_rule(jax.nn.log_softmax),
     "softmin": softmax_rule(jax.nn.softmax, -1), "Activation": lambda p, x: ACTIVATIONS[p.act_type](x),
     "abs": lambda p, x: x * lax.stop_gradient(jnp.sign(x)),  # JAX's own slope at 0 is 1
-    "cbrt": lambda p, x: jnp.cbrt(x), "erf": lambda p, x: jax.scipy.special.erf(x), "_np_cumsum": _cumsum,
+    "softsign": lambda p, x: jax.nn.soft_sign(x), "cbrt": lambda p, x: jnp.cbrt(x),
+    "erf": lambda p, x: jax.scipy.special.erf(x), "_np_cumsum": _cumsum,
     "erfinv": lambda p, x: jax.scipy.special.erfinv(x), "gammaln": lambda p, x: jax.scipy.special.gammaln(x),
     "repeat": lambda p, x: jnp.repeat(x, p.repeats, p.axis), "_linalg_inverse": lambda p, x: jnp.linalg.inv(x),
     "argmax": lambda p, x: jnp.argmax(x, p.axis).astype(x.dtype).reshape(shape_after("argmax", p, x)),
