@@ -5,9 +5,9 @@
     result has 8 bits and that range, of which C is the larger absolute end; without, it is int32.
 
 [_contrib_quantized_elemwise_add/value] lhs a + rhs b in float32, rounded with halves to even and kept inside the type,
-    where a = (s A) / (R t): s and R are the steps and the range of the result, t the steps of lhs; b likewise.
-    Without calibration s is 2^31, and the range is (-R, R), with R = A + B. Otherwise R = C, and the result is uint8
-    where both inputs are, else int8.
+    where a = (s / R) / (t / A): s and R are the steps and the range of the result, t the steps of lhs; b likewise.
+    With calibration R = C, and the result is uint8 where both inputs are, else int8. Without, a is (s A) / (R t), s is
+    2^31, and the range is (-R, R), with R = A + B.
     >>> run("_contrib_quantized_elemwise_add", np.int8([64, -128]), np.int8([0, -128]), [-1], [1], [-3], [2],
     ...     min_calib_range=-4, max_calib_range=4)
     ([16.0, -128.0], [-4.0], [4.0])
@@ -120,6 +120,7 @@ class Steps(NamedTuple):
     narrow_lhs: int = 0
     """1 where lhs is rounded to int8 before it is added."""
     narrow_rhs: int = 0
+    calibrated: int = 0
 
 
 def reach_of_sum(low_a, high_a, low_b, high_b, low, high):
@@ -131,8 +132,12 @@ def reach_of_sum(low_a, high_a, low_b, high_b, low, high):
 
 def add(a, b, low_a, high_a, low_b, high_b, low, high, out, s: Steps, n):
     size = reach(low[0], high[0])
-    by_a = (s.out * reach(low_a[0], high_a[0])) / (size * s.lhs)
-    by_b = (s.out * reach(low_b[0], high_b[0])) / (size * s.rhs)
+    if s.calibrated:
+        by_a = (s.out / size) / (s.lhs / reach(low_a[0], high_a[0]))
+        by_b = (s.out / size) / (s.rhs / reach(low_b[0], high_b[0]))
+    else:
+        by_a = (s.out * reach(low_a[0], high_a[0])) / (size * s.lhs)
+        by_b = (s.out * reach(low_b[0], high_b[0])) / (size * s.rhs)
     for i in items(n):
         left, right = np.float32(a[i]) * by_a, np.float32(b[i]) * by_b
         if s.narrow_lhs:
@@ -179,7 +184,7 @@ def forward_add(p, a, b, low_a, high_a, low_b, high_b, out, low, high):
     else:
         fill_range(found, low, high)
     narrow = [int(a.dtype != b.dtype and one.dtype == UNSIGNED) for one in (a, b)]
-    steps = Steps(STEPS[a.dtype], STEPS[b.dtype], STEPS.get(out.dtype, SUMS), *narrow)
+    steps = Steps(STEPS[a.dtype], STEPS[b.dtype], STEPS.get(out.dtype, SUMS), *narrow, int(found is not None))
     SUM[out.dtype](a, b, *given, low, high, out, steps, out.size)
 
 

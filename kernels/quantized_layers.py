@@ -178,8 +178,8 @@ def normalize(data, gamma, beta, mean, var, low, high, out, g: Norm):
     for plane in items(g.batch * g.channels):
         c = plane % g.channels
         inverse = np.float32(1 / sqrt(np.float64(var[c]) + np.float64(g.eps)))
-        again = np.float32(1) / np.float32(sqrt(np.float32(1) + g.eps))
-        weight = gamma[c] * inverse * reach(low[0], high[0]) / g.extent * again
+        again = np.float32(sqrt(np.float32(1) + g.eps))
+        weight = gamma[c] * inverse * reach(low[0], high[0]) / g.extent / again
         bias = (beta[c] - mean[c] * gamma[c] * inverse) * g.steps / g.extent
         for i in range(plane * g.inner, (plane + 1) * g.inner):
             x = np.float32(data[i])

@@ -18,8 +18,8 @@ and arranging quantized numbers, with the range that they stand for.
 
 [_contrib_quantized_concat/value] num_args arrays along axis dim, as Concat does, and then the least and the largest end
     of each. The result is int8 where one of them is, else uint8; its range reaches from the least to the largest of
-    all ends. Each element times (s / R) / (t / Q) is rounded, halves to even, and kept inside the type: s and R are the
-    steps (127.5 or 255.5) and the larger absolute end of the result, t and Q those of the piece.
+    all ends and 0. Each element times (s / R) / (t / Q) is rounded, halves to even, and kept inside the type: s and R
+    are the steps (127.5 or 255.5) and the larger absolute end of the result, t and Q those of the piece.
     >>> run("_contrib_quantized_concat", np.int8([[100]]), np.uint8([[200]]),
     ...     [-2.0], [1.0], [-1.0], [1.0], num_args=2)
     ([[100.0, 50.0]], [-2.0], [1.0])
@@ -119,10 +119,12 @@ def rectify(data, out, unsigned, n):
 
 
 def widen(low, high, out_low, out_high, first):
-    """Take one more range in."""
+    """Take one more range in; the first joins 0."""
     for _ in items(1):
-        out_low[0] = low[0] if first or low[0] < out_low[0] else out_low[0]
-        out_high[0] = high[0] if first or high[0] > out_high[0] else out_high[0]
+        least = np.float32(0) if first else out_low[0]
+        largest = np.float32(0) if first else out_high[0]
+        out_low[0] = low[0] if low[0] < least else least
+        out_high[0] = high[0] if high[0] > largest else largest
 
 
 class Place(NamedTuple):

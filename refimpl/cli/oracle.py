@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,16 +27,19 @@ def _part(name: str) -> Any:
 @oracle.command()
 def check(
     backend: BackendName,
-    level: Annotated[int | None, typer.Option(help="Level of the programs, 1 to 6.")] = None,
+    level: Annotated[int | None, typer.Option(help="Level of the programs, 1 to 7.")] = None,
     budget: Annotated[str, typer.Option(help="For how long: 60s, 5m.")] = "60s",
     programs: Annotated[int | None, typer.Option(help="How many programs, instead of a time.")] = None,
     seed: Annotated[int, typer.Option(help="Which programs.")] = 0,
     start: Annotated[int, typer.Option(help="The number of the first program.")] = 0,
     isolate: Annotated[bool, typer.Option(help="Run the implementation in a process of its own.")] = False,
     corpus: Annotated[bool, typer.Option(help="Run the stored programs first.")] = False,
+    relations: Annotated[bool, typer.Option(help="Compare two runs of the implementation, not one with ours.")] = False,
     probe: Annotated[bool, typer.Option(help="Ask for every operator first, and leave out what is refused.")] = False,
     config: Annotated[Path, typer.Option(help="Differences that are expected.")] = Path("oracle.toml"),
     report: Annotated[Path | None, typer.Option(help="Folder for scripts, results.json and report.html.")] = None,
+    shard: Annotated[str, typer.Option(help="Which part of the programs: 1/4 to 4/4.")] = "1/1",
+    shared: Annotated[Path | None, typer.Option(help="File that tells shards what others have found.")] = None,
 ) -> None:
     """Search for programs that an implementation gets wrong. The exit code is 1 where there are any."""
     items, searching, reporting = _part("pytest_items"), _part("searching"), _part("reporting")
@@ -46,6 +48,7 @@ def check(
         under_test = items.load(backend, isolate=isolate)
         known = expectations.read(config) if config.exists() else expectations()
         seconds = None if programs else items.seconds_of(budget)
+        part, parts = items.shard_of(shard)
     except ValueError as error:
         raise refuse("Cli/oracle-input", str(error)) from error
 
@@ -53,7 +56,8 @@ def check(
         if found is not None:
             print(reporting.text_of_found(found), end="\n\n", flush=True)
         elif result.programs % 100 == 0:
-            print(f"\r{result.programs} programs, {len(result.found)} causes", end="\r", file=sys.stderr, flush=True)
+            told = reporting.progress(result, under_test.capabilities)
+            print(f"\r{told}\033[K", end="\r", file=sys.stderr, flush=True)
 
     exclude = known.exclusions
     if probe:
@@ -61,12 +65,20 @@ def check(
         print(probed)
         exclude = probed.exclusions(exclude)
     try:
-        result = searching.search(
-            under_test, seed=seed, programs=programs, seconds=seconds, start=start, level=level, exclude=exclude,
-            expected=known.covers, note=note, corpus=corpus,
-        )
+        count = None if programs is None else items.share_of(programs, part, parts)
+        options: dict[str, Any] = {
+            "seed": seed, "programs": count, "seconds": seconds, "start": start + part, "step": parts, "level": level,
+            "exclude": exclude, "expected": known.covers, "note": note,
+        }
+        if relations:
+            result = _part("relations").search(under_test, **options)
+        else:
+            told = None if shared is None else _part("sharing").Shared(shared, f"{shard} of seed {seed}")
+            result = searching.search(under_test, corpus=corpus and part == 0, shared=told, **options)
     except _part("drawing.graphs").NothingToDraw as error:
         raise refuse("Cli/oracle-input", f"{backend}: {error}") from error
+    except _part("sharing").NotShared as error:
+        raise refuse("Cli/oracle-input", str(error)) from error
     print(reporting.summary(result))
     if report is not None:
         for path in reporting.write(result, report, backend):
@@ -77,47 +89,54 @@ def check(
 @oracle.command()
 def replay(
     backend: BackendName,
-    files: Annotated[list[Path], typer.Argument(help="Stored programs.")],
+    files: Annotated[list[Path] | None, typer.Argument(help="Stored programs; those of --config by default.")] = None,
     isolate: Annotated[bool, typer.Option(help="Run the implementation in a process of its own.")] = False,
+    config: Annotated[Path, typer.Option(help="Differences that are expected, with examples.")] = Path("oracle.toml"),
+    crashing: Annotated[bool, typer.Option(help="Also examples that end the process.")] = True,
 ) -> None:
-    """Run stored programs. The exit code is 1 where one fails."""
+    """Run stored programs. The exit code is 1 where one fails.
+
+    Without files: run the examples of oracle.toml. The exit code is 1 where one fails in another way than its row
+    says, or passes although its row is strict.
+    """
     items = _part("pytest_items")
     failed = 0
     try:
         under_test = items.load(backend, isolate=isolate)
-        for file in files:
+        for file in files or ():
             report = items.replay(under_test, file)
             print(report or f"{file.stem}: passed")
             failed += bool(report)
-    except ValueError as error:
+        if not files:
+            known = _part("expectations").Expectations.read(config)
+            strict = {row.get("id") or row.get("example") for row in known.rows if row.get("strict")}
+            for name, status in items.replay_expected(under_test, known, crashing=crashing):
+                print(f"{name}: {REPLAYED[status]}")
+                failed += status == "different" or (status == "stale" and name in strict)
+    except (OSError, ValueError) as error:
         raise refuse("Cli/oracle-input", str(error)) from error
     raise typer.Exit(1 if failed else 0)
+
+
+REPLAYED = {
+    "expected": "fails as expected", "different": "fails in another way than its row says",
+    "stale": "warning: does not fail any more; remove its row",
+}
+"""What is printed for the example of a row."""
 
 
 @oracle.command()
 def triage(
     results: Annotated[list[Path], typer.Argument(help="Files results.json of `oracle check --report`.")],
+    store: Annotated[Path | None, typer.Option(help="Folder for the smallest programs, which rows then name.")] = None,
 ) -> None:
-    """Gather the causes of several searches, and print rows for oracle.toml."""
-    reporting = _part("reporting")
-    seen: dict[Any, list[str]] = {}
-    for path in results:
-        try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-            causes = reporting.causes_in(data)
-        except (ValueError, KeyError, TypeError) as error:
-            raise refuse("Cli/oracle-input", f"{path} holds no results: {error}") from error
-        for cause in causes:
-            seen.setdefault(cause, []).append(str(path))
-    for cause in seen:
-        print("[[expected]]")
-        fields = {"operator": cause.operator, "trace": cause.place, "requirement": cause.requirement.partition(" ")[0]}
-        for name, value in fields.items():
-            if value and value != "any operator":
-                print(f"{name} = {json.dumps(value)}")
-        print(f"reason = {json.dumps(cause.look or str(cause))}\n")
-    roots = _part("causes").gathered(seen)
-    print(f"# {len(seen)} causes in {len(results)} files, {len(roots)} root causes")
+    """Gather the causes of several searches: rows for oracle.toml, root causes, saturation and coverage."""
+    gathering = _part("triage")
+    try:
+        data = [gathering.read(path) for path in results]
+    except (OSError, ValueError) as error:
+        raise refuse("Cli/oracle-input", str(error)) from error
+    print(gathering.report(data, store))
 
 
 @oracle.command()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -161,13 +161,17 @@ class History:
         Raises:
             MXNetError: the file cannot be written.
         """
+        write_atomically(str(path), self.text().encode())
+
+    def text(self) -> str:
+        """What :meth:`save` writes."""
         lines = [json.dumps({"workers": self.workers, "pushes": self.pushes})]
         for event in self.events:
             record = {name: getattr(event, name) for name in FIELDS if getattr(event, name) is not None}
             if event.value is not None:
                 record["value"] = event.value.tolist()
             lines.append(json.dumps(record))
-        write_atomically(str(path), "".join(line + "\n" for line in lines).encode())
+        return "".join(line + "\n" for line in lines)
 
     @classmethod
     @decides("History/file")
@@ -178,29 +182,43 @@ class History:
             MXNetError: something else is written there; the message gives the line.
             OSError: it cannot be read.
         """
-        history: History | None = None
         try:
             file = open_file(path)
         except OSError as error:
             raise refusal("History/readable", f"cannot read {path}: {error.strerror}", type(error)) from None
         with file:
-            for number in range(1, MOST_EVENTS + 3):
-                line = file.readline(LONGEST_LINE + 1)
-                if not line:
-                    break
-                try:
-                    record = _record(line)
-                    if history is None:
-                        unknown = record.keys() - {"workers", "pushes"}
-                        _require(not unknown, "first line", ", ".join(sorted(unknown)), "workers and pushes")
-                        history = cls(record.get("workers"), record.get("pushes"))  # type: ignore[arg-type]
-                    else:
-                        history.add(_event(record))
-                except MXNetError as error:
-                    error.args = (f"{path}, line {number}: {error}",)
-                    raise
+            return cls.read(file, str(path))
+
+    @classmethod
+    @decides("History/file")
+    def read(cls, file: BinaryIO, name: str = "the history") -> History:
+        """Read JSON lines from an open file, as :meth:`load` does.
+
+        Args:
+            file: the lines, from where it stands.
+            name: what messages call it.
+
+        Raises:
+            MXNetError: something else is written there; the message gives the line.
+        """
+        history: History | None = None
+        for number in range(1, MOST_EVENTS + 3):
+            line = file.readline(LONGEST_LINE + 1)
+            if not line:
+                break
+            try:
+                record = _record(line)
+                if history is None:
+                    unknown = record.keys() - {"workers", "pushes"}
+                    _require(not unknown, "first line", ", ".join(sorted(unknown)), "workers and pushes")
+                    history = cls(record.get("workers"), record.get("pushes"))  # type: ignore[arg-type]
+                else:
+                    history.add(_event(record))
+            except MXNetError as error:
+                error.args = (f"{name}, line {number}: {error}",)
+                raise
         if history is None:
-            raise refusal("History/line", f"{path} is empty: its first line gives the numbers of workers and pushes")
+            raise refusal("History/line", f"{name} is empty: its first line gives the numbers of workers and pushes")
         return history
 
 

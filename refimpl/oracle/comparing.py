@@ -1,22 +1,28 @@
 """Whether an implementation's trace is right: every element is equal, or inside its bound, or free.
 
-The clauses oracle/tiers and oracle/not-a-number of ``spec/oracle.md`` say which of them an element must be.
+The clauses oracle/tiers and oracle/not-a-number of ``spec/oracle.md`` say which of them an element must be. An element
+outside of its first bound is a suspect; oracle/confirmed says which suspects are reported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..base import decides
 from .backends import Backend, Crashed, Refused, Unsupported
-from .reference import Expected, Program, Trace, expected_of, trace_of
+from .reference import Expected, Program, Trace, expected_of, proved_of, trace_of
+from .statistical import can_judge, draws_numbers, unlikely
+from .watching import violations_of
 
 Answer = Trace | Exception
 """What an implementation made of a program: its trace, or Unsupported, Refused or Crashed."""
+RELATION = "relation: "
+"""How the kind of a mismatch begins that is a broken relation; its name follows."""
 LOOSE = 0.1
 """A bound of this part of an array's largest value says nothing."""
 
@@ -27,7 +33,8 @@ class Mismatch(NamedTuple):
     name: str
     """The number of the step and what is seen: ``2/gradient:a``."""
     kind: str
-    """value, shape, dtype, missing, refused or crashed."""
+    """value, shape, dtype, missing, refused, crashed, distribution, or RELATION and a name; of a history what is
+    violated."""
     text: str
     """What differs, in one line."""
     expected: np.ndarray | None = None
@@ -36,10 +43,16 @@ class Mismatch(NamedTuple):
     got: np.ndarray | None = None
     wrong: np.ndarray | None = None
     """True where an element is wrong."""
+    confirmed: bool = True
+    """False where only the first bound says so, because the second one would need too many numbers."""
 
     @property
     def tier(self) -> str:
-        """How the first wrong element was judged: exact or bounded."""
+        """How the first wrong element was judged: exact, bounded, statistical, or relation."""
+        if self.kind.startswith(RELATION):
+            return "relation"
+        if self.kind == "distribution":
+            return "statistical"
         if self.bounds is None or self.wrong is None:
             return "exact"
         return "exact" if self.bounds[self.wrong].flat[0] == 0 else "bounded"
@@ -56,9 +69,18 @@ class Verdict:
     """Elements that had to be equal."""
     bounded: int = 0
     """Elements that were inside a bound without being equal to the reference's."""
+    statistical: int = 0
+    """Random numbers that were judged by their distribution."""
     free: int = 0
     """Elements that were not judged."""
+    spared: int = 0
+    """Those of them that were outside of their first bound and not of the second."""
     reason: str = ""
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether a failure is certain."""
+        return any(mismatch.confirmed for mismatch in self.mismatches)
 
 
 def judge(backend: Backend, program: Program) -> Verdict:
@@ -90,18 +112,19 @@ def answers_of(backend: Backend, programs: Sequence[Program]) -> list[Answer]:
     return answers
 
 
-def judge_answer(program: Program, answer: Answer) -> Verdict:
+def judge_answer(program: Program, answer: Answer, *, same_numbers: bool = False) -> Verdict:
     """Compare what an implementation made of a program with what it must make of it.
 
     Args:
         program: a checked program.
-        answer: a trace, or an exception of ``backends``.
+        answer: a trace, at level 7 a history, or an exception of ``backends``.
+        same_numbers: whether equal seeds must give equal random numbers.
 
     Raises:
         Exception: ``answer``, if it is any other exception: a fault of the adapter.
     """
     try:
-        ours = trace_of(program)
+        ours = {} if program["level"] == 7 else trace_of(program)
     except Refused as error:
         return Verdict("discarded", reason=str(error))
     if isinstance(answer, Unsupported):
@@ -112,19 +135,49 @@ def judge_answer(program: Program, answer: Answer) -> Verdict:
         return Verdict("failed", [Mismatch("", kind, text)], reason=text)
     if isinstance(answer, Exception):
         raise answer
-    return compare(program, ours, answer)
+    if program["level"] == 7:
+        return _judged_history(program, answer)
+    return compare(program, ours, answer, same_numbers=same_numbers)
 
 
-def compare(program: Program, ours: Trace, theirs: Trace) -> Verdict:
+def _judged_history(program: Program, answer: Any) -> Verdict:
+    """What a history shows: each violation is a mismatch whose kind is its name."""
+    found, reads = violations_of(program, answer)
+    mismatches = [Mismatch("history", name, f"{name}: {text}") for name, text in found]
+    if not mismatches:
+        return Verdict("passed", exact=reads)
+    return Verdict("failed", mismatches, exact=reads, reason=mismatches[0].text)
+
+
+def compare(program: Program, ours: Trace, theirs: Trace, *, same_numbers: bool = False) -> Verdict:
     """Compare two traces of one program; see the module's text.
 
     Args:
         program: what was run.
         ours: the reference's trace of it.
         theirs: the trace to be judged. Arrays that the reference does not have are ignored.
+        same_numbers: whether equal seeds must give equal random numbers, as in MXNet; else only their distribution
+            is judged.
+    """
+    if draws_numbers(program) and not same_numbers:
+        return _judged_by_distribution(program, ours, theirs)
+    return compare_within(ours, theirs, lambda: expected_of(program), lambda: proved_of(program))
+
+
+def compare_within(
+    ours: Trace, theirs: Trace, expect: Callable[[], dict[str, Expected]],
+    prove: Callable[[], dict[str, Expected] | None] | None = None,
+) -> Verdict:
+    """Compare two traces of whatever ran here under :func:`bounds.tracking` too.
+
+    Args:
+        ours: the reference's trace.
+        theirs: the trace to be judged. Arrays that the reference does not have are ignored.
+        expect: gives values in double precision and bounds; it is called where an element is not equal.
+        prove: gives them with proved bounds, or None where that needs too much; without it nothing is confirmed.
     """
     verdict = Verdict("passed")
-    expected: dict[str, Expected] | None = None
+    expected, proved = cache(expect), cache(prove or (lambda: None))
     for name, reference in ours.items():
         got = theirs.get(name)
         wrong_form = _form(name, reference, got)
@@ -135,9 +188,33 @@ def compare(program: Program, ours: Trace, theirs: Trace) -> Verdict:
         if np.array_equal(reference, got, equal_nan=reference.dtype.kind == "f"):
             verdict.exact += got.size
             continue
-        if expected is None:
-            expected = expected_of(program)
-        _judge(verdict, name, reference, got, expected[name])
+        mismatch = _judge(verdict, name, reference, got, expected()[name])
+        if mismatch is not None:
+            mismatch = _confirmed(verdict, mismatch, reference, proved())
+        if mismatch is not None:
+            verdict.mismatches.append(mismatch)
+    return _ended(verdict)
+
+
+def _judged_by_distribution(program: Program, ours: Trace, theirs: Trace) -> Verdict:
+    verdict = Verdict("passed")
+    can = can_judge(program)
+    for name, reference in ours.items():
+        got = theirs.get(name)
+        wrong_form = _form(name, reference, got)
+        if wrong_form is not None:
+            verdict.mismatches.append(wrong_form)
+            continue
+        if can:
+            verdict.statistical += reference.size
+        else:
+            verdict.free += reference.size
+    if can and not verdict.mismatches:
+        verdict.mismatches += [Mismatch(name, "distribution", text) for name, text in unlikely(program, theirs)]
+    return _ended(verdict)
+
+
+def _ended(verdict: Verdict) -> Verdict:
     if verdict.mismatches:
         verdict.status = "failed"
         verdict.reason = verdict.mismatches[0].text
@@ -154,13 +231,31 @@ def _form(name: str, reference: np.ndarray, got: np.ndarray | None) -> Mismatch 
     return None
 
 
-def _judge(verdict: Verdict, name: str, reference: np.ndarray, got: np.ndarray, expected: Expected) -> None:
+def _judge(
+    verdict: Verdict, name: str, reference: np.ndarray, got: np.ndarray, expected: Expected
+) -> Mismatch | None:
     free, wrong = judged(reference, got, expected)
     verdict.free += int(free.sum())
     verdict.exact += int((~free & (expected.bounds == 0)).sum())
     verdict.bounded += int((~free & (expected.bounds > 0)).sum())
-    if wrong.any():
-        verdict.mismatches.append(_value(name, expected.values, expected.bounds, got, wrong))
+    return _value(name, expected, got, wrong) if wrong.any() else None
+
+
+@decides("oracle/confirmed")
+def _confirmed(
+    verdict: Verdict, suspect: Mismatch, reference: np.ndarray, proved: dict[str, Expected] | None
+) -> Mismatch | None:
+    """A suspect as the second bound sees it: None where that says that nothing is wrong."""
+    if proved is None:
+        return suspect._replace(confirmed=False)
+    got, wrong, expected = suspect.got, suspect.wrong, proved[suspect.name]
+    assert got is not None
+    assert wrong is not None
+    still = wrong & judged(reference, got, expected)[1]
+    spared = int(wrong.sum()) - int(still.sum())
+    verdict.spared += spared
+    verdict.free += spared
+    return _value(suspect.name, expected, got, still) if still.any() else None
 
 
 @decides("oracle/tiers")
@@ -187,7 +282,8 @@ def _inside(got: np.ndarray, values: np.ndarray, bounds: np.ndarray) -> np.ndarr
         return (np.abs(wide - values) <= bounds) | (wide == values) | (np.isnan(wide) & np.isnan(values))
 
 
-def _value(name: str, values: np.ndarray, bounds: np.ndarray, got: np.ndarray, wrong: np.ndarray) -> Mismatch:
+def _value(name: str, expected: Expected, got: np.ndarray, wrong: np.ndarray) -> Mismatch:
+    values, bounds = expected
     first = np.unravel_index(int(np.flatnonzero(wrong)[0]), wrong.shape)
     at = [int(i) for i in first]
     allowed = float(bounds[first])

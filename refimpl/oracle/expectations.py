@@ -6,7 +6,9 @@
     requirement = "add"          # ... that asks for a gradient in this way ...
     trace = "gradient"           # ... and differs here: output, gradient, state, refused, crashed
     reason = "the initial gradient is overwritten"
-    example = "corpus/7f3c2a90b1d4.json"
+    example = "corpus/7f3c2a90b1d4.json"   # beside this file; fails as long as the row is right
+    strict = true                # refuse the row when its example passes, instead of a warning
+    clause = "Executor/grad-req-add"
 
     [[excluded]]                 # never drawn
     operator = "_onehot_encode"
@@ -18,6 +20,7 @@ replay`` says so.
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +28,7 @@ from typing import Any
 
 from .comparing import Verdict
 from .drawing.graphs import NOTHING, Exclusions
-from .programs.program import operators
+from .programs.program import operators, read
 from .reference import Program
 
 if sys.version_info >= (3, 11):
@@ -34,7 +37,8 @@ else:
     import tomli as tomllib
 
 FIELDS = {
-    "expected": {"id", "operator", "requirement", "trace", "reason", "example", "level", "consumers", "attrs"},
+    "expected": {"id", "operator", "requirement", "trace", "reason", "example", "level", "consumers", "attrs",
+                 "strict", "clause"},
     "excluded": {"operator", "requirement", "reason", "many_readers"},
 }
 
@@ -47,6 +51,8 @@ class Expectations:
     exclusions: Exclusions = NOTHING
     used: set[str] = field(default_factory=set)
     """The ids of rows that fitted a program."""
+    folder: Path = Path()
+    """Of the file: examples are named from there."""
 
     @classmethod
     def read(cls, path: Path) -> Expectations:
@@ -75,7 +81,26 @@ class Expectations:
                 operator=row.get("operator", ""), requirement=row.get("requirement", ""),
                 many_readers=row.get("many_readers", False),
             )
-        return cls(data.get("expected", []), exclusions)
+        return cls(data.get("expected", []), exclusions, folder=path.parent)
+
+    def examples(self, *, crashing: bool = True) -> list[tuple[dict[str, Any], Program]]:
+        """The rows that have an example, and the example.
+
+        Args:
+            crashing: whether to give those too that end the process.
+
+        Raises:
+            ValueError: an example is no stored program, or does not fit its row; the message names it.
+        """
+        found = []
+        for row in self.rows:
+            if "example" in row and (crashing or row.get("trace") != "crashed"):
+                path = self.folder / row["example"]
+                program = program_in(path)
+                if "operator" in row and row["operator"] not in operators(program):
+                    raise ValueError(f"{path}: no example of its row: it has no operator {row['operator']}")
+                found.append((row, program))
+        return found
 
     def covers(self, program: Program, verdict: Verdict) -> bool:
         """Whether every mismatch of a failure fits a row."""
@@ -104,6 +129,20 @@ class Expectations:
             self.used.add(row.get("id", ""))
             return True
         return False
+
+
+def program_in(file: Path) -> Program:
+    """The program in a file: as it is, or in a field ``program``.
+
+    Raises:
+        ValueError: the file holds no program; the message names it.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+        data = json.loads(text)
+        return read(json.dumps(data["program"]) if isinstance(data, dict) and "program" in data else text)
+    except (OSError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        raise ValueError(f"{file}: {error}") from error
 
 
 def most_readers(program: Program) -> int:

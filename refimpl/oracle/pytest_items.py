@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import importlib
-import json
+import inspect
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from . import reporting, stored
+from . import relations, reporting, stored
 from .backends import Backend
 from .backends.isolate import isolate as isolated
-from .comparing import judge
-from .expectations import Expectations
-from .programs.program import read
+from .comparing import Verdict, answers_of, judge, judge_answer
+from .expectations import Expectations, program_in
+from .reference import Program
 from .searching import DRAWERS, search
 
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -30,8 +31,21 @@ def seconds_of(text: str) -> float:
     return float(match[1]) * UNITS[match[2]]
 
 
+def shard_of(text: str) -> tuple[int, int]:
+    """``2/4`` as (1, 4): which part, from 0 on, and of how many; ValueError where it is none."""
+    first, _, count = text.partition("/")
+    if not (first.isdecimal() and count.isdecimal() and 1 <= int(first) <= int(count)):
+        raise ValueError(f"{text!r} is no shard: write 1/4 to 4/4")
+    return int(first) - 1, int(count)
+
+
+def share_of(programs: int, part: int, parts: int) -> int:
+    """How many of ``programs`` numbers a part has: those that leave the remainder ``part``."""
+    return len(range(part, programs, parts))
+
+
 def load(name: str, *, isolate: bool = False) -> Backend:
-    """The implementation that ``package.module:Name`` names: an instance, or a class that is called without arguments.
+    """The implementation that ``package.module:Name`` names: an instance, or a class or function that gives one.
 
     Args:
         name: where it is; the current folder is searched too.
@@ -51,7 +65,7 @@ def load(name: str, *, isolate: bool = False) -> Backend:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"{name} cannot be loaded: {error}") from error
-    return found() if isinstance(found, type) else found
+    return found() if inspect.isclass(found) or inspect.isfunction(found) else found
 
 
 def tests(config: Any, shards: int) -> Iterator[tuple[str, Callable[[], str]]]:
@@ -63,10 +77,12 @@ def tests(config: Any, shards: int) -> Iterator[tuple[str, Callable[[], str]]]:
     """
     name = config.getoption("--oracle-backend")
     backend = load(name, isolate=config.getoption("--oracle-isolate"))
-    highest = config.getoption("--oracle-level") or backend.capabilities.level
-    levels = [level for level in sorted(DRAWERS) if level <= highest]
+    highest = config.getoption("--oracle-level") or max(DRAWERS)
+    levels = [level for level in sorted(DRAWERS) if level <= highest and backend.capabilities.offers(level)]
     path = Path(config.getoption("--oracle-config"))
     expectations = Expectations.read(path) if path.exists() else Expectations()
+    for row, program in expectations.examples():
+        yield f"expected[{row.get('id') or row['example']}]", partial(_expected, backend, row, program)
     folder = config.getoption("--oracle-corpus")
     if folder == "shipped":
         folder = stored.FOLDER
@@ -86,7 +102,8 @@ def _searched(
     config: Any, backend: Backend, level: int, shard: int, share: float, programs: int | None,
     expectations: Expectations,
 ) -> str:
-    result = search(
+    hunt = relations.search if config.getoption("--oracle-relations") else search
+    result = hunt(
         backend, seed=config.getoption("--oracle-seed"), level=level, programs=programs,
         seconds=None if programs else seconds_of(config.getoption("--oracle-budget")) * share,
         start=shard * 1_000_000, exclude=expectations.exclusions, expected=expectations.covers,
@@ -110,13 +127,51 @@ def replay(backend: Backend, file: Path, expectations: Expectations | None = Non
     Raises:
         ValueError: the file holds no program; the message names it.
     """
-    try:
-        text = file.read_text(encoding="utf-8")
-        data = json.loads(text)
-        program = read(json.dumps(data["program"]) if isinstance(data, dict) and "program" in data else text)
-    except (UnicodeDecodeError, RecursionError, ValueError) as error:
-        raise ValueError(f"{file}: {error}") from error
+    program = program_in(file)
     verdict = judge(backend, program)
     if verdict.status != "failed" or (expectations and expectations.covers(program, verdict)):
         return ""
     return "\n".join([f"{file.stem}: {reporting.graph_text(program)}", *(m.text for m in verdict.mismatches)])
+
+
+def replay_expected(
+    backend: Backend, expectations: Expectations, *, crashing: bool = True
+) -> Iterator[tuple[str, str]]:
+    """Run the examples of ``oracle.toml`` at once; yields each row's name and status.
+
+    The status is "expected", "stale" where the example passes, or "different" where it fails in a way that the row
+    does not say.
+
+    Args:
+        backend: the implementation.
+        expectations: the rows.
+        crashing: whether to run examples that end the process.
+
+    Raises:
+        ValueError: an example is none.
+    """
+    rows = expectations.examples(crashing=crashing)
+    answers = answers_of(backend, [program for _, program in rows])
+    for (row, program), answer in zip(rows, answers, strict=True):
+        yield row.get("id") or row["example"], _status(row, program, judge_answer(program, answer))
+
+
+def _status(row: dict[str, Any], program: Program, verdict: Verdict) -> str:
+    if verdict.status != "failed":
+        return "stale"
+    return "expected" if Expectations([row]).covers(program, verdict) else "different"
+
+
+def _expected(backend: Backend, row: dict[str, Any], program: Program) -> str:
+    """What the plugin says about one row: nothing, or a report; a row that is out of date warns unless it is strict."""
+    name = row.get("id") or row["example"]
+    verdict = judge(backend, program)
+    status = _status(row, program, verdict)
+    if status == "different":
+        return f"{name}: {verdict.reason}"
+    if status == "stale":
+        text = f"{name}: its example does not fail any more; remove the row"
+        if row.get("strict"):
+            return text
+        warnings.warn(text, stacklevel=2)
+    return ""

@@ -2,7 +2,8 @@
 
 The trace is found in the program's own precision by the machine code that everything else uses. The values in double
 precision and their bounds cost a hundred times as much, because pages then run as Python (see ``bounds``): they are
-found when an element is not equal, and only then.
+found when an element is not equal, and only then. Bounds that are proved cost more again: they are found when an
+element is outside of the first ones.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import numpy as np
 
 import refimpl
 
-from .bounds import tracking
+from .bounds import RIGOROUS, rigorous, tracking
+from .metric_values import metric_bounds
 from .programs import interpreter
 
 Program = dict[str, Any]
@@ -42,4 +44,22 @@ def trace_of(program: Program) -> Trace:
 def expected_of(program: Program) -> dict[str, Expected]:
     """Run a program here in double precision with a bound for every element of its trace."""
     with tracking() as shadow:
-        return {name: Expected(*pair) for name, pair in interpreter.run(refimpl, program, shadow.of).items()}
+        return _with_metrics({n: Expected(*pair) for n, pair in interpreter.run(refimpl, program, shadow.of).items()})
+
+
+def _with_metrics(found: dict[str, Expected]) -> dict[str, Expected]:
+    """The same, with bounds for the values of metrics, of which NumPy keeps none."""
+    for name, bound in metric_bounds(found).items():
+        found[name] = Expected(found[name].values, np.full(found[name].values.shape, bound))
+    return found
+
+
+def proved_of(program: Program) -> dict[str, Expected] | None:
+    """The same from exact rationals, with bounds that are proved; None where that needs too many numbers."""
+    rigorous.made.numbers = 0
+    try:
+        with tracking(RIGOROUS) as shadow:
+            found = {name: Expected(*pair) for name, pair in interpreter.run(refimpl, program, shadow.of).items()}
+    except interpreter.Refused:  # by the limit; the reference itself did not refuse the program before
+        return None
+    return None if rigorous.made.numbers > rigorous.MOST else _with_metrics(found)

@@ -13,11 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from .causes import Cause
-from .comparing import Mismatch
+from . import coverage
+from .comparing import RELATION, Mismatch
+from .drawing.graphs import Capabilities
+from .neighbours import told
+from .programs.clusters import VERBS
 from .programs.program import LEVELS, name_of, operators, text_of
-from .searching import Found, Result
+from .reference import trace_of
+from .searching import FAITHFUL, Found, Result
 
+VERSION = 2
+"""Of results.json."""
 SCRIPT_SECONDS = 120
 """How long a script may take to show its fault in a fresh process."""
 
@@ -32,8 +38,23 @@ def summary(result: Result) -> str:
         f"{result.statuses['passed']} passed, {result.statuses['failed']} failed with {len(result.found)} causes, "
         f"{result.statuses['expected']} failed as expected, {result.statuses['unsupported']} unsupported, "
         f"{result.statuses['discarded']} discarded; {judged} elements judged ({elements['exact']} exactly), "
-        f"{elements['free']} free; {len({name for name, _ in result.covered})} operators"
+        f"{elements['statistical']} by their distribution, "
+        f"{elements['free']} free ({elements['spared']} spared by the second bound), "
+        f"{result.statuses['unconfirmed']} failures unconfirmed; {coverage.short(result.covered)}{_kept(result)}"
     )
+
+
+def _kept(result: Result) -> str:
+    """Which relations were not asked, because MXNet breaks them and the reference keeps its numbers."""
+    clauses = [f"{s.removeprefix(FAITHFUL)} {n}" for s, n in sorted(result.statuses.items()) if s.startswith(FAITHFUL)]
+    return f"; relations not asked, because MXNet's number is kept: {', '.join(clauses)}" if clauses else ""
+
+
+def progress(result: Result, capabilities: Capabilities | None = None) -> str:
+    """Where a search is, in a few words: programs, their rate, causes and coverage."""
+    rate = result.programs / result.seconds if result.seconds else 0.0
+    causes = f"{len(result.found)} cause{'s' * (len(result.found) != 1)}"
+    return f"{result.programs} programs, {rate:.0f}/s, {causes}, {coverage.short(result.covered, capabilities)}"
 
 
 def graph_text(program: dict[str, Any]) -> str:
@@ -63,7 +84,8 @@ def text_of_found(found: Found) -> str:
     )
     lines = [
         f"{found.cause}",
-        (f"  level {program['level']} ({LEVELS[program['level']]}), tier {mismatch.tier}; program {found.number}, "
+        (f"  level {program['level']} ({LEVELS[program['level']]}), tier {mismatch.tier}, {_word(found)}; "
+         f"program {found.number}, "
          f"{len(operators(found.original))} operators, shrunk to {len(operators(program))}"),
         f"  program   {graph_text(program)}",
         f"  arrays    {arrays}",
@@ -71,6 +93,15 @@ def text_of_found(found: Found) -> str:
         f"  differs   {found.verdict.reason}",
     ]
     lines += [f"  also      {other.text}" for other in found.verdict.mismatches[1:4]]
+    if found.where is not None:
+        lines.append(f"  where     {found.where.text}")
+    words = told(found.neighbours)
+    if words["passes"]:
+        lines.append(f"  control   passes with {' · passes with '.join(words['passes'])}")
+    if words["fails"]:
+        lines.append(f"            fails too with {', '.join(words['fails'])}")
+    if found.clause:
+        lines.append(f"  clause    {found.clause}")
     if found.again:
         lines.append(f"  again     {found.again} more programs showed it")
     text = text_of(program)
@@ -78,43 +109,59 @@ def text_of_found(found: Found) -> str:
     return "\n".join(lines)
 
 
+def _word(found: Found) -> str:
+    """Whether the second bound says the same as the first; see the clause oracle/confirmed."""
+    return "confirmed" if found.verdict.confirmed else "unconfirmed"
+
+
 def _step_text(step: dict[str, Any]) -> str:
+    if "key" in step and step["do"] in VERBS:
+        return f"{step['do']}({step['key']!r}{'' if step.get('worker') is None else ' by ' + str(step['worker'])})"
     told = {**(step.get("requirements") or {}), **({"train": True} if step.get("train") else {})}
     return step["do"] + (f"({', '.join(f'{k}={v}' for k, v in told.items())})" if told else "")
 
 
 def as_data(result: Result) -> dict[str, Any]:
-    """The result of a search as JSON, from which its causes can be derived again."""
+    """The result of a search as JSON, from which its causes can be derived again and its programs drawn again."""
     return {
-        "version": 1, "programs": result.programs, "seconds": round(result.seconds, 3), "last": result.last,
+        "version": VERSION, "programs": result.programs, "seconds": round(result.seconds, 3), "last": result.last,
+        "drawn": result.drawn, "excluded": [list(each) for each in result.excluded],
         "statuses": dict(result.statuses), "elements": dict(result.elements),
+        "axes": list(coverage.Cell._fields),
         "covered": [[*key, count] for key, count in sorted(result.covered.items())],
-        "found": [
-            {
-                "cause": found.cause._asdict(), "program": found.program, "original": found.original,
-                "number": found.number, "seconds": round(found.seconds, 3), "again": found.again,
-                "reason": found.verdict.reason, "name": name_of(found.program),
-            }
-            for found in result.found
-        ],
+        "found": [_found_data(found) for found in result.found],
     }
 
 
-def causes_in(data: dict[str, Any]) -> list[Cause]:
-    """The distinct causes of a stored result."""
-    return list(dict.fromkeys(Cause(**entry["cause"]) for entry in data["found"]))
+def _found_data(found: Found) -> dict[str, Any]:
+    where = found.where
+    return {
+        "cause": found.cause._asdict(), "mechanism": list(found.cause.mechanism), "clause": found.clause,
+        "where": None if where is None else {
+            "node": where.node, "operator": where.operator, "part": where.part, "step": where.step, "text": where.text,
+        },
+        "neighbours": told(found.neighbours), "tier": found.verdict.mismatches[0].tier,
+        "confirmed": found.verdict.confirmed,
+        "program": found.program, "original": found.original, "number": found.number,
+        "seconds": round(found.seconds, 3), "again": found.again, "reason": found.verdict.reason,
+        "name": name_of(found.program),
+    }
 
 
 # --- scripts ------------------------------------------------------------------------------------
 
-_SCRIPT = """\
+_BEGIN = """\
 # {title}
 import json
 import numpy as np
 from {module} import {name}
 
+backend = {name} if hasattr({name}, "run") and not isinstance({name}, type) else {name}()
 program = json.loads({program!r})
-trace = {name}().run(program)
+print("running", flush=True)
+trace = backend.run(program)
+"""
+_VALUES = """\
 got = trace[{key!r}]
 expected = np.array({expected}, dtype=float).reshape({shape})
 bound = np.array({bound}, dtype=float).reshape({shape})
@@ -122,18 +169,26 @@ wrong = ~((abs(got - expected) <= bound) | (np.isnan(got) & np.isnan(expected)) 
 print("got", got[wrong], "expected", expected[wrong])
 assert not wrong.any(), {title!r}
 """
-_ERROR_SCRIPT = """\
+_FORM = """\
+got = trace.get({key!r})
+assert got is not None and (got.shape, str(got.dtype)) == {form}, {title!r}
+"""
+_RELATION_SCRIPT = """\
 # {title}
 import json
+from refimpl.oracle import relations
 from {module} import {name}
 
+backend = {name} if hasattr({name}, "run") and not isinstance({name}, type) else {name}()
 program = json.loads({program!r})
-print({name}().run(program))  # raises: {reason}
+found = relations.broken(backend, program, [{relation!r}])
+print(found)
+assert not found, {title!r}
 """
 
 
 def script_of(found: Found, backend: str) -> str:
-    """A script that shows a cause with NumPy and the implementation only.
+    """A script that shows a cause with NumPy and the implementation only; a broken relation needs this package too.
 
     Args:
         found: the cause.
@@ -141,13 +196,22 @@ def script_of(found: Found, backend: str) -> str:
     """
     module, _, name = backend.partition(":")
     mismatch = found.verdict.mismatches[0]
-    told = {"title": str(found.cause), "module": module, "name": name, "program": text_of(found.program)}
-    if mismatch.expected is None or mismatch.bounds is None:
-        return _ERROR_SCRIPT.format(reason=" ".join(mismatch.text.split())[:100], **told)
-    return _SCRIPT.format(
-        key=mismatch.name, expected=_literal(mismatch.expected), bound=_literal(mismatch.bounds),
-        shape=tuple(mismatch.expected.shape), **told,
-    )
+    title = str(found.cause)
+    if mismatch.kind.startswith(RELATION):
+        return _RELATION_SCRIPT.format(
+            title=title, module=module, name=name or "backend", program=text_of(found.program),
+            relation=mismatch.kind.removeprefix(RELATION),
+        )
+    begin = _BEGIN.format(title=title, module=module, name=name or "backend", program=text_of(found.program))
+    if mismatch.expected is not None and mismatch.bounds is not None:
+        return begin + _VALUES.format(
+            key=mismatch.name, expected=_literal(mismatch.expected), bound=_literal(mismatch.bounds),
+            shape=tuple(mismatch.expected.shape), title=title,
+        )
+    if mismatch.name:
+        like = trace_of(found.program)[mismatch.name]
+        return begin + _FORM.format(key=mismatch.name, form=(like.shape, str(like.dtype)), title=title)
+    return begin.rstrip() + f"  # raises: {' '.join(mismatch.text.split())[:100]}\n"
 
 
 def _literal(values: np.ndarray) -> str:
@@ -156,7 +220,7 @@ def _literal(values: np.ndarray) -> str:
 
 
 def verified(script: str, folder: Path | None = None) -> bool:
-    """Whether a script fails in a fresh process, as it should.
+    """Whether a script fails in a fresh process as it should: while the program runs, or by what it asserts.
 
     Args:
         script: its text.
@@ -174,7 +238,8 @@ def verified(script: str, folder: Path | None = None) -> bool:
             )
         except subprocess.TimeoutExpired:
             return True
-    return ran.returncode != 0 and b"ModuleNotFoundError" not in ran.stderr
+    asserted = "assert " not in script or b"\nAssertionError: " in ran.stderr
+    return ran.returncode != 0 and ran.stdout.startswith(b"running") and asserted
 
 
 def write(result: Result, folder: Path, backend: str) -> list[Path]:
@@ -219,7 +284,8 @@ def page(result: Result, backend: str) -> str:
         "margin:auto;padding:1rem;color-scheme:light dark}pre{overflow:auto;padding:.5rem;border:1px solid #8888}"
         "td,th{padding:0 .6rem;text-align:right;font-family:monospace}.wrong{font-weight:bold}</style>"
         f"<h1>{html.escape(backend)}</h1><p>{html.escape(summary(result))}</p>"
-        f"{rows or '<p>Nothing differs.</p>'}</html>"
+        f"{rows or '<p>Nothing differs.</p>'}<h2>Covered</h2><ul>"
+        f"{''.join(f'<li>{html.escape(line)}' for line in coverage.table(result.covered))}</ul></html>"
     )
 
 

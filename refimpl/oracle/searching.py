@@ -11,22 +11,29 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..base import decides
 from .backends import Backend
 from .causes import ANY, Cause, cause_of
+from .clauses import clause_of
 from .comparing import Verdict, answers_of, judge, judge_answer
+from .coverage import Cell, cells_of
 from .drawing.buckets import bucketing_program, svrg_program
+from .drawing.clusters import cluster_program
 from .drawing.draws import Draw, SeededDraw
 from .drawing.executors import executor_program, forward_program
-from .drawing.graphs import NOTHING, Capabilities, Exclusions
+from .drawing.graphs import NOTHING, Capabilities, Exclusions, NothingToDraw
 from .drawing.modules import module_program
 from .drawing.optimizers import optimizer_program
 from .drawing.stores import store_program
-from .programs.program import operators
+from .locating import Where, locate
+from .neighbours import ATTEMPTS, Neighbour, neighbours
+from .neighbours import CRASH_ATTEMPTS as CRASH_NEIGHBOURS
+from .programs.program import name_of, operators
 from .reference import Program
-from .shrinking import shrink
+from .sharing import Shared
+from .shrinking import SECONDS, shrink
 from .stored import corpus as stored_programs
 
 
@@ -36,7 +43,7 @@ def _bucketing_or_svrg(draw: Draw, capabilities: Capabilities, exclude: Exclusio
 
 DRAWERS: dict[int, Callable[[Draw, Capabilities, Exclusions], Program]] = {
     1: forward_program, 2: executor_program, 3: module_program, 4: _bucketing_or_svrg, 5: optimizer_program,
-    6: store_program,
+    6: store_program, 7: cluster_program,
 }
 """Level -> how its programs are drawn."""
 
@@ -54,12 +61,14 @@ def program_of(
         exclude: what is not drawn.
         level: its level; the highest of ``capabilities`` by default.
     """
-    wanted = level or capabilities.level
+    wanted = level or capabilities.usual
     return DRAWERS[wanted](SeededDraw(f"{seed}/{wanted}/{i}"), capabilities, exclude)
 
 
 CHUNK = 32
 """Programs that are drawn and run before the first of them is judged, if the implementation has ``run_many``."""
+FAITHFUL = "faithful: "
+"""How a status begins that counts relations which were not asked; the clause that says why follows."""
 CRASH_ATTEMPTS = 25
 """Programs that shrinking a crash may run: each starts a process."""
 CRASH_SECONDS = 120.0
@@ -80,6 +89,23 @@ class Found:
     """When it was found, in seconds from the start of the search."""
     again: int = 0
     """How many more programs showed the same."""
+    where: Where | None = None
+    """Where the program goes wrong first; None where that was not asked for."""
+    neighbours: tuple[Neighbour, ...] = ()
+    """The nearest programs, and which of them pass."""
+    clause: str = ""
+    """The clause that decides."""
+
+
+class Excluded(NamedTuple):
+    """Something that is not drawn any more, from one program on."""
+
+    before: int
+    """The number of the first program that is drawn without it."""
+    row: dict[str, Any]
+    """What: arguments of ``Exclusions.also``."""
+    by: str
+    """Who found it: empty for this search, else the name of the process that shared it."""
 
 
 @dataclass
@@ -90,22 +116,28 @@ class Result:
     programs: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
     elements: Counter[str] = field(default_factory=Counter)
-    covered: Counter[Any] = field(default_factory=Counter)
-    """(operator, requirement) -> how many programs."""
+    covered: Counter[Cell] = field(default_factory=Counter)
+    """Combination of operator, requirement, fan-out, dtype and mode -> how many programs."""
     seconds: float = 0.0
     last: int = 0
     """The number after that of the last program."""
     exclusions: Exclusions = NOTHING
     """What is not drawn any more."""
+    excluded: list[Excluded] = field(default_factory=list)
+    """How ``exclusions`` came about, in order: with it each program can be drawn again."""
+    drawn: dict[str, Any] = field(default_factory=dict)
+    """What the programs were drawn from: seed, level, start, step, and the exclusions at first."""
 
 
 def search(
     backend: Backend, *, seed: int = 0, programs: int | None = None, seconds: float | None = None, start: int = 0,
     level: int | None = None, exclude: Exclusions = NOTHING, expected: Callable[[Program, Verdict], bool] | None = None,
     most: int | None = None, note: Callable[[Result, Found | None], None] | None = None, repeats: int = 3,
-    corpus: bool = False,
+    corpus: bool = False, step: int = 1, shared: Shared | None = None, explain: bool = True,
 ) -> Result:
     """Draw and judge programs until a number of them, a time, or a number of causes is reached.
+
+    With ``programs`` the result does not depend on time: only attempts limit how far a failure is shrunk.
 
     Args:
         backend: the implementation.
@@ -120,17 +152,31 @@ def search(
         note: called after every program, with the cause that it showed first, if any.
         repeats: how many further programs may show a cause that is known, before drawing leaves it out.
         corpus: whether to run the stored programs of that level first; their numbers are negative.
+        step: how far the numbers of two programs are apart: shard i of n has the numbers ``start + i``, ``start + i +
+            n``, ... in a step of n.
+        shared: what other processes have found is not drawn here either, and the other way round.
+        explain: whether to find out where a program goes wrong first, and what its neighbours do.
     """
-    hunt = _Hunt(backend, seed, level, exclude, expected, repeats, seconds)
+    hunt = _Hunt(backend, exclude, expected, repeats, seconds, shared=shared, explain=explain, timed=programs is None)
+    hunt.result.drawn = {
+        "seed": seed, "level": level or backend.capabilities.usual, "start": start, "step": step,
+        "exclude": as_lists(exclude),
+    }
     if corpus:
-        hunt.replay(level or backend.capabilities.level, note)
-    chunk = CHUNK if hasattr(backend, "run_many") else 1
-    last = None if programs is None else start + programs
+        hunt.replay(level or backend.capabilities.usual, note)
+    chunk = (CHUNK if hasattr(backend, "run_many") else 1) * step
+    last = None if programs is None else start + programs * step
     while last is None or start < last:
         stop = start + chunk if last is None else min(start + chunk, last)
-        drawn = [
-            (i, program_of(seed, i, backend.capabilities, hunt.exclude, level)) for i in range(start, stop)
-        ]
+        hunt.adopt(start)
+        try:
+            drawn = [
+                (i, program_of(seed, i, backend.capabilities, hunt.exclude, level)) for i in range(start, stop, step)
+            ]
+        except NothingToDraw:
+            if hunt.exclude == exclude:
+                raise
+            return hunt.ended()  # every operator has shown a cause
         for (i, program), answer in zip(drawn, answers_of(backend, [p for _, p in drawn]), strict=True):
             if hunt.late():
                 return hunt.ended()
@@ -147,18 +193,30 @@ class _Hunt:
     """A search while it runs."""
 
     def __init__(
-        self, backend: Backend, seed: int, level: int | None, exclude: Exclusions,
-        expected: Callable[[Program, Verdict], bool] | None, repeats: int, seconds: float | None,
+        self, backend: Backend, exclude: Exclusions, expected: Callable[[Program, Verdict], bool] | None, repeats: int,
+        seconds: float | None, *, shared: Shared | None, explain: bool, timed: bool,
     ) -> None:
-        self.backend, self.seed, self.level, self.exclude = backend, seed, level, exclude
+        self.backend, self.exclude = backend, exclude
         self.expected, self.repeats, self.seconds = expected, repeats, seconds
+        self.shared, self.explain, self.timed = shared, explain, timed
         self.began = time.monotonic()
         self.result = Result()
         self.by_cause: dict[Any, Found] = {}
+        self.waiting: list[dict[str, Any]] = []  # excluded since programs were drawn last
 
     def late(self) -> bool:
         """Whether the time is over."""
         return self.seconds is not None and time.monotonic() - self.began > self.seconds
+
+    def adopt(self, number: int) -> None:
+        """Before program ``number`` is drawn: note what is excluded from now on, here or by another process."""
+        self.result.excluded += [Excluded(number, row, "") for row in self.waiting]
+        self.waiting.clear()
+        for by, row in self.shared.news() if self.shared is not None else ():
+            more = self.exclude.also(**row)
+            if more != self.exclude:
+                self.exclude = more
+                self.result.excluded.append(Excluded(number, row, by))
 
     def ended(self) -> Result:
         """The result, with the time that it took."""
@@ -184,8 +242,9 @@ class _Hunt:
         result.last = max(0, number + 1)
         status = verdict.status
         fresh = None
-        _cover(result, program, verdict)
-        for tier in ("exact", "bounded", "free"):
+        if verdict.status in ("passed", "failed"):
+            result.covered.update(cells_of(program))
+        for tier in ("exact", "bounded", "statistical", "free", "spared"):
             result.elements[tier] += getattr(verdict, tier)
         if status == "failed":
             if self.expected is not None and self.expected(program, verdict):
@@ -195,41 +254,104 @@ class _Hunt:
             else:
                 found = self._explained(number, program, verdict)
                 fresh = None if found.again else found
+                status = "failed" if found.verdict.confirmed else "unconfirmed"
                 if found.again >= self.repeats:
-                    self.exclude = without(self.exclude, found)
+                    self._leave_out(found)
         result.statuses[status] += 1
         result.seconds = time.monotonic() - self.began
         return fresh
 
+    def _leave_out(self, found: Found) -> None:
+        """Exclude what shows a cause, here and in other processes."""
+        row = exclusion_of(found)
+        more = self.exclude.also(**row) if row else self.exclude
+        if more != self.exclude:
+            self.exclude = more
+            self.waiting.append(row)
+            if self.shared is not None:
+                self.shared.tell(row, {"cause": str(found.cause), "program": name_of(found.program)})
+
     def _explained(self, number: int, program: Program, verdict: Verdict) -> Found:
         """The cause of a failure; one that is known already has ``again`` counted up."""
-        small, last = _shrunk(self.backend, program, verdict) if number >= 0 else (program, verdict)
+        small, last = program, verdict
+        if number >= 0:
+            small, last = _shrunk(self.backend, program, verdict, timed=self.timed)
         cause = cause_of(small, last)
         known = self.by_cause.get(cause.key)
         if known is not None:
             known.again += 1
             return known
         found = Found(cause, small, last, number, program, time.monotonic() - self.began)
+        if self.explain:
+            _add_explanation(self.backend, found)
         self.by_cause[cause.key] = found
         self.result.found.append(found)
         return found
 
 
+def _add_explanation(backend: Backend, found: Found) -> None:
+    """Where the program goes wrong first, what its neighbours do, and the clause."""
+    mismatch = found.verdict.mismatches[0]
+    attempts = CRASH_NEIGHBOURS if mismatch.kind == "crashed" else ATTEMPTS
+    found.where = locate(backend, found.program, found.verdict)
+    found.neighbours = tuple(neighbours(backend, found.program, mismatch.name.partition("/")[2], attempts))
+    passing = [each.change for each in found.neighbours if each.passes]
+    found.clause = clause_of(found.program, found.cause, found.where, passing)
+
+
 def without(exclude: Exclusions, found: Found) -> Exclusions:
     """The exclusions and what shows a known cause."""
+    row = exclusion_of(found)
+    return exclude.also(**row) if row else exclude
+
+
+def exclusion_of(found: Found) -> dict[str, Any]:
+    """What leaves out the programs that show a cause: arguments of ``Exclusions.also``; none where nothing does."""
     cause = found.cause
     if cause.consumers == "many":
-        return exclude.also(many_readers=True)
+        return {"many_readers": True}
     if "repeated" in cause.requirement:
-        return exclude.also(requirement="repeated")
+        return {"requirement": "repeated"}
     names = sorted(set(operators(found.program)))
     if not names:
-        return exclude
+        return {}
     if len(names) > 1:  # each alone does well: what is left after shrinking fails together
-        return exclude.also(together=names)
+        return {"together": names}
     if cause.place != "gradient":
-        return exclude.also(operator=cause.operator)
-    return exclude.also(operator=cause.operator, requirement=cause.requirement.split()[-1])
+        return {"operator": cause.operator}
+    return {"operator": cause.operator, "requirement": cause.requirement.split()[-1]}
+
+
+def as_lists(exclude: Exclusions) -> dict[str, Any]:
+    """Exclusions as JSON."""
+    return {
+        "operators": sorted(exclude.operators), "requirements": sorted(map(list, exclude.requirements)),
+        "many_readers": exclude.many_readers, "together": sorted(map(sorted, exclude.together)),
+    }
+
+
+def from_lists(data: dict[str, Any]) -> Exclusions:
+    """Exclusions that :func:`as_lists` wrote."""
+    return Exclusions(
+        frozenset(data["operators"]), frozenset((name, asked) for name, asked in data["requirements"]),
+        data["many_readers"], frozenset(map(frozenset, data["together"])),
+    )
+
+
+def drawn_again(data: dict[str, Any], number: int, capabilities: Capabilities) -> Program:
+    """Program ``number`` of a search, from its stored results.
+
+    Args:
+        data: ``results.json``.
+        number: 0 or above.
+        capabilities: those of the implementation.
+    """
+    drawn = data["drawn"]
+    exclude = from_lists(drawn["exclude"])
+    for before, row, _ in data["excluded"]:
+        if before <= number:
+            exclude = exclude.also(**row)
+    return program_of(drawn["seed"], number, capabilities, exclude, drawn["level"])
 
 
 def is_excluded(exclude: Exclusions, program: Program, verdict: Verdict) -> bool:
@@ -247,7 +369,7 @@ def is_excluded(exclude: Exclusions, program: Program, verdict: Verdict) -> bool
     return not all(exclude.allowed(requirement, sorted(names)) for requirement in asked)
 
 
-def _shrunk(backend: Backend, program: Program, verdict: Verdict) -> tuple[Program, Verdict]:
+def _shrunk(backend: Backend, program: Program, verdict: Verdict, *, timed: bool) -> tuple[Program, Verdict]:
     """The smallest program that fails in the same way, and what it shows."""
     kind = verdict.mismatches[0].kind
     shown = verdict
@@ -261,14 +383,6 @@ def _shrunk(backend: Backend, program: Program, verdict: Verdict) -> tuple[Progr
         return True
 
     if kind == "crashed":
-        return shrink(program, still_fails, seconds=CRASH_SECONDS, attempts=CRASH_ATTEMPTS), shown
-    return shrink(program, still_fails), shown
-
-
-def _cover(result: Result, program: Program, verdict: Verdict) -> None:
-    if verdict.status not in ("passed", "failed"):
-        return
-    requirements = {r for step in program["steps"] for r in (step.get("requirements") or {"": "none"}).values()}
-    for name in set(operators(program)):
-        for requirement in requirements or {"none"}:
-            result.covered[name, requirement] += 1
+        limit = CRASH_SECONDS if timed else None
+        return shrink(program, still_fails, seconds=limit, attempts=CRASH_ATTEMPTS), shown
+    return shrink(program, still_fails, seconds=SECONDS if timed else None), shown

@@ -8,6 +8,7 @@ makes the choices small: shapes above all.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,20 +20,27 @@ import refimpl
 from ..kernels.foundation import get
 from .programs.program import BY_VARIABLE, operators, pruned, symbol_json, variables
 from .reference import Program
+from .shrinking_clusters import cluster_cuts
 
 StillFails = Callable[[Program], bool]
+SECONDS = 5.0
+"""When shrinking ends at the latest, unless attempts alone limit it."""
+ATTEMPTS = 2000
+"""Programs that shrinking runs at most."""
 
 
-def shrink(program: Program, still_fails: StillFails, seconds: float = 5.0, attempts: int = 2000) -> Program:
+def shrink(
+    program: Program, still_fails: StillFails, seconds: float | None = SECONDS, attempts: int = ATTEMPTS
+) -> Program:
     """The smallest program that cutting finds.
 
     Args:
         program: one that fails.
         still_fails: whether another program fails in the same way.
-        seconds: when to stop at the latest.
-        attempts: how many programs to try at most, so that a result does not depend on the machine's speed alone.
+        seconds: when to stop at the latest; None where the result must not depend on the machine's speed.
+        attempts: how many programs to try at most.
     """
-    deadline = time.monotonic() + seconds
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
     improved = True
     while improved and attempts > 0:
         improved = False
@@ -70,6 +78,9 @@ def is_sensible(program: Program) -> bool:
 
 def cuts(program: Program) -> Iterator[Program]:
     """Programs that are one cut smaller, the largest cuts first."""
+    if program["level"] == 7:
+        yield from cluster_cuts(program)
+        return
     yield from _fewer_steps(program)
     if program.get("nodes"):
         yield from _single_operators(program)
@@ -104,7 +115,7 @@ def _single_operators(program: Program) -> Iterator[Program]:
     """One operator of several, alone: what it reads becomes variables."""
     if len(operators(program)) < 2:
         return
-    shapes = _shapes(program)
+    shapes = shapes_of(program)
     backward = any(step["do"] == "backward" for step in program["steps"])
     style = next((spec["style"] for spec in program["arrays"].values() if "style" in spec), "dyadic")
 
@@ -155,7 +166,7 @@ def _fewer_heads(program: Program) -> Iterator[Program]:
             yield _with_heads(program, [k for k in range(count) if k != i])
 
 
-def _shapes(program: Program) -> dict[tuple[int, int], tuple[tuple[int, ...], str]]:
+def shapes_of(program: Program) -> dict[tuple[int, int], tuple[tuple[int, ...], str]]:
     """Shape and dtype of every entry of the graph; none where it is not valid, or gets its data later."""
     if any(name not in program["arrays"] for name in variables(program)):
         return {}
@@ -182,7 +193,7 @@ def _shapes(program: Program) -> dict[tuple[int, int], tuple[tuple[int, ...], st
 
 
 def _fewer_nodes(program: Program) -> Iterator[Program]:
-    shapes = _shapes(program)
+    shapes = shapes_of(program)
     reshaped = any(step["do"] == "reshape" for step in program["steps"])
     for number in range(len(program["nodes"]) - 1, -1, -1):
         node = program["nodes"][number]

@@ -61,7 +61,7 @@ def programs(
 
     Args:
         draw: given by Hypothesis.
-        level: 1 to 6, see ``programs.program.LEVELS``.
+        level: 1 to 7, see ``programs.program.LEVELS``.
         capabilities: what the implementation can do; everything by default.
         exclude: what is left out because it is known.
     """

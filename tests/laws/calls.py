@@ -12,7 +12,7 @@ from refimpl.kernels.foundation import SLACK, Buffer, allocate, as_buffer, buffe
 from refimpl.kernels.foundation import run as runner
 from refimpl.kernels.foundation.harness import Call
 
-from .draws import Example, types_of
+from .draws import Example
 
 NAN, OTHER = float("nan"), 77.0  # two poisons: what depends on neither was written
 Arrays = list[np.ndarray]
@@ -190,6 +190,6 @@ def out_types(of: Example) -> list[np.dtype]:
 
 
 __all__ = [
-    "NAN", "OTHER", "Guarded", "Trial", "gradient_inputs", "has_gradient", "out_types", "types_of",
+    "NAN", "OTHER", "Guarded", "Trial", "gradient_inputs", "has_gradient", "out_types",
     "widened",
 ]

@@ -312,11 +312,13 @@ def gradients_are_independent(op: Op, draw: Draw) -> None:
 def python_agrees(op: Op, draw: Draw) -> None:
     """Loops run as plain Python, in the text for either device, give what the compiled ones give."""
     of, train = example(op, draw, "float64"), _training(op, draw)
+    # NumPy's functions in single precision are some units from machine code's; not every operator takes doubles
+    eps = 1e-12 if any(array.dtype == np.float64 for array in of.arrays) or not of.arrays else 1e-6
     with plain_kernels():
         compiled = both_ways(of, is_train=train)
     for device in ("cpu", "gpu"):
         with python_loops(device):
-            near(both_ways(of, is_train=train), compiled, 1e-12, f"{of} as Python for {device}")
+            near(both_ways(of, is_train=train), compiled, eps, f"{of} as Python for {device}")
 
 
 def python_keeps_doubles(op: Op, draw: Draw) -> None:

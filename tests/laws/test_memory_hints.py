@@ -25,7 +25,7 @@ OVERWRITING = [op.name for op in distinct() if op.inplace_backward and op.cases 
 @pytest.mark.parametrize("name", VIEWS)
 @CALLS
 def test_a_view_has_the_elements_of_its_input(name: str, data: st.DataObject) -> None:
-    trial = Trial(example(get(name), HypothesisDraw(data)))
+    trial = Trial(example(get(name), HypothesisDraw(data.draw)))
     (out,) = trial.forward()
     assert out.tobytes() == trial.of.arrays[0].tobytes()
     op = get(name)
@@ -40,7 +40,7 @@ def test_a_view_has_the_elements_of_its_input(name: str, data: st.DataObject) ->
 @pytest.mark.parametrize("name", MEASURING)
 @CALLS
 def test_what_is_measured_is_not_read(name: str, data: st.DataObject) -> None:
-    of = example(get(name), HypothesisDraw(data))
+    of = example(get(name), HypothesisDraw(data.draw))
     expected = Trial(of).forward()
     trial = Trial(of)
     for position, read in enumerate(of.names):
@@ -54,7 +54,7 @@ def test_what_is_measured_is_not_read(name: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize("name", MEASURING_BACK)
 @CALLS
 def test_what_backward_measures_is_not_read(name: str, data: st.DataObject) -> None:
-    of = example(get(name), HypothesisDraw(data))
+    of = example(get(name), HypothesisDraw(data.draw))
     wanted = of.op.shape_needs(of.p) if callable(of.op.shape_needs) else of.op.shape_needs
     whole, measured = Trial(of), Trial(of)
     whole.forward()
@@ -70,7 +70,7 @@ def test_what_backward_measures_is_not_read(name: str, data: st.DataObject) -> N
 @pytest.mark.parametrize("name", OVERWRITING)
 @CALLS
 def test_a_gradient_may_overwrite_a_read_while_others_are_computed(name: str, data: st.DataObject) -> None:
-    op, draw = get(name), HypothesisDraw(data)
+    op, draw = get(name), HypothesisDraw(data.draw)
     of, train = example(op, draw), op.mode and draw.boolean()
     if not has_gradient(of) or op.backward is None:
         return

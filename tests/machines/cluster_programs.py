@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,41 +11,11 @@ import numpy as np
 import refimpl as mx
 from refimpl import ndarray as nd
 from refimpl.kvstore.histories import History
-from refimpl.kvstore.server import step as sound
-from refimpl.ndarray.sparse import row_sparse_array
+from refimpl.oracle.backends.clusters import Action, Outcome
+from refimpl.oracle.backends.clusters import Scripts as Program
 
 BOUND = 24
 """Arrays of so many elements are split in these tests (MXNET_KVSTORE_BIGARRAY_BOUND)."""
-
-Action = tuple[str, Any]
-"""("push", key), ("pull", key) or ("barrier", None)."""
-
-
-@dataclass(frozen=True)
-class Program:
-    """Pushes of tags: keys with their numbers of rows, and what each worker does; then a barrier and a pull of all."""
-
-    kind: str
-    servers: int
-    keys: dict[Any, int]
-    scripts: Sequence[Sequence[Action]]
-    sparse: frozenset = frozenset()
-    """Keys that are row_sparse (with all rows stored)."""
-
-    @property
-    def workers(self) -> int:
-        """How many workers."""
-        return len(self.scripts)
-
-    @property
-    def pushes(self) -> int:
-        """The most pushes of a worker."""
-        return max(1, *(sum(verb == "push" for verb, _ in script) for script in self.scripts))
-
-    def total(self, key: Any) -> int:
-        """How many pushes a key gets."""
-        return sum(action == ("push", key) for script in self.scripts for action in script)
-
 
 def tagged_program(random: random.Random, kind: str, **given: Any) -> Program:
     """A program in which everybody pushes; in dist_sync in one order, in dist_async each as it likes."""
@@ -66,87 +35,6 @@ def tagged_program(random: random.Random, kind: str, **given: Any) -> Program:
         scripts.append(script)
     sparse = frozenset(name for name in names if random.random() < given.get("sparse", 0))
     return Program(kind, given.get("servers") or random.randint(1, 3), keys, scripts, sparse)
-
-
-@dataclass
-class Outcome:
-    """What came of a program."""
-
-    cluster: mx.kv.SimulatedCluster
-    history: History
-    failures: list[mx.MXNetError] = field(default_factory=list)
-    results: list[str] | None = None
-
-    @property
-    def answers(self) -> list[tuple]:
-        """All that was pulled, as plain values."""
-        return [(e.worker, e.key, e.value.tobytes()) for e in self.history.events if e.value is not None]
-
-
-def run_tagged(
-    program: Program, seed: int = 0, faults: Any = True, schedule: Sequence[int] | None = None, step: Any = sound,
-    prepare: Callable[[Any], None] = lambda cluster: None, threshold: float | None = None,
-    spoil: Callable[[Any], None] = lambda store: None, least: int = -4,
-) -> Outcome:
-    """Run a program; waits that cannot end are noted as failures.
-
-    With ``threshold`` gradients are not tags but quarters, from ``least`` quarters up.
-    """
-    cluster = mx.kv.simulate(program.workers, program.servers, seed, faults, schedule, step)
-    outcome = Outcome(cluster, History(program.workers, program.pushes))
-    history = outcome.history
-    prepare(cluster)
-
-    def work(store: Any) -> None:
-        rank = store.rank
-        numbers = random.Random(f"{seed} {rank}")
-        store.set_optimizer(mx.optimizer.create("test"))
-        if threshold is not None:
-            store.set_gradient_compression({"type": "2bit", "threshold": threshold})
-        spoil(store)
-
-        def gradient(rows: int) -> Any:
-            if threshold is None:
-                return None
-            return [[numbers.randint(least, 4) / 4 for _ in range(history.width)] for _ in range(rows)]
-
-        def array(key: Any, value: Any) -> Any:
-            if key not in program.sparse:
-                return nd.array(value)
-            return row_sparse_array((value, np.arange(len(value))), shape=np.shape(value), dtype="float32")
-
-        def pull(key: Any) -> None:
-            out = array(key, np.full((program.keys[key], history.width), -1.0))
-            if key in program.sparse:
-                store.row_sparse_pull(key, out=out, row_ids=nd.arange(program.keys[key])[::-1])
-            else:
-                store.pull(key, out=out)
-            history.pull(rank, key, out.asnumpy())
-
-        def barrier() -> None:
-            store._barrier()
-            history.barrier(rank)
-
-        try:
-            for key, rows in program.keys.items():
-                store.init(key, array(key, np.zeros((rows, history.width))))
-                history.init(rank, key)
-            for verb, key in program.scripts[rank]:
-                if verb == "push":
-                    rows = program.keys[key]
-                    store.push(key, array(key, history.push(rank, key, rows, gradient(rows))))
-                elif verb == "pull":
-                    pull(key)
-                else:
-                    barrier()
-            barrier()
-            for key in program.keys:
-                pull(key)
-        except mx.MXNetError as failure:
-            outcome.failures.append(failure)
-
-    cluster.run(work, program.kind)
-    return outcome
 
 
 def everything(program: Program) -> dict[Any, np.ndarray]:

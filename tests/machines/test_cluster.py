@@ -20,15 +20,15 @@ from refimpl import ndarray as nd
 from refimpl.kvstore.histories import History, check
 from refimpl.kvstore.schedule import SOME
 from refimpl.kvstore.server import step
+from refimpl.oracle.backends.broken_servers import BROKEN, Again, Forgetful, Unordered
+from refimpl.oracle.backends.clusters import run_tagged
 
-from .broken_servers import BROKEN, Again, Forgetful, Unordered
 from .cluster_programs import (
     BOUND,
     FATES,
     Program,
     everything,
     last_reads,
-    run_tagged,
     run_with_fates,
     tagged_program,
 )

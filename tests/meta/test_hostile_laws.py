@@ -14,7 +14,7 @@ from refimpl.ndarray import dense
 from tests.laws import hostile
 from tests.laws.draws import SeededDraw
 
-SEEDS = 60
+SEEDS = 120
 
 
 def noticed(law: Callable[[Op, Any], None], op: Op) -> bool:

@@ -67,4 +67,5 @@ def planted(*bugs):
 
 sound = planted()
 rounded = planted("rounded")
+tie = planted("tie")
 three_bugs = planted("tie", "overwritten", "no add")

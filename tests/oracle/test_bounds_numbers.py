@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refimpl.oracle.bounds import functions, number
+from refimpl.oracle.bounds import functions, number, precision
 from refimpl.oracle.bounds.number import Number, cast, exactly, free, rounded
 from refimpl.oracle.bounds.precision import DOUBLE, HALF
 
@@ -84,12 +84,12 @@ def test_products_and_quotients_are_exact_where_their_bits_fit() -> None:
 
 @pytest.mark.clause("oracle/exact")
 def test_the_precision_says_how_many_bits_there_are() -> None:
-    before = number.use(DOUBLE)
+    before = precision.use(DOUBLE)
     try:
         assert (exactly(2.0**24) + exactly(1.0)).bound() == 0
         assert (exactly(2.0**53) + exactly(1.0)).bound() > 0
     finally:
-        number.use(before)
+        precision.use(before)
     assert cast(exactly(2049.0), HALF).bound() == 2049 * 2.0**-11
     assert cast(exactly(2048.0), HALF).bound() == 0
     assert cast(exactly(1e6), HALF).bound() == math.inf  # beyond its range
@@ -98,14 +98,14 @@ def test_the_precision_says_how_many_bits_there_are() -> None:
 @pytest.mark.clause("oracle/branch")
 def test_a_comparison_is_undecided_where_errors_overlap() -> None:
     near, other = Number(1.0, 0.25, 1.0, 0, None), Number(1.4, 0.25, 1.4, 0, None)
-    with number.watched_branches() as undecided:
+    with precision.watched_branches() as undecided:
         assert near < exactly(1.5)
         assert exactly(1.0) == exactly(1.0)
         assert near > 0.5
         assert not undecided()
         assert near < other
         assert undecided()
-    with number.watched_branches() as undecided:
+    with precision.watched_branches() as undecided:
         assert int(Number(1.9, 0.05, 1.9, 0, None)) == 1
         assert not undecided()
         assert int(Number(1.9, 0.2, 1.9, 0, None)) == 1
@@ -231,3 +231,37 @@ def test_a_function_stays_inside_its_bound(name: str, value: float, error: float
     if found.bound() < math.inf:
         other = np.float32(getattr(math, name)(value + part * error))
         assert abs(float(other) - found.value) <= found.bound() * (1 + 1e-9)
+
+
+# --- computed infinities, zeros that were sums, and other forms -----------------------------------
+
+
+@pytest.mark.clause("oracle/not-a-number")
+def test_what_meets_a_computed_infinity_in_a_sum_is_free() -> None:
+    pole = exactly(1.0) / exactly(0.0)
+    third = rounded(1 / 3, 0.0)
+    assert (pole.value, pole.bound()) == (math.inf, 0)
+    for still in (pole * exactly(-2.0), pole / third, pole + third, functions.MATH.exp(pole), cast(pole, HALF)):
+        assert math.isinf(still.value)
+        assert still.bound() == 0
+    for unknown in (pole - pole, pole * exactly(0.0), pole * (exactly(3.0) - third), pole / pole):
+        assert unknown.bound() == math.inf
+    assert (exactly(math.inf) * exactly(0.0)).bound() == 0  # an infinity that was given
+
+
+@pytest.mark.clause("oracle/sum-order")
+def test_a_sum_that_is_zero_is_not_exact_as_a_factor() -> None:
+    # (3 - 3) * 0.1 + 1 is 1, but 3 * 0.1 + (1 - 3 * 0.1) need not be: so do some libraries normalise
+    tenth = number.number(0.1)
+    for gone in ((exactly(3.0) - exactly(3.0)) * tenth, (exactly(3.0) - exactly(3.0)) / exactly(10.0)):
+        assert gone.value == 0
+        assert 0.3 * UNIT < gone.bound() < 3 * UNIT
+    assert (exactly(0.0) * tenth).bound() == 0
+
+
+def test_one_number_covers_others() -> None:
+    one, other = exactly(1.0), Number(1.5, 0.25, 1.5, 0, None)
+    assert number.covering(one, other).bound() == 0.75
+    assert number.covering(one, other, Number(0.5, 0.0, 0.5, 0, None)).bound() == 1.25  # they may meet
+    assert number.covering(one, exactly(1.0)) is one
+    assert number.covering(one, free(1.0)).bound() == number.covering(exactly(math.nan), one).bound() == math.inf

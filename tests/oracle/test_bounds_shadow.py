@@ -9,7 +9,7 @@ import pytest
 
 import refimpl as mx
 from refimpl.module.thread_pool import ThreadPool
-from refimpl.oracle.bounds import tracking
+from refimpl.oracle.bounds import FIRST_ORDER, RIGOROUS, tracking
 
 
 @pytest.mark.clause("oracle/host")
@@ -60,3 +60,42 @@ def test_methods_are_put_back() -> None:
         assert ThreadPool.run is not before
         raise ZeroDivisionError
     assert ThreadPool.run is before
+
+
+@pytest.mark.clause("oracle/alternatives")
+def test_a_determinant_may_be_the_exponential_of_logarithms() -> None:
+    sides = np.linspace(-9, -1, 40, dtype=np.float32)
+    other = -np.exp(np.log(-sides))
+    for arithmetic in (FIRST_ORDER, RIGOROUS):
+        with tracking(arithmetic) as shadow:
+            values, bounds = shadow.of(mx.nd.linalg.det(mx.nd.array(sides.reshape(40, 1, 1))))
+        assert (values == sides).all()
+        assert (np.abs(values - other) > 0).sum() > 9
+        assert (np.abs(values - other) <= bounds).all()
+        assert (bounds < 20 * 2.0**-24 * 9).all()
+
+
+@pytest.mark.clause("oracle/alternatives")
+def test_a_power_may_be_taken_in_single_precision() -> None:
+    def bound_of(t):
+        arrays = [mx.nd.array([1.5]) for _ in range(5)]
+        with tracking() as shadow:
+            return shadow.of(mx.nd.ftml_update(*arrays, lr=0.1, t=t, beta1=0.5, beta2=0.999))[1][0]
+
+    one_less = 1 - 0.999  # of this 2**-24 is the part that the power was rounded by
+    assert bound_of(1) > 0.5 * 2.0**-24 / one_less > 100 * 2.0**-24
+    assert bound_of(4) < bound_of(1)
+
+
+@pytest.mark.clause("oracle/alternatives")
+def test_coordinates_may_be_computed_in_single_precision() -> None:
+    pixels = mx.nd.array(np.arange(16.0).reshape(1, 1, 4, 4) / 4)
+    with tracking() as shadow:
+        values, bounds = shadow.of(mx.nd.contrib.BilinearResize2D(pixels, height=6, width=6))
+        assert shadow.freed == 0
+    y = np.arange(6, dtype=np.float32) * np.float32(np.float32(3) / np.float32(5))
+    rows = y.astype(np.float64)[:, None]
+    other = rows + rows.T / 4  # the picture is a plane
+    assert (values[0, 0] != other).any()
+    assert (np.abs(values[0, 0] - other) <= bounds[0, 0] + 2.0**-24 * 4).all()
+    assert (bounds < 300 * 2.0**-24 * 4).all()

@@ -79,6 +79,48 @@ def test_replay_runs_stored_programs(refimpl, tmp_path) -> None:
     assert "1/output0[0] is 1, expected 0.5 exactly" in said.out
 
 
+def test_replay_runs_the_examples_of_rows_and_warns_of_stale_ones(refimpl, tmp_path) -> None:
+    (tmp_path / "examples").mkdir()
+    (tmp_path / "examples/one.json").write_text(text_of(one_operator("relu", (0.5, 1.5))))
+    row = '[[expected]]\nid = "r"\noperator = "relu"\ntrace = "output"\nreason = "x"\nexample = "examples/one.json"\n'
+    (tmp_path / "oracle.toml").write_text(row)
+    doubling = "tests.oracle.test_cli_oracle:Doubling"
+    code, said = refimpl("replay", doubling)
+    assert (code, said.out) == (0, "r: fails as expected\n")
+    code, said = refimpl("replay", ALL + "sound")
+    assert (code, said.out) == (0, "r: warning: does not fail any more; remove its row\n")
+    (tmp_path / "oracle.toml").write_text(row + "strict = true\n")
+    assert refimpl("replay", ALL + "sound")[0] == 1
+    assert refimpl("replay", doubling)[0] == 0
+    (tmp_path / "oracle.toml").write_text(row.replace('"output"', '"gradient"'))
+    code, said = refimpl("replay", doubling)
+    assert (code, said.out) == (1, "r: fails in another way than its row says\n")
+    (tmp_path / "oracle.toml").write_text(row.replace('"output"', '"crashed"'))
+    assert refimpl("replay", doubling, "--no-crashing") == (0, ("", ""))
+
+
+def test_two_shards_run_all_programs_and_share_what_they_found(refimpl, tmp_path) -> None:
+    told = []
+    for part in (1, 2):
+        code, said = refimpl(
+            "check", ALL + "tie", "--programs", 61, "--shard", f"{part}/2", "--shared", "told.jsonl",
+            "--report", f"out{part}",
+        )
+        told.append((code, said.out))
+    assert told[0][0] == 1
+    data = [json.loads((tmp_path / f"out{part}/results.json").read_text()) for part in (1, 2)]
+    assert [each["programs"] for each in data] == [31, 30]
+    assert [(each["drawn"]["start"], each["drawn"]["step"]) for each in data] == [(0, 2), (1, 2)]
+    shared = [json.loads(line) for line in (tmp_path / "told.jsonl").read_text().splitlines()]
+    assert {row["by"] for row in shared} == {"1/2 of seed 0"}
+    assert [row["row"] for row in shared] == [row for _, row, by in data[1]["excluded"]]
+    assert [(before, by) for before, _, by in data[1]["excluded"]] == [(1, "1/2 of seed 0")] * len(shared)
+    code, said = refimpl("triage", "out1/results.json", "out2/results.json", "--store", "kept")
+    assert code == 0
+    assert "causes in 2 files" in said.out
+    assert len(list((tmp_path / "kept").glob("*.json"))) == said.out.count("example = ")
+
+
 class Doubling(Reference):
     def run(self, program):
         return {name: value * 2 for name, value in super().run(program).items()}
@@ -92,11 +134,16 @@ class Doubling(Reference):
     (["replay", ALL + "sound", "bad.json"], "bad.json: no program: a program has no field x"),
     (["replay", ALL + "sound", "bad.toml"], "bad.toml: "),
     (["triage", "bad.json"], "bad.json holds no results"),
+    (["check", ALL + "sound", "--shard", "5/4"], "'5/4' is no shard"),
+    (["check", ALL + "sound", "--programs", "1", "--shared", "bad.json"], "says nothing that is excluded"),
+    (["replay", ALL + "sound"], "oracle.toml"),
+    (["replay", ALL + "sound", "--config", "lost.toml"], "no.json: "),
     (["history", "bad.json"], "bad.json, line 1: "),
 ])
 def test_what_is_wrong_is_refused_in_one_line(refimpl, tmp_path, arguments, message) -> None:
     (tmp_path / "bad.toml").write_text("[[x]]\nreason = 'y'\n")
-    (tmp_path / "bad.json").write_text('{"x": 1}')
+    (tmp_path / "bad.json").write_text('{"x": 1}\n')
+    (tmp_path / "lost.toml").write_text("[[expected]]\nreason = 'y'\nexample = 'no.json'\n")
     code, said = refimpl(*arguments)
     assert code == 2
     assert message in said.err

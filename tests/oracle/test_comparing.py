@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from refimpl.oracle import Crashed, Refused, Unsupported, compare, judge, trace_of
+from refimpl.oracle.bounds import rigorous
+from refimpl.oracle.bounds.number import Number
 from refimpl.oracle.comparing import judged
 from refimpl.oracle.reference import Expected
 
@@ -121,6 +123,31 @@ def test_a_wrong_form_is_named(change, kind, text) -> None:
     assert re.search(text, verdict.reason)
 
 
+@pytest.mark.clause("oracle/confirmed")
+@pytest.mark.parametrize(("factor", "status", "spared"), [(1 + 2.0**-22, "passed", 2), (1 + 2.0**-20, "failed", 0)])
+def test_a_first_bound_that_is_too_narrow_reports_nothing(monkeypatch, factor, status, spared) -> None:
+    narrow = Number.bound
+    monkeypatch.setattr(Number, "bound", lambda self: narrow(self) / 2)
+    verdict = verdict_of(one_operator("exp", (0.5, 1.5)), lambda out: (out * np.float32(factor)).astype(np.float32))
+    assert (verdict.status, verdict.spared) == (status, spared)
+    assert verdict.spared == verdict.free
+    if status == "failed":
+        found = verdict.mismatches[0]
+        assert found.confirmed
+        assert found.bounds[0] > 3.9 * 2.0**-24 * found.expected[0]  # the second one
+
+
+@pytest.mark.clause("oracle/confirmed")
+def test_what_needs_too_many_numbers_is_unconfirmed(monkeypatch) -> None:
+    monkeypatch.setattr(rigorous, "MOST", 3)
+    verdict = verdict_of(one_operator("exp"), lambda out: out * 2)
+    assert (verdict.status, verdict.confirmed, verdict.mismatches[0].confirmed) == ("failed", False, False)
+    again = verdict_of(one_operator("exp"), lambda out: np.zeros((9,), np.float32))
+    assert (again.confirmed, again.mismatches[0].kind) == (True, "shape")  # needs no bound
+    monkeypatch.undo()
+    assert verdict_of(one_operator("exp"), lambda out: out * 2).confirmed
+
+
 def test_more_than_the_reference_shows_is_ignored() -> None:
     program = one_operator()
     ours = trace_of(program)
@@ -148,4 +175,9 @@ def test_what_a_backend_says_instead_of_a_trace(error, status, kind) -> None:
 
 def test_what_the_reference_refuses_is_discarded() -> None:
     program = one_operator("Reshape", attrs={"shape": "(7,)"})
+    assert judge(Says(Refused("the same")), program).status == "discarded"
+
+
+def test_a_graph_that_the_reference_does_not_load_is_discarded() -> None:
+    program = one_operator("FullyConnected", attrs={"num_hidden": "2"})  # without a weight
     assert judge(Says(Refused("the same")), program).status == "discarded"

@@ -56,6 +56,22 @@ def quiet() -> Any:
     logging.root.setLevel(level)
 
 
+def test_executors_begin_random_numbers_again_and_show_arguments() -> None:
+    forward = {"do": "forward", "arrays": {"a": {**ARRAY, "elements": [3.0, 4.0]}}}
+    passes = [step for n in (5, 5, 6) for step in ({"do": "seed", "value": n}, forward)]
+    steps = [{"do": "bind"}, *passes, {"do": "read"}]
+    program = check_program({
+        "version": 1, "level": 2, "nodes": [
+            {"op": "null", "name": "a"}, {"op": "_random_uniform_like", "name": "n", "inputs": [[0, 0]], "attrs": {}},
+        ],
+        "heads": [[1, 0]], "arrays": {"a": {**ARRAY, "elements": [1.0, 2.0]}}, "steps": steps,
+    })
+    trace = trace_of(program)
+    first, again, other = (trace[f"{step}/output0"].tolist() for step in (2, 4, 6))
+    assert first == again != other
+    assert trace["7/argument:a"].tolist() == [3, 4]
+
+
 # --- what is drawn --------------------------------------------------------------------------------
 
 

@@ -1,77 +1,33 @@
-"""MXNet behind a pipe, and the lines that the tests run here and there: one text, two imports.
+"""What the tests run here and in MXNet beside programs of the oracle: one text, two imports.
 
-Runs under MXNet's Python, 3.8 or newer, so it is written plainly. A message is its length (8 bytes,
-little-endian) and an .npz file; the entry "request" is JSON: {"do": name of a function below, ...}.
-The other arrays are handed over as a dict. The answer is an .npz of arrays, or one entry "error".
+Runs under MXNet's Python, 3.8 or newer, so it is written plainly. A request is {"do": name of a function below,
+"arrays": {name: array as data}, ...}; its answer is a dict of arrays, sent as the oracle sends traces.
 """
 
-import contextlib
 import io
 import json
 import logging
-import os
-import struct
 import sys
+from pathlib import Path
 
 import numpy as np
 
-
-def pack(request, arrays):
-    """A message."""
-    file = io.BytesIO()
-    text = np.frombuffer(json.dumps(request).encode(), np.uint8)
-    np.savez(file, request=text, **{"a:" + name: value for name, value in arrays.items()})
-    return struct.pack("<Q", len(file.getvalue())) + file.getvalue()
-
-
-def unpack(stream):
-    """(request, arrays) of the next message; None at the end of the stream."""
-    head = stream.read(8)
-    if len(head) < 8:
-        return None
-    content = np.load(io.BytesIO(stream.read(struct.unpack("<Q", head)[0])))
-    request = json.loads(content["request"].tobytes().decode())
-    return request, {name[2:]: content[name] for name in content.files if name != "request"}
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "refimpl" / "oracle"))
+    from programs.interpreter import elements
+    from programs.messages import serve
+    from programs.values import array_of
+else:
+    from refimpl.oracle.programs.interpreter import elements
+    from refimpl.oracle.programs.values import array_of
 
 
-# --- what both libraries are asked ---------------------------------------------------------------
+def text(value):
+    """A text as an array."""
+    return np.frombuffer(value.encode(), np.uint8)
 
 
-def run(mx, arrays, graph, is_train, gradients, backward, seed):
-    """Bind a graph, run it forward and backward once.
-
-    Returns outputs (``out0`` ...), the wanted gradients (``grad:NAME``), the arguments and auxiliary states
-    as they are afterwards (``now:NAME``). Arrays ``head0`` ... are the head gradients.
-    """
-    net = mx.sym.load_json(graph)
-    arguments, states = net.list_arguments(), net.list_auxiliary_states()
-
-    def on_cpu(value):
-        return mx.nd.array(value, dtype=value.dtype)
-
-    executor = net.bind(
-        mx.cpu(),
-        args=[on_cpu(arrays[name]) for name in arguments],
-        args_grad={name: on_cpu(np.full_like(arrays[name], 99)) for name in gradients},
-        grad_req={name: "write" if name in gradients else "null" for name in arguments},
-        aux_states=[on_cpu(arrays[name]) for name in states],
-    )
-    if seed is not None:
-        mx.random.seed(seed)
-    outputs = executor.forward(is_train=is_train)
-    answer = {"out%d" % i: out.asnumpy() for i, out in enumerate(outputs)}
-    if backward:
-        executor.backward([on_cpu(arrays["head%d" % i]) for i in range(len(outputs))])
-        mx.nd.waitall()  # backward moves BatchNorm's statistics, and MXNet does not wait for it
-        for name in gradients:
-            answer["grad:" + name] = executor.grad_dict[name].asnumpy()
-    mx.nd.waitall()
-    for name, value in list(executor.arg_dict.items()) + list(executor.aux_dict.items()):
-        answer["now:" + name] = value.asnumpy()
-    return answer
-
-
-def update(mx, arrays, operator, params, outputs, row_sparse):
+def update(mx, arrays, look, operator, params, outputs, row_sparse):
     """Run an update operator on arrays in the order given, with ``out`` the arrays named ``outputs``.
 
     Those named in ``row_sparse`` are given that storage. Returns all arrays as they are afterwards.
@@ -88,19 +44,18 @@ def update(mx, arrays, operator, params, outputs, row_sparse):
     params = {name: tuple(value) if isinstance(value, list) else value for name, value in params.items()}
     called[0](*given.values(), out=out if len(out) > 1 else out[0], **params)
     mx.nd.waitall()
-    return {name: value.asnumpy() for name, value in given.items()}
+    return {name: look(value.tostype("default")) for name, value in given.items()}
 
 
-def rewrite(mx, arrays, graph):
-    """Read a graph and write it again."""
-    text = mx.sym.load_json(graph).tojson()
-    return {"graph": np.frombuffer(text.encode(), np.uint8)}
+def rewrite(mx, arrays, look, graphs):
+    """Read graphs and write them again."""
+    return {str(number): text(mx.sym.load_json(graph).tojson()) for number, graph in enumerate(graphs)}
 
 
-def infer_partial(mx, arrays, graph, shapes):
+def infer_partial(mx, arrays, look, graph, shapes):
     """What infer_shape_partial reports, as JSON: three lists of shapes."""
     found = mx.sym.load_json(graph).infer_shape_partial(**{name: tuple(shape) for name, shape in shapes.items()})
-    return {"lists": np.frombuffer(json.dumps(found).encode(), np.uint8)}
+    return {"lists": text(json.dumps(found))}
 
 
 def _load(mx, prefix, epoch, optimizer, shape):
@@ -110,27 +65,27 @@ def _load(mx, prefix, epoch, optimizer, shape):
     return module
 
 
-def resume(mx, arrays, prefix, epoch, optimizer):
+def resume(mx, arrays, look, prefix, epoch, optimizer):
     """Load a checkpoint; predict, train one step, return predictions and weights."""
     module = _load(mx, prefix, epoch, optimizer, arrays["data"].shape)
     batch = mx.io.DataBatch([mx.nd.array(arrays["data"])], [mx.nd.array(arrays["label"])])
     module.forward(batch, is_train=False)
-    answer = {"predictions": module.get_outputs()[0].asnumpy()}
+    answer = {"predictions": look(module.get_outputs()[0])}
     module.forward_backward(batch)
     module.update()
     mx.nd.waitall()
     for values in module.get_params():
-        answer.update((name, value.asnumpy()) for name, value in values.items())
+        answer.update((name, look(value)) for name, value in values.items())
     return answer
 
 
-def train(mx, arrays, graph, prefix, steps, optimizer, seed, contexts, initializer):
+def train(mx, arrays, look, graph, prefix, steps, optimizer, seed, contexts, initializer):
     """Initialise a graph and train it, save a checkpoint; return the weights before and after."""
     mx.random.seed(seed)
     module = mx.mod.Module(mx.sym.load_json(graph), context=[mx.cpu(i) for i in range(contexts)])
     module.bind([("data", arrays["data"].shape)], [("softmax_label", arrays["label"].shape)])
     module.init_params(getattr(mx.init, initializer)())
-    answer = {"before:" + k: v.asnumpy() for k, v in module.get_params()[0].items()}
+    answer = {"before:" + k: look(v) for k, v in module.get_params()[0].items()}
     module.init_optimizer(optimizer="sgd", optimizer_params=optimizer)
     for step in range(steps):
         data, label = np.roll(arrays["data"], step, 0), np.roll(arrays["label"], 2 * step, 0)
@@ -138,7 +93,7 @@ def train(mx, arrays, graph, prefix, steps, optimizer, seed, contexts, initializ
         module.update()
     mx.nd.waitall()
     for values in module.get_params():
-        answer.update(("after:" + name, value.asnumpy()) for name, value in values.items())
+        answer.update(("after:" + name, look(value)) for name, value in values.items())
     module.save_checkpoint(prefix, steps, save_optimizer_states=True)
     return answer
 
@@ -160,7 +115,7 @@ def _block(mx, data, filters, name, stride):
     return sym.Activation(net + data, act_type="relu")
 
 
-def fit(mx, arrays):
+def fit(mx, arrays, look):
     """A script as people wrote them: a residual net, two contexts, shuffled rows, a schedule, log lines."""
     np.random.seed(1)
     mx.random.seed(1)
@@ -184,7 +139,7 @@ def fit(mx, arrays):
 
     def keep(epoch, symbol, arguments, states):
         # what a checkpoint holds: the evaluation that follows sets a fixed gamma to 1, which MXNet does not report
-        found.update((name, value.asnumpy()) for values in (arguments, states) for name, value in values.items())
+        found.update((name, look(value)) for values in (arguments, states) for name, value in values.items())
 
     module.fit(
         rows, held_out, eval_metric=["acc", "ce", mx.metric.TopKAccuracy(top_k=2)], kvstore="device",
@@ -193,42 +148,32 @@ def fit(mx, arrays):
         num_epoch=2, epoch_end_callback=keep,
     )
     mx.nd.waitall()
-    found["predictions"] = module.predict(held_out).asnumpy()
-    found["log"] = np.frombuffer(lines.getvalue().encode(), np.uint8)
+    found["predictions"] = look(module.predict(held_out))
+    found["log"] = text(lines.getvalue())
     return found
 
 
 FUNCTIONS = {
-    "fit": fit, "infer_partial": infer_partial, "resume": resume, "rewrite": rewrite, "run": run, "train": train,
-    "update": update,
+    "fit": fit, "infer_partial": infer_partial, "resume": resume, "rewrite": rewrite, "train": train, "update": update,
 }
 
 
-def answer(mx, request, arrays):
-    """Do what is asked; an MXNetError or other refusal becomes ``{"error": text}``."""
+def run(mx, request, look=elements):
+    """Do what is asked; errors go to whoever calls.
+
+    ``look`` turns an NDArray into what the answer keeps of it.
+    """
     options = dict(request)
-    try:
-        return FUNCTIONS[options.pop("do")](mx, arrays, **options)
-    except Exception as error:
-        text = "%s: %s" % (type(error).__name__, str(error).strip())
-        return {"error": np.frombuffer(text.encode(), np.uint8)}
+    arrays = {name: array_of(spec) for name, spec in options.pop("arrays", {}).items()}
+    return FUNCTIONS[options.pop("do")](mx, arrays, look, **options)
 
 
-def main():
-    pipe = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever MXNet prints goes elsewhere
+def start():
+    """Import MXNet; returns what to say first and what answers a request."""
     import mxnet as mx
 
-    with contextlib.suppress(BrokenPipeError):
-        pipe.write(pack({"version": mx.__version__}, {}))
-        pipe.flush()
-        while True:
-            message = unpack(sys.stdin.buffer)
-            if message is None:
-                return
-            pipe.write(pack({}, answer(mx, *message)))
-            pipe.flush()
+    return {"version": mx.__version__}, lambda request: run(mx, request)
 
 
 if __name__ == "__main__":
-    main()
+    serve(start)

@@ -22,12 +22,13 @@ from refimpl.optimizer import SGD, get_updater, states
 from refimpl.recordio import IRHeader, MXIndexedRecordIO, MXRecordIO, pack
 from refimpl.util import np_shape
 
-PYTHON = os.environ.get("REFIMPL_MXNET_PYTHON", "")
+from .asking import PYTHON, needs_mxnet
+
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 MARK = b"\x0a\x23\xd7\xce"
 pytestmark = [
     pytest.mark.peer,
-    pytest.mark.skipif(not PYTHON, reason="REFIMPL_MXNET_PYTHON names no Python with mxnet 1.9.1"),
+    needs_mxnet,
 ]
 
 PLAIN = """

@@ -19,11 +19,12 @@ import refimpl as mx
 from refimpl.recordio import MXIndexedRecordIO
 from tests.unit.picture_records import needs_pillow, packed, picture
 
-from .test_formats import PYTHON, ask
+from .asking import needs_mxnet
+from .test_formats import ask
 
 pytestmark = [
     pytest.mark.peer,
-    pytest.mark.skipif(not PYTHON, reason="REFIMPL_MXNET_PYTHON names no Python with mxnet 1.9.1"),
+    needs_mxnet,
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
 

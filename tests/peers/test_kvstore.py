@@ -22,21 +22,11 @@ from refimpl.oracle.drawing.graphs import Capabilities, Exclusions
 from refimpl.oracle.drawing.stores import CAREFUL, store_program
 from refimpl.oracle.reference import trace_of
 
-from .test_formats import PYTHON
+from .asking import needs_mxnet
 
-pytestmark = [
-    pytest.mark.peer,
-    pytest.mark.skipif(not PYTHON, reason="REFIMPL_MXNET_PYTHON names no Python with mxnet 1.9.1"),
-]
+pytestmark = [pytest.mark.peer, needs_mxnet]
 
 PROGRAMS = 60
-
-
-@pytest.fixture(scope="module")
-def mxnet() -> Iterator[MXNet]:
-    backend = MXNet(PYTHON)
-    yield backend
-    backend.close()
 
 
 def programs(*, sparse: bool) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,7 @@ PATH is as in test_mxnet.py. The quirks of MXNet are active: some of its numbers
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,18 @@ import numpy as np
 import pytest
 
 import refimpl as mx
+from refimpl.oracle.bounds import tracking
+from refimpl.oracle.comparing import compare_within
+from refimpl.oracle.programs.interpreter import elements
+from refimpl.oracle.reference import Expected
 from tests.unit.recorded_optimizers import ARGUMENTS, GRADIENTS, START, VARIANTS
 
-from .test_formats import PYTHON, ask
+from .asking import needs_mxnet
+from .test_formats import ask
 
 pytestmark = [
     pytest.mark.peer,
-    pytest.mark.skipif(not PYTHON, reason="REFIMPL_MXNET_PYTHON names no Python with mxnet 1.9.1"),
+    needs_mxnet,
     pytest.mark.filterwarnings("ignore"),
 ]
 
@@ -40,7 +45,7 @@ def steps(mx, updater, weights, numbers, gradients, dtype):
             values = np.roll(gradients[step % 5], index)
             updater(index, mx.nd.array(values, dtype=dtype), weight)
 
-def on(mx, folder, case, name, arguments, start, gradients, dtype, first):
+def on(mx, folder, case, name, arguments, start, gradients, dtype, first, look):
     # the first three steps, or the last three from the files that another library left
     updater = mx.optimizer.get_updater(create(mx, name, arguments, dtype))
     path = "%s/%s-%s" % (folder, case.replace(" ", ""), dtype)
@@ -55,7 +60,7 @@ def on(mx, folder, case, name, arguments, start, gradients, dtype, first):
     with open(path + ".states", "rb") as file:
         updater.set_states(file.read())
     steps(mx, updater, weights, range(3, 6), gradients, dtype)
-    found = [[float(v) for v in w.astype("float64").asnumpy().ravel()] for _, w in sorted(weights.items())]
+    found = [look(weight) for _, weight in sorted(weights.items())]
     states = [parts(updater.states[k]) for k in (0, 1)]
     return [found, states, type(updater.optimizer).__name__, sorted(updater.optimizer._index_update_count.items())]
 
@@ -80,31 +85,42 @@ def there(folder: Path, *, first: bool) -> dict[str, Any]:
     work = [list(case) for case in cases()]
     return ask(
         f"{TRAIN}\nimport warnings\nwarnings.simplefilter('ignore')\nanswer = {{}}\n"
+        "look = lambda weight: weight.astype('float64').asnumpy().tolist()\n"
         f"for case, name, arguments in json.loads({json.dumps(json.dumps(work))}):\n"
         f"    for dtype in {DTYPES}:\n"
         f"        answer[case + ' ' + dtype] = on(mx, {str(folder)!r}, case, name, arguments, {START}, {GRADIENTS},"
-        f" dtype, {first})\n", folder,
+        f" dtype, {first}, look)\n", folder,
     )
 
 
-def here(folder: Path, *, first: bool) -> dict[str, Any]:
+def here(folder: Path, *, first: bool, look: Callable[[Any], Any] = elements) -> dict[str, Any]:
     """The same by this project, with MXNet's quirks."""
     with mx.quirks("mxnet-1.9.1"):
         return {
-            f"{case} {dtype}": on(mx, folder, case, name, arguments, START, GRADIENTS, dtype, first)  # noqa: F821
+            f"{case} {dtype}": on(mx, folder, case, name, arguments, START, GRADIENTS, dtype, first, look)  # noqa: F821
             for case, name, arguments in cases() for dtype in DTYPES
         }
+
+
+def by_name(answer: dict[str, Any]) -> dict[str, Any]:
+    """Every weight of an answer, by the case and its number."""
+    return {f"{case}: {k}": weight for case, (weights, *_) in answer.items() for k, weight in enumerate(weights)}
 
 
 @pytest.mark.clause("Updater/resume", "States/layout")
 @pytest.mark.parametrize("begin", [here, there])
 def test_another_library_goes_on(begin: Any, tmp_path: Path) -> None:
+    """The same states, and weights inside their bounds after three more steps."""
     begin(tmp_path, first=True)
     ours, theirs = here(tmp_path, first=False), there(tmp_path, first=False)
     assert list(ours) == list(theirs)
-    for case, (weights, *rest) in theirs.items():
-        found, *own = ours[case]
-        bound = 2e-3 if "float16" in case else 1e-5
-        far = np.linalg.norm(np.array(found) - np.array(weights)) / np.linalg.norm(weights)
-        assert far <= bound, (case, far)
-        assert json.loads(json.dumps(own)) == rest, case
+    for case, (_, *rest) in theirs.items():
+        assert json.loads(json.dumps(ours[case][1:])) == rest, case
+    with tracking() as shadow:
+        found = by_name(here(tmp_path, first=False, look=shadow.of))
+    expected = {name: Expected(*pair) for name, pair in found.items()}
+    weights = by_name(ours)
+    answered = {name: np.array(weight, weights[name].dtype) for name, weight in by_name(theirs).items()}
+    verdict = compare_within(weights, answered, lambda: expected)
+    assert not verdict.mismatches, [mismatch.text for mismatch in verdict.mismatches]
+    assert verdict.exact + verdict.bounded > verdict.free

@@ -18,7 +18,8 @@ import pytest
 
 from spec import trace
 
-from .test_formats import PYTHON, ask
+from .asking import PYTHON, needs_mxnet
+from .test_formats import ask
 
 ROOT = trace.ROOT
 SCRIPTS = ROOT / "tests" / "examples" / "scripts"
@@ -33,7 +34,7 @@ NETWORKS = {
 }
 pytestmark = [
     pytest.mark.peer,
-    pytest.mark.skipif(not PYTHON, reason="REFIMPL_MXNET_PYTHON names no Python with mxnet 1.9.1"),
+    needs_mxnet,
 ]
 
 

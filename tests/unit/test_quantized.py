@@ -112,6 +112,30 @@ def test_recorded_results(name: str, inputs: list[Any], params: dict[str, Any], 
     assert seen(getattr(CONTRIB, name)(*inputs, **params)) == wanted
 
 
+@pytest.mark.clause("_contrib_quantized_elemwise_add/value", "_contrib_quantized_batch_norm/value")
+def test_halves_after_rounded_factors() -> None:
+    # MXNet 1.9.1: the calls below on mx.nd; exact factors would give 72.5, -36.5, -90.5 and -82.5
+    left, right = ends(-1, 1), ends(-1.75, 1)
+    found = CONTRIB.quantized_elemwise_add(
+        array(np.int8([-127, 79, 123])), array(np.int8([114, -66, -122])), *left, *right, min_calib_range=0,
+        max_calib_range=1,
+    )
+    assert found[0].asnumpy().tolist() == [73, -37, -91]
+    statistics = [mx.nd.array([value]) for value in (-1.75, 1.5, 0, 1)]
+    found = CONTRIB.quantized_batch_norm(
+        array(np.uint8([[[[199]]]])), *statistics, *ends(-1, 2), eps=0.1, min_calib_range=-1.5, max_calib_range=1
+    )
+    assert found[0].asnumpy().tolist() == [[[[-83]]]]
+
+
+@pytest.mark.clause("_contrib_quantized_concat/value", "quantized_layout/range")
+def test_range_of_a_concatenation_has_zero_in_it() -> None:
+    # MXNet 1.9.1: mx.nd.contrib.quantized_concat(x, lo, hi, num_args=1, dim=0), x uint8 [144, 4]
+    for low, high, wanted in ((1.75, 1, [[252, 7], 0, 1]), (-2, -1, [[144, 4], -2, 0])):
+        found = CONTRIB.quantized_concat(array(np.uint8([144, 4])), *ends(low, high), num_args=1, dim=0)
+        assert [found[0].asnumpy().tolist(), found[1].asscalar(), found[2].asscalar()] == wanted
+
+
 def test_special_values() -> None:
     # MXNet 1.9.1: nd.contrib.quantize(nd.array([nan, inf, -inf]), nd.array([-1]), nd.array([1]), out_type=...)
     given = mx.nd.array([np.nan, np.inf, -np.inf])

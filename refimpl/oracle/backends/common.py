@@ -287,5 +287,6 @@ def rules(xp: Any) -> dict[str, Rule]:
         "rsqrt": lambda p, x: 1 / xp.sqrt(x),
         "softsign": lambda p, x: x / (1 + xp.abs(x)), "logical_not": lambda p, x: xp.cast(x == 0, x),
         "rint": lambda p, x: xp.ceil(x - 0.5),  # halves go down
+        "_contrib_quadratic": lambda p, x: p.a * x * x + p.b * x + p.c,
         "_contrib_div_sqrt_dim": lambda p, x: x / x.shape[-1] ** 0.5,
     }

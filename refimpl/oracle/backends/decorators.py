@@ -107,7 +107,7 @@ class _FromFunction:
 
     def run(self, program: Program) -> Trace:
         """See ``protocol.Backend.run``."""
-        if program["level"] > self.capabilities.level:
+        if not self.capabilities.offers(program["level"]):
             raise Unsupported(f"level {program['level']}; {self.__name__} does level {self.capabilities.level}")
         for node in program["nodes"]:
             if node["op"] != "null" and not self.capabilities.has(node["op"]):
@@ -142,6 +142,7 @@ class _Session:
         self.states: Arrays = {}
         self.gradients: Arrays = {}
         self.requirements: dict[str, str] = {}
+        self.shown: list[Any] = []  # outputs of the last forward pass
         self.passed: tuple[Arrays, Arrays] | None = None  # arguments and states that the last forward pass read
 
     def bind(self, requirements: dict[str, str] | None = None, gradients: Arrays | None = None) -> Iterator[Any]:
@@ -179,8 +180,16 @@ class _Session:
             null = dict.fromkeys(self.symbol.arguments, "null")
             outputs, _, states = self._pass({}, null, None, train)
         self.states = {name: np.asarray(states.get(name, self.states[name])) for name in self.states}
-        yield from [(f"output{i}", output) for i, output in enumerate(outputs)]
+        self.shown = list(outputs)
+        yield from self.outputs()
         yield from [(f"state:{name}", state) for name, state in self.states.items()]
+
+    def seed(self, value: int) -> Iterator[Any]:
+        np.random.seed(value)  # noqa: NPY002  # for functions that draw with NumPy's own stream
+        return iter(())
+
+    def outputs(self) -> Iterator[tuple[str, Any]]:
+        yield from [(f"output{i}", output) for i, output in enumerate(self.shown)]
 
     def backward(self, heads: list[Any] | None = None) -> Iterator[tuple[str, Any]]:
         if self.backend.capabilities.level == 1:

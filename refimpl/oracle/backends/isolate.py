@@ -250,8 +250,11 @@ class _Answers:
         if isinstance(again, Crashed):
             self.found.append(Crashed(text))
             return at + 1
+        if begin == at and isinstance(self._fresh([suspect]), Crashed):  # in some of its runs
+            self.found.append(Crashed(text))
+            return at + 1
         low, high = begin, at  # a fresh process that runs programs low to at ends; one that runs high to at does not
-        if not isinstance(self._fresh(self.programs[low:at + 1]), Crashed):
+        if begin == at or not isinstance(self._fresh(self.programs[low:at + 1]), Crashed):
             logging.getLogger(__name__).warning("a process ended (%s) and does not when asked the same again", text)
         else:
             while high - low > 1:

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ..drawing.graphs import drawable
+from ..drawing.networks import IN_NETWORKS
+from ..drawing.random_numbers import random_operators
 from ..programs.interpreter import SESSIONS
 from .isolate import Isolated
 from .protocol import Capabilities, Crashed
@@ -45,7 +47,10 @@ class MXNet(Isolated):
             raise Crashed(f"{python} has mxnet {self.version or 'not installed'}, wanted 1.9.1")
         names = set(self.hello["names"])
         self.capabilities = Capabilities(
-            level=max(SESSIONS), operators=frozenset(n for n in drawable() if n in names and not OURS.match(n))
+            level=max(SESSIONS), operators=frozenset(
+                n for n in (*drawable(), *IN_NETWORKS, *random_operators())
+                if n in names and not OURS.match(n)
+            ),
         )
 
     def describe(self) -> str:

@@ -1,4 +1,4 @@
-"""The functions of ``math`` and the casts of NumPy, over numbers with errors; see ``number``.
+"""The functions of ``math`` over numbers with errors; see ``number``.
 
 The clause oracle/functions of ``spec/oracle.md`` says how the error of a result is bounded.
 """
@@ -11,12 +11,9 @@ from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-
 from ...base import decides
 from . import number as numbers
-from .number import INFINITE, Number, exactly, free, number, rounded
-from .precision import DOUBLE, HALF, SINGLE, Precision
+from .number import INFINITE, Number, exactly, free, is_pole, number, pole, rounded
 
 UNITS: dict[str, float] = {"sqrt": 2, "fabs": 0, "gamma": 32, "lgamma": 32, "erfc": 16, "tan": 8, "sinh": 8, "cosh": 8}
 OTHER_UNITS = 4.0
@@ -26,7 +23,7 @@ _TURNS_AT_ZERO = {"cosh", "fabs"}  # even functions, smallest at 0
 _BOUNDED_SLOPE = {"sin": 1.0, "cos": 1.0}  # not monotone, but never steeper than this
 
 
-def _plain(function: Callable[..., float], *at: float) -> float:
+def plain(function: Callable[..., float], *at: float) -> float:
     """IEEE 754's result where Python raises."""
     try:
         return function(*at)
@@ -53,20 +50,23 @@ def _lifted(name: str) -> Callable[[Any], Any]:
     def lifted(x: Any) -> Any:
         x = number(x)
         if not math.isfinite(x.value):
-            return exactly(_plain(function, x.value)) if x.bound() == 0 else free(_plain(function, x.value))
-        value, error = _plain(function, x.value), x.bound()
+            found = plain(function, x.value)
+            return free(found) if x.bound() else pole(found) if is_pole(x) and math.isinf(found) else exactly(found)
+        value, error = plain(function, x.value), x.bound()
         if error == 0:
             if name == "sqrt" and Fraction(value) ** 2 == Fraction(x.value):  # the product of floats may be rounded
                 return exactly(value)
             if value in (0.0, 1.0) and name not in ("gamma", "lgamma"):
                 return exactly(value)  # exp(0), cos(0), tanh(0): every library has these right
-            return rounded(value, 0.0, own) if math.isfinite(value) else exactly(value)
+            if math.isfinite(value):
+                return rounded(value, 0.0, own)
+            return exactly(value) if math.isnan(value) else pole(value)
         if error == INFINITE:
             return free(value)
         if name in _BOUNDED_SLOPE:
             return rounded(value, error * _BOUNDED_SLOPE[name], own)
         least = max(x.value - error, 0.0) if name == "sqrt" and x.value >= 0 else x.value - error
-        low, high = _plain(function, least), _plain(function, x.value + error)
+        low, high = plain(function, least), plain(function, x.value + error)
         if not (math.isfinite(low) and math.isfinite(high) and math.isfinite(value)):
             return free(value)
         spread = max(abs(low - value), abs(high - value))
@@ -155,54 +155,3 @@ MATH = SimpleNamespace(**{
     "ceil": numbers.ceil, "trunc": lambda x: exactly(float(int(number(x)))), "prod": math.prod,
 })
 """What loops get for ``math``."""
-
-_BY_FUNCTION: dict[Any, Any] = {
-    value: getattr(MATH, name) for name, value in vars(math).items() if callable(value) and hasattr(MATH, name)
-}
-_BY_FUNCTION.update({max: larger, min: smaller})
-
-
-def _to_float(kind: type, precision: Precision) -> Callable[[Any], Any]:
-    def convert(value: Any = 0.0) -> Any:
-        if type(value) is Number:
-            return numbers.cast(value, precision)
-        return kind(value)
-
-    return convert
-
-
-def _to_int(kind: type) -> Callable[[Any], Any]:
-    def convert(value: Any = 0) -> Any:
-        return kind(int(value)) if type(value) is Number else kind(value)
-
-    return convert
-
-
-class _NumPy:
-    """What loops get for ``numpy``: casts that keep errors, and all else as it is."""
-
-    float16 = staticmethod(_to_float(np.float16, HALF))
-    float32 = staticmethod(_to_float(np.float32, SINGLE))
-    float64 = staticmethod(_to_float(np.float64, DOUBLE))
-    int64, int32, uint64 = (staticmethod(_to_int(kind)) for kind in (np.int64, np.int32, np.uint64))
-    uint32, uint8, int8 = (staticmethod(_to_int(kind)) for kind in (np.uint32, np.uint8, np.int8))
-    floor, sqrt = staticmethod(numbers.floor), staticmethod(MATH.sqrt)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(np, name)
-
-
-NUMPY = _NumPy()
-"""What loops get for ``numpy``."""
-
-
-def lifted_global(value: Any) -> Any:
-    """What a global of a loop is replaced by: itself where it has nothing to do with arithmetic."""
-    if value is math:
-        return MATH
-    if value is np:
-        return NUMPY
-    try:
-        return _BY_FUNCTION.get(value, value)
-    except TypeError:  # cannot be hashed
-        return value

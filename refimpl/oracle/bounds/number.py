@@ -11,42 +11,14 @@ oracle/sum-order, oracle/exact and oracle/branch of ``spec/oracle.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from ...base import decides
-from .precision import SINGLE, Precision
+from .precision import DOUBLE, NOW, Precision
 
 EXPONENT_OF_ZERO = 4096
 INFINITE = math.inf
-
-
-_now = SINGLE
-
-
-class _Branches:
-    undecided = False  # whether a branch was taken on numbers that their errors do not separate
-
-
-_branches = _Branches()
-
-
-@contextmanager
-def watched_branches() -> Iterator[Callable[[], bool]]:
-    """Yield a function that says whether a branch within this block was undecided."""
-    before, _branches.undecided = _branches.undecided, False
-    try:
-        yield lambda: _branches.undecided
-    finally:
-        _branches.undecided = before
-
-
-def use(precision: Precision) -> Precision:
-    """Choose the arithmetic of all numbers made from now on; returns the one before."""
-    global _now  # an argument of every operator cannot be had
-    before, _now = _now, precision
-    return before
 
 
 def lowest_bit(value: float) -> int:
@@ -76,14 +48,19 @@ class Number:
         if self.grain is not None:
             return 0.0
         if self.terms == 1:  # one addition rounds its result, however large the terms are
-            return self.error + _now.unit * (abs(self.value) + self.error)
-        return self.error + self.terms * _now.unit * self.mass if self.terms else self.error
+            return self.error + NOW.precision.unit * (abs(self.value) + self.error)
+        return self.error + self.terms * NOW.precision.unit * self.mass if self.terms else self.error
 
     def split(self) -> float:
         """How far this may be off as a factor: a product with a sum may be taken term by term, each of them rounded."""
         if self.terms and math.isfinite(self.mass):
-            return self.error + (self.terms + 1) * _now.unit * self.mass
+            return self.error + (self.terms + 1) * NOW.precision.unit * self.mass
         return self.bound()
+
+    def pair(self) -> tuple[float, float]:
+        """The value, and a bound of its distance from a correct result."""
+        # in double precision the value was rounded as often as that result
+        return self.value, self.bound() * (2 if NOW.precision is DOUBLE else 1)
 
     def __repr__(self) -> str:
         return f"{self.value!r} ± {self.bound():.3g}"
@@ -124,13 +101,17 @@ class Number:
         value = a * b
         if self.grain is not None and other.grain is not None:
             grain = self.grain + other.grain
-            if _fits(abs(value), grain):
+            if fits(max(self.mass * abs(b), other.mass * abs(a)), grain):  # term by term
                 return Number(value, 0.0, abs(value), 0 if value else self.terms + other.terms, grain)
         error_a, error_b = self.bound(), other.bound()
-        if (a == 0 == error_a and abs(b) + error_b < INFINITE) or (b == 0 == error_b and abs(a) + error_a < INFINITE):
+        none_a, none_b = a == 0 == error_a and self.mass == 0, b == 0 == error_b and other.mass == 0
+        if (none_a and abs(b) + error_b < INFINITE) or (none_b and abs(a) + error_a < INFINITE):
             return Number(value, 0.0, 0.0, 1, EXPONENT_OF_ZERO)  # the other's sign may be open, so this one's is
         if not (math.isfinite(a) and math.isfinite(b)):
             certain = (abs(a) > error_a or error_a == 0) and (abs(b) > error_b or error_b == 0)
+            if is_pole(self) or is_pole(other):
+                certain = certain and not (math.isnan(value) or self.terms or other.terms)
+                return pole(value) if certain else free(value)
             return exactly(value) if certain or (math.isnan(value) and error_a + error_b == 0) else free(value)
         error_a, error_b = self.split(), other.split()
         return rounded(value, abs(a) * error_b + abs(b) * error_a + error_a * error_b)
@@ -175,10 +156,12 @@ class Number:
             if self.grain is None or other.grain is None:
                 apart = abs(self.value - other.value)
                 if apart <= self.bound() + other.bound():
-                    _branches.undecided = True
+                    NOW.undecided = True
+                    return -INFINITE * NOW.lean if NOW.lean else other.value
             return other.value
         if self.grain is None and abs(self.value - other) <= self.bound():
-            _branches.undecided = True
+            NOW.undecided = True
+            return -INFINITE * NOW.lean if NOW.lean else other
         return other
 
     def __lt__(self, other: Any) -> bool:
@@ -222,14 +205,15 @@ class Number:
 
 
 @decides("oracle/exact")
-def _fits(mass: float, grain: int) -> bool:
+def fits(mass: float, grain: int) -> bool:
     """Whether multiples of 2**grain below ``mass`` have no more bits than a number has, and stay in its range."""
     if mass == 0:
         return True
-    if not mass <= _now.largest:  # also where it is not a number
+    now = NOW.precision
+    if not mass <= now.largest:  # also where it is not a number
         return False
     # less, not equal: in double precision a mass of 2**53 may have been rounded down to that
-    return mass < math.ldexp(1.0, min(grain + _now.bits, 1023)) and math.ldexp(1.0, max(grain, -1074)) >= _now.smallest
+    return mass < math.ldexp(1.0, min(grain + now.bits, 1023)) and math.ldexp(1.0, max(grain, -1074)) >= now.smallest
 
 
 @decides("oracle/sum-order")
@@ -240,15 +224,18 @@ def _sum(a: Number, b: Number, value: float) -> Number:
         return of if of.value == value else -of
     if a.grain is not None and b.grain is not None:
         grain = min(a.grain, b.grain)
-        if _fits(mass, grain):
+        if fits(mass, grain):
             return Number(value, 0.0, mass, a.terms + b.terms + 1, grain)
-    if not mass <= _now.largest:  # also not a number
+    if not mass <= NOW.precision.largest:  # also not a number
         return _extreme(value, a, b)
     return Number(value, a.error + b.error, mass, a.terms + b.terms + 1, None)
 
 
 def _extreme(value: float, *inputs: Number) -> Number:
     """A result near or beyond the largest number: certain where an operand was infinite or not a number already."""
+    poles = [x for x in inputs if is_pole(x)]
+    if len(poles) == 1 and sum(x.mass <= NOW.precision.largest and x.bound() < INFINITE for x in inputs) == 1:
+        return pole(value)
     certain = any(x.grain is not None and not math.isfinite(x.value) for x in inputs)
     if certain and not any(x.bound() == INFINITE for x in inputs):
         return exactly(value)
@@ -264,19 +251,21 @@ def _quotient(a: Number, b: Number) -> Number:
             return free(math.inf)
         top = a.value
         infinite = math.copysign(INFINITE, top) * math.copysign(1, b.value)
-        return exactly(math.nan if top == 0 or math.isnan(top) else infinite)
+        return exactly(math.nan) if top == 0 or math.isnan(top) else pole(infinite)
     if not below > error:
         if b.grain is not None and b.value != b.value:
             return exactly(math.nan)
         return free(a.value / b.value if b.value else math.nan)
     value = a.value / b.value
-    if a.grain is not None and a.value == 0 and below + error < INFINITE:
+    if a.grain is not None and a.value == 0 == a.mass and below + error < INFINITE:
         return Number(value, 0.0, 0.0, a.terms, EXPONENT_OF_ZERO)
     if a.grain is not None and b.grain is not None and math.isfinite(value) and abs(math.frexp(b.value)[0]) == 0.5:
         grain = lowest_bit(value)
-        if _fits(abs(value), grain):
+        if fits(abs(value), grain):
             return Number(value, 0.0, abs(value), 0, grain)
     if math.isinf(b.value) or not math.isfinite(a.value):
+        if is_pole(a) or (is_pole(b) and not math.isfinite(a.value)):
+            return free(value) if math.isnan(value) or b.terms else pole(value)
         return exactly(value) if a.bound() < INFINITE and error < INFINITE else free(value)
     # one more unit, because a product with the reciprocal is as good
     return rounded(value, (a.split() + abs(value) * error) / (below - error), units=2)
@@ -297,6 +286,16 @@ def exactly(value: float) -> Number:
     return Number(value, 0.0, abs(value), 0, lowest_bit(value))
 
 
+def pole(value: float) -> Number:
+    """An infinity that was computed of finite numbers: it stays one, but what meets it in a sum is not known."""
+    return Number(value, 0.0, INFINITE, 0, None)
+
+
+def is_pole(x: Number) -> bool:
+    """Whether a number is an infinity that was computed."""
+    return x.grain is None and x.error == 0 and math.isinf(x.value)
+
+
 def free(value: float) -> Number:
     """A number of which nothing is known."""
     return Number(value, INFINITE, 0.0, 0, None)
@@ -308,19 +307,29 @@ def number(value: Any) -> Number:
         return value
     value = float(value)
     grain = lowest_bit(value)
-    if grain == EXPONENT_OF_ZERO or abs(value) <= math.ldexp(1.0, min(grain + _now.bits, 1023)):
+    if grain == EXPONENT_OF_ZERO or abs(value) <= math.ldexp(1.0, min(grain + NOW.precision.bits, 1023)):
         return Number(value, 0.0, abs(value), 0, grain)
-    return Number(value, abs(value) * _now.unit, abs(value), 0, None)
+    return Number(value, abs(value) * NOW.precision.unit, abs(value), 0, None)
+
+
+def covering(one: Number, *others: Number) -> Number:
+    """``one`` with an error that reaches all others together: an implementation may compute any of them."""
+    if one.grain is not None and all(o.grain is not None and repr(o.value) == repr(one.value) for o in others):
+        return one
+    apart = sum(abs(one.value - other.value) + other.bound() for other in others)
+    if not one.bound() + apart < INFINITE:  # also where one is not a number
+        return free(one.value)
+    return Number(one.value, max(one.bound(), apart), abs(one.value), 0, None)
 
 
 def rounded(value: float, error: float, units: float = 1) -> Number:
     """The result of an operation whose operands put it wrong by ``error``, itself rounded to ``units`` units."""
     size = abs(value)
-    if not size + error <= _now.largest:
+    if not size + error <= NOW.precision.largest:
         return exactly(value) if error == 0 and not math.isfinite(value) else free(value)
-    total = error * (1 + 4 * _now.unit) + units * _now.unit * (size + error)
-    if size - error < _now.smallest:
-        total += _now.smallest
+    total = error * (1 + 4 * NOW.precision.unit) + units * NOW.precision.unit * (size + error)
+    if size - error < NOW.precision.smallest:
+        total += NOW.precision.smallest
     return Number(value, total, size, 0, None)
 
 
@@ -334,6 +343,8 @@ def cast(value: Any, precision: Precision) -> Number:
             value.grain >= math.frexp(size)[1] - precision.bits and precision.smallest <= size <= precision.largest
         ):
             return exactly(value.value)
+    if is_pole(value):
+        return value
     size, error = abs(value.value), value.bound()
     if not size + error <= precision.largest:
         return free(value.value)
@@ -347,7 +358,9 @@ def _whole(x: Number, way: Callable[[float], int]) -> int:
         return -(2**63)
     error = x.bound()
     if error and (not math.isfinite(error) or way(x.value - error) != way(x.value + error)):
-        _branches.undecided = True
+        NOW.undecided = True
+        if NOW.lean and math.isfinite(error):
+            return way(x.value + NOW.lean * error)
     return way(x.value)
 
 
@@ -371,7 +384,9 @@ def power(base: Any, exponent: Any) -> Number:
         return exactly(_pow(base.value, exponent.value)) if certain else free(math.nan)
     if base.grain is not None and exponent.grain is not None:
         value = _pow(base.value, exponent.value)
-        return rounded(value, 0.0, 16) if math.isfinite(value) else exactly(value)
+        if math.isfinite(value):
+            return rounded(value, 0.0, 16)
+        return exactly(value) if math.isnan(value) else pole(value)
     if not base.value > base.bound():
         return free(math.nan)
     value = _pow(base.value, exponent.value)

@@ -1,8 +1,9 @@
 """Running errors of everything that loops compute, kept beside the arrays: a shadow of memory.
 
-Within :func:`tracking` every loop runs in the text of its page, as Python, over numbers with errors (see ``number``).
-An array keeps what the loop wrote, rounded to its dtype; the number itself is kept under the address of the element.
-So whatever is built of loops has bounds without a rule of its own: graphs, gradients, updates, stores, groups.
+Within :func:`tracking` every loop runs in the text of its page, as Python, over numbers with errors (see ``number``
+and ``rigorous``). An array keeps what the loop wrote, rounded to its dtype; the number itself is kept under the address
+of the element. So whatever is built of loops has bounds without a rule of its own: graphs, gradients, updates, stores,
+groups.
 
 What leaves for NumPy, for a file or for a Python float loses its address. Such elements are remembered by content
 (clause oracle/host of ``spec/oracle.md``): an array with the bytes of one that left has its numbers, and so has a
@@ -22,7 +23,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from types import FunctionType
 from typing import Any
 
@@ -33,36 +34,40 @@ from ...kernels.foundation.buffer import Buffer
 from ...kernels.foundation.loop import geometries_of, interpreted_loops, plain_kernels
 from ...module.thread_pool import ThreadPool
 from ...ndarray import NDArray
-from . import number as numbers
-from .functions import lifted_global
-from .number import Number, cast, exactly, free, number
-from .precision import DOUBLE, HALF, SINGLE
+from .alternatives import COORDINATE_UNITS, ORDINARY_SIDE, POWER_UNITS, coordinates_of, is_rest_of_power, loop_beside
+from .arithmetic import FIRST_ORDER, Arithmetic
+from .precision import DOUBLE, HALF, NOW, SINGLE, use, watched_branches
 
 PRECISIONS = {np.dtype(np.float16): HALF, np.dtype(np.float32): SINGLE, np.dtype(np.float64): DOUBLE}
 """The arithmetic of each floating dtype."""
 
 
 class Shadow:
-    """The numbers behind the elements of arrays, by address."""
+    """The numbers behind the elements of arrays, by address.
 
-    def __init__(self) -> None:
-        self._numbers: dict[int, tuple[Number, float]] = {}
-        self._left: dict[float, Number] = {}  # numbers with errors that left for the host, by what was stored of them
-        self._arrays_left: dict[tuple[str, bytes], list[Number]] = {}
+    Args:
+        arithmetic: of these numbers.
+    """
+
+    def __init__(self, arithmetic: Arithmetic = FIRST_ORDER) -> None:
+        self.arithmetic = arithmetic
+        self._numbers: dict[int, tuple[Any, float]] = {}
+        self._left: dict[float, Any] = {}  # numbers with errors that left for the host, by what was stored of them
+        self._arrays_left: dict[tuple[str, bytes], list[Any]] = {}
         self.freed = 0
         """Loop calls whose results are free, because a branch was undecided."""
 
-    def read(self, address: int, stored: float) -> Number:
+    def read(self, address: int, stored: float) -> Any:
         """The number of an element that holds ``stored``; exact if nobody computed it."""
         kept = self._numbers.get(address)
         if kept is not None and (kept[1] == stored or (math.isnan(stored) and math.isnan(kept[1]))):
             return kept[0]
         return self.constant(stored)
 
-    def constant(self, value: float) -> Number:
+    def constant(self, value: float) -> Any:
         """A number that came from the host: exact, unless it left with an error."""
         left = self._left.get(value)
-        return exactly(value) if left is None else left
+        return self.arithmetic.exactly(value) if left is None else left
 
     @decides("oracle/host")
     def left(self, flat: np.ndarray) -> None:
@@ -86,10 +91,10 @@ class Shadow:
         if found is not None:
             start = flat.__array_interface__["data"][0]
             for i, (each, stored) in enumerate(zip(found, flat.tolist(), strict=True)):
-                kept = each if host.dtype == flat.dtype else cast(each, PRECISIONS[flat.dtype])
+                kept = each if host.dtype == flat.dtype else self.arithmetic.cast(each, PRECISIONS[flat.dtype])
                 self.write(start + i * flat.itemsize, kept, stored)
 
-    def write(self, address: int, value: Number, stored: float) -> None:
+    def write(self, address: int, value: Any, stored: float) -> None:
         """Keep the number of an element that now holds ``stored``."""
         self._numbers[address] = (value, stored)
 
@@ -115,14 +120,11 @@ class Shadow:
         start = flat.__array_interface__["data"][0]
         if flat.dtype in PRECISIONS:
             precision = PRECISIONS[flat.dtype]
-            before = numbers.use(precision)
+            before = use(precision)
             elements = _Elements(flat, self)
             for i in range(flat.size):
-                element = cast(elements[i], precision)
-                values[i], bounds[i] = element.value, element.bound()
-            numbers.use(before)
-            if precision is DOUBLE:
-                bounds *= 2  # what is in `values` was rounded as often
+                values[i], bounds[i] = self.arithmetic.cast(elements[i], precision).pair()
+            use(before)
         else:
             for i in range(flat.size):
                 kept = self._numbers.get(start + i * flat.itemsize)
@@ -133,10 +135,10 @@ class Shadow:
     def copy(self, source: np.ndarray, target: np.ndarray) -> None:
         """Note that ``target`` was made by copying ``source``, of any floating dtypes."""
         read, made = _Elements(source, self), _Elements(target, self)
-        before = numbers.use(made.precision)
+        before = use(made.precision)
         for i in range(target.size):
             made[i] = read[i]
-        numbers.use(before)
+        use(before)
 
 
 class _Elements:
@@ -164,9 +166,9 @@ class _Elements:
 
     def __setitem__(self, i: Any, value: Any) -> None:
         i = int(i)
-        value = number(value)
+        value = self.shadow.arithmetic.number(value)
         if self.precision is not SINGLE or (value.grain is None and value.terms == 0):
-            value = cast(value, self.precision)
+            value = self.shadow.arithmetic.cast(value, self.precision)
         self.flat[i] = value.value
         self.shadow.write(self.address + i * self.step, value, float(self.flat[i]))
         self.written.append((self.flat, i))
@@ -193,7 +195,7 @@ class _Whole:
         stored = self.flat[i]
         kept = self.shadow._numbers.get(self.address + int(i) * self.step)
         if kept is not None and kept[1] == float(stored):
-            numbers._branches.undecided = True
+            NOW.undecided = True
         return stored
 
     def __setitem__(self, i: Any, value: Any) -> None:
@@ -203,25 +205,48 @@ class _Whole:
 
 
 @cache
-def _lifted_formula(function: FunctionType) -> FunctionType:
-    return FunctionType(function.__code__, _scope(function), function.__name__, function.__defaults__)
+def _lifted_formula(function: FunctionType, arithmetic: Arithmetic) -> FunctionType:
+    lifted = FunctionType(function.__code__, _scope(function, arithmetic), function.__name__, function.__defaults__)
+    positions = coordinates_of(function)
+    if positions is None:
+        return lifted
+
+    def moved(x: Any) -> Any:
+        x = arithmetic.number(x)
+        return arithmetic.covering(x, x + COORDINATE_UNITS * NOW.precision.unit * (abs(float(x.value)) + ORDINARY_SIDE))
+
+    def uncertain(*given: Any) -> Any:
+        if not positions:
+            return moved(lifted(*given))
+        return lifted(*[moved(x) if i in positions else x for i, x in enumerate(given)])
+
+    return uncertain
 
 
-def _scope(function: FunctionType) -> dict[str, Any]:
+def _scope(function: FunctionType, arithmetic: Arithmetic) -> dict[str, Any]:
     """The function's globals, with arithmetic replaced by that of numbers with errors."""
     scope = dict(function.__globals__)
     for name in {i.argval for i in dis.get_instructions(function) if i.opname == "LOAD_GLOBAL"}:
         if getattr(scope.get(name), "__scalar__", False):
-            scope[name] = _lifted_formula(scope[name])
+            scope[name] = _lifted_formula(scope[name], arithmetic)
         elif name in scope or name in ("max", "min"):
-            scope[name] = lifted_global(scope.get(name, getattr(builtins, name, None)))
+            scope[name] = arithmetic.replacement(scope.get(name, getattr(builtins, name, None)))
     return scope
 
 
 @cache
-def _lifted_loop(function: FunctionType) -> tuple[FunctionType, list[type | None]]:
+def _has_coordinates(function: FunctionType) -> bool:
+    """Whether a loop interpolates between places: its result hardly changes from one branch to the other."""
+    names = {i.argval for i in dis.get_instructions(function) if i.opname == "LOAD_GLOBAL"}
+    formulas = [f for f in map(function.__globals__.get, names) if getattr(f, "__scalar__", False)]
+    return any(coordinates_of(formula) is not None or _has_coordinates(formula) for formula in formulas)
+
+
+@cache
+def _lifted_loop(function: FunctionType, arithmetic: Arithmetic) -> tuple[FunctionType, list[type | None]]:
     geometries = geometries_of(function)
-    return _lifted_formula(function), [geometries.get(name) for name in inspect.signature(function).parameters]
+    kinds = [geometries.get(name) for name in inspect.signature(function).parameters]
+    return _lifted_formula(function, arithmetic), kinds
 
 
 def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
@@ -229,45 +254,93 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
         """A number that a page hands to its loop: parameters are floats, sizes are not."""
         if not isinstance(value, (float, np.floating)):
             return value
-        return number(shadow._left.get(float(value), value))
+        return shadow.arithmetic.number(shadow._left.get(float(value), value))
+
+    def field(kind: Any, name: str, value: Any) -> Any:
+        made = scalar(value)
+        if isinstance(value, np.floating) and 0 < value < 1 and is_rest_of_power(kind, name):
+            power = shadow.arithmetic.rounded(1 - made.value, 0, POWER_UNITS)
+            return shadow.arithmetic.covering(made, 1 - power)
+        return made
 
     def run(function: FunctionType, arguments: list[Any]) -> None:
-        body, geometries = _lifted_loop(function)
+        body, geometries = _lifted_loop(function, shadow.arithmetic)
         written: list[tuple[np.ndarray, int]] = []
         kinds = [PRECISIONS[a.dtype] for a in arguments if isinstance(a, np.ndarray) and a.dtype in PRECISIONS]
-        before = numbers.use(max(kinds, key=lambda kind: kind.unit, default=SINGLE))
+        before = use(max(kinds, key=lambda kind: kind.unit, default=SINGLE))
         try:
-            given = []
+            given: list[Any] = []
             for argument, kind in zip(arguments, geometries, strict=False):
                 if kind is not None:
-                    given.append(kind(*[scalar(field) for field in argument]))
+                    given.append(kind(*[field(kind, *pair) for pair in zip(kind._fields, argument, strict=True)]))
                 elif isinstance(argument, np.ndarray):
                     kind_of = _Elements if argument.dtype in PRECISIONS else _Whole
                     given.append(kind_of(argument, shadow, written))
                 else:
                     given.append(scalar(argument))
-            with numbers.watched_branches() as undecided, np.errstate(all="ignore"):
+            with watched_branches() as undecided, np.errstate(all="ignore"):
+                other, continuous = loop_beside(function), _has_coordinates(function)
+                held = _kept(given) if other or continuous else []
                 body(*given)
                 unknown = undecided()
+                if other is not None:
+                    _cover(shadow, given, held, [partial(_lifted_formula(other, shadow.arithmetic), *given)])
+                elif continuous and unknown:
+                    _cover(shadow, given, held, [partial(_leaning, lean, body, given) for lean in (-1, 1)])
+                    unknown = False
             if unknown:
                 shadow.freed += 1
                 for flat, i in written:
                     address = flat.__array_interface__["data"][0] + i * flat.itemsize
-                    shadow.write(address, free(float(flat[i])), float(flat[i]))
+                    shadow.write(address, shadow.arithmetic.free(float(flat[i])), float(flat[i]))
         finally:
-            numbers.use(before)
+            use(before)
 
     return run
 
 
+def _kept(given: list[Any]) -> list[tuple[_Elements, np.ndarray, list[Any]]]:
+    """What the arrays of a loop hold."""
+    arrays = [argument for argument in given if isinstance(argument, _Elements)]
+    return [(array, array.flat.copy(), [array[i] for i in range(len(array))]) for array in arrays]
+
+
+def _cover(shadow: Shadow, given: list[Any], before: list[Any], others: list[Callable[[], None]]) -> None:
+    """Run other loops on the same arguments; what the first of them wrote covers what they write."""
+    first = _kept(given)
+    found: list[list[list[Any]]] = []
+    for other in others:
+        for array, flat, kept in before:
+            array.flat[:] = flat
+            for i, each in enumerate(kept):
+                shadow.write(array.address + i * array.step, each, float(flat[i]))
+        other()
+        found.append([kept for _, _, kept in _kept(given)])
+    for (array, _, kept), *theirs in zip(first, *found, strict=True):
+        for i, (each, *rest) in enumerate(zip(kept, *theirs, strict=True)):
+            array[i] = shadow.arithmetic.covering(each, *rest)
+
+
+def _leaning(lean: int, body: Callable[..., None], given: list[Any]) -> None:
+    """Run a loop with every undecided branch taken in one way."""
+    NOW.lean = lean
+    try:
+        body(*given)
+    finally:
+        NOW.lean = 0
+
+
 @decides("oracle/one-thread")
 @contextmanager
-def tracking() -> Iterator[Shadow]:
+def tracking(arithmetic: Arithmetic = FIRST_ORDER) -> Iterator[Shadow]:
     """Within this block every loop over the CPU's arrays computes bounds too; see the module's text.
 
     For one thread: the engine must be ``NaiveEngine``, which is the default.
+
+    Args:
+        arithmetic: FIRST_ORDER, or RIGOROUS, which is slower and proves its bounds.
     """
-    shadow = Shadow()
+    shadow = Shadow(arithmetic)
     plain_to, plain_from = Buffer.to_numpy, Buffer.fill_from
     plain_copy, plain_fill = Buffer.copy_from, Buffer.fill
 

@@ -12,7 +12,7 @@ from .networks import Network, draw_network, program_of
 
 FEATURES = frozenset({
     "buckets/absent parameters", "buckets/other order", "buckets/switch", "svrg/two devices", "svrg/padding",
-    "svrg/second pass",
+    "svrg/second pass", "svrg/batch statistics",
 })
 """What ``exclude.operators`` may name beside operators and the features of modules: programs are then drawn without
 it."""
@@ -124,7 +124,10 @@ def bucketing_program(draw: Draw, capabilities: Capabilities, exclude: Exclusion
 
 def svrg_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
     """Level 4: an SVRGModule: full passes, steps in between, and other batches."""
-    network = draw_network(draw, capabilities, exclude.also(operator="BatchNorm").also(operator="module/states"))
+    exclude = exclude.also(operator="module/states")
+    if "svrg/batch statistics" in exclude.operators:
+        exclude = exclude.also(operator="BatchNorm")
+    network = draw_network(draw, capabilities, exclude)
     if not network.losses or any(each.axis for each in network.data):
         network = Network(draw, capabilities, exclude)
         value = network.dense(network.input("data", (draw.integer(1, 4),)))

@@ -18,16 +18,23 @@ from .graphs import (
     draw_elementwise,
     draw_graph,
 )
+from .random_numbers import drawn_at_random
 
 
 def forward_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
-    """Level 1: bind and one forward pass."""
+    """Level 1: bind and one forward pass; or numbers are drawn, see ``random_numbers``."""
+    random = drawn_at_random(draw, capabilities, exclude, 1)
+    if random is not None:
+        return random
     graph, heads = draw_graph(draw, capabilities, exclude)
     return of_graph(1, draw, graph, heads, capabilities, exclude)
 
 
 def executor_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
     """Level 2: requirements, initial gradients, repeated passes, head gradients, new values, a shared executor."""
+    random = drawn_at_random(draw, capabilities, exclude, 2)
+    if random is not None:
+        return random
     if draw.one_in(10) and any(capabilities.has(name) for name, _ in KEEP_SHAPE):
         graph, heads = draw_elementwise(draw, capabilities)
         program = of_graph(2, draw, graph, heads, capabilities, exclude)

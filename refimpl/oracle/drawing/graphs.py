@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...kernels.foundation import Case, Op, distinct, get, known
+from ...kernels.foundation import Op, distinct, get, known
 from ...kernels.foundation.loops import zero  # noqa: F401  # loads every page
 from ...kernels.foundation.refusal import MXNetError
 from ...symbol.calls import attribute_text
+from .calls import drawn_call
 from .draws import Draw, Shape
 
 Program = dict[str, Any]
@@ -27,7 +28,7 @@ class Capabilities(NamedTuple):
     """What the implementation under test can do; drawing keeps to it."""
 
     level: int = 2
-    """The highest level of program."""
+    """Programs of levels 1 to this one."""
     operators: frozenset[str] | None = None
     """Names of operators; None for all."""
     dtypes: tuple[str, ...] = ("float32",)
@@ -40,6 +41,18 @@ class Capabilities(NamedTuple):
     """Drawn operators in a program, besides those that fit shapes and share results."""
     empty: bool = False
     """Whether a side may be 0."""
+
+    others: tuple[int, ...] = ()
+    """Levels beside these: (7,) for a cluster alone, with ``level`` 0."""
+
+    def offers(self, level: int) -> bool:
+        """Whether programs of a level may be asked for."""
+        return level <= self.level or level in self.others
+
+    @property
+    def usual(self) -> int:
+        """The level that is asked for where nobody names one."""
+        return self.level or max(self.others)
 
     def has(self, name: str) -> bool:
         """Whether the operator may be used."""
@@ -179,29 +192,21 @@ class Graph:
 
     def call(self, op: Op) -> list[Entry] | None:
         """Add a drawn call of an operator; returns its visible outputs, or None where the call does not suit."""
-        assert op.cases is not None
-        case: Case = op.cases(self.draw)
-        params = dict(case.params)
-        listed = case.shapes.get("args") if op.variadic else None
-        if listed is not None:
-            params.setdefault(op.variadic, len(listed))
-        p = op.parse(params)
-        if op.random and SOMETIMES_RANDOM[op.name](p):
+        try:
+            call = drawn_call(op, self.draw, self.dtype)
+        except MXNetError:  # the operator does not take the type
             return None
-        names = op.input_names(p)
-        given = list(listed) if listed is not None else [case.shapes.get(n) for n in names]
-        shapes, outs = op.infer(p, given, [None] * len(op.output_names(p)))
-        suits = known(*shapes, *outs) and all(prod(s) <= SMALL for s in (*shapes, *outs)) and all(outs) and all(shapes)
-        if not suits or (not self.capabilities.empty and any(0 in s for s in (*shapes, *outs))):
+        if op.random and SOMETIMES_RANDOM[op.name](call.p):
             return None
-        types = _types_of(op, p, self.dtype, tuple(case.types.get(n) for n in names))
-        if types is None:
+        all_shapes = (*call.shapes, *call.out_shapes)
+        suits = known(*all_shapes) and all(prod(s) <= SMALL for s in all_shapes) and all(all_shapes)
+        if not suits or (not self.capabilities.empty and any(0 in s for s in all_shapes)):
             return None
-        inputs = []
-        for name, shape, dtype in zip(names, shapes, types, strict=True):
-            kind = case.values.get(name, case.values.get("args", "any"))
-            inputs.append(self._input(op, name, tuple(shape), dtype, kind))
-        return self.apply(op.name, inputs, params)
+        inputs = [
+            self._input(op, name, tuple(shape), dtype, kind)
+            for name, shape, dtype, kind in zip(call.names, call.shapes, call.types, call.kinds, strict=True)
+        ]
+        return self.apply(op.name, inputs, call.params)
 
     def _input(self, op: Op, name: str, shape: Shape, dtype: np.dtype, kind: Any) -> Entry:
         free = kind == "any" and dtype == self.dtype and name not in op.aux and name not in op.no_gradient
@@ -257,24 +262,6 @@ class Graph:
         for entry in entries[1:]:
             (total,) = self.apply("elemwise_add", [total, entry], {})
         return total
-
-
-@cache
-def _types_of(op: Op, p: Any, dtype: np.dtype, named: tuple[str | None, ...]) -> tuple[np.dtype, ...] | None:
-    """Types of inputs: those that a case has ``named``, else ``dtype`` for the first, and for others too where free.
-
-    None where the operator does not take ``dtype``.
-    """
-    ins: list[Any] = [None if name is None else np.dtype(name) for name in named]
-    outs: list[Any] = [None] * len(op.output_names(p))
-    if ins and not any(named):
-        ins[0] = dtype
-    try:
-        ins, _ = op.infer_type(p, ins, outs)
-        ins, _ = op.infer_type(p, [dtype if t is None else t for t in ins], outs)
-    except MXNetError:
-        return None
-    return tuple(np.dtype(t) for t in ins)
 
 
 def draw_graph(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> tuple[Graph, list[Entry]]:

@@ -15,7 +15,7 @@ FEATURES = frozenset({
     "module/uneven loads", "module/requirements by name", "module/fixed", "module/states", "module/share",
     "module/borrow", "module/no store", "module/set params with a store", "module/files",
     "module/two devices", "module/reshape", "module/evaluation", "module/rebind", "module/no parameters",
-    "module/batches",
+    "module/batches", "module/metric",
 })
 """What ``exclude.operators`` may name beside operators: programs are then drawn without it."""
 CAREFUL = frozenset({
@@ -201,10 +201,18 @@ class Script:
             self.add("backward", **heads)
         self.forwarded = True
         if draw.one_in(6) and self.network.labels:
-            self.add("update_metric", labels=self.network.batch(self.network.labels, self.rows))
+            self.add("update_metric", labels=self.network.batch(self.network.labels, self.rows), **self.metric())
         self.add("update")
         if draw.one_in(3):
             self.add("get_params")
+
+    def metric(self) -> Step:
+        """A metric that suits all heads and labels."""
+        network = self.network
+        losses = {network.nodes[head.node]["op"] for head in network.heads}
+        suited = network.losses and len(network.heads) == 1 == len(network.labels)  # labels may stand in another order
+        kind = ("acc", "ce") if losses == {"SoftmaxOutput"} else ("mse", "mae", "rmse")
+        return {"metric": self.draw.choice((*(kind if suited else ()), "loss"))} if self.may("module/metric") else {}
 
     def heads(self) -> list[Step]:
         """A gradient for every head, for all rows."""
@@ -220,10 +228,10 @@ class Script:
             self.add("forward", **self.batch(self.rows, labels=draw.boolean()), train=False)
         elif kind == "metric" and network.labels:
             self.add("forward", **self.batch(self.rows), train=False)
-            self.add("update_metric", labels=network.batch(network.labels, self.rows))
+            self.add("update_metric", labels=network.batch(network.labels, self.rows), **self.metric())
         elif kind == "score" and network.labels:
             limit = {"batches": 1} if draw.one_in(4) and self.may("module/batches") else {}
-            self.add("score", **self.batch(rows), batch=self.rows, **limit)
+            self.add("score", **self.batch(rows), batch=self.rows, **limit, **self.metric())
         else:
             merge = {} if draw.boolean() else {"merge": False}
             self.add("predict", data=network.batch(network.data, rows), batch=self.rows, **merge)

@@ -16,6 +16,8 @@ from .draws import Draw, Shape
 from .graphs import NOTHING, Capabilities, Exclusions, Program
 
 KERNEL_STYLES = ("dyadic", "dyadic", "dyadic", "normal", "smooth", "tied")
+IN_NETWORKS = ("BatchNorm", "LeakyReLU")
+"""Operators of networks that are not drawn as calls: BatchNorm writes to gamma, LeakyReLU may draw slopes."""
 SIDE = 6
 """Elements of a row along one axis, at most."""
 

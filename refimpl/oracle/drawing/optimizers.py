@@ -7,6 +7,7 @@ from typing import Any
 from ..programs.program import VERSION
 from .draws import Draw
 from .graphs import NOTHING, Capabilities, Exclusions, Program
+from .random_numbers import langevin_program
 
 Step = dict[str, Any]
 Numbers = tuple[float, ...]
@@ -52,6 +53,8 @@ def schedule(draw: Draw, base: float) -> Step:
 
 def optimizer_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
     """Level 5: updates of one to four weights in any order, some less often, with states saved and read in between."""
+    if "rule sgld" not in exclude.operators and draw.one_in(64):
+        return langevin_program(draw)
     rule = draw.choice([name for name in RULES if f"rule {name}" not in exclude.operators])
     styles = [style for style in ("dyadic", "dyadic", "normal", "smooth", "onehot") if style in capabilities.styles]
     style = draw.choice(styles or capabilities.styles)

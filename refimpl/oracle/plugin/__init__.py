@@ -20,10 +20,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options, each of which begins with ``--oracle-``."""
     group = parser.getgroup("oracle", "property-based testing of another implementation against refimpl")
     group.addoption("--oracle-backend", metavar="MODULE:NAME", help="the implementation under test: object or class")
-    group.addoption("--oracle-level", type=int, metavar="N", help="the highest level of programs, 1 to 6")
+    group.addoption("--oracle-level", type=int, metavar="N", help="the highest level of programs, 1 to 7")
     group.addoption("--oracle-budget", default="60s", metavar="TIME", help="for how long to search: 60s, 5m")
     group.addoption("--oracle-programs", type=int, metavar="N", help="how many programs, instead of a time")
     group.addoption("--oracle-seed", type=int, default=0, metavar="N", help="which programs")
+    group.addoption("--oracle-relations", action="store_true", help="compare two runs of the implementation instead")
     group.addoption("--oracle-isolate", action="store_true", help="run the implementation in a process of its own")
     group.addoption("--oracle-corpus", metavar="FOLDER", help="programs as files that are run first; shipped: ours")
     group.addoption("--oracle-config", metavar="FILE", default="oracle.toml", help="differences that are expected")

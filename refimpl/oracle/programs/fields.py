@@ -5,6 +5,7 @@ A check is a function of a value that returns what is wrong with it, or None.
 
 import math
 
+from .clusters import KINDS, MOST_SERVERS, MOST_WORKERS
 from .values import check_array
 
 MOST_DEVICES = 8
@@ -144,6 +145,7 @@ descriptions = {"data": listed(description), "labels_": maybe(listed(description
 contexts = whole(1, MOST_DEVICES)
 batch = whole(1, LARGEST_BATCH)
 some = maybe(whole(1, 1000))
+metric = one_of("acc", "ce", "mae", "mse", "rmse", "loss")
 data = {"data": arrays, "labels_": maybe(arrays)}
 names = listed(name)
 
@@ -153,6 +155,9 @@ EXECUTOR = {
     "backward": fields(heads_=maybe(arrays)),
     "reshape": fields(arrays=by_name(array)),
     "share": fields(),
+    "outputs": fields(),
+    "read": fields(),
+    "seed": fields(value=whole(0, 2**31 - 1)),
 }
 _CREATE = {"contexts": contexts, "data": names, "labels": names, "fixed_": maybe(names)}
 _BATCH = dict(data, pad_=whole(0, LARGEST_BATCH))
@@ -168,13 +173,13 @@ MODULE = {
     "forward": fields(train_=maybe(truth), **_BATCH),
     "backward": fields(heads_=maybe(arrays)),
     "forward_backward": fields(**_BATCH),
-    "update": fields(), "get_params": fields(),
+    "update": fields(), "get_params": fields(), "outputs": fields(),
     "reshape": fields(**descriptions), "share": fields(**descriptions), "borrow": fields(**descriptions),
     "use": fields(number=whole(0, 1000)),
     "save": fields(states_=truth), "load": fields(contexts=contexts, states_=truth),
     "save_states": fields(), "load_states": fields(),
-    "update_metric": fields(labels=arrays),
-    "score": fields(batch=batch, batches_=some, **data),
+    "update_metric": fields(labels=arrays, metric_=metric),
+    "score": fields(batch=batch, batches_=some, metric_=metric, **data),
     "predict": fields(data=arrays, batch=batch, batches_=some, merge_=truth),
     "fit": fields(batch=batch, epochs=whole(0, MOST_EPOCHS), store_=maybe(name), **dict(data, **RULE)),
     "set_states": fields(value=real), "get_states": fields(),
@@ -196,6 +201,7 @@ OPTIMIZER = {
     "update": fields(indices=listed(index), gradients=arrays, rows_=maybe(rows)),
     "resume": fields(whole_=truth),
     "set_rate": fields(value=real),
+    "seed": fields(value=whole(0, 2**31 - 1)),
     "read": fields(),
 }
 _KEYS = either(index, listed(index))
@@ -213,12 +219,22 @@ STORE = {
     "save": fields(file=whole(0, 1000), whole_=truth), "load": fields(file=whole(0, 1000)),
     "barrier": fields(),
 }
-STEPS = {1: EXECUTOR, 2: EXECUTOR, 3: MODULE, 4: BUCKETS, 5: OPTIMIZER, 6: STORE}
+_WORKER = maybe(whole(0, MOST_WORKERS - 1))
+CLUSTER = {
+    "push": fields(key=index, worker_=_WORKER), "pull": fields(key=index, worker_=_WORKER), "barrier": fields(),
+}
+STEPS = {1: EXECUTOR, 2: EXECUTOR, 3: MODULE, 4: BUCKETS, 5: OPTIMIZER, 6: STORE, 7: CLUSTER}
 """What the steps of each level may hold."""
 BUCKET = fields(
     key=whole(0, 1 << 20), heads=listed(whole(0, 1000)), data=names, labels=names,
 )
-SETTINGS = {4: fields(buckets_=listed(BUCKET))}
+_FAULTS = whole(0, 1000)
+CLUSTERS = fields(
+    kind=one_of(*KINDS), workers=whole(1, MOST_WORKERS), servers=whole(1, MOST_SERVERS),
+    keys=listed(pair(index, whole(1, 64)), 16), sparse_=listed(index, 16), schedule_=listed(whole(0, 1 << 20), 4096),
+    faults_=fields(drops_=_FAULTS, duplicates_=_FAULTS, crashes_=_FAULTS),
+)
+SETTINGS = {4: fields(buckets_=listed(BUCKET)), 7: CLUSTERS}
 """What the settings of programs of a level may hold; others have none."""
 
 

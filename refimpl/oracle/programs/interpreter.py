@@ -13,6 +13,9 @@ forward     ``train``, and ``arrays`` that are set before. Lets see outputs and 
 backward    ``heads``: arrays, or null where a loss needs none. Lets see gradients and auxiliary states.
 reshape     ``arrays``: new values of other shapes for some arguments; all others keep theirs.
 share       binds a second executor to the same arguments and gradients, and uses that from now on
+seed        ``value``: random numbers begin anew from it, if the implementation has seeds
+outputs     lets see the outputs of the last forward pass once more
+read        lets see arguments, which some operators change
 ==========  ===========================================================================================================
 
 ``modules``, ``buckets``, ``optimizers`` and ``stores`` say what the steps of levels 3 to 6 are. Any step may have
@@ -51,7 +54,10 @@ def run(mx, program, look=elements):
     Raises:
         Refused: the library raised an error, with its type and text.
     """
-    session = SESSIONS[program["level"]](mx, program, look)
+    try:
+        session = SESSIONS[program["level"]](mx, program, look)
+    except Exception as error:
+        raise Refused("%s: %s" % (type(error).__name__, error)) from error
     trace = {}
     try:
         for number, step in enumerate(program["steps"]):
@@ -117,6 +123,10 @@ class Graph(Session):
         yield from [("output%d" % i, self.seen(out)) for i, out in enumerate(outputs)]
         yield from self._states()
 
+    def outputs(self):
+        """See the module's text."""
+        return [("output%d" % i, self.seen(out)) for i, out in enumerate(self.executor.outputs)]
+
     def backward(self, heads=None):
         """See the module's text."""
         self.executor.backward(None if heads is None else [self.array(spec) for spec in heads])
@@ -137,6 +147,11 @@ class Graph(Session):
                 gradient[:] = 0  # new memory holds anything
         self.gradients = {name: self.executor.grad_dict[name] for name in self.gradients}
         return ()
+
+    def read(self):
+        """See the module's text."""
+        for name in self.symbol.list_arguments():
+            yield "argument:" + name, self.seen(self.executor.arg_dict[name])
 
     def _states(self):
         for name in self.symbol.list_auxiliary_states():

@@ -59,11 +59,13 @@ def answer(run, program):
     """The message that answers a program.
 
     Args:
-        run: from a program to its trace; raises Refused, or an exception whose class is named Unsupported.
+        run: from a program to its trace, or the text of a history; raises Refused, or an exception whose class is
+            named Unsupported.
         program: the program.
     """
     try:
-        return pack({}, run(program))
+        made = run(program)
+        return pack({}, {"history": np.frombuffer(made.encode(), "uint8")} if isinstance(made, str) else made)
     except Refused as error:
         return pack({"error": "refused", "text": str(error)})
     except Exception as error:

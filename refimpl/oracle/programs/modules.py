@@ -12,6 +12,7 @@ init_optimizer      ``store`` (a kind, or null), ``optimizer``, ``parameters``, 
 forward             ``data``, ``labels``, ``pad``, ``train`` (null: as bound). Lets see outputs.
 backward            ``heads``, or null for losses. Lets see gradients of data, where they are wanted.
 forward_backward    ``data``, ``labels``, ``pad``. Lets see outputs and gradients of data.
+outputs             Lets see the outputs of the last forward pass once more.
 update              one step of the optimizer
 get_params          Lets see arguments and auxiliary states.
 reshape             descriptions of ``data`` and ``labels``
@@ -22,9 +23,10 @@ use                 makes module ``number`` the current one
 save                a checkpoint, with optimizer states if ``states``
 load                makes a module of the last checkpoint over ``contexts``, with optimizer states if ``states``
 save_states         optimizer states to a file; load_states reads them back
-update_metric       ``labels``. Lets see labels and predictions that a metric is handed, context by context.
-score               ``data``, ``labels``, ``batch`` (rows), ``batches`` (at most; null: all). Lets see what a metric is
-                    handed.
+update_metric       ``labels``, and ``metric`` (a name, or none). Lets see labels and predictions that a metric is
+                    handed, context by context, and the value of that metric.
+score               ``data``, ``labels``, ``batch`` (rows), ``batches`` (at most; null: all), ``metric``. Lets see what
+                    update_metric does.
 predict             ``data``, ``batch``, ``batches``, ``merge``. Lets see outputs.
 fit                 ``data``, ``labels``, ``batch``, ``epochs``, and what init_optimizer has. Lets see parameters.
 set_states          ``value``: a number for every state; get_states lets see them, context by context.
@@ -211,6 +213,10 @@ class Modules(Session):
         self.module.forward(self._batch(data, labels, pad), is_train=train)
         return list(self._outputs())
 
+    def outputs(self):
+        """See the module's text."""
+        return list(self._outputs())
+
     def backward(self, heads=None):
         """See the module's text."""
         self.module.backward(None if heads is None else [self.array(spec) for spec in heads])
@@ -276,22 +282,31 @@ class Modules(Session):
             named(self.data_names, data), named(self.label_names, labels) if labels else None, batch_size=batch,
         )
 
-    def _handed(self, metric):
-        for call, (labels, predictions) in enumerate(metric.pairs):
+    def _metrics(self, name):
+        """The metric that keeps what it is handed, then the one of that name, if any."""
+        return [collecting_metric(self.mx)] + ([self.mx.metric.create(name)] if name else [])
+
+    def _shown(self, kept, *named):
+        for call, (labels, predictions) in enumerate(kept.pairs):
             yield from [("label%d@%d" % (i, call), self.seen(a)) for i, a in enumerate(labels)]
             yield from [("prediction%d@%d" % (i, call), self.seen(a)) for i, a in enumerate(predictions)]
+        for name, metric in named:
+            yield "metric:" + name, self.plain([metric.get()[1]])
 
-    def update_metric(self, labels):
+    def update_metric(self, labels, metric=None):
         """See the module's text."""
-        metric = collecting_metric(self.mx)
-        self.module.update_metric(metric, [self.array(spec) for spec in labels])
-        return list(self._handed(metric))
+        metrics = self._metrics(metric)
+        for each in metrics:
+            self.module.update_metric(each, [self.array(spec) for spec in labels])
+        return list(self._shown(metrics[0], *[(metric, each) for each in metrics[1:]]))
 
-    def score(self, data, labels, batch, batches=None):
+    def score(self, data, labels, batch, batches=None, metric=None):
         """See the module's text."""
-        metric = collecting_metric(self.mx)
-        self.module.score(self._iterator(data, labels, batch), metric, num_batch=batches)
-        return list(self._handed(metric))
+        metrics = self._metrics(metric)
+        self.module.score(
+            self._iterator(data, labels, batch), self.mx.metric.CompositeEvalMetric(metrics), num_batch=batches,
+        )
+        return list(self._shown(metrics[0], *[(metric, each) for each in metrics[1:]]))
 
     def predict(self, data, batch, batches=None, merge=True):
         """See the module's text."""

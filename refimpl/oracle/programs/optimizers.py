@@ -7,6 +7,7 @@ update          ``indices`` (all in one call), ``gradients``, and ``rows`` where
                 gradient the rows that it stores, or null. Lets see the weights.
 resume          states go to bytes, with the optimizer if ``whole``, and a new updater reads them
 set_rate        ``value``: the learning rate from now on
+seed            ``value``: random numbers begin anew from it
 read            Lets see the learning rate and the number of updates.
 ==============  =======================================================================================================
 

@@ -16,6 +16,7 @@ refused, and so are sizes that an untrusted file should not have.
 import hashlib
 import json
 
+from .clusters import check_cluster
 from .fields import check_settings, check_step
 from .values import check_array
 
@@ -55,6 +56,10 @@ def check_program(program):
         _check(isinstance(step, dict) and isinstance(step.get("do"), str), "step %d says not what to do" % position)
         check_step(program["level"], step, "step %d" % position)
     check_settings(program["level"], program.get("settings", {}))
+    if program["level"] == 7:
+        _check(not program.get("nodes") and not program.get("arrays"), "level 7 has neither nodes nor arrays")
+        wrong = check_cluster(program)
+        _check(not wrong, wrong)
     for bucket in program.get("settings", {}).get("buckets", []):
         known = all(place < len(program.get("heads", [])) for place in bucket["heads"])
         _check(known, "settings: bucket %d has heads that the program has not" % bucket["key"])

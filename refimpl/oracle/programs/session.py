@@ -33,6 +33,11 @@ class Session:
         """What the trace keeps of a number, or a list of them, that no arithmetic of the implementation rounded."""
         return self.look(self.mx.nd.array(np.array(value, "float64"), dtype="float64"))
 
+    def seed(self, value):
+        """Begin the streams of random numbers anew."""
+        self.mx.random.seed(value)
+        return ()
+
     def folder(self):
         """A temporary folder, made when it is first asked for."""
         if self._folder is None:

@@ -12,15 +12,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from refimpl.kvstore import messages as say
-from refimpl.kvstore.server import Connection, Server, _act, step
-
-from .cluster_programs import Program
+from ...kvstore import messages as say
+from ...kvstore.server import Connection, Server, _act, step
+from .clusters import Scripts
 
 After = tuple[Server, list[say.Reply]]
 
 
+def held_in(replies: list[say.Reply]) -> list[tuple[int, np.ndarray]]:
+    """The versions and arrays that replies hand out, of dense keys."""
+    bodies = [reply.body for reply in replies]
+    return [(b.version, b.value) for b in bodies if isinstance(b, say.Held) and isinstance(b.value, np.ndarray)]
+
+
 def frozen(value: np.ndarray) -> np.ndarray:
+    """The array, which nobody may write to any more."""
     value.flags.writeable = False
     return value
 
@@ -28,24 +34,26 @@ def frozen(value: np.ndarray) -> np.ndarray:
 class Broken:
     """A sound server; ``kinds`` says which stores the fault shows in, ``names`` what its first violation may be."""
 
-    kinds = ("dist_sync", "dist_async")
+    kinds: tuple[str, ...] = ("dist_sync", "dist_async")
     names: tuple[str, ...] = ()
     given: ClassVar[Mapping[str, Any]] = {}
     """What programs need for the fault to show."""
 
-    def __init__(self, program: Program, choice: int) -> None:
+    def __init__(self, program: Scripts, choice: int) -> None:
         self.program = program
         self.victim = choice % (program.workers * program.pushes)  # a push, by its column
         self.triggered = 0
         self.seen: set[tuple] = set()
 
     def __call__(self, server: Server, request: say.Request) -> After:
+        """What the server does with a request: its next state, and the replies."""
         return step(server, request)
 
     def hits(self, request: say.Request) -> bool:
         """Whether this is the push that goes wrong."""
         body = request.body
-        return isinstance(body, say.Push) and bool(np.any(body.value[..., self.victim]))
+        dense = isinstance(body, say.Push) and isinstance(body.value, np.ndarray)
+        return dense and bool(np.any(body.value[..., self.victim]))
 
     def first(self, request: say.Request) -> bool:
         """Whether this message came for the first time."""
@@ -66,6 +74,7 @@ class Lost(Broken):
     names = ("lost",)
 
     def __call__(self, server: Server, request: say.Request) -> After:
+        """See :class:`Broken`."""
         if self.hits(request):
             return self.instead(server, request, np.zeros_like(request.body.value))
         return step(server, request)
@@ -77,6 +86,7 @@ class Duplicated(Broken):
     names = ("duplicated",)
 
     def __call__(self, server: Server, request: say.Request) -> After:
+        """See :class:`Broken`."""
         if self.hits(request):
             return self.instead(server, request, request.body.value * 2)
         return step(server, request)
@@ -89,13 +99,14 @@ class Again(Broken):
     names = ("duplicated",)
 
     def __call__(self, server: Server, request: say.Request) -> After:
+        """See :class:`Broken`."""
         connection = server.connections.get(request.worker, Connection())
         if isinstance(request.body, say.Push) and request.number < connection.expected:
             server, _ = _act(server, request.worker, request.number, request.body)
         after, replies = step(server, request)
         new = request.number >= connection.expected
-        for held in (reply.body for reply in replies if new and isinstance(reply.body, say.Held)):
-            self.triggered += bool((held.value > 1).any())
+        for _, value in held_in(replies) if new else ():
+            self.triggered += bool(np.any(value > 1))
         return after, replies
 
 
@@ -105,6 +116,7 @@ class Torn(Broken):
     names = ("torn",)
 
     def __call__(self, server: Server, request: say.Request) -> After:
+        """See :class:`Broken`."""
         if self.hits(request):
             value = request.body.value.copy()
             value[len(value) // 2 if len(value) > 1 else 1 - request.body.part.number % 2 :] = 0
@@ -120,10 +132,11 @@ class EarlyRound(Broken):
     given: ClassVar = {"rows": 1}
 
     def __call__(self, server: Server, request: say.Request) -> After:
+        """See :class:`Broken`."""
         waited_for = {request.worker} if self.hits(request) else server.members
         after, replies = step(replace(server, members=frozenset(waited_for)), request)
-        for held in (reply.body for reply in replies if isinstance(reply.body, say.Held)):
-            self.triggered += held.value.sum() < held.version * self.program.workers
+        for version, value in held_in(replies):
+            self.triggered += bool(value.sum() < version * self.program.workers)
         return replace(after, members=server.members), replies
 
 
@@ -134,11 +147,12 @@ class EarlyBarrier(Broken):
     names = ("early",)
     given: ClassVar = {"barriers": False}
 
-    def __init__(self, program: Program, choice: int) -> None:
+    def __init__(self, program: Scripts, choice: int) -> None:
         super().__init__(program, choice)
         self.through: set[int] = set()
 
     def __call__(self, server: Server, request: say.Request) -> After:
+        """See :class:`Broken`."""
         body = request.body
         if isinstance(body, say.Barrier):
             after, replies = step(replace(server, members=frozenset({request.worker})), request)
@@ -146,8 +160,8 @@ class EarlyBarrier(Broken):
             return replace(after, members=server.members), replies
         after, replies = step(server, request)
         if isinstance(body, say.Pull) and request.worker in self.through and self.first(request):
-            for held in (reply.body for reply in replies if isinstance(reply.body, say.Held)):
-                self.triggered += held.value.sum() < self.program.total(body.part.key) * len(held.value)
+            for _, value in held_in(replies):
+                self.triggered += bool(value.sum() < self.program.total(body.part.key) * len(value))
         return after, replies
 
 
@@ -157,17 +171,20 @@ class Stale(Broken):
     names = ("read your writes",)
     given: ClassVar = {"workers": 2}  # if nobody else pulls, a push that shows nowhere may as well be lost
 
-    def __init__(self, program: Program, choice: int) -> None:
+    def __init__(self, program: Scripts, choice: int) -> None:
         super().__init__(program, choice)
         self.before: dict[tuple, np.ndarray] = {}
         self.worker = choice % program.workers
 
     def __call__(self, server: Server, request: say.Request) -> After:
+        """See :class:`Broken`."""
         body, worker = request.body, request.worker
-        part = getattr(body, "part", None)
-        table = server.tables.get(part.table) if part else None
+        if not isinstance(body, (say.Push, say.Pull)):
+            return step(server, request)
+        part = body.part
+        table = server.tables.get(part.table)
         held = table.parts.get(part) if table else None
-        if held is None:
+        if held is None or not isinstance(held.value, np.ndarray):
             return step(server, request)
         if isinstance(body, say.Pull) and worker == self.worker and not self.triggered and self.first(request):
             old = self.before.get((part, worker))
@@ -198,11 +215,12 @@ class Unordered(Broken):
 
     names = ("out of order",)
 
-    def __init__(self, program: Program, choice: int) -> None:
+    def __init__(self, program: Scripts, choice: int) -> None:
         super().__init__(program, choice)
         self.swapped: list[tuple[say.PartId, int, int]] = []
 
     def __call__(self, server: Server, request: say.Request) -> After:
+        """See :class:`Broken`."""
         connection, early = server.connections.get(request.worker, Connection()), []
         if isinstance(request.body, say.Push) and request.number > connection.expected and self.first(request):
             overtaken = self._overtaken(connection, request)
@@ -219,9 +237,9 @@ class Unordered(Broken):
         if isinstance(request.body, say.Push) and (request.worker, request.number, request.body.part) in self.seen:
             request = replace(request, body=say.Join())  # it has been done
         after, replies = step(server, request)
-        for reply in [*early, *replies]:
-            if isinstance(reply.body, say.Held) and reply.body.value.size:
-                has = reply.body.value[0] > 0
+        for _, value in held_in([*early, *replies]):
+            if value.size:
+                has = value[0] > 0
                 self.triggered += any(has[late] and not has[soon] for _, soon, late in self.swapped)
         return after, [*early, *replies]
 
@@ -242,6 +260,7 @@ class WrongShard(Broken):
     names = ("wrong key",)
 
     def __call__(self, server: Server, request: say.Request) -> After:
+        """See :class:`Broken`."""
         if not self.hits(request):
             return step(server, request)
         part, value = request.body.part, request.body.value
@@ -258,7 +277,7 @@ class WrongShard(Broken):
         server = _holding(server, others[0], frozen(table.parts[others[0]].value + value))
         return step(server, self._without(request))
 
-    def __init__(self, program: Program, choice: int) -> None:
+    def __init__(self, program: Scripts, choice: int) -> None:
         super().__init__(program, choice)
         self.moved: set[tuple] = set()
 
@@ -278,7 +297,9 @@ class Forgetful:
         self.triggered = 0
 
     def __call__(self, store: Any) -> None:
-        packed, kept = store._packed, {}
+        """Change a store."""
+        packed = store._packed
+        kept: dict[tuple[Any, int], np.ndarray] = {}
 
         def forgetting(key: Any, number: int, piece: np.ndarray) -> say.Packed:
             sound, kept[key, number] = store._compression.encode(piece, kept.get((key, number)))

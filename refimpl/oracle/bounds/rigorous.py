@@ -1,0 +1,505 @@
+"""The second bound: numbers like those of ``number``, whose bound is proved instead of estimated to first order.
+
+What implementations may do is the same. But a value is an exact rational instead of a result in double precision, an
+error counts every product of errors, the magnitudes of a sum include the errors of its terms, and whatever is rounded
+here is rounded outwards. That is tens of times slower, so only suspects are computed in this way.
+
+A value is a ``Fraction``; zeros keep their sign, so they are floats, as infinities and NaN are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from .functions import plain
+from .number import EXPONENT_OF_ZERO, INFINITE, fits
+from .number import lowest_bit as _lowest_bit
+from .precision import NOW, Precision
+
+Value = Fraction | float
+"""A rational; or 0.0, -0.0, NaN or an infinity."""
+BITS = 160
+"""Longer values are cut to so many bits; what is cut off counts as error."""
+SLACK = Fraction(1, 2**48)
+"""What a function of the C library may be wrong by in double precision, as part of its result."""
+MOST = 1_000_000
+"""Numbers that a program may need before it is given up: about half a minute."""
+
+
+class TooLong(Exception):
+    """A program needs more numbers than MOST."""
+
+
+class _Made:
+    numbers = 0
+
+
+made = _Made()
+"""How many enclosures were made since somebody set this to 0."""
+
+
+class Enclosure:
+    """A value and how far any legitimate computation may be from it; the fields are those of ``number.Number``."""
+
+    __array_ufunc__ = None  # so that NumPy's scalars leave arithmetic to this class
+    __slots__ = ("error", "grain", "mass", "terms", "value")
+
+    def __init__(self, value: Value, error: Value, mass: Value, terms: int, grain: int | None) -> None:
+        made.numbers += 1
+        if made.numbers > MOST:
+            raise TooLong(f"more than {MOST} numbers")
+        self.value, self.error, self.mass, self.terms, self.grain = value, error, mass, terms, grain
+
+    def bound(self) -> Value:
+        """How far a correct result may be from ``value``."""
+        if self.grain is not None:
+            return 0
+        if self.error == INFINITE or not self.terms:
+            return self.error
+        unit, least = Fraction(NOW.precision.unit), Fraction(NOW.precision.smallest)
+        if self.terms == 1:
+            size = abs(Fraction(self.value))
+            flushed = least if size + self.error and size - self.error < 2 * least else 0
+            return _up(self.error + unit * (size + self.error) + flushed)
+        # n additions in any order are wrong by n * unit * mass (Jeannerod and Rump, 2013), and may flush n results
+        return _up(self.error + self.terms * (unit * Fraction(self.mass) * (1 + self.terms * unit) + 2 * least))
+
+    def split(self) -> Value:
+        """How far this may be off as a factor; see ``Number.split``."""
+        if not self.terms or self.error == INFINITE:
+            return self.bound()
+        unit, least = Fraction(NOW.precision.unit), Fraction(NOW.precision.smallest)
+        mass = Fraction(self.mass)
+        return _up(self.error + (self.terms + 1) * (unit * mass * (1 + (self.terms + 2) * unit) + 2 * least))
+
+    def pair(self) -> tuple[float, float]:
+        """The value in double precision, and a bound of the distance from that."""
+        value, error = to_float(self.value), self.bound()
+        if error == INFINITE or not math.isfinite(value):
+            return value, to_float(error)
+        error += abs(Fraction(self.value) - Fraction(value))
+        return value, above(error) if error else 0.0
+
+    def __repr__(self) -> str:
+        return f"{to_float(self.value)!r} ± {to_float(self.bound()):.3g}"
+
+    # --- sums -----------------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Enclosure:
+        return _sum(self, number(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Enclosure:
+        return _sum(self, -number(other))
+
+    def __rsub__(self, other: Any) -> Enclosure:
+        return _sum(number(other), -self)
+
+    def __neg__(self) -> Enclosure:
+        return Enclosure(-self.value, self.error, self.mass, self.terms, self.grain)
+
+    def __pos__(self) -> Enclosure:
+        return self
+
+    def __abs__(self) -> Enclosure:
+        return -self if self.value < 0 else self
+
+    # --- products -------------------------------------------------------------------------------
+
+    def __mul__(self, other: Any) -> Enclosure:
+        return _product(self, number(other))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Enclosure:
+        return _quotient(self, number(other))
+
+    def __rtruediv__(self, other: Any) -> Enclosure:
+        return _quotient(number(other), self)
+
+    def __pow__(self, exponent: Any) -> Enclosure:
+        if isinstance(exponent, int) and 0 <= exponent <= 8:
+            return math.prod([self] * exponent, start=number(1))
+        return power(self, exponent)
+
+    def __rpow__(self, base: Any) -> Enclosure:
+        return power(base, self)
+
+    def __floordiv__(self, other: Any) -> Enclosure:
+        return floor(self / other)
+
+    def __rfloordiv__(self, other: Any) -> Enclosure:
+        return floor(number(other) / self)
+
+    def __mod__(self, other: Any) -> Enclosure:
+        return _remainder(self, number(other))
+
+    def __rmod__(self, other: Any) -> Enclosure:
+        return _remainder(number(other), self)
+
+    # --- branches -------------------------------------------------------------------------------
+
+    def _split_from(self, other: Any) -> Value:
+        other = number(other)
+        if self.grain is None or other.grain is None:
+            apart = plus(self.value, -other.value)
+            if not abs(apart) > self.bound() + other.bound() and not math.isnan(apart):
+                NOW.undecided = True
+                return -INFINITE * NOW.lean if NOW.lean else other.value
+        return other.value
+
+    def __lt__(self, other: Any) -> bool:
+        return self.value < self._split_from(other)
+
+    def __le__(self, other: Any) -> bool:
+        return self.value <= self._split_from(other)
+
+    def __gt__(self, other: Any) -> bool:
+        return self.value > self._split_from(other)
+
+    def __ge__(self, other: Any) -> bool:
+        return self.value >= self._split_from(other)
+
+    def __eq__(self, other: object) -> bool:
+        if other is self:  # x == x asks for NaN only
+            return self.value == self.value
+        return self.value == self._split_from(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # type: ignore[assignment]  # equal numbers may have other errors
+
+    def __bool__(self) -> bool:
+        return self != 0
+
+    def __float__(self) -> float:
+        raise TypeError("a number with an error must not be turned into a float: the error would be lost")
+
+    def __int__(self) -> int:
+        return whole(self, math.trunc)
+
+    __trunc__ = __index__ = __int__
+
+    def __floor__(self) -> int:
+        return whole(self, math.floor)
+
+    def __ceil__(self) -> int:
+        return whole(self, math.ceil)
+
+
+# --- values: exact, with the rules of IEEE 754 where one is no rational ------------------------------
+
+
+def finite(value: Value) -> bool:
+    """Whether a value is neither infinite nor NaN."""
+    return type(value) is not float or math.isfinite(value)
+
+
+def _size(value: Value) -> Value:
+    """The magnitude, which is a float only where it is not finite."""
+    return abs(Fraction(value)) if finite(value) else abs(value)
+
+
+def _sign(value: Value) -> float:
+    """A float that behaves as the value does beside zeros, infinities and NaN."""
+    return value if type(value) is float else math.copysign(1.0, value)
+
+
+def plus(a: Value, b: Value) -> Value:
+    """Their sum."""
+    if a == 0 != b:
+        return b
+    if b == 0 != a:
+        return a
+    if type(a) is float or type(b) is float:
+        return _sign(a) + _sign(b)
+    return (a + b) or 0.0
+
+
+def _times(a: Value, b: Value) -> Value:
+    return _sign(a) * _sign(b) if type(a) is float or type(b) is float else a * b
+
+
+def _over(a: Value, b: Value) -> Value:
+    """``b`` is not 0."""
+    return _sign(a) / _sign(b) if type(a) is float or type(b) is float else Fraction(a, b)
+
+
+def to_float(value: Value) -> float:
+    """The nearest double."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(INFINITE, value)
+
+
+def below(value: Value) -> float:
+    """The largest double that is not above ``value``."""
+    near = to_float(value)
+    return near if near <= value else math.nextafter(near, -INFINITE)
+
+
+def above(value: Value) -> float:
+    """The smallest double that is not below ``value``."""
+    return -below(-value)
+
+
+def _cut(value: Fraction, away: bool) -> Fraction:
+    shift = BITS - value.numerator.bit_length() + value.denominator.bit_length()
+    if value.numerator.bit_length() <= BITS and value.denominator & (value.denominator - 1) == 0:
+        return value
+    scaled = value * Fraction(2) ** shift
+    return Fraction(math.ceil(scaled) if away else math.floor(scaled)) / Fraction(2) ** shift
+
+
+def _up(error: Value) -> Value:
+    return error if type(error) is float or not error else _cut(Fraction(error), True)
+
+
+def value_of(value: float) -> Value:
+    """A float as a value."""
+    return Fraction(value) if value and math.isfinite(value) else float(value)
+
+
+def lowest_bit(value: Value) -> int | None:
+    """As ``number.lowest_bit``; None for a rational that is no multiple of any power of 2."""
+    if type(value) is float:
+        return _lowest_bit(value)
+    if value.denominator & (value.denominator - 1):
+        return None
+    top = value.numerator
+    return (top & -top).bit_length() - value.denominator.bit_length()
+
+
+# --- how numbers are made ------------------------------------------------------------------------
+
+
+def exactly(value: Value) -> Enclosure:
+    """A number without error; of a rational that needs too many bits, one that is nearly so."""
+    value = value_of(value) if type(value) is float else value
+    grain = lowest_bit(value)
+    return rounded(value, 0, 0) if grain is None else Enclosure(value, 0, _size(value), 0, grain)
+
+
+def free(value: Value) -> Enclosure:
+    """A number of which nothing is known."""
+    return Enclosure(value, INFINITE, Fraction(0), 0, None)
+
+
+def pole(value: float) -> Enclosure:
+    """An infinity that was computed; see ``number.pole``."""
+    return Enclosure(value, 0, INFINITE, 0, None)
+
+
+def is_pole(x: Enclosure) -> bool:
+    """Whether a number is an infinity that was computed."""
+    return x.grain is None and x.error == 0 and type(x.value) is float and math.isinf(x.value)
+
+
+def number(value: Any) -> Enclosure:
+    """A constant: exact if it has few bits, else rounded as an implementation may round it."""
+    if type(value) is Enclosure:
+        return value
+    value = value_of(float(value))
+    grain = lowest_bit(value)
+    assert grain is not None
+    if type(value) is float or abs(value) <= Fraction(2) ** (grain + NOW.precision.bits):
+        return Enclosure(value, 0, _size(value), 0, grain)
+    error = abs(value) * Fraction(NOW.precision.unit)
+    return Enclosure(value, error, abs(value) + error, 0, None)
+
+
+def covering(one: Enclosure, *others: Enclosure) -> Enclosure:
+    """See ``number.covering``."""
+    if one.grain is not None and all(o.grain is not None and repr(o.value) == repr(one.value) for o in others):
+        return one
+    if any(not finite(x.value) or x.bound() == INFINITE for x in (one, *others)):
+        return free(one.value)
+    apart = sum(abs(Fraction(one.value) - Fraction(other.value)) + other.bound() for other in others)
+    error = _up(max(one.bound(), apart))
+    return Enclosure(one.value, error, _up(abs(one.value) + error), 0, None)
+
+
+def rounded(value: Value, error: Value, units: float = 1) -> Enclosure:
+    """The result of an operation whose operands put it wrong by ``error``, itself rounded to ``units`` units.
+
+    ``units`` rounding errors one after the other, if they are several.
+    """
+    now = NOW.precision
+    if not finite(value) or error == INFINITE or not abs(value) + error <= now.largest:
+        return exactly(value) if error == 0 and not finite(value) else free(value)
+    near = value if type(value) is float else _cut(value, False)
+    error = Fraction(error) + abs(Fraction(value) - Fraction(near))
+    size = abs(Fraction(near)) + error
+    total = error + Fraction(units) * Fraction(now.unit) * size * (1 + Fraction(units) * Fraction(now.unit))
+    if abs(near) - total < 2 * now.smallest:
+        total += 2 * Fraction(now.smallest)
+    total = _up(total)
+    if not abs(near) + total <= now.largest:
+        return free(value)
+    return Enclosure(near or 0.0, total, _up(abs(near) + total), 0, None)
+
+
+def cast(value: Any, precision: Precision) -> Enclosure:
+    """``value`` stored in an array of another precision."""
+    value = number(value)
+    if is_pole(value):
+        return value
+    size, error = abs(value.value), value.bound()
+    if value.grain is not None and (size == 0 or not finite(size) or (
+        size < Fraction(2) ** (value.grain + precision.bits) and precision.smallest <= size <= precision.largest
+    )):
+        return exactly(value.value)
+    if not finite(size) or not size + error <= precision.largest:
+        return free(value.value)
+    error = error + Fraction(precision.unit) * (Fraction(size) + error)
+    if size - error < 2 * precision.smallest:
+        error += 2 * Fraction(precision.smallest)
+    error = _up(error)
+    return Enclosure(value.value, error, _up(size + error), 0, None)
+
+
+# --- arithmetic ----------------------------------------------------------------------------------
+
+
+def _sum(a: Enclosure, b: Enclosure) -> Enclosure:
+    value = plus(a.value, b.value)
+    for zero, other in ((a, b), (b, a)):
+        if zero.grain is not None and zero.mass == 0 and value:
+            return other  # nothing is rounded where 0 is added
+    mass, terms = a.mass + b.mass, a.terms + b.terms + 1
+    if a.grain is not None and b.grain is not None and fits(mass, min(a.grain, b.grain)):
+        return Enclosure(value, 0, mass, terms, min(a.grain, b.grain))
+    if not mass <= NOW.precision.largest:  # also not a number
+        others = [x for x in (a, b) if not is_pole(x)]
+        if len(others) == 1 and others[0].mass <= NOW.precision.largest and others[0].error < INFINITE:
+            return pole(value)
+        certain = any(x.grain is not None and not finite(x.value) for x in (a, b))
+        return exactly(value) if certain and INFINITE not in (a.bound(), b.bound()) else free(value)
+    if INFINITE in (a.error, b.error) or not finite(value):
+        return free(value)
+    return Enclosure(value, _up(a.error + b.error), _up(mass), terms, None)
+
+
+def _product_fits(a: Enclosure, b: Enclosure) -> bool:
+    if a.grain is None or b.grain is None or not (finite(a.value) and finite(b.value)):
+        return False
+    return fits(max(a.mass * abs(b.value), b.mass * abs(a.value)), a.grain + b.grain)  # term by term
+
+
+def _product(a: Enclosure, b: Enclosure) -> Enclosure:
+    value = _times(a.value, b.value)
+    if _product_fits(a, b):
+        assert a.grain is not None
+        assert b.grain is not None
+        return Enclosure(value, 0, _size(value), 0 if value else a.terms + b.terms, a.grain + b.grain)
+    for zero, other in ((a, b), (b, a)):
+        if zero.value == 0 == zero.bound() and zero.mass == 0 and finite(other.value) and other.bound() < INFINITE:
+            return Enclosure(value, 0, Fraction(0), 1, EXPONENT_OF_ZERO)  # the sign of either may be open
+    if not (finite(a.value) and finite(b.value)):
+        certain = all(abs(x.value) > x.bound() or x.bound() == 0 for x in (a, b))
+        if is_pole(a) or is_pole(b):
+            certain = certain and not (math.isnan(value) or a.terms or b.terms)
+            return pole(value) if certain else free(value)
+        return exactly(value) if certain or (math.isnan(value) and a.bound() + b.bound() == 0) else free(value)
+    error_a, error_b = a.split(), b.split()
+    if INFINITE in (error_a, error_b):
+        return free(value)
+    x, y = abs(Fraction(a.value)), abs(Fraction(b.value))
+    return rounded(value, _up(x * error_b + y * error_a + error_a * error_b))
+
+
+def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
+    error = b.bound()
+    if b.value == 0 and b.grain is not None:
+        if a.grain is None and not abs(a.value) > a.bound():  # also where it is not a number
+            return free(math.nan)
+        if b.terms and a.value:  # the sign of a sum of zeros depends on whether it starts at 0
+            return free(INFINITE)
+        if a.value == 0 or math.isnan(a.value):
+            return exactly(math.nan)
+        return pole(math.copysign(INFINITE, _sign(a.value)) * math.copysign(1, b.value))
+    if not abs(b.value) > error:
+        return exactly(math.nan) if b.grain is not None and math.isnan(b.value) else free(math.nan)
+    value = _over(a.value, b.value)
+    if a.grain is not None and a.value == 0 == a.mass and finite(b.value) and error < INFINITE:
+        return Enclosure(value, 0, Fraction(0), a.terms, EXPONENT_OF_ZERO)
+    if not finite(b.value) or not finite(a.value):
+        if is_pole(a) or (is_pole(b) and not finite(a.value)):
+            return free(value) if math.isnan(value) or b.terms else pole(value)
+        return exactly(value) if a.bound() < INFINITE and error < INFINITE else free(value)
+    grain = lowest_bit(value)
+    halved = a.grain is not None and b.grain is not None and abs(math.frexp(b.value)[0]) == 0.5
+    if halved and grain is not None and fits(abs(value), grain):
+        return Enclosure(value, 0, _size(value), 0, grain)
+    off = a.split()
+    if off == INFINITE:
+        return free(value)
+    size = abs(Fraction(value))
+    # one more unit, because a product with the reciprocal is as good
+    return rounded(value, _up((off + size * error) / (abs(b.value) - error)), units=2)
+
+
+def _remainder(a: Enclosure, b: Enclosure) -> Enclosure:
+    """Python's ``%``: what is left has the sign of ``b``."""
+    if a.grain is not None and b.grain is not None:
+        if b.value == 0 or not finite(a.value):
+            return exactly(math.nan)
+        if math.isinf(b.value):
+            return exactly(to_float(a.value) % b.value)
+    return a - floor(a / b) * b
+
+
+def whole(x: Enclosure, way: Callable[[Any], int]) -> int:
+    """``x`` rounded to a whole number in one way; undecided where its error reaches over a step."""
+    if not finite(x.value):
+        return -(2**63)
+    error = x.bound()
+    if error and (error == INFINITE or way(x.value - error) != way(x.value + error)):
+        NOW.undecided = True
+        if NOW.lean and error != INFINITE:
+            return way(x.value + NOW.lean * error)
+    return way(x.value)
+
+
+def floor(x: Any) -> Enclosure:
+    """The largest whole number not above ``x``."""
+    x = number(x)
+    return exactly(float(whole(x, math.floor))) if finite(x.value) else x
+
+
+def ceil(x: Any) -> Enclosure:
+    """The smallest whole number not below ``x``."""
+    x = number(x)
+    return exactly(float(whole(x, math.ceil))) if finite(x.value) else x
+
+
+def power(base: Any, exponent: Any) -> Enclosure:
+    """``base`` to any power; it rises or falls in each of the two, so the corners bound it."""
+    base, exponent = number(base), number(exponent)
+    near = plain(math.pow, to_float(base.value), to_float(exponent.value))
+    if not (finite(base.value) and finite(exponent.value)):
+        certain = base.grain is not None and abs(exponent.value) > exponent.bound()
+        return exactly(near) if certain else free(near)
+    certain = base.grain is not None and exponent.grain is not None
+    if certain and not math.isfinite(near):
+        return exactly(near) if math.isnan(near) else pole(near)
+    if not certain and (not base.value > base.bound() or exponent.bound() == math.inf or not math.isfinite(near)):
+        return free(near)
+    corners = {
+        plain(math.pow, x, y) for x in _hull(base) for y in _hull(exponent)
+    }
+    if not all(map(math.isfinite, corners)):
+        return free(near)
+    off = max(abs(Fraction(corner) - Fraction(near)) + abs(Fraction(corner)) * SLACK for corner in corners)
+    log = 0 if certain else abs(math.log(to_float(base.value))) * abs(to_float(exponent.value))
+    return rounded(value_of(near), off, 16 + log)  # exp(exponent * log(base)) is as good
+
+
+def _hull(x: Enclosure) -> tuple[float, float]:
+    return below(x.value - x.bound()), above(x.value + x.bound())

@@ -1,0 +1,126 @@
+"""The clause that decides: which sentence of the specification a failing program breaks.
+
+What is done with a gradient's memory is the executor's, so its mechanisms have clauses of their own. Everything else of
+levels 1 and 2 is decided by the page of the operator that goes wrong first, by the clause on what goes wrong: a
+gradient, a state, a shape or a value. Above that the step decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..kernels.foundation import get
+from ..kernels.foundation.refusal import MXNetError
+from ..op_registry.pages import clauses
+from .causes import ADDING, Cause
+from .locating import Where
+from .reference import Program
+
+STEPS: dict[int, dict[str, str]] = {
+    3: {
+        "create": "Module/contexts", "bind": "Module/bind-twice", "init_params": "Module/given-parameters",
+        "set_params": "Module/params-reach-store", "init_optimizer": "Module/rescale",
+        "forward": "ExecutorGroup/merge", "backward": "ExecutorGroup/head-gradients",
+        "forward_backward": "ExecutorGroup/merge", "update": "Module/rescale", "get_params": "Module/params-mean",
+        "reshape": "Module/reshape", "share": "Module/shared-module", "borrow": "Module/borrow-names",
+        "save": "Module/checkpoint", "load": "Module/checkpoint", "save_states": "Module/checkpoint",
+        "load_states": "Module/checkpoint", "update_metric": "ExecutorGroup/metric",
+        "score": "Module/score-counts-padding", "predict": "Module/predict-pad", "fit": "Module/fit",
+        "set_states": "Module/states", "get_states": "Module/states", "use": "Module/own-modules",
+    },
+    4: {
+        "switch": "Bucketing/switch", "forward": "Bucketing/forward", "forward_backward": "Bucketing/forward",
+        "get_params": "Bucketing/equals-padded", "update": "Bucketing/equals-padded",
+        "full_pass": "SVRG/full-gradient",
+    },
+    5: {
+        "create": "Optimizer/create", "multiply": "Optimizer/multipliers", "resume": "Updater/resume",
+        "set_rate": "Optimizer/learning-rate", "read": "Optimizer/counts",
+    },
+    6: {
+        "create": "KVStore/types", "init": "KVStore/init-copies", "broadcast": "KVStore/init-copies",
+        "push": "KVStore/push-merges", "pushpull": "KVStore/pushpull", "pull": "KVStore/pull-copies",
+        "row_sparse_pull": "KVStore/row-sparse-pull", "updater": "KVStore/updater",
+        "optimizer": "KVStore/set-optimizer", "compress": "KVStore/compression", "save": "KVStore/states",
+        "load": "KVStore/states", "barrier": "KVStore/types",
+    },
+}
+"""Level -> step -> the clause that says what it lets one see; level 4 has those of level 3 too."""
+RULES = {
+    "sgd": "SGD/plain", "nag": "NAG/rule", "signum": "Signum/rule", "sgld": "SGLD/rule", "dcasgd": "DCASGD/rule",
+    "test": "Test/rule", "lars": "LARS/rule", "lbsgd": "LBSGD/rule", "lamb": "LAMB/rule", "adagrad": "AdaGrad/rule",
+    "groupadagrad": "GroupAdaGrad/rule", "adadelta": "AdaDelta/rule", "rmsprop": "RMSProp/rule", "adam": "Adam/rule",
+    "adamax": "AdaMax/rule", "nadam": "Nadam/rule", "ftrl": "FTRL/rule", "ftml": "FTML/rule",
+}
+"""Optimizer -> the clause of its rule."""
+ABOUT = {
+    "gradient": ("gradient", "grad", "backward", "slope"),
+    "state": ("moving", "state", "running", "auxiliary"),
+    "shape": ("shape", "sides", "output"),
+    "dtype": ("type", "dtype"),
+    "output": ("formula", "result", "value", "rule", "sum", "output"),
+}
+"""What goes wrong -> words in a clause's slug, the best first."""
+
+
+def clause_of(program: Program, cause: Cause, where: Where, passing: Sequence[str] = ()) -> str:
+    """The name of the clause that decides; empty where no page has one.
+
+    Args:
+        program: the shrunk program.
+        cause: what it shows.
+        where: where it goes wrong first.
+        passing: changes with which it passes, see ``neighbours``.
+    """
+    if program["level"] > 2:
+        return _of_step(program, where)
+    if cause.consumers == "many" or where.part == "sum":
+        return "gradient/chain"
+    if cause.place == "gradient":
+        if cause.look in ADDING and cause.requirement.startswith("add"):
+            return "Executor/grad-req-add"
+        if "repeated" in cause.requirement:
+            return "Executor/repeatable"
+        added = [n for step in program["steps"] for n, r in (step.get("requirements") or {}).items() if r == "add"]
+        if any(f"{name}=write" in passing for name in added):
+            return "Executor/grad-req-add"
+        null = [n for step in program["steps"] for n, r in (step.get("requirements") or {}).items() if r == "null"]
+        if any(f"{name}=write" in passing for name in null):
+            return "Executor/grad-req-independent"
+    operator = where.operator or cause.operator.split("+")[0]
+    return of_operator(operator, cause.place, cause.values)
+
+
+def of_operator(name: str, place: str, values: str = "") -> str:
+    """The clause of an operator's page on what goes wrong.
+
+    Args:
+        name: of the operator.
+        place: gradient, state, shape, dtype; anything else is the output.
+        values: "special" where NaN and infinities are needed.
+    """
+    try:
+        found = [clause.name for clause in clauses(get(name))]
+    except MXNetError:
+        return ""
+    words = ABOUT.get(place, ABOUT["output"])
+    if values == "special":
+        words = ("nan", *words)
+    slugs = {each: each.partition("/")[2].split("-") for each in found}
+    for word in words:
+        for each in found:
+            if word in slugs[each]:
+                return each
+    rest = [each for each in found if not {"shape", "type", "required"} & set(slugs[each])]
+    return (rest or found or [""])[0]
+
+
+def _of_step(program: Program, where: Where) -> str:
+    do = program["steps"][where.step]["do"]
+    level = program["level"]
+    if level == 5 and do == "update":
+        names = [step["optimizer"] for step in program["steps"] if step.get("optimizer")]
+        return RULES.get(names[0].lower(), "Optimizer/create") if names else ""
+    if level == 4 and do == "update" and any(step["do"] == "create_svrg" for step in program["steps"]):
+        return "SVRG/step"
+    return STEPS.get(level, {}).get(do) or (STEPS[3].get(do, "") if level == 4 else "")

@@ -1,0 +1,80 @@
+"""How far two runs of one implementation may differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...base import decides
+from ..comparing import LOOSE
+from ..reference import Expected, Trace
+
+SLACK = 64
+
+
+def line(name: str, wrong: np.ndarray, value: np.ndarray, other: np.ndarray) -> str:
+    """What differs first in an array."""
+    at = tuple(int(i) for i in np.argwhere(wrong)[0])
+    return f"{name}{list(at)}: {other[at]:.9g} instead of {value[at]:.9g}"
+
+
+@decides("oracle/relations")
+def differences(
+    wanted: dict[str, np.ndarray], found: dict[str, np.ndarray], slack: dict[str, Any] | None = None
+) -> list[str]:
+    """Lines on arrays of equal names that differ by more than their slack, which is an array of magnitudes."""
+    lines = []
+    for name, value in wanted.items():
+        other = found.get(name)
+        if other is None or other.shape != value.shape:
+            lines.append(f"{name} is {'missing' if other is None else list(other.shape)}")
+            continue
+        if value.dtype.kind != "f":
+            same = value == other
+        else:
+            unit = np.finfo(value.dtype).eps / 2
+            allowed = 0.0 if slack is None else SLACK * unit * slack[name]
+            with np.errstate(all="ignore"):
+                near = np.abs(value.astype(float) - other.astype(float)) <= allowed
+                same = (value == other) | near | (np.isnan(value) & np.isnan(other))
+        if not same.all():
+            lines.append(line(name, ~np.asarray(same), value, other))
+    return lines
+
+
+@decides("oracle/relations-bounds")
+def differences_beyond(
+    wanted: Trace, found: Trace, bounds: Callable[[], list[dict[str, Expected]]],
+) -> list[str]:
+    """Lines on arrays of equal names that differ by more than both may be wrong together.
+
+    Args:
+        wanted: what the program gave.
+        found: what the changed program gave, by the same names.
+        bounds: the reference's values and bounds of both, by the same names; asked only where something differs.
+    """
+    lines, both = [], None
+    for name, value in wanted.items():
+        other = found.get(name)
+        if other is None or other.shape != value.shape:
+            lines.append(f"{name} is {'missing' if other is None else list(other.shape)}")
+        elif not np.array_equal(value, other, equal_nan=value.dtype.kind == "f"):
+            both = bounds() if both is None else both
+            wrong = _too_far(value, other, [each[name] for each in both])
+            if wrong.any():
+                lines.append(line(name, wrong, value, other))
+    return lines
+
+
+def _too_far(value: np.ndarray, other: np.ndarray, both: list[Expected]) -> np.ndarray:
+    allowed = np.zeros(value.shape)
+    free = np.zeros(value.shape, bool)
+    with np.errstate(all="ignore"):
+        for values, bounds in both:
+            largest = np.abs(values[np.isfinite(values)]).max(initial=0.0)
+            free |= ~np.isfinite(values) | ~(bounds <= max(LOOSE * largest, np.finfo(np.float32).tiny))
+            allowed += bounds + 1e-12 * np.abs(values)
+        near = np.abs(value.astype(float) - other.astype(float)) <= allowed
+        return ~(near | free | (value == other) | (np.isnan(value) & np.isnan(other)))

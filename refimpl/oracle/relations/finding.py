@@ -1,0 +1,135 @@
+"""Searching for programs on which an implementation breaks a relation."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..backends import Backend, Crashed, Refused, Unsupported
+from ..causes import Cause, suspect_of
+from ..comparing import RELATION, Mismatch, Verdict
+from ..coverage import cells_of
+from ..drawing.graphs import NOTHING, Exclusions
+from ..reference import Program
+from ..searching import FAITHFUL, Found, Result, program_of, without
+from ..shrinking import shrink
+from .faithful import kept_on_purpose
+from .registry import RELATIONS, Applied, broken
+
+
+def search(
+    backend: Backend, *, seed: int = 0, programs: int | None = None, seconds: float | None = None, start: int = 0,
+    step: int = 1, level: int | None = None, exclude: Exclusions = NOTHING, names: Sequence[str] | None = None,
+    expected: Callable[[Program, Verdict], bool] | None = None, most: int | None = None,
+    note: Callable[[Result, Found | None], None] | None = None, repeats: int = 3,
+) -> Result:
+    """Draw programs, and ask every relation of each, until a number of them, a time, or a number of causes is reached.
+
+    Args:
+        backend: the implementation.
+        seed: of the search.
+        programs: how many programs; None for no limit.
+        seconds: for how long; None for no limit.
+        start: the number of the first program.
+        step: from one program's number to the next one's.
+        level: of the programs; the highest that the implementation offers by default.
+        exclude: what is not drawn.
+        names: of relations; all by default.
+        expected: whether a broken relation is known already; it is counted and not reported.
+        most: how many causes to find at most.
+        note: called after every program, with the cause that it showed first, if any.
+        repeats: how many further programs may show a cause that is known, before drawing leaves it out.
+
+    Returns:
+        what was found; ``statuses`` counts programs as ``refused``, and as FAITHFUL and a clause those that a relation
+        was not asked of because it is broken on purpose.
+    """
+    began = time.monotonic()
+    result = Result(exclusions=exclude)
+    known: dict[Any, Found] = {}
+    number = start
+    while programs is None or number < start + programs * step:
+        result.seconds = time.monotonic() - began
+        if (seconds is not None and result.seconds > seconds) or (most is not None and len(result.found) >= most):
+            break
+        program = program_of(seed, number, backend.capabilities, result.exclusions, level)
+        status, applied = _asked(backend, program, names, result.statuses)
+        first = None
+        if applied and expected is not None and all(expected(program, _verdict(each)) for each in applied):
+            status, applied = "expected", []
+        for each in applied:
+            found = _found(backend, each, number, time.monotonic() - began)
+            if found.cause.key in known:
+                found = known[found.cause.key]
+                found.again += 1
+                if found.again >= repeats:
+                    result.exclusions = without(result.exclusions, found)
+                continue
+            known[found.cause.key] = found
+            result.found.append(found)
+            first = first or found
+        result.statuses[status] += 1
+        result.programs += 1
+        result.last = number + 1
+        number += step
+        if status in ("passed", "failed"):
+            result.covered.update(cells_of(program))
+        result.seconds = time.monotonic() - began
+        if note is not None:
+            note(result, first)
+    return result
+
+
+def _asked(
+    backend: Backend, program: Program, names: Sequence[str] | None, statuses: Counter[str],
+) -> tuple[str, list[Applied]]:
+    for name in names or RELATIONS:
+        if program["level"] in RELATIONS[name].levels:
+            statuses.update({f"{FAITHFUL}{row.clause}" for row in kept_on_purpose(name, program)})
+    try:
+        applied = broken(backend, program, names)
+    except Unsupported:
+        return "unsupported", []
+    except (Refused, Crashed):  # which are not what relations are about
+        return "refused", []
+    return "failed" if applied else "passed", applied
+
+
+def _found(backend: Backend, applied: Applied, number: int, seconds: float) -> Found:
+    """The cause of a broken relation, with the smallest program that breaks it."""
+    last = applied
+
+    def still_broken(smaller: Program) -> bool:
+        nonlocal last
+        try:
+            again = broken(backend, smaller, [applied.name])
+        except (Unsupported, Refused, Crashed, KeyError, IndexError):
+            return False
+        if not again or _place(again[0]) != _place(applied):
+            return False
+        last = again[0]
+        return True
+
+    shrink(applied.program, still_broken, attempts=300)
+    verdict = _verdict(last)
+    cause = Cause(suspect_of(last.program), verdict.mismatches[0].kind, "", "", _place(last), "")
+    return Found(cause, last.program, verdict, number, applied.program, seconds)
+
+
+def _verdict(applied: Applied) -> Verdict:
+    mismatches = [Mismatch("", f"{RELATION}{applied.name}", text) for text in applied.differences]
+    return Verdict("failed", mismatches, reason=mismatches[0].text)
+
+
+def _place(applied: Applied) -> str:
+    """Which kind of array differs: output, gradient, argument, ..., or refused."""
+    text = applied.differences[0]
+    if "is refused" in text:
+        return "refused"
+    what = text.removeprefix("alone: ").partition("[")[0].partition(" ")[0]
+    return (what.partition("/")[2] or "gradient").partition(":")[0].rstrip("0123456789@")
+
+
+__all__ = ["search"]

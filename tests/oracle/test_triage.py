@@ -1,0 +1,222 @@
+"""Root causes from files alone, what shards share, the coverage of five axes, and programs that are drawn again."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections import Counter
+
+import pytest
+
+from refimpl.oracle import Capabilities, Exclusions, program_of, search
+from refimpl.oracle.causes import gathered
+from refimpl.oracle.coverage import Cell, axes, cells_of, short, table
+from refimpl.oracle.pytest_items import shard_of, share_of
+from refimpl.oracle.reporting import as_data, progress
+from refimpl.oracle.searching import as_lists, drawn_again, from_lists
+from refimpl.oracle.sharing import NotShared, Shared
+from refimpl.oracle.shrinking import shrink
+from refimpl.oracle.triage import report, roots, saturation
+
+from .planted import planted, three_bugs
+from .test_locating import chain
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+def stored(result):
+    """The results as a file has them."""
+    return json.loads(json.dumps(as_data(result)))
+
+
+@pytest.fixture(scope="module")
+def results():
+    """Two shards."""
+    return [search(three_bugs, seed=0, start=part, step=2, programs=10) for part in range(2)]
+
+
+def test_root_causes_from_results_alone_are_those_of_the_search(results) -> None:
+    assert all(result.found for result in results)
+    wanted = gathered([found.cause for result in results for found in result.found])
+    found = roots([stored(result) for result in results])
+    assert {root.mechanism: {entry.cause for entry in root.entries} for root in found} == {
+        mechanism: set(causes) for mechanism, causes in wanted.items()
+    }
+    for data, result in zip(map(stored, results), results, strict=True):
+        assert [tuple(entry["mechanism"]) for entry in data["found"]] == [f.cause.mechanism for f in result.found]
+
+
+def test_saturation_counts_causes_and_root_causes_over_shards(results) -> None:
+    first, second = map(stored, results)
+    rows = saturation([first, second])
+    assert rows == sorted(rows)
+    assert rows[-1][1] == first["programs"] + second["programs"]
+    assert rows[-1][3] == len(roots([first, second])) < rows[-1][2]
+    assert saturation([]) == [(0.0, 0, 0, 0)]
+
+
+def test_the_report_is_an_oracle_toml_with_stored_programs(tmp_path, results) -> None:
+    data = stored(results[0])
+    text = report([data], tmp_path / "examples")
+    rows = tomllib.loads(text)["expected"]
+    assert len(rows) == len({json.dumps(entry["cause"]) for entry in data["found"]})
+    for row in rows:
+        assert json.loads((tmp_path / "examples" / f"{row['id']}.json").read_text())["program"]
+        assert row["example"].endswith(f"{row['id']}.json")
+    assert "# saturation: seconds, programs, causes, root causes" in text
+    assert "# covered: operators by fan-out: " in text
+
+
+# --- shards ---------------------------------------------------------------------------------------
+
+
+def test_shards_together_draw_every_program_once() -> None:
+    seen = []
+
+    class Noting:
+        capabilities = planted().capabilities
+
+        def run(self, program):
+            seen.append(program)
+            return planted().run(program)
+
+    for part in range(3):
+        search(Noting(), seed=4, start=part, step=3, programs=share_of(20, part, 3))
+    alone = [program_of(4, i, Noting.capabilities) for i in range(20)]
+    assert sorted(seen, key=json.dumps) == sorted(alone, key=json.dumps)
+
+
+@pytest.mark.parametrize("text", ["", "3", "0/3", "4/3", "1/x"])
+def test_another_shard_is_refused(text) -> None:
+    assert shard_of("2/3") == (1, 3)
+    with pytest.raises(ValueError, match="is no shard: write 1/4 to 4/4"):
+        shard_of(text)
+
+
+def test_a_cause_that_one_shard_excluded_is_not_hunted_by_another(tmp_path) -> None:
+    backend, path = planted("no add"), tmp_path / "shared"
+    first = search(backend, start=0, step=2, programs=12, repeats=0, explain=False, shared=Shared(path, "1/2"))
+    told = {json.dumps(each.row) for each in first.excluded}
+    assert told
+    assert {each.by for each in first.excluded} == {""}
+    alone = search(backend, start=1, step=2, programs=12, explain=False)
+    second = search(backend, start=1, step=2, programs=12, explain=False, shared=Shared(path, "2/2"))
+    assert {json.dumps(each.row) for each in second.excluded if each.by == "1/2"} >= told
+    assert len(second.found) < len(alone.found)
+    assert all({"by", "row", "cause", "program"} == set(json.loads(line)) for line in path.read_text().splitlines())
+
+
+def test_programs_can_be_drawn_again_whoever_excluded_what(tmp_path) -> None:
+    backend = planted("no add", "tie")
+    Shared(tmp_path / "shared", "elsewhere").tell({"operator": "square", "requirement": "add"}, {})
+    shared = Shared(tmp_path / "shared", "here")
+    begun = Exclusions().also(operator="negative")
+    data = stored(search(backend, seed=3, programs=15, repeats=0, explain=False, shared=shared, exclude=begun))
+    assert {by for _, _, by in data["excluded"]} == {"", "elsewhere"}
+    assert any(before > 0 for before, _, _ in data["excluded"])
+    for entry in data["found"]:
+        assert drawn_again(data, entry["number"], backend.capabilities) == entry["original"]
+    assert data["drawn"]["exclude"]["operators"] == ["negative"]
+
+
+def test_exclusions_go_through_json() -> None:
+    some = Exclusions().also(operator="a").also(operator="b", requirement="add").also(together=["a", "c"])
+    assert from_lists(json.loads(json.dumps(as_lists(some.also(many_readers=True))))) == some.also(many_readers=True)
+
+
+def test_lines_of_many_threads_stay_whole_and_an_unfinished_one_waits(tmp_path) -> None:
+    path = tmp_path / "shared"
+    threads = [
+        threading.Thread(target=lambda i=i: [Shared(path, str(i)).tell({"operator": f"o{k}"}, {}) for k in range(20)])
+        for i in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    reader = Shared(path, "0")
+    assert Counter(by for by, _ in reader.news()) == {"1": 20, "2": 20, "3": 20}
+    with path.open("a") as file:
+        file.write('{"by": "9", "row": {"oper')
+    assert reader.news() == []
+    with path.open("a") as file:
+        file.write('ator": "x"}}\n')
+    assert reader.news() == [("9", {"operator": "x"})]
+
+
+@pytest.mark.parametrize("line", [
+    "{", "[]", '{"by": 1, "row": {"operator": "x"}}', '{"by": "a", "row": {"speed": 3}}', '{"by": "a", "row": {}}',
+])
+def test_a_shared_file_of_something_else_is_refused(tmp_path, line) -> None:
+    (tmp_path / "shared").write_text(line + "\n")
+    with pytest.raises(NotShared, match="says nothing that is excluded"):
+        Shared(tmp_path / "shared", "x").news()
+
+
+# --- time changes no result ---------------------------------------------------------------------
+
+
+def test_with_a_number_of_programs_no_clock_changes_the_result(monkeypatch) -> None:
+    def found():
+        some = search(planted("tie"), seed=0, programs=12).found
+        return [(f.number, f.cause, f.program, f.where and f.where.text, len(f.neighbours)) for f in some]
+
+    wanted = found()
+    assert wanted
+    begun = time.monotonic()
+    ticks = iter(range(10**9))
+    monkeypatch.setattr(time, "monotonic", lambda: begun + 100.0 * next(ticks))  # each look is 100 s later
+    assert found() == wanted
+
+
+def test_a_budget_of_time_limits_shrinking(monkeypatch) -> None:
+    ticks = iter(range(10**9))
+    monkeypatch.setattr(time, "monotonic", lambda: 100.0 * next(ticks))
+    program = chain("relu", "negative", "square")
+    assert shrink(program, lambda p: True) == program
+    assert shrink(program, lambda p: True, seconds=None) != program
+
+
+# --- coverage -------------------------------------------------------------------------------------
+
+
+def test_every_axis_is_covered() -> None:
+    program = chain("relu", "negative", requirement="add", reads={1: [[0, 0]]}, heads=[(1, 0), (2, 0)])
+    assert cells_of(program) == {
+        Cell("relu", "add", "1", "float32", "train"), Cell("negative", "add", "1", "float32", "train"),
+    }
+    shared = chain("square", *["negative"] * 8, reads={i: [[1, 0]] for i in range(1, 9)}, heads=[(9, 0)])
+    assert Cell("square", "write", "7+", "float32", "train") in cells_of(shared)
+    forward = {**program, "level": 1, "steps": [{"do": "bind"}, {"do": "forward"}]}
+    assert cells_of(forward) == {cell._replace(requirement="none", mode="predict") for cell in cells_of(program)}
+
+
+@pytest.mark.parametrize("level", [1, 2, 3, 4, 5, 6])
+def test_programs_of_every_level_cover_something(level) -> None:
+    found = set()
+    for i in range(12):
+        found |= cells_of(program_of(0, i, Capabilities(level=level), level=level))
+    assert len({cell.operator for cell in found}) > 3
+    assert {cell.mode for cell in found} <= {"train", "predict"}
+    if level in (2, 3, 4):
+        assert {cell.requirement for cell in found} - {"none"}
+
+
+def test_the_progress_says_how_fast_and_how_far() -> None:
+    result = search(planted(), seed=0, programs=30)
+    result.seconds = 0.5
+    operators = {cell.operator for cell in result.covered}
+    assert progress(result, planted().capabilities) == (
+        f"30 programs, 60/s, 0 causes, {len(operators)} of 5 operators, {len(result.covered)} combinations"
+    )
+    data = stored(result)
+    assert data["axes"] == ["operator", "requirement", "fan_out", "dtype", "mode"]
+    assert {len(row) for row in data["covered"]} == {6}
+    assert short({tuple(row[:-1]): row[-1] for row in data["covered"]}) == short(result.covered)
+    assert sum(axes(result.covered)["mode"].values()) == len(result.covered)
+    assert table(result.covered)[0].startswith(f"{len(operators)} operators in {len(result.covered)} combinations")
