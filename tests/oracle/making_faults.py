@@ -33,6 +33,7 @@ from hypothesis import Phase, settings
 from refimpl.kernels.foundation import distinct, get
 from refimpl.module.thread_pool import ThreadPool
 from refimpl.oracle.drawing.graphs import drawable
+from refimpl.oracle.drawing.random_numbers import random_operators
 from refimpl.oracle.scoring.faults import CLASSES
 from tests.laws import laws
 from tests.laws.draws import SeededDraw, example
@@ -231,14 +232,15 @@ def pages_of(file: Path) -> tuple[Path, ...]:
 def operators_of(file: Path, called: bool = True) -> tuple[str, ...]:
     """The operators that a page, or what pages share, may change; a fixed choice of OPERATORS of them.
 
-    Those that are called here always give the same numbers; others may be given by parameters not to draw any.
+    Those that are called here always give the same numbers; others draw some, or may.
     """
     pages = pages_of(file)
     loaded = [sys.modules.get(f"refimpl.kernels.{page.stem}") for page in pages]
     docs = {module.__doc__ for module in loaded if module is not None}
     paths = {mutants.real_path(str(page)) for page in pages}
+    can = {*drawable(), *random_operators()}
     found = [
-        op.name for op in distinct() if op.name in set(drawable()) and not (called and op.random) and (
+        op.name for op in distinct() if op.name in can and not (called and op.random) and (
             op.doc in docs
             or mutants.real_path(getattr(getattr(op.forward, "__code__", None), "co_filename", "")) in paths
         )
@@ -339,12 +341,15 @@ class Maker:
             by_calls += bool(operators)
             files[file] += 1
             made += 1
+            own = list(operators or operators_of(file, called=False) * on_pages)
             level = 2 if on_pages else next(level for path, level, _ in PACKAGE[kind] if path == name)
+            if set(own) - set(drawable()):  # programs that draw random numbers are of level 1
+                level = 1
             self.taken.add((name, change.old))
             number = next(n for n in range(1, 400) if f"{kind}/{file.stem.replace('_', '-')}-{n}" not in self.ids)
             row = {
                 "id": f"{kind}/{file.stem.replace('_', '-')}-{number}", "class": kind, "file": name, "old": change.old,
-                "new": change.new, "level": level, "operators": list(operators or operators_of(file, called=False) * on_pages),
+                "new": change.new, "level": level, "operators": own,
                 "several": kind == "devices",
             }
             self.ids.add(row["id"])
