@@ -123,6 +123,8 @@ def _values(program: Program) -> str:
     for step in program["steps"]:
         specs += [spec for spec in (*step.get("arrays", {}).values(), *(step.get("heads") or ())) if spec]
     styles = {spec.get("style", "") for spec in specs}
+    if any(isinstance(element, str) for spec in specs for element in spec.get("elements", ())):
+        return "special"
     return next((style for style in ("special", "wide") if style in styles), "")
 
 

@@ -55,7 +55,7 @@ RULES = {
 """Optimizer -> the clause of its rule."""
 ABOUT = {
     "gradient": ("gradient", "grad", "backward", "slope"),
-    "state": ("moving", "state", "running", "auxiliary"),
+    "state": ("moving", "state", "running", "auxiliary", "master"),
     "shape": ("shape", "sides", "output"),
     "dtype": ("type", "dtype"),
     "output": ("formula", "result", "value", "rule", "sum", "output"),
@@ -116,11 +116,13 @@ def of_operator(name: str, place: str, values: str = "") -> str:
 
 
 def _of_step(program: Program, where: Where) -> str:
-    do = program["steps"][where.step]["do"]
     level = program["level"]
+    if level not in STEPS:
+        return ""
+    do = program["steps"][where.step]["do"]
     if level == 5 and do == "update":
         names = [step["optimizer"] for step in program["steps"] if step.get("optimizer")]
         return RULES.get(names[0].lower(), "Optimizer/create") if names else ""
     if level == 4 and do == "update" and any(step["do"] == "create_svrg" for step in program["steps"]):
         return "SVRG/step"
-    return STEPS.get(level, {}).get(do) or (STEPS[3].get(do, "") if level == 4 else "")
+    return STEPS[level].get(do) or (STEPS[3].get(do, "") if level == 4 else "")

@@ -25,6 +25,8 @@ from .reference import Program, trace_of
 
 Entry = tuple[int, int]
 """A node's number, and that of one of its outputs."""
+Shown = tuple[Mismatch, Program]
+"""What differs, and the program that shows it."""
 MOST_NODES = 40
 """Nodes that are run alone at most."""
 MOST_CRASHES = 8
@@ -46,6 +48,8 @@ class Where(NamedTuple):
     """All of this in one line."""
     first: Mismatch | None = None
     """What differs there first."""
+    program: Program | None = None
+    """The program of that node, or of those readers, alone."""
 
 
 def locate(backend: Backend, program: Program, verdict: Verdict) -> Where:
@@ -57,13 +61,16 @@ def locate(backend: Backend, program: Program, verdict: Verdict) -> Where:
         verdict: what the program showed.
     """
     mismatch = verdict.mismatches[0]
+    if program["level"] == 7:
+        return Where("", "", "step", 0, f"what the workers saw: {mismatch.kind}")
     at = _step_of(program, mismatch)
     if program["level"] <= 2 and any(node["op"] != "null" for node in program["nodes"]):
         try:
             return _Taps(backend, program, verdict, at).first()
         except (Refused, MXNetError):  # the reference refuses a node alone: nothing to compare with
             pass
-    return Where("", "", "step", at, f"first divergent step: {at} ({program['steps'][at]['do']}), {_named(mismatch)}")
+    done = f"{at} ({program['steps'][at]['do']})" if program["steps"] else str(at)
+    return Where("", "", "step", at, f"first divergent step: {done}, {_named(mismatch)}")
 
 
 def _named(mismatch: Mismatch) -> str:
@@ -72,8 +79,9 @@ def _named(mismatch: Mismatch) -> str:
 
 def _step_of(program: Program, mismatch: Mismatch) -> int:
     """The number of the step that shows a mismatch."""
-    if mismatch.name:
-        return int(mismatch.name.partition("/")[0])
+    number = mismatch.name.partition("/")[0]
+    if number.isdecimal():
+        return int(number)
     told = re.search(r"step (\d+) \(", mismatch.text)
     last = len(program["steps"]) - 1
     return min(int(told[1]), last) if told else last
@@ -126,22 +134,22 @@ class _Taps:
         self._run_reference(outputs)
         count = len(self.numbers)
         for number, found in self._differing([(n, self.alone([n], "forward")) for n in self.numbers]):
-            return self._where(number, "forward", found, f"first divergent node of the forward pass of {count}")
+            return self._where(number, "forward", f"first divergent node of the forward pass of {count}", *found)
         agrees = f"forward agrees at {count} node{'s' * (count > 1)}"
         if self.backward:
             self._reference_gradients(outputs)
             back = [n for n in reversed(self.numbers) if n in self.wanted]
             for number, found in self._differing([(n, self.alone([n], "backward")) for n in back]):
-                return self._where(number, "backward", found, f"{agrees}; first divergent node of the backward pass")
+                return self._where(number, "backward", f"{agrees}; first divergent node of the backward pass", *found)
             for number, found in self._differing([(n, self.alone([n], "same steps")) for n in back]):
                 how = "requirements and steps" if self._unlike_write() else "steps"
                 text = f"{agrees}, and backward with write; first divergent node with the program's {how}"
-                return self._where(number, "backward", found, text)
+                return self._where(number, "backward", text, *found)
             for entry, readers in self._shared():
                 for number, found in self._differing([(entry[0], self.alone(readers, "same steps"))]):
                     times = sum(self.nodes[reader]["inputs"].count(list(entry)) for reader in readers)
                     text = f"{agrees}, backward each alone; the sum of gradients of {times} readers differs"
-                    return self._where(number, "sum", found, text)
+                    return self._where(number, "sum", text, *found)
         return self._together(outputs)
 
     # --- what the reference computes ------------------------------------------------------------
@@ -269,19 +277,19 @@ class _Taps:
 
     # --- what differs ---------------------------------------------------------------------------
 
-    def _differing(self, given: Sequence[tuple[int, Program]]) -> Iterator[tuple[int, Mismatch]]:
+    def _differing(self, given: Sequence[tuple[int, Program]]) -> Iterator[tuple[int, Shown]]:
         """The programs that fail, in their order."""
         answers = answers_of(self.backend, [program for _, program in given])
         for (number, program), answer in zip(given, answers, strict=True):
             verdict = judge_answer(program, answer)
             if verdict.status == "failed":
-                yield number, verdict.mismatches[0]
+                yield number, (verdict.mismatches[0], program)
 
-    def _where(self, number: int, part: str, found: Mismatch, text: str) -> Where:
+    def _where(self, number: int, part: str, text: str, first: Mismatch, program: Program | None = None) -> Where:
         node = self.nodes[number]
         operator = "" if node["op"] == "null" else node["op"]
         shown = f"{text}: {node['name']} ({operator or 'variable'})"
-        return Where(node["name"], operator, part, self.at, shown, found)
+        return Where(node["name"], operator, part, self.at, shown, first, program)
 
     def _together(self, outputs: dict[int, list[Entry]]) -> Where:
         """No node differs alone: make every result a head."""
@@ -304,13 +312,13 @@ class _Taps:
                 found = wrong.get(f"output{[*given, *more].index(list(entry))}")
                 if found is not None:
                     text = "every node does well alone; first that differs in the graph"
-                    return self._where(number, "together", found, text)
+                    return self._where(number, "together", text, found)
         number = self._nearest()
         what = _named(self.verdict.mismatches[0])
         kept = "" if verdict.status == "failed" else " and with every result as a head"
         return self._where(
-            number, "together", self.verdict.mismatches[0],
-            f"every node does well alone{kept}; {what} differs in step {self.at}, next to",
+            number, "together", f"every node does well alone{kept}; {what} differs in step {self.at}, next to",
+            self.verdict.mismatches[0],
         )
 
     def _nearest(self) -> int:

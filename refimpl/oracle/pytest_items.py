@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from . import relations, reporting, stored
 from .backends import Backend
@@ -62,10 +62,10 @@ def load(name: str, *, isolate: bool = False) -> Backend:
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        found = getattr(importlib.import_module(module), attribute)
+        found: Any = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"{name} cannot be loaded: {error}") from error
-    return found() if inspect.isclass(found) or inspect.isfunction(found) else found
+    return cast("Backend", found() if inspect.isclass(found) or inspect.isfunction(found) else found)
 
 
 def tests(config: Any, shards: int) -> Iterator[tuple[str, Callable[[], str]]]:

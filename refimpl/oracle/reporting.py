@@ -181,14 +181,27 @@ from {module} import {name}
 
 backend = {name} if hasattr({name}, "run") and not isinstance({name}, type) else {name}()
 program = json.loads({program!r})
+print("running", flush=True)
 found = relations.broken(backend, program, [{relation!r}])
 print(found)
 assert not found, {title!r}
 """
+_HISTORY_SCRIPT = """\
+# {title}
+import json
+from refimpl.oracle import judge
+from {module} import {name}
+
+backend = {name} if hasattr({name}, "run") and not isinstance({name}, type) else {name}()
+print("running", flush=True)
+verdict = judge(backend, json.loads({program!r}))
+print(verdict.reason)
+assert verdict.status != "failed", {title!r}
+"""
 
 
 def script_of(found: Found, backend: str) -> str:
-    """A script that shows a cause with NumPy and the implementation only; a broken relation needs this package too.
+    """A script that shows a cause with NumPy and the implementation only; relations and histories need this package.
 
     Args:
         found: the cause.
@@ -202,6 +215,9 @@ def script_of(found: Found, backend: str) -> str:
             title=title, module=module, name=name or "backend", program=text_of(found.program),
             relation=mismatch.kind.removeprefix(RELATION),
         )
+    if found.program["level"] == 7:
+        told = {"title": title, "module": module, "name": name or "backend"}
+        return _HISTORY_SCRIPT.format(program=text_of(found.program), **told)
     begin = _BEGIN.format(title=title, module=module, name=name or "backend", program=text_of(found.program))
     if mismatch.expected is not None and mismatch.bounds is not None:
         return begin + _VALUES.format(

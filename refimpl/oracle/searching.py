@@ -71,6 +71,8 @@ FAITHFUL = "faithful: "
 """How a status begins that counts relations which were not asked; the clause that says why follows."""
 CRASH_ATTEMPTS = 25
 """Programs that shrinking a crash may run: each starts a process."""
+FEW = 3
+"""Operators that a shrunk program may have before its first divergent node is tried alone."""
 CRASH_SECONDS = 120.0
 """When shrinking a crash ends at the latest."""
 
@@ -372,7 +374,7 @@ def is_excluded(exclude: Exclusions, program: Program, verdict: Verdict) -> bool
 def _shrunk(backend: Backend, program: Program, verdict: Verdict, *, timed: bool) -> tuple[Program, Verdict]:
     """The smallest program that fails in the same way, and what it shows."""
     kind = verdict.mismatches[0].kind
-    shown = verdict
+    shown, begun = verdict, time.monotonic()
 
     def still_fails(smaller: Program) -> bool:
         nonlocal shown
@@ -385,4 +387,10 @@ def _shrunk(backend: Backend, program: Program, verdict: Verdict, *, timed: bool
     if kind == "crashed":
         limit = CRASH_SECONDS if timed else None
         return shrink(program, still_fails, seconds=limit, attempts=CRASH_ATTEMPTS), shown
-    return shrink(program, still_fails, seconds=SECONDS if timed else None), shown
+    small = shrink(program, still_fails, seconds=SECONDS if timed else None)
+    if len(operators(small)) > FEW and program["level"] <= 2:
+        where = locate(backend, small, shown)
+        if where.program is not None and still_fails(where.program):
+            left = max(0.0, begun + 2 * SECONDS - time.monotonic()) if timed else None
+            small = shrink(where.program, still_fails, seconds=left)
+    return small, shown

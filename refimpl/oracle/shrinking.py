@@ -258,11 +258,16 @@ def _simpler_values(program: Program) -> Iterator[Program]:
                     yield _with_step(program, number, {**step, "heads": changed})
 
 
+MOST_ELEMENTS = 4
+"""Elements that a person reads easily: longer lists of them become a style and a seed."""
 _ORDER = ("onehot", "dyadic", "tied", "smooth", "normal", "wide", "special")
 
 
 def _simpler_array(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if "elements" in spec:
+        if len(spec["elements"]) > MOST_ELEMENTS:
+            for style in _ORDER[:5]:
+                yield {"shape": spec["shape"], "dtype": spec["dtype"], "style": style, "seed": 1}
         return
     style = spec.get("style", "dyadic")
     for simpler in _ORDER[: _ORDER.index(style)]:

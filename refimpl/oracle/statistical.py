@@ -180,7 +180,7 @@ def _shuffled(data: np.ndarray, outputs: list[tuple[str, np.ndarray]]) -> Iterat
 
 def _masked(program: Program, trace: Trace, name: str, p: Any, data: np.ndarray) -> Iterator[Unlikely]:
     """Dropout and rrelu: a factor for each element, drawn anew in every pass and used in the backward pass too."""
-    before = None
+    before: Any = None
     for number, step in enumerate(program["steps"]):
         where = f"{number}/output0"
         if step["do"] == "forward":

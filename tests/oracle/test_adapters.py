@@ -21,6 +21,7 @@ from refimpl.oracle.backends.worker import backend_of
 from refimpl.oracle.comparing import compare, judge
 from refimpl.oracle.drawing.draws import SeededDraw
 from refimpl.oracle.drawing.executors import executor_program, forward_program
+from refimpl.oracle.drawing.optimizers import optimizer_program
 from refimpl.oracle.reference import trace_of
 
 from . import toys
@@ -161,10 +162,20 @@ def python_of(variable):
 def test_a_library_agrees(name, variable, draw, operators, but, programs):
     with isolate(f"refimpl.oracle.backends.{name}", python=python_of(variable), limit=60.0) as backend:
         own = backend.capabilities
-        assert len(own.operators) >= operators
+        assert sum(not name.startswith("rule ") for name in own.operators) >= operators
         assert "_contrib_Proposal" in backend.describe().splitlines()[-1]
         backend.capabilities = own._replace(operators=own.operators - but)
         assert judged(backend, programs, draw) > 0.8 * programs
+
+
+@pytest.mark.peer
+@pytest.mark.parametrize(("name", "programs"), [("torch", PROGRAMS), ("jax", 40)])
+def test_optimizers_of_a_library_agree(name, programs):
+    with isolate(
+        f"refimpl.oracle.backends.{name}", python=python_of(f"REFIMPL_{name.upper()}_PYTHON"), limit=60.0
+    ) as backend:
+        assert backend.capabilities.others == (5,)
+        assert judged(backend, programs, optimizer_program) == programs
 
 
 @pytest.mark.peer

@@ -119,6 +119,7 @@ def test_functions_are_wrong_by_some_units_of_their_own() -> None:
     assert functions.MATH.sqrt(exactly(2.0)).bound() == pytest.approx(2 * UNIT * math.sqrt(2), rel=1e-6)
     assert [functions.MATH.sqrt(exactly(2.25)).bound(), functions.MATH.exp(exactly(0.0)).bound()] == [0, 0]
     assert functions.MATH.sqrt(exactly(2.28125)).bound() > 0  # although the root squared is rounded to 2.28125
+    assert math.isnan(functions.MATH.sqrt(exactly(-1.0)).value)
     # between 1 and 3 the logarithm goes from 0 to log(3): farthest from log(2) at 1
     logarithm = functions.MATH.log(Number(2.0, 1.0, 2.0, 0, None))
     assert logarithm.bound() == pytest.approx(math.log(2) + 4 * UNIT * 2 * math.log(2), rel=1e-5)

@@ -103,6 +103,11 @@ def test_functions_are_bounded_at_both_ends() -> None:
         float(near)
 
 
+def test_what_is_beyond_double_precision_is_infinite_and_free() -> None:
+    huge = exactly(1e300) * exactly(1e300)
+    assert (huge.value, huge.bound(), huge.pair()) == (math.inf, math.inf, (math.inf, math.inf))
+
+
 def test_too_many_numbers_are_given_up(monkeypatch) -> None:
     monkeypatch.setattr(rigorous, "MOST", rigorous.made.numbers + 3)
     with pytest.raises(rigorous.TooLong):

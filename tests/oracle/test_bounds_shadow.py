@@ -54,6 +54,13 @@ def test_whole_numbers_behind_an_undecided_branch_are_free() -> None:
         assert [array.tolist() for array in shadow.of(clear)] == [[3.0], [0.0]]
 
 
+def test_a_whole_number_over_zero_is_free() -> None:
+    with tracking() as shadow:
+        one, none = (mx.nd.array([value], dtype="int32") for value in (1, 0))
+        assert shadow.of(one / none)[1].tolist() == [np.inf]
+        assert shadow.of(one + none)[1].tolist() == [0]
+
+
 def test_methods_are_put_back() -> None:
     before = ThreadPool.run
     with pytest.raises(ZeroDivisionError), tracking():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from refimpl.kvstore.histories import NAMES, History
-from refimpl.oracle import Capabilities, Exclusions, check_program, judge, program_of, search, shrink
+from refimpl.oracle import Capabilities, Exclusions, check_program, judge, program_of, reporting, search, shrink
 from refimpl.oracle import strategies as st
 from refimpl.oracle.backends import servers
 from refimpl.oracle.backends.clusters import Scripts, Simulated, follow
@@ -110,6 +110,13 @@ def test_a_broken_server_is_named_and_its_program_shrunk(broken, start, name, st
     assert settings["workers"] <= 2
     assert judge(Simulated(), found.program).status == "passed"
     assert judge(broken(), check_program(found.program)).mismatches[0].kind == name
+
+
+def test_a_report_of_a_broken_server_has_a_script(tmp_path):
+    result = search(servers.LosesAPush(), programs=1)
+    files = reporting.write(result, tmp_path, "refimpl.oracle.backends.servers:LosesAPush")
+    assert [path.suffix for path in files] == [".py", ".json", ".html"]  # the script failed in a process of its own
+    assert "push('b')" in files[2].read_text() or "push(&#x27;b&#x27;)" in files[2].read_text()
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from refimpl.oracle import Capabilities, Crashed, judge, program_of, search, text_of_found
+from refimpl.oracle import Capabilities, Crashed, judge, program_of, search, searching, text_of_found
 from refimpl.oracle.backends import Reference, executor_backend, variants
 from refimpl.oracle.clauses import RULES as OPTIMIZERS
 from refimpl.oracle.clauses import STEPS, of_operator
@@ -165,6 +165,15 @@ def test_special_values_are_words() -> None:
     assert np.array_equal(array_of(spec), array, equal_nan=True)
 
 
+def test_what_cutting_does_not_make_small_is_tried_at_its_first_divergent_node(monkeypatch) -> None:
+    monkeypatch.setattr(searching, "SECONDS", 0.0)  # no time for cutting
+    found = search(planted("overwritten"), seed=0, seconds=60, most=1).found[0]
+    assert len(operators(found.original)) > 3
+    assert operators(found.program) == ["elemwise_mul"]
+    assert found.where.part == "backward"
+    check_program(found.program)
+
+
 # --- neighbours -----------------------------------------------------------------------------------
 
 
@@ -188,7 +197,8 @@ def test_neighbours_pass_without_what_the_fault_needs() -> None:
 def test_neighbours_are_programs(number) -> None:
     program = program_of(2, number, Capabilities(level=2, dtypes=("float32", "float64")))
     kinds = dict(changes(program, Capabilities(level=2, dtypes=("float32", "float64"))))
-    assert "float64" in kinds or any("elements" in spec for spec in program["arrays"].values())
+    dtypes = {spec["dtype"] for spec in program["arrays"].values()} & {"float32", "float64"}
+    assert len(dtypes) != 1 or {"float32", "float64"} - dtypes <= set(kinds)
     for changed in kinds.values():
         check_program(changed)
         assert changed != program

@@ -84,6 +84,10 @@ def test_a_backend_that_is_not_there_is_refused(name: str, message: str) -> None
         load(name)
 
 
+def test_a_plain_function_is_called() -> None:
+    assert load("refimpl.oracle.backends.ours:tuned").form == "tuned"
+
+
 def test_a_backend_may_run_in_a_process_of_its_own() -> None:
     backend = load("tests.oracle.planted:sound", isolate=True)
     program = program_of(0, 0, planted().capabilities)

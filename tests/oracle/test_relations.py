@@ -316,7 +316,7 @@ def test_a_search_finds_shrinks_and_reports_them() -> None:
     assert found.verdict.mismatches[0].tier == "relation"
     assert "tier relation" in text_of_found(found)
     script = script_of(found, "tests.oracle.test_relations:Reference")
-    assert "relations.broken(Reference(), program, ['add'])" in script
+    assert "relations.broken(backend, program, ['add'])" in script
     exec(compile(script, "script", "exec"), {})  # the reference breaks nothing: the script passes
 
 

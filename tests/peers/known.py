@@ -79,32 +79,6 @@ def is_double(call: Call) -> bool:
     return call.data.dtype == np.float64
 
 
-def off_the_pixel(call: Call) -> bool:
-    """Single precision sees a point of a bin between other pixels than double precision does."""
-    p = call.of.p
-    if p.no_trans:
-        return False
-
-    def pixels(kind: type) -> np.ndarray:
-        rois, trans = (array.astype(kind) for array in call.of.arrays[1:])
-        scale, deviation = (kind(call.data.dtype.type(value)) for value in (p.spatial_scale, p.trans_std))
-        bins, samples = np.arange(p.pooled_size), np.arange(p.sample_per_part)
-        parts = bins * trans.shape[-1] // p.pooled_size
-        found = []
-        for axis in (0, 1):
-            low, high = (np.floor(rois[:, axis + k] + kind(0.5)) for k in (1, 3))
-            start = low * scale - kind(0.5)
-            length = np.maximum((high + 1) * scale - kind(0.5) - start, kind(0.1))[:, None, None, None]
-            size = length / kind(p.pooled_size)
-            at = (bins if axis == 0 else bins[:, None]).astype(kind) * size + start[:, None, None, None]
-            at = at + trans[:, axis::2][:, :, parts][..., parts] * deviation * length
-            at = at[..., None] + samples.astype(kind) * (size / kind(p.sample_per_part))[..., None]
-            found.append([np.floor(at), np.ceil(at)])
-        return np.array(found)
-
-    return bool((pixels(np.float32) != pixels(np.float64)).any())
-
-
 def smaller_than_whole(call: Call) -> bool:
     """Some side of the output is smaller than without pad."""
     p = call.of.p
@@ -178,16 +152,21 @@ KNOWN = (
     Known("LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput", "grad:data",
           "RegressionOutput/gradient", is_double),
     Known("MakeLoss", "grad:data", "MakeLoss/gradient", lambda c: is_double(c) and c.of.p.normalization != "null"),
-    Known("_contrib_BilinearResize2D", "out0 grad:data", "resize/precision", is_double),
+    Known("_contrib_BilinearResize2D", "out0 grad:data", "resize/precision"),
     Known("Activation", "out0", "Activation/functions", lambda c: not is_double(c) and c.has(act_type="softrelu")),
     Known("Pooling_v1", "out0 grad:data", "Pooling_v1/average", lambda c: is_double(c) and c.has(pool_type="avg")),
     Known("LeakyReLU", "out0 grad:data", "LeakyReLU/functions",
-          lambda c: is_double(c) and c.of.p.act_type in ("selu", "gelu")),
+          lambda c: is_double(c) and c.of.p.act_type in ("selu", "gelu", "rrelu")),
     Known("LeakyReLU", "out0 grad:data", "LeakyReLU/functions", lambda c: c.has(act_type="elu")),
     Known("SoftmaxOutput", "grad:data", "SoftmaxOutput/normalization",
           lambda c: is_double(c) and c.of.p.normalization != "null"),
     Known("_image_adjust_lighting", "out0", "_image_adjust_lighting/value", is_double),
     Known("_linalg_det", "out0", "linalg_det/determinant"),
+    Known("_linalg_gelqf", "out0 out1 grad:A", "linalg_gelqf/factors"),
+    Known("_contrib_DeformablePSROIPooling", "out0 grad:data grad:trans", "_contrib_DeformablePSROIPooling/gradient",
+          is_double),
+    Known("log_softmax", "out0 grad:data", "softmax/formula", lambda c: not is_double(c)),
+    Known("_sample_multinomial", "out1", "multinomial/get-prob", is_double),
     Known("Correlation", "grad:data1 grad:data2", "Correlation/sum-order"),
     Known("_contrib_RROIAlign", "out0", "_contrib_RROIAlign/bins"),
     Known("ftml_update", "out0 now:d now:z", "ftml/step", lambda c: c.of.p.beta2 == 0.999),
@@ -238,7 +217,6 @@ KNOWN = (
     Known("_contrib_MultiBoxTarget", "error", "_contrib_MultiBoxTarget/objects",
           lambda c: ((c.of.arrays[1][..., 0] == -1) & (c.of.arrays[1][..., 1:5] != -1).any(-1)).any()),
     Known("_contrib_MultiBoxTarget", "grad:anchor grad:label", "_contrib_MultiBoxTarget/gradient"),
-    Known("_contrib_DeformablePSROIPooling", "grad:trans", "_contrib_DeformablePSROIPooling/gradient", off_the_pixel),
     Known("_contrib_ModulatedDeformableConvolution", "gradients",
           "_contrib_ModulatedDeformableConvolution/gradient"),
     Known("_contrib_ROIAlign", "call", "_contrib_ROIAlign/aligned",
@@ -315,12 +293,16 @@ AMONG_LAYERS = (
           lambda c: c.inference and c.readers > 1 and not is_double(c)),
     Known("_contrib_arange_like ones_like zeros_like shape_array size_array", "before:data",
           "Convolution/floating-point", lambda c: c.among_layers and is_double(c)),
+    Known("_random_exponential_like _random_gamma_like _random_generalized_negative_binomial_like"
+          " _random_negative_binomial_like _random_normal_like _random_poisson_like _random_uniform_like", "before:data",
+          "Convolution/floating-point", lambda c: c.among_layers and is_double(c)),
     Known("_identity_with_attr_like_rhs reshape_like", "before:rhs", "Convolution/floating-point",
           lambda c: c.among_layers and is_double(c)),
     Known("Concat _rnn_param_concat", "error", "BatchNorm/gradient",
           lambda c: c.among_layers and not is_double(c) and c.data.ndim == 2 and c.data.shape[1] == 1),
     Known("Pooling", "error", "BatchNorm/gradient",
-          lambda c: c.among_layers and not is_double(c) and c.data.ndim == 5 and c.has(pool_type="max")),
+          lambda c: c.among_layers and not is_double(c) and c.data.ndim == 5
+          and (c.has(pool_type="max") or c.of.p.global_pool)),
     Known("RNN", "grad:data grad:parameters grad:state", "RNN/gradient",
           lambda c: c.among_layers and is_double(c) and c.has(mode="rnn_relu")),
     Known("_grad_add", "before:lhs before:rhs", "elementwise/grad-add", lambda c: c.among_layers),

@@ -25,8 +25,9 @@ def description(capabilities: Any, version: str) -> str:
     """The levels and operators of a backend and what it lacks, as text."""
     own = capabilities.operators or frozenset(drawable())
     missing = sorted(set(drawable()) - own)
+    levels = " and ".join([f"levels 1 to {capabilities.level}", *map(str, capabilities.others)])
     return "\n".join([
-        f"{version}: levels 1 to {capabilities.level}, {len(own & set(drawable()))} operators",
+        f"{version}: {levels}, {len(own & set(drawable()))} operators",
         f"styles: {', '.join(capabilities.styles)}; types: {', '.join(capabilities.dtypes)}",
         f"supported: {', '.join(sorted(own))}", f"not supported: {', '.join(missing)}",
     ])

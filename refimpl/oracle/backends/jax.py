@@ -1,4 +1,4 @@
-"""JAX on the CPU, levels 1 and 2: gradients are those of ``jax.vjp``.
+"""JAX on the CPU: levels 1 and 2, whose gradients are those of ``jax.vjp``, and level 5.
 
 Run it where JAX is: ``isolate("refimpl.oracle.backends.jax", python=...)``, or in process. Every new shape is compiled,
 so programs are slow.
@@ -16,6 +16,7 @@ from jax import lax
 from .common import Rule, rules, shape_after, softmax_rule, windows
 from .decorators import Arrays, Symbol, executor_backend
 from .describing import described
+from .optimizing import Life, WithOptimizers
 from .protocol import Unsupported
 
 STYLES = ("dyadic", "smooth", "normal", "tied", "wide", "onehot")
@@ -96,7 +97,8 @@ RULES: dict[str, Rule] = {
     "softmax": softmax_rule(jax.nn.softmax), "log_softmax": softmax_rule(jax.nn.log_softmax),
     "softmin": softmax_rule(jax.nn.softmax, -1), "Activation": lambda p, x: ACTIVATIONS[p.act_type](x),
     "abs": lambda p, x: x * lax.stop_gradient(jnp.sign(x)),  # JAX's own slope at 0 is 1
-    "cbrt": lambda p, x: jnp.cbrt(x), "erf": lambda p, x: jax.scipy.special.erf(x), "_np_cumsum": _cumsum,
+    "softsign": lambda p, x: jax.nn.soft_sign(x), "cbrt": lambda p, x: jnp.cbrt(x),
+    "erf": lambda p, x: jax.scipy.special.erf(x), "_np_cumsum": _cumsum,
     "erfinv": lambda p, x: jax.scipy.special.erfinv(x), "gammaln": lambda p, x: jax.scipy.special.gammaln(x),
     "repeat": lambda p, x: jnp.repeat(x, p.repeats, p.axis), "_linalg_inverse": lambda p, x: jnp.linalg.inv(x),
     "argmax": lambda p, x: jnp.argmax(x, p.axis).astype(x.dtype).reshape(shape_after("argmax", p, x)),
@@ -127,5 +129,16 @@ def _run(
     return [np.asarray(out) for out in outputs], gradients, aux
 
 
-backend = described(_run, f"JAX {jax.__version__}")
+class _Jax:
+    """JAX's functions for level 5; it has no optimizers of its own."""
+
+    xp = jnp
+    array = staticmethod(jnp.asarray)
+
+    @staticmethod
+    def own(rule: str, given: dict[str, Any], life: Life) -> None:
+        """None: the formulas are used."""
+
+
+backend = described(WithOptimizers(_run, _Jax()), f"JAX {jax.__version__}")
 """What ``--oracle-backend=refimpl.oracle.backends.jax`` finds."""

@@ -27,10 +27,10 @@ class Arithmetic:
         kind: their class.
     """
 
-    def __init__(self, made: Any, functions: Any, kind: type) -> None:
+    def __init__(self, made: Any, functions: Any, kind: Any) -> None:
         self.number, self.exactly, self.free, self.cast = made.number, made.exactly, made.free, made.cast
         self.covering, self.rounded = made.covering, made.rounded
-        self.kind = kind
+        self.kind: Any = kind
         self._numpy = _NumPy(self, made.floor, functions.MATH.sqrt)
         self._math = functions.MATH
         self._by_function: dict[Any, Any] = {
@@ -60,9 +60,9 @@ class _NumPy:
 
             return convert
 
-        def to_whole(kind: type) -> Callable[[Any], Any]:
+        def to_whole(kind: Any) -> Callable[[Any], Any]:
             def convert(value: Any = 0) -> Any:
-                return kind(int(value)) if type(value) is arithmetic.kind else kind(value)
+                return kind(math.trunc(value)) if type(value) is arithmetic.kind else kind(value)
 
             return convert
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from ...base import decides
 from . import number as numbers
+from .ieee import plain
 from .number import INFINITE, Number, exactly, free, is_pole, number, pole, rounded
 
 UNITS: dict[str, float] = {"sqrt": 2, "fabs": 0, "gamma": 32, "lgamma": 32, "erfc": 16, "tan": 8, "sinh": 8, "cosh": 8}
@@ -21,25 +22,6 @@ OTHER_UNITS = 4.0
 
 _TURNS_AT_ZERO = {"cosh", "fabs"}  # even functions, smallest at 0
 _BOUNDED_SLOPE = {"sin": 1.0, "cos": 1.0}  # not monotone, but never steeper than this
-
-
-def plain(function: Callable[..., float], *at: float) -> float:
-    """IEEE 754's result where Python raises."""
-    try:
-        return function(*at)
-    except OverflowError:
-        return math.copysign(INFINITE, at[0]) if function is math.sinh else INFINITE
-    except ValueError:
-        poles = {math.log: -INFINITE, math.log2: -INFINITE, math.log10: -INFINITE, math.lgamma: INFINITE}
-        if at[0] == 0 and function in poles:
-            return poles[function]
-        if function is math.log1p and at[0] == -1:
-            return -INFINITE
-        if function is math.gamma and at[0] == 0:
-            return math.copysign(INFINITE, at[0])
-        if function is math.lgamma:
-            return INFINITE
-        return math.nan
 
 
 @decides("oracle/functions")
@@ -54,13 +36,15 @@ def _lifted(name: str) -> Callable[[Any], Any]:
             return free(found) if x.bound() else pole(found) if is_pole(x) and math.isinf(found) else exactly(found)
         value, error = plain(function, x.value), x.bound()
         if error == 0:
+            if math.isnan(value):
+                return exactly(value)
             if name == "sqrt" and Fraction(value) ** 2 == Fraction(x.value):  # the product of floats may be rounded
                 return exactly(value)
             if value in (0.0, 1.0) and name not in ("gamma", "lgamma"):
                 return exactly(value)  # exp(0), cos(0), tanh(0): every library has these right
             if math.isfinite(value):
                 return rounded(value, 0.0, own)
-            return exactly(value) if math.isnan(value) else pole(value)
+            return pole(value)
         if error == INFINITE:
             return free(value)
         if name in _BOUNDED_SLOPE:

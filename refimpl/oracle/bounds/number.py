@@ -15,6 +15,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...base import decides
+from .comparable import Comparable
+from .ieee import plain
 from .precision import DOUBLE, NOW, Precision
 
 EXPONENT_OF_ZERO = 4096
@@ -29,7 +31,7 @@ def lowest_bit(value: float) -> int:
     return (top & -top).bit_length() - denominator.bit_length()
 
 
-class Number:
+class Number(Comparable):
     """See the module's text.
 
     ``value`` is what double precision gives. ``error`` bounds what has been rounded so far, sums excepted; ``mass``
@@ -37,7 +39,6 @@ class Number:
     or None when the number is not exact.
     """
 
-    __array_ufunc__ = None  # so that NumPy's scalars leave arithmetic to this class
     __slots__ = ("error", "grain", "mass", "terms", "value")
 
     def __init__(self, value: float, error: float, mass: float, terms: int, grain: int | None) -> None:
@@ -85,12 +86,6 @@ class Number:
 
     def __neg__(self) -> Number:
         return Number(-self.value, self.error, self.mass, self.terms, self.grain)
-
-    def __pos__(self) -> Number:
-        return self
-
-    def __abs__(self) -> Number:
-        return -self if self.value < 0 else self
 
     # --- products -------------------------------------------------------------------------------
 
@@ -163,34 +158,6 @@ class Number:
             NOW.undecided = True
             return -INFINITE * NOW.lean if NOW.lean else other
         return other
-
-    def __lt__(self, other: Any) -> bool:
-        return self.value < self._split_from(other)
-
-    def __le__(self, other: Any) -> bool:
-        return self.value <= self._split_from(other)
-
-    def __gt__(self, other: Any) -> bool:
-        return self.value > self._split_from(other)
-
-    def __ge__(self, other: Any) -> bool:
-        return self.value >= self._split_from(other)
-
-    def __eq__(self, other: object) -> bool:
-        if other is self:  # x == x asks for NaN only
-            return self.value == self.value
-        return self.value == self._split_from(other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = None  # type: ignore[assignment]  # equal numbers may have other errors
-
-    def __bool__(self) -> bool:
-        return self != 0
-
-    def __float__(self) -> float:
-        raise TypeError("a number with an error must not be turned into a float: the error would be lost")
 
     def __int__(self) -> int:
         return int(_whole(self, math.trunc))
@@ -381,26 +348,18 @@ def power(base: Any, exponent: Any) -> Number:
     base, exponent = number(base), number(exponent)
     if not (math.isfinite(base.value) and math.isfinite(exponent.value)):
         certain = base.grain is not None and abs(exponent.value) > exponent.bound()
-        return exactly(_pow(base.value, exponent.value)) if certain else free(math.nan)
+        return exactly(plain(math.pow, base.value, exponent.value)) if certain else free(math.nan)
     if base.grain is not None and exponent.grain is not None:
-        value = _pow(base.value, exponent.value)
+        value = plain(math.pow, base.value, exponent.value)
         if math.isfinite(value):
             return rounded(value, 0.0, 16)
         return exactly(value) if math.isnan(value) else pole(value)
     if not base.value > base.bound():
         return free(math.nan)
-    value = _pow(base.value, exponent.value)
+    value = plain(math.pow, base.value, exponent.value)
     corners = [
-        _pow(base.value + s * base.bound(), exponent.value + t * exponent.bound()) for s in (-1, 1) for t in (-1, 1)
+        plain(math.pow, base.value + s * base.bound(), exponent.value + t * exponent.bound())
+        for s in (-1, 1) for t in (-1, 1)
     ]
     log = abs(math.log(base.value)) * abs(exponent.value)  # exp(exponent * log(base)) is as good
     return rounded(value, max(abs(c - value) for c in corners), 16 + log)
-
-
-def _pow(base: float, exponent: float) -> float:
-    try:
-        return math.pow(base, exponent)
-    except OverflowError:
-        return INFINITE
-    except ValueError:
-        return math.nan if base else INFINITE

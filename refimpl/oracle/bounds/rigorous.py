@@ -3,8 +3,6 @@
 What implementations may do is the same. But a value is an exact rational instead of a result in double precision, an
 error counts every product of errors, the magnitudes of a sum include the errors of its terms, and whatever is rounded
 here is rounded outwards. That is tens of times slower, so only suspects are computed in this way.
-
-A value is a ``Fraction``; zeros keep their sign, so they are floats, as infinities and NaN are.
 """
 
 from __future__ import annotations
@@ -14,17 +12,30 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from .functions import plain
+from .comparable import Comparable
+from .ieee import plain
 from .number import EXPONENT_OF_ZERO, INFINITE, fits
-from .number import lowest_bit as _lowest_bit
 from .precision import NOW, Precision
+from .rationals import (
+    Value,
+    above,
+    below,
+    cut,
+    finite,
+    lowest_bit,
+    over,
+    plus,
+    sign_of,
+    size_of,
+    times,
+    to_float,
+    up,
+    value_of,
+)
 
-Value = Fraction | float
-"""A rational; or 0.0, -0.0, NaN or an infinity."""
-BITS = 160
-"""Longer values are cut to so many bits; what is cut off counts as error."""
 SLACK = Fraction(1, 2**48)
 """What a function of the C library may be wrong by in double precision, as part of its result."""
+
 MOST = 1_000_000
 """Numbers that a program may need before it is given up: about half a minute."""
 
@@ -41,10 +52,9 @@ made = _Made()
 """How many enclosures were made since somebody set this to 0."""
 
 
-class Enclosure:
+class Enclosure(Comparable):
     """A value and how far any legitimate computation may be from it; the fields are those of ``number.Number``."""
 
-    __array_ufunc__ = None  # so that NumPy's scalars leave arithmetic to this class
     __slots__ = ("error", "grain", "mass", "terms", "value")
 
     def __init__(self, value: Value, error: Value, mass: Value, terms: int, grain: int | None) -> None:
@@ -63,9 +73,9 @@ class Enclosure:
         if self.terms == 1:
             size = abs(Fraction(self.value))
             flushed = least if size + self.error and size - self.error < 2 * least else 0
-            return _up(self.error + unit * (size + self.error) + flushed)
+            return up(self.error + unit * (size + self.error) + flushed)
         # n additions in any order are wrong by n * unit * mass (Jeannerod and Rump, 2013), and may flush n results
-        return _up(self.error + self.terms * (unit * Fraction(self.mass) * (1 + self.terms * unit) + 2 * least))
+        return up(self.error + self.terms * (unit * Fraction(self.mass) * (1 + self.terms * unit) + 2 * least))
 
     def split(self) -> Value:
         """How far this may be off as a factor; see ``Number.split``."""
@@ -73,7 +83,7 @@ class Enclosure:
             return self.bound()
         unit, least = Fraction(NOW.precision.unit), Fraction(NOW.precision.smallest)
         mass = Fraction(self.mass)
-        return _up(self.error + (self.terms + 1) * (unit * mass * (1 + (self.terms + 2) * unit) + 2 * least))
+        return up(self.error + (self.terms + 1) * (unit * mass * (1 + (self.terms + 2) * unit) + 2 * least))
 
     def pair(self) -> tuple[float, float]:
         """The value in double precision, and a bound of the distance from that."""
@@ -101,12 +111,6 @@ class Enclosure:
 
     def __neg__(self) -> Enclosure:
         return Enclosure(-self.value, self.error, self.mass, self.terms, self.grain)
-
-    def __pos__(self) -> Enclosure:
-        return self
-
-    def __abs__(self) -> Enclosure:
-        return -self if self.value < 0 else self
 
     # --- products -------------------------------------------------------------------------------
 
@@ -152,34 +156,6 @@ class Enclosure:
                 return -INFINITE * NOW.lean if NOW.lean else other.value
         return other.value
 
-    def __lt__(self, other: Any) -> bool:
-        return self.value < self._split_from(other)
-
-    def __le__(self, other: Any) -> bool:
-        return self.value <= self._split_from(other)
-
-    def __gt__(self, other: Any) -> bool:
-        return self.value > self._split_from(other)
-
-    def __ge__(self, other: Any) -> bool:
-        return self.value >= self._split_from(other)
-
-    def __eq__(self, other: object) -> bool:
-        if other is self:  # x == x asks for NaN only
-            return self.value == self.value
-        return self.value == self._split_from(other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = None  # type: ignore[assignment]  # equal numbers may have other errors
-
-    def __bool__(self) -> bool:
-        return self != 0
-
-    def __float__(self) -> float:
-        raise TypeError("a number with an error must not be turned into a float: the error would be lost")
-
     def __int__(self) -> int:
         return whole(self, math.trunc)
 
@@ -192,90 +168,6 @@ class Enclosure:
         return whole(self, math.ceil)
 
 
-# --- values: exact, with the rules of IEEE 754 where one is no rational ------------------------------
-
-
-def finite(value: Value) -> bool:
-    """Whether a value is neither infinite nor NaN."""
-    return type(value) is not float or math.isfinite(value)
-
-
-def _size(value: Value) -> Value:
-    """The magnitude, which is a float only where it is not finite."""
-    return abs(Fraction(value)) if finite(value) else abs(value)
-
-
-def _sign(value: Value) -> float:
-    """A float that behaves as the value does beside zeros, infinities and NaN."""
-    return value if type(value) is float else math.copysign(1.0, value)
-
-
-def plus(a: Value, b: Value) -> Value:
-    """Their sum."""
-    if a == 0 != b:
-        return b
-    if b == 0 != a:
-        return a
-    if type(a) is float or type(b) is float:
-        return _sign(a) + _sign(b)
-    return (a + b) or 0.0
-
-
-def _times(a: Value, b: Value) -> Value:
-    return _sign(a) * _sign(b) if type(a) is float or type(b) is float else a * b
-
-
-def _over(a: Value, b: Value) -> Value:
-    """``b`` is not 0."""
-    return _sign(a) / _sign(b) if type(a) is float or type(b) is float else Fraction(a, b)
-
-
-def to_float(value: Value) -> float:
-    """The nearest double."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.copysign(INFINITE, value)
-
-
-def below(value: Value) -> float:
-    """The largest double that is not above ``value``."""
-    near = to_float(value)
-    return near if near <= value else math.nextafter(near, -INFINITE)
-
-
-def above(value: Value) -> float:
-    """The smallest double that is not below ``value``."""
-    return -below(-value)
-
-
-def _cut(value: Fraction, away: bool) -> Fraction:
-    shift = BITS - value.numerator.bit_length() + value.denominator.bit_length()
-    if value.numerator.bit_length() <= BITS and value.denominator & (value.denominator - 1) == 0:
-        return value
-    scaled = value * Fraction(2) ** shift
-    return Fraction(math.ceil(scaled) if away else math.floor(scaled)) / Fraction(2) ** shift
-
-
-def _up(error: Value) -> Value:
-    return error if type(error) is float or not error else _cut(Fraction(error), True)
-
-
-def value_of(value: float) -> Value:
-    """A float as a value."""
-    return Fraction(value) if value and math.isfinite(value) else float(value)
-
-
-def lowest_bit(value: Value) -> int | None:
-    """As ``number.lowest_bit``; None for a rational that is no multiple of any power of 2."""
-    if type(value) is float:
-        return _lowest_bit(value)
-    if value.denominator & (value.denominator - 1):
-        return None
-    top = value.numerator
-    return (top & -top).bit_length() - value.denominator.bit_length()
-
-
 # --- how numbers are made ------------------------------------------------------------------------
 
 
@@ -283,12 +175,12 @@ def exactly(value: Value) -> Enclosure:
     """A number without error; of a rational that needs too many bits, one that is nearly so."""
     value = value_of(value) if type(value) is float else value
     grain = lowest_bit(value)
-    return rounded(value, 0, 0) if grain is None else Enclosure(value, 0, _size(value), 0, grain)
+    return rounded(value, 0, 0) if grain is None else Enclosure(value, 0, size_of(value), 0, grain)
 
 
 def free(value: Value) -> Enclosure:
     """A number of which nothing is known."""
-    return Enclosure(value, INFINITE, Fraction(0), 0, None)
+    return Enclosure(value_of(to_float(value)), INFINITE, Fraction(0), 0, None)
 
 
 def pole(value: float) -> Enclosure:
@@ -309,7 +201,7 @@ def number(value: Any) -> Enclosure:
     grain = lowest_bit(value)
     assert grain is not None
     if type(value) is float or abs(value) <= Fraction(2) ** (grain + NOW.precision.bits):
-        return Enclosure(value, 0, _size(value), 0, grain)
+        return Enclosure(value, 0, size_of(value), 0, grain)
     error = abs(value) * Fraction(NOW.precision.unit)
     return Enclosure(value, error, abs(value) + error, 0, None)
 
@@ -321,8 +213,8 @@ def covering(one: Enclosure, *others: Enclosure) -> Enclosure:
     if any(not finite(x.value) or x.bound() == INFINITE for x in (one, *others)):
         return free(one.value)
     apart = sum(abs(Fraction(one.value) - Fraction(other.value)) + other.bound() for other in others)
-    error = _up(max(one.bound(), apart))
-    return Enclosure(one.value, error, _up(abs(one.value) + error), 0, None)
+    error = up(max(one.bound(), apart))
+    return Enclosure(one.value, error, up(abs(one.value) + error), 0, None)
 
 
 def rounded(value: Value, error: Value, units: float = 1) -> Enclosure:
@@ -333,16 +225,16 @@ def rounded(value: Value, error: Value, units: float = 1) -> Enclosure:
     now = NOW.precision
     if not finite(value) or error == INFINITE or not abs(value) + error <= now.largest:
         return exactly(value) if error == 0 and not finite(value) else free(value)
-    near = value if type(value) is float else _cut(value, False)
+    near = value if type(value) is float else cut(value, False)
     error = Fraction(error) + abs(Fraction(value) - Fraction(near))
     size = abs(Fraction(near)) + error
     total = error + Fraction(units) * Fraction(now.unit) * size * (1 + Fraction(units) * Fraction(now.unit))
     if abs(near) - total < 2 * now.smallest:
         total += 2 * Fraction(now.smallest)
-    total = _up(total)
+    total = up(total)
     if not abs(near) + total <= now.largest:
         return free(value)
-    return Enclosure(near or 0.0, total, _up(abs(near) + total), 0, None)
+    return Enclosure(near or 0.0, total, up(abs(near) + total), 0, None)
 
 
 def cast(value: Any, precision: Precision) -> Enclosure:
@@ -360,8 +252,8 @@ def cast(value: Any, precision: Precision) -> Enclosure:
     error = error + Fraction(precision.unit) * (Fraction(size) + error)
     if size - error < 2 * precision.smallest:
         error += 2 * Fraction(precision.smallest)
-    error = _up(error)
-    return Enclosure(value.value, error, _up(size + error), 0, None)
+    error = up(error)
+    return Enclosure(value.value, error, up(size + error), 0, None)
 
 
 # --- arithmetic ----------------------------------------------------------------------------------
@@ -383,7 +275,7 @@ def _sum(a: Enclosure, b: Enclosure) -> Enclosure:
         return exactly(value) if certain and INFINITE not in (a.bound(), b.bound()) else free(value)
     if INFINITE in (a.error, b.error) or not finite(value):
         return free(value)
-    return Enclosure(value, _up(a.error + b.error), _up(mass), terms, None)
+    return Enclosure(value, up(a.error + b.error), up(mass), terms, None)
 
 
 def _product_fits(a: Enclosure, b: Enclosure) -> bool:
@@ -393,11 +285,11 @@ def _product_fits(a: Enclosure, b: Enclosure) -> bool:
 
 
 def _product(a: Enclosure, b: Enclosure) -> Enclosure:
-    value = _times(a.value, b.value)
+    value = times(a.value, b.value)
     if _product_fits(a, b):
         assert a.grain is not None
         assert b.grain is not None
-        return Enclosure(value, 0, _size(value), 0 if value else a.terms + b.terms, a.grain + b.grain)
+        return Enclosure(value, 0, size_of(value), 0 if value else a.terms + b.terms, a.grain + b.grain)
     for zero, other in ((a, b), (b, a)):
         if zero.value == 0 == zero.bound() and zero.mass == 0 and finite(other.value) and other.bound() < INFINITE:
             return Enclosure(value, 0, Fraction(0), 1, EXPONENT_OF_ZERO)  # the sign of either may be open
@@ -411,7 +303,7 @@ def _product(a: Enclosure, b: Enclosure) -> Enclosure:
     if INFINITE in (error_a, error_b):
         return free(value)
     x, y = abs(Fraction(a.value)), abs(Fraction(b.value))
-    return rounded(value, _up(x * error_b + y * error_a + error_a * error_b))
+    return rounded(value, up(x * error_b + y * error_a + error_a * error_b))
 
 
 def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
@@ -423,10 +315,10 @@ def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
             return free(INFINITE)
         if a.value == 0 or math.isnan(a.value):
             return exactly(math.nan)
-        return pole(math.copysign(INFINITE, _sign(a.value)) * math.copysign(1, b.value))
+        return pole(math.copysign(INFINITE, sign_of(a.value)) * math.copysign(1, b.value))
     if not abs(b.value) > error:
         return exactly(math.nan) if b.grain is not None and math.isnan(b.value) else free(math.nan)
-    value = _over(a.value, b.value)
+    value = over(a.value, b.value)
     if a.grain is not None and a.value == 0 == a.mass and finite(b.value) and error < INFINITE:
         return Enclosure(value, 0, Fraction(0), a.terms, EXPONENT_OF_ZERO)
     if not finite(b.value) or not finite(a.value):
@@ -436,13 +328,13 @@ def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
     grain = lowest_bit(value)
     halved = a.grain is not None and b.grain is not None and abs(math.frexp(b.value)[0]) == 0.5
     if halved and grain is not None and fits(abs(value), grain):
-        return Enclosure(value, 0, _size(value), 0, grain)
+        return Enclosure(value, 0, size_of(value), 0, grain)
     off = a.split()
     if off == INFINITE:
         return free(value)
     size = abs(Fraction(value))
     # one more unit, because a product with the reciprocal is as good
-    return rounded(value, _up((off + size * error) / (abs(b.value) - error)), units=2)
+    return rounded(value, up((off + size * error) / (abs(b.value) - error)), units=2)
 
 
 def _remainder(a: Enclosure, b: Enclosure) -> Enclosure:

@@ -14,23 +14,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from . import rigorous
-from .functions import OTHER_UNITS, UNITS, plain
-from .rigorous import (
-    SLACK,
-    Enclosure,
-    Value,
-    above,
-    below,
-    exactly,
-    finite,
-    free,
-    is_pole,
-    number,
-    rounded,
-    to_float,
-    value_of,
-    whole,
-)
+from .functions import OTHER_UNITS, UNITS
+from .ieee import plain
+from .rationals import Value, above, below, finite, plus, to_float, value_of
+from .rigorous import SLACK, Enclosure, exactly, free, is_pole, number, rounded, whole
 
 GAMMA_SLACK = Fraction(1, 2**38)
 FALLING = ("acos", "erfc")
@@ -159,7 +146,7 @@ def _extremal(sign: float) -> Callable[..., Any]:
             other = number(value)
             chosen = other if sign * other.value > sign * best.value else best
             if not (best.grain is not None and other.grain is not None):
-                apart = abs(rigorous.plus(best.value, -other.value))
+                apart = abs(plus(best.value, -other.value))
                 if not apart > best.bound() + other.bound():
                     error = max(best.bound(), other.bound())
                     chosen = Enclosure(chosen.value, error, abs(chosen.value) + error, 0, None)

@@ -141,14 +141,13 @@ class Shadow:
         use(before)
 
 
-class _Elements:
-    """A flat array of a floating dtype as a loop sees it: its elements are numbers."""
+class _Flat:
+    """A flat array as a loop sees it."""
 
-    __slots__ = ("address", "dtype", "flat", "precision", "shadow", "step", "written")
+    __slots__ = ("address", "dtype", "flat", "shadow", "step", "written")
 
     def __init__(self, flat: np.ndarray, shadow: Shadow, written: list[tuple[np.ndarray, int]] | None = None) -> None:
-        self.flat, self.shadow = flat, shadow
-        self.dtype, self.precision = flat.dtype, PRECISIONS[flat.dtype]
+        self.flat, self.shadow, self.dtype = flat, shadow, flat.dtype
         self.address, self.step = flat.__array_interface__["data"][0], flat.itemsize
         self.written = [] if written is None else written
 
@@ -159,6 +158,16 @@ class _Elements:
     def size(self) -> int:
         """Number of elements."""
         return self.flat.size
+
+
+class _Elements(_Flat):
+    """An array of a floating dtype: its elements are numbers."""
+
+    __slots__ = ("precision",)
+
+    def __init__(self, flat: np.ndarray, shadow: Shadow, written: list[tuple[np.ndarray, int]] | None = None) -> None:
+        super().__init__(flat, shadow, written)
+        self.precision = PRECISIONS[flat.dtype]
 
     def __getitem__(self, i: Any) -> Any:
         i = int(i)
@@ -174,22 +183,10 @@ class _Elements:
         self.written.append((self.flat, i))
 
 
-class _Whole:
-    """A flat array of whole numbers as a loop sees it: what is free stays so, and what reads it is undecided."""
+class _Whole(_Flat):
+    """An array of whole numbers: what is free stays so, and what reads it is undecided."""
 
-    __slots__ = ("address", "dtype", "flat", "shadow", "step", "written")
-
-    def __init__(self, flat: np.ndarray, shadow: Shadow, written: list[tuple[np.ndarray, int]]) -> None:
-        self.flat, self.shadow, self.written, self.dtype = flat, shadow, written, flat.dtype
-        self.address, self.step = flat.__array_interface__["data"][0], flat.itemsize
-
-    def __len__(self) -> int:
-        return len(self.flat)
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return self.flat.size
+    __slots__ = ()
 
     def __getitem__(self, i: Any) -> Any:
         stored = self.flat[i]
@@ -199,13 +196,15 @@ class _Whole:
         return stored
 
     def __setitem__(self, i: Any, value: Any) -> None:
+        if isinstance(value, (float, np.floating)) and not math.isfinite(value):  # machines differ here
+            value, NOW.undecided = 0, True
         self.flat[i] = value
         self.shadow._numbers.pop(self.address + int(i) * self.step, None)
         self.written.append((self.flat, int(i)))
 
 
 @cache
-def _lifted_formula(function: FunctionType, arithmetic: Arithmetic) -> FunctionType:
+def _lifted_formula(function: FunctionType, arithmetic: Arithmetic) -> Callable[..., Any]:
     lifted = FunctionType(function.__code__, _scope(function, arithmetic), function.__name__, function.__defaults__)
     positions = coordinates_of(function)
     if positions is None:
@@ -238,12 +237,12 @@ def _scope(function: FunctionType, arithmetic: Arithmetic) -> dict[str, Any]:
 def _has_coordinates(function: FunctionType) -> bool:
     """Whether a loop interpolates between places: its result hardly changes from one branch to the other."""
     names = {i.argval for i in dis.get_instructions(function) if i.opname == "LOAD_GLOBAL"}
-    formulas = [f for f in map(function.__globals__.get, names) if getattr(f, "__scalar__", False)]
+    formulas: list[Any] = [f for f in map(function.__globals__.get, names) if getattr(f, "__scalar__", False)]
     return any(coordinates_of(formula) is not None or _has_coordinates(formula) for formula in formulas)
 
 
 @cache
-def _lifted_loop(function: FunctionType, arithmetic: Arithmetic) -> tuple[FunctionType, list[type | None]]:
+def _lifted_loop(function: FunctionType, arithmetic: Arithmetic) -> tuple[Callable[..., Any], list[Any]]:
     geometries = geometries_of(function)
     kinds = [geometries.get(name) for name in inspect.signature(function).parameters]
     return _lifted_formula(function, arithmetic), kinds

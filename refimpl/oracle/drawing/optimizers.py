@@ -32,11 +32,13 @@ ROWS = frozenset({"sgd", "adam", "ftrl", "adagrad", "groupadagrad"})
 """Rules that take row_sparse gradients for dense weights."""
 FEATURES = frozenset({
     "optimizer/rows", "optimizer/half", "optimizer/together", "optimizer/resume", "optimizer/names",
-    "optimizer/schedule", "optimizer/set rate", "optimizer/decay of plain signum",
+    "optimizer/schedule", "optimizer/set rate", "optimizer/decay of plain signum", "optimizer/other device",
+    "optimizer/rates in any order",
 })
 """What ``exclude.operators`` may name beside rules, as ``rule NAME``: programs are then drawn without it."""
-CAREFUL = frozenset({"rule adamax", "optimizer/decay of plain signum"})
-"""What MXNet 1.9.1 refuses or gets wrong: a weight without gradients becomes NaN, an argument is unknown."""
+CAREFUL = frozenset({"rule adamax", "optimizer/decay of plain signum", "optimizer/rates in any order"})
+"""What MXNet 1.9.1 refuses or gets wrong: a weight without gradients becomes NaN, an argument is unknown, a curve that
+is over gives the last rate it was asked for."""
 NAMES = ("fc_weight", "fc_bias", "bn_gamma", "bn_beta", "embed")
 
 
@@ -53,9 +55,14 @@ def schedule(draw: Draw, base: float) -> Step:
 
 def optimizer_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
     """Level 5: updates of one to four weights in any order, some less often, with states saved and read in between."""
-    if "rule sgld" not in exclude.operators and draw.one_in(64):
+    written = {name for name in capabilities.operators or () if name.startswith("rule ")}
+
+    def may(rule: str) -> bool:
+        return f"rule {rule}" not in exclude.operators and (not written or f"rule {rule}" in written)
+
+    if may("sgld") and draw.one_in(64):
         return langevin_program(draw)
-    rule = draw.choice([name for name in RULES if f"rule {name}" not in exclude.operators])
+    rule = draw.choice([name for name in RULES if may(name)])
     styles = [style for style in ("dyadic", "dyadic", "normal", "smooth", "onehot") if style in capabilities.styles]
     style = draw.choice(styles or capabilities.styles)
     half = rule in HALVES and "optimizer/half" not in exclude.operators and draw.one_in(5)
@@ -125,9 +132,12 @@ def _parameters(draw: Draw, rule: str, exclude: Exclusions, *, half: bool) -> St
 
 
 def _step(draw: Draw, rule: str, create: Step, exclude: Exclusions) -> Step:
-    kind = draw.choice(("update", "update", "update", "update", "update", "resume", "rate"))
+    kind = draw.choice(("update", "update", "update", "update", "update", "resume", "rate", "ask"))
     if kind == "resume" and "optimizer/resume" not in exclude.operators:
-        return {"do": "resume", "whole": draw.boolean()}
+        elsewhere = draw.one_in(3) and "optimizer/other device" not in exclude.operators
+        return {"do": "resume", "whole": draw.boolean(), **({"device": draw.integer(0, 2)} if elsewhere else {})}
+    if kind == "ask" and "schedule" in create and "optimizer/rates in any order" not in exclude.operators:
+        return {"do": "ask", "numbers": [draw.integer(0, 9) for _ in range(draw.integer(1, 3))]}
     fixed = rule != "adadelta" and "schedule" not in create
     if kind == "rate" and fixed and "optimizer/set rate" not in exclude.operators:
         return {"do": "set_rate", "value": draw.choice((0.25, 0.5, 1.0))}

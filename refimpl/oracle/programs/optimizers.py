@@ -5,7 +5,9 @@ create          ``optimizer``, ``parameters``, ``schedule`` (see below, or null)
 multiply        ``rates`` and ``decays``: pairs of index or name, and factor
 update          ``indices`` (all in one call), ``gradients``, and ``rows`` where gradients are row_sparse: for each
                 gradient the rows that it stores, or null. Lets see the weights.
-resume          states go to bytes, with the optimizer if ``whole``, and a new updater reads them
+resume          states go to bytes, with the optimizer if ``whole``, and a new updater reads them; the weights are on
+                ``device`` from then on
+ask             ``numbers`` of updates, in any order. Lets see the rates that the schedule gives for them.
 set_rate        ``value``: the learning rate from now on
 seed            ``value``: random numbers begin anew from it
 read            Lets see the learning rate and the number of updates.
@@ -44,6 +46,7 @@ class Optimizers(Session):
         self.weights = {name: self.array(spec) for name, spec in sorted(program["arrays"].items())}
         self.made = {}
         self.multiplied = []
+        self.device = 0
         self.optimizer = self.updater = None
 
     def create(self, optimizer, parameters=None, schedule=None, names=()):
@@ -76,7 +79,8 @@ class Optimizers(Session):
         """See the module's text."""
         rows = rows or [None] * len(gradients)
         given = [
-            self.array(spec) if kept is None else rows_of(self, spec, kept) for spec, kept in zip(gradients, rows)
+            self.array(spec, self.device) if kept is None else rows_of(self, spec, kept, self.device)
+            for spec, kept in zip(gradients, rows)
         ]
         weights = [self.weights[str(index)] for index in indices]
         if len(indices) == 1:
@@ -85,9 +89,12 @@ class Optimizers(Session):
             self.updater(list(indices), given, weights)
         return [("weight:%s" % index, self.seen(weight)) for index, weight in zip(indices, weights)]
 
-    def resume(self, whole=False):
+    def resume(self, whole=False, device=None):
         """See the module's text."""
         self.mx.nd.waitall()
+        if device is not None:
+            self.device = device
+            self.weights = {n: each.as_in_context(self.mx.cpu(device)) for n, each in self.weights.items()}
         content = self.updater.get_states(dump_optimizer=whole)
         self._start()
         if not whole:
@@ -100,6 +107,10 @@ class Optimizers(Session):
         """See the module's text."""
         self.optimizer.set_learning_rate(value)
         return ()
+
+    def ask(self, numbers):
+        """See the module's text."""
+        return [("rates", self.plain([self.optimizer.lr_scheduler(number) for number in numbers]))]
 
     def read(self):
         """See the module's text."""

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..backends import Backend
 from ..programs.program import pruned
 from ..programs.values import array_of
-from ..reference import Program, Trace
-from .comparing import differences
+from ..reference import Expected, Program, expected_of
+from .comparing import differences, differences_beyond
 from .registry import changed, relation
 
+T = TypeVar("T")
 
-def gradients_of(trace: Trace) -> dict[str, np.ndarray]:
+
+def gradients_of(trace: dict[str, T]) -> dict[str, T]:
     """The gradients that the last backward pass left, by variable."""
-    found: dict[str, np.ndarray] = {}
+    found: dict[str, T] = {}
     for name, value in trace.items():
         what, _, variable = name.partition("/")[2].partition(":")
         if what == "gradient":
@@ -61,10 +63,19 @@ def adds(backend: Backend, program: Program) -> list[str]:
         name: {"shape": list(value.shape), "dtype": value.dtype.name, "style": "dyadic", "seed": 11}
         for name, value in written.items()
     }
-    added = gradients_of(changed(backend, _asking(base, dict.fromkeys(written, "add"), initial)))
+    adding = _asking(base, dict.fromkeys(written, "add"), initial)
+    added = gradients_of(changed(backend, adding))
     start = {name: array_of(spec) for name, spec in initial.items()}
     wanted = {name: (start[name] + value).astype(value.dtype) for name, value in written.items()}
-    return differences(wanted, added, {n: np.abs(start[n]) + np.abs(v) for n, v in written.items()})
+
+    def bounds() -> list[dict[str, Expected]]:
+        alone = gradients_of(expected_of(base))
+        return [
+            {name: Expected(start[name] + each.values, each.bounds) for name, each in alone.items()},
+            gradients_of(expected_of(adding)),
+        ]
+
+    return differences_beyond(wanted, added, bounds)
 
 
 @relation("others' requirements", 2)
@@ -89,20 +100,26 @@ def sums_heads(backend: Backend, program: Program) -> list[str]:
     if base is None or not heads or len(heads) < 2:
         return []
     together = gradients_of(backend.run(base))
-    total = {name: np.zeros(value.shape) for name, value in together.items()}
-    mass = {name: np.zeros(value.shape) for name, value in together.items()}
+    single = []
     for position in range(len(heads)):
         zeros = [
             spec if i == position else {**spec, "style": "dyadic", "elements": [0.0] * int(np.prod(spec["shape"]))}
             for i, spec in enumerate(heads)
         ]
-        one_head = {**base, "steps": [*base["steps"][:2], {"do": "backward", "heads": zeros}]}
-        for name, value in gradients_of(changed(backend, one_head)).items():
-            total[name] += value
-            mass[name] += np.abs(value)
+        single.append({**base, "steps": [*base["steps"][:2], {"do": "backward", "heads": zeros}]})
+    each = [gradients_of(changed(backend, one)) for one in single]
+    total = {name: sum(found[name].astype(float) for found in each) for name in together}
     for name, value in total.items():  # zero times infinity is no number: such elements say nothing
-        value[~np.isfinite(mass[name])] = together[name][~np.isfinite(mass[name])]
-    return differences({n: v.astype(together[n].dtype) for n, v in total.items()}, together, mass)
+        value[~np.isfinite(value)] = together[name][~np.isfinite(value)]
+
+    def bounds() -> list[dict[str, Expected]]:
+        parts = [gradients_of(expected_of(one)) for one in single]
+        return [gradients_of(expected_of(base)), {
+            name: Expected(sum(part[name].values for part in parts), sum(part[name].bounds for part in parts))
+            for name in together
+        }]
+
+    return differences_beyond({n: v.astype(together[n].dtype) for n, v in total.items()}, together, bounds)
 
 
 @relation("eight readers", 2)
@@ -112,24 +129,22 @@ def counts_readers(backend: Backend, program: Program) -> list[str]:
     heads = base and base["steps"][2].get("heads")
     if base is None or not heads:
         return []
-    steps = [*base["steps"][:2], {"do": "backward", "heads": heads[:1]}]
+    rounded = np.round(np.nan_to_num(array_of(heads[0]).astype(float)) * 4)
+    quarters = np.clip(rounded, -64, 64) / 4  # no sum of eighths of these rounds
+    given = {"shape": heads[0]["shape"], "dtype": heads[0]["dtype"]}
+    whole = {**given, "elements": quarters.reshape(-1).tolist()}
+    steps = [*base["steps"][:2], {"do": "backward", "heads": [whole]}]
     kept = pruned({**base, "heads": base["heads"][:1], "steps": steps})
     nodes = list(kept["nodes"])
     head = kept["heads"][0]
     for number in range(8):
         nodes.append({"op": "_copy", "name": f"reader{number}", "inputs": [head], "attrs": {}})
-    eighth = (array_of(heads[0]) / 8).reshape(-1).tolist()
-    spec = {"shape": heads[0]["shape"], "dtype": heads[0]["dtype"], "elements": [_word(e) for e in eighth]}
+    eighth = {**given, "elements": (quarters / 8).reshape(-1).tolist()}
     many = {
         **kept, "nodes": nodes, "heads": [[len(kept["nodes"]) + i, 0] for i in range(8)],
-        "steps": [*kept["steps"][:2], {"do": "backward", "heads": [spec] * 8}],
+        "steps": [*kept["steps"][:2], {"do": "backward", "heads": [eighth] * 8}],
     }
-    one = gradients_of(backend.run(kept))
-    return differences(one, gradients_of(changed(backend, many)), {name: np.abs(value) for name, value in one.items()})
-
-
-def _word(value: float) -> float | str:
-    return value if np.isfinite(value) else str(value)
+    return differences(gradients_of(backend.run(kept)), gradients_of(changed(backend, many)))
 
 
 @relation("everything is written", 2)

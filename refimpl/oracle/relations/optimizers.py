@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..backends import Backend
 from ..reference import Program
 from .editing import Step, compared, kept
@@ -19,6 +21,10 @@ def resumes(backend: Backend, program: Program) -> list[str]:
     return compared(backend, program, steps)
 
 
+def _ends(end: str, name: str) -> bool:
+    return name.endswith(end)
+
+
 @relation("others' updates", 5)
 def ignores_other_weights(backend: Backend, program: Program) -> list[str]:
     """What becomes of a weight does not depend on the updates of others."""
@@ -33,7 +39,6 @@ def ignores_other_weights(backend: Backend, program: Program) -> list[str]:
                 at = step["indices"].index(alone)
                 one = {field: [step[field][at]] for field in ("indices", "gradients", "rows") if step.get(field)}
                 steps.append((number, {**step, **one}))
-        wanted = f"weight:{alone}"
-        found = compared(backend, program, steps, lambda name, wanted=wanted: name.endswith("/" + wanted))
+        found = compared(backend, program, steps, partial(_ends, f"/weight:{alone}"))
         lines += [f"alone: {difference}" for difference in found]
     return lines

@@ -82,7 +82,7 @@ def broken(backend: Backend, program: Program, names: Sequence[str] | None = Non
     Raises:
         Unsupported, Refused, Crashed: as the implementation's ``run`` of the program itself.
     """
-    found = []
+    found: list[Applied] = []
     for name in names or RELATIONS:
         try:
             differences = RELATIONS[name](backend, program)

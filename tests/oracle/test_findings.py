@@ -1,0 +1,54 @@
+"""The table of what is found again, in the chapter on findings: rows of the deviations, and programs that show them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from refimpl.oracle.stored import corpus
+from spec.deviations import CHAPTERS, ROW
+
+ROOT = Path(__file__).resolve().parents[2]
+LINE = re.compile(r"^\| ([\w-]+/[\w-]+) \| (.+?) \| (yes|) ?\| ([\w, ]+) \|$", re.MULTILINE)
+
+
+def _table():
+    text = (ROOT / "spec/findings.md").read_text(encoding="utf-8")
+    part = text[text.index("## Wrong values and crashes within reach"):]
+    return part, [match.groups() for match in LINE.finditer(part)]
+
+
+def test_each_line_is_a_row_of_the_deviations():
+    chapters = [(ROOT / name).read_text(encoding="utf-8") for name in CHAPTERS]
+    rows = [match.groups() for text in chapters for match in ROW.finditer(text)]
+    _, table = _table()
+    assert len(table) > 130
+    for clause, begins, *_ in table:
+        assert sum(row[0] == clause and row[1].startswith(begins) for row in rows) == 1, (clause, begins)
+    assert len({line[:2] for line in table}) == len(table)
+
+
+def test_each_program_is_stored_and_shows_its_clause():
+    stored = {one.name: one for one in corpus()}
+    _, table = _table()
+    for clause, _, drawn, names in table:
+        programs = [] if names == "none" else [stored[name] for name in names.split(", ")]
+        assert all(one.clause == clause for one in programs), clause
+        if drawn:
+            assert any("seed" in one.found for one in programs), clause
+
+
+def test_the_numbers_in_the_text_are_those_of_the_table():
+    text, table = _table()
+    shown = sum(names != "none" for *_, names in table)
+    drawn = sum(bool(drawn) for _, _, drawn, _ in table)
+    assert f"{len(table)} rows; programs show {shown} of them" in " ".join(text.split())
+    assert f"drawn without knowing of it in {drawn}" in " ".join(text.split())
+    assert shown >= 0.8 * len(table)
+
+
+def test_there_are_enough_stored_programs_at_every_level():
+    levels = [one.program["level"] for one in corpus()]
+    assert len(levels) >= 150
+    assert set(levels) == {1, 2, 3, 4, 5, 6}
+    assert all(one.reason and one.found for one in corpus())
