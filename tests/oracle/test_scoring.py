@@ -201,6 +201,16 @@ def test_one_element_of_ten_thousand_is_found_in_95_runs_of_100():
 # --- results --------------------------------------------------------------------------------------
 
 
+def test_committed_results_are_of_faults_of_the_table():
+    table = {fault.id: fault for fault in faults()}
+    rows = running.read(Path(__file__).with_name("score.jsonl"))
+    assert len(rows) == len({row["id"] for row in rows}) >= 146
+    assert {row["id"]: row["class"] for row in rows} == {row["id"]: table[row["id"]].kind for row in rows}
+    chapter = (ROOT / "spec" / "oracle.md").read_text(encoding="utf-8")
+    killed = sum(row["status"] == "killed" for row in rows)
+    assert f"| all | {killed} of {len(rows)} " in chapter
+
+
 def row_of(name, status="killed", **more):
     return {"id": name, "class": "index", "status": status, "seconds": 1.0, "programs": 3, "several": False, **more}
 
