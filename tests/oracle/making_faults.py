@@ -94,7 +94,7 @@ PACKAGE: dict[str, tuple[tuple[str, int, tuple[str, ...]], ...]] = {
 }
 """Class -> (file, the level of programs that run it, parts of names of its files of unit tests)."""
 NOT_NUMBERS = re.compile(
-    r"refus|error|raise|messag|warn|repr|print|text|docs|signature|told|names|stub|pictur|interrupt"
+    r"refus|error|raise|message|warn|repr|print|text|docs|signature|told|names|stub|pictur|interrupt"
 )
 """Names of tests of what a trace does not have."""
 
