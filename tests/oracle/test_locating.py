@@ -286,6 +286,7 @@ def altered(name, part, monkeypatch):
     return variants.variant("sequential")
 
 
+@pytest.mark.heavy
 def test_the_divergent_node_is_right_in_nine_of_ten(monkeypatch) -> None:
     """Every operator of a backend of some thirty is wrong once forward and once backward; programs are not shrunk."""
     names = sorted(variants.Operators(variants.WAYS["sequential"]).rules)

@@ -71,6 +71,7 @@ def test_formulas_agree_on_drawn_programs():
     assert rules == set(RULES)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("rule", sorted(set(RULES) - {"test"}))
 def test_a_wrong_formula_is_noticed(rule, monkeypatch):
     step, defaults = RULES[rule]

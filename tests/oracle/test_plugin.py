@@ -46,6 +46,7 @@ def test_a_sound_backend_passes_in_an_empty_folder(tmp_path: Path) -> None:
     assert "8 passed" in found.stdout
 
 
+@pytest.mark.heavy
 def test_a_planted_bug_fails_with_its_report(tmp_path: Path) -> None:
     found = run(
         tmp_path, "--oracle-backend=toy:mine", "--oracle-programs=4", "--oracle-report=out", "--oracle-level=1",
@@ -107,6 +108,7 @@ def test_another_time_is_refused(text: str) -> None:
         seconds_of(text)
 
 
+@pytest.mark.heavy
 def test_a_parameter_server_has_tests_of_its_level_alone(tmp_path: Path) -> None:
     found = run(tmp_path, "--oracle-backend=refimpl.oracle.backends.servers:LosesAPush", "--oracle-programs=4")
     assert found.returncode == pytest.ExitCode.TESTS_FAILED, found.stdout

@@ -189,6 +189,7 @@ def finds_one_element(seed):
     return bool(search(Spoiling(seed), seed=seed, programs=6000, most=1).found)
 
 
+@pytest.mark.heavy
 def test_one_element_of_ten_thousand_is_found():
     assert finds_one_element(seed=5)
 
