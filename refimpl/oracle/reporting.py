@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from . import coverage
-from .comparing import RELATION, Mismatch
 from .drawing.graphs import Capabilities
-from .neighbours import told
+from .explaining.neighbours import told
+from .judging.comparing import RELATION, Mismatch
+from .judging.reference import trace_of
 from .programs.clusters import VERBS
 from .programs.program import LEVELS, name_of, operators, text_of
-from .reference import trace_of
 from .searching import FAITHFUL, Found, Result
 
 VERSION = 2

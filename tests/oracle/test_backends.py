@@ -8,9 +8,9 @@ import pytest
 from refimpl.oracle.backends import Crashed, Refused, Unsupported
 from refimpl.oracle.backends.decorators import symbol_of
 from refimpl.oracle.backends.isolate import isolate
-from refimpl.oracle.comparing import judge
 from refimpl.oracle.drawing.draws import SeededDraw
 from refimpl.oracle.drawing.executors import executor_program, forward_program
+from refimpl.oracle.judging.comparing import judge
 from refimpl.oracle.programs.program import operators
 
 from . import toys

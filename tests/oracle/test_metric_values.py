@@ -10,8 +10,8 @@ from refimpl.oracle import Capabilities, Exclusions, check_program, judge, progr
 from refimpl.oracle.backends import Reference
 from refimpl.oracle.drawing.buckets import svrg_program
 from refimpl.oracle.drawing.draws import SeededDraw
-from refimpl.oracle.metric_values import METRICS, metric_bounds
-from refimpl.oracle.reference import expected_of
+from refimpl.oracle.judging.metric_values import METRICS, metric_bounds
+from refimpl.oracle.judging.reference import expected_of
 
 
 def value_of(metric, parts):

@@ -11,7 +11,7 @@ from refimpl.oracle.backends.optimizer_rules import RULES
 from refimpl.oracle.backends.optimizing import MISSING, Schedule, WithOptimizers
 from refimpl.oracle.backends.protocol import Unsupported
 from refimpl.oracle.drawing import optimizers
-from refimpl.oracle.reference import trace_of
+from refimpl.oracle.judging.reference import trace_of
 
 
 class _NumPy:

@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..backends import Backend
+from ..judging.reference import Expected, Program, expected_of
 from ..programs.program import pruned
 from ..programs.values import array_of
-from ..reference import Expected, Program, expected_of
 from .comparing import differences, differences_beyond
 from .registry import changed, relation
 

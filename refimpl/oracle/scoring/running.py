@@ -13,9 +13,9 @@ from statistics import median
 from typing import Any
 
 from ..backends import Backend, Crashed
-from ..comparing import Verdict, judge
+from ..judging.comparing import Verdict, judge
+from ..judging.reference import Program
 from ..programs.program import operators
-from ..reference import Program
 from ..searching import Found, Result, search
 from .copies import faulty
 from .faults import CLASSES, Fault
