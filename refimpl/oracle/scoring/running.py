@@ -76,6 +76,7 @@ def hunt(wrong: Backend, right: Backend, seconds: float, seed: int = 0, programs
     with suppress(_Over):
         search(
             wrong, seed=seed, programs=programs, level=wrong.capabilities.level, most=1, expected=also_right, note=note,
+            explain=False,
         )
     result = last[0]
     result.seconds = clock() - began
