@@ -12,7 +12,7 @@ from .work import Case, Work, row
 try:
     import resource
 except ModuleNotFoundError:  # Windows
-    resource = None
+    resource = None  # type: ignore[assignment]
 
 # --- calls on arrays too small to take time themselves
 

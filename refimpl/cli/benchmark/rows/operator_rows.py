@@ -7,14 +7,14 @@ IMAGES = (32, 16, 32, 32)  # "512K": 2 ** 19 numbers
 MATRIX = (1024, 512)
 
 
-def forward(title, family, /, **numbers):
+def single(title, family, /, **numbers):
     """One row: forward alone."""
     return [row("operators", f"{title}, forward", family, both=False, **numbers)]
 
 
 def both_ways(title, family, /, **numbers):
     """Two rows: forward alone, and with all gradients."""
-    return [*forward(title, family, **numbers), row("operators", f"{title}, both ways", family, both=True, **numbers)]
+    return [*single(title, family, **numbers), row("operators", f"{title}, both ways", family, both=True, **numbers)]
 
 
 def convolutions():
@@ -118,7 +118,7 @@ def elementwise():
             function=lambda torch: torch.nn.functional.dropout, training=True,
         ),
         *both_ways("where 512K", op.where, shape=IMAGES),
-        *forward(
+        *single(
             "cast float32>float64 512K", op.unary, shape=IMAGES, symbol=lambda sym, x: sym.Cast(x, dtype="float64"),
             function=lambda torch: lambda x: x.double(),
         ),
@@ -133,17 +133,17 @@ def moves():
         found += both_ways(f"sum axis {axis} {sizes}", op.reduction, name="sum", axis=axis, shape=shape)
     return [
         *found,
-        *forward("topk 10 of 64x10000", op.topk, rows=64, width=10000, k=10),
-        *forward(
+        *single("topk 10 of 64x10000", op.topk, rows=64, width=10000, k=10),
+        *single(
             "sort 64x10000", op.unary, shape=(64, 10000), symbol=lambda sym, x: sym.sort(x),
             function=lambda torch: torch.sort,
         ),
-        *forward(
+        *single(
             "argsort 64x10000", op.unary, shape=(64, 10000), symbol=lambda sym, x: sym.argsort(x),
             function=lambda torch: torch.argsort,
         ),
         *both_ways("max axis (1,) 1024x512", op.reduction, name="max", axis=(1,), shape=MATRIX),
-        *forward(
+        *single(
             "argmax axis 1 1024x512", op.unary, shape=MATRIX, symbol=lambda sym, x: sym.argmax(x, axis=1),
             function=lambda torch: lambda x: x.argmax(1),
         ),
@@ -169,7 +169,7 @@ def moves():
         *both_ways("Embedding 1120 of 10000x200", op.embedding, rows=1120, words=10000, width=200),
         *both_ways("take 4096 of 1000x64", op.take, rows=4096, words=1000, width=64),
         *both_ways("pick 1120x1000", op.pick, rows=1120, width=1000),
-        *forward("one_hot 1024x1000", op.one_hot, rows=1024, depth=1000),
+        *single("one_hot 1024x1000", op.one_hot, rows=1024, depth=1000),
     ]
 
 
@@ -177,9 +177,9 @@ def without_symbols():
     """Updates and random numbers."""
     found = []
     for rule in ("sgd", "sgd_mom", "adam", "rmsprop"):
-        found += forward(f"{rule} update 512K", op.update, rule=rule, count=1 << 19)
+        found += single(f"{rule} update 512K", op.update, rule=rule, count=1 << 19)
     for name in ("uniform", "normal"):
-        found += forward(f"random.{name} 512K", op.drawn, name=name, count=1 << 19)
+        found += single(f"random.{name} 512K", op.drawn, name=name, count=1 << 19)
     return found
 
 
