@@ -9,7 +9,8 @@ The gradient by data is in ``convolution_back``.
 Images are computed one after the other, so that each stays in the cache. Sums run in the order of
 the plain loops, except that the gradient by weight first sums up to ``CHUNK`` pixels of one image.
 
-Tiles hold float32 and pay off from a few filters on; all other calls run row by row (``convolution_rows``).
+Tiles hold float32 and pay off from a few filters on. One filter for each channel has kernels of its own
+(``depthwise``); all other calls run row by row (``convolution_rows``).
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ import numpy as np
 
 from ..foundation import Buffer
 from ..shared.convolution_geometry import Geometry
+from . import depthwise
 from .convolution_rows import convolve_rows, gather_weight_rows
 from .image import View, space_to_depth, store_runs, view
 from .kernel import kernel, tile_for, twin, wide_tile, workspace
-from .simd import add_tiles, fma_tile, load_offsets, load_tile, ramp, store_tile, transpose_16x16, zero_tile
+from .simd import add_tiles, fma_tile, load_offsets, load_tile, ramp, store_tile, zero_tile
+from .transpose import transpose
 
 CHUNK = 256
 
@@ -60,20 +63,6 @@ def convolve_tiles(data, weight, out, g: Geometry, v: View, image, narrow, rows,
 
 
 @kernel
-def transpose(source, start, pitch, n, m, out, out_pitch):
-    """out[j, i] = source[i, j] for n rows and m columns."""
-    for i in range(0, n - 15, 16):
-        for j in range(0, m - 15, 16):
-            transpose_16x16(source, start + i * pitch + j, pitch, out, j * out_pitch + i, out_pitch)
-        for j in range(m // 16 * 16, m):
-            for r in range(i, i + 16):
-                out[j * out_pitch + r] = source[start + r * pitch + j]
-    for i in range(n // 16 * 16, n):
-        for j in range(m):
-            out[j * out_pitch + i] = source[start + i * pitch + j]
-
-
-@kernel
 def gather_weight_tiles(head, data, d_weight, g: Geometry, v: View, image, turned, sums, rows, blocks):
     """Gradient by weight: sums[tap, filter] over images, then transposed to d_weight[filter, tap]."""
     share, each, width = g.channels // g.num_group, g.num_filter // g.num_group, 8 * len(blocks)
@@ -94,7 +83,7 @@ def gather_weight_tiles(head, data, d_weight, g: Geometry, v: View, image, turne
                 end = min(plane, begin + CHUNK)
                 transpose(
                     head, (item * g.num_filter + group * each) * plane + begin, plane, each, end - begin,
-                    turned, pitch,
+                    turned, 0, pitch,
                 )
                 for column in range(0, pitch, width):
                     for tap in range(0, depth, len(rows)):
@@ -118,6 +107,9 @@ def gather_weight_tiles(head, data, d_weight, g: Geometry, v: View, image, turne
 def convolve(data: Buffer, weight: Buffer, out: Buffer, g: Geometry) -> None:
     """Forward."""
     filters = g.num_filter // g.num_group
+    if data.dtype == np.float32 and depthwise.takes(g):
+        depthwise.convolve(data, weight, out, g)
+        return
     if filters < 3 or data.dtype != np.float32:
         convolve_rows(data.flat, weight.flat, out.flat, tuple(g))
         return
@@ -133,6 +125,9 @@ def convolve(data: Buffer, weight: Buffer, out: Buffer, g: Geometry) -> None:
 def gather_weight(head: Buffer, data: Buffer, d_weight: Buffer, g: Geometry) -> None:
     """Gradient by weight."""
     filters, taps = g.num_filter // g.num_group, d_weight.size // g.num_filter
+    if data.dtype == np.float32 and depthwise.takes(g):
+        depthwise.gather_weight(head, data, d_weight, g)
+        return
     if filters < 3 or data.dtype != np.float32:
         gather_weight_rows(head.flat, data.flat, d_weight.flat, tuple(g))
         return

@@ -257,6 +257,28 @@ def fma_tile(typing, tile, a, rows, a_base, b, blocks, b_base):
 
 
 @intrinsic
+def multiply_add_tile(typing, tile, a, rows, a_base, b, blocks, b_base):
+    """Return ``tile[r, q] + a[a_base + rows[r] + blocks[q]] * b[b_base + blocks[q]]``: product and sum rounded apart."""
+
+    def build(context, builder, signature, args):
+        sums, a_array, r, a_from, b_array, q, b_from = args
+        left = _Memory(context, builder, signature.args[1], a_array)
+        right = _Memory(context, builder, signature.args[4], b_array)
+        q = _unpack(builder, q)
+        pairs = [(q[i], q[i + 1]) for i in range(0, len(q), 2)]
+        vectors = [right.load_pair(b_from, *pair) for pair in pairs]
+        old, new = iter(_unpack(builder, sums)), []
+        for row in _unpack(builder, r):
+            start = builder.add(a_from, row)
+            for pair, vector in zip(pairs, vectors, strict=True):
+                new.append(builder.fadd(next(old), builder.fmul(left.load_pair(start, *pair), vector)))
+        return _pack(builder, context.get_value_type(tile), new)
+
+    kinds = (tile, a, rows, types.intp, b, blocks, types.intp)
+    return tile(*kinds), build
+
+
+@intrinsic
 def copy_16(typing, source, start, target, to):
     """Copy sixteen contiguous elements."""
 
