@@ -258,7 +258,10 @@ def fma_tile(typing, tile, a, rows, a_base, b, blocks, b_base):
 
 @intrinsic
 def multiply_add_tile(typing, tile, a, rows, a_base, b, blocks, b_base):
-    """Return ``tile[r, q] + a[a_base + rows[r] + blocks[q]] * b[b_base + blocks[q]]``: product and sum rounded apart."""
+    """Return ``tile[r, q] + a[a_base + rows[r] + blocks[q]] * b[b_base + blocks[q]]``.
+
+    The product is rounded before it is added, as plain loops do.
+    """
 
     def build(context, builder, signature, args):
         sums, a_array, r, a_from, b_array, q, b_from = args

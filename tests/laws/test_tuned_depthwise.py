@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refimpl.kernels import get
@@ -43,6 +43,7 @@ def _band(request):
 
 
 @pytest.mark.usefixtures("_band")
+@settings(max_examples=10 * settings.default.max_examples)
 @given(depthwise_layers(), st.sampled_from([0.25, -0.0, np.inf, np.nan]), st.integers(0, 1), SEEDS)
 def test_depthwise_has_the_bits_of_the_plain_loops(layer, special, which, seed):
     """Forward and both gradients, with zeros of either sign and special values in either operand."""
