@@ -9,8 +9,8 @@ The gradient by data is in ``convolution_back``.
 Images are computed one after the other, so that each stays in the cache. Sums run in the order of
 the plain loops, except that the gradient by weight first sums up to ``CHUNK`` pixels of one image.
 
-Tiles hold float32 and pay off from a few filters on. One filter for each channel has kernels of its own
-(``depthwise``); all other calls run row by row (``convolution_rows``).
+Tiles hold float32 and pay off from a few filters on. One filter for each channel is computed apart
+(``depthwise``), and so are kernels of one pixel (``pointwise``); all other calls run row by row (``convolution_rows``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 from ..foundation import Buffer
 from ..shared.convolution_geometry import Geometry
-from . import depthwise
+from . import depthwise, pointwise
 from .convolution_rows import convolve_rows, gather_weight_rows
 from .image import View, space_to_depth, store_runs, view
 from .kernel import kernel, tile_for, twin, wide_tile, workspace
@@ -112,6 +112,9 @@ def convolve(data: Buffer, weight: Buffer, out: Buffer, g: Geometry) -> None:
         return
     if filters < 3 or data.dtype != np.float32:
         convolve_rows(data.flat, weight.flat, out.flat, tuple(g))
+        return
+    if pointwise.takes(g):
+        pointwise.multiply(weight, data, out, g)
         return
     rows, blocks = wide_tile(filters)
     v = view(g, len(blocks))
