@@ -77,13 +77,15 @@ def _load(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
 
 @intrinsic
 def store(typing, lanes, array, index):
-    """Store the lanes to ``array[index : index + 16]``, a float64 array; the index is not checked."""
-    if array.dtype != types.float64:
-        raise TypingError(f"lanes are stored to float64, not {array.dtype}")
+    """Store the lanes to ``array[index : index + 16]``, rounded to its float32 or float64; the index is not checked."""
+    if array.dtype not in (types.float32, types.float64):
+        raise TypingError(f"lanes are stored to float32 and float64, not {array.dtype}")
 
     def build(context, builder, signature, args):
-        place = _place(context, builder, signature.args[1], *args[1:])
-        builder.store(args[0], place, align=8)
+        kind, value = signature.args[1], args[0]
+        if array.dtype == types.float32:
+            value = builder.fptrunc(value, _SINGLE)
+        builder.store(value, _place(context, builder, kind, *args[1:]), align=kind.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
     return types.void(LANES, array, types.intp), build
@@ -123,6 +125,27 @@ def add(typing, left, right):
         return builder.fadd(*args)
 
     return LANES(LANES, LANES), build
+
+
+@intrinsic
+def divide(typing, left, right):
+    """Return left / right."""
+
+    def build(context, builder, signature, args):
+        return builder.fdiv(*args)
+
+    return LANES(LANES, LANES), build
+
+
+@intrinsic
+def where_larger(typing, left, right, yes, no):
+    """Return ``yes`` in the lanes where left > right, else ``no``, also where either is NaN."""
+
+    def build(context, builder, signature, args):
+        left, right, yes, no = args
+        return builder.select(builder.fcmp_ordered(">", left, right), yes, no)
+
+    return LANES(LANES, LANES, LANES, LANES), build
 
 
 @intrinsic
