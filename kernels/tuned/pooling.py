@@ -26,18 +26,19 @@ def fill_sums(data, out, begin, end, size, g: Geometry, dense, result):
     for group in range(0, g.planes, 16):
         plane = min(group, g.planes - 16)
         transpose(data, plane * pixels, pixels, 16, pixels, dense, 0, 16)
-        for item in range(final):
-            z, y = item // (g.out_h * g.out_w), g.out_d + item // g.out_w % g.out_h
-            x = g.out_d + g.out_h + item % g.out_w
-            total = broadcast(0.0)
-            for d in range(begin[z], end[z]):
-                for h in range(begin[y], end[y]):
-                    line = (d * g.height + h) * g.width
-                    for at in range(line + begin[x], line + end[x]):
-                        total = add(total, load(dense, at * 16))
-            if g.average == 1:
-                total = divide(total, broadcast(max(size[z] * size[y] * size[x], 1) * 1.0))
-            store(total, result, item * 16)
+        for row in range(g.out_d * g.out_h):
+            z, y = row // g.out_h, g.out_d + row % g.out_h
+            for j in range(g.out_w):
+                x, item = g.out_d + g.out_h + j, row * g.out_w + j
+                total = broadcast(0.0)
+                for d in range(begin[z], end[z]):
+                    for h in range(begin[y], end[y]):
+                        line = (d * g.height + h) * g.width
+                        for at in range(line + begin[x], line + end[x]):
+                            total = add(total, load(dense, at * 16))
+                if g.average == 1:
+                    total = divide(total, broadcast(max(size[z] * size[y] * size[x], 1) * 1.0))
+                store(total, result, item * 16)
         transpose(result, 0, 16, final, 16, out, plane * final, final)
 
 
@@ -49,17 +50,18 @@ def fill_sum_shares(head, d_data, begin, end, size, g: Geometry, dense, heads):
         transpose(head, plane * final, final, 16, final, heads, 0, 16)
         for q in range(pixels * 16):
             dense[q] = 0
-        for item in range(final):
-            z, y = item // (g.out_h * g.out_w), g.out_d + item // g.out_w % g.out_h
-            x = g.out_d + g.out_h + item % g.out_w
-            share = load(heads, item * 16)
-            if g.average == 1:
-                share = divide(share, broadcast(max(size[z] * size[y] * size[x], 1) * 1.0))
-            for d in range(begin[z], end[z]):
-                for h in range(begin[y], end[y]):
-                    line = (d * g.height + h) * g.width
-                    for at in range(line + begin[x], line + end[x]):
-                        store(add(load(dense, at * 16), share), dense, at * 16)
+        for row in range(g.out_d * g.out_h):
+            z, y = row // g.out_h, g.out_d + row % g.out_h
+            for j in range(g.out_w):
+                x, item = g.out_d + g.out_h + j, row * g.out_w + j
+                share = load(heads, item * 16)
+                if g.average == 1:
+                    share = divide(share, broadcast(max(size[z] * size[y] * size[x], 1) * 1.0))
+                for d in range(begin[z], end[z]):
+                    for h in range(begin[y], end[y]):
+                        line = (d * g.height + h) * g.width
+                        for at in range(line + begin[x], line + end[x]):
+                            store(add(load(dense, at * 16), share), dense, at * 16)
         transpose(dense, 0, 16, pixels, 16, d_data, plane * pixels, pixels)
 
 
@@ -69,16 +71,17 @@ def fill_maxima(data, out, begin, end, least, g: Geometry, dense, result):
     for group in range(0, g.planes, 16):
         plane = min(group, g.planes - 16)
         transpose(data, plane * pixels, pixels, 16, pixels, dense, 0, 16)
-        for item in range(final):
-            z, y = item // (g.out_h * g.out_w), g.out_d + item // g.out_w % g.out_h
-            x = g.out_d + g.out_h + item % g.out_w
-            best = broadcast(least)
-            for d in range(begin[z], end[z]):
-                for h in range(begin[y], end[y]):
-                    line = (d * g.height + h) * g.width
-                    for at in range(line + begin[x], line + end[x]):
-                        best = maximum(best, load(dense, at * 16))
-            store(best, result, item * 16)
+        for row in range(g.out_d * g.out_h):
+            z, y = row // g.out_h, g.out_d + row % g.out_h
+            for j in range(g.out_w):
+                x, item = g.out_d + g.out_h + j, row * g.out_w + j
+                best = broadcast(least)
+                for d in range(begin[z], end[z]):
+                    for h in range(begin[y], end[y]):
+                        line = (d * g.height + h) * g.width
+                        for at in range(line + begin[x], line + end[x]):
+                            best = maximum(best, load(dense, at * 16))
+                store(best, result, item * 16)
         transpose(result, 0, 16, final, 16, out, plane * final, final)
 
 
@@ -92,22 +95,23 @@ def fill_maximum_shares(head, data, d_data, begin, end, least, g: Geometry, dens
         transpose(head, plane * final, final, 16, final, heads, 0, 16)
         for q in range(pixels * 16):
             shares[q] = 0
-        for item in range(final):
-            z, y = item // (g.out_h * g.out_w), g.out_d + item // g.out_w % g.out_h
-            x = g.out_d + g.out_h + item % g.out_w
-            best, first = broadcast(least), broadcast(-1.0)
-            for d in range(begin[z], end[z]):
-                for h in range(begin[y], end[y]):
-                    line = (d * g.height + h) * g.width
-                    for at in range(line + begin[x], line + end[x]):
-                        candidate = load(dense, at * 16)
-                        first = where_larger(candidate, best, broadcast(at * 1.0), first)
-                        best = maximum(best, candidate)
-            store(first, places, 0)
-            for lane in range(16):
-                at = int(places[lane])
-                if at >= 0:
-                    shares[at * 16 + lane] += heads[item * 16 + lane]
+        for row in range(g.out_d * g.out_h):
+            z, y = row // g.out_h, g.out_d + row % g.out_h
+            for j in range(g.out_w):
+                x, item = g.out_d + g.out_h + j, row * g.out_w + j
+                best, first = broadcast(least), broadcast(-1.0)
+                for d in range(begin[z], end[z]):
+                    for h in range(begin[y], end[y]):
+                        line = (d * g.height + h) * g.width
+                        for at in range(line + begin[x], line + end[x]):
+                            candidate = load(dense, at * 16)
+                            first = where_larger(candidate, best, broadcast(at * 1.0), first)
+                            best = maximum(best, candidate)
+                store(first, places, 0)
+                for lane in range(16):
+                    at = int(places[lane])
+                    if at >= 0:
+                        shares[at * 16 + lane] += heads[item * 16 + lane]
         transpose(shares, 0, 16, pixels, 16, d_data, plane * pixels, pixels)
 
 
