@@ -27,6 +27,7 @@ from .simd import add_tiles, fma_tile, load_offsets, load_tile, ramp, store_tile
 from .transpose import transpose
 
 CHUNK = 256
+TOGETHER = 1 << 18  # numbers of the small images that are copied together
 
 
 @kernel
@@ -63,44 +64,44 @@ def convolve_tiles(data, weight, out, g: Geometry, v: View, image, narrow, rows,
 
 
 @kernel
-def gather_weight_tiles(head, data, d_weight, g: Geometry, v: View, image, turned, sums, rows, blocks):
-    """Gradient by weight: sums[tap, filter] over images, then transposed to d_weight[filter, tap]."""
+def gather_weight_tiles(
+    head, data, d_weight, g: Geometry, v: View, together, image, turned, sums, rows, blocks
+):  # fmt: skip
+    """Gradient by weight: sums[tap, filter] over images, ``together`` at a time, transposed to d_weight[filter, tap]."""
     share, each, width = g.channels // g.num_group, g.num_filter // g.num_group, 8 * len(blocks)
     depth = share * g.kernel_d * g.kernel_h * g.kernel_w
-    taps, pixels = v.taps, v.pixels
+    taps, pixels, whole = v.taps, v.pixels, g.channels * v.channel
     size, plane = g.depth * g.height * g.width, len(pixels)
     pitch, height = (each + width - 1) // width * width, depth + len(rows)
     for q in range(g.num_group * height * pitch):
         sums[q] = 0
-    for q in range(g.channels * v.channel):
+    for q in range(together * whole):
         image[q] = 0
     blocks = ramp(0, 8, width, blocks)
-    for item in range(g.batch_size):
-        space_to_depth(data, item * g.channels * size, g.channels, v.sizes, image)
+    for first in range(0, g.batch_size, together):
+        images = min(together, g.batch_size - first)
+        space_to_depth(data, first * g.channels * size, images * g.channels, v.sizes, image)
         for group in range(g.num_group):
-            source = group * share * v.channel
             for begin in range(0, plane, CHUNK):
-                end = min(plane, begin + CHUNK)
-                transpose(
-                    head, (item * g.num_filter + group * each) * plane + begin, plane, each, end - begin,
-                    turned, 0, pitch,
-                )
+                count = min(plane, begin + CHUNK) - begin
+                for i in range(images):
+                    start = ((first + i) * g.num_filter + group * each) * plane + begin
+                    transpose(head, start, plane, each, count, turned, i * count * pitch, pitch)
                 for column in range(0, pitch, width):
                     for tap in range(0, depth, len(rows)):
                         left = load_offsets(taps, tap, rows)
                         target = ramp((group * height + tap) * pitch, pitch, g.num_group * height * pitch, rows)
-                        tile = zero_tile(rows, blocks)
-                        for q in range(begin, end):
-                            tile = fma_tile(
-                                tile, image, left, source + pixels[q],
-                                turned, blocks, (q - begin) * pitch + column,
-                            )
-                        tile = add_tiles(load_tile(sums, target, blocks, column), tile)
-                        store_tile(tile, sums, target, blocks, column)
-    for one in range(g.num_filter):
-        for tap in range(depth):
-            at = (one // each * height + tap) * pitch + one % each
-            d_weight[one * depth + tap] = sums[at]
+                        for i in range(images):
+                            source, right = i * whole + group * share * v.channel, i * count * pitch + column
+                            tile = zero_tile(rows, blocks)
+                            for q in range(count):
+                                tile = fma_tile(
+                                    tile, image, left, source + pixels[begin + q], turned, blocks, right + q * pitch
+                                )
+                            tile = add_tiles(load_tile(sums, target, blocks, column), tile)
+                            store_tile(tile, sums, target, blocks, column)
+    for group in range(g.num_group):
+        transpose(sums, group * height * pitch, pitch, depth, each, d_weight, group * each * depth, depth)
 
 
 @twin
@@ -137,9 +138,10 @@ def gather_weight(head: Buffer, data: Buffer, d_weight: Buffer, g: Geometry) -> 
     rows, blocks = tile_for(filters)
     width = 8 * len(blocks)
     v = view(g, len(blocks))
-    pitch = -(-filters // width) * width
+    pitch, plane, whole = -(-filters // width) * width, len(v.pixels), g.channels * v.channel
+    together = max(1, min(g.batch_size, CHUNK // plane, TOGETHER // whole))
     gather_weight_tiles(
-        head.flat, data.flat, d_weight.flat, tuple(g), tuple(v), workspace("image", g.channels * v.channel),
-        workspace("turned", min(CHUNK, len(v.pixels)) * pitch),
+        head.flat, data.flat, d_weight.flat, tuple(g), tuple(v), together, workspace("image", together * whole),
+        workspace("turned", together * min(CHUNK, plane) * pitch),
         workspace("sums", g.num_group * (taps + len(rows)) * pitch), rows, blocks,
     )
