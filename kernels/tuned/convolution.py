@@ -67,7 +67,7 @@ def convolve_tiles(data, weight, out, g: Geometry, v: View, image, narrow, rows,
 def gather_weight_tiles(
     head, data, d_weight, g: Geometry, v: View, together, image, turned, sums, rows, blocks
 ):  # fmt: skip
-    """Gradient by weight: sums[tap, filter] over images, ``together`` at a time, transposed to d_weight[filter, tap]."""
+    """Gradient by weight: sums[tap, filter] over images, ``together`` at a time, then transposed to d_weight."""
     share, each, width = g.channels // g.num_group, g.num_filter // g.num_group, 8 * len(blocks)
     depth = share * g.kernel_d * g.kernel_h * g.kernel_w
     taps, pixels, whole = v.taps, v.pixels, g.channels * v.channel
