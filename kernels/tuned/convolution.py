@@ -6,8 +6,9 @@ from the image through a table of offsets (``image``). The gradient by weight is
 a tile holds a few taps times blocks of filters, and the head is transposed so that filters are contiguous.
 The gradient by data is in ``convolution_back``.
 
-Images are computed one after the other, so that each stays in the cache. Sums run in the order of
-the plain loops, except that the gradient by weight first sums up to ``CHUNK`` pixels of one image.
+Images are computed one after the other, so that each stays in the cache; the gradient by weight takes several small
+ones, so that its sums stay there too. Sums run in the order of the plain loops, except that the gradient by weight
+first sums up to ``CHUNK`` pixels of one image.
 
 Tiles hold float32 and pay off from a few filters on. One filter for each channel is computed apart
 (``depthwise``), and so are kernels of one pixel (``pointwise``); all other calls run row by row (``convolution_rows``).
