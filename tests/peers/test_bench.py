@@ -2,7 +2,7 @@
 
     REFIMPL_MXNET_PYTHON=PATH REFIMPL_TORCH_PYTHON=PATH python -m pytest -m peer tests/peers/test_bench.py
 
-About two minutes. Times are not looked at.
+About four minutes. Times are not looked at.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Any
 from .rows import GROUPS
 from .running import OURS
 
-NAMES = {"mxnet": "MXNet", "torch": "PyTorch", OURS: "here"}
+PEERS = {"mxnet": "MXNet", "torch": "PyTorch"}
 BEGIN = "<!-- written by: python -m tests.bench --write spec/speed.md -->"
 END = "<!-- end of what is written -->"
 SLOW = 1.5  # times as long as the best peer
@@ -72,7 +72,7 @@ def summary(found: dict[str, Any]) -> list[str]:
 
 def facts(found: dict[str, Any]) -> list[str]:
     """Machine, versions, date and limits."""
-    versions = ", ".join(f"{NAMES.get(name, name)} {version}" for name, version in found["versions"].items())
+    versions = ", ".join(f"{PEERS.get(name, name)} {version}" for name, version in found["versions"].items())
     limits = found["limits"]
     copied = ", ".join(f"{value / 1e9:.0f} GB/s at {_bytes(int(size))}" for size, value in limits["copy"].items())
     measured = (
@@ -106,7 +106,7 @@ def markdown(found: dict[str, Any]) -> str:
         asked = {name for row in rows for name in (*row["median"], *row["errors"])}
         libraries = [name for name in found["libraries"] if name in asked]
         limited = any("limit" in row for row in rows)
-        heads = [NAMES[name] if name == OURS else f"{NAMES[name]} / here" for name in libraries]
+        heads = ["here" if name == OURS else f"{PEERS[name]} / here" for name in libraries]
         columns = [about.title, *heads, *(["of the limit"] if limited else [])]
         lines += ["", "| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
         lines += [line(row, libraries, limited) for row in rows]
