@@ -88,7 +88,7 @@ FOUND = {
 
 def test_tables_say_what_was_measured() -> None:
     text = tables.markdown(FOUND)
-    assert text.startswith("2020-01-02, P, 2 cores, S. refimpl 1, MXNet 1.9.1.\nMedian of 5 rounds, wall clock; 2 minut")
+    assert text.startswith("2020-01-02, P, 2 cores, S. refimpl 1, MXNet 1.9.1.\nMedian of 5 rounds, wall clock; 2 min")
     assert "One core: 100 GF/s of FMA (the slowest of 3 measurements in this run saw 90)" in text
     assert "50 GB/s at 2 MB" in text
     assert "Of 2 operator rows 1 are at least as fast as the best peer, and 1 take more than 1.5 times" in text
