@@ -47,7 +47,7 @@ def call(name: str, *inputs: Any, out: Any = None, **attrs: Any) -> Any:
     if made is None:
         made = invoke(op, arrays, attrs, out)
         if key is not None:
-            learn(key, op, arrays, attrs)
+            learn(key, op, arrays, attrs, made)
     return made
 
 
@@ -69,7 +69,7 @@ def binary(left: Any, right: Any, array_op: str, scalar_op: str, out: Any = None
         raise refusal("nd/operand", f"type {type(right)} not supported, use an NDArray or a number", TypeError)
     made = invoke(op, inputs, attrs, out)
     if key is not None:
-        learn(key, op, inputs, attrs)
+        learn(key, op, inputs, attrs, made)
     return made
 
 
@@ -122,7 +122,7 @@ class ArrayFunction(OperatorFunction):
             attrs["dtype"] = dtype_of(attrs["dtype"]).name
         made = invoke(op, arrays, attrs, out)
         if key is not None:
-            learn(key, op, arrays, attrs)
+            learn(key, op, arrays, attrs, made)
         return made
 
 

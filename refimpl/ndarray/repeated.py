@@ -154,8 +154,8 @@ def _add(parts: list[Any], kind: type, value: Any) -> bool:
     return True
 
 
-def learn(key: tuple, op: Op, inputs: list[NDArray], attrs: dict[str, Any]) -> None:
-    """Remember a call that just went the usual way, for the second time; ``attrs`` as that left them."""
+def learn(key: tuple, op: Op, inputs: list[NDArray], attrs: dict[str, Any], made: Any) -> None:
+    """Remember a call that gave ``made`` on the usual path, where it is the second one; ``attrs`` as that left them."""
     if key not in _SEEN:
         if len(_SEEN) >= SEEN_LIMIT:
             _SEEN.clear()
@@ -163,7 +163,7 @@ def learn(key: tuple, op: Op, inputs: list[NDArray], attrs: dict[str, Any]) -> N
     elif key not in _TABLE:
         if len(_TABLE) >= LIMIT:
             _TABLE.clear()
-        _TABLE[key] = _known(op, inputs, attrs)
+        _TABLE[key] = _known(op, inputs, attrs) if type(made) is classes.ndarray else None
 
 
 def forget() -> None:
