@@ -148,7 +148,7 @@ def _add(parts: list[Any], kind: type, value: Any) -> bool:
     if kind is tuple:
         if not {*map(type, value)} <= {int}:
             return False
-    elif kind not in _FIXED or value != value:
+    elif kind not in _FIXED:
         return False
     parts += (kind, value or repr(value))  # 0.0 and -0.0 are equal
     return True

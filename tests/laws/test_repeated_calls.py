@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 from unittest import mock
 
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 import refimpl as mx
 from refimpl.engine import profiling_hook
 from refimpl.kernels import distinct, get
-from refimpl.kernels.foundation import Op, buffer, plain_kernels
+from refimpl.kernels.foundation import Buffer, Loop, Op, as_buffer, buffer, items, loop, plain_kernels
+from refimpl.kernels.foundation.described import calls_of
 from refimpl.kernels.foundation.loop import python_loops
 from refimpl.ndarray import NDArray, dense, operators, repeated
 
@@ -164,6 +166,11 @@ CALLS: dict[str, Callable[[NDArray, NDArray], Any]] = {
     "cast": lambda a, b: mx.nd.cast(a, dtype=np.float64),
     "concat": lambda a, b: mx.nd.concat(a, b, dim=0),
     "concat of list": lambda a, b: mx.nd.concat(*[a, b], dim=0),
+    "csr": lambda a, b: mx.nd.cast_storage(a, stype="csr"),
+    "keepdims": lambda a, b: a.sum(axis=0, keepdims=True),
+    "exclude": lambda a, b: a.sum(axis=0, exclude=True),
+    "with what failed": lambda a, b: mx.nd.random.normal(scale=-1, shape=a.shape) + b,
+    "with what has to wait": lambda a, b: mx.nd.Dropout(a, p=0.5) + b,
     "dropout": lambda a, b: mx.nd.Dropout(a, p=0.5),
     "norm": lambda a, b: a.norm(),
     "view": lambda a, b: a[0:1].exp(),
@@ -212,7 +219,7 @@ def _step(event: str, call: str, left: str, right: str, seed: int) -> Any:
 
 
 @given(steps=st.lists(STEPS, min_size=1, max_size=12))
-@shown(steps=[(event, call, "float64", "float64", 3) for event in EVENTS for call in CALLS])
+@shown(steps=[(event, call, kind, kind, 3) for event in EVENTS for call in CALLS for kind in ("float32", "float64")])
 @shown(steps=[("nothing", call, left, right, 3) for call in ("a + b", "exp") for left in KINDS for right in KINDS])
 def test_nothing_that_happens_between_calls_is_missed(steps: list[tuple]) -> None:
     expected = []
@@ -252,6 +259,51 @@ def test_the_table_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         for _ in range(3):
             assert (a * number).asnumpy().tolist() == [number, number]
         assert len(repeated._TABLE) <= 5
+
+
+def _forwards() -> dict[str, tuple[bool, Callable]]:
+    """Pages over two inputs, and whether what they do can be repeated."""
+    with mock.patch.object(loop, "LOOPS", []):  # those of this test belong to no page
+        add, with_twin = Loop(_add), Loop(_add, tuned=lambda a, b, out, n: None)
+    kept = as_buffer(np.float32([1, 2, 3, 4]))
+
+    def borrows(p: Any, a: Any, b: Any, out: Any) -> None:
+        (work,) = buffer.scratch(out, out.size)
+        add(a, b, work, out.size)
+        add(work, b, out, out.size)
+
+    def allocates(p: Any, a: Any, b: Any, out: Any) -> None:
+        work = buffer.allocate(a.shape, a.dtype)
+        add(a, work, out, out.size)
+
+    return {
+        "two loops": (True, lambda p, a, b, out: (add(a, b, out, 4), add(out, b, out, 4))),
+        "table": (True, lambda p, a, b, out: add(a, kept, out, 4)),
+        "other shape": (True, lambda p, a, b, out: add(a.reshape((4,)), b, out, 4)),
+        "nothing": (False, lambda p, a, b, out: None),
+        "borrows": (False, borrows),
+        "allocates": (False, allocates),
+        "begins with a table": (False, lambda p, a, b, out: add(kept, b, out, 4)),
+        "reads": (False, lambda p, a, b, out: add(a, b, out, 4) if a.to_numpy().all() else None),
+        "fills": (False, lambda p, a, b, out: out.fill(0)),
+        "slices": (False, lambda p, a, b, out: add(Buffer(a.flat[:2], (2,)), b, out, 2)),
+        "twin": (True, lambda p, a, b, out: with_twin(a, b, out, 4)),
+        "twin with another shape": (False, lambda p, a, b, out: with_twin(a.reshape((4,)), b, out, 4)),
+    }
+
+
+def _add(a: Any, b: Any, out: Any, n: int) -> None:
+    for i in items(n):
+        out[i] = a[i] + b[i]
+
+
+@pytest.mark.parametrize("name", list(_forwards()))
+def test_only_calls_of_loops_are_repeated(name: str) -> None:
+    fit, forward = _forwards()[name]
+    op = replace(get("elemwise_add"), forward=forward)
+    ins = [as_buffer(np.ones((2, 2), np.float32))] * 2
+    found = calls_of(op, None, ins, ((2, 2), np.dtype(np.float32)))
+    assert (found is not None) == fit
 
 
 def test_a_deferred_failure_stays_with_the_result() -> None:
