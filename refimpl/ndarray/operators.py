@@ -42,12 +42,14 @@ def invoke(op: Op, inputs: list[NDArray], attrs: dict[str, Any], out: Any = None
 
 def call(name: str, *inputs: Any, out: Any = None, **attrs: Any) -> Any:
     """Run the operator ``name``."""
-    op, arrays = get(name), list(inputs)
+    op = get(name)
     key, made = (None, None) if out is not None else made_again(op, inputs, attrs)
-    if made is None:
-        made = invoke(op, arrays, attrs, out)
-        if key is not None:
-            learn(key, op, arrays, attrs, made)
+    if made is not None:
+        return made
+    arrays = list(inputs)
+    made = invoke(op, arrays, attrs, out)
+    if key is not None:
+        learn(key, op, arrays, attrs, made)
     return made
 
 

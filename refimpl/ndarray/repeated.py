@@ -7,8 +7,9 @@ the second call with a key writes down which loops its page calls and with what 
 and later ones call their kernels. Bits, errors and the tape's records are those of the usual path.
 
 The usual path (``dense.py``) stays for everything else: sparse storage, ``out=``, arrays given by name, operators
-that draw, update an input, know training mode or give several outputs, pages that borrow memory or look at values, half precision, devices other than the CPU. Every call takes it while work waits or has failed, while the
-profiler looks on, and while loops run as anything but what is compiled for them.
+that draw, update an input, know training mode or give several outputs, pages that borrow memory or look at values,
+half precision, devices other than the CPU. Every call takes it while work waits or has failed, while the profiler
+looks on, and while loops run as anything but what is compiled for them.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ _FIXED = frozenset({int, float, bool, str, type(None), type, np.float32, np.floa
 class _Kernel(NamedTuple):
     """A kernel, with the arguments that are no elements."""
 
-    run: Callable
+    run: Any
     by_twin: bool
     constants: tuple
     pick: Callable | None
@@ -91,8 +92,11 @@ class Known:
         result = Buffer(flat, self._shape)
         try:
             for run, by_twin, constants, pick in self._kernels:
-                given: Any = [*[array._buffer for array in arrays], result] if by_twin else [*flats, flat]
-                run(*given, *constants) if pick is None else run(*pick((*given, *constants)))
+                if by_twin:
+                    given: tuple = (*[array._buffer for array in arrays], result, *constants)
+                else:
+                    given = (*flats, flat, *constants)
+                run(*(given if pick is None else pick(given)))
         except MXNetError as error:
             engine.fail(error, [result])
         made = classes.ndarray(result, arrays[0]._ctx)
@@ -131,16 +135,25 @@ def made_again(what: Any, args: tuple, said: dict[str, Any]) -> tuple[tuple | No
 
 
 def pair_again(array_op: str, scalar_op: str, left: NDArray, right: Any) -> tuple[tuple | None, NDArray | None]:
-    """:func:`made_again` of an arithmetic operator, in half the time where both operands are arrays."""
-    if not type(left) is type(right) is classes.ndarray:
+    """:func:`made_again` of an arithmetic operator, in half the time for dense arrays and plain numbers."""
+    dense, kind = classes.ndarray, type(right)
+    if type(left) is not dense:
         return made_again(scalar_op, (left, right), {})
     if engine.attention or profiling_hook.imperative is not None or _CHOICE.python or _CHOICE.plain:
         return None, None
-    one, other = left._buffer, right._buffer
-    a, b = one.flat, other.flat
-    key = (array_op, SCOPE.get(), one.shape, a.dtype, one.device, other.shape, b.dtype, other.device)
-    found = _TABLE.get(key)
-    return key, None if found is None else found.run((left, right), (a, b))
+    one = left._buffer
+    a = one.flat
+    if kind is dense:
+        other = right._buffer
+        b = other.flat
+        key: tuple = (array_op, SCOPE.get(), one.shape, a.dtype, one.device, other.shape, b.dtype, other.device)
+        found = _TABLE.get(key)
+        return key, None if found is None else found.run((left, right), (a, b))
+    if kind is float or kind is int:
+        key = (scalar_op, SCOPE.get(), one.shape, a.dtype, one.device, kind, right or repr(right))
+        found = _TABLE.get(key)
+        return key, None if found is None else found.run((left,), (a,))
+    return made_again(scalar_op, (left, right), {})
 
 
 def _add(parts: list[Any], kind: type, value: Any) -> bool:

@@ -78,11 +78,12 @@ def test_every_operator_gives_its_bits_again(name: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("name", [
-    "broadcast_add", "elemwise_mul", "_plus_scalar", "exp", "sum", "max", "transpose", "dot", "FullyConnected", "Concat",
-    "Activation", "clip", "Pooling", "Convolution", "take", "where", "Reshape", "Cast",
+    "broadcast_add", "elemwise_mul", "_plus_scalar", "exp", "sum", "max", "transpose", "dot", "FullyConnected",
+    "Concat", "Activation", "clip", "Pooling", "Convolution", "take", "where", "Reshape", "Cast",
 ])
 def test_what_programs_use_most_goes_straight(name: str) -> None:
-    assert any([_agrees(get(name), seed, "float32") for seed in range(6)])
+    straight = [_agrees(get(name), seed, "float32") for seed in range(6)]
+    assert True in straight
 
 
 @pytest.mark.parametrize("name", [
@@ -90,7 +91,8 @@ def test_what_programs_use_most_goes_straight(name: str) -> None:
     "SliceChannel", "scatter_nd", "linalg_potrf", "shape_array",
 ])
 def test_what_draws_changes_inputs_or_looks_at_values_never_goes_straight(name: str) -> None:
-    assert not any([_agrees(get(name), seed, "float32") for seed in range(4)])
+    straight = [_agrees(get(name), seed, "float32") for seed in range(4)]
+    assert True not in straight
 
 
 # --- events between calls ------------------------------------------------------------------------
