@@ -40,6 +40,7 @@ def check(
     report: Annotated[Path | None, typer.Option(help="Folder for scripts, results.json and report.html.")] = None,
     shard: Annotated[str, typer.Option(help="Which part of the programs: 1/4 to 4/4.")] = "1/1",
     shared: Annotated[Path | None, typer.Option(help="File that tells shards what others have found.")] = None,
+    repeats: Annotated[int, typer.Option(help="How many more programs may show a cause before it is left out.")] = 3,
 ) -> None:
     """Search for programs that an implementation gets wrong. The exit code is 1 where there are any."""
     items, searching, reporting = _part("pytest_items"), _part("searching"), _part("reporting")
@@ -68,7 +69,7 @@ def check(
         count = None if programs is None else items.share_of(programs, part, parts)
         options: dict[str, Any] = {
             "seed": seed, "programs": count, "seconds": seconds, "start": start + part, "step": parts, "level": level,
-            "exclude": exclude, "expected": known.covers, "note": note,
+            "exclude": exclude, "expected": known.covers, "note": note, "repeats": repeats,
         }
         if relations:
             result = _part("relations").search(under_test, **options)

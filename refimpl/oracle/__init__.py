@@ -11,20 +11,20 @@
         print(oracle.text_of_found(found))
 
 A program is a small JSON value: a graph, arrays, and what is done with them (``programs``). It is drawn from whole
-numbers (``drawing``, ``strategies``), run here and there, and compared element by element (``comparing``) with bounds
-that the operators' own pages give (``bounds``). What fails is cut small (``shrinking``), named (``causes``) and
-reported.
+numbers (``drawing``, ``strategies``), run here and there (``backends``), and compared element by element (``judging``)
+with bounds that the operators' own pages give (``bounds``). What fails is cut small, named and located
+(``explaining``), left out of what is drawn next (``searching``), and reported. ``relations`` need no reference.
 """
 
 from .backends import Backend, Capabilities, Crashed, Refused, Unsupported
-from .causes import Cause, cause_of
-from .comparing import Mismatch, Verdict, compare, judge
 from .drawing.graphs import Exclusions
+from .explaining.causes import Cause, cause_of
+from .explaining.shrinking import shrink
+from .judging.comparing import Mismatch, Verdict, compare, judge
+from .judging.reference import expected_of, trace_of
 from .programs.program import check_program, name_of, text_of
-from .reference import expected_of, trace_of
 from .reporting import text_of_found
 from .searching import Found, Result, program_of, search
-from .shrinking import shrink
 
 __all__ = [
     "Backend", "Capabilities", "Cause", "Crashed", "Exclusions", "Found", "Mismatch", "Refused", "Result",

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from .drawing.graphs import Capabilities, drawable
-from .reference import Program
+from .judging.reference import Program
 
 
 class Cell(NamedTuple):

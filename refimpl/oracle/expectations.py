@@ -26,10 +26,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .comparing import Verdict
 from .drawing.graphs import NOTHING, Exclusions
+from .judging.comparing import Verdict
+from .judging.reference import Program
 from .programs.program import operators, read
-from .reference import Program
 
 if sys.version_info >= (3, 11):
     import tomllib

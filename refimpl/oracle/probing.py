@@ -12,11 +12,11 @@ from typing import Any
 
 from ..kernels.foundation import get
 from .backends import Backend, Crashed, Refused, Unsupported
-from .comparing import Answer, answers_of, judge
 from .drawing.draws import SeededDraw
 from .drawing.executors import of_graph
 from .drawing.graphs import FIT, NOTHING, Capabilities, Exclusions, Graph, drawable
-from .reference import Program
+from .judging.comparing import Answer, answers_of, judge
+from .judging.reference import Program
 
 TRIES = 4
 """Programs for each operator and level."""

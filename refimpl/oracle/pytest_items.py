@@ -15,9 +15,9 @@ from typing import Any, cast
 from . import relations, reporting, stored
 from .backends import Backend
 from .backends.isolate import isolate as isolated
-from .comparing import Verdict, answers_of, judge, judge_answer
 from .expectations import Expectations, program_in
-from .reference import Program
+from .judging.comparing import Verdict, answers_of, judge, judge_answer
+from .judging.reference import Program
 from .searching import DRAWERS, search
 
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}

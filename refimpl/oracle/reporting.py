@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from . import coverage
-from .comparing import RELATION, Mismatch
 from .drawing.graphs import Capabilities
-from .neighbours import told
+from .explaining.neighbours import told
+from .judging.comparing import RELATION, Mismatch
+from .judging.reference import trace_of
 from .programs.clusters import VERBS
 from .programs.program import LEVELS, name_of, operators, text_of
-from .reference import trace_of
 from .searching import FAITHFUL, Found, Result
 
 VERSION = 2
@@ -259,7 +259,7 @@ def verified(script: str, folder: Path | None = None) -> bool:
 
 
 def write(result: Result, folder: Path, backend: str) -> list[Path]:
-    """Write a script for every cause that a fresh process confirms, ``results.json`` and ``report.html``.
+    """Write ``results.json`` and ``report.html``, then a script for every cause that a fresh process confirms.
 
     Args:
         result: of a search.
@@ -270,13 +270,14 @@ def write(result: Result, folder: Path, backend: str) -> list[Path]:
         the files.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    files = []
-    for found in result.found:
+    files = [
+        _written(folder / "results.json", json.dumps(as_data(result), indent=1)),
+        _written(folder / "report.html", page(result, backend)),
+    ]
+    for found in result.found:  # last: each script runs, for up to SCRIPT_SECONDS
         script = script_of(found, backend)
         if verified(script):
             files.append(_written(folder / f"{name_of(found.program)}.py", script))
-    files.append(_written(folder / "results.json", json.dumps(as_data(result), indent=1)))
-    files.append(_written(folder / "report.html", page(result, backend)))
     return files
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .comparing import Verdict
+from .judging.comparing import Verdict
+from .judging.reference import Program
 from .programs.program import symbol_json
 from .programs.values import array_of
-from .reference import Program
 
 LONGEST = 30
 """Lines that a script may have."""

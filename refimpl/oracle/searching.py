@@ -15,9 +15,6 @@ from typing import Any, NamedTuple
 
 from ..base import decides
 from .backends import Backend
-from .causes import ANY, Cause, cause_of
-from .clauses import clause_of
-from .comparing import Verdict, answers_of, judge, judge_answer
 from .coverage import Cell, cells_of
 from .drawing.buckets import bucketing_program, svrg_program
 from .drawing.clusters import cluster_program
@@ -27,13 +24,16 @@ from .drawing.graphs import NOTHING, Capabilities, Exclusions, NothingToDraw
 from .drawing.modules import module_program
 from .drawing.optimizers import optimizer_program
 from .drawing.stores import store_program
-from .locating import Where, locate
-from .neighbours import ATTEMPTS, Neighbour, neighbours
-from .neighbours import CRASH_ATTEMPTS as CRASH_NEIGHBOURS
+from .explaining.causes import ANY, Cause, cause_of
+from .explaining.clauses import clause_of
+from .explaining.locating import Where, locate
+from .explaining.neighbours import ATTEMPTS, Neighbour, neighbours
+from .explaining.neighbours import CRASH_ATTEMPTS as CRASH_NEIGHBOURS
+from .explaining.shrinking import SECONDS, shrink
+from .judging.comparing import Verdict, answers_of, judge, judge_answer
+from .judging.reference import Program
 from .programs.program import name_of, operators
-from .reference import Program
 from .sharing import Shared
-from .shrinking import SECONDS, shrink
 from .stored import corpus as stored_programs
 
 

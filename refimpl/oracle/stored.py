@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .judging.reference import Program
 from .programs.program import check_program, name_of, text_of
-from .reference import Program
 
 FOLDER = Path(__file__).with_name("corpus")
 FIELDS = {"program", "reason", "clause", "found", "script"}

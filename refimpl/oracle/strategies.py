@@ -25,8 +25,8 @@ from ..kernels.foundation import get
 from .drawing.draws import Draw, SeededDraw
 from .drawing.executors import of_graph
 from .drawing.graphs import NOTHING, Capabilities, Exclusions, Graph
+from .judging.reference import Program
 from .programs.values import DTYPES, STYLES
-from .reference import Program
 from .searching import DRAWERS
 
 

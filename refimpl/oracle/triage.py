@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import coverage
-from .causes import ANY, Cause
+from .explaining.causes import ANY, Cause
+from .judging.reference import Program
 from .programs.program import check_program, name_of
-from .reference import Program
 from .stored import store
 
 Results = dict[str, Any]

@@ -312,13 +312,12 @@ def gradients_are_independent(op: Op, draw: Draw) -> None:
 def python_agrees(op: Op, draw: Draw) -> None:
     """Loops run as plain Python, in the text for either device, give what the compiled ones give."""
     of, train = example(op, draw, "float64"), _training(op, draw)
-    # NumPy's functions in single precision are some units from machine code's; not every operator takes doubles
-    eps = 1e-12 if any(array.dtype == np.float64 for array in of.arrays) or not of.arrays else 1e-6
+    doubles = any(a.dtype == np.float64 for a in of.arrays) or not of.arrays  # some operators take singles only
     with plain_kernels():
         compiled = both_ways(of, is_train=train)
     for device in ("cpu", "gpu"):
         with python_loops(device):
-            near(both_ways(of, is_train=train), compiled, eps, f"{of} as Python for {device}")
+            near(both_ways(of, is_train=train), compiled, 1e-12 if doubles else 1e-6, f"{of} as Python for {device}")
 
 
 def python_keeps_doubles(op: Op, draw: Draw) -> None:
@@ -374,10 +373,8 @@ def half_is_rounded_single(op: Op, draw: Draw) -> None:
     half = both_ways(of, is_train=train)
     single = both_ways(widened(of), is_train=train, out_types=wide_types)
     with np.errstate(over="ignore"):
-        rounded = [
-            None if s is None or h is None else s.astype(h.dtype)
-            for s, h in zip(single, half, strict=True)
-        ]
+        pairs = zip(single, half, strict=True)
+        rounded = [None if s is None or h is None else s.astype(h.dtype) for s, h in pairs]
     visible = op.visible_count(of.p)
     hidden = range(visible, len(types))  # gradients may go through hidden outputs, rounded or not
     if any(types[i] == np.float16 for i in hidden) or "output" in op.need_names(of.p):
@@ -395,8 +392,8 @@ def device_agrees(op: Op, draw: Draw) -> None:
 
 
 LAWS: tuple[Law, ...] = (
-    fills_outputs, fills_gradients, keeps_inputs, repeats, works_in_place, infers_fixed_point,
-    infers_from_parts, gradient_is_slope, gradients_are_independent, python_agrees,
-    python_keeps_doubles, tuned_agrees, half_is_rounded_single,
+    fills_outputs, fills_gradients, keeps_inputs, repeats, works_in_place, infers_fixed_point, infers_from_parts,
+    gradient_is_slope, gradients_are_independent, python_agrees, python_keeps_doubles, tuned_agrees,
+    half_is_rounded_single,
 )
 """Laws that need no device."""

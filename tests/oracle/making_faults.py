@@ -4,8 +4,8 @@ The table is ``hand_faults.json``, which is written by hand, and then candidates
 candidate is one small change of the text of a page or of a module of the package, made in the syntax tree. Candidates
 come in an order that the seed and their own text give, so that a change of one page moves no candidate of another.
 
-A candidate is kept if somebody else than the oracle can tell it from the right code, so nothing here draws a
-program. On a page, CALLS calls of each operator, with the arrays of ``tests/laws`` and made straight to the page's
+A candidate is kept if somebody else than the oracle can tell it from the right code (``telling_faults``): nothing here
+draws a program. On a page, calls of each operator, with the arrays of ``tests/laws`` and made straight to the page's
 functions, give other bits; or else a test of the page's clauses, a law of its operators or a worked example fails. In a
 module of the package, one of its unit tests fails. What none of them can tell is dropped: most of that changes nothing.
 """
@@ -16,36 +16,28 @@ import argparse
 import hashlib
 import json
 import os
-import re
-import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import Phase, settings
 
 from refimpl.kernels.foundation import distinct, get
 from refimpl.module.thread_pool import ThreadPool
 from refimpl.oracle.drawing.graphs import drawable
+from refimpl.oracle.drawing.random_numbers import random_operators
 from refimpl.oracle.scoring.faults import CLASSES
-from tests.laws import laws
 from tests.laws.draws import SeededDraw, example
 from tests.meta import mutants, regions
-from tests.meta.children import child, untraced
-from tests.meta.mutant_run import Book, _run_item
-from tests.meta.regions import Proof
 from tests.oracle.fault_edits import Change, changed, places
+from tests.oracle.telling_faults import Tests, calls_of, fails, result, shown_by_calls, with_fault
 
 ROOT = Path(__file__).resolve().parents[2]
 HAND = Path(__file__).with_name("hand_faults.json")
-CALLS = 48
-"""Calls of each operator that may tell a fault from the right code."""
 QUOTA = {
     "boundary": 36, "index": 36, "term": 37, "sign": 38, "memory": 38, "requirement": 34, "parameter": 38,
     "devices": 68, "bookkeeping": 37, "precision": 38,
@@ -59,8 +51,6 @@ OPERATORS = 6
 """Operators of a page, or of pages that share code, that are called."""
 CALL_SECONDS, TEST_SECONDS = 6.0, 6.0
 """Processor time that calls, and tests, may take with a fault; one that makes them endless is dropped."""
-TEST_ALONE = 1.0
-"""A test that takes longer without a fault is not asked."""
 
 PACKAGE: dict[str, tuple[tuple[str, int, tuple[str, ...]], ...]] = {
     "requirement": tuple((f"{name}.py", 2, ("executor", "sharing", "memory_plan", "symbol", "graph")) for name in (
@@ -92,121 +82,6 @@ PACKAGE: dict[str, tuple[tuple[str, int, tuple[str, ...]], ...]] = {
     ),
 }
 """Class -> (file, the level of programs that run it, parts of names of its files of unit tests)."""
-NOT_NUMBERS = re.compile(
-    r"refus|error|raise|messag|warn|repr|print|text|docs|signature|told|names|stub|pictur|interrupt"
-)
-"""Names of tests of what a trace does not have."""
-
-
-# --- what calls of an operator give ---------------------------------------------------------------
-
-
-@cache
-def calls_of(operator: str) -> tuple[tuple[int, Any], ...]:
-    """(number, what it gives) of calls that are valid."""
-    found = ((number, result(operator, number)) for number in range(CALLS))
-    return tuple((number, given) for number, given in found if not isinstance(given, str))
-
-
-def result(operator: str, number: int) -> Any:
-    """Outputs, states and gradients of a drawn call, or how it failed."""
-    op = get(operator)
-    draw = SeededDraw(f"faults/{operator}/{number}")  # type: ignore[arg-type]  # a seed of Python's own generator
-    try:
-        with np.errstate(all="ignore"):
-            return laws.both_ways(example(op, draw), is_train=number % 3 > 0)
-    except (MemoryError, KeyboardInterrupt):
-        raise
-    except Exception as error:  # noqa: BLE001  # a fault may do anything
-        return type(error).__name__
-
-
-def differs(right: Sequence[Any], found: Any) -> bool:
-    """Whether other numbers came of a call; an error is no number."""
-    return not isinstance(found, str) and not all(
-        (a is None and b is None) or (
-            a is not None and b is not None and a.shape == b.shape and a.dtype == b.dtype
-            and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
-        ) for a, b in zip(right, found, strict=True)
-    )
-
-
-def shown_by_calls(operators: Sequence[str]) -> list[str]:
-    """The operators of which some call gives other numbers now."""
-    return [
-        name for name in operators if any(differs(right, result(name, number)) for number, right in calls_of(name))
-    ]
-
-
-def apply(change: Change) -> int:
-    """Give the loaded functions of the file their changed code, in this process; returns how many."""
-    texts = change.file.read_text(encoding="utf-8"), change.whole
-    before, after = (
-        [*mutants._codes(compile(text, str(change.file), "exec", dont_inherit=True))] for text in texts
-    )
-    pairs = [(old, new) for old, new in zip(before, after, strict=False) if old != new]
-    return mutants._swap(mutants.real_path(str(change.file)), pairs)
-
-
-def with_fault(change: Change, work: Callable[[], Any], seconds: float) -> Any:
-    """What ``work`` returns in a child of this process that has the fault; None where it fails or takes too long."""
-
-    def run() -> Any:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        os.dup2(1, 2)
-        signal.signal(signal.SIGXCPU, signal.SIG_DFL)
-        return work() if apply(change) else None
-
-    how, answer = child(run, seconds)
-    return answer[0] if how == "done" else None
-
-
-# --- what tests say -------------------------------------------------------------------------------
-
-
-class Tests:
-    """The project's tests, by what they are of."""
-
-    def __init__(self, items: Sequence[pytest.Item]) -> None:
-        self.book = Book(items)
-        self.unit: dict[str, list[Proof]] = {}
-        for item in items:
-            if item.path.parent.name == "unit" and not NOT_NUMBERS.search(item.nodeid):
-                self.unit.setdefault(item.path.stem, []).append(Proof(item.nodeid, partial(_run_item, item)))
-        self._quick: dict[str, list[Proof]] = {}
-
-    def of_page(self, page: Path) -> list[Proof]:
-        """Tests of the clauses of a page, quick ones."""
-        name = page.relative_to(ROOT).as_posix()
-        found = {
-            proof.name: proof for clause in self.book.written if clause.file.as_posix() == name
-            for proof in self.book.proofs[clause.name] if not NOT_NUMBERS.search(proof.name)
-        }
-        return self.quick(name, found.values())
-
-    def of_module(self, parts: Sequence[str]) -> list[Proof]:
-        """Unit tests of a module of the package, quick ones."""
-        files = [name for name in sorted(self.unit) if any(part in name for part in parts)]
-        return [proof for name in files for proof in self.quick(name, self.unit[name])]
-
-    def quick(self, key: str, proofs: Iterable[Proof]) -> list[Proof]:
-        """Those that pass in TEST_ALONE seconds of processor time, in their order."""
-        if key not in self._quick:
-            self._quick[key] = [
-                proof for proof in proofs if child(partial(untraced, proof.run), TEST_ALONE)[0] == "done"
-            ]
-        return self._quick[key]
-
-
-def fails(proofs: Sequence[Proof]) -> bool:
-    """Whether one of some tests fails now."""
-    for proof in proofs:
-        try:
-            with suppress(pytest.skip.Exception):
-                proof.run()
-        except BaseException:  # noqa: BLE001  # a fault may do anything
-            return True
-    return False
 
 
 # --- candidates -----------------------------------------------------------------------------------
@@ -231,14 +106,15 @@ def pages_of(file: Path) -> tuple[Path, ...]:
 def operators_of(file: Path, called: bool = True) -> tuple[str, ...]:
     """The operators that a page, or what pages share, may change; a fixed choice of OPERATORS of them.
 
-    Those that are called here always give the same numbers; others may be given by parameters not to draw any.
+    Those that are called here always give the same numbers; others draw some, or may.
     """
     pages = pages_of(file)
     loaded = [sys.modules.get(f"refimpl.kernels.{page.stem}") for page in pages]
     docs = {module.__doc__ for module in loaded if module is not None}
     paths = {mutants.real_path(str(page)) for page in pages}
+    can = {*drawable(), *random_operators()}
     found = [
-        op.name for op in distinct() if op.name in set(drawable()) and not (called and op.random) and (
+        op.name for op in distinct() if op.name in can and not (called and op.random) and (
             op.doc in docs
             or mutants.real_path(getattr(getattr(op.forward, "__code__", None), "co_filename", "")) in paths
         )
@@ -339,12 +215,15 @@ class Maker:
             by_calls += bool(operators)
             files[file] += 1
             made += 1
+            own = list(operators or operators_of(file, called=False) * on_pages)
             level = 2 if on_pages else next(level for path, level, _ in PACKAGE[kind] if path == name)
+            if set(own) - set(drawable()):  # programs that draw random numbers are of level 1
+                level = 1
             self.taken.add((name, change.old))
             number = next(n for n in range(1, 400) if f"{kind}/{file.stem.replace('_', '-')}-{n}" not in self.ids)
             row = {
                 "id": f"{kind}/{file.stem.replace('_', '-')}-{number}", "class": kind, "file": name, "old": change.old,
-                "new": change.new, "level": level, "operators": list(operators or operators_of(file, called=False) * on_pages),
+                "new": change.new, "level": level, "operators": own,
                 "several": kind == "devices",
             }
             self.ids.add(row["id"])

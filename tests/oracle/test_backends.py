@@ -8,9 +8,9 @@ import pytest
 from refimpl.oracle.backends import Crashed, Refused, Unsupported
 from refimpl.oracle.backends.decorators import symbol_of
 from refimpl.oracle.backends.isolate import isolate
-from refimpl.oracle.comparing import judge
 from refimpl.oracle.drawing.draws import SeededDraw
 from refimpl.oracle.drawing.executors import executor_program, forward_program
+from refimpl.oracle.judging.comparing import judge
 from refimpl.oracle.programs.program import operators
 
 from . import toys
@@ -157,6 +157,7 @@ def test_a_crash_takes_one_program(troubled):
     assert (str(answers[1]), str(answers[3]), str(answers[4])) == ("it ended with 3", "no such thing", "not here")
 
 
+@pytest.mark.heavy
 def test_the_program_that_spoils_the_process_is_found(troubled):
     answers = troubled.run_many(trouble("fine", "fine", "spoil", "fine", "fine", "fragile", "fine"))
     assert kinds(answers) == ["ok", "ok", "Crashed", "ok", "ok", "ok", "ok"]
@@ -172,6 +173,7 @@ def test_a_process_is_not_asked_again_after_a_native_error(troubled):
     assert answers[2]["0/ran"] == 1
 
 
+@pytest.mark.heavy
 def test_hanging_ends_after_the_limit():
     with isolate("tests.oracle.toys:Troubled", limit=0.3) as backend:
         answers = backend.run_many(trouble("fine", "hang", "fine"))
@@ -181,6 +183,7 @@ def test_hanging_ends_after_the_limit():
             backend.run(trouble("nonsense")[0])
 
 
+@pytest.mark.heavy
 def test_several_processes_keep_the_order():
     with isolate("tests.oracle.toys:Troubled", workers=2, batch=2) as backend:
         answers = backend.run_many(trouble("fine", "refuse", "crash", "fine", "unsupported", "fine", "refuse"))

@@ -175,3 +175,10 @@ def test_no_command_needs_hypothesis(refimpl, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "hypothesis", None)  # importing it fails
     code, _ = refimpl("check", ALL + "sound", "--programs", 1)
     assert code == 0
+
+
+def test_a_broken_parameter_server_is_named(refimpl) -> None:
+    code, said = refimpl("check", "refimpl.oracle.backends.servers:CountsAPushTwice", "--level", 7, "--programs", 1)
+    assert code == 1
+    assert "dist_sync duplicated" in said.out
+    assert "holds worker 0's push 0 of all 2 times" in said.out

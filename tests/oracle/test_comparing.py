@@ -10,8 +10,8 @@ import pytest
 from refimpl.oracle import Crashed, Refused, Unsupported, compare, judge, trace_of
 from refimpl.oracle.bounds import rigorous
 from refimpl.oracle.bounds.number import Number
-from refimpl.oracle.comparing import judged
-from refimpl.oracle.reference import Expected
+from refimpl.oracle.judging.comparing import judged
+from refimpl.oracle.judging.reference import Expected
 
 NAN, INF = np.nan, np.inf
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from refimpl.oracle.backends import Capabilities, Crashed, Refused
-from refimpl.oracle.causes import Cause, gathered
-from refimpl.oracle.comparing import compare
 from refimpl.oracle.drawing.graphs import Exclusions
+from refimpl.oracle.explaining.causes import Cause, gathered
+from refimpl.oracle.judging.comparing import compare
+from refimpl.oracle.judging.reference import expected_of, trace_of
 from refimpl.oracle.probing import probe
-from refimpl.oracle.reference import expected_of, trace_of
 from refimpl.oracle.scripts import script_of
 from refimpl.oracle.searching import CHUNK, program_of, search
 from refimpl.oracle.stored import FOLDER, corpus, read_stored, store

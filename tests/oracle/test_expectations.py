@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from refimpl.oracle import judge
-from refimpl.oracle.comparing import Mismatch, Verdict
 from refimpl.oracle.expectations import Expectations, most_readers
+from refimpl.oracle.judging.comparing import Mismatch, Verdict
 
 from .planted import planted
 

@@ -12,15 +12,15 @@ import pytest
 
 from refimpl.oracle import Capabilities, Crashed, judge, program_of, search, searching, text_of_found
 from refimpl.oracle.backends import Reference, executor_backend, variants
-from refimpl.oracle.clauses import RULES as OPTIMIZERS
-from refimpl.oracle.clauses import STEPS, of_operator
-from refimpl.oracle.locating import literal, locate
-from refimpl.oracle.neighbours import changes, neighbours
+from refimpl.oracle.explaining.clauses import RULES as OPTIMIZERS
+from refimpl.oracle.explaining.clauses import STEPS, of_operator
+from refimpl.oracle.explaining.locating import literal, locate
+from refimpl.oracle.explaining.neighbours import changes, neighbours
+from refimpl.oracle.judging.reference import trace_of
 from refimpl.oracle.programs.fields import STEPS as FIELDS
 from refimpl.oracle.programs.program import check_program, operators
 from refimpl.oracle.programs.values import array_of
 from refimpl.oracle.pytest_items import load
-from refimpl.oracle.reference import trace_of
 from refimpl.oracle.reporting import as_data, page, script_of, verified
 
 from .planted import planted
@@ -286,6 +286,7 @@ def altered(name, part, monkeypatch):
     return variants.variant("sequential")
 
 
+@pytest.mark.heavy
 def test_the_divergent_node_is_right_in_nine_of_ten(monkeypatch) -> None:
     """Every operator of a backend of some thirty is wrong once forward and once backward; programs are not shrunk."""
     names = sorted(variants.Operators(variants.WAYS["sequential"]).rules)

@@ -11,7 +11,7 @@ from refimpl.oracle.backends.optimizer_rules import RULES
 from refimpl.oracle.backends.optimizing import MISSING, Schedule, WithOptimizers
 from refimpl.oracle.backends.protocol import Unsupported
 from refimpl.oracle.drawing import optimizers
-from refimpl.oracle.reference import trace_of
+from refimpl.oracle.judging.reference import trace_of
 
 
 class _NumPy:
@@ -71,6 +71,7 @@ def test_formulas_agree_on_drawn_programs():
     assert rules == set(RULES)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("rule", sorted(set(RULES) - {"test"}))
 def test_a_wrong_formula_is_noticed(rule, monkeypatch):
     step, defaults = RULES[rule]

@@ -46,6 +46,7 @@ def test_a_sound_backend_passes_in_an_empty_folder(tmp_path: Path) -> None:
     assert "8 passed" in found.stdout
 
 
+@pytest.mark.heavy
 def test_a_planted_bug_fails_with_its_report(tmp_path: Path) -> None:
     found = run(
         tmp_path, "--oracle-backend=toy:mine", "--oracle-programs=4", "--oracle-report=out", "--oracle-level=1",
@@ -105,3 +106,12 @@ def test_a_time_has_a_unit(text: str, seconds: float) -> None:
 def test_another_time_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is no time: write 60s, 5m or 1h"):
         seconds_of(text)
+
+
+@pytest.mark.heavy
+def test_a_parameter_server_has_tests_of_its_level_alone(tmp_path: Path) -> None:
+    found = run(tmp_path, "--oracle-backend=refimpl.oracle.backends.servers:LosesAPush", "--oracle-programs=4")
+    assert found.returncode == pytest.ExitCode.TESTS_FAILED, found.stdout
+    assert "level7[0]" in found.stdout
+    assert "level2[0]" not in found.stdout
+    assert "lost: worker 0's pull 0 of key" in found.stdout

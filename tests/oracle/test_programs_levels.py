@@ -24,9 +24,9 @@ from refimpl.oracle.bounds import tracking
 from refimpl.oracle.drawing import buckets, modules, optimizers, stores
 from refimpl.oracle.drawing.draws import SeededDraw
 from refimpl.oracle.drawing.graphs import NOTHING, Capabilities, Exclusions
+from refimpl.oracle.judging.reference import expected_of, trace_of
 from refimpl.oracle.programs.interpreter import Refused
 from refimpl.oracle.programs.program import check_program
-from refimpl.oracle.reference import expected_of, trace_of
 
 Program = dict[str, Any]
 KINDS: dict[str, Callable[..., Program]] = {

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from refimpl.oracle import Capabilities, check_program, program_of, shrink, trace_of
+from refimpl.oracle.explaining.shrinking import cuts, is_sensible
 from refimpl.oracle.programs.program import operators
-from refimpl.oracle.shrinking import cuts, is_sensible
 
 CAPABILITIES = Capabilities(level=2, styles=("normal",))
 

@@ -15,7 +15,6 @@ import pytest
 
 from refimpl.oracle import Capabilities, Exclusions, check_program, judge, program_of
 from refimpl.oracle.backends import Reference, executor_backend, forward_backend
-from refimpl.oracle.distributions import KINDS, Distribution, lower_gamma, normal
 from refimpl.oracle.drawing.draws import SeededDraw
 from refimpl.oracle.drawing.random_numbers import (
     PARAMETERS,
@@ -25,9 +24,10 @@ from refimpl.oracle.drawing.random_numbers import (
     random_operators,
     random_program,
 )
+from refimpl.oracle.judging.distributions import KINDS, Distribution, lower_gamma, normal
+from refimpl.oracle.judging.reference import trace_of
+from refimpl.oracle.judging.statistical import can_judge, doubts, draws_numbers, independent, unlikely
 from refimpl.oracle.programs.values import array_of
-from refimpl.oracle.reference import trace_of
-from refimpl.oracle.statistical import can_judge, doubts, draws_numbers, independent, unlikely
 
 SEED = os.environ.get("REFIMPL_ORACLE_SEED", "0")
 MASKS = ("Dropout", "LeakyReLU")

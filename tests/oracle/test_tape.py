@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from refimpl.oracle.drawing.graphs import Capabilities
-from refimpl.oracle.reference import expected_of
+from refimpl.oracle.judging.reference import expected_of
+from refimpl.oracle.judging.tape import COVERED, NotCovered, fractions, witness
 from refimpl.oracle.searching import program_of
-from refimpl.oracle.tape import COVERED, NotCovered, fractions, witness
 
 EXACT = Capabilities(level=2, operators=COVERED, styles=("dyadic", "tied"), requirements=("write",))
 

@@ -18,8 +18,8 @@ from refimpl.oracle import Verdict
 from refimpl.oracle.backends.isolate import Isolated
 from refimpl.oracle.backends.mxnet import MXNet
 from refimpl.oracle.bounds import tracking
-from refimpl.oracle.comparing import compare_within
-from refimpl.oracle.reference import Expected
+from refimpl.oracle.judging.comparing import compare_within
+from refimpl.oracle.judging.reference import Expected
 
 from . import server
 

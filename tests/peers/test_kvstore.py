@@ -20,7 +20,7 @@ from refimpl.oracle.backends.mxnet import MXNet
 from refimpl.oracle.drawing.draws import SeededDraw
 from refimpl.oracle.drawing.graphs import Capabilities, Exclusions
 from refimpl.oracle.drawing.stores import CAREFUL, store_program
-from refimpl.oracle.reference import trace_of
+from refimpl.oracle.judging.reference import trace_of
 
 from .asking import needs_mxnet
 

@@ -23,9 +23,9 @@ import refimpl as mx
 from refimpl.kernels import distinct, get
 from refimpl.oracle.backends.isolate import Isolated
 from refimpl.oracle.backends.mxnet import OURS, MXNet
-from refimpl.oracle.comparing import Answer, Verdict, judge_answer
+from refimpl.oracle.judging.comparing import Answer, Verdict, judge_answer
+from refimpl.oracle.judging.reference import Program, trace_of
 from refimpl.oracle.programs.program import VERSION, check_program
-from refimpl.oracle.reference import Program, trace_of
 from tests.laws.calls import gradient_inputs, has_gradient
 from tests.laws.draws import SeededDraw, example
 

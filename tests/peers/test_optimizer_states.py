@@ -17,9 +17,9 @@ import pytest
 
 import refimpl as mx
 from refimpl.oracle.bounds import tracking
-from refimpl.oracle.comparing import compare_within
+from refimpl.oracle.judging.comparing import compare_within
+from refimpl.oracle.judging.reference import Expected
 from refimpl.oracle.programs.interpreter import elements
-from refimpl.oracle.reference import Expected
 from tests.unit.recorded_optimizers import ARGUMENTS, GRADIENTS, START, VARIANTS
 
 from .asking import needs_mxnet

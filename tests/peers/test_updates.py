@@ -35,10 +35,8 @@ MIXED_UP = {
 # What MXNet leaves behind otherwise, and why: rows of spec/deviations.md.
 KNOWN = {
     ("_adamw_update", "grad"): "adamw/clip", ("mp_lamb_update_phase2", "weight32"): "lamb/master",
-    ("ftml_update", "weight"): "ftml/step", ("ftml_update", "d"): "ftml/step", ("ftml_update", "z"): "ftml/step",
-    ("lamb_update_phase1", "weight"): "lamb/direction", ("mp_lamb_update_phase1", "weight32"): "lamb/direction",
-    **{(f"_multi_{mp}adamw_update", name): "adamw/many" for mp in ("", "mp_") for name in ("mean", "var", "weight")},
     ("_multi_lamb_update", "weight"): "multi_lamb/step",
+    **{(f"_multi_{mp}adamw_update", name): "adamw/many" for mp in ("", "mp_") for name in ("mean", "var", "weight")},
 }
 
 

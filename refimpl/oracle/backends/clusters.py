@@ -23,8 +23,8 @@ from ...kvstore.server import step as sound
 from ...kvstore.simulated import SimulatedCluster
 from ...ndarray.sparse import row_sparse_array
 from ..drawing.graphs import Capabilities
+from ..judging.reference import Program
 from ..programs.clusters import scripts_of
-from ..reference import Program
 
 Action = tuple[str, Any]
 """("push", key), ("pull", key) or ("barrier", None)."""

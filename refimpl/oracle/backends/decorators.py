@@ -18,8 +18,8 @@ import numpy as np
 
 from ...kernels.foundation import get
 from ..drawing.graphs import Capabilities
+from ..judging.reference import Program, Trace
 from ..programs.values import array_of
-from ..reference import Program, Trace
 from .protocol import Refused, Unsupported
 
 Arrays = dict[str, np.ndarray]

@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from ..drawing.graphs import Capabilities
+from ..judging.reference import Program, Trace
 from ..programs import messages
-from ..reference import Program, Trace
 from .protocol import Crashed, Refused, Unsupported
 
 Answer = Trace | Exception

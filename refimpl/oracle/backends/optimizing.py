@@ -15,8 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..drawing.graphs import Capabilities
+from ..judging.reference import Program, Trace
 from ..programs.values import array_of
-from ..reference import Program, Trace
 from .optimizer_rules import BASE_RATES, RULES, Step
 from .protocol import Unsupported
 

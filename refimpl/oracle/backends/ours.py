@@ -20,8 +20,8 @@ import refimpl
 from ...kernels.foundation.loop import SIMULATED, plain_kernels, python_loops
 from ..drawing.graphs import Capabilities, drawable
 from ..drawing.networks import IN_NETWORKS
+from ..judging.reference import Program, Trace
 from ..programs import interpreter
-from ..reference import Program, Trace
 from .describing import description
 from .protocol import Crashed
 

@@ -15,8 +15,8 @@ from ...kernels.foundation import get
 from ..drawing.draws import SeededDraw
 from ..drawing.executors import executor_program, forward_program
 from ..drawing.graphs import Capabilities, drawable
+from ..judging.reference import Program
 from ..programs.program import operators
-from ..reference import Program
 from .protocol import Backend, Crashed, Refused, Unsupported
 
 TRIES = 4

@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from ..drawing.graphs import Capabilities
+from ..judging.reference import Program, Trace, trace_of
 from ..programs.interpreter import Refused
-from ..reference import Program, Trace, trace_of
 
 
 class Unsupported(Exception):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ..drawing.clusters import FEATURES
-from ..reference import Program
+from ..judging.reference import Program
 from . import broken_servers as rules
 from .clusters import Simulated
 from .protocol import Unsupported

@@ -134,8 +134,8 @@ def drawable() -> tuple[str, ...]:
     """Names of all operators of which a deterministic call can be drawn in a graph, in order."""
     return tuple(
         op.name for op in distinct()
-        if op.cases is not None and (not op.random or op.name in SOMETIMES_RANDOM) and not op.name.startswith("_backward_")
-        and set(op.mutates) <= set(op.aux)
+        if op.cases is not None and (not op.random or op.name in SOMETIMES_RANDOM)
+        and not op.name.startswith("_backward_") and set(op.mutates) <= set(op.aux)
     )
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...base import decides
 from ..backends import Refused
-from ..comparing import LOOSE
-from ..reference import Expected, Trace
+from ..judging.comparing import LOOSE
+from ..judging.reference import Expected, Trace
 
 
 def line(name: str, wrong: np.ndarray, value: np.ndarray, other: np.ndarray) -> str:

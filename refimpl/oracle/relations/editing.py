@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..backends import Backend
-from ..reference import Expected, Program, expected_of
+from ..judging.reference import Expected, Program, expected_of
 from .comparing import differences_beyond
 from .registry import changed
 

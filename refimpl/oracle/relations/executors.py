@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..backends import Backend
+from ..judging.reference import Expected, Program, expected_of
 from ..programs.program import pruned
 from ..programs.values import array_of
-from ..reference import Expected, Program, expected_of
 from .comparing import differences, differences_beyond
 from .registry import changed, relation
 
@@ -108,14 +108,14 @@ def sums_heads(backend: Backend, program: Program) -> list[str]:
         ]
         single.append({**base, "steps": [*base["steps"][:2], {"do": "backward", "heads": zeros}]})
     each = [gradients_of(changed(backend, one)) for one in single]
-    total = {name: sum(found[name].astype(float) for found in each) for name in together}
+    total = {name: np.sum([found[name].astype(float) for found in each], axis=0) for name in together}
     for name, value in total.items():  # zero times infinity is no number: such elements say nothing
         value[~np.isfinite(value)] = together[name][~np.isfinite(value)]
 
     def bounds() -> list[dict[str, Expected]]:
         parts = [gradients_of(expected_of(one)) for one in single]
         return [gradients_of(expected_of(base)), {
-            name: Expected(sum(part[name].values for part in parts), sum(part[name].bounds for part in parts))
+            name: Expected(*(np.sum(pair, axis=0) for pair in zip(*[part[name] for part in parts], strict=True)))
             for name in together
         }]
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ...base import decides
 from ...kernels.foundation import get
-from ..reference import Program
+from ..judging.reference import Program
 
 
 class Faithful(NamedTuple):

@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..backends import Backend, Crashed, Refused, Unsupported
-from ..causes import Cause, suspect_of
-from ..comparing import RELATION, Mismatch, Verdict
 from ..coverage import cells_of
 from ..drawing.graphs import NOTHING, Exclusions
-from ..reference import Program
+from ..explaining.causes import Cause, suspect_of
+from ..explaining.shrinking import shrink
+from ..judging.comparing import RELATION, Mismatch, Verdict
+from ..judging.reference import Program
 from ..searching import FAITHFUL, Found, Result, program_of, without
-from ..shrinking import shrink
 from .faithful import kept_on_purpose
 from .registry import RELATIONS, Applied, broken
 

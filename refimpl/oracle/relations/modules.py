@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..backends import Backend, Refused
+from ..judging.reference import Expected, Program, expected_of
 from ..programs.values import array_of
-from ..reference import Expected, Program, expected_of
 from .comparing import differences, differences_beyond
 from .editing import Step, Steps, compared, kept, renamed
 from .registry import changed, relation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from ..backends import Backend
-from ..reference import Program
+from ..judging.reference import Program
 from .editing import Step, compared, kept
 from .registry import relation
 

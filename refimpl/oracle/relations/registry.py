@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..backends import Backend, Crashed, Refused, Unsupported
-from ..reference import Program, Trace
-from ..statistical import draws_numbers
+from ..judging.reference import Program, Trace
+from ..judging.statistical import draws_numbers
 from .faithful import kept_on_purpose
 
 Rule = Callable[[Backend, Program], list[str]]

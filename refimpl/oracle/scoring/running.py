@@ -13,9 +13,9 @@ from statistics import median
 from typing import Any
 
 from ..backends import Backend, Crashed
-from ..comparing import Verdict, judge
+from ..judging.comparing import Verdict, judge
+from ..judging.reference import Program
 from ..programs.program import operators
-from ..reference import Program
 from ..searching import Found, Result, search
 from .copies import faulty
 from .faults import CLASSES, Fault
@@ -76,6 +76,7 @@ def hunt(wrong: Backend, right: Backend, seconds: float, seed: int = 0, programs
     with suppress(_Over):
         search(
             wrong, seed=seed, programs=programs, level=wrong.capabilities.level, most=1, expected=also_right, note=note,
+            explain=False,
         )
     result = last[0]
     result.seconds = clock() - began

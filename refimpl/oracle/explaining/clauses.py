@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..kernels.foundation import get
-from ..kernels.foundation.refusal import MXNetError
-from ..op_registry.pages import clauses
+from ...kernels.foundation import get
+from ...kernels.foundation.refusal import MXNetError
+from ...op_registry.pages import clauses
+from ..judging.reference import Program
 from .causes import ADDING, Cause
 from .locating import Where
-from .reference import Program
 
 STEPS: dict[int, dict[str, str]] = {
     3: {

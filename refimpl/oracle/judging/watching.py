@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..base import MXNetError
-from ..kvstore.histories import History, check
-from .programs.clusters import expected_events, pushes_of
+from ...base import MXNetError
+from ...kvstore.histories import History, check
+from ..programs.clusters import expected_events, pushes_of
 from .reference import Program
 
 UNREADABLE, INCOMPLETE = "unreadable", "incomplete"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .reference import Program
+from ..judging.reference import Program
 
 
 def cluster_cuts(program: Program) -> Iterator[Program]:

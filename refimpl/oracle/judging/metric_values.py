@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from ..base import decides
+from ...base import decides
 
 UNIT = 2.0**-24
 """Half the distance from 1 to the next number in single precision, in which metrics may add up."""

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import decides
-from .backends import Backend, Crashed, Refused, Unsupported
+from ...base import decides
+from ..backends import Backend, Crashed, Refused, Unsupported
 from .reference import Expected, Program, Trace, expected_of, proved_of, trace_of
 from .statistical import can_judge, draws_numbers, unlikely
 from .watching import violations_of

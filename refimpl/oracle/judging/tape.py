@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from .programs.program import variables
-from .programs.values import array_of
+from ..programs.program import variables
+from ..programs.values import array_of
 from .reference import Program
 
 Rational = np.ndarray

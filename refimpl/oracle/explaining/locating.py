@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.foundation import get
-from ..kernels.foundation.refusal import MXNetError
-from .backends import Backend, Refused
+from ...kernels.foundation import get
+from ...kernels.foundation.refusal import MXNetError
+from ..backends import Backend, Refused
+from ..judging.comparing import Mismatch, Verdict, answers_of, judge_answer
+from ..judging.reference import Program, trace_of
+from ..programs.values import array_of
 from .causes import FITTING
-from .comparing import Mismatch, Verdict, answers_of, judge_answer
-from .programs.values import array_of
-from .reference import Program, trace_of
 
 Entry = tuple[int, int]
 """A node's number, and that of one of its outputs."""

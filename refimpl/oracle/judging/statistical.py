@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from ..base import decides
-from ..kernels.foundation import get
+from ...base import decides
+from ...kernels.foundation import get
+from ..drawing.random_numbers import random_operators
+from ..programs.program import operators
+from ..programs.values import array_of
 from .distributions import Distribution, distribution_of, normal
-from .drawing.random_numbers import random_operators
-from .programs.program import operators
-from .programs.values import array_of
 from .reference import Program, Trace
 
 FALSE_ALARM = 1e-9

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .comparing import Mismatch, Verdict
-from .drawing.graphs import JOIN, KEEP_SHAPE
-from .programs.program import operators
-from .programs.values import array_of
-from .reference import Program
+from ..drawing.graphs import JOIN, KEEP_SHAPE
+from ..judging.comparing import Mismatch, Verdict
+from ..judging.reference import Program
+from ..programs.program import operators
+from ..programs.values import array_of
 
 FITTING = {name for name, _ in KEEP_SHAPE} | set(JOIN) | {"Reshape", "tile", "slice_axis", "elemwise_add"}
 """Operators that drawing puts between others: suspected only where nothing else is left."""

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import refimpl
 
-from ..kernels.foundation import get
-from ..symbol.calls import attribute_text
-from .backends import Backend
-from .comparing import answers_of, judge_answer
-from .drawing.graphs import JOIN, KEEP_SHAPE, Capabilities
-from .programs.program import symbol_json
-from .reference import Program
+from ...kernels.foundation import get
+from ...symbol.calls import attribute_text
+from ..backends import Backend
+from ..drawing.graphs import JOIN, KEEP_SHAPE, Capabilities
+from ..judging.comparing import answers_of, judge_answer
+from ..judging.reference import Program
+from ..programs.program import symbol_json
 from .shrinking import shapes_of
 
 ATTEMPTS = 16

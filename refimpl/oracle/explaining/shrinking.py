@@ -17,9 +17,9 @@ import numpy as np
 
 import refimpl
 
-from ..kernels.foundation import get
-from .programs.program import BY_VARIABLE, operators, pruned, symbol_json, variables
-from .reference import Program
+from ...kernels.foundation import get
+from ..judging.reference import Program
+from ..programs.program import BY_VARIABLE, operators, pruned, symbol_json, variables
 from .shrinking_clusters import cluster_cuts
 
 StillFails = Callable[[Program], bool]

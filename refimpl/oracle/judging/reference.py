@@ -14,9 +14,9 @@ import numpy as np
 
 import refimpl
 
-from .bounds import RIGOROUS, rigorous, tracking
+from ..bounds import RIGOROUS, rigorous, tracking
+from ..programs import interpreter
 from .metric_values import metric_bounds
-from .programs import interpreter
 
 Program = dict[str, Any]
 Trace = dict[str, np.ndarray]
