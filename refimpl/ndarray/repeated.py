@@ -48,6 +48,9 @@ _TABLE: dict[tuple, Known | None] = {}
 _SEEN: set[tuple] = set()
 """Keys of calls that were made."""
 
+_UNFIT: set[Op] = set()
+"""Operators for which only the usual path will do: their calls need no keys."""
+
 _FIXED = frozenset({int, float, bool, str, type(None), type, np.float32, np.float64, np.int32, np.int64})
 """Types of arguments that never change."""
 
@@ -110,6 +113,8 @@ def made_again(what: Any, args: tuple, said: dict[str, Any]) -> tuple[tuple | No
 
     The key is None where the usual path stays, the result where it has to be taken this time.
     """
+    if what in _UNFIT:
+        return None, None
     if engine.attention or profiling_hook.imperative is not None or _CHOICE.python or _CHOICE.plain:
         return None, None
     parts: list[Any] = [what, SCOPE.get()]
@@ -170,6 +175,9 @@ def _add(parts: list[Any], kind: type, value: Any) -> bool:
 def learn(key: tuple, op: Op, inputs: list[NDArray], attrs: dict[str, Any], made: Any) -> None:
     """Remember a call that gave ``made`` on the usual path, where it is the second one; ``attrs`` as that left them."""
     if key not in _SEEN:
+        if not _is_fit(op) or not inputs or type(made) is list:
+            _UNFIT.add(op)
+            return
         if len(_SEEN) >= SEEN_LIMIT:
             _SEEN.clear()
         _SEEN.add(key)
@@ -183,11 +191,15 @@ def forget() -> None:
     """Let every call take the usual path again, until it is repeated."""
     _TABLE.clear()
     _SEEN.clear()
+    _UNFIT.clear()
+
+
+def _is_fit(op: Op) -> bool:
+    """Whether an operator does nothing but fill one output, the same way each time."""
+    return type(op) is Op and not (op.mutates or op.partial or op.random or op.mode or op.hidden)
 
 
 def _known(op: Op, inputs: list[NDArray], attrs: dict[str, Any]) -> Known | None:
-    if type(op) is not Op or op.mutates or op.partial is not None or not inputs:
-        return None
     if any(type(array) is not classes.ndarray or array._ctx.memory != "cpu" for array in inputs):
         return None
     p = parsed(op, attrs)

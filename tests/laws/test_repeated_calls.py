@@ -95,6 +95,18 @@ def test_what_draws_changes_inputs_or_looks_at_values_never_goes_straight(name: 
     assert True not in straight
 
 
+def test_operators_that_never_go_straight_need_no_keys() -> None:
+    repeated.forget()
+    a = mx.nd.ones((4, 2))
+    for _ in range(3):
+        mx.nd.Dropout(a)
+        mx.nd.split(a, num_outputs=2, axis=0)
+        mx.nd.LayerNorm(a, mx.nd.ones((2,)), mx.nd.zeros((2,)))
+        mx.nd.random.uniform(shape=(2,))
+    assert not repeated._TABLE
+    assert not repeated._SEEN
+
+
 # --- events between calls ------------------------------------------------------------------------
 
 
