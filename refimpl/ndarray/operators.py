@@ -124,7 +124,7 @@ class ArrayFunction(OperatorFunction):
             attrs["dtype"] = dtype_of(attrs["dtype"]).name
         made = invoke(op, arrays, attrs, out)
         if key is not None:
-            learn(key, op, arrays, attrs, made)
+            learn(key, op, arrays, attrs, made, (*args, *kwargs.values()))
         return made
 
 

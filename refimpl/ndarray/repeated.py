@@ -6,7 +6,7 @@ nothing but the *key* of the call, which holds operator, arguments, shapes, type
 the second call with a key writes down which loops its page calls and with what (``kernels/foundation/described.py``),
 and later ones call their kernels. Bits, errors and the tape's records are those of the usual path.
 
-The usual path (``dense.py``) stays for everything else: sparse storage, ``out=``, arrays given by name, operators
+The usual path (``dense.py``) stays for everything else: sparse storage, ``out=``, arrays in another order, operators
 that draw, update an input, know training mode or give several outputs, pages that borrow memory or look at values,
 half precision, devices other than the CPU. Every call takes it while work waits or has failed, while the profiler
 looks on, and while loops run as anything but what is compiled for them.
@@ -117,10 +117,10 @@ def made_again(what: Any, args: tuple, said: dict[str, Any]) -> tuple[tuple | No
         return None, None
     if engine.attention or profiling_hook.imperative is not None or _CHOICE.python or _CHOICE.plain:
         return None, None
-    parts: list[Any] = [what, SCOPE.get()]
+    parts: list[Any] = [what, SCOPE.get(), *said]
     arrays, flats = [], []
     dense = classes.ndarray
-    for value in args:
+    for value in (*args, *said.values()) if said else args:
         kind = type(value)
         if kind is dense:
             memory = value._buffer
@@ -129,10 +129,6 @@ def made_again(what: Any, args: tuple, said: dict[str, Any]) -> tuple[tuple | No
             arrays.append(value)
             flats.append(flat)
         elif not _add(parts, kind, value):
-            return None, None
-    for name, value in said.items():
-        parts.append(name)
-        if not _add(parts, type(value), value):
             return None, None
     key = tuple(parts)
     found = _TABLE.get(key)
@@ -172,8 +168,13 @@ def _add(parts: list[Any], kind: type, value: Any) -> bool:
     return True
 
 
-def learn(key: tuple, op: Op, inputs: list[NDArray], attrs: dict[str, Any], made: Any) -> None:
-    """Remember a call that gave ``made`` on the usual path, where it is the second one; ``attrs`` as that left them."""
+def learn(
+    key: tuple, op: Op, inputs: list[NDArray], attrs: dict[str, Any], made: Any, given: Sequence[Any] | None = None
+) -> None:
+    """Remember a call that gave ``made`` on the usual path, where it is the second one; ``attrs`` as that left them.
+
+    ``given`` holds all arguments in the caller's order, where that may differ from that of the inputs.
+    """
     if key not in _SEEN:
         if not _is_fit(op) or not inputs or type(made) is list:
             _UNFIT.add(op)
@@ -184,7 +185,8 @@ def learn(key: tuple, op: Op, inputs: list[NDArray], attrs: dict[str, Any], made
     elif key not in _TABLE:
         if len(_TABLE) >= LIMIT:
             _TABLE.clear()
-        _TABLE[key] = _known(op, inputs, attrs) if type(made) is classes.ndarray else None
+        in_order = given is None or [id(a) for a in given if type(a) is classes.ndarray] == [*map(id, inputs)]
+        _TABLE[key] = _known(op, inputs, attrs) if in_order and type(made) is classes.ndarray else None
 
 
 def forget() -> None:
@@ -211,6 +213,8 @@ def _known(op: Op, inputs: list[NDArray], attrs: dict[str, Any]) -> Known | None
         return None
     calls = calls_of(op, p, memories, plan.results[0])
     if calls is None or any(len(call.args) < 2 for call in calls):
+        if not any(found is not None and found._op is op for found in _TABLE.values()):
+            _UNFIT.add(op)  # most pages do the same whatever their parameters are
         return None
     return Known(op, p, attrs, plan.results[0], [_Kernel.of(call, len(inputs) + 1) for call in calls])
 
