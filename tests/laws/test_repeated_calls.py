@@ -25,7 +25,7 @@ from refimpl.ndarray import NDArray, dense, operators, repeated
 from .draws import Example, SeededDraw, example
 
 OPERATORS = [op.name for op in distinct() if op.cases is not None]
-DTYPES = ("float32", "float64", "float16", "int32")
+DTYPES = ("float32", "float64", "float16")
 
 
 def _bits(made: Any) -> list[tuple]:
