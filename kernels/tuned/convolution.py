@@ -6,10 +6,12 @@ from the image through a table of offsets (``image``). The gradient by weight is
 a tile holds a few taps times blocks of filters, and the head is transposed so that filters are contiguous.
 The gradient by data is in ``convolution_back``.
 
-Images are computed one after the other, so that each stays in the cache. Sums run in the order of
-the plain loops, except that the gradient by weight first sums up to ``CHUNK`` pixels of one image.
+Images are computed one after the other, so that each stays in the cache; the gradient by weight takes several small
+ones, so that its sums stay there too. Sums run in the order of the plain loops, except that the gradient by weight
+first sums up to ``CHUNK`` pixels of one image.
 
-Tiles hold float32 and pay off from a few filters on; all other calls run row by row (``convolution_rows``).
+Tiles hold float32 and pay off from a few filters on. One filter for each channel is computed apart
+(``depthwise``), and so are kernels of one pixel (``pointwise``); all other calls run row by row (``convolution_rows``).
 """
 
 from __future__ import annotations
@@ -18,12 +20,15 @@ import numpy as np
 
 from ..foundation import Buffer
 from ..shared.convolution_geometry import Geometry
+from . import depthwise, pointwise
 from .convolution_rows import convolve_rows, gather_weight_rows
 from .image import View, space_to_depth, store_runs, view
 from .kernel import kernel, tile_for, twin, wide_tile, workspace
-from .simd import add_tiles, fma_tile, load_offsets, load_tile, ramp, store_tile, transpose_16x16, zero_tile
+from .simd import add_tiles, fma_tile, load_offsets, load_tile, ramp, store_tile, zero_tile
+from .transpose import transpose
 
 CHUNK = 256
+TOGETHER = 1 << 18  # numbers of the small images that are copied together
 
 
 @kernel
@@ -60,66 +65,58 @@ def convolve_tiles(data, weight, out, g: Geometry, v: View, image, narrow, rows,
 
 
 @kernel
-def transpose(source, start, pitch, n, m, out, out_pitch):
-    """out[j, i] = source[i, j] for n rows and m columns."""
-    for i in range(0, n - 15, 16):
-        for j in range(0, m - 15, 16):
-            transpose_16x16(source, start + i * pitch + j, pitch, out, j * out_pitch + i, out_pitch)
-        for j in range(m // 16 * 16, m):
-            for r in range(i, i + 16):
-                out[j * out_pitch + r] = source[start + r * pitch + j]
-    for i in range(n // 16 * 16, n):
-        for j in range(m):
-            out[j * out_pitch + i] = source[start + i * pitch + j]
-
-
-@kernel
-def gather_weight_tiles(head, data, d_weight, g: Geometry, v: View, image, turned, sums, rows, blocks):
-    """Gradient by weight: sums[tap, filter] over images, then transposed to d_weight[filter, tap]."""
+def gather_weight_tiles(
+    head, data, d_weight, g: Geometry, v: View, together, image, turned, sums, rows, blocks
+):  # fmt: skip
+    """Gradient by weight: sums[tap, filter] over images, ``together`` at a time, then transposed to d_weight."""
     share, each, width = g.channels // g.num_group, g.num_filter // g.num_group, 8 * len(blocks)
     depth = share * g.kernel_d * g.kernel_h * g.kernel_w
-    taps, pixels = v.taps, v.pixels
+    taps, pixels, whole = v.taps, v.pixels, g.channels * v.channel
     size, plane = g.depth * g.height * g.width, len(pixels)
     pitch, height = (each + width - 1) // width * width, depth + len(rows)
     for q in range(g.num_group * height * pitch):
         sums[q] = 0
-    for q in range(g.channels * v.channel):
+    for q in range(together * whole):
         image[q] = 0
     blocks = ramp(0, 8, width, blocks)
-    for item in range(g.batch_size):
-        space_to_depth(data, item * g.channels * size, g.channels, v.sizes, image)
+    for first in range(0, g.batch_size, together):
+        images = min(together, g.batch_size - first)
+        space_to_depth(data, first * g.channels * size, images * g.channels, v.sizes, image)
         for group in range(g.num_group):
-            source = group * share * v.channel
             for begin in range(0, plane, CHUNK):
-                end = min(plane, begin + CHUNK)
-                transpose(
-                    head, (item * g.num_filter + group * each) * plane + begin, plane, each, end - begin,
-                    turned, pitch,
-                )
+                count = min(plane, begin + CHUNK) - begin
+                for i in range(images):
+                    start = ((first + i) * g.num_filter + group * each) * plane + begin
+                    transpose(head, start, plane, each, count, turned, i * count * pitch, pitch)
                 for column in range(0, pitch, width):
                     for tap in range(0, depth, len(rows)):
                         left = load_offsets(taps, tap, rows)
                         target = ramp((group * height + tap) * pitch, pitch, g.num_group * height * pitch, rows)
-                        tile = zero_tile(rows, blocks)
-                        for q in range(begin, end):
-                            tile = fma_tile(
-                                tile, image, left, source + pixels[q],
-                                turned, blocks, (q - begin) * pitch + column,
-                            )
-                        tile = add_tiles(load_tile(sums, target, blocks, column), tile)
-                        store_tile(tile, sums, target, blocks, column)
-    for one in range(g.num_filter):
-        for tap in range(depth):
-            at = (one // each * height + tap) * pitch + one % each
-            d_weight[one * depth + tap] = sums[at]
+                        for i in range(images):
+                            source, right = i * whole + group * share * v.channel, i * count * pitch + column
+                            tile = zero_tile(rows, blocks)
+                            for q in range(count):
+                                tile = fma_tile(
+                                    tile, image, left, source + pixels[begin + q], turned, blocks, right + q * pitch
+                                )
+                            tile = add_tiles(load_tile(sums, target, blocks, column), tile)
+                            store_tile(tile, sums, target, blocks, column)
+    for group in range(g.num_group):
+        transpose(sums, group * height * pitch, pitch, depth, each, d_weight, group * each * depth, depth)
 
 
 @twin
 def convolve(data: Buffer, weight: Buffer, out: Buffer, g: Geometry) -> None:
     """Forward."""
     filters = g.num_filter // g.num_group
+    if data.dtype == np.float32 and depthwise.takes(g):
+        depthwise.convolve(data, weight, out, g)
+        return
     if filters < 3 or data.dtype != np.float32:
         convolve_rows(data.flat, weight.flat, out.flat, tuple(g))
+        return
+    if pointwise.takes(g):
+        pointwise.multiply(weight, data, out, g)
         return
     rows, blocks = wide_tile(filters)
     v = view(g, len(blocks))
@@ -133,15 +130,19 @@ def convolve(data: Buffer, weight: Buffer, out: Buffer, g: Geometry) -> None:
 def gather_weight(head: Buffer, data: Buffer, d_weight: Buffer, g: Geometry) -> None:
     """Gradient by weight."""
     filters, taps = g.num_filter // g.num_group, d_weight.size // g.num_filter
+    if data.dtype == np.float32 and depthwise.takes(g):
+        depthwise.gather_weight(head, data, d_weight, g)
+        return
     if filters < 3 or data.dtype != np.float32:
         gather_weight_rows(head.flat, data.flat, d_weight.flat, tuple(g))
         return
     rows, blocks = tile_for(filters)
     width = 8 * len(blocks)
     v = view(g, len(blocks))
-    pitch = -(-filters // width) * width
+    pitch, plane, whole = -(-filters // width) * width, len(v.pixels), g.channels * v.channel
+    together = max(1, min(g.batch_size, CHUNK // plane, TOGETHER // whole))
     gather_weight_tiles(
-        head.flat, data.flat, d_weight.flat, tuple(g), tuple(v), workspace("image", g.channels * v.channel),
-        workspace("turned", min(CHUNK, len(v.pixels)) * pitch),
+        head.flat, data.flat, d_weight.flat, tuple(g), tuple(v), together, workspace("image", together * whole),
+        workspace("turned", together * min(CHUNK, plane) * pitch),
         workspace("sums", g.num_group * (taps + len(rows)) * pitch), rows, blocks,
     )

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..foundation import Buffer
 from ..shared.convolution_geometry import Geometry
+from . import depthwise, pointwise
 from .convolution_rows import send_back_rows
 from .image import BackView, View, back_view, depth_to_space, space_to_depth, store_runs, view
 from .kernel import kernel, twin, wide_tile, workspace
@@ -163,8 +164,13 @@ def _scatters(gathering: BackView, scattering: View, filters: int, taps: int) ->
 def send_back(head: Buffer, weight: Buffer, d_data: Buffer, g: Geometry) -> None:
     """Gradient by data."""
     share, each = g.channels // g.num_group, g.num_filter // g.num_group
+    if head.dtype == np.float32 and depthwise.takes(g) and depthwise.convolve(head, weight, d_data, g, back=True):
+        return
     if share < 3 or head.dtype != np.float32:
         send_back_rows(head.flat, weight.flat, d_data.flat, tuple(g))
+        return
+    if pointwise.takes(g):
+        pointwise.multiply(weight, head, d_data, g, back=True)
         return
     rows, blocks = wide_tile(share)
     height, taps = len(rows), g.kernel_d * g.kernel_h * g.kernel_w

@@ -66,6 +66,11 @@ def tile_for(columns: int) -> Tuples:
     return narrow if columns <= 8 * len(narrow[1]) else _SIZES["wide"][0]
 
 
+def pixel_tile() -> Tuples:
+    """A tile of one vector for each of a few pixels, as the tuples of offsets that tell a kernel its size."""
+    return (0,) * (2 * len(_SIZES["wide"][0][1])), (0, 8)
+
+
 class _Workspace(threading.local):
     """Memory of one thread, reused from call to call, and separate from the pages' ``scratch`` memory."""
 

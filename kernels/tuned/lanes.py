@@ -54,16 +54,57 @@ def broadcast(typing, number):
 
 @intrinsic
 def load(typing, array, index):
-    """Load ``array[index : index + 16]`` of a float32 array as doubles; the index is not checked."""
-    if array.dtype != types.float32:
-        raise TypingError(f"lanes are loaded from float32, not {array.dtype}")
+    """Load ``array[index : index + 16]`` of a float32 or float64 array as doubles; the index is not checked."""
+    if array.dtype not in (types.float32, types.float64):
+        raise TypingError(f"lanes are loaded from float32 and float64, not {array.dtype}")
 
     def build(context, builder, signature, args):
-        start = context.make_array(signature.args[0])(context, builder, args[0]).data
-        pointer = builder.bitcast(builder.gep(start, [args[1]]), _SINGLE.as_pointer())
-        return builder.fpext(builder.load(pointer, align=4), _DOUBLE)
+        value = _load(context, builder, signature.args[0], *args)
+        return builder.fpext(value, _DOUBLE) if array.dtype == types.float32 else value
 
     return LANES(array, types.intp), build
+
+
+def _place(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
+    start = context.make_array(kind)(context, builder, array).data
+    vector = _SINGLE if kind.dtype == types.float32 else _DOUBLE
+    return builder.bitcast(builder.gep(start, [index]), vector.as_pointer())
+
+
+def _load(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
+    return builder.load(_place(context, builder, kind, array, index), align=kind.dtype.bitwidth // 8)
+
+
+@intrinsic
+def store(typing, lanes, array, index):
+    """Store the lanes to ``array[index : index + 16]``, rounded to its float32 or float64; the index is not checked."""
+    if array.dtype not in (types.float32, types.float64):
+        raise TypingError(f"lanes are stored to float32 and float64, not {array.dtype}")
+
+    def build(context, builder, signature, args):
+        kind, value = signature.args[1], args[0]
+        if array.dtype == types.float32:
+            value = builder.fptrunc(value, _SINGLE)
+        builder.store(value, _place(context, builder, kind, *args[1:]), align=kind.dtype.bitwidth // 8)
+        return context.get_dummy_value()
+
+    return types.void(LANES, array, types.intp), build
+
+
+@intrinsic
+def add_product(typing, total, left, i, right, j):
+    """Return total + left[i : i + 16] . right[j : j + 16] of float32 arrays, each product rounded to float32."""
+    if not left.dtype == right.dtype == types.float32:
+        raise TypingError(f"products are of float32, not {left.dtype} and {right.dtype}")
+
+    def build(context, builder, signature, args):
+        kinds = signature.args
+        product = builder.fmul(
+            _load(context, builder, kinds[1], *args[1:3]), _load(context, builder, kinds[3], *args[3:])
+        )
+        return builder.fadd(args[0], builder.fpext(product, _DOUBLE))
+
+    return LANES(LANES, left, types.intp, right, types.intp), build
 
 
 @intrinsic
@@ -84,6 +125,27 @@ def add(typing, left, right):
         return builder.fadd(*args)
 
     return LANES(LANES, LANES), build
+
+
+@intrinsic
+def divide(typing, left, right):
+    """Return left / right."""
+
+    def build(context, builder, signature, args):
+        return builder.fdiv(*args)
+
+    return LANES(LANES, LANES), build
+
+
+@intrinsic
+def where_larger(typing, left, right, yes, no):
+    """Return ``yes`` in the lanes where left > right, else ``no``, also where either is NaN."""
+
+    def build(context, builder, signature, args):
+        left, right, yes, no = args
+        return builder.select(builder.fcmp_ordered(">", left, right), yes, no)
+
+    return LANES(LANES, LANES, LANES, LANES), build
 
 
 @intrinsic

@@ -257,6 +257,31 @@ def fma_tile(typing, tile, a, rows, a_base, b, blocks, b_base):
 
 
 @intrinsic
+def multiply_add_tile(typing, tile, a, rows, a_base, b, blocks, b_base):
+    """Return ``tile[r, q] + a[a_base + rows[r] + blocks[q]] * b[b_base + blocks[q]]``.
+
+    The product is rounded before it is added, as plain loops do.
+    """
+
+    def build(context, builder, signature, args):
+        sums, a_array, r, a_from, b_array, q, b_from = args
+        left = _Memory(context, builder, signature.args[1], a_array)
+        right = _Memory(context, builder, signature.args[4], b_array)
+        q = _unpack(builder, q)
+        pairs = [(q[i], q[i + 1]) for i in range(0, len(q), 2)]
+        vectors = [right.load_pair(b_from, *pair) for pair in pairs]
+        old, new = iter(_unpack(builder, sums)), []
+        for row in _unpack(builder, r):
+            start = builder.add(a_from, row)
+            for pair, vector in zip(pairs, vectors, strict=True):
+                new.append(builder.fadd(next(old), builder.fmul(left.load_pair(start, *pair), vector)))
+        return _pack(builder, context.get_value_type(tile), new)
+
+    kinds = (tile, a, rows, types.intp, b, blocks, types.intp)
+    return tile(*kinds), build
+
+
+@intrinsic
 def copy_16(typing, source, start, target, to):
     """Copy sixteen contiguous elements."""
 
@@ -317,32 +342,50 @@ def copy_to_stride_2(typing, source, start, target, to, count):
     return types.void(source, types.intp, target, types.intp, types.intp), build
 
 
-@intrinsic
-def transpose_16x16(typing, source, start, pitch, target, to, to_pitch):
-    """Transpose 16 x 16: ``target[to + j to_pitch + i] = source[start + i pitch + j]``.
+def _transposing(module: Any, index: Any) -> Any:
+    """The function that transposes 16 x 16. A copy in every kernel that calls it would take long to compile.
 
     Four rounds of shuffles: round d swaps the off-diagonal squares of side d in every square of side 2 d.
     """
+    kind = ir.FunctionType(ir.VoidType(), [_FLOAT.as_pointer(), index, _FLOAT.as_pointer(), index])
+    function = cgutils.get_or_insert_function(module, kind, "refimpl.transpose_16x16")
+    if not function.is_declaration:
+        return function
+    function.linkage = "linkonce_odr"
+    for attribute in ("noinline", "nounwind"):
+        function.attributes.add(attribute)
+    builder = ir.IRBuilder(function.append_basic_block())
+    source, pitch, target, to_pitch = function.args
+    rows = []
+    for _ in range(16):
+        rows.append(builder.load(builder.bitcast(source, _VECTOR.as_pointer()), align=4))
+        source = builder.gep(source, [pitch])
+    for d in (1, 2, 4, 8):
+        upper = _shuffle(j if not j & d else 16 + j - d for j in range(16))
+        lower = _shuffle(j + d if not j & d else 16 + j for j in range(16))
+        for i in range(16):
+            if not i & d:
+                first, second = rows[i], rows[i + d]
+                rows[i] = builder.shuffle_vector(first, second, upper)
+                rows[i + d] = builder.shuffle_vector(first, second, lower)
+    for row in rows:
+        builder.store(row, builder.bitcast(target, _VECTOR.as_pointer()), align=4)
+        target = builder.gep(target, [to_pitch])
+    builder.ret_void()
+    return function
+
+
+@intrinsic
+def transpose_16x16(typing, source, start, pitch, target, to, to_pitch):
+    """Transpose 16 x 16: ``target[to + j to_pitch + i] = source[start + i pitch + j]``."""
+    if not source.dtype == target.dtype == types.float32:
+        raise TypingError(f"float32 is transposed, not {source.dtype} and {target.dtype}")
 
     def build(context, builder, signature, args):
-        read = _Memory(context, builder, signature.args[0], args[0])
-        write = _Memory(context, builder, signature.args[3], args[3])
-        rows, place = [], args[1]
-        for _ in range(16):
-            rows.append(read.load_row(place))
-            place = builder.add(place, args[2])
-        for d in (1, 2, 4, 8):
-            upper = _shuffle(j if not j & d else 16 + j - d for j in range(16))
-            lower = _shuffle(j + d if not j & d else 16 + j for j in range(16))
-            for i in range(16):
-                if not i & d:
-                    first, second = rows[i], rows[i + d]
-                    rows[i] = builder.shuffle_vector(first, second, upper)
-                    rows[i + d] = builder.shuffle_vector(first, second, lower)
-        place = args[4]
-        for row in rows:
-            write.store_row(place, row)
-            place = builder.add(place, args[5])
+        kinds = signature.args
+        read, write = (context.make_array(kinds[i])(context, builder, args[i]).data for i in (0, 3))
+        function = _transposing(builder.module, args[1].type)
+        builder.call(function, [builder.gep(read, [args[1]]), args[2], builder.gep(write, [args[4]]), args[5]])
         return context.get_dummy_value()
 
     numbers = (types.intp, types.intp)

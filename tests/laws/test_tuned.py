@@ -380,8 +380,10 @@ def test_threads_do_not_disturb_each_other():
             np.testing.assert_array_equal(result, alone[i], str(work[i][0]))
 
 
-def test_every_twin_is_tested_here():
+def test_every_twin_is_tested():
+    """Here, those of windows in ``test_tuned_pooling``."""
     tested = {
+        "pooling.sum_rows_term_1_root_1", "pooling.sum_back_slope_1", "pooling.max_rows", "pooling.max_back",
         "fully_connected.product", "convolution.convolve", "convolution.send_back",
         "convolution.gather_weight", "convolution.gather_bias", "batch_norm.batch_statistics",
         "batch_norm.head_sums", "pooling.max_pairs_back", "softmax.softmax",

@@ -164,6 +164,7 @@ def test_the_program_that_spoils_the_process_is_found(troubled):
     assert str(answers[2]) == "it ended with 3, while it ran a later program, which does well without this one"
 
 
+@pytest.mark.heavy
 def test_a_process_is_not_asked_again_after_a_native_error(troubled):
     troubled.run(trouble("fine")[0])
     starts = troubled.starts
@@ -190,6 +191,7 @@ def test_several_processes_keep_the_order():
     assert kinds(answers) == ["ok", "Refused", "Crashed", "ok", "Unsupported", "ok", "Refused"]
 
 
+@pytest.mark.heavy
 def test_a_process_that_does_not_start():
     with pytest.raises(Crashed, match=r"tests\.oracle\.toys:Absent: it ended with 1"):
         isolate("tests.oracle.toys:Absent")

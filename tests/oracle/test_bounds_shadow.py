@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 
 import numpy as np
@@ -9,7 +10,10 @@ import pytest
 
 import refimpl as mx
 from refimpl.module.thread_pool import ThreadPool
+from refimpl.oracle import judge
+from refimpl.oracle.backends import Reference
 from refimpl.oracle.bounds import FIRST_ORDER, RIGOROUS, tracking
+from refimpl.oracle.judging.reference import expected_of
 
 
 @pytest.mark.clause("oracle/host")
@@ -106,3 +110,14 @@ def test_coordinates_may_be_computed_in_single_precision() -> None:
     assert (values[0, 0] != other).any()
     assert (np.abs(values[0, 0] - other) <= bounds[0, 0] + 2.0**-24 * 4).all()
     assert (bounds < 300 * 2.0**-24 * 4).all()
+
+
+@pytest.mark.clause("oracle/branch")
+@pytest.mark.parametrize("beyond", ["nan", 3e9, 1e30])
+def test_a_float_beyond_its_whole_type_is_free(beyond) -> None:
+    nodes = [{"op": "null", "name": "a"}, {"op": "Cast", "name": "n", "inputs": [[0, 0]], "attrs": {"dtype": "int32"}}]
+    array = {"shape": [1], "dtype": "float32", "elements": [beyond]}
+    steps = [{"do": "bind"}, {"do": "forward", "train": False}]
+    program = {"version": 1, "level": 1, "nodes": nodes, "heads": [[1, 0]], "arrays": {"a": array}, "steps": steps}
+    assert expected_of(program)["1/output0"].bounds.tolist() == [math.inf]
+    assert judge(Reference(), program).status == "passed"

@@ -146,6 +146,7 @@ def test_what_the_right_copy_fails_too_kills_nothing():
     assert (row["status"], row["programs"], row["statuses"]["expected"]) == ("survived", 5, 5)
 
 
+@pytest.mark.heavy
 def test_a_patched_copy_shares_nothing_with_this_process(tmp_path):
     results = tmp_path / "results.jsonl"
     before = (PACKAGE / CLIP.file).read_text(encoding="utf-8")

@@ -198,7 +198,10 @@ class _Whole(_Flat):
     def __setitem__(self, i: Any, value: Any) -> None:
         if isinstance(value, (float, np.floating)) and not math.isfinite(value):  # machines differ here
             value, NOW.undecided = 0, True
-        self.flat[i] = value
+        try:
+            self.flat[i] = value
+        except OverflowError:  # a float beyond the type: machines differ here too
+            self.flat[i], NOW.undecided = np.uint64(int(value) % 2**64).astype(self.dtype), True
         self.shadow._numbers.pop(self.address + int(i) * self.step, None)
         self.written.append((self.flat, int(i)))
 
