@@ -48,7 +48,7 @@ import logging
 import os
 import textwrap
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from types import FunctionType
@@ -62,6 +62,7 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from . import cache as kernel_cache
 from . import interrupts
 from .buffer import Buffer
+from .described import Described
 from .ieee import for_python
 
 # Numba logs hundreds of lines per compilation at DEBUG, a level that training scripts set for themselves.
@@ -312,7 +313,11 @@ class Loop:
         """Run over ``args`` on the device of the first."""
         first = args[0]
         if first.device == "cpu":
-            kind = first.flat.dtype
+            flat = first.flat
+            kind = flat.dtype
+            if type(flat) is Described:
+                flat.calls.append((self, args))
+                return
             if _CHOICE.python:
                 if callable(_CHOICE.python):
                     _CHOICE.python(self._source, _unwrapped(args, kind))
@@ -320,15 +325,21 @@ class Loop:
                 source = self._source if _CHOICE.python == "cpu" else self._cuda_source
                 _as_python(source)(*_unwrapped(args, kind))
                 return
-            if (
-                self._tuned is not None and kind.type in self._tuned_for and not _CHOICE.plain
-                and _have_elements(args)
-            ):
+            if self._tuned is not None and not _CHOICE.plain and self.has_twin_for(args):
                 self._tuned(*args)
                 return
             (self._cpu or self.cpu)(*_unwrapped(args, kind))
         else:
             self.gpu[GRID](*_unwrapped(args, first.flat.dtype))
+
+    def has_twin_for(self, args: Sequence[Any]) -> bool:
+        """Whether the tuned twin may run a call with ``args`` on the CPU."""
+        return self._tuned is not None and args[0].flat.dtype.type in self._tuned_for and _have_elements(args)
+
+    @staticmethod
+    def unwrapped(args: Sequence[Any]) -> list[Any]:
+        """The arguments as the compiled loop takes them."""
+        return _unwrapped(args, args[0].flat.dtype)
 
     def __repr__(self) -> str:
         return f"Loop({self.name})"
@@ -350,7 +361,7 @@ def _as_python(source: FunctionType) -> Callable:
     return run
 
 
-def _unwrapped(args: tuple[Any, ...], kind: np.dtype) -> list[Any]:
+def _unwrapped(args: Sequence[Any], kind: np.dtype) -> list[Any]:
     """Buffers as flat arrays, geometries as plain tuples, floats in the first buffer's dtype, booleans as integers."""
     return [
         arg.flat if type(arg) is Buffer else arg if type(arg) is int else _value(arg, kind) for arg in args
@@ -374,6 +385,6 @@ def _is_ready(kind: type) -> bool:
     return not any(hint in (float, bool) for hint in get_type_hints(kind).values())
 
 
-def _have_elements(args: tuple[Any, ...]) -> bool:
+def _have_elements(args: Sequence[Any]) -> bool:
     """Whether no array is empty: twins compute whole tiles, so calls with an empty array run the plain loop."""
     return all(arg.flat.size for arg in args if type(arg) is Buffer)

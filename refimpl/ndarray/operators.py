@@ -11,6 +11,7 @@ from ..base import decides, dtype_of, numeric_types, refusal
 from ..kernels.foundation import Op, get, keeps
 from ..op_registry.function import OperatorFunction
 from . import classes, dense, dispatch
+from .repeated import learn, made_again, pair_again
 
 if TYPE_CHECKING:
     from .ndarray import NDArray
@@ -41,7 +42,15 @@ def invoke(op: Op, inputs: list[NDArray], attrs: dict[str, Any], out: Any = None
 
 def call(name: str, *inputs: Any, out: Any = None, **attrs: Any) -> Any:
     """Run the operator ``name``."""
-    return invoke(get(name), list(inputs), attrs, out)
+    op = get(name)
+    key, made = (None, None) if out is not None else made_again(op, inputs, attrs)
+    if made is not None:
+        return made
+    arrays = list(inputs)
+    made = invoke(op, arrays, attrs, out)
+    if key is not None:
+        learn(key, op, arrays, attrs, made)
+    return made
 
 
 @decides("NDArray/arithmetic")
@@ -51,11 +60,19 @@ def binary(left: Any, right: Any, array_op: str, scalar_op: str, out: Any = None
     Raises:
         TypeError: ``right`` is neither (a NumPy array, None, a string ...).
     """
+    key, made = (None, None) if out is not None else pair_again(array_op, scalar_op, left, right)
+    if made is not None:
+        return made
     if isinstance(right, classes.ndarray):
-        return invoke(get(array_op), [left, right], {}, out)
-    if isinstance(right, numeric_types) and not isinstance(right, np.ndarray):
-        return invoke(get(scalar_op), [left], {"scalar": float(right)}, out)
-    raise refusal("nd/operand", f"type {type(right)} not supported, use an NDArray or a number", TypeError)
+        op, inputs, attrs = get(array_op), [left, right], {}
+    elif isinstance(right, numeric_types) and not isinstance(right, np.ndarray):
+        op, inputs, attrs = get(scalar_op), [left], {"scalar": float(right)}
+    else:
+        raise refusal("nd/operand", f"type {type(right)} not supported, use an NDArray or a number", TypeError)
+    made = invoke(op, inputs, attrs, out)
+    if key is not None:
+        learn(key, op, inputs, attrs, made)
+    return made
 
 
 def _check_input(op: Op, name: str, value: Any) -> None:
@@ -99,10 +116,16 @@ class ArrayFunction(OperatorFunction):
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Run the operator; ``out`` receives the result."""
         op = self.op
+        key, made = (None, None) if out is not None else made_again(op, args, kwargs)
+        if made is not None:
+            return made
         arrays, attrs = _split_arguments(op, args, kwargs)
         if "dtype" in attrs and not isinstance(attrs["dtype"], str):
             attrs["dtype"] = dtype_of(attrs["dtype"]).name
-        return invoke(op, arrays, attrs, out)
+        made = invoke(op, arrays, attrs, out)
+        if key is not None:
+            learn(key, op, arrays, attrs, made, (*args, *kwargs.values()))
+        return made
 
 
 def make_function(op: Op, name: str) -> Callable:
