@@ -54,6 +54,19 @@ def test_whole_numbers_behind_an_undecided_branch_are_free() -> None:
         assert [array.tolist() for array in shadow.of(clear)] == [[3.0], [0.0]]
 
 
+@pytest.mark.parametrize("value", [np.inf, np.nan, -1e30, 3e9])
+def test_a_float_beyond_the_whole_numbers_of_a_dtype_is_free(value: float) -> None:
+    for arithmetic in (FIRST_ORDER, RIGOROUS):
+        with tracking(arithmetic) as shadow:
+            assert shadow.of(mx.nd.cast(mx.nd.array([value]), dtype="int32"))[1].tolist() == [np.inf]
+
+
+def test_a_whole_number_beyond_another_dtype_wraps() -> None:
+    with tracking() as shadow:
+        narrow = mx.nd.cast(mx.nd.array([300, -1, 128], dtype="int64"), dtype="int8")
+        assert [array.tolist() for array in shadow.of(narrow)] == [[44, -1, -128], [0, 0, 0]]
+
+
 def test_a_whole_number_over_zero_is_free() -> None:
     with tracking() as shadow:
         one, none = (mx.nd.array([value], dtype="int32") for value in (1, 0))
