@@ -198,12 +198,19 @@ class _Whole(_Flat):
     def __setitem__(self, i: Any, value: Any) -> None:
         if isinstance(value, (float, np.floating)) and not math.isfinite(value):  # machines differ here
             value, NOW.undecided = 0, True
-        try:
-            self.flat[i] = value
-        except OverflowError:  # a float beyond the type: machines differ here too
-            self.flat[i], NOW.undecided = np.uint64(int(value) % 2**64).astype(self.dtype), True
+        self.flat[i] = value if self.dtype.kind == "b" else self._inside(value)
         self.shadow._numbers.pop(self.address + int(i) * self.step, None)
         self.written.append((self.flat, int(i)))
+
+    def _inside(self, value: Any) -> int:
+        """A value in the range of the dtype: whole numbers wrap, of others beyond it machines make what they want."""
+        limits, whole = np.iinfo(self.dtype), int(value)
+        if limits.min <= whole <= limits.max:
+            return whole
+        if not isinstance(value, (int, np.integer)):
+            NOW.undecided = True
+            return 0
+        return (whole - limits.min) % (limits.max - limits.min + 1) + limits.min
 
 
 @cache
