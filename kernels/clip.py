@@ -5,9 +5,11 @@
     >>> run("clip", [3, -3, 0.5], a_min=-1, a_max=2), run("clip", [1, 5, -3], a_min=0, a_max=2.5, dtype="int32")
     ([2.0, -1.0, 0.5], [1.0, 2.0, 0.0])
 
-[clip/gradient] 1 on the closed interval and for NaN, 0 outside it.
+[clip/gradient] 1 on the closed interval and for NaN, 0 outside it, also where the head gradient is NaN or infinite.
     >>> grad("clip", [-3, -1, 0.5, 2, 3], a_min=-1, a_max=2)
     [0.0, 1.0, 1.0, 1.0, 0.0]
+    >>> grad("clip", [-3, 0, 3], a_min=-1, a_max=2, head=[float("nan"), 5, float("inf")])
+    [0.0, 5.0, 0.0]
 
 [clip/shape] input and output have one shape and type.
 """
@@ -36,7 +38,7 @@ def map_clip(data, out, least, most, n):
 
 def chain_clip(head, data, d_data, least, most, n):
     for i in items(n):
-        d_data[i] = head[i] * (0 if data[i] > most or data[i] < least else 1)
+        d_data[i] = 0 if data[i] > most or data[i] < least else head[i]
 
 
 MAP_CLIP, CHAIN_CLIP = Loop(map_clip), Loop(chain_clip)
