@@ -50,17 +50,26 @@ def windows(p: Any, *, name: str) -> tuple[tuple[int, ...], tuple[int, ...], tup
     return tuple(p.stride) or (1,) * rank, tuple(getattr(p, "dilate", ())) or (1,) * rank, tuple(p.pad) or (0,) * rank
 
 
-def softmax_rule(function: Callable[[Any, int], Any], sign: int = 1) -> Rule:
+def softmax_rule(xp: Any, function: Callable[[Any, int], Any], sign: int = 1) -> Rule:
     """A rule for softmax (``sign`` 1), softmin (-1) or log_softmax.
 
     Args:
+        xp: the library's names; its ``double`` is None where it has no doubles.
         function: the library's own, of an array and an axis.
         sign: what the array is multiplied by.
     """
     def rule(p: Any, x: Any, *length: Any) -> Any:
-        if length or p.dtype is not None:
-            raise Unsupported("softmax with lengths or dtype")
-        return function(sign * x / (p.temperature or 1.0), p.axis)
+        if p.dtype is not None and xp.double is None:
+            raise Unsupported(f"softmax with dtype {p.dtype}")
+        x = sign * x / (p.temperature or 1.0)
+        if length:
+            axis = p.axis % len(x.shape)
+            ends = length[0].reshape((*x.shape[:axis], 1, *x.shape[axis + 1:]))
+            counts = xp.arange(x.shape[axis]).reshape((-1, *(1,) * (len(x.shape) - axis - 1))) < ends
+            x = function(xp.where(counts, x, xp.stop(x) * 0 - 1e30), axis) * counts
+        else:
+            x = function(x, p.axis)
+        return x if p.dtype is None else xp.double(x)
 
     return rule
 

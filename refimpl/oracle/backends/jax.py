@@ -30,6 +30,7 @@ class _Names:
     cast = staticmethod(lambda x, like: x.astype(like.dtype))
     whole = staticmethod(lambda x: lax.stop_gradient(x).astype(jnp.int32))
     ahead = staticmethod(jnp.take_along_axis)
+    double = None  # unless JAX is told to have them
     amax, amin, sigmoid = staticmethod(jnp.max), staticmethod(jnp.min), staticmethod(jax.nn.sigmoid)
 
     def __getattr__(self, name: str) -> Any:
@@ -92,10 +93,11 @@ ACTIVATIONS = {
     "relu": jax.nn.relu, "sigmoid": jax.nn.sigmoid, "tanh": jnp.tanh, "softsign": jax.nn.soft_sign,
     "softrelu": jax.nn.softplus,
 }
+XP = _Names()
 RULES: dict[str, Rule] = {
-    **rules(_Names()), "Convolution": _convolution, "Pooling": _pooling, "LeakyReLU": _leaky, "LayerNorm": _layer_norm,
-    "softmax": softmax_rule(jax.nn.softmax), "log_softmax": softmax_rule(jax.nn.log_softmax),
-    "softmin": softmax_rule(jax.nn.softmax, -1), "Activation": lambda p, x: ACTIVATIONS[p.act_type](x),
+    **rules(XP), "Convolution": _convolution, "Pooling": _pooling, "LeakyReLU": _leaky, "LayerNorm": _layer_norm,
+    "softmax": softmax_rule(XP, jax.nn.softmax), "log_softmax": softmax_rule(XP, jax.nn.log_softmax),
+    "softmin": softmax_rule(XP, jax.nn.softmax, -1), "Activation": lambda p, x: ACTIVATIONS[p.act_type](x),
     "abs": lambda p, x: x * lax.stop_gradient(jnp.sign(x)),  # JAX's own slope at 0 is 1
     "softsign": lambda p, x: jax.nn.soft_sign(x), "cbrt": lambda p, x: jnp.cbrt(x),
     "erf": lambda p, x: jax.scipy.special.erf(x), "_np_cumsum": _cumsum,

@@ -17,6 +17,7 @@ class _Names:
     stop = staticmethod(lambda x: x.detach())
     cast = staticmethod(lambda x, like: x.to(like.dtype))
     whole = staticmethod(lambda x: x.detach().to(torch.int64))
+    double = staticmethod(lambda x: x.to(torch.float64))
     ahead = staticmethod(lambda x, rows, axis: torch.gather(x, axis, rows))
     concatenate, transpose = torch.concat, torch.permute
     degrees, radians = torch.rad2deg, torch.deg2rad
@@ -111,10 +112,11 @@ ACTIVATIONS = {
     "relu": functional.relu, "sigmoid": torch.sigmoid, "tanh": torch.tanh, "softsign": functional.softsign,
     "softrelu": lambda x: functional.softplus(x, threshold=90.0),
 }
+XP = _Names()
 RULES: dict[str, Rule] = {
-    **rules(_Names()), "Convolution": _convolution, "Deconvolution": _deconvolution, "Pooling": _pooling,
-    "softmax": softmax_rule(functional.softmax), "log_softmax": softmax_rule(functional.log_softmax),
-    "softmin": softmax_rule(functional.softmax, -1), "LeakyReLU": _leaky, "LayerNorm": _layer_norm,
+    **rules(XP), "Convolution": _convolution, "Deconvolution": _deconvolution, "Pooling": _pooling,
+    "softmax": softmax_rule(XP, functional.softmax), "log_softmax": softmax_rule(XP, functional.log_softmax),
+    "softmin": softmax_rule(XP, functional.softmax, -1), "LeakyReLU": _leaky, "LayerNorm": _layer_norm,
     "GroupNorm": _group_norm, "Activation": lambda p, x: ACTIVATIONS[p.act_type](x),
     "softsign": lambda p, x: functional.softsign(x), "erf": lambda p, x: torch.erf(x),
     "erfinv": lambda p, x: torch.erfinv(x), "gammaln": lambda p, x: torch.lgamma(x), "BatchNorm": _batch_norm,

@@ -23,7 +23,6 @@ from ...kernels.reduce import reduced_axes
 from .common import shape_after
 from .decorators import Arrays, Symbol, executor_backend
 from .describing import described
-from .protocol import Unsupported
 
 Array = np.ndarray
 Products = Callable[[Array, Array], Array]
@@ -136,32 +135,34 @@ class Operators:
         return self.matmul(left, right), pull
 
     def softmax(self, p: Any, x: Array, *length: Array) -> Any:
-        """softmax along an axis."""
-        _refuse_options(p, length)
+        """softmax along an axis, of the leading elements that count."""
         scaled = np.moveaxis(x / x.dtype.type(p.temperature or 1.0), p.axis, -1)
-        powers = np.exp(scaled - scaled.max(-1, keepdims=True))
-        made = powers / self.total(powers)[..., None]
+        ends = length[0].reshape(*scaled.shape[:-1], 1) if length else scaled.shape[-1]
+        counts = np.arange(scaled.shape[-1]) < ends
+        largest = np.where(counts, scaled, -np.inf).max(-1, keepdims=True)
+        powers = np.where(counts, np.exp(np.minimum(scaled - largest, 0)), 0).astype(x.dtype)
+        total = self.total(powers)[..., None]
+        made = powers / np.where(total == 0, 1, total)
 
-        def pull(g: Array) -> list[Array]:
-            heads = np.moveaxis(g, p.axis, -1)
+        def pull(g: Array) -> list[Any]:
+            heads = np.moveaxis(g, p.axis, -1).astype(x.dtype)
             slope = (heads - self.products(heads, made)[..., None]) * made / x.dtype.type(p.temperature or 1.0)
-            return [np.moveaxis(slope, -1, p.axis)]
+            return [np.moveaxis(slope, -1, p.axis), *(np.zeros_like(count) for count in length)]
 
-        return np.moveaxis(made, -1, p.axis), pull
+        return np.moveaxis(made, -1, p.axis).astype(p.dtype or x.dtype), pull
 
     def log_softmax(self, p: Any, x: Array) -> Any:
         """log_softmax along an axis."""
-        _refuse_options(p, ())
         scaled = np.moveaxis(x / x.dtype.type(p.temperature or 1.0), p.axis, -1)
         shifted = scaled - scaled.max(-1, keepdims=True)
         made = shifted - np.log(self.total(np.exp(shifted)))[..., None]
 
         def pull(g: Array) -> list[Array]:
-            heads = np.moveaxis(g, p.axis, -1)
+            heads = np.moveaxis(g, p.axis, -1).astype(x.dtype)
             slope = (heads - np.exp(made) * self.total(heads)[..., None]) / x.dtype.type(p.temperature or 1.0)
             return [np.moveaxis(slope, -1, p.axis)]
 
-        return np.moveaxis(made, -1, p.axis), pull
+        return np.moveaxis(made, -1, p.axis).astype(p.dtype or x.dtype), pull
 
     def tile(self, p: Any, x: Array) -> Any:
         """Copies side by side."""
@@ -183,11 +184,6 @@ class Operators:
             ]
 
         return rule
-
-
-def _refuse_options(p: Any, length: tuple[Array, ...]) -> None:
-    if length or p.dtype is not None:
-        raise Unsupported("softmax with lengths or dtype")
 
 
 def _moved(name: str) -> Callable[..., Any]:
