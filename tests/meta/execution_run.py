@@ -16,18 +16,19 @@ import hashlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import Phase, settings
 
+from refimpl.kernels import distinct
 from refimpl.kernels.foundation.loop import python_loops
 from spec import trace
 from spec.deciding import Decision
 
 from .children import child
+from .instead_of_tests import InsteadOfTests
 from .mutant_run import Book, Proof
 from .regions import PACKAGES, ROOT
 
@@ -115,24 +116,16 @@ def judge(name: str, decisions: list[Decision], proofs: Iterable[Proof]) -> list
     return [*(f"{name}: no test calls {place}" for place in left), *(notes if left else ())]
 
 
-class Plugin:
-    """Replaces pytest's loop over tests by the run over clauses."""
+class Plugin(InsteadOfTests):
+    """The run over clauses."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
         self.found: list[str] | None = None
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection(self, session: pytest.Session) -> None:
-        settings.register_profile("execution", settings.get_profile("ci"), phases=(Phase.explicit, Phase.generate))
-        settings.load_profile("execution")
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        from refimpl.kernels import distinct
-
-        capture = session.config.pluginmanager.getplugin("capturemanager")
-        book, table, options = Book(session.items), trace.collect(ROOT, distinct()), self.options
+    def work(self, items: Sequence[pytest.Item], out: Callable[[str], None]) -> None:
+        """Look for places that no test of their clause calls."""
+        book, table, options = Book(items), trace.collect(ROOT, distinct()), self.options
         names = options.only or drawn(table.clauses, options.seed, options.clauses)
         self.found = []
         for name in names:
@@ -140,11 +133,9 @@ class Plugin:
                 continue
             lines = judge(name, table.decisions[name], book.proofs[name])
             self.found += lines
-            with capture.global_and_fixture_disabled():
-                print(*lines, sep="\n", end="\n" if lines else "", flush=True)
-        with capture.global_and_fixture_disabled():
-            print(f"{len(names)} clauses", flush=True)
-        return True
+            for line in lines:
+                out(line)
+        out(f"{len(names)} clauses")
 
 
 def main(arguments: list[str] | None = None) -> int:

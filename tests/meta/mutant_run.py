@@ -23,13 +23,13 @@ from typing import NamedTuple
 
 import pytest
 from _pytest.runner import runtestprotocol
-from hypothesis import Phase, settings
 
 from spec import trace
 
 from . import mutants, regions
 from .children import WATCHDOG, child, traced, untraced
 from .equivalent import EQUIVALENT
+from .instead_of_tests import InsteadOfTests
 from .regions import ROOT, Candidate, Lines, Proof
 
 PER_CLAUSE = 5
@@ -293,31 +293,19 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     )
 
 
-class Plugin:
-    """Replaces pytest's loop over tests by the run over mutants."""
+class Plugin(InsteadOfTests):
+    """The run over mutants."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
         self.outcomes: list[Outcome] = []
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection(self, session: pytest.Session) -> None:
-        settings.register_profile("mutants", settings.get_profile("ci"), phases=(Phase.explicit, Phase.generate))
-        settings.load_profile("mutants")
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        capture = session.config.pluginmanager.getplugin("capturemanager")
-
-        def out(line: str) -> None:
-            with capture.global_and_fixture_disabled():
-                print(line, flush=True)
-
+    def work(self, items: Sequence[pytest.Item], out: Callable[[str], None]) -> None:
+        """Break the code behind clauses."""
         mutants.loaded()
         options = self.options
-        self.outcomes = run(Book(session.items), options.seed, options.clauses, options.only, out)
+        self.outcomes = run(Book(items), options.seed, options.clauses, options.only, out)
         out(summary(self.outcomes))
-        return True
 
 
 def main(arguments: list[str] | None = None) -> int:

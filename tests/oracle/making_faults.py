@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import Phase, settings
 
 from refimpl.kernels.foundation import distinct, get
 from refimpl.module.thread_pool import ThreadPool
@@ -33,6 +32,7 @@ from refimpl.oracle.drawing.random_numbers import random_operators
 from refimpl.oracle.scoring.faults import CLASSES
 from tests.laws.draws import SeededDraw, example
 from tests.meta import mutants, regions
+from tests.meta.instead_of_tests import InsteadOfTests
 from tests.oracle.fault_edits import Change, changed, places
 from tests.oracle.telling_faults import Tests, calls_of, fails, result, shown_by_calls, with_fault
 
@@ -262,34 +262,20 @@ def text_of(rows: Sequence[dict[str, Any]]) -> str:
     return "[\n" + ",\n".join(f" {json.dumps(row)}" for row in rows) + "\n]\n"
 
 
-class Plugin:
-    """Replaces pytest's loop over tests by making faults."""
+class Plugin(InsteadOfTests):
+    """Makes faults."""
 
     def __init__(self, seed: int, file: Path) -> None:
         self.seed, self.file = seed, file
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection(self, session: pytest.Session) -> None:
-        """Hypothesis draws, and does not shrink."""
-        settings.register_profile("faults", settings.get_profile("ci"), phases=(Phase.explicit, Phase.generate))
-        settings.load_profile("faults")
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+    def work(self, items: Sequence[pytest.Item], out: Callable[[str], None]) -> None:
         """Make the table."""
-        capture = session.config.pluginmanager.getplugin("capturemanager")
-
-        def out(line: str) -> None:
-            with capture.global_and_fixture_disabled():
-                print(line, flush=True)
-
         ThreadPool._start_threads = lambda self: None  # a child of this process has none of its threads
         for name in drawable():
             result(name, 0)  # loops are made when they first run
         mutants.loaded()
-        rows = Maker(self.seed, Tests(session.items), out).make()
+        rows = Maker(self.seed, Tests(items), out).make()
         self.file.write_text(text_of(rows), encoding="utf-8")
-        return True
 
 
 def main() -> int:

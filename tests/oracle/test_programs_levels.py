@@ -8,10 +8,8 @@ draws 1,000 programs of each kind, which takes ten minutes.
 from __future__ import annotations
 
 import json
-import logging
 import os
 import threading
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +26,7 @@ from refimpl.oracle.judging.reference import expected_of, trace_of
 from refimpl.oracle.programs.interpreter import Refused
 from refimpl.oracle.programs.program import check_program
 
+pytestmark = pytest.mark.usefixtures("quiet")
 Program = dict[str, Any]
 KINDS: dict[str, Callable[..., Program]] = {
     "module": modules.module_program, "bucketing": buckets.bucketing_program, "svrg": buckets.svrg_program,
@@ -44,16 +43,6 @@ ARRAY = {"shape": [2], "dtype": "float32", "style": "dyadic", "seed": 0}
 
 def drawn(kind: str, number: int, exclude: Exclusions = NOTHING) -> Program:
     return KINDS[kind](SeededDraw(f"{SEED}/{number}"), Capabilities(), exclude)
-
-
-@pytest.fixture(autouse=True)
-def quiet() -> Any:
-    level = logging.root.level
-    logging.root.setLevel(logging.ERROR)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-    logging.root.setLevel(level)
 
 
 def test_executors_begin_random_numbers_again_and_show_arguments() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import warnings
 from typing import Any
 
 import numpy as np
@@ -18,6 +16,7 @@ from refimpl.oracle.relations import FAITHFUL, RELATIONS, broken, kept_on_purpos
 from refimpl.oracle.relations.comparing import differences_beyond
 from refimpl.oracle.reporting import script_of, summary
 
+pytestmark = pytest.mark.usefixtures("quiet")
 CAPABILITIES = Capabilities(level=5)
 SEED = int(os.environ.get("REFIMPL_ORACLE_SEED", "9"))
 LEVELS = (2, 3, 4, 5)
@@ -28,16 +27,6 @@ def some(level: int, count: int, seed: int = 9) -> list[dict[str, Any]]:
 
 
 PROGRAMS = some(2, 24)
-
-
-@pytest.fixture(autouse=True)
-def quiet() -> Any:
-    level = logging.root.level
-    logging.root.setLevel(logging.ERROR)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-    logging.root.setLevel(level)
 
 
 def judge(level: int, count: int, seed: int = 9) -> int:

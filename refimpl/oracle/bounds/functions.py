@@ -71,10 +71,14 @@ def _hypot(a: Any, b: Any) -> Number:
     return rounded(math.hypot(a.value, b.value), a.bound() + b.bound(), 4)
 
 
-def _copysign(a: Any, b: Any) -> Number:
-    a, b = abs(number(a)), number(b)
+def with_sign_of(a: Any, b: Any) -> Any:
+    """``a`` with the sign of ``b``: numbers of either arithmetic."""
     negative = b < 0 or (b.value == 0 and math.copysign(1.0, b.value) < 0)
-    return -a if negative else a
+    return -abs(a) if negative else abs(a)
+
+
+def _copysign(a: Any, b: Any) -> Number:
+    return with_sign_of(number(a), number(b))
 
 
 def _fmod(a: Any, b: Any) -> Number:

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from . import rigorous
-from .functions import OTHER_UNITS, UNITS
+from .functions import OTHER_UNITS, UNITS, with_sign_of
 from .ieee import plain
 from .rationals import Value, above, below, finite, plus, to_float, value_of
 from .rigorous import SLACK, Enclosure, exactly, free, is_pole, number, rounded, whole
@@ -110,9 +110,7 @@ def _hypot(a: Any, b: Any) -> Enclosure:
 
 
 def _copysign(a: Any, b: Any) -> Enclosure:
-    a, b = abs(number(a)), number(b)
-    negative = b < 0 or (b.value == 0 and math.copysign(1.0, b.value) < 0)
-    return -a if negative else a
+    return with_sign_of(number(a), number(b))
 
 
 def _fmod(a: Any, b: Any) -> Enclosure:

@@ -6,7 +6,7 @@ outside of its first bound is a suspect; oracle/confirmed says which suspects ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
@@ -181,13 +181,7 @@ def compare_within(
     """
     verdict = Verdict("passed")
     expected, proved = cache(expect), cache(prove or (lambda: None))
-    for name, reference in ours.items():
-        got = theirs.get(name)
-        wrong_form = _form(name, reference, got)
-        if wrong_form is not None:
-            verdict.mismatches.append(wrong_form)
-            continue
-        assert got is not None
+    for name, reference, got in _of_one_form(verdict, ours, theirs):
         if np.array_equal(reference, got, equal_nan=reference.dtype.kind == "f"):
             verdict.exact += got.size
             continue
@@ -202,12 +196,7 @@ def compare_within(
 def _judged_by_distribution(program: Program, ours: Trace, theirs: Trace) -> Verdict:
     verdict = Verdict("passed")
     can = can_judge(program)
-    for name, reference in ours.items():
-        got = theirs.get(name)
-        wrong_form = _form(name, reference, got)
-        if wrong_form is not None:
-            verdict.mismatches.append(wrong_form)
-            continue
+    for _, reference, _ in _of_one_form(verdict, ours, theirs):
         if can:
             verdict.statistical += reference.size
         else:
@@ -215,6 +204,18 @@ def _judged_by_distribution(program: Program, ours: Trace, theirs: Trace) -> Ver
     if can and not verdict.mismatches:
         verdict.mismatches += [Mismatch(name, "distribution", text) for name, text in unlikely(program, theirs)]
     return _ended(verdict)
+
+
+def _of_one_form(verdict: Verdict, ours: Trace, theirs: Trace) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """The arrays that can be compared, as (name, ours, theirs); a missing one or one of another form is a mismatch."""
+    for name, reference in ours.items():
+        got = theirs.get(name)
+        wrong_form = _form(name, reference, got)
+        if wrong_form is not None:
+            verdict.mismatches.append(wrong_form)
+        else:
+            assert got is not None
+            yield name, reference, got
 
 
 def _ended(verdict: Verdict) -> Verdict:
