@@ -299,7 +299,7 @@ def order_of(p, data, count):
     """The indices of every row, the first ``count`` in order; and rows, side and inner."""
     sides = sides_of(p, data.shape)
     order, other = scratch(data, data.size, data.size, dtype=np.int64)
-    if data.device == "cpu" and 0 < count <= FEW:
+    if data.device == "cpu" and 0 < count < sides[1] and count <= FEW:
         SELECT(data, order, *sides, count, p.is_ascend)
         return order, sides
     return put_in_order(data, order, other, *sides, p.is_ascend), sides
