@@ -8,6 +8,7 @@ same order as there, so that the results have its bits.
 from __future__ import annotations
 
 from llvmlite import ir
+from numba import njit
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
@@ -104,6 +105,30 @@ def multiply_rows(a, b, out, g: Product, rows, blocks):
             left = a[i * g.a_row + t * g.a_step]
             for j in range(whole, g.m):
                 out[i * g.m + j] = fused(left, b[t * g.b_row + j], out[i * g.m + j])
+
+
+@njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def after(array, start):
+    """The elements from ``start`` on: kernels cannot say so, because their subscripts are unsigned numbers."""
+    return array[start:]
+
+
+@kernel
+def multiply_each(a, b, out, count, g: Product, panel, edge, rows, blocks):
+    """``count`` products of matrices that lie one behind another."""
+    one = g.n, g.m, g.k, g.a_row, g.a_step, g.b_row, g.b_step
+    for i in range(count):
+        left, right, target = after(a, i * g.n * g.k), after(b, i * g.k * g.m), after(out, i * g.n * g.m)
+        gemm.multiply_tiles(left, right, target, one, panel, edge, rows, blocks)
+
+
+@twin
+def products(a: Buffer, b: Buffer, out: Buffer, count: int, g: Product) -> None:
+    """``count`` products of matrices that lie one behind another."""
+    rows, blocks = tile_for(g.m)
+    width = 8 * len(blocks)
+    panel, edge = workspace("panel", gemm.DEPTH * width), workspace("edge", len(rows) * width)
+    multiply_each(a.flat, b.flat, out.flat, count, tuple(g), panel, edge, rows, blocks)
 
 
 @twin
