@@ -14,7 +14,6 @@ import pytest
 import refimpl as mx
 from tests.machines.failing import nth
 
-
 pytestmark = pytest.mark.usefixtures("nothing_has_failed")
 
 
