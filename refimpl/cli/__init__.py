@@ -1,4 +1,4 @@
-"""The command ``refimpl``: train, score, ops, plot, explain, run, check, bench, oracle. Each is a file of its name."""
+"""The command ``refimpl``: train, score, ops, rule, plot, explain, run, check, bench, oracle; each in its file."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from .explain import explain
 from .ops import ops
 from .oracle import oracle
 from .plot import plot
+from .rule import rule
 from .run import run_script
 from .score import score
 from .train import train
@@ -22,11 +23,11 @@ from .train import train
 app = typer.Typer(
     name="refimpl",
     help="MXNet's training stack as an executable specification.",
-    add_completion=False,
+    add_completion=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (train, score, ops, plot, explain, check, bench):
+for command in (train, score, ops, rule, plot, explain, check, bench):
     app.command()(command)
 # flags behind the script's name are the script's
 app.add_typer(oracle, name="oracle")
