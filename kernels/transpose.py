@@ -109,15 +109,15 @@ TILES = Loop(tiles, tuned=tuned.tiles)
 
 @lru_cache(maxsize=4096)
 def route(shape, axes, device):
-    """The loop that puts axis axes[i] of an array of ``shape`` where axis i was, and its arguments after the arrays."""
+    """Whether runs of neighbours stay together where axis axes[i] becomes axis i, and what the loop then takes."""
     strides, sides = strides_of(shape), tuple(shape[axis] for axis in axes)
     steps, places = tuple(strides[axis] for axis in axes), strides_of(sides)
     last, first = len(axes) - 1, axes.index(len(axes) - 1) if axes else -1
-    if last == first:  # runs of neighbours stay together
-        return GATHER, walk(sides, steps, 0, device)
+    if last == first:
+        return True, walk(sides, steps, 0, device)
     others = [i for i in range(len(axes)) if i not in (first, last)]
     tables = (tuple(numbers[i] for i in others) for numbers in (sides, steps, places))
-    return TILES, (
+    return False, (
         *(integers(table, device) for table in tables), len(others), prod(sides[i] for i in others),
         sides[first], places[first], sides[last], steps[last],
     )
@@ -125,8 +125,11 @@ def route(shape, axes, device):
 
 def move(source, target, axes):
     """target = source with axis axes[i] as axis i."""
-    loop, numbers = route(source.shape, axes, source.device)
-    loop(source, target, *numbers)
+    together, numbers = route(source.shape, axes, source.device)
+    if together:
+        GATHER(source, target, *numbers)
+    else:
+        TILES(source, target, *numbers)
 
 
 def run_with(order_of):
