@@ -16,7 +16,7 @@
 
 from .foundation import Case, Op, register, scalar
 from .foundation.walks import reduction_of
-from .reduce import Params, draw_axes, infer, kept_shape, reducer, spread_by, starting
+from .reduce import Params, add, draw_axes, infer, kept_shape, reducer, spread_by, starting
 
 
 @scalar
@@ -29,12 +29,12 @@ def twice(x, y):
     return 2 * x
 
 
-SUM_SQUARES = reducer(add_square)
+SUM_SQUARES = reducer(add_square, add)
 SPREAD_TWICE = spread_by(twice)
 
 
 def forward(p, data, out):
-    groups = reduction_of(data.shape, kept_shape(p, data.shape), data.device)
+    groups = reduction_of(data.shape, kept_shape(p, data.shape), data.dtype, data.device)
     SUM_SQUARES(data, out, starting(0, data), 1, *groups)
 
 
