@@ -203,7 +203,7 @@ def reduce_rows(data, out, start, count, kept_sides, kept_steps, sides, steps, g
         out[t] = finish(total, count)  # noqa: F821
 
 
-# In the loops below element c of row r belongs to group t + c * g.a_step.
+# In the loops below element c of row r belongs to group t + c * g.a_step, where a_step is 0 or 1.
 
 
 def spread(head, data, out, d_data, sides, steps, g: RowSizes):
@@ -211,16 +211,24 @@ def spread(head, data, out, d_data, sides, steps, g: RowSizes):
     for r in items(g.rows):
         t = offset_of(r, sides, steps, g.rank)
         i = r * g.length
-        for c in range(g.length):
-            k = t + c * g.a_step
-            d_data[i + c] = head[k] * slope(data[i + c], out[k])  # noqa: F821  # bound by Loop
+        if g.a_step == 0:
+            for c in range(g.length):
+                d_data[i + c] = head[t] * slope(data[i + c], out[t])  # noqa: F821  # bound by Loop
+        else:
+            for c in range(g.length):
+                d_data[i + c] = head[t + c] * slope(data[i + c], out[t + c])  # noqa: F821
 
 
 def spread_share(head, d_data, count, sides, steps, g: RowSizes):
     for r in items(g.rows):
         t = offset_of(r, sides, steps, g.rank)
-        for c in range(g.length):
-            d_data[r * g.length + c] = head[t + c * g.a_step] / count
+        i = r * g.length
+        if g.a_step == 0:
+            for c in range(g.length):
+                d_data[i + c] = head[t] / count
+        else:
+            for c in range(g.length):
+                d_data[i + c] = head[t + c] / count
 
 
 def spread_product(head, data, others, zeros, d_data, skip_nan, sides, steps, g: RowSizes):

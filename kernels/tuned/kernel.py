@@ -20,10 +20,11 @@ from .simd import tile_sizes
 Tuples = tuple[tuple[int, ...], tuple[int, ...]]
 
 
-def kernel(function: FunctionType, **bound: Any) -> Any:
+def kernel(function: FunctionType, label: str = "", **bound: Any) -> Any:
     """Compile a function like a ``Loop``: cached, without the GIL, with unsigned subscripts.
 
-    ``bound`` are formulas, and other compiled functions of the same file, that become globals of the function.
+    ``bound`` are formulas and intrinsics that become globals of the function. Kernels of one function are told apart by
+    the names of their formulas and by ``label``.
 
     A geometry is a parameter whose annotation is a NamedTuple (see ``foundation.loop``); it is handed over as
     ``tuple(g)``. It may hold arrays. One that an inner loop reads gets a name of its own before that loop, because each
@@ -33,7 +34,7 @@ def kernel(function: FunctionType, **bound: Any) -> Any:
         return function
     formulas = [value for value in bound.values() if isinstance(value, FunctionType)]
     body = _rewrite(Loop._bound(function, bound), "cpu", _ForCpu())
-    body.__name__ = body.__qualname__ = "_".join([function.__name__, *(f.__name__ for f in formulas)])
+    body.__name__ = body.__qualname__ = "_".join([function.__name__, *(f.__name__ for f in formulas), label])
     body.__module__ = function.__module__
     dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=_DistinctArrays, **_UNCALLED_FROM_C)(body)
     cache.enable(dispatcher, function, *formulas)

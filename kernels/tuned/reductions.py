@@ -181,6 +181,19 @@ def _joining(join: Callable, keeps_nan: bool) -> Any:
     return joined
 
 
+def _steps(vector: _Vector) -> dict[str, Any]:
+    """What a loop over lanes is bound to."""
+    fold, fold_part = _folding(vector.combine)
+    note, note_part = _folding(_if_nan if vector.keeps_nan else lambda b, total, x: total)
+    joined = _joining(vector.join, vector.keeps_nan)
+    return {"fold": fold, "fold_part": fold_part, "note": note, "note_part": note_part, "joined": joined}
+
+
+def lanes_of_extremes(largest: bool) -> dict[str, Any]:
+    """The same for maxima or minima."""
+    return _steps(_VECTORS["reduce.larger" if largest else "reduce.smaller"])
+
+
 # --- loops ---------------------------------------------------------------------------------------
 
 
@@ -248,12 +261,7 @@ def reducer(combine: Callable, join: Callable, finish: Callable) -> Callable | N
 
     @cache
     def by_lanes() -> Any:
-        fold, fold_part = _folding(vector.combine)
-        note, note_part = _folding(_if_nan if vector.keeps_nan else lambda b, total, x: total)
-        return kernel(
-            fill_by_lanes, combine=combine, finish=finish, fold=fold, fold_part=fold_part, note=note,
-            note_part=note_part, joined=_joining(vector.join, vector.keeps_nan),
-        )
+        return kernel(fill_by_lanes, combine=combine, finish=finish, **_steps(vector))
 
     @cache
     def beside() -> Any:
