@@ -122,9 +122,9 @@ def forward_channel(p, data, out):
     SEEK_LARGEST(data, out, *outer_side_inner(data.shape, 1))
 
 
-REAL = (np.float32, np.float64)
-SEEK_LARGEST = Loop(seek_largest, tuned=tuned.seeker(True, "SEEK_LARGEST"), tuned_for=REAL)
-SEEK_SMALLEST = Loop(seek_smallest, tuned=tuned.seeker(False, "SEEK_SMALLEST"), tuned_for=REAL)
+TUNED = {"tuned_for": (np.float32, np.float64), "tuned_if": tuned.takes}
+SEEK_LARGEST = Loop(seek_largest, tuned=tuned.seeker(largest=True), **TUNED)
+SEEK_SMALLEST = Loop(seek_smallest, tuned=tuned.seeker(largest=False), **TUNED)
 _register("argmax", SEEK_LARGEST)
 _register("argmin", SEEK_SMALLEST)
 register(Op(

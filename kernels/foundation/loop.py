@@ -241,7 +241,7 @@ class Loop:
     ``function`` is the reading copy. ``formulas`` are bound into its globals, so that one loop serves
     a family (``Loop(map_one, formula=sigmoid)``). ``cuda_function`` replaces it on CUDA where another
     order of items suits threads better. ``tuned`` is a faster twin with the same arguments, used on the CPU
-    for the dtypes ``tuned_for``. The first argument must be a buffer; Python floats are passed in its dtype.
+    for the dtypes ``tuned_for``, in calls whose arguments ``tuned_if`` accepts. The first argument must be a buffer; Python floats are passed in its dtype.
     """
 
     def __init__(
@@ -251,6 +251,7 @@ class Loop:
         cuda_function: FunctionType | None = None,
         tuned: Callable | None = None,
         tuned_for: tuple[type, ...] = (np.float32,),
+        tuned_if: Callable[[Sequence[Any]], bool] | None = None,
         **formulas: Callable,
     ) -> None:
         label = "_".join([function.__name__, *(f.__name__ for f in formulas.values())])
@@ -260,6 +261,7 @@ class Loop:
         self._formulas = tuple(formulas.values())
         self._tuned = tuned
         self._tuned_for = tuned_for
+        self._tuned_if = tuned_if
         self._label = label
         self._lock = threading.Lock()
         self._cpu: Any = None
@@ -334,7 +336,12 @@ class Loop:
 
     def has_twin_for(self, args: Sequence[Any]) -> bool:
         """Whether the tuned twin may run a call with ``args`` on the CPU."""
-        return self._tuned is not None and args[0].flat.dtype.type in self._tuned_for and _have_elements(args)
+        return (
+            self._tuned is not None
+            and args[0].flat.dtype.type in self._tuned_for
+            and (self._tuned_if is None or self._tuned_if(args))
+            and _have_elements(args)
+        )
 
     @staticmethod
     def unwrapped(args: Sequence[Any]) -> list[Any]:

@@ -6,7 +6,7 @@ belong to different rows, up to 512 of them are compared side by side.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from ..foundation import Buffer, scalar
 from ..foundation.walks import SHORTEST
-from .kernel import kernel, plain, twin, workspace
+from .kernel import kernel, twin, workspace
 from .reductions import BESIDE, begin, lanes_of_extremes
 
 
@@ -70,7 +70,13 @@ def fill_across(data, out, best, where, outer, side, inner):
                 out[o * inner + left + i] = where[i]
 
 
-def seeker(largest: bool, loop: str) -> Callable | None:
+def takes(args: Sequence[Any]) -> bool:
+    """Whether the twin runs a call: not along short rows."""
+    *_, side, inner = args
+    return side >= SHORTEST if inner == 1 else side < 1 << 31
+
+
+def seeker(*, largest: bool) -> Callable | None:
     """The twin of the loop that seeks the largest element, or the smallest."""
 
     @cache
@@ -85,12 +91,10 @@ def seeker(largest: bool, loop: str) -> Callable | None:
         """Where along the middle axis the first extreme is."""
         flat = data.flat
         kind = flat.dtype.type
-        if inner == 1 and side >= SHORTEST:
+        if inner == 1:
             along()(flat, out.flat, kind(-np.inf if largest else np.inf), outer, side)
-        elif inner > 1 and side < 1 << 31:
+        else:
             places = workspace("places", BESIDE, np.int32 if kind is np.float32 else np.int64)
             across()(flat, out.flat, workspace("totals", BESIDE, kind), places, outer, side, inner)
-        else:
-            plain("argmax", loop, data, out, outer, side, inner)
 
     return twin(seek)

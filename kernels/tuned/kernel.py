@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import threading
 from collections.abc import Callable
+from functools import cache
 from types import FunctionType
 from typing import Any
 
@@ -12,9 +13,9 @@ import numba
 import numpy as np
 from numba import njit
 
-from ..foundation import cache
+from ..foundation import cache as kernel_cache
 from ..foundation.buffer import allocate
-from ..foundation.loop import _UNCALLED_FROM_C, Loop, _DistinctArrays, _ForCpu, _rewrite, _unwrapped
+from ..foundation.loop import _UNCALLED_FROM_C, Loop, _DistinctArrays, _ForCpu, _rewrite
 from .simd import tile_sizes
 
 Tuples = tuple[tuple[int, ...], tuple[int, ...]]
@@ -37,7 +38,7 @@ def kernel(function: FunctionType, label: str = "", **bound: Any) -> Any:
     body.__name__ = body.__qualname__ = "_".join([function.__name__, *(f.__name__ for f in formulas), label])
     body.__module__ = function.__module__
     dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=_DistinctArrays, **_UNCALLED_FROM_C)(body)
-    cache.enable(dispatcher, function, *formulas)
+    kernel_cache.enable(dispatcher, function, *formulas)
     return dispatcher
 
 
@@ -48,8 +49,13 @@ def twin(function: Callable) -> Callable | None:
 
 def plain(page: str, name: str, *args: Any) -> None:
     """Run the loop ``name`` of a page itself, for calls that its twin does not handle."""
-    loop = getattr(importlib.import_module(f"..{page}", __package__), name)
-    loop.cpu(*_unwrapped(args, np.dtype(np.float32)))
+    loop = _loop_of(page, name)
+    loop.cpu(*loop.unwrapped(args))
+
+
+@cache
+def _loop_of(page: str, name: str) -> Loop:
+    return getattr(importlib.import_module(f"..{page}", __package__), name)
 
 
 def _tile(rows: int, blocks: int) -> Tuples:

@@ -123,6 +123,16 @@ def subtract(typing, left, right):
 
 
 @intrinsic
+def multiply(typing, left, right):
+    """Return left . right."""
+
+    def build(context, builder, signature, args):
+        return builder.fmul(*args)
+
+    return LANES(LANES, LANES), build
+
+
+@intrinsic
 def add(typing, left, right):
     """Return left + right."""
 

@@ -154,22 +154,32 @@ def _folding(combine: Callable) -> tuple[Any, Any]:
     return fold, fold_part
 
 
+def _join(b: Any, join: Callable, total: Any) -> Any:
+    for count in (4, 1):
+        parts = [b.shuffle_vector(total, total, _shuffle(range(i, i + count))) for i in range(0, 4 * count, count)]
+        total = parts[0]
+        for part in parts[1:]:
+            total = join(b, total, part)
+    return b.extract_element(total, ir.Constant(ir.IntType(32), 0))
+
+
+@intrinsic
+def sum_of_lanes(typing, lanes):
+    """The sum of sixteen lanes, in the order of ``joined``."""
+
+    def build(context, builder, signature, args):
+        return _join(builder, _add, args[0])
+
+    return types.float64(LANES), build
+
+
 def _joining(join: Callable, keeps_nan: bool) -> Any:
     @intrinsic
     def joined(typing, totals, nans):
         """Lanes 0, 4, 8 and 12 joined in this order, so are 1, 5, 9, 13 and so on, then these four totals."""
 
         def build(context, builder, signature, args):
-            total, nans = args
-            for count in (4, 1):
-                parts = [
-                    builder.shuffle_vector(total, total, _shuffle(range(i, i + count)))
-                    for i in range(0, 4 * count, count)
-                ]
-                total = parts[0]
-                for part in parts[1:]:
-                    total = join(builder, total, part)
-            total = builder.extract_element(total, ir.Constant(ir.IntType(32), 0))
+            total, nans = _join(builder, join, args[0]), args[1]
             if keeps_nan:
                 some = builder.bitcast(builder.fcmp_unordered("uno", nans, nans), ir.IntType(LANE_COUNT))
                 nan = ir.Constant(total.type, float("nan"))
