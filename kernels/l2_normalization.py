@@ -96,7 +96,7 @@ def shorten_back(head, out, norm, d_data, vectors, side, inner, lanes):
             d_data[at] = (head[at] - out[at] * dot) / norm[v]
 
 
-BY_LANES = {"tuned_for": (np.float32, np.float64), "tuned_if": lambda args: args[-1] > 1}
+BY_LANES = {"tuned_for": (np.float32, np.float64), "tuned_if": tuned.takes_vectors}
 LENGTHS, SHORTEN = Loop(lengths, tuned=tuned.lengths, **BY_LANES), Loop(shorten)
 SHORTEN_BACK = Loop(shorten_back, tuned=tuned.shorten_back, **BY_LANES)
 

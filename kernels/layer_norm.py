@@ -246,13 +246,13 @@ def collect_weights(head, data, mean, std, d_gamma, d_beta, n, g: NormalisedRows
         d_beta[k] = total
 
 
-BY_LANES = {"tuned_for": (np.float32, np.float64), "tuned_if": lambda args: args[-1].lanes > 1}
+BY_LANES = {"tuned_for": (np.float32, np.float64), "tuned_if": tuned.takes}
 ROW_STATISTICS = Loop(row_statistics, tuned=tuned.row_statistics, **BY_LANES)
 NORMALISE_ROWS = Loop(normalise_rows, tuned=tuned.normalise_rows, **BY_LANES)
 THROUGH_ROWS = Loop(through_rows, tuned=tuned.through_rows, **BY_LANES)
 COLLECT_WEIGHTS = Loop(
     collect_weights, tuned=tuned.collect_weights, tuned_for=(np.float32, np.float64),
-    tuned_if=lambda args: args[-1].lanes > 1 and args[-1].along == 1,
+    tuned_if=lambda args: args[-1].along == 1 and tuned.takes(args),
 )
 
 

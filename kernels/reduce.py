@@ -267,7 +267,7 @@ def reducer(combine, join, finish=as_it_is):
     """A loop over groups; ``join`` makes one total of two."""
     return Loop(
         reduce_rows, tuned=tuned.reducer(combine, join, finish), tuned_for=(np.float32, np.float64),
-        combine=combine, join=join, finish=finish,
+        tuned_if=tuned.takes, combine=combine, join=join, finish=finish,
     )
 
 

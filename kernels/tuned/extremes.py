@@ -15,7 +15,7 @@ import numpy as np
 from ..foundation import Buffer, scalar
 from ..foundation.walks import SHORTEST
 from .kernel import kernel, twin, workspace
-from .reductions import BESIDE, begin, lanes_of_extremes
+from .reductions import BESIDE, FEWEST, begin, lanes_of_extremes
 
 
 @scalar
@@ -71,9 +71,9 @@ def fill_across(data, out, best, where, outer, side, inner):
 
 
 def takes(args: Sequence[Any]) -> bool:
-    """Whether the twin runs a call: not along short rows."""
-    *_, side, inner = args
-    return side >= SHORTEST if inner == 1 else side < 1 << 31
+    """Whether the twin runs a call: not for few elements, and not along short rows."""
+    *_, outer, side, inner = args
+    return outer * side * inner >= FEWEST and (side >= SHORTEST if inner == 1 else side < 1 << 31)
 
 
 def seeker(*, largest: bool) -> Callable | None:

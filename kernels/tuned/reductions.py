@@ -11,7 +11,7 @@ Sums and products are made in doubles. Maxima and minima stay in the array's typ
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -28,6 +28,7 @@ from .lanes import LANES, SINGLES, _load, _place, vector_of
 from .simd import _mask_below, _shuffle
 
 BESIDE = 512  # totals that are kept in the cache
+FEWEST = 1024  # elements that are worth a twin
 
 # --- formulas over vectors: combine(total, x) of a page, and the join of two totals ---------------
 
@@ -261,6 +262,12 @@ def fill_beside(data, out, totals, start, count, kept_sides, kept_steps, sides, 
 
 
 # --- twins ---------------------------------------------------------------------------------------
+
+
+def takes(args: Sequence[Any]) -> bool:
+    """Whether the twin runs a call: for few elements the page's loop is as fast."""
+    g = args[-1]
+    return g.n * g.rows * g.length >= FEWEST
 
 
 def reducer(combine: Callable, join: Callable, finish: Callable) -> Callable | None:

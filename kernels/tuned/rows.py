@@ -1,11 +1,13 @@
 """LayerNorm and L2Normalization along rows of neighbours; all bits are the page's.
 
-A row is copied to working memory in double precision, where the compiler's vectors change it element by element and
-sixteen lanes add it up (clause reduce/sum-order). Behind its end this memory holds zeros, up to a whole vector.
+Sixteen lanes add up a row (clause reduce/sum-order). What must be computed for each element before it is added, and the
+part of a row that fills no vector, is written to working memory in double precision first. Behind its end this memory
+holds zeros, up to a whole vector.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
@@ -13,28 +15,33 @@ import numpy as np
 
 from ..foundation import Buffer
 from .kernel import kernel, twin, workspace
-from .lanes import add, broadcast, load, multiply
-from .reductions import BESIDE, sum_of_lanes
+from .lanes import add, broadcast, load, multiply, subtract
+from .reductions import BESIDE, FEWEST, sum_of_lanes
 
 
 @kernel
 def fill_row_statistics(data, mean, std, eps, wide, rows, side):
-    padded = (side + 15) // 16 * 16
-    for i in range(side, padded):
+    whole = side // 16 * 16
+    for i in range(16):
         wide[i] = 0
     for r in range(rows):
-        start = r * side
-        for i in range(side):
-            wide[i] = data[start + i]
+        start, end, rest = r * side, r * side + whole, side - whole
         totals = broadcast(0.0)
-        for i in range(0, padded, 16):
-            totals = add(totals, load(wide, i))
+        for i in range(start, end, 16):
+            totals = add(totals, load(data, i))
+        if rest > 0:
+            for i in range(rest):
+                wide[i] = data[end + i]
+            totals = add(totals, load(wide, 0))
         centre = sum_of_lanes(totals) / side
-        for i in range(side):
-            wide[i] -= centre
-        totals = broadcast(0.0)
-        for i in range(0, padded, 16):
-            off = load(wide, i)
+        totals, centres = broadcast(0.0), broadcast(centre)
+        for i in range(start, end, 16):
+            off = subtract(load(data, i), centres)
+            totals = add(totals, multiply(off, off))
+        if rest > 0:
+            for i in range(rest):
+                wide[i] = data[end + i] - centre
+            off = load(wide, 0)
             totals = add(totals, multiply(off, off))
         mean[r] = centre
         std[r] = sqrt(sum_of_lanes(totals) / side + eps)
@@ -107,15 +114,19 @@ def fill_weights(head, data, mean, std, d_gamma, d_beta, dots, totals, rows, sid
 
 @kernel
 def fill_lengths(data, norm, wide, rows, side, eps):
-    padded = (side + 15) // 16 * 16
-    for i in range(side, padded):
+    whole = side // 16 * 16
+    for i in range(16):
         wide[i] = 0
     for r in range(rows):
-        for i in range(side):
-            wide[i] = data[r * side + i]
+        end, rest = r * side + whole, side - whole
         totals = broadcast(0.0)
-        for i in range(0, padded, 16):
-            lanes = load(wide, i)
+        for i in range(r * side, end, 16):
+            lanes = load(data, i)
+            totals = add(totals, multiply(lanes, lanes))
+        if rest > 0:
+            for i in range(rest):
+                wide[i] = data[end + i]
+            lanes = load(wide, 0)
             totals = add(totals, multiply(lanes, lanes))
         norm[r] = sqrt(sum_of_lanes(totals) + eps)
 
@@ -137,6 +148,18 @@ def fill_shortened_back(head, out, norm, d_data, wide, rows, side):
             d_data[start + i] = (head[start + i] - out[start + i] * dot) / length
 
 
+def takes(args: Sequence[Any]) -> bool:
+    """Whether twins run a call over LayerNorm's rows: not for few elements, and not where a sum is in C order."""
+    g = args[-1]
+    return g.lanes > 1 and g.rows * g.side >= FEWEST
+
+
+def takes_vectors(args: Sequence[Any]) -> bool:
+    """The same for vectors of L2Normalization."""
+    *_, vectors, side, _, lanes = args
+    return lanes > 1 and vectors * side >= FEWEST
+
+
 def _wide(name: str, side: int) -> np.ndarray:
     return workspace(name, side + 15, np.float64)
 
@@ -146,7 +169,7 @@ def row_statistics(data: Buffer, mean: Buffer, std: Buffer, eps: float, g: Any) 
     """Mean and standard deviation of each row; ``g`` is the page's NormalisedRows."""
     flat = data.flat
     fill_row_statistics(
-        flat, mean.flat, std.flat, flat.dtype.type(eps), _wide("row", g.side), g.rows, g.side
+        flat, mean.flat, std.flat, flat.dtype.type(eps), _wide("row", 1), g.rows, g.side
     )
 
 
@@ -184,7 +207,7 @@ def collect_weights(
 def lengths(data: Buffer, norm: Buffer, eps: float, vectors: int, side: int, inner: int, lanes: int) -> None:
     """The length of each vector."""
     flat = data.flat
-    fill_lengths(flat, norm.flat, _wide("row", side), vectors, side, flat.dtype.type(eps))
+    fill_lengths(flat, norm.flat, _wide("row", 1), vectors, side, flat.dtype.type(eps))
 
 
 @twin
