@@ -19,7 +19,7 @@ from refimpl.kernels.foundation.harness import Call
 from refimpl.kernels.shared.csr_rows import summed
 from refimpl.kernels.shared.sparse_dot import csr_dot, dense_dot, rows_reached, turned_dot
 
-from .sum_orders import Added, in_order, in_pairs, other_orders, signed, squares
+from .sum_orders import Added, in_lanes, in_order, in_pairs, other_orders, scattered_squares, signed, squares
 
 # --- cases ---------------------------------------------------------------------------------------
 
@@ -37,6 +37,7 @@ class Sum(NamedTuple):
     typed: bool = False
     terms: Callable[..., np.ndarray] = signed
     dtypes: tuple[type, ...] = (np.float32, np.float64)
+    order: Callable[[type, Sequence[Any]], Any] = in_order
 
 
 def out(name: str, *arrays: Any, dtype: type, index: int = 0, train: bool = False, **params: Any) -> np.ndarray:
@@ -178,9 +179,15 @@ def deviation(terms: Sequence[Any], added: Added) -> Any:
 SUMS = [
     Sum("reduce/sum-order", (3, 4), lambda v, t: out("sum", np.stack([v, v], 1), dtype=t, axis=(0, 2))[1]),
     Sum("reduce/sum-order", (9,), lambda v, t: out("mean", v, dtype=t)[0], mean),
+    Sum("reduce/sum-order", (31,), lambda v, t: out("sum", v, dtype=t)[0]),
+    Sum("reduce/sum-order", (32,), lambda v, t: out("sum", v, dtype=t)[0], order=in_lanes),
+    Sum("reduce/sum-order", (1, 75), lambda v, t: out("sum", np.stack([v[0], v[0]]), dtype=t, axis=1)[1],
+        order=in_lanes),
+    Sum("reduce/sum-order", (1200,), lambda v, t: out("mean", v, dtype=t)[0], mean, order=in_lanes),
+    Sum("reduce/sum-order", (40, 1), lambda v, t: out("sum", np.repeat(v, 33, 1), dtype=t, axis=0)[7]),
     Sum("add_n/sum-order", (7,), lambda v, t: out("add_n", *v[:, None], dtype=t)[0], typed=True),
     Sum("L2Normalization/sum-order", (1, 40), row_norm, lambda s, added: math.sqrt(added([t * t for t in s])),
-        terms=squares, dtypes=(np.float64,)),
+        terms=scattered_squares, dtypes=(np.float64,), order=in_lanes),
     Sum("L2Normalization/sum-order", (16,),  # each out is 1/4, the length 4: d = (head - 1/4 sum(head / 4)) / 4
         lambda v, t: slope("L2Normalization", [[1] * 16], dtype=t, head=[v], eps=0)[0, 3],
         lambda s, added: (s[3] - 0.25 * added([t * 0.25 for t in s])) / 4),
@@ -189,8 +196,9 @@ SUMS = [
     Sum("LRN/sum-order", (1, 40), lambda v, t: out("LRN", v, dtype=t, index=1, nsize=81, alpha=81, knorm=0)[0, 7],
         lambda s, added: added([t * t for t in s]), terms=squares, dtypes=(np.float64,)),
     Sum("layer-norm/sum-order", (1, 9), lambda v, t: layer_statistics(v, t, 1), mean),
-    Sum("layer-norm/sum-order", (1, 40), lambda v, t: layer_statistics(v, t, 2), deviation, terms=squares,
-        dtypes=(np.float64,)),
+    Sum("layer-norm/sum-order", (1, 40), lambda v, t: layer_statistics(v, t, 1), mean, order=in_lanes),
+    Sum("layer-norm/sum-order", (1, 40), lambda v, t: layer_statistics(v, t, 2), deviation,
+        terms=scattered_squares, dtypes=(np.float64,), order=in_lanes),
     Sum("BatchNorm/sum-order", (3, 4), statistics(1), mean, dtypes=(np.float64,)),
     Sum("BatchNorm/sum-order", (3, 32), statistics(2), lambda s, added: 1 / deviation(s, added), terms=squares,
         dtypes=(np.float64,)),
@@ -273,7 +281,7 @@ SUMS = [
 def test_order(row: Sum, dtype: type) -> None:
     kind = dtype if row.typed else np.float64
 
-    def by_rule(values: np.ndarray, add: Callable = in_order) -> Any:
+    def by_rule(values: np.ndarray, add: Callable = row.order) -> Any:
         return dtype(row.rule(list(values.ravel()), lambda terms: add(kind, terms)))
 
     def tells(values: np.ndarray) -> bool:
