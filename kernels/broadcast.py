@@ -8,7 +8,7 @@
     [[0.0, 0.0], [2.0, 2.0]]
 
 [broadcast/gradient] an operand's gradient is the elementwise one, summed over the axes along which the
-    operand was stretched: in float64, in C order, rounded once.
+    operand was stretched, as reduce/sum-order says.
     >>> grad("broadcast_add", [[1, 2]], [[10], [20]])
     ([[2.0, 2.0]], [[2.0], [2.0]])
     >>> grad("broadcast_mul", [[1, 2]], [[10], [20]], head=[[1, 1], [1, 0]])

@@ -23,7 +23,8 @@
     >>> run("GroupNorm", [[[1, 3], [2, 6]]], [1], [0], num_groups=1, eps=0.5, output_mean_var=True)[1:]
     ([[3.0]], [[2.0]])
 
-[layer-norm/gradient] the gradient goes through mean and std, and through these two outputs where they are visible.
+[layer-norm/gradient] the gradient goes through mean and std, and through these two outputs where they are visible. It
+    is computed in double precision, with 1 / std as a factor.
     >>> grad("LayerNorm", [[-3, -1, 1, 3]], [1, 1, 1, 1], [0, 0, 0, 0], eps=4, head=[[1, 0, 0, 0]])
     ([[0.166667, -0.111111, -0.055556, 0.0]], [-1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0])
 

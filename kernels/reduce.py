@@ -15,10 +15,10 @@
 [reduce/shape] the result's shape is inferred from the input's, never the reverse.
 
 [reduce/sum-order] elements are combined in float64 for real numbers and in int64 for whole ones, and the result is
-    rounded (or wrapped) once, into the input's type. The order is C order unless the last axis of real numbers is
-    among those that are reduced: where 32 or more neighbours in memory (the last axis with those before it that are
-    reduced too) belong together, number i of each such row goes to lane i modulo 16, in C order; then lanes 0, 4, 8
-    and 12 are joined in this order, so are 1, 5, 9 and 13, and so on, and then these four totals.
+    rounded (or wrapped) once, into the input's type. They are taken in C order, except real numbers of which 32 or more
+    neighbours in memory belong together: element i of such a row goes to lane i modulo 16, and a lane takes its
+    elements in C order. Then lanes 0, 4, 8 and 12 are joined in this order, so are 1, 5, 9 and 13 and the others, and
+    last these four totals.
     >>> run("sum", [1e8] + [1] * 50 + [-1e8]), run("sum", [200, 100, 3], dtype="uint8")
     ([50.0], [47.0])
 

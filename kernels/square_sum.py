@@ -1,7 +1,7 @@
 """_square_sum: the sum of squares over axes, made for the rows of row_sparse gradients.
 
-[square_sum/values] squares are summed over axis (parameters as those of sum: all axes by default), in C order and
-    double precision, and rounded once.
+[square_sum/values] squares are summed over axis (parameters as those of sum: all axes by default), in the order of
+    reduce/sum-order and double precision, and rounded once.
     >>> run("_square_sum", [[1, 2], [0, 0], [3, 4]], axis=1)
     [5.0, 0.0, 25.0]
     >>> run("_square_sum", [[1, 2], [0, 0], [3, 4]], axis=0, keepdims=True)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .buffer import Buffer, as_buffer
-from .loop import scalar
+from .loop import inlined, scalar
 from .shapes import strides_of
 
 Shape = tuple[int, ...]
@@ -27,6 +27,7 @@ def integers(values: Shape, device: str) -> Buffer:
     return as_buffer(np.array(values or (0,), np.int64), device)
 
 
+@inlined
 @scalar
 def offset_of(index, sides, steps, rank):
     """Where element ``index`` of a walk over ``sides`` lies in an array with these ``steps``."""
@@ -143,7 +144,7 @@ class Reduction(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def reduction_of(shape: Shape, kept_shape: Shape, kind: np.dtype, device: str) -> Reduction:
-    """Reduce a dense ``shape`` of type ``kind`` to ``kept_shape``, which has 1 where an axis is reduced, or lacks it."""
+    """Reduce a dense ``shape`` of type ``kind`` to ``kept_shape``, which has 1 where an axis is reduced."""
     sides, (dense, kept) = joined(shape, strides_of(shape), stretched(kept_shape, shape))
     axes = range(len(sides))
     stay, go = [i for i in axes if kept[i]], [i for i in axes if not kept[i]]

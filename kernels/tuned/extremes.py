@@ -1,4 +1,4 @@
-"""Where the first extreme of an axis lies: the extreme by lanes, then the first element that is it; with the page's results.
+"""Where the first extreme of an axis lies; all results are the page's.
 
 Along rows of neighbours the extreme is found like a maximum of ``reductions``, and then looked for. Where neighbours
 belong to different rows, up to 512 of them are compared side by side.

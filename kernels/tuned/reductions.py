@@ -4,8 +4,6 @@ Where neighbours in memory are reduced, the page combines them in sixteen lanes 
 holds these lanes. Where neighbours belong to different groups, the page's order is C order, and the totals of up to
 512 groups take in one row after another; this loop is vectorised by the compiler, from the page's own formulas.
 
-A call of ``offset_of`` costs as much as a short row, so up to one axis does without.
-
 Sums and products are made in doubles. Maxima and minima stay in the array's type, in which they are the same.
 """
 
@@ -75,8 +73,8 @@ def _count_zeros(b: Any, total: Any, x: Any) -> Any:
 
 def _add_magnitude(b: Any, total: Any, x: Any) -> Any:
     wide = _wide(b, x)
-    kind = ir.FunctionType(wide.type, [wide.type])
-    return b.fadd(total, b.call(cgutils.get_or_insert_function(b.module, kind, f"llvm.fabs.v{wide.type.count}f64"), [wide]))
+    kind, name = ir.FunctionType(wide.type, [wide.type]), f"llvm.fabs.v{wide.type.count}f64"
+    return b.fadd(total, b.call(cgutils.get_or_insert_function(b.module, kind, name), [wide]))
 
 
 def _add_square(b: Any, total: Any, x: Any) -> Any:
@@ -211,10 +209,10 @@ def lanes_of_extremes(largest: bool) -> dict[str, Any]:
 def fill_by_lanes(data, out, start, count, kept_sides, kept_steps, sides, steps, g: GroupSizes):
     whole = g.length // 16 * 16
     for t in range(g.n):
-        base = t * kept_steps[0] if g.kept_rank < 2 else offset_of(t, kept_sides, kept_steps, g.kept_rank)
+        base = offset_of(t, kept_sides, kept_steps, g.kept_rank)
         totals, nans = begin(data, start), begin(data, start)
         for r in range(g.rows):
-            at = base + (r * steps[0] if g.rank < 2 else offset_of(r, sides, steps, g.rank))
+            at = base + offset_of(r, sides, steps, g.rank)
             for c in range(at, at + whole, 16):
                 totals = fold(totals, data, c)  # noqa: F821  # bound by kernel
                 nans = note(nans, data, c)  # noqa: F821
@@ -225,26 +223,26 @@ def fill_by_lanes(data, out, start, count, kept_sides, kept_steps, sides, steps,
 
 
 def fill_beside(data, out, totals, start, count, kept_sides, kept_steps, sides, steps, g: GroupSizes):
-    """Groups of few neighbours, and those whose elements lie apart: ``totals`` are of some groups that lie side by side."""
+    """Groups of few neighbours, and those whose elements lie apart; ``totals`` are of some that lie side by side."""
     if g.step == 1:
         for t in range(g.n):
-            base = t * kept_steps[0] if g.kept_rank < 2 else offset_of(t, kept_sides, kept_steps, g.kept_rank)
+            base = offset_of(t, kept_sides, kept_steps, g.kept_rank)
             total = start
             for r in range(g.rows):
-                at = base + (r * steps[0] if g.rank < 2 else offset_of(r, sides, steps, g.rank))
+                at = base + offset_of(r, sides, steps, g.rank)
                 for c in range(at, at + g.length):
                     total = combine(total, data[c])  # noqa: F821  # bound by kernel
             out[t] = finish(total, count)  # noqa: F821
         return
     beside = kept_sides[g.kept_rank - 1]
     for t in range(0, g.n, beside):
-        base = t * kept_steps[0] if g.kept_rank < 2 else offset_of(t, kept_sides, kept_steps, g.kept_rank)
+        base = offset_of(t, kept_sides, kept_steps, g.kept_rank)
         for left in range(0, beside, BESIDE):
             width = min(BESIDE, beside - left)
             for i in range(width):
                 totals[i] = start
             for r in range(g.rows):
-                a = base + left + (r * steps[0] if g.rank < 2 else offset_of(r, sides, steps, g.rank))
+                a = base + left + offset_of(r, sides, steps, g.rank)
                 for _ in range(g.length // 4):
                     b, c, d = a + g.step, a + 2 * g.step, a + 3 * g.step
                     for i in range(width):

@@ -72,7 +72,8 @@ def scattered_squares(shape: tuple[int, ...], kind: type, tells: Callable[[np.nd
     """Pairs of one number and its negative, of many sizes, arranged so that orders of their squares differ."""
     for seed in range(200):
         draw = np.random.RandomState(seed)
-        half = 2.0 ** draw.choice([4, 6, 26, 27, 28], math.prod(shape) // 2) * draw.choice([1, 3, 5], math.prod(shape) // 2)
+        size = math.prod(shape) // 2
+        half = 2.0 ** draw.choice([4, 6, 26, 27, 28], size) * draw.choice([1, 3, 5], size)
         values = draw.permutation([*half, *-half]).reshape(shape)
         if tells(values):
             return values
