@@ -17,7 +17,8 @@ import numpy as np
 
 from .foundation import UNKNOWN, Case, Op, decides, merge, register, require, scalar
 from .foundation.walks import reduction_of
-from .reduce import add, reducer
+from .reduce import reducer
+from .shared.totals import add
 
 
 class Params(NamedTuple):

@@ -20,8 +20,9 @@ import numpy as np
 
 from .foundation import Case, Op, Shape, register, require, same_type, scalar
 from .foundation.walks import reduction_of
-from .reduce import add, draw_axes, infer, kept_shape, reducer, spread_by
+from .reduce import draw_axes, infer, kept_shape, reducer, spread_by
 from .shared.terms import Term
+from .shared.totals import add
 
 
 class Params(NamedTuple):

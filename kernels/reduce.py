@@ -55,6 +55,19 @@ from .foundation.refusal import decides
 from .foundation.walks import GroupSizes, RowSizes, offset_of, reduction_of, rows_of, stretched
 from .multilinear import register_multilinear
 from .shared.terms import Term
+from .shared.totals import (
+    add,
+    add_numbers,
+    as_it_is,
+    count_zeros,
+    divided,
+    larger,
+    multiply,
+    multiply_numbers,
+    multiply_other_numbers,
+    multiply_others,
+    smaller,
+)
 from .tuned import reductions as tuned
 
 _QUOTIENT = declare(
@@ -110,65 +123,7 @@ def infer_extreme(p, ins, outs):
     return [data], [out]
 
 
-# --- formulas -----------------------------------------------------------------------------------
-# combine(total, x) takes one element in; join(total, other) makes one total of two; finish(total, count) makes the
-# result of the total;
-# slope(x, y) is the result's slope towards one element.
-
-
-@scalar
-def add(total, x):
-    return total + x
-
-
-@scalar
-def add_numbers(total, x):
-    return total + x if x == x else total
-
-
-@scalar
-def multiply(total, x):
-    return total * x
-
-
-@scalar
-def multiply_numbers(total, x):
-    return total * x if x == x else total
-
-
-@scalar
-def multiply_others(total, x):
-    return total * x if x != 0 else total
-
-
-@scalar
-def multiply_other_numbers(total, x):
-    return total * x if x != 0 and x == x else total
-
-
-@scalar
-def count_zeros(total, x):
-    return total + 1 if x == 0 else total
-
-
-@scalar
-def larger(total, x):
-    return x if x > total or x != x else total
-
-
-@scalar
-def smaller(total, x):
-    return x if x < total or x != x else total
-
-
-@scalar
-def as_it_is(total, count):
-    return total
-
-
-@scalar
-def divided(total, count):
-    return total / np.float64(count)  # none of 0 elements, in Python too
+# --- formulas: combine, join and finish are in totals.py, slope(x, y) is the result's slope towards one element
 
 
 @scalar

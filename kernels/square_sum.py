@@ -16,7 +16,8 @@
 
 from .foundation import Case, Op, register, scalar
 from .foundation.walks import reduction_of
-from .reduce import Params, add, draw_axes, infer, kept_shape, reducer, spread_by, starting
+from .reduce import Params, draw_axes, infer, kept_shape, reducer, spread_by, starting
+from .shared.totals import add
 
 
 @scalar

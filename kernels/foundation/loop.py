@@ -174,10 +174,8 @@ def formula_for(formula: FunctionType, device: str) -> Any:
         return FunctionType(formula.__code__, _globals_for(formula, "python"), formula.__name__)
     if device == "cpu":
         body = FunctionType(formula.__code__, _globals_for(formula, "cpu"), formula.__name__)
-        return njit(
-            nogil=True, error_model="numpy", no_cpython_wrapper=True,
-            forceinline=getattr(formula, "__inlined__", False), **_UNCALLED_FROM_C,
-        )(body)
+        options = {"no_cpython_wrapper": True, "forceinline": hasattr(formula, "__inlined__")}
+        return njit(nogil=True, error_model="numpy", **options, **_UNCALLED_FROM_C)(body)
     body = FunctionType(formula.__code__, _globals_for(formula, "gpu"), formula.__name__)
     return cuda.jit(device=True)(body)
 
@@ -249,9 +247,8 @@ class Loop:
 
     ``function`` is the reading copy. ``formulas`` are bound into its globals, so that one loop serves
     a family (``Loop(map_one, formula=sigmoid)``). ``cuda_function`` replaces it on CUDA where another
-    order of items suits threads better. ``tuned`` is a faster twin with the same arguments, used on the CPU for the
-    dtypes ``tuned_for``, in calls whose arguments ``tuned_if`` accepts. The first argument must be a buffer; Python
-    floats are passed in its dtype.
+    order of items suits threads better. ``tuned`` is a faster twin, used on the CPU for the dtypes ``tuned_for`` if
+    ``tuned_if`` takes the arguments. The first of them must be a buffer; Python floats are passed in its dtype.
     """
 
     def __init__(
@@ -346,12 +343,8 @@ class Loop:
 
     def has_twin_for(self, args: Sequence[Any]) -> bool:
         """Whether the tuned twin may run a call with ``args`` on the CPU."""
-        return (
-            self._tuned is not None
-            and args[0].flat.dtype.type in self._tuned_for
-            and (self._tuned_if is None or self._tuned_if(args))
-            and _have_elements(args)
-        )
+        known = self._tuned is not None and args[0].flat.dtype.type in self._tuned_for
+        return known and (self._tuned_if is None or self._tuned_if(args)) and _have_elements(args)
 
     @staticmethod
     def unwrapped(args: Sequence[Any]) -> list[Any]:

@@ -95,15 +95,15 @@ class _Vector(NamedTuple):
 
 
 _VECTORS = {
-    "reduce.add": _Vector(_add, _add),
-    "reduce.add_numbers": _Vector(_if_number(_add), _add),
-    "reduce.multiply": _Vector(_multiply, _multiply),
-    "reduce.multiply_numbers": _Vector(_if_number(_multiply), _multiply),
-    "reduce.multiply_others": _Vector(_if_not_zero(_multiply), _multiply),
-    "reduce.multiply_other_numbers": _Vector(_if_number(_if_not_zero(_multiply)), _multiply),
-    "reduce.count_zeros": _Vector(_count_zeros, _add),
-    "reduce.larger": _Vector(_above, _above, doubles=False, keeps_nan=True),
-    "reduce.smaller": _Vector(_below, _below, doubles=False, keeps_nan=True),
+    "totals.add": _Vector(_add, _add),
+    "totals.add_numbers": _Vector(_if_number(_add), _add),
+    "totals.multiply": _Vector(_multiply, _multiply),
+    "totals.multiply_numbers": _Vector(_if_number(_multiply), _multiply),
+    "totals.multiply_others": _Vector(_if_not_zero(_multiply), _multiply),
+    "totals.multiply_other_numbers": _Vector(_if_number(_if_not_zero(_multiply)), _multiply),
+    "totals.count_zeros": _Vector(_count_zeros, _add),
+    "totals.larger": _Vector(_above, _above, doubles=False, keeps_nan=True),
+    "totals.smaller": _Vector(_below, _below, doubles=False, keeps_nan=True),
     "norm.add_magnitude": _Vector(_add_magnitude, _add),
     "norm.add_square": _Vector(_add_square, _add),
     "square_sum.add_square": _Vector(_add_own_square, _add),
@@ -200,7 +200,7 @@ def _steps(vector: _Vector) -> dict[str, Any]:
 
 def lanes_of_extremes(largest: bool) -> dict[str, Any]:
     """The same for maxima or minima."""
-    return _steps(_VECTORS["reduce.larger" if largest else "reduce.smaller"])
+    return _steps(_VECTORS["totals.larger" if largest else "totals.smaller"])
 
 
 # --- loops ---------------------------------------------------------------------------------------

@@ -78,3 +78,19 @@ def scattered_squares(shape: tuple[int, ...], kind: type, tells: Callable[[np.nd
         if tells(values):
             return values
     raise AssertionError("no numbers tell the orders apart")
+
+
+# --- rules: what is made of a sum ------------------------------------------------------------------
+
+
+def then(*more: float) -> Callable[[Sequence[Any], Added], Any]:
+    return lambda terms, added: added([*terms, *more])
+
+
+def mean(terms: Sequence[Any], added: Added) -> Any:
+    return added(terms) / len(terms)
+
+
+def deviation(terms: Sequence[Any], added: Added) -> Any:
+    centre = mean(terms, added)
+    return math.sqrt(mean([(t - centre) * (t - centre) for t in terms], added))

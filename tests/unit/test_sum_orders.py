@@ -19,7 +19,19 @@ from refimpl.kernels.foundation.harness import Call
 from refimpl.kernels.shared.csr_rows import summed
 from refimpl.kernels.shared.sparse_dot import csr_dot, dense_dot, rows_reached, turned_dot
 
-from .sum_orders import Added, in_lanes, in_order, in_pairs, other_orders, scattered_squares, signed, squares
+from .sum_orders import (
+    Added,
+    deviation,
+    in_lanes,
+    in_order,
+    in_pairs,
+    mean,
+    other_orders,
+    scattered_squares,
+    signed,
+    squares,
+    then,
+)
 
 # --- cases ---------------------------------------------------------------------------------------
 
@@ -161,19 +173,6 @@ WINDOW = {"pool_type": "sum", "kernel": (2, 3)}
 BIN = {"output_dim": 1, "pooled_size": 1, "group_size": 1, "spatial_scale": 1}
 KERNEL = {"kernel": (2, 3), "num_filter": 1}
 ONES = np.ones((1, 6, 1, 1))
-
-
-def then(*more: float) -> Callable[[Sequence[Any], Added], Any]:
-    return lambda terms, added: added([*terms, *more])
-
-
-def mean(terms: Sequence[Any], added: Added) -> Any:
-    return added(terms) / len(terms)
-
-
-def deviation(terms: Sequence[Any], added: Added) -> Any:
-    centre = mean(terms, added)
-    return math.sqrt(mean([(t - centre) * (t - centre) for t in terms], added))
 
 
 SUMS = [
