@@ -29,10 +29,19 @@ def drawn(rng, shape, special):
     return values
 
 
-def same_bits(loop, inputs, shape, numbers, dtype):
+def same_bits(loop, inputs, shape, numbers, dtype, outputs=1):
     """The twin itself, also of calls that are too small for it, has the bits of the page."""
-    got = called(lambda *args: loop._tuned(*args), inputs, shape, numbers, dtype)
-    expected = plainly(loop, inputs, shape, numbers, dtype)
+
+    def writing(run):
+        def call(*args):
+            out = args[len(inputs)]
+            parts = [Buffer(part, (part.size,)) for part in np.split(out.flat, outputs)]
+            run(*args[: len(inputs)], *parts, *numbers)
+
+        return call
+
+    got = called(writing(loop._tuned), inputs, shape, numbers, dtype)
+    expected = plainly(writing(loop), inputs, shape, numbers, dtype)
     np.testing.assert_array_equal(got, expected, str(loop))
     number = ~np.isnan(expected)
     np.testing.assert_array_equal(np.signbit(got[number]), np.signbit(expected[number]), str(loop))
@@ -93,24 +102,6 @@ def test_all_places_of_extremes(loop, dtype, outer, side, inner, special, seed):
     seeks(loop, dtype, outer, side, inner, special, seed)
 
 
-def pair_of(loop):
-    """A loop with two outputs, as one that writes both into one array, one half after the other."""
-
-    class Pair:
-        def __init__(self, run):
-            self.run = run
-
-        def __call__(self, *args):
-            place = next(k for k, a in enumerate(args) if type(a) is Buffer and a.shape[0] == 2)
-            both = args[place]
-            halves = [Buffer(half, (half.size,)) for half in np.split(both.flat, 2)]
-            self.run(*args[:place], *halves, *args[place + 1 :])
-
-        _tuned = property(lambda self: Pair(loop._tuned))
-
-    return Pair(loop)
-
-
 def normalises(dtype, rows, side, along, special, seed):
     rng = np.random.default_rng(seed)
     count = side if along else 1 + rows % 2
@@ -118,13 +109,13 @@ def normalises(dtype, rows, side, along, special, seed):
     head, data = (normal(rng, (rows, side)) for _ in range(2))
     data[0, side // 2] = special
     gamma, beta, mean, std = (normal(rng, (n,)) for n in (count, count, rows, rows))
-    same_bits(pair_of(layer_norm.ROW_STATISTICS), [data], (2, rows), (0.5, g), dtype)
+    same_bits(layer_norm.ROW_STATISTICS, [data], (2, rows), (0.5, g), dtype, outputs=2)
     same_bits(layer_norm.NORMALISE_ROWS, [data, gamma, beta, mean, std], (rows, side), (g,), dtype)
     for seen in (0, 1):
         arrays = [head, mean, std, data, gamma, mean, std]
         same_bits(layer_norm.THROUGH_ROWS, arrays, (rows, side), (seen, g), dtype)
     if along:
-        same_bits(pair_of(layer_norm.COLLECT_WEIGHTS), [head, data, mean, std], (2, side), (side, g), dtype)
+        same_bits(layer_norm.COLLECT_WEIGHTS, [head, data, mean, std], (2, side), (side, g), dtype, outputs=2)
     numbers = (rows, side, 1, g.lanes)
     same_bits(l2_normalization.LENGTHS, [data], (rows,), (0.5, *numbers), dtype)
     same_bits(l2_normalization.SHORTEN_BACK, [head, data, std], (rows, side), numbers, dtype)
