@@ -19,19 +19,8 @@ from refimpl.kernels.foundation.harness import Call
 from refimpl.kernels.shared.csr_rows import summed
 from refimpl.kernels.shared.sparse_dot import csr_dot, dense_dot, rows_reached, turned_dot
 
-from .sum_orders import (
-    Added,
-    deviation,
-    in_lanes,
-    in_order,
-    in_pairs,
-    mean,
-    other_orders,
-    scattered_squares,
-    signed,
-    squares,
-    then,
-)
+from . import sum_orders
+from .sum_orders import Added, deviation, in_lanes, in_order, mean, signed, squares, then
 
 # --- cases ---------------------------------------------------------------------------------------
 
@@ -186,7 +175,7 @@ SUMS = [
     Sum("reduce/sum-order", (40, 1), lambda v, t: out("sum", np.repeat(v, 33, 1), dtype=t, axis=0)[7]),
     Sum("add_n/sum-order", (7,), lambda v, t: out("add_n", *v[:, None], dtype=t)[0], typed=True),
     Sum("L2Normalization/sum-order", (1, 40), row_norm, lambda s, added: math.sqrt(added([t * t for t in s])),
-        terms=scattered_squares, dtypes=(np.float64,), order=in_lanes),
+        terms=sum_orders.scattered_squares, dtypes=(np.float64,), order=in_lanes),
     Sum("L2Normalization/sum-order", (16,),  # each out is 1/4, the length 4: d = (head - 1/4 sum(head / 4)) / 4
         lambda v, t: slope("L2Normalization", [[1] * 16], dtype=t, head=[v], eps=0)[0, 3],
         lambda s, added: (s[3] - 0.25 * added([t * 0.25 for t in s])) / 4),
@@ -197,7 +186,7 @@ SUMS = [
     Sum("layer-norm/sum-order", (1, 9), lambda v, t: layer_statistics(v, t, 1), mean),
     Sum("layer-norm/sum-order", (1, 40), lambda v, t: layer_statistics(v, t, 1), mean, order=in_lanes),
     Sum("layer-norm/sum-order", (1, 40), lambda v, t: layer_statistics(v, t, 2), deviation,
-        terms=scattered_squares, dtypes=(np.float64,), order=in_lanes),
+        terms=sum_orders.scattered_squares, dtypes=(np.float64,), order=in_lanes),
     Sum("BatchNorm/sum-order", (3, 4), statistics(1), mean, dtypes=(np.float64,)),
     Sum("BatchNorm/sum-order", (3, 32), statistics(2), lambda s, added: 1 / deviation(s, added), terms=squares,
         dtypes=(np.float64,)),
@@ -285,7 +274,7 @@ def test_order(row: Sum, dtype: type) -> None:
 
     def tells(values: np.ndarray) -> bool:
         stated = by_rule(values)
-        return by_rule(values, in_pairs) != stated and all(by_rule(v) != stated for v in other_orders(values))
+        return by_rule(values, sum_orders.in_pairs) != stated and all(by_rule(v) != stated for v in sum_orders.other_orders(values))
 
     values = row.terms(row.shape, kind, tells)
     assert row.run(values, dtype) == by_rule(values)
@@ -400,7 +389,7 @@ def reflect(rows: np.ndarray, i: int, tau: float, u: np.ndarray, added: Added) -
 def test_reflections_sum_in_increasing_column() -> None:
     a = np.random.RandomState(5).uniform(-1, 1, (4, 40))
     q, lower = factored_by_reflections(a, lambda terms: in_order(np.float64, terms))
-    for other in (lambda t: in_order(np.float64, t[::-1]), lambda t: in_pairs(np.float64, t)):
+    for other in (lambda t: in_order(np.float64, t[::-1]), lambda t: sum_orders.in_pairs(np.float64, t)):
         assert (factored_by_reflections(a, other)[1] != lower).any()
     found = Call("_linalg_gelqf", [a], {}).forward()
     np.testing.assert_array_equal(found[0], q)
