@@ -223,17 +223,7 @@ def fill_by_lanes(data, out, start, count, kept_sides, kept_steps, sides, steps,
 
 
 def fill_beside(data, out, totals, start, count, kept_sides, kept_steps, sides, steps, g: GroupSizes):
-    """Groups of few neighbours, and those whose elements lie apart; ``totals`` are of some that lie side by side."""
-    if g.step == 1:
-        for t in range(g.n):
-            base = offset_of(t, kept_sides, kept_steps, g.kept_rank)
-            total = start
-            for r in range(g.rows):
-                at = base + offset_of(r, sides, steps, g.rank)
-                for c in range(at, at + g.length):
-                    total = combine(total, data[c])  # noqa: F821  # bound by kernel
-            out[t] = finish(total, count)  # noqa: F821
-        return
+    """Groups whose elements lie apart; ``totals`` are of some that lie side by side."""
     beside = kept_sides[g.kept_rank - 1]
     for t in range(0, g.n, beside):
         base = offset_of(t, kept_sides, kept_steps, g.kept_rank)
@@ -246,7 +236,7 @@ def fill_beside(data, out, totals, start, count, kept_sides, kept_steps, sides, 
                 for _ in range(g.length // 4):
                     b, c, d = a + g.step, a + 2 * g.step, a + 3 * g.step
                     for i in range(width):
-                        total = combine(totals[i], data[a + i])  # noqa: F821
+                        total = combine(totals[i], data[a + i])  # noqa: F821  # bound by kernel
                         total = combine(total, data[b + i])  # noqa: F821
                         total = combine(total, data[c + i])  # noqa: F821
                         totals[i] = combine(total, data[d + i])  # noqa: F821
@@ -263,9 +253,9 @@ def fill_beside(data, out, totals, start, count, kept_sides, kept_steps, sides, 
 
 
 def takes(args: Sequence[Any]) -> bool:
-    """Whether the twin runs a call: for few elements the page's loop is as fast."""
+    """Whether the twin runs a call: for few elements, and few neighbours, the page's loop is as fast."""
     g = args[-1]
-    return g.n * g.rows * g.length >= FEWEST
+    return g.n * g.rows * g.length >= FEWEST and (g.lanes > 1 or g.step > 1)
 
 
 def reducer(combine: Callable, join: Callable, finish: Callable) -> Callable | None:
