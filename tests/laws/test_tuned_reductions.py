@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refimpl.kernels import argmax, l2_normalization, layer_norm
@@ -57,8 +57,8 @@ def reduces(name, dtype, shape, kept, special, seed):
     data = drawn(np.random.default_rng(seed), shape, special)
     start = np.float64({"larger": -math.inf, "smaller": math.inf}.get(name.split("_")[2], "multiply" in name))
     numbers = (start, math.prod(shape) // math.prod(kept), *reduction_of(shape, kept, np.dtype(dtype), "cpu"))
-    assume(numbers[-1].lanes > 1 or numbers[-1].step > 1)  # few neighbours are the page's
-    same_bits(REDUCERS[name], [data], kept, numbers, dtype)
+    if numbers[-1].lanes > 1 or numbers[-1].step > 1:  # few neighbours are the page's
+        same_bits(REDUCERS[name], [data], kept, numbers, dtype)
 
 
 SHAPES = st.lists(SIDES, min_size=1, max_size=4).map(tuple).filter(lambda shape: math.prod(shape) < 20_000)
