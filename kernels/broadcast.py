@@ -8,7 +8,7 @@
     [[0.0, 0.0], [2.0, 2.0]]
 
 [broadcast/gradient] an operand's gradient is the elementwise one, summed over the axes along which the
-    operand was stretched: in float64, in C order, rounded once.
+    operand was stretched, as reduce/sum-order says.
     >>> grad("broadcast_add", [[1, 2]], [[10], [20]])
     ([[2.0, 2.0]], [[2.0], [2.0]])
     >>> grad("broadcast_mul", [[1, 2]], [[10], [20]], head=[[1, 1], [1, 0]])
@@ -93,8 +93,15 @@ def chain_rows(head, a, b, full, sides, a_steps, b_steps, g: RowSizes):
         i = offset_of(r, sides, a_steps, g.rank)
         j = offset_of(r, sides, b_steps, g.rank)
         o = r * g.length
-        for c in range(g.length):
-            full[o + c] = head[o + c] * slope(a[i + c * g.a_step], b[j + c * g.b_step])  # noqa: F821  # bound by Loop
+        if g.a_step == 0:
+            for c in range(g.length):
+                full[o + c] = head[o + c] * slope(a[i], b[j + c])  # noqa: F821  # bound by Loop
+        elif g.b_step == 0:
+            for c in range(g.length):
+                full[o + c] = head[o + c] * slope(a[i + c], b[j])  # noqa: F821
+        else:
+            for c in range(g.length):
+                full[o + c] = head[o + c] * slope(a[i + c], b[j + c])  # noqa: F821
 
 
 def chain_rows_cuda(head, a, b, full, sides, a_steps, b_steps, g: RowSizes):

@@ -18,6 +18,7 @@ import numpy as np
 from .foundation import UNKNOWN, Case, Op, decides, merge, register, require, scalar
 from .foundation.walks import reduction_of
 from .reduce import reducer
+from .shared.totals import add
 
 
 class Params(NamedTuple):
@@ -46,14 +47,14 @@ def count_one(total, x):
     return total + 1 if x != 0 else total
 
 
-COUNT = reducer(count_one)
+COUNT = reducer(count_one, add)
 
 
 @decides("_contrib_getnnz/count")
 def forward(p, data, out):
     rows, columns = data.shape
     kept = {None: (1, 1), 0: (1, columns), 1: (rows, 1)}[p.axis]
-    COUNT(data, out, 0, 1, *reduction_of(data.shape, kept, data.device))
+    COUNT(data, out, 0, 1, *reduction_of(data.shape, kept, np.dtype(np.int64), data.device))
 
 
 def cases(draw):

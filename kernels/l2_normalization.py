@@ -22,7 +22,8 @@
     >>> grad("L2Normalization", [[3, 4]], head=[[5, 0]])
     [[0.64, -0.48]]
 
-[L2Normalization/sum-order] sums are made in double precision, in C order.
+[L2Normalization/sum-order] sums are made in double precision, in C order, or as reduce/sum-order says where 32 or more
+    neighbours in memory are summed.
 
 [L2Normalization/types] data is of a floating-point type.
 """
@@ -33,6 +34,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from .foundation import Case, Loop, Op, items, merge, register, require, same_type
+from .foundation.walks import lanes_of
+from .shared.row_sums import products_of_row
+from .tuned import rows as tuned
 
 
 class Params(NamedTuple):
@@ -70,13 +74,10 @@ def infer_type(p, ins, outs):
 # Data is read as (outer, side, inner): vector v has ``side`` numbers in steps of ``inner``.
 
 
-def lengths(data, norm, vectors, side, inner, eps):
+def lengths(data, norm, eps, vectors, side, inner, lanes):
     for v in items(vectors):
         start = (v // inner) * (side - 1) * inner + v
-        total = np.float64(0)
-        for i in range(side):
-            total += np.float64(data[start + i * inner]) * data[start + i * inner]
-        norm[v] = sqrt(total + eps)
+        norm[v] = sqrt(products_of_row(data, data, start, side, inner, lanes) + eps)
 
 
 def shorten(data, norm, out, vectors, side, inner):
@@ -86,18 +87,18 @@ def shorten(data, norm, out, vectors, side, inner):
             out[start + i * inner] = data[start + i * inner] / norm[v]
 
 
-def shorten_back(head, out, norm, d_data, vectors, side, inner):
+def shorten_back(head, out, norm, d_data, vectors, side, inner, lanes):
     for v in items(vectors):
         start = (v // inner) * (side - 1) * inner + v
-        dot = np.float64(0)
-        for i in range(side):
-            dot += np.float64(head[start + i * inner]) * out[start + i * inner]
+        dot = products_of_row(head, out, start, side, inner, lanes)
         for i in range(side):
             at = start + i * inner
             d_data[at] = (head[at] - out[at] * dot) / norm[v]
 
 
-LENGTHS, SHORTEN, SHORTEN_BACK = Loop(lengths), Loop(shorten), Loop(shorten_back)
+BY_LANES = {"tuned_for": (np.float32, np.float64), "tuned_if": tuned.takes_vectors}
+LENGTHS, SHORTEN = Loop(lengths, tuned=tuned.lengths, **BY_LANES), Loop(shorten)
+SHORTEN_BACK = Loop(shorten_back, tuned=tuned.shorten_back, **BY_LANES)
 
 
 # --- the operator -------------------------------------------------------------------------------
@@ -112,13 +113,15 @@ def sides(p, shape):
 
 
 def forward(p, data, out, norm):
-    LENGTHS(data, norm, *sides(p, data.shape), p.eps)
-    SHORTEN(data, norm, out, *sides(p, data.shape))
+    vectors, side, inner = sides(p, data.shape)
+    LENGTHS(data, norm, p.eps, vectors, side, inner, lanes_of(side, inner, data.dtype))
+    SHORTEN(data, norm, out, vectors, side, inner)
 
 
 def backward(p, head, out, norm, d_data):
     if d_data is not None:
-        SHORTEN_BACK(head, out, norm, d_data, *sides(p, head.shape))
+        vectors, side, inner = sides(p, head.shape)
+        SHORTEN_BACK(head, out, norm, d_data, vectors, side, inner, lanes_of(side, inner, head.dtype))
 
 
 def cases(draw):

@@ -23,7 +23,8 @@
     >>> run("GroupNorm", [[[1, 3], [2, 6]]], [1], [0], num_groups=1, eps=0.5, output_mean_var=True)[1:]
     ([[3.0]], [[2.0]])
 
-[layer-norm/gradient] the gradient goes through mean and std, and through these two outputs where they are visible.
+[layer-norm/gradient] the gradient goes through mean and std, and through these two outputs where they are visible. It
+    is computed in double precision, with 1 / std as a factor.
     >>> grad("LayerNorm", [[-3, -1, 1, 3]], [1, 1, 1, 1], [0, 0, 0, 0], eps=4, head=[[1, 0, 0, 0]])
     ([[0.166667, -0.111111, -0.055556, 0.0]], [-1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0])
 
@@ -40,7 +41,9 @@
 
 [InstanceNorm/rank] data has three axes or more.
 
-[layer-norm/sum-order] sums are made in double precision, in C order; the variance sums squared differences to the mean.
+[layer-norm/sum-order] sums are made in double precision; the variance sums squared differences to the mean. Sums over
+    what is averaged are made in C order, or as reduce/sum-order says where they are 32 or more neighbours in memory.
+    The gradients of gamma and beta are summed in C order.
     >>> run("LayerNorm", [[1e8, 1, -1e8]], [0, 0, 0], [0, 0, 0], output_mean_var=True)[1]
     [[0.333333]]
 
@@ -69,6 +72,9 @@ from .foundation import (
     scratch,
 )
 from .foundation.loops import outer_side_inner
+from .foundation.walks import lanes_of
+from .shared.row_sums import squares_of_row, sum_of_row
+from .tuned import rows as tuned
 
 
 class Params(NamedTuple):
@@ -167,6 +173,8 @@ class NormalisedRows(NamedTuple):
     inner: int
     along: int
     count: int
+    lanes: int
+    """In how many lanes a row is summed."""
 
 
 @scalar
@@ -178,15 +186,9 @@ def row_start(r, g):
 def row_statistics(data, mean, std, eps, g: NormalisedRows):
     for r in items(g.rows):
         start = row_start(r, g)
-        total = np.float64(0)
-        for i in range(g.side):
-            total += data[start + i * g.inner]
-        centre = total / g.side
-        total = np.float64(0)
-        for i in range(g.side):
-            total += (data[start + i * g.inner] - centre) * (data[start + i * g.inner] - centre)
+        centre = sum_of_row(data, start, g.side, g.inner, g.lanes) / g.side
         mean[r] = centre
-        std[r] = sqrt(total / g.side + eps)
+        std[r] = sqrt(squares_of_row(data, centre, start, g.side, g.inner, g.lanes) / g.side + eps)
 
 
 def normalise_rows(data, gamma, beta, mean, std, out, g: NormalisedRows):
@@ -204,12 +206,21 @@ def through_rows(head, d_mean, d_std, data, gamma, mean, std, d_data, seen, g: N
     for r in items(g.rows):
         start = row_start(r, g)
         centre, scale = np.float64(mean[r]), np.float64(std[r])
+        inverse = 1.0 / scale
         level, slope = np.float64(0), np.float64(0)
-        for i in range(g.side):
-            at = start + i * g.inner
-            weighed = head[at] * gamma[i * g.along + r % g.count]
-            level += weighed
-            slope += weighed * ((data[at] - centre) / scale)
+        for first in range(min(4, g.lanes)):  # the order of reduce/sum-order
+            some_level, some_slope = np.float64(0), np.float64(0)
+            for lane in range(first, g.lanes, 4):
+                own_level, own_slope = np.float64(0), np.float64(0)
+                for i in range(lane, g.side, g.lanes):
+                    at = start + i * g.inner
+                    weighed = head[at] * gamma[i * g.along + r % g.count]
+                    own_level += weighed
+                    own_slope += weighed * ((data[at] - centre) * inverse)
+                some_level += own_level
+                some_slope += own_slope
+            level += some_level
+            slope += some_slope
         if seen:
             level -= d_mean[r] * scale
             slope -= d_std[r] * scale
@@ -218,7 +229,7 @@ def through_rows(head, d_mean, d_std, data, gamma, mean, std, d_data, seen, g: N
         for i in range(g.side):
             at = start + i * g.inner
             weighed = head[at] * gamma[i * g.along + r % g.count]
-            d_data[at] = (weighed - level - (data[at] - centre) / scale * slope) / scale
+            d_data[at] = (weighed - level - (data[at] - centre) * inverse * slope) * inverse
 
 
 def collect_weights(head, data, mean, std, d_gamma, d_beta, n, g: NormalisedRows):
@@ -227,52 +238,63 @@ def collect_weights(head, data, mean, std, d_gamma, d_beta, n, g: NormalisedRows
         dot, total = np.float64(0), np.float64(0)
         for r in range(k * (1 - g.along), g.rows, g.count):
             start = row_start(r, g)
-            centre, scale = np.float64(mean[r]), np.float64(std[r])
+            centre, inverse = np.float64(mean[r]), 1.0 / np.float64(std[r])
             for i in range(k * g.along, k + 1 if g.along else g.side):
                 at = start + i * g.inner
                 total += head[at]
-                dot += head[at] * ((data[at] - centre) / scale)
+                dot += head[at] * ((data[at] - centre) * inverse)
         d_gamma[k] = dot
         d_beta[k] = total
 
 
-ROW_STATISTICS, NORMALISE_ROWS = Loop(row_statistics), Loop(normalise_rows)
-THROUGH_ROWS, COLLECT_WEIGHTS = Loop(through_rows), Loop(collect_weights)
+BY_LANES = {"tuned_for": (np.float32, np.float64), "tuned_if": tuned.takes}
+ROW_STATISTICS = Loop(row_statistics, tuned=tuned.row_statistics, **BY_LANES)
+NORMALISE_ROWS = Loop(normalise_rows, tuned=tuned.normalise_rows, **BY_LANES)
+THROUGH_ROWS = Loop(through_rows, tuned=tuned.through_rows, **BY_LANES)
+COLLECT_WEIGHTS = Loop(
+    collect_weights, tuned=tuned.collect_weights, tuned_for=(np.float32, np.float64),
+    tuned_if=lambda args: args[-1].along == 1 and tuned.takes(args),
+)
 
 
 # --- the operators ------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=4096)
-def rows_of_layer(p, shape):
+def rows_of_layer(p, shape, kind):
     outer, side, inner = outer_side_inner(shape, p.axis % len(shape))
-    return NormalisedRows(rows=outer * inner, side=side, inner=inner, along=1, count=1)
+    lanes = lanes_of(side, inner, kind)
+    return NormalisedRows(rows=outer * inner, side=side, inner=inner, along=1, count=1, lanes=lanes)
 
 
 @lru_cache(maxsize=4096)
-def rows_of_group(p, shape):
+def rows_of_group(p, shape, kind):
     batch, channels, *rest = shape
     side = channels // p.num_groups * prod(rest)
-    return NormalisedRows(rows=batch * p.num_groups, side=side, inner=1, along=0, count=p.num_groups)
+    lanes = lanes_of(side, 1, kind)
+    return NormalisedRows(rows=batch * p.num_groups, side=side, inner=1, along=0, count=p.num_groups, lanes=lanes)
 
 
 @lru_cache(maxsize=4096)
-def rows_of_instance(p, shape):
+def rows_of_instance(p, shape, kind):
     batch, channels, *rest = shape
-    return NormalisedRows(rows=batch * channels, side=prod(rest), inner=1, along=0, count=channels)
+    side = prod(rest)
+    return NormalisedRows(
+        rows=batch * channels, side=side, inner=1, along=0, count=channels, lanes=lanes_of(side, 1, kind),
+    )
 
 
 def normaliser(rows_of):
-    """forward and backward of the operator whose rows ``rows_of(p, shape)`` tells."""
+    """forward and backward of the operator whose rows ``rows_of(p, shape, dtype)`` tells."""
 
     def forward(p, data, gamma, beta, out, mean, std):
-        g = rows_of(p, data.shape)
+        g = rows_of(p, data.shape, data.dtype)
         ROW_STATISTICS(data, mean, std, p.eps, g)
         NORMALISE_ROWS(data, gamma, beta, mean, std, out, g)
 
     def backward(p, head, *others):
         *heads, data, gamma, d_data, d_gamma, d_beta = others
-        g = rows_of(p, data.shape)
+        g = rows_of(p, data.shape, data.dtype)
         mean, std, spare = scratch(data, g.rows, g.rows, gamma.size)
         ROW_STATISTICS(data, mean, std, p.eps, g)
         if d_data is not None:

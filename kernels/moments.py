@@ -89,7 +89,7 @@ MEASURE, SPREAD = Loop(measure), Loop(spread)
 
 def forward(p, data, mean, variance):
     kept, _ = kept_shape(p, data.shape)
-    MEASURE(data, mean, variance, data.size // mean.size, *reduction_of(data.shape, kept, data.device))
+    MEASURE(data, mean, variance, data.size // mean.size, *reduction_of(data.shape, kept, data.dtype, data.device))
 
 
 def backward(p, head, head_variance, data, d_data):

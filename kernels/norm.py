@@ -22,6 +22,7 @@ from .foundation import Case, Op, Shape, register, require, same_type, scalar
 from .foundation.walks import reduction_of
 from .reduce import draw_axes, infer, kept_shape, reducer, spread_by
 from .shared.terms import Term
+from .shared.totals import add
 
 
 class Params(NamedTuple):
@@ -72,12 +73,12 @@ def sign(x, y):
 
 # --- the operator --------------------------------------------------------------------------------
 
-NORMS = {1: reducer(add_magnitude), 2: reducer(add_square, root)}
+NORMS = {1: reducer(add_magnitude, add), 2: reducer(add_square, add, root)}
 NORM_SLOPES = {1: spread_by(sign), 2: spread_by(ratio)}
 
 
 def forward(p, data, out):
-    groups = reduction_of(data.shape, kept_shape(p, data.shape), data.device)
+    groups = reduction_of(data.shape, kept_shape(p, data.shape), data.dtype, data.device)
     NORMS[p.ord](data, out, np.float64(0.0), 1, *groups)
 
 

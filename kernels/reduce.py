@@ -14,8 +14,11 @@
 
 [reduce/shape] the result's shape is inferred from the input's, never the reverse.
 
-[reduce/sum-order] elements are taken in C order, in float64 for real numbers and in int64 for whole ones,
-    and the result is rounded (or wrapped) once, into the input's type.
+[reduce/sum-order] elements are combined in float64 for real numbers and in int64 for whole ones, and the result is
+    rounded (or wrapped) once, into the input's type. They are taken in C order, except real numbers of which 32 or more
+    neighbours in memory belong together: element i of such a row goes to lane i modulo 16, and a lane takes its
+    elements in C order. Then lanes 0, 4, 8 and 12 are joined in this order, so are 1, 5, 9 and 13 and the others, and
+    last these four totals.
     >>> run("sum", [1e8] + [1] * 50 + [-1e8]), run("sum", [200, 100, 3], dtype="uint8")
     ([50.0], [47.0])
 
@@ -52,6 +55,20 @@ from .foundation.refusal import decides
 from .foundation.walks import GroupSizes, RowSizes, offset_of, reduction_of, rows_of, stretched
 from .multilinear import register_multilinear
 from .shared.terms import Term
+from .shared.totals import (
+    add,
+    add_numbers,
+    as_it_is,
+    count_zeros,
+    divided,
+    larger,
+    multiply,
+    multiply_numbers,
+    multiply_other_numbers,
+    multiply_others,
+    smaller,
+)
+from .tuned import reductions as tuned
 
 _QUOTIENT = declare(
     "prod-gradient-nan", "reduce/prod-gradient",
@@ -106,64 +123,7 @@ def infer_extreme(p, ins, outs):
     return [data], [out]
 
 
-# --- formulas -----------------------------------------------------------------------------------
-# combine(total, x) takes one element in; finish(total, count) makes the result of the total;
-# slope(x, y) is the result's slope towards one element.
-
-
-@scalar
-def add(total, x):
-    return total + x
-
-
-@scalar
-def add_numbers(total, x):
-    return total + x if x == x else total
-
-
-@scalar
-def multiply(total, x):
-    return total * x
-
-
-@scalar
-def multiply_numbers(total, x):
-    return total * x if x == x else total
-
-
-@scalar
-def multiply_others(total, x):
-    return total * x if x != 0 else total
-
-
-@scalar
-def multiply_other_numbers(total, x):
-    return total * x if x != 0 and x == x else total
-
-
-@scalar
-def count_zeros(total, x):
-    return total + 1 if x == 0 else total
-
-
-@scalar
-def larger(total, x):
-    return x if x > total or x != x else total
-
-
-@scalar
-def smaller(total, x):
-    return x if x < total or x != x else total
-
-
-@scalar
-def as_it_is(total, count):
-    return total
-
-
-@scalar
-def divided(total, count):
-    return total / np.float64(count)  # none of 0 elements, in Python too
+# --- formulas: combine, join and finish are in totals.py, slope(x, y) is the result's slope towards one element
 
 
 @scalar
@@ -181,18 +141,24 @@ def if_result(x, y):
 
 
 def reduce_rows(data, out, start, count, kept_sides, kept_steps, sides, steps, g: GroupSizes):
-    """out[t] = the elements of group t combined in C order; ``start`` has the type of the total."""
+    """out[t] = the elements of group t combined, lane by lane; ``start`` has the type of the total."""
     for t in items(g.n):
         base = offset_of(t, kept_sides, kept_steps, g.kept_rank)
         total = start
-        for r in range(g.rows):
-            at = base + offset_of(r, sides, steps, g.rank)
-            for c in range(g.length):
-                total = combine(total, data[at + c * g.step])  # noqa: F821  # bound by Loop
-        out[t] = finish(total, count)  # noqa: F821  # bound by Loop
+        for first in range(min(4, g.lanes)):
+            quarter = start
+            for lane in range(first, g.lanes, 4):
+                part = start
+                for r in range(g.rows):
+                    at = base + offset_of(r, sides, steps, g.rank)
+                    for c in range(lane, g.length, g.lanes):
+                        part = combine(part, data[at + c * g.step])  # noqa: F821  # bound by Loop
+                quarter = join(quarter, part)  # noqa: F821
+            total = join(total, quarter)  # noqa: F821
+        out[t] = finish(total, count)  # noqa: F821
 
 
-# In the loops below element c of row r belongs to group t + c * g.a_step.
+# In the loops below element c of row r belongs to group t + c * g.a_step, where a_step is 0 or 1.
 
 
 def spread(head, data, out, d_data, sides, steps, g: RowSizes):
@@ -200,16 +166,24 @@ def spread(head, data, out, d_data, sides, steps, g: RowSizes):
     for r in items(g.rows):
         t = offset_of(r, sides, steps, g.rank)
         i = r * g.length
-        for c in range(g.length):
-            k = t + c * g.a_step
-            d_data[i + c] = head[k] * slope(data[i + c], out[k])  # noqa: F821  # bound by Loop
+        if g.a_step == 0:
+            for c in range(g.length):
+                d_data[i + c] = head[t] * slope(data[i + c], out[t])  # noqa: F821  # bound by Loop
+        else:
+            for c in range(g.length):
+                d_data[i + c] = head[t + c] * slope(data[i + c], out[t + c])  # noqa: F821
 
 
 def spread_share(head, d_data, count, sides, steps, g: RowSizes):
     for r in items(g.rows):
         t = offset_of(r, sides, steps, g.rank)
-        for c in range(g.length):
-            d_data[r * g.length + c] = head[t + c * g.a_step] / count
+        i = r * g.length
+        if g.a_step == 0:
+            for c in range(g.length):
+                d_data[i + c] = head[t] / count
+        else:
+            for c in range(g.length):
+                d_data[i + c] = head[t + c] / count
 
 
 def spread_product(head, data, others, zeros, d_data, skip_nan, sides, steps, g: RowSizes):
@@ -244,11 +218,15 @@ def spread_quotient(head, data, others, zeros, d_data, skip_nan, sides, steps, g
 # --- the operators -------------------------------------------------------------------------------
 
 
-def reducer(combine, finish=as_it_is):
-    return Loop(reduce_rows, combine=combine, finish=finish)
+def reducer(combine, join, finish=as_it_is):
+    """A loop over groups; ``join`` makes one total of two."""
+    return Loop(
+        reduce_rows, tuned=tuned.reducer(combine, join, finish), tuned_for=(np.float32, np.float64),
+        tuned_if=tuned.takes, combine=combine, join=join, finish=finish,
+    )
 
 
-SUM, ZEROS = reducer(add), reducer(count_zeros)
+SUM, ZEROS = reducer(add, add), reducer(count_zeros, add)
 SPREAD_SHARE = Loop(spread_share)
 SPREAD_PRODUCT, SPREAD_QUOTIENT = Loop(spread_product), Loop(spread_quotient)
 
@@ -267,7 +245,7 @@ def sum_into(data, target):
         COPY(data, target, data.size)
     else:
         SUM(data, target, starting(0, data), 1,
-            *reduction_of(data.shape, target.shape, data.device))
+            *reduction_of(data.shape, target.shape, data.dtype, data.device))
 
 
 def spreading(p, target):
@@ -296,10 +274,10 @@ def spread_by(slope):
 
 
 def spread_prod(combine, skip_nan):
-    reduce_others = reducer(combine)
+    reduce_others = reducer(combine, multiply)
 
     def backward(p, head, data, d_data):
-        groups = reduction_of(data.shape, kept_shape(p, data.shape), data.device)
+        groups = reduction_of(data.shape, kept_shape(p, data.shape), data.dtype, data.device)
         others, zeros = scratch(head, head.size, head.size)
         reduce_others(data, others, starting(1, data), 1, *groups)
         ZEROS(data, zeros, starting(0, data), 1, *groups)
@@ -310,14 +288,15 @@ def spread_prod(combine, skip_nan):
 
 
 TABLE = (
-    # name, combine, finish, first total, backward, what it reads, aliases, values cases may draw
-    ("sum", add, as_it_is, 0, spread_sum, (), ("sum_axis", "_sparse_sum"), "any"),
-    ("mean", add, divided, 0, spread_mean, (), ("_sparse_mean",), "any"),
-    ("max", larger, as_it_is, -math.inf, spread_by(if_result), ("data", "output"), ("max_axis",), "apart"),
-    ("min", smaller, as_it_is, math.inf, spread_by(if_result), ("data", "output"), ("min_axis",), "apart"),
-    ("prod", multiply, as_it_is, 1, spread_prod(multiply_others, False), ("data",), (), "unit"),
-    ("nansum", add_numbers, as_it_is, 0, spread_by(if_number), ("data", "output"), (), "any"),
-    ("nanprod", multiply_numbers, as_it_is, 1, spread_prod(multiply_other_numbers, True), ("data",), (), "unit"),
+    # name, combine, join, finish, first total, backward, what it reads, aliases, values cases may draw
+    ("sum", add, add, as_it_is, 0, spread_sum, (), ("sum_axis", "_sparse_sum"), "any"),
+    ("mean", add, add, divided, 0, spread_mean, (), ("_sparse_mean",), "any"),
+    ("max", larger, larger, as_it_is, -math.inf, spread_by(if_result), ("data", "output"), ("max_axis",), "apart"),
+    ("min", smaller, smaller, as_it_is, math.inf, spread_by(if_result), ("data", "output"), ("min_axis",), "apart"),
+    ("prod", multiply, multiply, as_it_is, 1, spread_prod(multiply_others, False), ("data",), (), "unit"),
+    ("nansum", add_numbers, add, as_it_is, 0, spread_by(if_number), ("data", "output"), (), "any"),
+    ("nanprod", multiply_numbers, multiply, as_it_is, 1, spread_prod(multiply_other_numbers, True), ("data",), (),
+        "unit"),
 )
 
 
@@ -350,11 +329,11 @@ def draw_axes(draw, rank):
     return {"axis": axes or None, "keepdims": draw.boolean()}
 
 
-def _register(name, combine, finish, start, spread_back, needs, aliases, values):
-    loop = reducer(combine, finish)
+def _register(name, combine, join, finish, start, spread_back, needs, aliases, values):
+    loop = reducer(combine, join, finish)
 
     def forward(p, data, out):
-        groups = reduction_of(data.shape, kept_shape(p, data.shape), data.device)
+        groups = reduction_of(data.shape, kept_shape(p, data.shape), data.dtype, data.device)
         loop(data, out, starting(start, data), data.size // out.size, *groups)
 
     def backward(p, head, *rest):

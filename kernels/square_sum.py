@@ -1,7 +1,7 @@
 """_square_sum: the sum of squares over axes, made for the rows of row_sparse gradients.
 
-[square_sum/values] squares are summed over axis (parameters as those of sum: all axes by default), in C order and
-    double precision, and rounded once.
+[square_sum/values] squares are summed over axis (parameters as those of sum: all axes by default), in the order of
+    reduce/sum-order and double precision, and rounded once.
     >>> run("_square_sum", [[1, 2], [0, 0], [3, 4]], axis=1)
     [5.0, 0.0, 25.0]
     >>> run("_square_sum", [[1, 2], [0, 0], [3, 4]], axis=0, keepdims=True)
@@ -17,6 +17,7 @@
 from .foundation import Case, Op, register, scalar
 from .foundation.walks import reduction_of
 from .reduce import Params, draw_axes, infer, kept_shape, reducer, spread_by, starting
+from .shared.totals import add
 
 
 @scalar
@@ -29,12 +30,12 @@ def twice(x, y):
     return 2 * x
 
 
-SUM_SQUARES = reducer(add_square)
+SUM_SQUARES = reducer(add_square, add)
 SPREAD_TWICE = spread_by(twice)
 
 
 def forward(p, data, out):
-    groups = reduction_of(data.shape, kept_shape(p, data.shape), data.device)
+    groups = reduction_of(data.shape, kept_shape(p, data.shape), data.dtype, data.device)
     SUM_SQUARES(data, out, starting(0, data), 1, *groups)
 
 

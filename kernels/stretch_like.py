@@ -6,7 +6,7 @@
     [[1.0, 2.0], [1.0, 2.0]]
 
 [stretch-like/sum] data is summed over the axes along which an array of the shape of like would be repeated: in
-    float64, in C order, rounded once.
+    float64, in the order of reduce/sum-order, rounded once.
     >>> run("_sum_like", [[1, 2], [3, 4]], [0, 0]), run("_sum_like", [[1, 2], [3, 4]], [[0], [0]])
     ([4.0, 6.0], [[3.0], [7.0]])
 

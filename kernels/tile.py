@@ -25,7 +25,7 @@
 
 [repeat/shape] the output's shape is inferred from the input's, never the reverse.
 
-[tile/gradient] an element takes the sum of the heads of its copies, added in float64 in C order.
+[tile/gradient] an element takes the sum of the heads of its copies, added in float64, in the order of reduce/sum-order.
     >>> grad("tile", [[1, 2], [3, 4]], reps=(2, 1), head=[[1, 2], [3, 4], [5, 6], [7, 8]])
     [[6.0, 8.0], [10.0, 12.0]]
     >>> grad("repeat", [1, 2], repeats=2, head=[1, 2, 3, 4])

@@ -83,6 +83,12 @@ def scalar(function: Callable) -> Callable:
     return function
 
 
+def inlined(formula: Callable) -> Callable:
+    """Mark a formula that takes less time than to call it, though LLVM finds it too long to copy it into loops."""
+    formula.__inlined__ = True  # type: ignore[attr-defined]  # a mark that `formula_for` reads
+    return formula
+
+
 class _ForCpu(ast.NodeTransformer):
     """``items(n)`` -> ``range(n)``, ``a[i]`` -> ``a[uintp(i)]``."""
 
@@ -168,7 +174,8 @@ def formula_for(formula: FunctionType, device: str) -> Any:
         return FunctionType(formula.__code__, _globals_for(formula, "python"), formula.__name__)
     if device == "cpu":
         body = FunctionType(formula.__code__, _globals_for(formula, "cpu"), formula.__name__)
-        return njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, **_UNCALLED_FROM_C)(body)
+        options = {"no_cpython_wrapper": True, "forceinline": hasattr(formula, "__inlined__")}
+        return njit(nogil=True, error_model="numpy", **options, **_UNCALLED_FROM_C)(body)
     body = FunctionType(formula.__code__, _globals_for(formula, "gpu"), formula.__name__)
     return cuda.jit(device=True)(body)
 
@@ -240,8 +247,8 @@ class Loop:
 
     ``function`` is the reading copy. ``formulas`` are bound into its globals, so that one loop serves
     a family (``Loop(map_one, formula=sigmoid)``). ``cuda_function`` replaces it on CUDA where another
-    order of items suits threads better. ``tuned`` is a faster twin with the same arguments, used on the CPU
-    for the dtypes ``tuned_for``. The first argument must be a buffer; Python floats are passed in its dtype.
+    order of items suits threads better. ``tuned`` is a faster twin, used on the CPU for the dtypes ``tuned_for`` if
+    ``tuned_if`` takes the arguments. The first of them must be a buffer; Python floats are passed in its dtype.
     """
 
     def __init__(
@@ -251,6 +258,7 @@ class Loop:
         cuda_function: FunctionType | None = None,
         tuned: Callable | None = None,
         tuned_for: tuple[type, ...] = (np.float32,),
+        tuned_if: Callable[[Sequence[Any]], bool] | None = None,
         **formulas: Callable,
     ) -> None:
         label = "_".join([function.__name__, *(f.__name__ for f in formulas.values())])
@@ -260,6 +268,7 @@ class Loop:
         self._formulas = tuple(formulas.values())
         self._tuned = tuned
         self._tuned_for = tuned_for
+        self._tuned_if = tuned_if
         self._label = label
         self._lock = threading.Lock()
         self._cpu: Any = None
@@ -334,7 +343,8 @@ class Loop:
 
     def has_twin_for(self, args: Sequence[Any]) -> bool:
         """Whether the tuned twin may run a call with ``args`` on the CPU."""
-        return self._tuned is not None and args[0].flat.dtype.type in self._tuned_for and _have_elements(args)
+        known = self._tuned is not None and args[0].flat.dtype.type in self._tuned_for
+        return known and (self._tuned_if is None or self._tuned_if(args)) and _have_elements(args)
 
     @staticmethod
     def unwrapped(args: Sequence[Any]) -> list[Any]:

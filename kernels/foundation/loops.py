@@ -84,8 +84,12 @@ def gather(source, target, sides, steps, outer, start, rows, length, step):
     """Read dense target (rows, length) from source; the rows are numbered along ``outer`` axes of ``sides``."""
     for r in items(rows):
         read = start + offset_of(r, sides, steps, outer)
-        for i in range(length):
-            target[r * length + i] = source[read + i * step]
+        if step == 0:
+            for i in range(length):
+                target[r * length + i] = source[read]
+        else:
+            for i in range(length):
+                target[r * length + i] = source[read + i * step]
 
 
 def scatter(source, target, sides, steps, outer, start, rows, length, step):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .buffer import Buffer, as_buffer
-from .loop import scalar
+from .loop import inlined, scalar
 from .shapes import strides_of
 
 Shape = tuple[int, ...]
@@ -27,6 +27,7 @@ def integers(values: Shape, device: str) -> Buffer:
     return as_buffer(np.array(values or (0,), np.int64), device)
 
 
+@inlined
 @scalar
 def offset_of(index, sides, steps, rank):
     """Where element ``index`` of a walk over ``sides`` lies in an array with these ``steps``."""
@@ -103,10 +104,20 @@ def rows_of(a_shape: Shape, b_shape: Shape, out_shape: Shape, device: str) -> Ro
     )
 
 
+LANES = 16
+SHORTEST = 32  # a row of fewer neighbours is combined in one lane
+
+
+def lanes_of(length: int, step: int, kind: np.dtype) -> int:
+    """In how many lanes a row of ``length`` elements ``step`` apart is combined; see the clause reduce/sum-order."""
+    return LANES if step == 1 and length >= SHORTEST and kind.kind == "f" else 1
+
+
 class GroupSizes(NamedTuple):
     """``n`` groups of elements, numbered by ``kept_rank`` axes.
 
-    Each has ``rows`` rows, numbered by ``rank`` axes, of ``length`` elements, ``step`` apart.
+    Each has ``rows`` rows, numbered by ``rank`` axes, of ``length`` elements, ``step`` apart. A loop combines the
+    elements c, c + ``lanes``, c + 2 ``lanes`` and so on of each row first.
     """
 
     n: int
@@ -115,6 +126,7 @@ class GroupSizes(NamedTuple):
     rank: int
     length: int
     step: int
+    lanes: int
 
 
 class Reduction(NamedTuple):
@@ -131,15 +143,15 @@ class Reduction(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def reduction_of(shape: Shape, kept_shape: Shape, device: str) -> Reduction:
-    """Reduce a dense ``shape`` to ``kept_shape``, which has 1 where an axis is reduced (or lacks it)."""
+def reduction_of(shape: Shape, kept_shape: Shape, kind: np.dtype, device: str) -> Reduction:
+    """Reduce a dense ``shape`` of type ``kind`` to ``kept_shape``, which has 1 where an axis is reduced."""
     sides, (dense, kept) = joined(shape, strides_of(shape), stretched(kept_shape, shape))
     axes = range(len(sides))
     stay, go = [i for i in axes if kept[i]], [i for i in axes if not kept[i]]
-    last = go[-1] if go else None
+    length, step = (sides[go[-1]], dense[go[-1]]) if go else (1, 1)
     sizes = GroupSizes(
         n=prod(sides[i] for i in stay), kept_rank=len(stay), rows=prod(sides[i] for i in go[:-1]), rank=len(go[:-1]),
-        length=1 if last is None else sides[last], step=1 if last is None else dense[last],
+        length=length, step=step, lanes=lanes_of(length, step, kind),
     )
 
     def of(axes: list[int], numbers: Shape) -> Buffer:

@@ -7,6 +7,7 @@ off, and so does ``NUMBA_DISABLE_JIT=1``, because SIMD vectors exist only in mac
 
 To read: ``simd`` (vectors and tiles), then ``gemm`` (the matrix product), then ``convolution``.
 ``depthwise`` and ``pooling`` have the bits of their pages: they compute sixteen planes in place of one.
+``reductions``, ``extremes`` and ``rows`` have them too, in single and double precision.
 So do ``sort`` and ``transpose``, which compute nothing. ``thin`` has the bits of ``gemm``, for products with a short
 side.
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import threading
 from collections.abc import Callable
+from functools import cache
 from types import FunctionType
 from typing import Any
 
@@ -12,16 +13,19 @@ import numba
 import numpy as np
 from numba import njit
 
-from ..foundation import cache
+from ..foundation import cache as kernel_cache
 from ..foundation.buffer import allocate
-from ..foundation.loop import _UNCALLED_FROM_C, _DistinctArrays, _ForCpu, _rewrite, _unwrapped
+from ..foundation.loop import _UNCALLED_FROM_C, Loop, _DistinctArrays, _ForCpu, _rewrite
 from .simd import tile_sizes
 
 Tuples = tuple[tuple[int, ...], tuple[int, ...]]
 
 
-def kernel(function: FunctionType) -> Any:
+def kernel(function: FunctionType, label: str = "", **bound: Any) -> Any:
     """Compile a function like a ``Loop``: cached, without the GIL, with unsigned subscripts.
+
+    ``bound`` are formulas and intrinsics that become globals of the function. Kernels of one function are told apart by
+    the names of their formulas and by ``label``.
 
     A geometry is a parameter whose annotation is a NamedTuple (see ``foundation.loop``); it is handed over as
     ``tuple(g)``. It may hold arrays. One that an inner loop reads gets a name of its own before that loop, because each
@@ -29,10 +33,12 @@ def kernel(function: FunctionType) -> Any:
     """
     if numba.config.DISABLE_JIT:
         return function
-    body = _rewrite(function, "cpu", _ForCpu())
+    formulas = [value for value in bound.values() if isinstance(value, FunctionType)]
+    body = _rewrite(Loop._bound(function, bound), "cpu", _ForCpu())
+    body.__name__ = body.__qualname__ = "_".join([function.__name__, *(f.__name__ for f in formulas), label])
     body.__module__ = function.__module__
     dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=_DistinctArrays, **_UNCALLED_FROM_C)(body)
-    cache.enable(dispatcher, function)
+    kernel_cache.enable(dispatcher, function, *formulas)
     return dispatcher
 
 
@@ -43,8 +49,13 @@ def twin(function: Callable) -> Callable | None:
 
 def plain(page: str, name: str, *args: Any) -> None:
     """Run the loop ``name`` of a page itself, for calls that its twin does not handle."""
-    loop = getattr(importlib.import_module(f"..{page}", __package__), name)
-    loop.cpu(*_unwrapped(args, np.dtype(np.float32)))
+    loop = _loop_of(page, name)
+    loop.cpu(*loop.unwrapped(args))
+
+
+@cache
+def _loop_of(page: str, name: str) -> Loop:
+    return getattr(importlib.import_module(f"..{page}", __package__), name)
 
 
 def _tile(rows: int, blocks: int) -> Tuples:
@@ -81,18 +92,18 @@ class _Workspace(threading.local):
     """Memory of one thread, reused from call to call, and separate from the pages' ``scratch`` memory."""
 
     def __init__(self) -> None:
-        self.blocks: dict[str, np.ndarray] = {}
+        self.blocks: dict[tuple[str, type], np.ndarray] = {}
 
 
 _WORKSPACE = _Workspace()
 
 
-def workspace(name: str, size: int) -> np.ndarray:
-    """Return this thread's buffer called ``name``, of at least ``size`` float32, readable ``SLACK`` elements further.
+def workspace(name: str, size: int, kind: type = np.float32) -> np.ndarray:
+    """Return this thread's buffer called ``name``, of at least ``size`` elements, readable ``SLACK`` elements further.
 
-    The content is unspecified. The buffer is valid until the next call with the same name.
+    The content is unspecified. The buffer is valid until the next call with the same name and type.
     """
-    block = _WORKSPACE.blocks.get(name)
+    block = _WORKSPACE.blocks.get((name, kind))
     if block is None or block.size < size:
-        block = _WORKSPACE.blocks[name] = allocate((size,), np.dtype(np.float32)).flat
+        block = _WORKSPACE.blocks[name, kind] = allocate((size,), np.dtype(kind)).flat
     return block

@@ -1,4 +1,4 @@
-"""A vector of sixteen doubles, for long sums and maxima.
+"""A vector of sixteen doubles, for long sums and maxima; where no sum is made, of sixteen single numbers.
 
 A sum in one variable must finish every addition before it starts the next. Sixteen partial sums, one for
 each index modulo 16, are independent of each other. Their order is fixed, so the result is the same on every
@@ -24,19 +24,25 @@ _DOUBLE = ir.VectorType(ir.DoubleType(), COUNT)  # LLVM splits it into what the 
 
 
 class _Lanes(types.Type):
-    """The compile-time type of sixteen doubles."""
+    """The compile-time type of sixteen numbers."""
 
-    def __init__(self) -> None:
-        super().__init__(name="lanes(16 x float64)")
+    def __init__(self, dtype: types.Float) -> None:
+        self.dtype = dtype
+        super().__init__(name=f"lanes(16 x {dtype})")
 
 
-LANES = _Lanes()
+LANES, SINGLES = _Lanes(types.float64), _Lanes(types.float32)
 
 
 @register_default(_Lanes)
 class _LanesModel(PrimitiveModel):
     def __init__(self, manager: Any, kind: _Lanes) -> None:
-        super().__init__(manager, kind, _DOUBLE)
+        super().__init__(manager, kind, vector_of(kind))
+
+
+def vector_of(kind: Any) -> ir.VectorType:
+    """LLVM's type of sixteen of an array's or a vector's numbers."""
+    return _SINGLE if kind.dtype == types.float32 else _DOUBLE
 
 
 @intrinsic
@@ -67,8 +73,7 @@ def load(typing, array, index):
 
 def _place(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
     start = context.make_array(kind)(context, builder, array).data
-    vector = _SINGLE if kind.dtype == types.float32 else _DOUBLE
-    return builder.bitcast(builder.gep(start, [index]), vector.as_pointer())
+    return builder.bitcast(builder.gep(start, [index]), vector_of(kind).as_pointer())
 
 
 def _load(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
@@ -113,6 +118,16 @@ def subtract(typing, left, right):
 
     def build(context, builder, signature, args):
         return builder.fsub(*args)
+
+    return LANES(LANES, LANES), build
+
+
+@intrinsic
+def multiply(typing, left, right):
+    """Return left . right."""
+
+    def build(context, builder, signature, args):
+        return builder.fmul(*args)
 
     return LANES(LANES, LANES), build
 

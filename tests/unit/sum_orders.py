@@ -20,6 +20,12 @@ def in_order(kind: type, terms: Sequence[Any]) -> Any:
     return kind(total)
 
 
+def in_lanes(kind: type, terms: Sequence[Any]) -> Any:
+    """One row of neighbours in sixteen lanes, as the clause reduce/sum-order says."""
+    lanes = [in_order(kind, terms[i::16]) for i in range(16)]
+    return in_order(kind, [in_order(kind, lanes[i::4]) for i in range(4)])
+
+
 def in_pairs(kind: type, terms: Sequence[Any]) -> Any:
     terms = [kind(t) for t in terms]
     while len(terms) > 1:
@@ -60,3 +66,31 @@ def squares(shape: tuple[int, ...], kind: type, tells: Callable[[np.ndarray], bo
     values[0, begin : begin + 2] = 2.0**30, -(2.0**30)
     assert tells(values)
     return values
+
+
+def scattered_squares(shape: tuple[int, ...], kind: type, tells: Callable[[np.ndarray], bool]) -> np.ndarray:
+    """Pairs of one number and its negative, of many sizes, arranged so that orders of their squares differ."""
+    for seed in range(200):
+        draw = np.random.RandomState(seed)
+        size = math.prod(shape) // 2
+        half = 2.0 ** draw.choice([4, 6, 26, 27, 28], size) * draw.choice([1, 3, 5], size)
+        values = draw.permutation([*half, *-half]).reshape(shape)
+        if tells(values):
+            return values
+    raise AssertionError("no numbers tell the orders apart")
+
+
+# --- rules: what is made of a sum ------------------------------------------------------------------
+
+
+def then(*more: float) -> Callable[[Sequence[Any], Added], Any]:
+    return lambda terms, added: added([*terms, *more])
+
+
+def mean(terms: Sequence[Any], added: Added) -> Any:
+    return added(terms) / len(terms)
+
+
+def deviation(terms: Sequence[Any], added: Added) -> Any:
+    centre = mean(terms, added)
+    return math.sqrt(mean([(t - centre) * (t - centre) for t in terms], added))

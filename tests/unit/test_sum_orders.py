@@ -19,7 +19,8 @@ from refimpl.kernels.foundation.harness import Call
 from refimpl.kernels.shared.csr_rows import summed
 from refimpl.kernels.shared.sparse_dot import csr_dot, dense_dot, rows_reached, turned_dot
 
-from .sum_orders import Added, in_order, in_pairs, other_orders, signed, squares
+from . import sum_orders
+from .sum_orders import Added, deviation, in_lanes, in_order, mean, signed, squares, then
 
 # --- cases ---------------------------------------------------------------------------------------
 
@@ -37,6 +38,7 @@ class Sum(NamedTuple):
     typed: bool = False
     terms: Callable[..., np.ndarray] = signed
     dtypes: tuple[type, ...] = (np.float32, np.float64)
+    order: Callable[[type, Sequence[Any]], Any] = in_order
 
 
 def out(name: str, *arrays: Any, dtype: type, index: int = 0, train: bool = False, **params: Any) -> np.ndarray:
@@ -162,25 +164,18 @@ KERNEL = {"kernel": (2, 3), "num_filter": 1}
 ONES = np.ones((1, 6, 1, 1))
 
 
-def then(*more: float) -> Callable[[Sequence[Any], Added], Any]:
-    return lambda terms, added: added([*terms, *more])
-
-
-def mean(terms: Sequence[Any], added: Added) -> Any:
-    return added(terms) / len(terms)
-
-
-def deviation(terms: Sequence[Any], added: Added) -> Any:
-    centre = mean(terms, added)
-    return math.sqrt(mean([(t - centre) * (t - centre) for t in terms], added))
-
-
 SUMS = [
     Sum("reduce/sum-order", (3, 4), lambda v, t: out("sum", np.stack([v, v], 1), dtype=t, axis=(0, 2))[1]),
     Sum("reduce/sum-order", (9,), lambda v, t: out("mean", v, dtype=t)[0], mean),
+    Sum("reduce/sum-order", (31,), lambda v, t: out("sum", v, dtype=t)[0]),
+    Sum("reduce/sum-order", (32,), lambda v, t: out("sum", v, dtype=t)[0], order=in_lanes),
+    Sum("reduce/sum-order", (1, 75), lambda v, t: out("sum", np.stack([v[0], v[0]]), dtype=t, axis=1)[1],
+        order=in_lanes),
+    Sum("reduce/sum-order", (1200,), lambda v, t: out("mean", v, dtype=t)[0], mean, order=in_lanes),
+    Sum("reduce/sum-order", (40, 1), lambda v, t: out("sum", np.repeat(v, 33, 1), dtype=t, axis=0)[7]),
     Sum("add_n/sum-order", (7,), lambda v, t: out("add_n", *v[:, None], dtype=t)[0], typed=True),
     Sum("L2Normalization/sum-order", (1, 40), row_norm, lambda s, added: math.sqrt(added([t * t for t in s])),
-        terms=squares, dtypes=(np.float64,)),
+        terms=sum_orders.scattered_squares, dtypes=(np.float64,), order=in_lanes),
     Sum("L2Normalization/sum-order", (16,),  # each out is 1/4, the length 4: d = (head - 1/4 sum(head / 4)) / 4
         lambda v, t: slope("L2Normalization", [[1] * 16], dtype=t, head=[v], eps=0)[0, 3],
         lambda s, added: (s[3] - 0.25 * added([t * 0.25 for t in s])) / 4),
@@ -189,8 +184,9 @@ SUMS = [
     Sum("LRN/sum-order", (1, 40), lambda v, t: out("LRN", v, dtype=t, index=1, nsize=81, alpha=81, knorm=0)[0, 7],
         lambda s, added: added([t * t for t in s]), terms=squares, dtypes=(np.float64,)),
     Sum("layer-norm/sum-order", (1, 9), lambda v, t: layer_statistics(v, t, 1), mean),
-    Sum("layer-norm/sum-order", (1, 40), lambda v, t: layer_statistics(v, t, 2), deviation, terms=squares,
-        dtypes=(np.float64,)),
+    Sum("layer-norm/sum-order", (1, 40), lambda v, t: layer_statistics(v, t, 1), mean, order=in_lanes),
+    Sum("layer-norm/sum-order", (1, 40), lambda v, t: layer_statistics(v, t, 2), deviation,
+        terms=sum_orders.scattered_squares, dtypes=(np.float64,), order=in_lanes),
     Sum("BatchNorm/sum-order", (3, 4), statistics(1), mean, dtypes=(np.float64,)),
     Sum("BatchNorm/sum-order", (3, 32), statistics(2), lambda s, added: 1 / deviation(s, added), terms=squares,
         dtypes=(np.float64,)),
@@ -273,12 +269,13 @@ SUMS = [
 def test_order(row: Sum, dtype: type) -> None:
     kind = dtype if row.typed else np.float64
 
-    def by_rule(values: np.ndarray, add: Callable = in_order) -> Any:
+    def by_rule(values: np.ndarray, add: Callable = row.order) -> Any:
         return dtype(row.rule(list(values.ravel()), lambda terms: add(kind, terms)))
 
     def tells(values: np.ndarray) -> bool:
         stated = by_rule(values)
-        return by_rule(values, in_pairs) != stated and all(by_rule(v) != stated for v in other_orders(values))
+        others = [by_rule(v) for v in sum_orders.other_orders(values)]
+        return by_rule(values, sum_orders.in_pairs) != stated and stated not in others
 
     values = row.terms(row.shape, kind, tells)
     assert row.run(values, dtype) == by_rule(values)
@@ -393,7 +390,7 @@ def reflect(rows: np.ndarray, i: int, tau: float, u: np.ndarray, added: Added) -
 def test_reflections_sum_in_increasing_column() -> None:
     a = np.random.RandomState(5).uniform(-1, 1, (4, 40))
     q, lower = factored_by_reflections(a, lambda terms: in_order(np.float64, terms))
-    for other in (lambda t: in_order(np.float64, t[::-1]), lambda t: in_pairs(np.float64, t)):
+    for other in (lambda t: in_order(np.float64, t[::-1]), lambda t: sum_orders.in_pairs(np.float64, t)):
         assert (factored_by_reflections(a, other)[1] != lower).any()
     found = Call("_linalg_gelqf", [a], {}).forward()
     np.testing.assert_array_equal(found[0], q)
