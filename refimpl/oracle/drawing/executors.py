@@ -98,7 +98,7 @@ def of_graph(
             if number:
                 step["train"] = draw.boolean()
             steps.append(step)
-        steps[-1]["train"] = True
+        steps[-1]["train"] = not (capabilities.corners and draw.one_in(6))
         if set(requirements.values()) - {"null"}:
             backward = {"do": "backward", "heads": head_gradients(draw, graph, heads)}
             steps += [backward] * (1 + (draw.one_in(6) and repeated))

@@ -44,6 +44,10 @@ class Capabilities(NamedTuple):
 
     others: tuple[int, ...] = ()
     """Levels beside these: (7,) for a cluster alone, with ``level`` 0."""
+    corners: bool = False
+    """Whether to draw what few implementations care for: values that operators do not expect (labels beyond the
+    classes, negative sides of what must be positive), gradients of labels and lengths, backward passes after a forward
+    pass for inference, and flags of operators that their usual calls leave alone."""
 
     def offers(self, level: int) -> bool:
         """Whether programs of a level may be asked for."""
@@ -152,6 +156,8 @@ class Graph:
         self.states: set[str] = set()
         self.style = draw.choice(capabilities.styles)
         self.dtype = np.dtype(draw.choice(capabilities.dtypes))
+        self.beyond = capabilities.corners and draw.one_in(8)
+        """Whether values need not be what an operator expects."""
 
     def may(self, name: str) -> bool:
         """Whether an operator may join the graph."""
@@ -163,6 +169,7 @@ class Graph:
     def variable(self, shape: Shape, dtype: np.dtype, kind: Any = "any", stem: str = "v") -> Entry:
         """Add a variable with values."""
         name = f"{stem}{len(self.arrays)}"
+        kind = self._beyond(kind, dtype) if self.beyond else kind
         spec = {"shape": list(shape), "dtype": dtype.name, "seed": self.draw.integer(0, 9999)}
         if kind != "any":
             spec["kind"] = list(kind) if isinstance(kind, tuple) else kind
@@ -170,6 +177,13 @@ class Graph:
         self.arrays[name] = spec
         self.nodes.append({"op": "null", "name": name})
         return Entry(len(self.nodes) - 1, 0, shape, dtype, True)
+
+    def _beyond(self, kind: Any, dtype: np.dtype) -> Any:
+        """A kind of values that goes beyond another."""
+        if isinstance(kind, tuple) and (self.style != "special" or dtype.kind != "f"):
+            low, high = (0, kind[1] - 1) if kind[0] == "labels" else kind[1:]
+            return ("ints", low - 2, high + 3)
+        return kind if kind in ("apart", "definite", "regular") else "any"
 
     def apply(self, name: str, inputs: Sequence[Entry], params: dict[str, Any]) -> list[Entry]:
         """Add an operator; returns its visible outputs."""
@@ -193,7 +207,7 @@ class Graph:
     def call(self, op: Op) -> list[Entry] | None:
         """Add a drawn call of an operator; returns its visible outputs, or None where the call does not suit."""
         try:
-            call = drawn_call(op, self.draw, self.dtype)
+            call = drawn_call(op, self.draw, self.dtype, corners=self.capabilities.corners)
         except MXNetError:  # the operator does not take the type
             return None
         if op.random and SOMETIMES_RANDOM[op.name](call.p):
@@ -222,7 +236,8 @@ class Graph:
         variable = self.nodes[entry.node]["name"]
         if name in op.aux:
             self.states.add(variable)
-        if dtype.kind != "f" or name in op.aux or name in op.refuses_gradient or name in op.no_gradient:
+        constant = name in op.no_gradient and not (self.capabilities.corners and self.draw.one_in(4))
+        if dtype.kind != "f" or name in op.aux or name in op.refuses_gradient or constant:
             self.no_gradient.add(variable)
         if free:
             self.results.append(entry)
