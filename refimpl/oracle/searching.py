@@ -20,10 +20,10 @@ from .drawing.buckets import bucketing_program, svrg_program
 from .drawing.clusters import cluster_program
 from .drawing.draws import Draw, SeededDraw
 from .drawing.executors import executor_program, forward_program
-from .drawing.graphs import NOTHING, Capabilities, Exclusions, NothingToDraw
+from .drawing.graphs import NOTHING, Capabilities, Exclusions, NothingToDraw, of_type
 from .drawing.modules import module_program
 from .drawing.optimizers import optimizer_program
-from .drawing.stores import store_program
+from .drawing.stores import features_of, store_program
 from .explaining.causes import ANY, Cause, cause_of
 from .explaining.clauses import clause_of
 from .explaining.locating import Where, locate
@@ -159,6 +159,8 @@ def search(
         shared: what other processes have found is not drawn here either, and the other way round.
         explain: whether to find out where a program goes wrong first, and what its neighbours do.
     """
+    for name in getattr(backend, "leaves_out", ()):
+        exclude = exclude.also(operator=name)
     hunt = _Hunt(backend, exclude, expected, repeats, seconds, shared=shared, explain=explain, timed=programs is None)
     hunt.result.drawn = {
         "seed": seed, "level": level or backend.capabilities.usual, "start": start, "step": step,
@@ -315,13 +317,24 @@ def exclusion_of(found: Found) -> dict[str, Any]:
     if "repeated" in cause.requirement:
         return {"requirement": "repeated"}
     names = sorted(set(operators(found.program)))
+    if found.program["level"] == 6:
+        names = features_of(found.program)[:1]
+        return {"operator": names[0]} if names else {}
     if not names:
         return {}
     if len(names) > 1:  # each alone does well: what is left after shrinking fails together
         return {"together": names}
+    dtype = _type_of(found.program)
+    operator = of_type(cause.operator, dtype) if dtype not in ("", "float32") else cause.operator
     if cause.place != "gradient":
-        return {"operator": cause.operator}
-    return {"operator": cause.operator, "requirement": cause.requirement.split()[-1]}
+        return {"operator": operator}
+    return {"operator": operator, "requirement": cause.requirement.split()[-1]}
+
+
+def _type_of(program: Program) -> str:
+    """The floating type of all its arrays, "" where they have several."""
+    found = {spec["dtype"] for spec in program.get("arrays", {}).values() if spec["dtype"].startswith("float")}
+    return found.pop() if len(found) == 1 else ""
 
 
 def as_lists(exclude: Exclusions) -> dict[str, Any]:
@@ -359,6 +372,7 @@ def drawn_again(data: dict[str, Any], number: int, capabilities: Capabilities) -
 def is_excluded(exclude: Exclusions, program: Program, verdict: Verdict) -> bool:
     """Whether drawing would leave a failing program out now."""
     names = set(operators(program))
+    names |= {of_type(name, _type_of(program)) for name in names}
     if names & exclude.operators or any(pair <= names for pair in exclude.together):
         return True
     if exclude.many_readers and cause_of(program, verdict).operator == ANY:
