@@ -103,7 +103,9 @@ def of_graph(
             steps.append(step)
         steps[-1]["train"] = not (capabilities.corners and draw.one_in(6))
         if set(requirements.values()) - {"null"}:
-            backward = {"do": "backward", "heads": head_gradients(draw, graph, heads)}
+            backward: dict[str, Any] = {"do": "backward", "heads": head_gradients(draw, graph, heads)}
+            if capabilities.corners and not steps[-1]["train"] and draw.boolean():
+                backward["train"] = False
             steps += [backward] * (1 + (draw.one_in(6) and repeated))
     return _program(2, graph, heads, steps)
 

@@ -200,7 +200,8 @@ class Graph:
         """A kind of values that goes beyond another."""
         if isinstance(kind, tuple) and (self.style != "special" or dtype.kind != "f"):
             low, high = (0, kind[1] - 1) if kind[0] == "labels" else kind[1:]
-            return ("ints", max(low - 2, 1 - 2**31), min(high + 3, 2**31 - 1))
+            further = 1000 if self.draw.one_in(3) else 3
+            return ("ints", max(low - 2, 1 - 2**31), min(high + further, 2**31 - 1))
         return kind if kind in ("apart", "definite", "regular") and self.style != "special" else "any"
 
     def apply(self, name: str, inputs: Sequence[Entry], params: dict[str, Any]) -> list[Entry]:
