@@ -332,7 +332,8 @@ def cast(value: Any, precision: Precision) -> Number:
 
 def _whole(x: Number, way: Callable[[float], int]) -> int:
     """``x`` rounded to a whole number in one way; undecided where its error reaches over a step."""
-    if not math.isfinite(x.value):
+    if not math.isfinite(x.value):  # machines differ here
+        NOW.undecided = True
         return -(2**63)
     error = x.bound()
     if error and (not math.isfinite(error) or way(x.value - error) != way(x.value + error)):
