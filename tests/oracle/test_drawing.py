@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -48,7 +50,7 @@ def _passes(program):
     """Pairs of neighbouring steps."""
     steps = program["steps"]
     return [
-        (one["do"], one.get("train", False), other["do"]) for one, other in zip(steps, steps[1:], strict=False)
+        (one["do"], one.get("train", False), other["do"]) for one, other in pairwise(steps)
     ]
 
 
@@ -65,7 +67,9 @@ def _asks_for_labels(program):
 CORNERS = {
     "a backward pass after inference": lambda p: ("forward", False, "backward") in _passes(p),
     "gradients of labels": _asks_for_labels,
-    "labels beyond": lambda p: any(spec.get("kind", "")[:2] in (["ints", -2], ["ints", -3]) for spec in p["arrays"].values()),
+    "labels beyond": lambda p: any(
+        spec.get("kind", "")[:2] in (["ints", -2], ["ints", -3]) for spec in p["arrays"].values()
+    ),
     "flags": lambda p: any(node.get("attrs", {}).get("cudnn_off") == "True" for node in p["nodes"]),
     "operators that write an argument": lambda p: "BatchNorm" in operators(p),
 }

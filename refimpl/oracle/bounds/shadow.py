@@ -162,14 +162,14 @@ class _Elements(_Flat):
         super().__init__(flat, shadow, written)
         self.precision, self.kept = PRECISIONS[flat.dtype], shadow._numbers
         # elements of a memoryview are floats, in a third of the time; it has no half precision
-        self.stored: Any = flat if self.precision is HALF else memoryview(flat)
+        self.stored: Any = flat if self.precision is HALF else flat.data
 
     def __getitem__(self, i: Any) -> Any:
         if type(i) is not int:
             i = int(i)
         stored = float(self.stored[i])
         kept = self.kept.get(self.address + i * self.step)
-        if kept is not None and (kept[1] == stored or (stored != stored and kept[1] != kept[1])):
+        if kept is not None and (kept[1] == stored or (math.isnan(stored) and math.isnan(kept[1]))):
             return kept[0]
         return self.shadow.constant(stored)
 

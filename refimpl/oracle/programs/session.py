@@ -6,6 +6,7 @@ the pairs (name, value) that its step lets one see.
 
 import shutil
 import tempfile
+from contextlib import suppress
 
 import numpy as np
 
@@ -40,10 +41,8 @@ class Session:
 
     def forget_failures(self):
         """Let no other program hear of what failed here: waiting raises each failure once."""
-        try:
+        with suppress(Exception):
             self.mx.nd.waitall()
-        except Exception:  # noqa: BLE001  # whatever it is, it is of this program
-            pass
 
     def folder(self):
         """A temporary folder, made when it is first asked for."""
