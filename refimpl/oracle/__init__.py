@@ -22,9 +22,10 @@ from .explaining.causes import Cause, cause_of
 from .explaining.shrinking import shrink
 from .judging.comparing import Mismatch, Verdict, compare, judge
 from .judging.reference import expected_of, trace_of
+from .numbering import program_of
 from .programs.program import check_program, name_of, text_of
 from .reporting import text_of_found
-from .searching import Found, Result, program_of, search
+from .searching import Found, Result, search
 
 __all__ = [
     "Backend", "Capabilities", "Cause", "Crashed", "Exclusions", "Found", "Mismatch", "Refused", "Result",

@@ -61,7 +61,9 @@ def single(name: str, level: int, number: int, capabilities: Capabilities) -> Pr
         number: which of its programs.
         capabilities: which types and styles may be drawn.
     """
-    tame = capabilities._replace(requirements=("write",), styles=capabilities.styles[:3])
+    tame = capabilities._replace(
+        requirements=("write",), styles=capabilities.styles[:3], dtypes=capabilities.dtypes[:1], corners=False
+    )
     for attempt in range(5):
         draw = SeededDraw(f"probe/{name}/{number}/{attempt}")
         graph = Graph(draw, tame, ALONE)

@@ -18,7 +18,8 @@ from .backends.isolate import isolate as isolated
 from .expectations import Expectations, program_in
 from .judging.comparing import Verdict, answers_of, judge, judge_answer
 from .judging.reference import Program
-from .searching import DRAWERS, search
+from .numbering import DRAWERS
+from .searching import search
 
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 

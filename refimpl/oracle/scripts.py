@@ -76,7 +76,8 @@ def _step(step: dict[str, Any]) -> list[str]:
         return [*changed, f"outputs = executor.forward(is_train={bool(step.get('train'))})"]
     if step["do"] == "backward":
         heads = step.get("heads")
-        return [f"executor.backward({'' if heads is None else '[' + ', '.join(map(_nd, heads)) + ']'})"]
+        given = [] if heads is None else ["[" + ", ".join(map(_nd, heads)) + "]"]
+        return [f"executor.backward({', '.join(given + ['is_train=False'] * (not step.get('train', True)))})"]
     raise ValueError(f"a script has no step {step['do']}")
 
 

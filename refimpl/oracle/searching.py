@@ -13,17 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..base import decides
 from .backends import Backend
 from .coverage import Cell, cells_of
-from .drawing.buckets import bucketing_program, svrg_program
-from .drawing.clusters import cluster_program
-from .drawing.draws import Draw, SeededDraw
-from .drawing.executors import executor_program, forward_program
-from .drawing.graphs import NOTHING, Capabilities, Exclusions, NothingToDraw
-from .drawing.modules import module_program
-from .drawing.optimizers import optimizer_program
-from .drawing.stores import store_program
+from .drawing.graphs import NOTHING, Exclusions, of_type
+from .drawing.stores import features_of
 from .explaining.causes import ANY, Cause, cause_of
 from .explaining.clauses import clause_of
 from .explaining.locating import Where, locate
@@ -32,38 +25,10 @@ from .explaining.neighbours import CRASH_ATTEMPTS as CRASH_NEIGHBOURS
 from .explaining.shrinking import SECONDS, shrink
 from .judging.comparing import Verdict, answers_of, judge, judge_answer
 from .judging.reference import Program
+from .numbering import as_lists, in_chunks
 from .programs.program import name_of, operators
 from .sharing import Shared
 from .stored import corpus as stored_programs
-
-
-def _bucketing_or_svrg(draw: Draw, capabilities: Capabilities, exclude: Exclusions) -> Program:
-    return (svrg_program if draw.one_in(3) else bucketing_program)(draw, capabilities, exclude)
-
-
-DRAWERS: dict[int, Callable[[Draw, Capabilities, Exclusions], Program]] = {
-    1: forward_program, 2: executor_program, 3: module_program, 4: _bucketing_or_svrg, 5: optimizer_program,
-    6: store_program, 7: cluster_program,
-}
-"""Level -> how its programs are drawn."""
-
-
-@decides("oracle/program-i")
-def program_of(
-    seed: int, i: int, capabilities: Capabilities, exclude: Exclusions = NOTHING, level: int | None = None
-) -> Program:
-    """Program ``i``; see the module's text.
-
-    Args:
-        seed: of the whole search.
-        i: its number.
-        capabilities: what may be drawn.
-        exclude: what is not drawn.
-        level: its level; the highest of ``capabilities`` by default.
-    """
-    wanted = level or capabilities.usual
-    return DRAWERS[wanted](SeededDraw(f"{seed}/{wanted}/{i}"), capabilities, exclude)
-
 
 CHUNK = 32
 """Programs that are drawn and run before the first of them is judged, if the implementation has ``run_many``."""
@@ -159,6 +124,8 @@ def search(
         shared: what other processes have found is not drawn here either, and the other way round.
         explain: whether to find out where a program goes wrong first, and what its neighbours do.
     """
+    for name in getattr(backend, "leaves_out", ()):
+        exclude = exclude.also(operator=name)
     hunt = _Hunt(backend, exclude, expected, repeats, seconds, shared=shared, explain=explain, timed=programs is None)
     hunt.result.drawn = {
         "seed": seed, "level": level or backend.capabilities.usual, "start": start, "step": step,
@@ -166,19 +133,11 @@ def search(
     }
     if corpus:
         hunt.replay(level or backend.capabilities.usual, note)
-    chunk = (CHUNK if hasattr(backend, "run_many") else 1) * step
-    last = None if programs is None else start + programs * step
-    while last is None or start < last:
-        stop = start + chunk if last is None else min(start + chunk, last)
-        hunt.adopt(start)
-        try:
-            drawn = [
-                (i, program_of(seed, i, backend.capabilities, hunt.exclude, level)) for i in range(start, stop, step)
-            ]
-        except NothingToDraw:
-            if hunt.exclude == exclude:
-                raise
-            return hunt.ended()  # every operator has shown a cause
+    chunks = in_chunks(
+        seed, backend.capabilities, level, hunt.adopt, start=start, step=step, programs=programs,
+        chunk=CHUNK if hasattr(backend, "run_many") else 1, first=exclude,
+    )
+    for drawn in chunks:
         for (i, program), answer in zip(drawn, answers_of(backend, [p for _, p in drawn]), strict=True):
             if hunt.late():
                 return hunt.ended()
@@ -187,7 +146,6 @@ def search(
                 note(hunt.result, fresh)
             if most is not None and len(hunt.result.found) >= most:
                 return hunt.ended()
-        start = stop
     return hunt.ended()
 
 
@@ -210,8 +168,8 @@ class _Hunt:
         """Whether the time is over."""
         return self.seconds is not None and time.monotonic() - self.began > self.seconds
 
-    def adopt(self, number: int) -> None:
-        """Before program ``number`` is drawn: note what is excluded from now on, here or by another process."""
+    def adopt(self, number: int) -> Exclusions:
+        """Before program ``number`` is drawn: what is excluded from now on, here or by another process."""
         self.result.excluded += [Excluded(number, row, "") for row in self.waiting]
         self.waiting.clear()
         for by, row in self.shared.news() if self.shared is not None else ():
@@ -219,6 +177,7 @@ class _Hunt:
             if more != self.exclude:
                 self.exclude = more
                 self.result.excluded.append(Excluded(number, row, by))
+        return self.exclude
 
     def ended(self) -> Result:
         """The result, with the time that it took."""
@@ -315,50 +274,30 @@ def exclusion_of(found: Found) -> dict[str, Any]:
     if "repeated" in cause.requirement:
         return {"requirement": "repeated"}
     names = sorted(set(operators(found.program)))
+    if found.program["level"] == 6:
+        names = features_of(found.program)[:1]
+        return {"operator": names[0]} if names else {}
     if not names:
         return {}
     if len(names) > 1:  # each alone does well: what is left after shrinking fails together
         return {"together": names}
+    dtype = _type_of(found.program)
+    operator = of_type(cause.operator, dtype) if dtype not in ("", "float32") else cause.operator
     if cause.place != "gradient":
-        return {"operator": cause.operator}
-    return {"operator": cause.operator, "requirement": cause.requirement.split()[-1]}
+        return {"operator": operator}
+    return {"operator": operator, "requirement": cause.requirement.split()[-1]}
 
 
-def as_lists(exclude: Exclusions) -> dict[str, Any]:
-    """Exclusions as JSON."""
-    return {
-        "operators": sorted(exclude.operators), "requirements": sorted(map(list, exclude.requirements)),
-        "many_readers": exclude.many_readers, "together": sorted(map(sorted, exclude.together)),
-    }
-
-
-def from_lists(data: dict[str, Any]) -> Exclusions:
-    """Exclusions that :func:`as_lists` wrote."""
-    return Exclusions(
-        frozenset(data["operators"]), frozenset((name, asked) for name, asked in data["requirements"]),
-        data["many_readers"], frozenset(map(frozenset, data["together"])),
-    )
-
-
-def drawn_again(data: dict[str, Any], number: int, capabilities: Capabilities) -> Program:
-    """Program ``number`` of a search, from its stored results.
-
-    Args:
-        data: ``results.json``.
-        number: 0 or above.
-        capabilities: those of the implementation.
-    """
-    drawn = data["drawn"]
-    exclude = from_lists(drawn["exclude"])
-    for before, row, _ in data["excluded"]:
-        if before <= number:
-            exclude = exclude.also(**row)
-    return program_of(drawn["seed"], number, capabilities, exclude, drawn["level"])
+def _type_of(program: Program) -> str:
+    """The floating type of all its arrays, "" where they have several."""
+    found = {spec["dtype"] for spec in program.get("arrays", {}).values() if spec["dtype"].startswith("float")}
+    return found.pop() if len(found) == 1 else ""
 
 
 def is_excluded(exclude: Exclusions, program: Program, verdict: Verdict) -> bool:
     """Whether drawing would leave a failing program out now."""
     names = set(operators(program))
+    names |= {of_type(name, _type_of(program)) for name in names}
     if names & exclude.operators or any(pair <= names for pair in exclude.together):
         return True
     if exclude.many_readers and cause_of(program, verdict).operator == ANY:

@@ -26,8 +26,8 @@ from .drawing.draws import Draw, SeededDraw
 from .drawing.executors import of_graph
 from .drawing.graphs import NOTHING, Capabilities, Exclusions, Graph
 from .judging.reference import Program
+from .numbering import DRAWERS
 from .programs.values import DTYPES, STYLES
-from .searching import DRAWERS
 
 
 class HypothesisDraw(Draw):

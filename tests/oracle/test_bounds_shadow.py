@@ -119,3 +119,42 @@ def test_coordinates_may_be_computed_in_single_precision() -> None:
     assert (values[0, 0] != other).any()
     assert (np.abs(values[0, 0] - other) <= bounds[0, 0] + 2.0**-24 * 4).all()
     assert (bounds < 300 * 2.0**-24 * 4).all()
+
+
+@pytest.mark.clause("oracle/sum-order")
+def test_a_head_and_its_transpose_may_be_multiplied_one_by_one() -> None:
+    draw = np.random.RandomState(3)
+    a = draw.standard_normal((4, 4)).astype(np.float32)
+    skew = draw.randint(-4, 5, size=(4, 4))
+    head = (1000 * (skew - skew.T) + skew).astype(np.float32)  # the sum with its transpose is exact, and small
+    data, slope = mx.nd.array(a), mx.nd.zeros((4, 4))
+    with tracking() as shadow:
+        executor = mx.sym.linalg.syrk(mx.sym.var("a")).bind(mx.cpu(), [data], [slope])
+        executor.forward(is_train=True)
+        executor.backward(mx.nd.array(head))
+        values, bounds = shadow.of(slope)
+    apart = np.abs(values - (head @ a + head.T @ a))
+    assert apart.max() > 100 * 2.0**-24 * np.abs(values).max()
+    assert (apart <= bounds).all()
+    assert (bounds < 100 * 2.0**-24 * 8000).all()
+
+
+@pytest.mark.clause("oracle/alternatives")
+def test_a_decay_may_be_added_to_the_gradient() -> None:
+    given = [(1.0981550216674805, 1.3133540153503418, 0.7), (0.24175307154655457, 0.4297339618206024, 0.3),
+             (1.3001532554626465, 1.412155032157898, 0.5)]
+    for weight, grad, wd in given:
+        with tracking() as shadow:
+            values, bounds = shadow.of(mx.nd.sgd_update(mx.nd.array([weight]), mx.nd.array([grad]), lr=0.5, wd=wd))
+        decayed = np.float32(grad) + np.float32(wd) * np.float32(weight)
+        other = np.float32(weight) - np.float32(0.5) * decayed
+        assert 0 < abs(values[0] - other) <= bounds[0] < 4 * 2.0**-24 * (weight + grad)
+
+
+@pytest.mark.clause("oracle/branch")
+def test_what_becomes_of_a_whole_number_that_is_none_is_free() -> None:
+    for arithmetic in (FIRST_ORDER, RIGOROUS):
+        with tracking(arithmetic) as shadow:
+            for kind in ("int32", "int64"):
+                assert shadow.of(mx.nd.cast(mx.nd.array([np.nan]), kind))[1].tolist() == [np.inf], kind
+            assert shadow.of(mx.nd.cast(mx.nd.array([2.5]), "int64"))[1].tolist() == [0]

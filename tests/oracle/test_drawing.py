@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
-from refimpl.oracle import Capabilities, judge, program_of
+from refimpl.kernels.foundation import get
+from refimpl.oracle import Capabilities, Exclusions, judge, program_of, search
 from refimpl.oracle.backends import Reference
 from refimpl.oracle.programs.program import operators
 from refimpl.oracle.programs.values import array_of
+
+from .planted import sound
 
 
 @pytest.mark.parametrize("name", ["LeakyReLU", "RNN"])
@@ -39,3 +44,83 @@ def test_definite_matrices_have_eigenvalues_in_any_order(style: str) -> None:
         assert np.diff(values).min() > 2
         kept += list(np.diag(matrix)) == sorted(np.diag(matrix))
     assert kept < 6
+
+
+def _passes(program):
+    """Pairs of neighbouring steps."""
+    steps = program["steps"]
+    return [
+        (one["do"], one.get("train", False), other["do"]) for one, other in pairwise(steps)
+    ]
+
+
+def _asks_for_labels(program):
+    asked = {n for step in program["steps"] for n, r in (step.get("requirements") or {}).items() if r != "null"}
+    nodes = program["nodes"]
+    return any(
+        name in get(node["op"]).no_gradient and nodes[entry[0]]["name"] in asked
+        for node in nodes if node["op"] == "SoftmaxOutput"
+        for name, entry in zip(("data", "label"), node["inputs"], strict=True)
+    )
+
+
+CORNERS = {
+    "a backward pass after inference": lambda p: ("forward", False, "backward") in _passes(p),
+    "gradients of labels": _asks_for_labels,
+    "labels beyond": lambda p: any(
+        spec.get("kind", "")[:2] in (["ints", -2], ["ints", -3]) for spec in p["arrays"].values()
+    ),
+    "flags": lambda p: any(node.get("attrs", {}).get("cudnn_off") == "True" for node in p["nodes"]),
+    "operators that write an argument": lambda p: "BatchNorm" in operators(p),
+}
+
+
+@pytest.mark.parametrize("corners", [False, True])
+def test_corners_are_drawn_where_they_are_asked_for_and_only_there(corners: bool) -> None:
+    names = frozenset({"SoftmaxOutput", "BatchNorm", "relu"})
+    capabilities = Capabilities(level=2, operators=names, corners=corners)
+    programs = [program_of(4, i, capabilities) for i in range(150)]
+    found = {name for name, shows in CORNERS.items() if any(map(shows, programs))}
+    assert found == (set(CORNERS) if corners else set())
+    if corners:
+        assert {judge(Reference(), program).status for program in programs[:25]} == {"passed"}
+
+
+def test_an_operator_can_be_left_out_for_one_type() -> None:
+    capabilities = Capabilities(level=2, operators=frozenset({"relu"}), dtypes=("float32", "float64"))
+    exclude = Exclusions(operators=frozenset({"tanh float64"}))
+    drawn = [program_of(6, i, capabilities._replace(operators=frozenset({"relu", "tanh"})), exclude) for i in range(60)]
+    types = {
+        name: {spec["dtype"] for p in drawn if name in operators(p) for spec in p["arrays"].values()}
+        for name in ("relu", "tanh")
+    }
+    assert types == {"relu": {"float32", "float64"}, "tanh": {"float32"}}
+
+
+def test_what_a_backend_leaves_out_is_not_drawn_and_is_noted() -> None:
+    class Partial:
+        capabilities, leaves_out = sound.capabilities, ("relu",)
+
+        def run(self, program):
+            assert "relu" not in operators(program)
+            return sound.run(program)
+
+    result = search(Partial(), programs=30)
+    assert result.found == []
+    assert result.drawn["exclude"]["operators"] == ["relu"]
+
+
+def test_stores_refuse_more_kinds_of_calls_among_the_corners() -> None:
+    kinds = {True: set(), False: set()}
+    for corners in kinds:
+        for i in range(120):
+            program = program_of(3, i, Capabilities(level=6, corners=corners))
+            kinds[corners] |= {
+                (step["do"], str(step.get("keys", step.get("key"))).count(",")) for step in program["steps"]
+                if step.get("attempt")
+            }
+            if i < 5:
+                assert judge(Reference(), program).status == "passed"
+    assert ("row_sparse_pull", 0) in kinds[True]
+    assert ("push", 1) in kinds[True]
+    assert kinds[False] < kinds[True]

@@ -6,8 +6,9 @@ import pytest
 
 from refimpl.oracle import Capabilities, Exclusions, judge, name_of, program_of, search
 from refimpl.oracle.backends import Crashed, Reference
+from refimpl.oracle.numbering import DRAWERS
 from refimpl.oracle.programs.program import check_program, operators
-from refimpl.oracle.searching import DRAWERS, without
+from refimpl.oracle.searching import without
 
 from .planted import planted, sound, three_bugs
 

@@ -10,7 +10,7 @@ import pytest
 from refimpl.oracle.drawing.graphs import Capabilities
 from refimpl.oracle.judging.reference import expected_of
 from refimpl.oracle.judging.tape import COVERED, NotCovered, fractions, witness
-from refimpl.oracle.searching import program_of
+from refimpl.oracle.numbering import program_of
 
 EXACT = Capabilities(level=2, operators=COVERED, styles=("dyadic", "tied"), requirements=("write",))
 

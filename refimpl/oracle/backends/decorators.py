@@ -191,13 +191,13 @@ class _Session:
     def outputs(self) -> Iterator[tuple[str, Any]]:
         yield from [(f"output{i}", output) for i, output in enumerate(self.shown)]
 
-    def backward(self, heads: list[Any] | None = None) -> Iterator[tuple[str, Any]]:
+    def backward(self, heads: list[Any] | None = None, train: bool = True) -> Iterator[tuple[str, Any]]:
         if self.backend.capabilities.level == 1:
             raise Unsupported("a backward pass")
         if self.passed is None:
             raise Unsupported("a backward pass without a forward pass before")
         given = [None if heads is None or h is None else array_of(h) for h in heads or self.symbol.heads]
-        _, gradients, states = self._pass(_copied(self.gradients), self.requirements, given, True)
+        _, gradients, states = self._pass(_copied(self.gradients), self.requirements, given, train)
         self.gradients = {name: np.asarray(gradients.get(name, old)) for name, old in self.gradients.items()}
         self.states = {name: np.asarray(states.get(name, self.states[name])) for name in self.states}
         yield from [(f"gradient:{name}", gradient) for name, gradient in self.gradients.items()]

@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ..drawing.graphs import drawable
+from ..drawing.graphs import changing, drawable
 from ..drawing.networks import IN_NETWORKS
 from ..drawing.random_numbers import random_operators
 from ..programs.interpreter import SESSIONS
@@ -22,6 +22,9 @@ from .protocol import Capabilities, Crashed
 
 OURS = re.compile(r"_backward_|_sum_like|_stretch_like|_CrossDeviceCopy|_\w+_step$")
 """Names under which MXNet has another operator, or none."""
+
+TYPES = (*["float32"] * 5, "float64", "float64", "float16")
+"""Single precision is what most of MXNet was written for: it is drawn most."""
 
 
 class MXNet(Isolated):
@@ -34,6 +37,9 @@ class MXNet(Isolated):
     Raises:
         Crashed: that Python has no MXNet, or another version.
     """
+
+    leaves_out = ("store/more arrays than before",)
+    """Lists that grow from one push of a key to the next end the process, and would be in most programs of level 6."""
 
     def __init__(self, python: str = "", **options: Any) -> None:
         python = python or os.environ.get("REFIMPL_MXNET_PYTHON", "")
@@ -48,9 +54,9 @@ class MXNet(Isolated):
         names = set(self.hello["names"])
         self.capabilities = Capabilities(
             level=max(SESSIONS), operators=frozenset(
-                n for n in (*drawable(), *IN_NETWORKS, *random_operators())
+                n for n in (*drawable(), *changing(), *IN_NETWORKS, *random_operators())
                 if n in names and not OURS.match(n)
-            ),
+            ), dtypes=TYPES, corners=True,
         )
 
     def describe(self) -> str:

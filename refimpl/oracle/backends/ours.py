@@ -45,7 +45,7 @@ class Ours:
     def __init__(self, form: str) -> None:
         self.form, self.block = form, FORMS[form]
         self.version = f"refimpl {refimpl.__version__}, {form}"
-        self.capabilities = Capabilities(level=max(interpreter.SESSIONS))
+        self.capabilities = Capabilities(level=max(interpreter.SESSIONS), corners=True)
         if form == "cuda" and SIMULATED:  # a simulated thread for each of 40,000 random numbers takes minutes
             self.capabilities = self.capabilities._replace(operators=frozenset((*drawable(), *IN_NETWORKS)))
         self.library: Any = refimpl

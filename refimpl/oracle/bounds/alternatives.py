@@ -30,9 +30,15 @@ def _quadratic(data: Any, out: Any, a: Any, b: Any, c: Any, n: int) -> None:
         out[i] = a * data[i] * data[i] + b * data[i] + c
 
 
+def _sgd(weight: Any, grad: Any, out: Any, n: int, keep: Any, lr: Any, rescale: Any, clip: Any) -> None:
+    for i in range(n):
+        out[i] = weight[i] - (1 - keep) * weight[i] - lr * max(min(rescale * grad[i], clip), -clip)
+
+
 LOOPS: dict[str, Callable[..., None]] = {
     "linalg_lu.determinant": _determinant,  # the sum of logarithms of pivots does not overflow
     "quadratic.quadratic": _quadratic,  # the sum of the three terms, as the formula is written
+    "sgd.step": _sgd,  # the decay may be taken off by itself, or added to the gradient
 }
 """Page and loop -> a loop with the same arguments."""
 CONSTANTS = {

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from ...base import decides
@@ -21,8 +22,10 @@ from .precision import DOUBLE, NOW, Precision
 
 EXPONENT_OF_ZERO = 4096
 INFINITE = math.inf
+SURELY_FINITE = 1e300
 
 
+@lru_cache(maxsize=1 << 16)  # the same few quarters are read again and again
 def lowest_bit(value: float) -> int:
     """The exponent of the lowest bit that is set: ``value`` is a whole multiple of 2 to this power."""
     if value == 0 or not math.isfinite(value):
@@ -98,6 +101,9 @@ class Number(Comparable):
             grain = self.grain + other.grain
             if fits(max(self.mass * abs(b), other.mass * abs(a)), grain):  # term by term
                 return Number(value, 0.0, abs(value), 0 if value else self.terms + other.terms, grain)
+        if value and -SURELY_FINITE < value < SURELY_FINITE:  # neither is 0, infinite, or not a number
+            error_a, error_b = self.split(), other.split()
+            return rounded(value, abs(a) * error_b + abs(b) * error_a + error_a * error_b)
         error_a, error_b = self.bound(), other.bound()
         none_a, none_b = a == 0 == error_a and self.mass == 0, b == 0 == error_b and other.mass == 0
         if (none_a and abs(b) + error_b < INFINITE) or (none_b and abs(a) + error_a < INFINITE):
@@ -180,7 +186,12 @@ def fits(mass: float, grain: int) -> bool:
     if not mass <= now.largest:  # also where it is not a number
         return False
     # less, not equal: in double precision a mass of 2**53 may have been rounded down to that
-    return mass < math.ldexp(1.0, min(grain + now.bits, 1023)) and math.ldexp(1.0, max(grain, -1074)) >= now.smallest
+    return mass < _power_of_two(grain + now.bits) and _power_of_two(grain) >= now.smallest
+
+
+@lru_cache(maxsize=1 << 13)
+def _power_of_two(exponent: int) -> float:
+    return math.ldexp(1.0, min(max(exponent, -1074), 1023))
 
 
 @decides("oracle/sum-order")
@@ -321,7 +332,8 @@ def cast(value: Any, precision: Precision) -> Number:
 
 def _whole(x: Number, way: Callable[[float], int]) -> int:
     """``x`` rounded to a whole number in one way; undecided where its error reaches over a step."""
-    if not math.isfinite(x.value):
+    if not math.isfinite(x.value):  # machines differ here
+        NOW.undecided = True
         return -(2**63)
     error = x.bound()
     if error and (not math.isfinite(error) or way(x.value - error) != way(x.value + error)):

@@ -57,13 +57,6 @@ class Shadow:
         self.freed = 0
         """Loop calls whose results are free, because a branch was undecided."""
 
-    def read(self, address: int, stored: float) -> Any:
-        """The number of an element that holds ``stored``; exact if nobody computed it."""
-        kept = self._numbers.get(address)
-        if kept is not None and (kept[1] == stored or (math.isnan(stored) and math.isnan(kept[1]))):
-            return kept[0]
-        return self.constant(stored)
-
     def constant(self, value: float) -> Any:
         """A number that came from the host: exact, unless it left with an error."""
         left = self._left.get(value)
@@ -163,23 +156,33 @@ class _Flat:
 class _Elements(_Flat):
     """An array of a floating dtype: its elements are numbers."""
 
-    __slots__ = ("precision",)
+    __slots__ = ("kept", "precision", "stored")
 
     def __init__(self, flat: np.ndarray, shadow: Shadow, written: list[tuple[np.ndarray, int]] | None = None) -> None:
         super().__init__(flat, shadow, written)
-        self.precision = PRECISIONS[flat.dtype]
+        self.precision, self.kept = PRECISIONS[flat.dtype], shadow._numbers
+        # elements of a memoryview are floats, in a third of the time; it has no half precision
+        self.stored: Any = flat if self.precision is HALF else flat.data
 
     def __getitem__(self, i: Any) -> Any:
-        i = int(i)
-        return self.shadow.read(self.address + i * self.step, float(self.flat[i]))
+        if type(i) is not int:
+            i = int(i)
+        stored = float(self.stored[i])
+        kept = self.kept.get(self.address + i * self.step)
+        if kept is not None and (kept[1] == stored or (math.isnan(stored) and math.isnan(kept[1]))):
+            return kept[0]
+        return self.shadow.constant(stored)
 
     def __setitem__(self, i: Any, value: Any) -> None:
-        i = int(i)
-        value = self.shadow.arithmetic.number(value)
+        if type(i) is not int:
+            i = int(i)
+        arithmetic = self.shadow.arithmetic
+        if type(value) is not arithmetic.kind:
+            value = arithmetic.number(value)
         if self.precision is not SINGLE or (value.grain is None and value.terms == 0):
-            value = self.shadow.arithmetic.cast(value, self.precision)
-        self.flat[i] = value.value
-        self.shadow.write(self.address + i * self.step, value, float(self.flat[i]))
+            value = arithmetic.cast(value, self.precision)
+        self.stored[i] = value.value
+        self.kept[self.address + i * self.step] = value, float(self.stored[i])
         self.written.append((self.flat, i))
 
 

@@ -33,13 +33,14 @@ class DrawnCall(NamedTuple):
         return self.op.input_names(self.p)
 
 
-def drawn_call(op: Op, draw: Draw, dtype: Any = "float32") -> DrawnCall:
+def drawn_call(op: Op, draw: Draw, dtype: Any = "float32", *, corners: bool = False) -> DrawnCall:
     """Draw a valid call.
 
     Args:
         op: the operator; its page gives ``cases``.
         draw: the source of choices.
         dtype: of the first input, and of others where it is free, unless the case names types.
+        corners: whether one flag that the case leaves at its default may be set.
 
     Raises:
         MXNetError: the operator does not take ``dtype``, or refuses its own case.
@@ -47,6 +48,10 @@ def drawn_call(op: Op, draw: Draw, dtype: Any = "float32") -> DrawnCall:
     assert op.cases is not None, f"{op.name} says of no call that it is valid: give cases"
     case: Case = op.cases(draw)
     params = dict(case.params)
+    flags = [name for name in flags_of(op) if name not in params] if corners else []
+    if flags and draw.one_in(5):
+        flag = draw.choice(flags)
+        params[flag] = not op.params._field_defaults[flag]
     listed = case.shapes.get("args") if op.variadic else None
     if listed is not None:
         params.setdefault(op.variadic, len(listed))
@@ -57,6 +62,12 @@ def drawn_call(op: Op, draw: Draw, dtype: Any = "float32") -> DrawnCall:
     types, _ = types_of(op, p, np.dtype(dtype), tuple(case.types.get(n) for n in names))
     kinds = tuple(case.values.get(n, case.values.get("args", "any")) for n in names)
     return DrawnCall(op, p, params, tuple(shapes), tuple(outs), types, kinds)
+
+
+@cache
+def flags_of(op: Op) -> tuple[str, ...]:
+    """Names of the parameters that are true or false by default."""
+    return tuple(name for name, default in op.params._field_defaults.items() if type(default) is bool)
 
 
 @cache

@@ -17,6 +17,7 @@ from .graphs import (
     Program,
     draw_elementwise,
     draw_graph,
+    of_type,
 )
 from .random_numbers import drawn_at_random
 
@@ -36,7 +37,7 @@ def executor_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions
     if random is not None:
         return random
     if draw.one_in(10) and any(capabilities.has(name) for name, _ in KEEP_SHAPE):
-        graph, heads = draw_elementwise(draw, capabilities)
+        graph, heads = draw_elementwise(draw, capabilities, exclude)
         program = of_graph(2, draw, graph, heads, capabilities, exclude)
         return {**program, "steps": [*program["steps"], *_reshaped(draw, program)]}
     graph, heads = draw_graph(draw, capabilities, exclude)
@@ -75,6 +76,8 @@ def of_graph(
     wanted = [n for n in graph.arrays if n not in graph.no_gradient]
     requirements, gradients = {}, {}
     names = [node["op"] for node in graph.nodes]
+    if exclude.requirements:
+        names += [of_type(name, graph.dtype) for name in names]
     possible = [r for r in capabilities.requirements if exclude.allowed(r, names)]
     if not _differentiable(graph) or not exclude.allowed("write", names):
         possible = []
@@ -98,9 +101,11 @@ def of_graph(
             if number:
                 step["train"] = draw.boolean()
             steps.append(step)
-        steps[-1]["train"] = True
+        steps[-1]["train"] = not (capabilities.corners and draw.one_in(6))
         if set(requirements.values()) - {"null"}:
-            backward = {"do": "backward", "heads": head_gradients(draw, graph, heads)}
+            backward: dict[str, Any] = {"do": "backward", "heads": head_gradients(draw, graph, heads)}
+            if capabilities.corners and not steps[-1]["train"] and draw.boolean():
+                backward["train"] = False
             steps += [backward] * (1 + (draw.one_in(6) and repeated))
     return _program(2, graph, heads, steps)
 

@@ -8,7 +8,7 @@ twelve: implementations that sum gradients treat these differently.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -44,6 +44,10 @@ class Capabilities(NamedTuple):
 
     others: tuple[int, ...] = ()
     """Levels beside these: (7,) for a cluster alone, with ``level`` 0."""
+    corners: bool = False
+    """Whether to draw what few implementations care for: values that operators do not expect (labels beyond the
+    classes, negative sides of what must be positive), gradients of labels and lengths, backward passes after a forward
+    pass for inference, and flags of operators that their usual calls leave alone."""
 
     def offers(self, level: int) -> bool:
         """Whether programs of a level may be asked for."""
@@ -63,7 +67,7 @@ class Exclusions(NamedTuple):
     """What drawing leaves out because it is known to be wrong; everything else goes on being drawn."""
 
     operators: frozenset[str] = frozenset()
-    """Never drawn."""
+    """Never drawn. ``NAME float64``: not for numbers of that type."""
     requirements: frozenset[tuple[str, str]] = frozenset()
     """(operator, requirement): a graph with that operator asks for no gradient of that kind. The requirement may be
     "write" for any gradient at all, "add", or "repeated" for more than one backward pass; the operator may be empty
@@ -85,12 +89,21 @@ class Exclusions(NamedTuple):
             return self._replace(requirements=self.requirements | {(operator, requirement)})
         return self._replace(operators=self.operators | {operator})
 
+    def leaves_out(self, name: str, dtype: Any) -> bool:
+        """Whether an operator is not drawn for numbers of a type; ``operators`` may hold it for one type alone."""
+        return bool(self.operators) and (name in self.operators or of_type(name, dtype) in self.operators)
+
     def allowed(self, requirement: str, operators: Sequence[str]) -> bool:
         """Whether a graph of these operators may ask for gradients in this way."""
         return not any((name, requirement) in self.requirements for name in (*operators, ""))
 
 
 NOTHING = Exclusions()
+
+
+def of_type(name: str, dtype: Any) -> str:
+    """How exclusions call an operator for numbers of one type."""
+    return f"{name} {dtype}"
 
 
 class NothingToDraw(ValueError):
@@ -139,6 +152,15 @@ def drawable() -> tuple[str, ...]:
     )
 
 
+@cache
+def changing() -> tuple[str, ...]:
+    """Names of all operators that change one of their arguments, in order: BatchNorm may write its gamma."""
+    return tuple(
+        op.name for op in distinct()
+        if op.cases is not None and not op.random and len(set(op.mutates) - set(op.aux)) == 1
+    )
+
+
 class Graph:
     """A graph that grows while it is drawn."""
 
@@ -152,10 +174,12 @@ class Graph:
         self.states: set[str] = set()
         self.style = draw.choice(capabilities.styles)
         self.dtype = np.dtype(draw.choice(capabilities.dtypes))
+        self.beyond = capabilities.corners and draw.one_in(5)
+        """Whether values need not be what an operator expects."""
 
     def may(self, name: str) -> bool:
         """Whether an operator may join the graph."""
-        if not self.capabilities.has(name) or name in self.exclude.operators:
+        if not self.capabilities.has(name) or self.exclude.leaves_out(name, self.dtype):
             return False
         met = [pair for pair in self.exclude.together if name in pair]
         return not met or not any(pair - {name} <= {node["op"] for node in self.nodes} for pair in met)
@@ -163,6 +187,7 @@ class Graph:
     def variable(self, shape: Shape, dtype: np.dtype, kind: Any = "any", stem: str = "v") -> Entry:
         """Add a variable with values."""
         name = f"{stem}{len(self.arrays)}"
+        kind = self._beyond(kind, dtype) if self.beyond else kind
         spec = {"shape": list(shape), "dtype": dtype.name, "seed": self.draw.integer(0, 9999)}
         if kind != "any":
             spec["kind"] = list(kind) if isinstance(kind, tuple) else kind
@@ -170,6 +195,14 @@ class Graph:
         self.arrays[name] = spec
         self.nodes.append({"op": "null", "name": name})
         return Entry(len(self.nodes) - 1, 0, shape, dtype, True)
+
+    def _beyond(self, kind: Any, dtype: np.dtype) -> Any:
+        """A kind of values that goes beyond another."""
+        if isinstance(kind, tuple) and (self.style != "special" or dtype.kind != "f"):
+            low, high = (0, kind[1] - 1) if kind[0] == "labels" else kind[1:]
+            further = 1000 if self.draw.one_in(3) else 3
+            return ("ints", max(low - 2, 1 - 2**31), min(high + further, 2**31 - 1))
+        return kind if kind in ("apart", "definite", "regular") and self.style != "special" else "any"
 
     def apply(self, name: str, inputs: Sequence[Entry], params: dict[str, Any]) -> list[Entry]:
         """Add an operator; returns its visible outputs."""
@@ -193,13 +226,14 @@ class Graph:
     def call(self, op: Op) -> list[Entry] | None:
         """Add a drawn call of an operator; returns its visible outputs, or None where the call does not suit."""
         try:
-            call = drawn_call(op, self.draw, self.dtype)
+            call = drawn_call(op, self.draw, self.dtype, corners=self.capabilities.corners)
         except MXNetError:  # the operator does not take the type
             return None
         if op.random and SOMETIMES_RANDOM[op.name](call.p):
             return None
         all_shapes = (*call.shapes, *call.out_shapes)
-        suits = known(*all_shapes) and all(prod(s) <= SMALL for s in all_shapes) and all(all_shapes)
+        ranked = all(call.shapes if self.capabilities.corners else all_shapes)  # of shape (): 0-dim, or not known
+        suits = ranked and known(*all_shapes) and all(prod(s) <= SMALL for s in all_shapes)
         if not suits or (not self.capabilities.empty and any(0 in s for s in all_shapes)):
             return None
         inputs = [
@@ -209,7 +243,8 @@ class Graph:
         return self.apply(op.name, inputs, call.params)
 
     def _input(self, op: Op, name: str, shape: Shape, dtype: np.dtype, kind: Any) -> Entry:
-        free = kind == "any" and dtype == self.dtype and name not in op.aux and name not in op.no_gradient
+        apart = name in op.aux or name in op.mutates or name in op.no_gradient
+        free = kind == "any" and dtype == self.dtype and not apart
         if free and self.results and self.draw.boolean():
             entry = self.draw.choice(self.results[::-1])
             if entry.shape == shape or all(self.may(name) for name in FIT):
@@ -222,7 +257,8 @@ class Graph:
         variable = self.nodes[entry.node]["name"]
         if name in op.aux:
             self.states.add(variable)
-        if dtype.kind != "f" or name in op.aux or name in op.refuses_gradient or name in op.no_gradient:
+        constant = name in op.no_gradient and not (self.capabilities.corners and self.draw.one_in(4))
+        if dtype.kind != "f" or name in op.aux or name in op.refuses_gradient or constant:
             self.no_gradient.add(variable)
         if free:
             self.results.append(entry)
@@ -264,6 +300,18 @@ class Graph:
         return total
 
 
+@lru_cache(maxsize=64)
+def _names(
+    allowed: frozenset[str] | None, excluded: frozenset[str], dtype: np.dtype, *, corners: bool
+) -> tuple[str, ...]:
+    """The operators that a graph may be drawn of."""
+    exclude = Exclusions(operators=excluded)
+    return tuple(
+        name for name in ((*drawable(), *changing()) if corners else drawable())
+        if (allowed is None or name in allowed) and not exclude.leaves_out(name, dtype)
+    )
+
+
 def draw_graph(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> tuple[Graph, list[Entry]]:
     """A graph and its heads.
 
@@ -276,7 +324,7 @@ def draw_graph(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOT
         NothingToDraw: no operator is left.
     """
     graph = Graph(draw, capabilities, exclude)
-    names = [n for n in drawable() if capabilities.has(n) and n not in exclude.operators]
+    names = _names(capabilities.operators, exclude.operators, graph.dtype, corners=capabilities.corners)
     if not names:
         raise NothingToDraw("the capabilities name no operator that can be drawn and is not excluded")
     fan_out = [times for times in FAN_OUT if times < 7 or not exclude.many_readers]
@@ -308,17 +356,20 @@ def draw_graph(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOT
     return graph, heads[-12:]
 
 
-def draw_elementwise(draw: Draw, capabilities: Capabilities) -> tuple[Graph, list[Entry]]:
+def draw_elementwise(
+    draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING
+) -> tuple[Graph, list[Entry]]:
     """A graph over variables of one shape whose operators keep it, so that it can be given another shape.
 
     Args:
         draw: the source of choices.
         capabilities: what may be drawn.
+        exclude: what is not drawn.
     """
-    graph = Graph(draw, capabilities)
+    graph = Graph(draw, capabilities, exclude)
     shape = draw.shape(1, 3)
     values = [graph.variable(shape, graph.dtype) for _ in range(draw.integer(1, 3))]
-    joins = [name for name in JOIN if capabilities.has(name)]
+    joins = [name for name in JOIN if graph.may(name)]
     for _ in range(draw.integer(1, 6)):
         if joins and draw.boolean():
             values += graph.apply(draw.choice(joins), [draw.choice(values), draw.choice(values)], {})

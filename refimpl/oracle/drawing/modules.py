@@ -196,7 +196,8 @@ class Script:
         if self.network.losses and draw.boolean():
             self.add("forward_backward", **self.batch(self.rows), **pad)
         else:
-            self.add("forward", **self.batch(self.rows), **pad, train=True)
+            inference = self.network.capabilities.corners and draw.one_in(6)
+            self.add("forward", **self.batch(self.rows), **pad, train=not inference)
             heads = {} if self.network.losses else {"heads": self.heads()}
             self.add("backward", **heads)
         self.forwarded = True

@@ -39,6 +39,8 @@ FEATURES = frozenset({
 CAREFUL = frozenset({"rule adamax", "optimizer/decay of plain signum", "optimizer/rates in any order"})
 """What MXNet 1.9.1 refuses or gets wrong: a weight without gradients becomes NaN, an argument is unknown, a curve that
 is over gives the last rate it was asked for."""
+ODD = (("clip_gradient", -1.0), ("clip_gradient", 0.0), ("rescale_grad", -1.0))
+"""Arguments that hardly anybody gives."""
 NAMES = ("fc_weight", "fc_bias", "bn_gamma", "bn_beta", "embed")
 
 
@@ -69,7 +71,7 @@ def optimizer_program(draw: Draw, capabilities: Capabilities, exclude: Exclusion
     dtype = "float16" if half else "float32"
     shapes = [
         (draw.integer(1, 4), draw.integer(1, 3)) if rule == "groupadagrad" or draw.boolean() else (draw.integer(1, 6),)
-        for _ in range(draw.integer(1, 4))
+        for _ in range(draw.integer(1, len(NAMES) if capabilities.corners else 4))
     ]
     by_text = draw.one_in(4)
     indices: list[Any] = [f"{NAMES[i]}" if by_text else i for i in range(len(shapes))]
@@ -79,6 +81,8 @@ def optimizer_program(draw: Draw, capabilities: Capabilities, exclude: Exclusion
 
     arrays = {str(index): values(shape) for index, shape in zip(indices, shapes, strict=True)}
     create: Step = {"do": "create", "optimizer": rule, "parameters": _parameters(draw, rule, exclude, half=half)}
+    if capabilities.corners and draw.one_in(8):
+        create["parameters"].update((draw.choice(ODD),))
     if not by_text and draw.boolean() and "optimizer/names" not in exclude.operators:
         create["names"] = [[index, NAMES[index]] for index in indices]
     if draw.one_in(3) and "optimizer/schedule" not in exclude.operators:

@@ -31,6 +31,7 @@ class Life:
     def __init__(self, draw: Draw, capabilities: Capabilities, exclude: Exclusions) -> None:
         self.draw, self.exclude = draw, exclude
         self.kind = draw.choice(("local", "device", "another"))
+        self.corners = capabilities.corners
         self.keys: list[Any] = list(draw.choice(([7, -1, 3, 0], ["b", "a", "", "c"])))
         self.sparse = draw.one_in(3) and self.may("store/rows")
         self.learns = draw.integer(0, 9) < 7
@@ -117,7 +118,8 @@ class Life:
         draw = self.draw
         stranger: Any = 99 if isinstance(self.keys[0], int) else "z"
         other: Any = "z" if isinstance(self.keys[0], int) else 99
-        kind = draw.choice(("again", "unknown", "other kind", "uneven"))
+        more = ("other shape", "some unknown", "rows beyond") if self.corners else ()
+        kind = draw.choice(("again", "unknown", "other kind", "uneven", *more))
         one: Step = {"shape": [WIDTH], "dtype": "float32", "style": "dyadic", "seed": 0}
         if kind == "again":
             self.add("init", keys=draw.choice(self.keys), values=[one], attempt=True)
@@ -125,7 +127,15 @@ class Life:
             self.add("pull", keys=stranger, shapes=[[WIDTH]], attempt=True)
         elif kind == "other kind":
             self.add("push", keys=other, values=[one], attempt=True)
-        else:
+        elif kind == "other shape":
+            wider = {**self.value(), "shape": [*self.value()["shape"][:-1], WIDTH + 1]}
+            rows = {"rows": [[0]]} if self.sparse else {}
+            self.add("push", keys=draw.choice(self.keys), values=[wider], attempt=True, **rows)
+        elif kind == "some unknown" and not self.sparse:
+            self.add("push", keys=[self.keys[0], stranger], values=[[one], [one]], attempt=True)
+        elif kind == "rows beyond" and self.sparse:
+            self.add("row_sparse_pull", key=self.keys[0], ids=[[ROWS]], shape=[ROWS, WIDTH], attempt=True)
+        elif kind == "uneven":
             self.add("push", keys=self.keys, values=[[one]], attempt=True)
 
     def pull(self) -> None:
@@ -170,6 +180,20 @@ class Life:
             self.rows()
         elif name == "barrier":
             self.add("barrier")
+
+
+def features_of(program: Program) -> list[str]:
+    """Those of FEATURES that a program has; refusals, which cost little, and long lists are not looked for."""
+    steps = program["steps"]
+    done = [step["do"] for step in steps]
+    first = next((i for i, do in enumerate(done) if do in ("push", "pushpull")), len(done))
+    shown = {
+        "store/compression": "compress" in done, "store/rows": any("rows" in step for step in steps),
+        "store/files": bool({"save", "load"} & set(done)),
+        "store/updater after a push": not {"updater", "optimizer"}.isdisjoint(done[first:])
+        and {"updater", "optimizer"}.isdisjoint(done[:first]),
+    }
+    return [feature for feature, has in shown.items() if has]
 
 
 def store_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:

@@ -152,7 +152,7 @@ names = listed(name)
 EXECUTOR = {
     "bind": fields(requirements_=by_name(requirement), gradients_=by_name(array)),
     "forward": fields(train_=truth, arrays_=by_name(array)),
-    "backward": fields(heads_=maybe(arrays)),
+    "backward": fields(heads_=maybe(arrays), train_=truth),
     "reshape": fields(arrays=by_name(array)),
     "share": fields(),
     "outputs": fields(),

@@ -10,7 +10,8 @@ Steps of levels 1 and 2:
 bind        ``requirements`` (argument -> write, add or null; those not named are null), ``gradients`` (argument ->
             array that its gradient holds before; NaN otherwise, so that what nobody writes shows)
 forward     ``train``, and ``arrays`` that are set before. Lets see outputs and auxiliary states.
-backward    ``heads``: arrays, or null where a loss needs none. Lets see gradients and auxiliary states.
+backward    ``heads``: arrays, or null where a loss needs none; ``train``: false for gradients of a pass for inference.
+            Lets see gradients and auxiliary states.
 reshape     ``arrays``: new values of other shapes for some arguments; all others keep theirs.
 share       binds a second executor to the same arguments and gradients, and uses that from now on
 seed        ``value``: random numbers begin anew from it, if the implementation has seeds
@@ -67,6 +68,7 @@ def run(mx, program, look=elements):
                     trace["%d/%s" % (number, name)] = value
             except Exception as error:
                 if not step.get("attempt"):
+                    session.forget_failures()
                     raise Refused("step %d (%s): %s: %s" % (number, step["do"], type(error).__name__, error)) from error
                 trace["%d/refused:%s" % (number, type(error).__name__)] = session.plain([1])
     finally:
@@ -127,9 +129,10 @@ class Graph(Session):
         """See the module's text."""
         return [("output%d" % i, self.seen(out)) for i, out in enumerate(self.executor.outputs)]
 
-    def backward(self, heads=None):
+    def backward(self, heads=None, train=True):
         """See the module's text."""
-        self.executor.backward(None if heads is None else [self.array(spec) for spec in heads])
+        given = None if heads is None else [self.array(spec) for spec in heads]
+        self.executor.backward(given, is_train=train)
         self.mx.nd.waitall()
         for name in self.gradients:
             yield "gradient:" + name, self.seen(self.executor.grad_dict[name])

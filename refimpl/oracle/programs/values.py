@@ -100,7 +100,8 @@ def _made(seed, kind, style, shape, name):
     with np.errstate(all="ignore"):
         values = np.asarray(_drawn(SOURCE.draw, kind, style, shape))
         if dtype.kind != "f":
-            values = np.clip(np.nan_to_num(values, nan=0.0, posinf=3.0, neginf=-3.0), -100, 100)
+            if not isinstance(kind, tuple):  # those are whole numbers already
+                values = np.clip(np.nan_to_num(values, nan=0.0, posinf=3.0, neginf=-3.0), -100, 100)
             values = np.abs(values) if dtype.kind == "u" else values
         return values.astype(dtype)
 

@@ -14,7 +14,8 @@ from ..explaining.causes import Cause, suspect_of
 from ..explaining.shrinking import shrink
 from ..judging.comparing import RELATION, Mismatch, Verdict
 from ..judging.reference import Program
-from ..searching import FAITHFUL, Found, Result, program_of, without
+from ..numbering import in_chunks
+from ..searching import FAITHFUL, Found, Result, without
 from .faithful import kept_on_purpose
 from .registry import RELATIONS, Applied, broken
 
@@ -49,12 +50,14 @@ def search(
     began = time.monotonic()
     result = Result(exclusions=exclude)
     known: dict[Any, Found] = {}
-    number = start
-    while programs is None or number < start + programs * step:
+    chunks = in_chunks(
+        seed, backend.capabilities, level, lambda _: result.exclusions, start=start, step=step, programs=programs,
+        first=exclude,
+    )
+    for ((number, program),) in chunks:
         result.seconds = time.monotonic() - began
         if (seconds is not None and result.seconds > seconds) or (most is not None and len(result.found) >= most):
             break
-        program = program_of(seed, number, backend.capabilities, result.exclusions, level)
         status, applied = _asked(backend, program, names, result.statuses)
         first = None
         if applied and expected is not None and all(expected(program, _verdict(each)) for each in applied):
@@ -73,7 +76,6 @@ def search(
         result.statuses[status] += 1
         result.programs += 1
         result.last = number + 1
-        number += step
         if status in ("passed", "failed"):
             result.covered.update(cells_of(program))
         result.seconds = time.monotonic() - began

@@ -88,8 +88,8 @@ def capabilities_of(fault: Fault | None) -> Capabilities:
     everything of its level.
     """
     if fault is None:
-        return Capabilities(level=6)
+        return Capabilities(level=6, corners=True)
     alone = fault.level <= 2 and fault.operators  # the networks of modules need several operators
     return Capabilities(
-        level=fault.level, operators=frozenset((*fault.operators, *COMPANIONS)) if alone else None
+        level=fault.level, operators=frozenset((*fault.operators, *COMPANIONS)) if alone else None, corners=True
     )
