@@ -3,31 +3,68 @@
 from __future__ import annotations
 
 import copy
+import enum
+import random
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from ..base import decides
 from ..ndarray import NDArray, array
 from ..ndarray.sparse import BaseSparseNDArray, row_sparse_array
 from ..optimizer import Optimizer
-from .messages import Key, Rows, Value
+from ..resource import exchange_streams
+from .messages import PartId, Rows, Value
 
-# The state of a part before its first update. It is not None, which is the state of some optimizers after one.
-NOTHING = object()
+
+class Nothing(enum.Enum):
+    """The state of a part before its first update: not None, which is the state of some optimizers after one.
+
+    There is one such value, also after it was copied, or written to a snapshot and read again.
+    """
+
+    NOTHING = 0
+
+
+NOTHING = Nothing.NOTHING
 
 
 def updated(
-    optimizer: Optimizer, state: Any, key: Key, weight: Value, gradient: Value
+    optimizer: Optimizer, state: Any, part: PartId, version: int, weight: Value, gradient: Value
 ) -> tuple[Optimizer, Any, Value]:
-    """(optimizer, state, weight) after one update of ``key``; the arguments stay what they were."""
-    optimizer, held = _copied(optimizer), as_array(weight)
+    """(optimizer, state, weight) after update number ``version`` of ``part``; the arguments stay what they were."""
+    optimizer, held, key = _copied(optimizer), as_array(weight), part.key
     optimizer._set_current_context(0)
-    if state is NOTHING:
-        state = optimizer.create_state_multi_precision(key, held)
-    else:
-        state = _copied_state(state)
-    optimizer.update_multi_precision(key, held, as_array(gradient), state)
+    with random_numbers_of(part, version):
+        if state is NOTHING:
+            state = optimizer.create_state_multi_precision(key, held)
+        else:
+            state = _copied_state(state)
+        optimizer.update_multi_precision(key, held, as_array(gradient), state)
     return optimizer, state, as_value(held)
+
+
+@contextmanager
+@decides("Cluster/optimizer-noise")
+def random_numbers_of(part: PartId, version: int) -> Iterator[None]:
+    """A block whose random numbers depend on nothing but a part and the number of its update.
+
+    The streams of all contexts, NumPy's global generator and Python's begin anew in it, and go on after it as if
+    nothing had been drawn.
+    """
+    seed = zlib.crc32(repr((part.table, part.key, part.number, version)).encode("utf-8", "surrogatepass")) & 0x7FFFFFFF
+    streams, numbers, others = exchange_streams(({}, seed)), np.random.get_state(), random.getstate()  # noqa: NPY002  # rules draw there
+    np.random.seed(seed)  # noqa: NPY002
+    random.seed(seed)
+    try:
+        yield
+    finally:
+        exchange_streams(streams)
+        np.random.set_state(numbers)  # noqa: NPY002
+        random.setstate(others)
 
 
 def _copied(optimizer: Optimizer) -> Optimizer:
@@ -71,4 +108,4 @@ def frozen(numbers: np.ndarray) -> np.ndarray:
     return numbers
 
 
-__all__ = ["NOTHING", "as_array", "as_value", "frozen", "updated"]
+__all__ = ["NOTHING", "Nothing", "as_array", "as_value", "frozen", "random_numbers_of", "updated"]

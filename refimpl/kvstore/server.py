@@ -56,11 +56,13 @@ Sent = tuple[int, int, Answer]
 class Connection:
     """The connection to one worker: which request comes next, which came too early, what was answered.
 
-    ``incarnation`` counts how often the worker connected; see :class:`~refimpl.kvstore.messages.Request`.
+    ``incarnation`` counts how often the worker connected; see :class:`~refimpl.kvstore.messages.Request`. Answers
+    to numbers below ``answered`` have come and are no longer kept.
     """
 
     incarnation: int = 0
     expected: int = 0
+    answered: int = 0
     early: Mapping[int, Request] = field(default_factory=dict)
     answers: Mapping[int, Answer] = field(default_factory=dict)
 
@@ -127,11 +129,11 @@ def step(server: Server, request: Request) -> tuple[Server, list[Reply]]:
     if request.incarnation > connection.incarnation:
         server, connection = _forget(server, worker), Connection(request.incarnation)
     if request.number < connection.expected:
-        if request.number not in connection.answers:
-            return server, []  # it waits for somebody
-        return server, [Reply(worker, connection.incarnation, request.number, connection.answers[request.number])]
-    done = {number: answer for number, answer in connection.answers.items() if number >= request.answered}
-    connection = replace(connection, early={**connection.early, request.number: request}, answers=done)
+        return server, [Reply(worker, connection.incarnation, request.number, answer) for answer in _again(connection, request)]
+    answered = max(connection.answered, request.answered)
+    done = {number: answer for number, answer in connection.answers.items() if number >= answered}
+    early = {**connection.early, request.number: request}
+    connection = replace(connection, early=early, answers=done, answered=answered)
     replies: list[Reply] = []
     while connection.expected in connection.early:
         early = dict(connection.early)
@@ -144,6 +146,21 @@ def step(server: Server, request: Request) -> tuple[Server, list[Reply]]:
             replies.append(Reply(to, known.incarnation, number, answer))
         connection = server.connections[worker]
     return _with_connection(server, worker, connection), replies
+
+
+@decides("Cluster/forgotten")
+def _again(connection: Connection, request: Request) -> list[Answer]:
+    """The answer to a request that came before; none to one that waits for somebody."""
+    number = request.number
+    if number in connection.answers:
+        return [connection.answers[number]]
+    if number < connection.answered:
+        message = (
+            f"worker {request.worker} asks #{number} again, but has said that all below #{connection.answered} is"
+            " answered; the answer is no longer kept"
+        )
+        return [Refused("Cluster/forgotten", message)]
+    return []
 
 
 @decides("Cluster/leave")
@@ -275,7 +292,7 @@ def _applied(table: Table, part: PartId, held: Stored, total: Value, replaces: b
     else:
         try:
             gradient = widened(total) if table.multi_precision else total
-            optimizer, state, value = updated(optimizer, state, part.key, held.value, gradient)
+            optimizer, state, value = updated(optimizer, state, part, held.version, held.value, gradient)
         except Exception as error:  # noqa: BLE001  # an optimizer is anybody's code
             message = f"the optimizer failed to update {part}: {type(error).__name__}: {error}"
             value, failure = held.value, failure or Refused("Cluster/update-failed", message)
