@@ -34,9 +34,12 @@ NOTHING = Nothing.NOTHING
 
 def updated(
     optimizer: Optimizer, state: Any, part: PartId, version: int, weight: Value, gradient: Value
-) -> tuple[Optimizer, Any, Value]:
-    """(optimizer, state, weight) after update number ``version`` of ``part``; the arguments stay what they were."""
-    optimizer, held, key = _copied(optimizer), as_array(weight), part.key
+) -> tuple[Any, Value]:
+    """(state, weight) after update number ``version`` of ``part``.
+
+    The optimizer counts the update; the other arguments stay what they were.
+    """
+    held, key = as_array(weight), part.key
     optimizer._set_current_context(0)
     with random_numbers_of(part, version):
         if state is NOTHING:
@@ -44,7 +47,7 @@ def updated(
         else:
             state = _copied_state(state)
         optimizer.update_multi_precision(key, held, as_array(gradient), state)
-    return optimizer, state, as_value(held)
+    return state, as_value(held)
 
 
 @contextmanager
@@ -67,7 +70,7 @@ def random_numbers_of(part: PartId, version: int) -> Iterator[None]:
         random.setstate(others)
 
 
-def _copied(optimizer: Optimizer) -> Optimizer:
+def copied(optimizer: Optimizer) -> Optimizer:
     """A copy with update counts of its own; what only describes the network is shared."""
     shared = (optimizer.sym_info, optimizer.idx2name, optimizer.param_dict, optimizer.lr_mult, optimizer.wd_mult)
     return copy.deepcopy(optimizer, {id(part): part for part in shared})
@@ -108,4 +111,4 @@ def frozen(numbers: np.ndarray) -> np.ndarray:
     return numbers
 
 
-__all__ = ["NOTHING", "Nothing", "as_array", "as_value", "frozen", "random_numbers_of", "updated"]
+__all__ = ["NOTHING", "Nothing", "as_array", "as_value", "copied", "frozen", "random_numbers_of", "updated"]

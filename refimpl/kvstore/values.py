@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -107,4 +108,14 @@ def joined(parts: Sequence[tuple[int, Value]]) -> Value:
     return Rows(frozen(ids), frozen(np.concatenate([value.data for value in values])), shape)  # type: ignore[union-attr]
 
 
-__all__ = ["add_up", "cast", "cut", "dense", "joined", "rows_of", "stored_like", "widened"]
+def plain_value(value: Value) -> Any:
+    """``value`` as :func:`refimpl.kvstore.plain.pack` takes it."""
+    return value if not isinstance(value, Rows) else (value.ids, value.data, list(value.shape))
+
+
+def from_plain(plain: Any) -> Value:
+    """The array that :func:`plain_value` made plain."""
+    return plain if not isinstance(plain, tuple) else Rows(plain[0], plain[1], tuple(plain[2]))
+
+
+__all__ = ["add_up", "cast", "cut", "dense", "from_plain", "joined", "plain_value", "rows_of", "stored_like", "widened"]
