@@ -73,6 +73,8 @@ class DistributedKVStore(KVStore):
         self._stored = self._known  # type: ignore[assignment]  # keys are looked up there, arrays are not
         self._sent: dict[Key, list[Ticket]] = {}
         self._residuals: dict[Any, np.ndarray] = {}
+        self.fits = 0
+        """How many calls of ``fit`` have trained with this store and keep their place."""
         self._pulled: dict[Key, Pulled] = {}
         self._to_hold: list[int] | None = None
         self._channels[0].stores += 1
@@ -155,7 +157,7 @@ class DistributedKVStore(KVStore):
                 held.copyto(target)
 
     def _asked(self, key: Key, numbers: Sequence[int | None] = ()) -> list[tuple[int, Ticket]]:
-        """A request for each part of a key, and the row where the part begins; ``numbers`` are those of old requests."""
+        """A request for each part of a key, with the row where it begins; ``numbers`` are those of old requests."""
         parts = self._known[key].parts
         return [
             (part.begin, self._send(part.server, say.Pull(self._part_id(key, i)), number))
@@ -392,7 +394,11 @@ def _same(value: say.Value, other: say.Value) -> bool:
     """Whether two arrays have the same bits."""
     if isinstance(value, say.Rows) or isinstance(other, say.Rows):
         return False
-    return value.dtype == other.dtype and value.shape == other.shape and value.tobytes() == other.tobytes()
+    return value.dtype == other.dtype and value.shape == other.shape and np.array_equal(_bits(value), _bits(other))
+
+
+def _bits(value: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(value).reshape(-1).view(np.uint8)
 
 
 def _shape_of(known: Known, part: Part) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 The bytes are: ``RIPV``, the length of a header (8 bytes, little-endian), the header as JSON, then the arrays, each at a
 multiple of 64 bytes from the beginning. The header is ``[[type, shape, offset] of each array, the value]``; in the
-value ``{"a": i}`` is array i, ``{"b": i}`` the bytes of array i, ``{"n": i}`` a NumPy number, ``{"t": [...]}`` a tuple and
+value ``{"a": i}`` is array i, ``{"b": i}`` its bytes, ``{"n": i}`` a NumPy number, ``{"t": [...]}`` a tuple and
 ``{"d": [[key, value], ...]}`` a dict.
 """
 
@@ -62,7 +62,7 @@ def _said(value: Any, arrays: list[np.ndarray]) -> Any:
         return {"b": len(arrays) - 1}
     raise refusal(
         "Cluster/plain",
-        f"servers keep numbers, text, bytes, arrays, and lists, tuples and dicts of these, not a {type(value).__name__}",
+        f"servers keep numbers, text, bytes, arrays, lists, tuples and dicts of these, not a {type(value).__name__}",
     )
 
 

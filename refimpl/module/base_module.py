@@ -20,6 +20,7 @@ from ..ndarray import NDArray
 from .batches import first
 from .descriptions import _check_input_names, _check_names_match, _parse_data_desc
 from .life_cycle import demand
+from .returning import place_of, standing
 
 __all__ = ["BaseModule", "_check_input_names", "_check_names_match", "_parse_data_desc"]
 
@@ -220,10 +221,12 @@ class BaseModule:
             eval_metric = metric.create(eval_metric)
         validation_metric = eval_metric if validation_metric is None else validation_metric
 
-        for epoch in range(begin_epoch, num_epoch):
+        callbacks = (batch_end_callback, epoch_end_callback, eval_end_callback, eval_batch_end_callback)
+        place = place_of(self, train_data, eval_data, monitor, (eval_metric, validation_metric, *callbacks))
+        for epoch in range(place.first(begin_epoch), num_epoch):
             start = time.time()
             results = self._train_epoch(
-                train_data, eval_metric, epoch, batch_end_callback, monitor, sparse_row_id_fn
+                place.source, eval_metric, epoch, batch_end_callback, monitor, sparse_row_id_fn
             )
             for name, value in results:
                 self.logger.info("Epoch[%d] Train-%s=%f", epoch, name, value)
@@ -234,6 +237,7 @@ class BaseModule:
             self.set_params(arg_params, aux_params)
             for callback in _as_list(epoch_end_callback or []):
                 callback(epoch, self.symbol, arg_params, aux_params)
+            place.scoring()
             if eval_data is not None:
                 results = self.score(
                     eval_data, validation_metric, score_end_callback=eval_end_callback,
@@ -241,6 +245,7 @@ class BaseModule:
                 )
                 for name, value in results:
                     self.logger.info("Epoch[%d] Validation-%s=%f", epoch, name, value)
+            place.ending()
             self._end_epoch(train_data)
 
     @decides("Module/failed-fit", "Module/fit")
@@ -257,9 +262,10 @@ class BaseModule:
                 "Module/fit-exhausted", "train_data has no batch left; call its reset() before fit()",
                 StopIteration,
             )
-        nbatch = 0
+        nbatch, keep = standing(batches)
         results: list[tuple[str, float]] = []
         while upcoming is not None:
+            keep(nbatch)
             data_batch = upcoming
             if monitor is not None:
                 monitor.tic()
