@@ -41,7 +41,7 @@ def updated(
     """
     held, key = as_array(weight), part.key
     optimizer._set_current_context(0)
-    with random_numbers_of(part, version):
+    with random_numbers_of(part, version, whole=not _of_this_package(optimizer)):
         if state is NOTHING:
             state = optimizer.create_state_multi_precision(key, held)
         else:
@@ -52,22 +52,32 @@ def updated(
 
 @contextmanager
 @decides("Cluster/optimizer-noise")
-def random_numbers_of(part: PartId, version: int) -> Iterator[None]:
+def random_numbers_of(part: PartId, version: int, *, whole: bool) -> Iterator[None]:
     """A block whose random numbers depend on nothing but a part and the number of its update.
 
-    The streams of all contexts, NumPy's global generator and Python's begin anew in it, and go on after it as if
-    nothing had been drawn.
+    The streams of all contexts begin anew in it, and go on after it as if nothing had been drawn; so do, if ``whole``,
+    NumPy's global generator and Python's, from which no optimizer of this package draws.
     """
     seed = zlib.crc32(repr((part.table, part.key, part.number, version)).encode("utf-8", "surrogatepass")) & 0x7FFFFFFF
-    streams, numbers, others = exchange_streams(({}, seed)), np.random.get_state(), random.getstate()  # noqa: NPY002  # rules draw there
-    np.random.seed(seed)  # noqa: NPY002
-    random.seed(seed)
+    streams, others = exchange_streams(({}, seed)), None
+    if whole:
+        others = np.random.get_state(), random.getstate()  # noqa: NPY002  # a user's rule may draw there
+        np.random.seed(seed)  # noqa: NPY002
+        random.seed(seed)
     try:
         yield
     finally:
         exchange_streams(streams)
-        np.random.set_state(numbers)  # noqa: NPY002
-        random.setstate(others)
+        if others is not None:
+            np.random.set_state(others[0])  # noqa: NPY002
+            random.setstate(others[1])
+
+
+def _of_this_package(optimizer: Optimizer) -> bool:
+    """Whether neither the rule nor its schedule is a user's."""
+    package = __name__.partition(".")[0] + "."
+    parts = (optimizer, optimizer.lr_scheduler)
+    return all(part is None or type(part).__module__.startswith(package) for part in parts)
 
 
 def copied(optimizer: Optimizer) -> Optimizer:

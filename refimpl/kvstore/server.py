@@ -99,66 +99,72 @@ def step_all(server: Server, requests: Sequence[Request]) -> tuple[Server, list[
         return _stepped(server, requests, Draft(sharing=False))
 
 
+class _Line:
+    """A connection that a step may change."""
+
+    def __init__(self, known: Connection) -> None:
+        self.known = known
+        self.expected, self.answered = known.expected, known.answered
+        self.early, self.asked, self.answers = dict(known.early), dict(known.asked), dict(known.answers)
+
+    @property
+    def value(self) -> Connection:
+        """The connection as it is now, without the answers that have come."""
+        asked, answers = self.asked, self.answers
+        if asked and next(iter(asked)) < self.answered:
+            asked = {number: what for number, what in asked.items() if number >= self.answered}
+            answers = {number: answer for number, answer in answers.items() if number >= self.answered}
+        return replace(
+            self.known, expected=self.expected, answered=self.answered, early=self.early, asked=asked, answers=answers
+        )
+
+
 @decides("Cluster/once")
 def _stepped(server: Server, requests: Sequence[Request], draft: Draft) -> tuple[Server, list[Reply]]:
-    connections, own, replies = dict(server.connections), set[int](), list[Reply]()
+    lines, replies = dict[int, _Line](), list[Reply]()
 
-    def mine(worker: int) -> Any:
-        """A connection whose dicts this step may change."""
-        if worker not in own:
-            own.add(worker)
-            known = connections[worker]
-            connections[worker] = replace(
-                known, early=dict(known.early), asked=dict(known.asked), answers=dict(known.answers)
-            )
-        return connections[worker]
+    def line_of(worker: int, known: Connection | None = None) -> _Line:
+        if worker not in lines or known is not None:
+            lines[worker] = _Line(server.connections.get(worker, Connection()) if known is None else known)
+        return lines[worker]
 
     for request in requests:
         worker = request.worker
-        connection = connections.get(worker, Connection())
-        if request.incarnation < connection.incarnation:
+        known = lines[worker].known if worker in lines else server.connections.get(worker, Connection())
+        expected = lines[worker].expected if worker in lines else known.expected
+        if request.incarnation < known.incarnation:
             continue
         if isinstance(request.body, Recall):
-            kept = connection.kept if request.incarnation == connection.incarnation else {}
+            kept = known.kept if request.incarnation == known.incarnation else {}
             replies.append(Reply(worker, request.incarnation, request.number, Recalled(dict(kept))))
             continue
-        if request.incarnation > connection.incarnation:
-            server, connection = _forget(server, worker), Connection(request.incarnation)
-            own.discard(worker)
-        if request.number < connection.expected:
-            answer = _again(connection, request)
-            replies += [] if answer is None else [Reply(worker, connection.incarnation, request.number, answer)]
+        if request.incarnation > known.incarnation:
+            server = _forget(server, worker)
+            line_of(worker, Connection(request.incarnation))
+        elif request.number < expected:
+            answer = _again(lines[worker].value if worker in lines else known, request)
+            replies += [] if answer is None else [Reply(worker, known.incarnation, request.number, answer)]
             continue
-        connections[worker] = replace(connection, answered=max(connection.answered, request.answered))
-        mine(worker).early[request.number] = request
-        while (now := connections[worker].early.pop(connections[worker].expected, None)) is not None:  # type: ignore[attr-defined]  # its own dict
-            connection = mine(worker)
-            connection.asked[now.number] = _asked(now.body)
-            connections[worker] = replace(connection, expected=connection.expected + 1)
+        line = line_of(worker)
+        line.answered = max(line.answered, request.answered)
+        line.early[request.number] = request
+        while (now := line.early.pop(line.expected, None)) is not None:
+            line.asked[now.number] = _asked(now.body)
+            line.expected += 1
             if isinstance(now.body, Keep):
-                connections[worker] = _keep(connections[worker], now.body)
+                line.known = _keep(line, now.body)
                 answers: list[Sent] = [(worker, now.number, Done())]
             else:
                 server, answers = _act(server, worker, now.number, now.body, draft)
             for to, number, answer in answers:
-                known = mine(to)
-                known.answers[number] = answer
-                replies.append(Reply(to, known.incarnation, number, answer))
-    if not own:
+                other = line_of(to)
+                other.answers[number] = answer
+                replies.append(Reply(to, other.known.incarnation, number, answer))
+    if not lines:
         return server, replies
-    for worker in own:
-        connections[worker] = _pruned(connections[worker])
     ended = {name: replace(table, draft=None) if table.draft else table for name, table in server.tables.items()}
+    connections = {**server.connections, **{worker: line.value for worker, line in lines.items()}}
     return replace(server, connections=connections, tables=ended), replies
-
-
-def _pruned(connection: Connection) -> Connection:
-    """A connection without the answers that have come."""
-    if not connection.asked or next(iter(connection.asked)) >= connection.answered:
-        return connection
-    asked = {number: what for number, what in connection.asked.items() if number >= connection.answered}
-    answers = {number: answer for number, answer in connection.answers.items() if number >= connection.answered}
-    return replace(connection, asked=asked, answers=answers)
 
 
 def _asked(body: Any) -> Asked:
@@ -195,15 +201,13 @@ def _words(asked: Asked) -> str:
 
 
 @decides("Cluster/keep")
-def _keep(connection: Connection, body: Keep) -> Connection:
+def _keep(line: _Line, body: Keep) -> Connection:
     """Hold what a worker gives to keep; with the first, hold for good how it came there."""
-    first = connection.first
+    first = line.known.first
     if first is None:
-        first = {
-            number: (asked, connection.answers[number]) for number, asked in connection.asked.items()
-            if number in connection.answers
-        }
-    return replace(connection, first=first, kept={**connection.kept, body.name: body.content})
+        answered = line.answers.keys()
+        first = {number: (asked, line.answers[number]) for number, asked in line.asked.items() if number in answered}
+    return replace(line.known, first=first, kept={**line.known.kept, body.name: body.content})
 
 
 @decides("Cluster/leave")
@@ -241,7 +245,7 @@ def _act(
         table, answers = tables.barrier(table, members, worker, number)
     else:
         table, answers = tables.command(table, worker, number, body)
-    return _with_table(server, name, table), answers
+    return server if server.tables[name] is table else _with_table(server, name, table), answers
 
 
 def _open(server: Server, worker: int, number: int, body: Open) -> tuple[Server, list[Sent]]:

@@ -173,8 +173,10 @@ def _settle(table: Table, members: frozenset[int], part: PartId) -> tuple[Table,
             table = _applied(table, part, held, add_up(values, table.multi_precision), replaces=False)
         held = table.parts[part]
     ready = [pull for pull in held.pulls if not held.queues.get(pull[0])]
-    held = replace(held, pulls=tuple(pull for pull in held.pulls if held.queues.get(pull[0])))
-    return _with_part(table, part, held), [(worker, number, _answer_to(held, body)) for worker, number, body in ready]
+    if ready:
+        held = replace(held, pulls=tuple(pull for pull in held.pulls if held.queues.get(pull[0])))
+        table = _with_part(table, part, held)
+    return table, [(worker, number, _answer_to(held, body)) for worker, number, body in ready]
 
 
 @decides("Cluster/rank-order")
@@ -196,7 +198,8 @@ def _applied(table: Table, part: PartId, held: Stored, total: Value, replaces: b
             message = f"the optimizer failed to update {part}: {type(error).__name__}: {error}"
             value, failure = held.value, failure or Refused("Cluster/update-failed", message)
     held = replace(held, value=value, state=state, version=held.version + 1, failure=failure)
-    return replace(_with_part(table, part, held), optimizer=optimizer)
+    table = _with_part(table, part, held)
+    return table if optimizer is table.optimizer else replace(table, optimizer=optimizer)
 
 
 def pull(table: Table, worker: int, number: int, body: Pull | PullRows) -> tuple[Table, list[Sent]]:
