@@ -127,7 +127,9 @@ class DistributedKVStore(KVStore):
                     f"the arrays pushed to key {key!r} must be {np.dtype(known.dtype).name} of shape {known.shape}, as"
                     f" initialised; got {np.dtype(array.dtype).name} {array.shape}",
                 )
-        self._send_push(key, as_value(self._sum(key, arrays, known)))  # type: ignore[arg-type]  # shape and dtype will do
+        alone = len(arrays) == 1 and not arrays[0].is_sparse
+        total = arrays[0] if alone else self._sum(key, arrays, known)  # type: ignore[arg-type]  # shape and dtype will do
+        self._send_push(key, as_value(total))
 
     def _undone_on_failure(self, groups: Groups, targets: Groups = ()) -> AbstractContextManager[None]:
         """A block that undoes nothing: what was sent stays sent."""
@@ -152,9 +154,7 @@ class DistributedKVStore(KVStore):
             value = self._received(key, tickets)
             if self._transport.returning:
                 self._pulled[key] = Pulled([ticket.number for _, ticket in tickets], value)
-            held = as_array(value)
-            for target in targets:
-                held.copyto(target)
+            _fill(targets, value)
 
     def _asked(self, key: Key, numbers: Sequence[int | None] = ()) -> list[tuple[int, Ticket]]:
         """A request for each part of a key, with the row where it begins; ``numbers`` are those of old requests."""
@@ -302,11 +302,10 @@ class DistributedKVStore(KVStore):
         for key, numbers, tickets in asked:
             value = self._received(key, tickets)
             self._pulled[key] = Pulled(numbers, value)
-            for target in weights[key]:
-                as_array(value).copyto(target)
+            _fill(weights[key], value)
         for key, values in place["others"]:
             for target, value in zip(weights[key], values, strict=True):
-                as_array(from_plain(value)).copyto(target)
+                _fill([target], from_plain(value))
         return place["memory"]
 
     # --- the servers -----------------------------------------------------------------------------
@@ -388,6 +387,15 @@ class DistributedKVStore(KVStore):
 
     def _part_id(self, key: Key, number: int) -> say.PartId:
         return say.PartId(self._table, key, number)
+
+
+def _fill(targets: Sequence[NDArray], value: say.Value) -> None:
+    """Copy what was pulled into arrays, without an array between where none need be."""
+    for target in targets:
+        if isinstance(value, np.ndarray) and value.ndim and not target.is_sparse and target.dtype == value.dtype:
+            target[:] = value
+        else:
+            as_array(value).copyto(target)
 
 
 def _same(value: say.Value, other: say.Value) -> bool:

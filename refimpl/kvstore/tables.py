@@ -36,9 +36,13 @@ from .messages import (
     Push,
     Refused,
     Value,
+    size_of,
 )
 from .optimizer_step import NOTHING, copied, updated
 from .values import add_up, cast, rows_of, stored_like, widened
+
+QUEUED = 1 << 32
+"""A server keeps so many bytes of pushes to one part that are ahead of other workers, for each worker."""
 
 Sent = tuple[int, int, Answer]
 """An answer on its way: the worker, the number of its request, the answer."""
@@ -123,7 +127,7 @@ def init(table: Table, worker: int, number: int, body: Init) -> tuple[Table, lis
     return table, answers
 
 
-@decides("Cluster/async")
+@decides("Cluster/async", "Cluster/bytes-queued")
 def push(
     table: Table, members: frozenset[int], worker: int, number: int, body: Push
 ) -> tuple[Table, list[Sent]]:
@@ -138,6 +142,12 @@ def push(
         ))]
     if table.sync:
         queue = (*held.queues.get(worker, ()), body)
+        if len(queue) > 1 and sum(map(size_of, queue)) > QUEUED:
+            return table, [(worker, number, Refused(
+                "Cluster/bytes-queued",
+                f"{len(queue)} pushes of worker {worker} to {part} wait for other workers, more than {QUEUED} bytes:"
+                " pull now and then, which waits for them",
+            ))]
         held = replace(held, queues={**held.queues, worker: queue})
         table, answers = _settle(_with_part(table, part, held), members, part)
         return table, [(worker, number, Done()), *answers]
@@ -302,6 +312,5 @@ def _with_part(table: Table, part: PartId, held: Stored) -> Table:
 
 
 __all__ = [
-    "Draft", "Sent", "Stored", "Table", "UpdateFailed", "barrier", "command", "forget", "init", "pull", "push",
-    "settle_all",
+    "QUEUED", "Draft", "Sent", "Stored", "Table", "UpdateFailed", "barrier", "command", "forget", "init", "pull", "push", "settle_all",
 ]
