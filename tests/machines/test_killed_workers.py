@@ -43,6 +43,7 @@ def run(function, seed: int | None = None, kills: Mapping[int, int] | None = Non
     Without a seed nothing goes wrong; with ``kills`` (move: how many requests had not been sent) that alone does.
     """
     np.random.seed(3), random.seed(3), mx.random.seed(3)
+    seen.clear()
     calm = seed is None or kills is not None
     cluster = mx.kv.simulate(2, 2, seed or 0, faults=False if calm else FAULTS, returning=kills is not None)
     move, moves = cluster._move, itertools.count()
@@ -193,6 +194,10 @@ def network() -> mx.sym.Symbol:
     return mx.sym.SoftmaxOutput(mx.sym.FullyConnected(net, num_hidden=3, name="fc2"), name="softmax")
 
 
+seen: dict[tuple[int, int, int], str] = {}
+"""What the metric said after (worker, epoch, batch), in whichever life."""
+
+
 def training(kind: str, epochs: int = 2):
     """``fit`` with everything that has to come back; ``kind`` is what is special."""
 
@@ -204,10 +209,10 @@ def training(kind: str, epochs: int = 2):
         contexts = [mx.cpu(0), mx.cpu(1), mx.cpu(2)] if kind == "three contexts" else mx.cpu()
         compression = {"type": "2bit", "threshold": 0.1} if kind == "compressed" else None
         module = mx.mod.Module(network(), context=contexts, compression_params=compression)
-        metric, seen = mx.metric.create(["acc", "ce"]), []
+        metric = mx.metric.create(["acc", "ce"])
 
         def look(param) -> None:
-            seen[:] = [param.epoch, param.nbatch, str(param.eval_metric.get_name_value())]
+            seen[store.rank, param.epoch, param.nbatch] = str(param.eval_metric.get_global_name_value())
 
         module.fit(
             wrapped, eval_data=mx.io.NDArrayIter(DATA, LABEL, 5, shuffle=True), eval_metric=metric, kvstore=store,
@@ -218,7 +223,8 @@ def training(kind: str, epochs: int = 2):
         arguments, auxiliary = module.get_params()
         weights = {name: array.asnumpy().tobytes() for name, array in {**arguments, **auxiliary}.items()}
         after = np.random.rand(), random.random(), nd.random.normal(shape=(2,)).asnumpy().tolist()
-        return weights, seen, str(metric.get()), after
+        mine = sorted(each for each in seen.items() if each[0][0] == store.rank)
+        return weights, mine, str(metric.get()), after
 
     return work
 
