@@ -37,8 +37,8 @@ def loop(store) -> tuple[list, float]:
     return [array.asnumpy().tolist() for array in held], np.random.rand()
 
 
-def run(function, seed: int | None = None, kills: Mapping[int, int] | None = None) -> tuple[list, Any]:
-    """Results by rank, and the cluster.
+def run(function, seed: int | None = None, kills: Mapping[int, int] | None = None) -> tuple[list, tuple[int, int]]:
+    """Results by rank, and the number of moves with the number of kills.
 
     Without a seed nothing goes wrong; with ``kills`` (move: how many requests had not been sent) that alone does.
     """
@@ -55,17 +55,18 @@ def run(function, seed: int | None = None, kills: Mapping[int, int] | None = Non
         return move()
 
     cluster._move = moving
-    return cluster.run(function), cluster
+    results = cluster.run(function)
+    return results, (next(moves), sum(event.action == "kill" for event in cluster.events))
 
 
 @pytest.mark.clause("Cluster/kill")
-@pytest.mark.parametrize("many", [12, pytest.param(200, marks=pytest.mark.heavy)])
+@pytest.mark.parametrize("many", [6, pytest.param(200, marks=pytest.mark.heavy)])
 def test_kills_leave_no_trace(many):
     (quiet, _), kills = run(loop), 0
     for seed in range(many):
-        results, cluster = run(loop, seed)
+        results, (_, killed) = run(loop, seed)
         assert results == quiet, f"seed {seed}"
-        kills += sum(event.action == "kill" for event in cluster.events)
+        kills += killed
     assert kills > 2 * many
 
 
@@ -73,8 +74,8 @@ def test_kills_leave_no_trace(many):
 @pytest.mark.clause("Cluster/kill")
 @pytest.mark.parametrize("unsent", [0, 1, 9])
 def test_a_kill_at_every_point(unsent):
-    quiet, calm = run(loop)
-    for number in range(len(calm.events) + 20):
+    quiet, (moves, _) = run(loop)
+    for number in range(moves):
         assert run(loop, kills={number: unsent})[0] == quiet, f"move {number}"
 
 
@@ -233,14 +234,14 @@ KINDS = ("plain", "augmented", "asked", "compressed", "on workers", "three conte
 
 
 def same_after_kills(kind: str, seeds) -> None:
-    quiet, calm = run(training(kind))
+    quiet, (count, _) = run(training(kind))
     Asked.restored = 0
     for seed in seeds:
         drawn = random.Random(seed)
-        moves = sorted(drawn.sample(range(len(calm.events) // 4, len(calm.events)), 3))
-        results, cluster = run(training(kind), seed, {move: drawn.choice([0, 1, 99]) for move in moves})
+        moves = drawn.sample(range(count // 3, count // 2), 1) + drawn.sample(range(count // 2, count), 2)
+        results, (_, kills) = run(training(kind), seed, {move: drawn.choice([0, 1, 99]) for move in moves})
         assert results == quiet, f"seed {seed}: {moves}"
-        assert sum(event.action == "kill" for event in cluster.events) == 3
+        assert kills == 3
     assert bool(Asked.restored) == (kind == "asked")
 
 
@@ -249,7 +250,7 @@ def same_after_kills(kind: str, seeds) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_fit_goes_on_where_it_was(kind, monkeypatch):
     monkeypatch.setenv("MXNET_UPDATE_ON_KVSTORE", str(int(kind != "on workers")))
-    same_after_kills(kind, range(2))
+    same_after_kills(kind, [0])
 
 
 @pytest.mark.heavy
@@ -257,4 +258,4 @@ def test_fit_goes_on_where_it_was(kind, monkeypatch):
 @pytest.mark.parametrize("kind", KINDS)
 def test_fit_goes_on_where_it_was_in_many_runs(kind, monkeypatch):
     monkeypatch.setenv("MXNET_UPDATE_ON_KVSTORE", str(int(kind != "on workers")))
-    same_after_kills(kind, range(2, 40))
+    same_after_kills(kind, range(1, 20))
