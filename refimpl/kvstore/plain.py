@@ -34,14 +34,19 @@ def pack(value: Any) -> bytes:
     table, offset = [], 0
     for array in arrays:
         table.append([array.dtype.str, list(array.shape), offset])
-        offset += -(-array.nbytes // ALIGNED) * ALIGNED
+        offset += _aligned(array.nbytes)
     header = json.dumps([table, said]).encode()
-    start = -(-(_HEAD.size + len(header)) // ALIGNED) * ALIGNED
+    start = _aligned(_HEAD.size + len(header))
     made = bytearray(start + offset)
     made[: _HEAD.size + len(header)] = _HEAD.pack(MAGIC, len(header)) + header
     for array, (_, _, at) in zip(arrays, table, strict=True):
         made[start + at : start + at + array.nbytes] = array.tobytes()
     return bytes(made)
+
+
+def _aligned(size: int) -> int:
+    """``size``, rounded up to where the next array may begin."""
+    return -(-size // ALIGNED) * ALIGNED
 
 
 def _said(value: Any, arrays: list[np.ndarray]) -> Any:
@@ -78,8 +83,11 @@ def unpack(content: bytes, name: str = "what was kept") -> Any:
         if magic != MAGIC or size > len(content) - _HEAD.size:
             raise ValueError(f"it begins with {magic!r} and a header of {size} bytes, in {len(content)} bytes")
         table, said = json.loads(content[_HEAD.size : _HEAD.size + size])
-        start = -(-(_HEAD.size + size) // ALIGNED) * ALIGNED
+        start = _aligned(_HEAD.size + size)
         arrays = [_array(content, start, *entry) for entry in table]
+        sizes = [offset + _aligned(array.nbytes) for (*_, offset), array in zip(table, arrays, strict=True)]
+        if len(content) != start + max(sizes, default=0):
+            raise ValueError(f"it has {len(content)} bytes, {start + max(sizes, default=0)} by its header")
         return _meant(said, arrays)
     except (ValueError, TypeError, KeyError, IndexError, struct.error, RecursionError) as error:
         raise refusal("Cluster/plain", f"{name} is damaged: {error}") from error

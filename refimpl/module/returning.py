@@ -83,7 +83,7 @@ class KeptPlace(Place):
         self._epoch = epoch - 1
         recalled = self._store.recall()
         self._place = recalled.get(PLACE)
-        if self._place is None:
+        if self._place is None or self._place["memory"]["fit"] < self._fit:
             return epoch
         self._back = memory = self._place["memory"]
         require(
