@@ -114,7 +114,7 @@ def _meant(said: Any, arrays: list[np.ndarray]) -> Any:
     if kind == "d":
         return {_meant(key, arrays): _meant(one, arrays) for key, one in what}
     array = arrays[what]
-    return {"a": lambda: array, "n": lambda: array[()], "b": array.tobytes}[kind]()
+    return {"a": array, "n": array[()], "b": array.tobytes() if kind == "b" else None}[kind]
 
 
 __all__ = ["pack", "unpack"]

@@ -312,5 +312,6 @@ def _with_part(table: Table, part: PartId, held: Stored) -> Table:
 
 
 __all__ = [
-    "QUEUED", "Draft", "Sent", "Stored", "Table", "UpdateFailed", "barrier", "command", "forget", "init", "pull", "push", "settle_all",
+    "QUEUED", "Draft", "Sent", "Stored", "Table", "UpdateFailed", "barrier", "command", "forget", "init", "pull",
+    "push", "settle_all",
 ]

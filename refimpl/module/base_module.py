@@ -10,14 +10,14 @@ from typing import Any
 
 from .. import metric
 from .. import ndarray as nd
-from ..base import _as_list, decides, described, refusal, shapes_in_words
+from ..base import decides, described, refusal, shapes_in_words
 from ..context import cpu
 from ..initializer import Uniform
 from ..io import DataBatch, DataDesc
 from ..io.iterator import Batches
 from ..model import BatchEndParam
 from ..ndarray import NDArray
-from .batches import first
+from .batches import call_all, first
 from .descriptions import _check_input_names, _check_names_match, _parse_data_desc
 from .life_cycle import demand
 from .returning import place_of, standing
@@ -101,8 +101,8 @@ class BaseModule:
             self.forward(batch, is_train=False)
             self._count(eval_metric, batch)
             seen = nbatch + 1
-            _call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
-        _call_all(score_end_callback, BatchEndParam(epoch, seen, eval_metric, locals()))
+            call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
+        call_all(score_end_callback, BatchEndParam(epoch, seen, eval_metric, locals()))
         results: list[tuple[str, float]] = eval_metric.get_name_value()
         return results
 
@@ -237,9 +237,7 @@ class BaseModule:
         place = place_of(self, train_data, eval_data, monitor, (eval_metric, validation_metric, *callbacks))
         for epoch in range(place.first(begin_epoch), num_epoch):
             start = time.time()
-            results = self._train_epoch(
-                place.source, eval_metric, epoch, batch_end_callback, monitor, sparse_row_id_fn
-            )
+            results = self._train_epoch(place.source, eval_metric, epoch, batch_end_callback, monitor, sparse_row_id_fn)
             for name, value in results:
                 self.logger.info("Epoch[%d] Train-%s=%f", epoch, name, value)
             self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - start)
@@ -247,8 +245,7 @@ class BaseModule:
             # every context restarts from the mean of all, which is also what callbacks may save
             arg_params, aux_params = self.get_params()
             self.set_params(arg_params, aux_params)
-            for callback in _as_list(epoch_end_callback or []):
-                callback(epoch, self.symbol, arg_params, aux_params)
+            call_all(epoch_end_callback or None, epoch, self.symbol, arg_params, aux_params)
             place.scoring()
             if eval_data is not None:
                 results = self.score(
@@ -271,8 +268,7 @@ class BaseModule:
         upcoming = next(batches, None)
         if upcoming is None:
             raise refusal(
-                "Module/fit-exhausted", "train_data has no batch left; call its reset() before fit()",
-                StopIteration,
+                "Module/fit-exhausted", "train_data has no batch left; call its reset() before fit()", StopIteration,
             )
         nbatch, keep = standing(batches)
         results: list[tuple[str, float]] = []
@@ -291,7 +287,7 @@ class BaseModule:
                 results = eval_metric.get_global_name_value()
             if monitor is not None:
                 monitor.toc_print()
-            _call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
+            call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
             nbatch += 1
         return results
 
@@ -501,9 +497,3 @@ class BaseModule:
     def install_monitor(self, mon: Any) -> None:
         """Install a monitor on every executor."""
         raise NotImplementedError
-
-
-def _call_all(callbacks: Any, *arguments: Any) -> None:
-    """Call one callback, a list of them, or none."""
-    for callback in _as_list(callbacks) if callbacks is not None else ():
-        callback(*arguments)

@@ -66,11 +66,11 @@ def remember(thing: Any, memory: Any) -> Any:
         return tuple(found) if memory[1] else found
     if kind == "dict":
         pairs = {remember(None, key): each for key, each in memory[1]}
-        given = thing if isinstance(thing, dict) else {}
-        found = {key: remember(given.get(key), each) for key, each in pairs.items()}
-        given.clear()
-        given.update(found)
-        return given
+        named: dict[Any, Any] = thing if isinstance(thing, dict) else {}
+        values = {key: remember(named.get(key), each) for key, each in pairs.items()}
+        named.clear()
+        named.update(values)
+        return named
     if kind == "asked":
         thing.restore(memory[1])
     elif kind == "object":

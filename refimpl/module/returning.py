@@ -247,7 +247,7 @@ def _digest(batch: Any, before: int) -> int:
     """The CRC-32 of the arrays of a batch, or of several."""
     for one in batch if isinstance(batch, list) else [batch]:
         for array in (*(one.data or ()), *(one.label or ())):
-            before = zlib.crc32(np.ascontiguousarray(array.asnumpy()).reshape(-1).view(np.uint8), before)
+            before = zlib.crc32(np.ascontiguousarray(array.asnumpy()).reshape(-1).view(np.uint8).data, before)
     return before
 
 
