@@ -29,6 +29,11 @@ def pack(value: Any) -> bytes:
     Raises:
         MXNetError: there is something else in it.
     """
+    return b"".join(parts(value))
+
+
+def parts(value: Any) -> list[bytes | memoryview]:
+    """What :func:`pack` joins; arrays are not copied, if they are contiguous."""
     arrays: list[np.ndarray] = []
     said = _said(value, arrays)
     table, offset = [], 0
@@ -36,12 +41,13 @@ def pack(value: Any) -> bytes:
         table.append([array.dtype.str, list(array.shape), offset])
         offset += _aligned(array.nbytes)
     header = json.dumps([table, said]).encode()
-    start = _aligned(_HEAD.size + len(header))
-    made = bytearray(start + offset)
-    made[: _HEAD.size + len(header)] = _HEAD.pack(MAGIC, len(header)) + header
-    for array, (_, _, at) in zip(arrays, table, strict=True):
-        made[start + at : start + at + array.nbytes] = array.tobytes()
-    return bytes(made)
+    size = _HEAD.size + len(header)
+    made: list[bytes | memoryview] = [_HEAD.pack(MAGIC, len(header)) + header + bytes(_aligned(size) - size)]
+    for array in arrays:
+        if array.nbytes:
+            flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+            made += [flat.data, bytes(_aligned(array.nbytes) - array.nbytes)]
+    return made
 
 
 def _aligned(size: int) -> int:
@@ -72,7 +78,7 @@ def _said(value: Any, arrays: list[np.ndarray]) -> Any:
 
 
 @decides("Cluster/plain")
-def unpack(content: bytes, name: str = "what was kept") -> Any:
+def unpack(content: bytes | memoryview, name: str = "what was kept") -> Any:
     """The value that :func:`pack` made into ``content``; its arrays are views, not to be written to.
 
     Raises:
@@ -82,7 +88,7 @@ def unpack(content: bytes, name: str = "what was kept") -> Any:
         magic, size = _HEAD.unpack_from(content)
         if magic != MAGIC or size > len(content) - _HEAD.size:
             raise ValueError(f"it begins with {magic!r} and a header of {size} bytes, in {len(content)} bytes")
-        table, said = json.loads(content[_HEAD.size : _HEAD.size + size])
+        table, said = json.loads(bytes(content[_HEAD.size : _HEAD.size + size]))
         start = _aligned(_HEAD.size + size)
         arrays = [_array(content, start, *entry) for entry in table]
         sizes = [offset + _aligned(array.nbytes) for (*_, offset), array in zip(table, arrays, strict=True)]
@@ -93,7 +99,7 @@ def unpack(content: bytes, name: str = "what was kept") -> Any:
         raise refusal("Cluster/plain", f"{name} is damaged: {error}") from error
 
 
-def _array(content: bytes, start: int, kind: str, shape: list[int], offset: int) -> np.ndarray:
+def _array(content: bytes | memoryview, start: int, kind: str, shape: list[int], offset: int) -> np.ndarray:
     dtype = np.dtype(kind)
     if dtype.kind not in "biufc" or not all(isinstance(side, int) and side >= 0 for side in (*shape, offset)):
         raise ValueError(f"an array of type {kind!r} and shape {shape} at {offset}")
@@ -117,4 +123,4 @@ def _meant(said: Any, arrays: list[np.ndarray]) -> Any:
     return {"a": array, "n": array[()], "b": array.tobytes() if kind == "b" else None}[kind]
 
 
-__all__ = ["pack", "unpack"]
+__all__ = ["pack", "parts", "unpack"]

@@ -102,7 +102,14 @@ class SimulatedCluster:
     # --- the three calls of a transport (see transport.py) ----------------------------------------
 
     def send(self, rank: int, server: int, body: say.Body, number: int | None = None) -> Ticket:
-        """Put a message into the network; the ticket of a worker that is gone has failed at once."""
+        """Put a message into the network; the ticket of a worker that is gone has failed at once.
+
+        Args:
+            rank: the worker that sends it.
+            server: the server that gets it.
+            body: what it asks.
+            number: that of the request, when it is asked again.
+        """
         if rank in self._gone and not isinstance(body, say.Leave):
             ticket = Ticket(rank, server, -1, self._await)
             ticket.failure = f"worker {rank} {self._gone[rank]}; cluster.connect({rank}) lets it come back"

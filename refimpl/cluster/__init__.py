@@ -1,0 +1,1 @@
+"""refimpl.cluster: what a cluster of real machines needs: messages as bytes, and logs of servers."""
