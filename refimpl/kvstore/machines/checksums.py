@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable
 
-from ..base import decides, refusal
+from ...base import decides, refusal
 
 try:
     import xxhash

@@ -2,8 +2,8 @@
 
 A frame is a prefix of 64 bytes and a body. The prefix is ``RIPW``, a byte 1 (the version), a byte for the checksum
 (``checksums.py``), two zero bytes, the size of the body (8 bytes, little-endian), its checksum (8 bytes), and zeros.
-The body is a list of messages as :mod:`refimpl.kvstore.plain` writes it: a message is a list of the name of its class and
-its fields, in their order.
+The body is a list of messages as :mod:`refimpl.kvstore.plain` writes it: a message is a list of the name of its class
+and its fields, in their order.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from ..base import MXNetError, decides, refusal
-from ..kvstore import messages as say
-from ..kvstore.plain import parts, unpack
+from ...base import MXNetError, decides, refusal
+from .. import messages as say
+from ..plain import parts, unpack
 from .checksums import FASTEST, Bytes, checksum
 
 MAGIC, VERSION = b"RIPW", 1

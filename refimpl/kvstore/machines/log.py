@@ -14,8 +14,8 @@ import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ..base import decides, refusal
-from ..files.atomic import write_atomically
+from ...base import decides, refusal
+from ...files.atomic import write_atomically
 from .checksums import FASTEST, NAMES, Bytes, checksum
 
 MAGIC, VERSION = b"RIPL", 1
@@ -84,7 +84,7 @@ class Log:
         """Find the end of the log, and cut off a record that is not whole."""
         segments = self._segments()
         last = self._from
-        for path, following in zip(segments, [*map(_first, segments[1:]), None], strict=True):
+        for path, following in zip(segments, [*map(_first, segments[1:]), None], strict=False):
             after, end = _first(path), 0
             if after > max(last, self._from):
                 raise refusal(

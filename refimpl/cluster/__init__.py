@@ -1,1 +1,0 @@
-"""refimpl.cluster: what a cluster of real machines needs: messages as bytes, and logs of servers."""
