@@ -140,6 +140,16 @@ def test_an_unknown_checksum_is_named(monkeypatch):
         wire.encode([], 9)
 
 
+@pytest.mark.clause("Cluster/checksum")
+def test_checksums_are_the_known_ones():
+    # CRC-32's check value; XXH3 of "abc" by xxhash 3.x: xxhash.xxh3_64(b"abc").hexdigest()
+    values = {kind: checksums.checksum(kind, [b"123456789"], ValueError) for kind in KINDS}
+    assert values[checksums.CRC32] == 0xCBF43926
+    if checksums.XXH3 in KINDS:
+        assert checksums.checksum(checksums.XXH3, [b"a", memoryview(b"bc")], ValueError) == 0x78AF5F94892F3950
+    assert checksums.FASTEST == KINDS[-1]
+
+
 # --- the log --------------------------------------------------------------------------------------
 
 

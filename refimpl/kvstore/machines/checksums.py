@@ -5,11 +5,11 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable
 
-from ...base import decides, refusal
+from ...base import decides
 
 try:
     import xxhash
-except ImportError:  # it comes with the extra "ray"
+except ImportError:  # it comes with the extra "test"
     xxhash = None
 
 Bytes = bytes | bytearray | memoryview
@@ -41,16 +41,4 @@ def checksum(kind: int, pieces: Iterable[Bytes], refused: Callable[[str], Except
     return int(state.intdigest())
 
 
-def named(kind: str) -> int:
-    """The number of a checksum.
-
-    Raises:
-        ValueError: there is none of that name.
-    """
-    for number, name in NAMES.items():
-        if name == kind:
-            return number
-    raise refusal("Cluster/checksum", f"checksums are {', '.join(NAMES.values())}, not {kind!r}", ValueError)
-
-
-__all__ = ["CRC32", "FASTEST", "NAMES", "XXH3", "Bytes", "checksum", "named"]
+__all__ = ["CRC32", "FASTEST", "NAMES", "XXH3", "Bytes", "checksum"]
