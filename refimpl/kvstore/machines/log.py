@@ -29,7 +29,7 @@ _SNAPSHOT = "snapshot"
 
 
 class Log:
-    """The log in a folder. A log that was not ended, because its process was killed, is mended when it is opened.
+    """The log in a folder. A log that was not ended, because its process was killed, is repaired when it is opened.
 
     Args:
         folder: where it is; made if it is missing.
@@ -120,7 +120,7 @@ class Log:
         """Write a record, in one go; returns its number.
 
         Raises:
-            OSError: there is no room; the log is as it was.
+            OSError: there is no space; the log is as it was.
         """
         if self._file < 0 or self._end >= self._segment:
             self._begin(self.position)
