@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import random
 
 import numpy as np
 import pytest
@@ -187,6 +188,26 @@ def test_noise_depends_on_the_part_and_its_update_alone():
     mx.random.seed(3), np.random.seed(3)
     ask(server, 0, 3, say.Push(part, np.zeros(2, np.float32)))
     assert (mx.nd.random.normal(shape=(3,)).asnumpy().tolist(), np.random.rand()) == expected
+
+
+class Drawing(mx.optimizer.Optimizer):
+    """Draws from NumPy's global generator and from Python's."""
+
+    def update(self, index, weight, grad, state) -> None:
+        weight[:] = [np.random.rand(), random.random()]
+
+
+@pytest.mark.clause("Cluster/optimizer-noise")
+def test_a_users_rule_draws_the_same_too(monkeypatch):
+    monkeypatch.setitem(mx.optimizer.Optimizer.opt_registry, "drawing", Drawing)
+    seen = []
+    for seed in (1, 2):
+        np.random.seed(seed), random.seed(seed)
+        server, part = with_optimizer(Drawing())
+        server, _ = ask(server, 0, 3, say.Push(part, np.zeros(2, np.float32)))
+        seen.append(server.tables[0].parts[part].value.tolist())
+        assert (np.random.rand(), random.random()) == (np.random.RandomState(seed).rand(), random.Random(seed).random())
+    assert seen[0] == seen[1] != [0, 0]
 
 
 @pytest.mark.clause("Cluster/open")
