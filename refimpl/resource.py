@@ -9,7 +9,7 @@ import numpy as np
 from . import engine
 from .base import decides
 from .context import Context
-from .kernels.foundation import Buffer, allocate
+from .kernels.foundation import Buffer, allocate, as_buffer
 from .kernels.shared.random_streams import STATE_SIZE, seed_streams
 
 _LOCK = threading.Lock()
@@ -65,3 +65,19 @@ def exchange_streams(streams: tuple[dict[Context, Buffer], int]) -> tuple[dict[C
     with _LOCK:
         before, (_STREAMS, _SEED) = (_STREAMS, _SEED), streams
     return before
+
+
+def remembered_streams() -> tuple[int, list[tuple[str, int, np.ndarray]]]:
+    """The seed, and the streams in use as (device type, device id, state): for :func:`restore_streams`."""
+    with _LOCK:
+        streams = [(at.device_type, at.device_id, state.to_numpy().copy()) for at, state in _STREAMS.items()]
+        return _SEED, streams
+
+
+def restore_streams(remembered: tuple[int, list[tuple[str, int, np.ndarray]]]) -> None:
+    """Go on with the streams as they were when they were remembered."""
+    seed, streams = remembered
+    contexts = [Context(kind, number) for kind, number, _ in streams]
+    exchange_streams((
+        {at: as_buffer(state.copy(), at.memory) for at, (_, _, state) in zip(contexts, streams, strict=True)}, seed
+    ))

@@ -7,10 +7,10 @@ arrays are kept. ``server.py`` says what becomes of a push, ``placement.py`` whi
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,10 +23,14 @@ from . import rows
 from .compression import TwoBit
 from .local import KVStore, UpdateFunction
 from .optimizer_step import as_array, as_value
-from .pairs import Groups, Key, require_shape
+from .pairs import Groups, Key
 from .placement import Part, big_array_bound, parts_of
-from .transport import Ticket, Transport
-from .values import cut, joined
+from .plain import pack, unpack
+from .transport import Channel, Ticket, Transport
+from .values import cut, from_plain, joined, plain_value
+
+PLACE = "place"
+"""The name under which servers keep where a worker stands."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,13 @@ class Known:
     dtype: Any
     stype: str
     parts: tuple[Part, ...]
+
+
+class Pulled(NamedTuple):
+    """What came of the last pull of a whole array, and the numbers of its requests, one for each part."""
+
+    numbers: list[int]
+    value: say.Value
 
 
 class DistributedKVStore(KVStore):
@@ -62,6 +73,11 @@ class DistributedKVStore(KVStore):
         self._stored = self._known  # type: ignore[assignment]  # keys are looked up there, arrays are not
         self._sent: dict[Key, list[Ticket]] = {}
         self._residuals: dict[Any, np.ndarray] = {}
+        self.fits = 0
+        """How many calls of ``fit`` have trained with this store and keep their place."""
+        self._pulled: dict[Key, Pulled] = {}
+        self._to_hold: list[int] | None = None
+        self._channels[0].stores += 1
         self._ask_all(say.Open(table, "_async" not in name))
 
     # --- calls -------------------------------------------------------------------------------
@@ -111,7 +127,9 @@ class DistributedKVStore(KVStore):
                     f"the arrays pushed to key {key!r} must be {np.dtype(known.dtype).name} of shape {known.shape}, as"
                     f" initialised; got {np.dtype(array.dtype).name} {array.shape}",
                 )
-        self._send_push(key, as_value(self._sum(key, arrays, known)))  # type: ignore[arg-type]  # shape and dtype will do
+        alone = len(arrays) == 1 and not arrays[0].is_sparse
+        total = arrays[0] if alone else self._sum(key, arrays, known)  # type: ignore[arg-type]  # shape and dtype will do
+        self._send_push(key, as_value(total))
 
     def _undone_on_failure(self, groups: Groups, targets: Groups = ()) -> AbstractContextManager[None]:
         """A block that undoes nothing: what was sent stays sent."""
@@ -126,19 +144,25 @@ class DistributedKVStore(KVStore):
             tickets.append(self._send(part.server, say.Push(self._part_id(key, number), piece, replace)))
 
     def _pull_one(self, key: Key, targets: list[NDArray]) -> None:
-        """Ask for all parts of one key at once, and copy what comes into every target."""
-        known = self._known[key]
-        for target in targets:
-            require_shape(key, known.shape, target)
-        if not targets:
-            return
-        asked = [
-            (part.begin, self._send(part.server, say.Pull(self._part_id(key, number))))
-            for number, part in enumerate(known.parts)
+        self._pull_all([(key, targets)])
+
+    @decides("Cluster/pull-all")
+    def _pull_all(self, groups: Groups) -> None:
+        """Ask for all parts of all keys at once, and copy what comes into every target."""
+        asked = [(key, targets, self._asked(key)) for key, targets in groups if targets]
+        for key, targets, tickets in asked:
+            value = self._received(key, tickets)
+            if self._transport.returning:
+                self._pulled[key] = Pulled([ticket.number for _, ticket in tickets], value)
+            _fill(targets, value)
+
+    def _asked(self, key: Key, numbers: Sequence[int | None] = ()) -> list[tuple[int, Ticket]]:
+        """A request for each part of a key, with the row where it begins; ``numbers`` are those of old requests."""
+        parts = self._known[key].parts
+        return [
+            (part.begin, self._send(part.server, say.Pull(self._part_id(key, i)), number))
+            for i, (part, number) in enumerate(zip(parts, numbers or [None] * len(parts), strict=True))
         ]
-        held = as_array(self._received(key, asked))
-        for target in targets:
-            held.copyto(target)
 
     @decides("Cluster/rows")
     def _holding(self, key: Key, ids: NDArray) -> NDArray:
@@ -203,6 +227,87 @@ class DistributedKVStore(KVStore):
         words, self._residuals[key, number] = self._compression.encode(piece, self._residuals.get((key, number)))
         return say.Packed(words, self._compression.threshold, piece.shape, piece.dtype)
 
+    # --- a worker that is started again ----------------------------------------------------------
+
+    @property
+    def returning(self) -> bool:
+        """Whether this worker is started again when its process ends, and goes on where it was."""
+        return self._transport.returning
+
+    def keep(self, name: str, memory: Any) -> None:
+        """Let server 0 keep plain values for this worker, in the place of what it kept under that name."""
+        self._send(0, say.Keep(name, pack(memory)))
+
+    @decides("Cluster/keep", "Cluster/keep-one-store")
+    def keep_place(self, memory: Any, weights: Mapping[Key, Sequence[NDArray]]) -> None:
+        """Let the servers keep where this worker stands: from here it goes on when it is started again.
+
+        Args:
+            memory: plain values that :meth:`return_to_place` gives back.
+            weights: copies of the arrays of the store, by key. One that is as it was pulled last is pulled again by
+                the number of that request; others are kept.
+
+        Raises:
+            MXNetError: a push was refused, the worker has other stores, or ``memory`` is not made of plain values.
+        """
+        channels = self._channels
+        require(
+            "Cluster/keep-one-store", channels[0].stores == 1,
+            f"worker {self._rank} has {channels[0].stores} stores, and only what one store sent can be repeated;"
+            " use one store where workers are started again",
+        )
+        for channel in channels:  # what was not received could not be repeated in its place
+            for _, ticket in list(channel.unanswered.values()):
+                ticket.wait()
+        if self._to_hold is not None:
+            for channel, number in zip(channels, self._to_hold, strict=True):
+                channel.hold(number)
+        numbers = [channel.next for channel in channels]
+        self._to_hold = list(numbers)
+        pulled: list[Any] = []
+        others: list[Any] = []
+        for key, copies in weights.items():
+            values = [as_value(copy) for copy in copies]
+            last = self._pulled.get(key)
+            if last is None or not all(_same(value, last.value) for value in values):
+                others.append([key, [plain_value(value) for value in values]])
+                continue
+            pulled.append([key, last.numbers])
+            for part, number in zip(self._known[key].parts, last.numbers, strict=True):
+                self._to_hold[part.server] = min(self._to_hold[part.server], number)
+        residuals = [[key, number, residual] for (key, number), residual in self._residuals.items()]
+        place = {"memory": memory, "numbers": numbers, "pulled": pulled, "others": others, "residuals": residuals}
+        for server in range(self._transport.servers):
+            self._send(server, say.Keep(PLACE, pack(place) if server == 0 else b""))
+
+    @decides("Cluster/kill")
+    def recall(self) -> dict[str, Any]:
+        """What this worker gave to keep before it was started again, by name; nothing when it gave nothing."""
+        if not self.returning:
+            return {}
+        answer = self._send(0, say.Recall()).wait()
+        assert isinstance(answer, say.Recalled)
+        return {name: unpack(content, f"what worker {self._rank} kept") for name, content in answer.kept.items()}
+
+    def return_to_place(self, place: Mapping[str, Any], weights: Mapping[Key, Sequence[NDArray]]) -> Any:
+        """Go on where :meth:`keep_place` was called: fill ``weights``, and return the memory that it was given.
+
+        Raises:
+            MXNetError: the servers no longer have what was pulled then.
+        """
+        for channel, number in zip(self._channels, place["numbers"], strict=True):
+            channel.next = number
+        self._residuals = {(key, number): residual for key, number, residual in place["residuals"]}
+        asked = [(key, numbers, self._asked(key, numbers)) for key, numbers in place["pulled"]]
+        for key, numbers, tickets in asked:
+            value = self._received(key, tickets)
+            self._pulled[key] = Pulled(numbers, value)
+            _fill(weights[key], value)
+        for key, values in place["others"]:
+            for target, value in zip(weights[key], values, strict=True):
+                _fill([target], from_plain(value))
+        return place["memory"]
+
     # --- the servers -----------------------------------------------------------------------------
 
     def set_updater(self, updater: UpdateFunction | None) -> None:
@@ -242,15 +347,16 @@ class DistributedKVStore(KVStore):
         Raises:
             MXNetError: a server refuses.
         """
-        for note in self._transport.command(self._rank, self._table, head, body):
-            logging.info(note)
+        for answer in self._ask_all(say.Command(self._table, head, body)):
+            if isinstance(answer, say.Done) and answer.note:
+                logging.info(answer.note)
 
     def _barrier(self) -> None:
         """Wait until every worker is here; what any of them pushed before is then on the servers."""
         for key in list(self._sent):
             for ticket in self._sent.pop(key):
                 ticket.wait()
-        self._transport.barrier(self._rank, self._table)
+        self._send(0, say.Barrier(self._table)).wait()  # server 0 counts the calls
 
     @decides("Cluster/leave")
     def leave(self) -> None:
@@ -267,19 +373,44 @@ class DistributedKVStore(KVStore):
         """How many workers the cluster was started with."""
         return self._transport.workers
 
-    def _send(self, server: int, body: say.Body) -> Ticket:
-        return self._transport.send(self._rank, server, body)
+    @property
+    def _channels(self) -> list[Channel]:
+        return [self._transport.channel(self._rank, server) for server in range(self._transport.servers)]
 
-    def _ask_all(self, body: say.Body) -> None:
-        for ticket in [self._send(server, body) for server in range(self._transport.servers)]:
-            ticket.wait()
+    def _send(self, server: int, body: say.Body, number: int | None = None) -> Ticket:
+        return self._transport.send(self._rank, server, body, number)
+
+    def _ask_all(self, body: say.Body) -> list[say.Answer]:
+        """Send a message to every server, then wait for the answers."""
+        tickets = [self._send(server, body) for server in range(self._transport.servers)]
+        return [ticket.wait() for ticket in tickets]
 
     def _part_id(self, key: Key, number: int) -> say.PartId:
         return say.PartId(self._table, key, number)
+
+
+def _fill(targets: Sequence[NDArray], value: say.Value) -> None:
+    """Copy what was pulled into arrays, without an array between where none need be."""
+    for target in targets:
+        if isinstance(value, np.ndarray) and value.ndim and not target.is_sparse and target.dtype == value.dtype:
+            target[:] = value
+        else:
+            as_array(value).copyto(target)
+
+
+def _same(value: say.Value, other: say.Value) -> bool:
+    """Whether two arrays have the same bits."""
+    if isinstance(value, say.Rows) or isinstance(other, say.Rows):
+        return False
+    return value.dtype == other.dtype and value.shape == other.shape and np.array_equal(_bits(value), _bits(other))
+
+
+def _bits(value: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(value).reshape(-1).view(np.uint8)
 
 
 def _shape_of(known: Known, part: Part) -> tuple[int, ...]:
     return (part.end - part.begin, *known.shape[1:]) if known.shape else ()
 
 
-__all__ = ["DistributedKVStore"]
+__all__ = ["PLACE", "DistributedKVStore"]

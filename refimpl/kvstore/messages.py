@@ -117,7 +117,20 @@ class Command:
     body: str
 
 
-Body = Join | Leave | Open | Init | Push | Pull | PullRows | Barrier | Command
+@dataclass(frozen=True)
+class Keep:
+    """Keep ``content`` under ``name`` in the place of what was kept there, for this worker when it is started again."""
+
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Recall:
+    """Ask for all that was kept. It has a negative number, and is answered as things stand whenever it comes."""
+
+
+Body = Join | Leave | Open | Init | Push | Pull | PullRows | Barrier | Command | Keep | Recall
 
 OPTIMIZER, MULTI_PRECISION, STOP, SYNC, COMPRESSION, PROFILER = range(6)
 COMMANDS: Mapping[int, str] = {
@@ -152,7 +165,24 @@ class Refused:
     message: str
 
 
-Answer = Done | Held | Refused
+@dataclass(frozen=True)
+class Recalled:
+    """What a worker gave to keep, by name."""
+
+    kept: Mapping[str, bytes]
+
+
+Answer = Done | Held | Refused | Recalled
+
+
+def size_of(body: Any) -> int:
+    """How many bytes of arrays a request or an answer carries."""
+    value = getattr(body, "value", None)
+    if isinstance(value, Packed):
+        return value.words.nbytes
+    if isinstance(value, Rows):
+        return value.ids.nbytes + value.data.nbytes
+    return 0 if value is None else int(value.nbytes)
 
 
 # --- envelopes ------------------------------------------------------------------------------------
@@ -164,7 +194,7 @@ class Request:
 
     ``incarnation`` is 0 at first and one more each time the worker comes back after it was lost or had left.
     ``number`` counts the messages of this incarnation to this server, from 0; every number below ``answered`` has had
-    its answer.
+    its answer, and will not be asked again.
     """
 
     worker: int
@@ -186,6 +216,6 @@ class Reply:
 
 __all__ = [
     "COMMANDS", "COMPRESSION", "MULTI_PRECISION", "OPTIMIZER", "PROFILER", "STOP", "SYNC", "Answer", "Barrier", "Body",
-    "Command", "Done", "Held", "Init", "Join", "Key", "Leave", "Open", "Packed", "PartId", "Pull", "PullRows", "Push",
-    "Refused", "Reply", "Request", "Rows", "Value",
+    "Command", "Done", "Held", "Init", "Join", "Keep", "Key", "Leave", "Open", "Packed", "PartId", "Pull", "PullRows",
+    "Push", "Recall", "Recalled", "Refused", "Reply", "Request", "Rows", "Value", "size_of",
 ]

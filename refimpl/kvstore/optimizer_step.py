@@ -3,34 +3,84 @@
 from __future__ import annotations
 
 import copy
+import enum
+import random
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from ..base import decides
 from ..ndarray import NDArray, array
 from ..ndarray.sparse import BaseSparseNDArray, row_sparse_array
 from ..optimizer import Optimizer
-from .messages import Key, Rows, Value
+from ..resource import exchange_streams
+from .messages import PartId, Rows, Value
 
-# The state of a part before its first update. It is not None, which is the state of some optimizers after one.
-NOTHING = object()
+
+class Nothing(enum.Enum):
+    """The state of a part before its first update: not None, which is the state of some optimizers after one.
+
+    There is one such value, also after it was copied, or written to a snapshot and read again.
+    """
+
+    NOTHING = 0
+
+
+NOTHING = Nothing.NOTHING
 
 
 def updated(
-    optimizer: Optimizer, state: Any, key: Key, weight: Value, gradient: Value
-) -> tuple[Optimizer, Any, Value]:
-    """(optimizer, state, weight) after one update of ``key``; the arguments stay what they were."""
-    optimizer, held = _copied(optimizer), as_array(weight)
+    optimizer: Optimizer, state: Any, part: PartId, version: int, weight: Value, gradient: Value
+) -> tuple[Any, Value]:
+    """(state, weight) after update number ``version`` of ``part``.
+
+    The optimizer counts the update; the other arguments stay what they were.
+    """
+    held, key = as_array(weight), part.key
     optimizer._set_current_context(0)
-    if state is NOTHING:
-        state = optimizer.create_state_multi_precision(key, held)
-    else:
-        state = _copied_state(state)
-    optimizer.update_multi_precision(key, held, as_array(gradient), state)
-    return optimizer, state, as_value(held)
+    with random_numbers_of(part, version, whole=not _of_this_package(optimizer)):
+        if state is NOTHING:
+            state = optimizer.create_state_multi_precision(key, held)
+        else:
+            state = _copied_state(state)
+        optimizer.update_multi_precision(key, held, as_array(gradient), state)
+    return state, as_value(held)
 
 
-def _copied(optimizer: Optimizer) -> Optimizer:
+@contextmanager
+@decides("Cluster/optimizer-noise")
+def random_numbers_of(part: PartId, version: int, *, whole: bool) -> Iterator[None]:
+    """A block whose random numbers depend on nothing but a part and the number of its update.
+
+    The streams of all contexts begin anew in it, and go on after it as if nothing had been drawn; so do, if ``whole``,
+    NumPy's global generator and Python's, from which no optimizer of this package draws.
+    """
+    seed = zlib.crc32(repr((part.table, part.key, part.number, version)).encode("utf-8", "surrogatepass")) & 0x7FFFFFFF
+    streams, others = exchange_streams(({}, seed)), None
+    if whole:
+        others = np.random.get_state(), random.getstate()  # noqa: NPY002  # a user's rule may draw there
+        np.random.seed(seed)  # noqa: NPY002
+        random.seed(seed)
+    try:
+        yield
+    finally:
+        exchange_streams(streams)
+        if others is not None:
+            np.random.set_state(others[0])  # noqa: NPY002
+            random.setstate(others[1])
+
+
+def _of_this_package(optimizer: Optimizer) -> bool:
+    """Whether neither the rule nor its schedule is a user's."""
+    package = __name__.partition(".")[0] + "."
+    parts = (optimizer, optimizer.lr_scheduler)
+    return all(part is None or type(part).__module__.startswith(package) for part in parts)
+
+
+def copied(optimizer: Optimizer) -> Optimizer:
     """A copy with update counts of its own; what only describes the network is shared."""
     shared = (optimizer.sym_info, optimizer.idx2name, optimizer.param_dict, optimizer.lr_mult, optimizer.wd_mult)
     return copy.deepcopy(optimizer, {id(part): part for part in shared})
@@ -71,4 +121,4 @@ def frozen(numbers: np.ndarray) -> np.ndarray:
     return numbers
 
 
-__all__ = ["NOTHING", "as_array", "as_value", "frozen", "updated"]
+__all__ = ["NOTHING", "Nothing", "as_array", "as_value", "copied", "frozen", "random_numbers_of", "updated"]

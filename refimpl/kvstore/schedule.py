@@ -17,14 +17,16 @@ class Faults:
         drops: messages that never arrive; they are sent again.
         duplicates: messages that arrive twice.
         crashes: servers that go down with all messages on their way to and from them, and come back.
+        kills: workers whose process ends and is started again; see ``SimulatedCluster.kill``.
     """
 
     drops: int = 0
     duplicates: int = 0
     crashes: int = 0
+    kills: int = 0
 
     def __post_init__(self) -> None:
-        counts = (self.drops, self.duplicates, self.crashes)
+        counts = (self.drops, self.duplicates, self.crashes, self.kills)
         if not all(isinstance(count, int) and count >= 0 for count in counts):
             raise refusal("Cluster/weather", f"faults are counted by whole numbers from 0, got {self}", ValueError)
 

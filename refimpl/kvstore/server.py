@@ -2,96 +2,64 @@
 
 A :class:`Server` is a value. ``step`` does no input and no output, looks at no clock and changes nothing: it
 returns the server that comes after a request, and what is to be sent. Whoever runs it keeps the new value before
-the replies leave, so that a crash loses no more than messages, which the network may lose anyway.
+the replies leave, so that a crash loses no more than messages, which the network may lose anyway. ``step_all`` takes
+many requests, and makes the copies that this needs once for all of them.
 
-Read ``step`` first (what makes a message count once and in order), then ``_push``, ``_settle`` and ``_pull``
-(what a store does), then the rest in any order. The rules are in spec/cluster.md.
+Read ``_stepped`` first (what makes a message count once and in order), then ``tables.py`` (what a store does). The
+rules are in spec/cluster.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
-from ..base import MXNetError, decides
-from ..optimizer import Optimizer
-from ..optimizer.states import loads_optimizer
-from .compression import TwoBit
+from ..base import decides
+from . import tables
 from .messages import (
-    COMMANDS,
-    MULTI_PRECISION,
-    OPTIMIZER,
     STOP,
-    SYNC,
     Answer,
     Barrier,
     Command,
     Done,
-    Held,
     Init,
     Join,
+    Keep,
     Leave,
     Open,
-    Packed,
-    PartId,
     Pull,
     PullRows,
     Push,
+    Recall,
+    Recalled,
     Refused,
     Reply,
     Request,
-    Value,
 )
-from .optimizer_step import NOTHING, updated
-from .values import add_up, cast, rows_of, stored_like, widened
+from .tables import Draft, Sent, Stored, Table, UpdateFailed
 
-Sent = tuple[int, int, Answer]
-"""An answer on its way: the worker, the number of its request, the answer."""
+Asked = tuple[str, Any]
+"""What a request asked, in so far as one that comes again is compared with it."""
 
 
 @dataclass(frozen=True)
 class Connection:
     """The connection to one worker: which request comes next, which came too early, what was answered.
 
-    ``incarnation`` counts how often the worker connected; see :class:`~refimpl.kvstore.messages.Request`.
+    ``incarnation`` counts how often the worker connected; see :class:`~refimpl.kvstore.messages.Request`. ``asked``
+    and ``answers`` tell of numbers from ``answered`` on: answers to those below have come. ``kept`` is what the worker
+    gave to keep, by name; ``first`` holds what it had asked before that for the first time, with the answers.
     """
 
     incarnation: int = 0
     expected: int = 0
+    answered: int = 0
     early: Mapping[int, Request] = field(default_factory=dict)
+    asked: Mapping[int, Asked] = field(default_factory=dict)
     answers: Mapping[int, Answer] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A part of an array, the pushes to it that wait for other workers, and the pulls that wait for these."""
-
-    value: Value
-    dtype: np.dtype
-    version: int = 0
-    queues: Mapping[int, tuple[Push, ...]] = field(default_factory=dict)
-    pulls: tuple[tuple[int, int, Pull | PullRows], ...] = ()
-    state: Any = NOTHING
-    failure: Refused | None = None
-
-
-@dataclass(frozen=True)
-class Table:
-    """One store: its kind, its parts, its optimizer, and who waits for what.
-
-    ``inits`` holds the workers (with request number and request) that wait until worker 0 has initialised a part;
-    ``barrier`` the request numbers of the workers that wait at the barrier.
-    """
-
-    sync: bool
-    parts: Mapping[PartId, Stored] = field(default_factory=dict)
-    inits: Mapping[PartId, tuple[tuple[int, int, Init], ...]] = field(default_factory=dict)
-    optimizer: Optimizer | None = None
-    multi_precision: bool = False
-    barrier: Mapping[int, int] = field(default_factory=dict)
+    first: Mapping[int, tuple[Asked, Answer]] | None = None
+    kept: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -112,48 +80,149 @@ def start(workers: int) -> Server:
 # --- once, and in order ---------------------------------------------------------------------------
 
 
-@decides("Cluster/pure", "Cluster/once")
 def step(server: Server, request: Request) -> tuple[Server, list[Reply]]:
-    """The server after a message, and its replies.
+    """The server after a message, and its replies: :func:`step_all` of one."""
+    return step_all(server, [request])
+
+
+@decides("Cluster/pure", "Cluster/batch")
+def step_all(server: Server, requests: Sequence[Request]) -> tuple[Server, list[Reply]]:
+    """The server after several messages in their order, and its replies: as after one :func:`step` for each.
 
     Requests of one worker count in the order of their numbers, each once: one that comes too early is kept, one
     that comes again is answered again as it was the first time. A worker that comes back begins a new incarnation:
     its numbers begin at 0 again, and requests of an older incarnation are dropped.
     """
-    worker = request.worker
-    connection = server.connections.get(worker, Connection())
-    if request.incarnation < connection.incarnation:
-        return server, []
-    if request.incarnation > connection.incarnation:
-        server, connection = _forget(server, worker), Connection(request.incarnation)
-    if request.number < connection.expected:
-        if request.number not in connection.answers:
-            return server, []  # it waits for somebody
-        return server, [Reply(worker, connection.incarnation, request.number, connection.answers[request.number])]
-    done = {number: answer for number, answer in connection.answers.items() if number >= request.answered}
-    connection = replace(connection, early={**connection.early, request.number: request}, answers=done)
-    replies: list[Reply] = []
-    while connection.expected in connection.early:
-        early = dict(connection.early)
-        now = early.pop(connection.expected)
-        server = _with_connection(server, worker, replace(connection, expected=connection.expected + 1, early=early))
-        server, answers = _act(server, worker, now.number, now.body)
-        for to, number, answer in answers:
-            known = server.connections[to]
-            server = _with_connection(server, to, replace(known, answers={**known.answers, number: answer}))
-            replies.append(Reply(to, known.incarnation, number, answer))
-        connection = server.connections[worker]
-    return _with_connection(server, worker, connection), replies
+    try:
+        return _stepped(server, requests, Draft(sharing=True))
+    except UpdateFailed:
+        return _stepped(server, requests, Draft(sharing=False))
+
+
+class _Line:
+    """A connection that a step may change."""
+
+    def __init__(self, known: Connection) -> None:
+        self.known = known
+        self.expected, self.answered = known.expected, known.answered
+        self.early, self.asked, self.answers = dict(known.early), dict(known.asked), dict(known.answers)
+
+    @property
+    def value(self) -> Connection:
+        """The connection as it is now, without the answers that have come."""
+        asked, answers = self.asked, self.answers
+        if asked and next(iter(asked)) < self.answered:
+            asked = {number: what for number, what in asked.items() if number >= self.answered}
+            answers = {number: answer for number, answer in answers.items() if number >= self.answered}
+        return replace(
+            self.known, expected=self.expected, answered=self.answered, early=self.early, asked=asked, answers=answers
+        )
+
+
+@decides("Cluster/once")
+def _stepped(server: Server, requests: Sequence[Request], draft: Draft) -> tuple[Server, list[Reply]]:
+    lines, replies = dict[int, _Line](), list[Reply]()
+
+    def line_of(worker: int, known: Connection | None = None) -> _Line:
+        if worker not in lines or known is not None:
+            lines[worker] = _Line(server.connections.get(worker, Connection()) if known is None else known)
+        return lines[worker]
+
+    for request in requests:
+        worker = request.worker
+        known = lines[worker].known if worker in lines else server.connections.get(worker, Connection())
+        expected = lines[worker].expected if worker in lines else known.expected
+        if request.incarnation < known.incarnation:
+            continue
+        if isinstance(request.body, Recall):
+            kept = known.kept if request.incarnation == known.incarnation else {}
+            replies.append(Reply(worker, request.incarnation, request.number, Recalled(dict(kept))))
+            continue
+        if request.incarnation > known.incarnation:
+            server = _forget(server, worker)
+            line_of(worker, Connection(request.incarnation))
+        elif request.number < expected:
+            answer = _again(lines[worker].value if worker in lines else known, request)
+            replies += [] if answer is None else [Reply(worker, known.incarnation, request.number, answer)]
+            continue
+        line = line_of(worker)
+        line.answered = max(line.answered, request.answered)
+        line.early[request.number] = request
+        while (now := line.early.pop(line.expected, None)) is not None:
+            line.asked[now.number] = _asked(now.body)
+            line.expected += 1
+            if isinstance(now.body, Keep):
+                line.known = _keep(line, now.body)
+                answers: list[Sent] = [(worker, now.number, Done())]
+            else:
+                server, answers = _act(server, worker, now.number, now.body, draft)
+            for to, number, answer in answers:
+                other = line_of(to)
+                other.answers[number] = answer
+                replies.append(Reply(to, other.known.incarnation, number, answer))
+    if not lines:
+        return server, replies
+    ended = {name: replace(table, draft=None) if table.draft else table for name, table in server.tables.items()}
+    connections = {**server.connections, **{worker: line.value for worker, line in lines.items()}}
+    return replace(server, connections=connections, tables=ended), replies
+
+
+def _asked(body: Any) -> Asked:
+    """A request without its numbers: its kind, and what it is about."""
+    about = getattr(body, "part", None) or (getattr(body, "table", None), getattr(body, "head", None))
+    return type(body).__name__, about
+
+
+@decides("Cluster/forgotten", "Cluster/repeat-alike")
+def _again(connection: Connection, request: Request) -> Answer | None:
+    """The answer to a request that came before; None to one that waits for somebody."""
+    number, first = request.number, connection.first or {}
+    asked = first[number][0] if number in first else connection.asked.get(number)
+    if asked is not None and asked != _asked(request.body):
+        return Refused(
+            "Cluster/repeat-alike",
+            f"worker {request.worker} asks for {_words(_asked(request.body))} as #{number}, and has asked for"
+            f" {_words(asked)} as #{number} before: a program that is run again must make the same calls",
+        )
+    if number in first:
+        return first[number][1]
+    if number < connection.answered:
+        return Refused(
+            "Cluster/forgotten",
+            f"worker {request.worker} asks #{number} again, but has said that all below #{connection.answered} is"
+            " answered; the answer is no longer kept",
+        )
+    return connection.answers.get(number)
+
+
+def _words(asked: Asked) -> str:
+    kind, about = asked
+    return kind if isinstance(about, tuple) else f"{kind} {about}"
+
+
+@decides("Cluster/keep")
+def _keep(line: _Line, body: Keep) -> Connection:
+    """Hold what a worker gives to keep; with the first, hold for good how it came there."""
+    first = line.known.first
+    if first is None:
+        answered = line.answers.keys()
+        first = {number: (asked, line.answers[number]) for number, asked in line.asked.items() if number in answered}
+    return replace(line.known, first=first, kept={**line.known.kept, body.name: body.content})
 
 
 @decides("Cluster/leave")
-def _act(server: Server, worker: int, number: int, body: Any) -> tuple[Server, list[Sent]]:
-    """Do what one request asks."""
+def _act(
+    server: Server, worker: int, number: int, body: Any, draft: Draft | None = None
+) -> tuple[Server, list[Sent]]:
+    """Do what one request asks; tables that belong to ``draft`` change in place."""
     if isinstance(body, Join):
         return replace(server, members=server.members | {worker}), [(worker, number, Done())]
     if isinstance(body, Leave):
-        server, answers = _settle_all(replace(_forget(server, worker), members=server.members - {worker}))
-        return server, [*answers, (worker, number, Done())]
+        server, sent = replace(_forget(server, worker), members=server.members - {worker}), list[Sent]()
+        for name, table in server.tables.items():
+            settled, answers = tables.settle_all(table, server.members)
+            server, sent = _with_table(server, name, settled), sent + answers
+        return server, [*sent, (worker, number, Done())]
     if server.stopped:
         return server, [(worker, number, Refused("Cluster/stopped", "the server was told to stop"))]
     if isinstance(body, Open):
@@ -164,17 +233,19 @@ def _act(server: Server, worker: int, number: int, body: Any) -> tuple[Server, l
     if isinstance(body, Command) and body.head == STOP:
         return replace(server, stopped=True), [(worker, number, Done())]
     table, members = server.tables[name], server.members
+    if draft is not None:
+        table = draft.table(table)
     if isinstance(body, Init):
-        table, answers = _init(table, worker, number, body)
+        table, answers = tables.init(table, worker, number, body)
     elif isinstance(body, Push):
-        table, answers = _push(table, members, worker, number, body)
+        table, answers = tables.push(table, members, worker, number, body)
     elif isinstance(body, (Pull, PullRows)):
-        table, answers = _pull(table, worker, number, body)
+        table, answers = tables.pull(table, worker, number, body)
     elif isinstance(body, Barrier):
-        table, answers = _barrier(table, members, worker, number)
+        table, answers = tables.barrier(table, members, worker, number)
     else:
-        table, answers = _command(table, worker, number, body)
-    return _with_table(server, name, table), answers
+        table, answers = tables.command(table, worker, number, body)
+    return server if server.tables[name] is table else _with_table(server, name, table), answers
 
 
 def _open(server: Server, worker: int, number: int, body: Open) -> tuple[Server, list[Sent]]:
@@ -186,214 +257,15 @@ def _open(server: Server, worker: int, number: int, body: Open) -> tuple[Server,
     return _with_table(server, body.table, table), [(worker, number, Done())]
 
 
-# --- a store's rules ------------------------------------------------------------------------------
 
-
-def _init(table: Table, worker: int, number: int, body: Init) -> tuple[Table, list[Sent]]:
-    """Give a part the value of worker 0; a value that is there already stays (worker 0 came back)."""
-    part, waiting = body.part, table.inits.get(body.part, ())
-    held = table.parts.get(part)
-    if held is None and body.value is None:
-        return replace(table, inits={**table.inits, part: (*waiting, (worker, number, body))}), []
-    if held is None:
-        assert body.value is not None
-        held = Stored(widened(body.value) if table.multi_precision else body.value, body.value.dtype)
-        inits = {other: who for other, who in table.inits.items() if other != part}
-        table = _with_part(replace(table, inits=inits), part, held)
-    answers = []
-    for who, which, asked in (*waiting, (worker, number, body)):
-        answer: Answer = Done()
-        if asked.shape != held.value.shape:
-            answer = Refused(
-                "Cluster/init-alike",
-                f"worker {who} initialises {part} with shape {asked.shape}, worker 0 with {held.value.shape}",
-            )
-        answers.append((who, which, answer))
-    return table, answers
-
-
-@decides("Cluster/async")
-def _push(
-    table: Table, members: frozenset[int], worker: int, number: int, body: Push
-) -> tuple[Table, list[Sent]]:
-    """Take a push: dist_sync queues it until its round is full, dist_async applies it now."""
-    part, held = body.part, table.parts.get(body.part)
-    if held is None:
-        return table, [(worker, number, _not_inited(part))]
-    if body.value.shape != held.value.shape:
-        return table, [(worker, number, Refused(
-            "Cluster/push-alike",
-            f"{part} has the shape {held.value.shape}, worker {worker} pushes {body.value.shape}",
-        ))]
-    if table.sync:
-        queue = (*held.queues.get(worker, ()), body)
-        held = replace(held, queues={**held.queues, worker: queue})
-        table, answers = _settle(_with_part(table, part, held), members, part)
-        return table, [(worker, number, Done()), *answers]
-    if body.replace and worker != 0:
-        return table, [(worker, number, Done())]
-    if table.optimizer is None and not body.replace:
-        return table, [(worker, number, Refused(
-            "Cluster/async-optimizer",
-            f"Updater needs to be set for async mode: worker {worker} pushes to {part} before any set_optimizer",
-        ))]
-    return _applied(table, part, held, _unpacked(body.value), body.replace), [(worker, number, Done())]
-
-
-@decides("Cluster/sync-round", "Cluster/ahead")
-def _settle(table: Table, members: frozenset[int], part: PartId) -> tuple[Table, list[Sent]]:
-    """Apply every full round of a part, then answer the pulls that waited for one.
-
-    A round is full when every member has pushed. It holds the oldest push of each queue, also of a worker that has
-    left meanwhile, and adds them up in the order of the workers' ranks.
-    """
-    held = table.parts[part]
-    while held.queues and all(held.queues.get(member) for member in members):
-        ranked = [held.queues[worker][0] for worker in sorted(held.queues)]
-        queues = {worker: queue[1:] for worker, queue in held.queues.items() if queue[1:]}
-        held = replace(held, queues=queues)
-        values = [_unpacked(push.value) for push in ranked]
-        if all(push.replace for push in ranked):
-            table = _applied(table, part, held, values[0], replaces=True)
-        elif any(push.replace for push in ranked):
-            failure = Refused("Cluster/replace-together", f"some workers pushed to {part} while others replaced it")
-            table = _with_part(table, part, replace(held, version=held.version + 1, failure=failure))
-        else:
-            table = _applied(table, part, held, add_up(values, table.multi_precision), replaces=False)
-        held = table.parts[part]
-    ready = [pull for pull in held.pulls if not held.queues.get(pull[0])]
-    held = replace(held, pulls=tuple(pull for pull in held.pulls if held.queues.get(pull[0])))
-    return _with_part(table, part, held), [(worker, number, _answer_to(held, body)) for worker, number, body in ready]
-
-
-@decides("Cluster/rank-order")
-def _applied(table: Table, part: PartId, held: Stored, total: Value, replaces: bool) -> Table:
-    """The table after one round or push; the new value is what the optimizer computes, or ``total`` without one."""
-    optimizer, state, failure = table.optimizer, held.state, None if replaces else held.failure
-    if optimizer is None or replaces:
-        value = stored_like(total, held.value)
-    else:
-        try:
-            gradient = widened(total) if table.multi_precision else total
-            optimizer, state, value = updated(optimizer, state, part.key, held.value, gradient)
-        except Exception as error:  # noqa: BLE001  # an optimizer is anybody's code
-            message = f"the optimizer failed to update {part}: {type(error).__name__}: {error}"
-            value, failure = held.value, failure or Refused("Cluster/update-failed", message)
-    held = replace(held, value=value, state=state, version=held.version + 1, failure=failure)
-    return replace(_with_part(table, part, held), optimizer=optimizer)
-
-
-def _pull(table: Table, worker: int, number: int, body: Pull | PullRows) -> tuple[Table, list[Sent]]:
-    """Hand out a part, once the pulling worker's own pushes to it are in it."""
-    held = table.parts.get(body.part)
-    if held is None:
-        return table, [(worker, number, _not_inited(body.part))]
-    if held.queues.get(worker):
-        held = replace(held, pulls=(*held.pulls, (worker, number, body)))
-        return _with_part(table, body.part, held), []
-    return table, [(worker, number, _answer_to(held, body))]
-
-
-@decides("Cluster/pull-own")
-def _answer_to(held: Stored, body: Pull | PullRows) -> Answer:
-    value = held.value
-    if held.failure:
-        return held.failure
-    if isinstance(body, PullRows):
-        value = rows_of(value, body.ids)
-    return Held(cast(value, held.dtype), held.version)
-
-
-def _barrier(table: Table, members: frozenset[int], worker: int, number: int) -> tuple[Table, list[Sent]]:
-    """Let a worker wait at the barrier. One that waits there already has given up on its first call."""
-    given_up = [(worker, table.barrier[worker], Done("called again"))] if worker in table.barrier else []
-    table, answers = _open_barrier(replace(table, barrier={**table.barrier, worker: number}), members)
-    return table, [*given_up, *answers]
-
-
-@decides("Cluster/barrier")
-def _open_barrier(table: Table, members: frozenset[int]) -> tuple[Table, list[Sent]]:
-    """Answer those that wait at the barrier when every member is there."""
-    if not table.barrier or not members <= table.barrier.keys():
-        return table, []
-    return replace(table, barrier={}), [(who, number, Done()) for who, number in sorted(table.barrier.items())]
-
-
-@decides("Cluster/commands")
-def _command(table: Table, worker: int, number: int, body: Command) -> tuple[Table, list[Sent]]:
-    """Obey a command; the optimizer is the one that worker 0 sends."""
-    answer: Answer = Done()
-    if body.head == OPTIMIZER and worker == 0:
-        try:
-            optimizer = loads_optimizer(body.body.encode("latin-1"), f"the optimizer from worker {worker}")
-            forgotten = {part: replace(held, state=NOTHING) for part, held in table.parts.items()}
-            table = replace(table, optimizer=optimizer, parts=forgotten)
-        except (MXNetError, UnicodeEncodeError) as error:
-            answer = Refused(getattr(error, "clause", "Command/optimizer"), str(error))
-    elif body.head == MULTI_PRECISION:
-        wide = {
-            part: replace(held, value=widened(held.value), state=NOTHING) for part, held in table.parts.items()
-            if widened(held.value) is not held.value
-        }
-        table = replace(table, multi_precision=True, parts={**table.parts, **wide})
-    elif body.head == SYNC:
-        table = replace(table, sync=True)
-    elif body.head not in COMMANDS:
-        answer = Done(f"unknown command {body.head} was ignored")
-    return table, [(worker, number, answer)]
-
-
-# --- joining and leaving -----------------------------------------------------------------------------
-
-
-def _settle_all(server: Server) -> tuple[Server, list[Sent]]:
-    """Apply rounds, answer pulls and open barriers that no longer wait, after a member has left."""
-    sent: list[Sent] = []
-    for name, before in server.tables.items():
-        table = before
-        for part in before.parts:
-            table, answers = _settle(table, server.members, part)
-            sent += answers
-        table, answers = _open_barrier(table, server.members)
-        sent += answers
-        server = _with_table(server, name, table)
-    return server, sent
-
-
+@decides("Cluster/lose")
 def _forget(server: Server, worker: int) -> Server:
-    """Drop what a worker waits for. Its pushes stay: what was taken is never lost."""
-    tables = {}
-    for name, table in server.tables.items():
-        parts = {
-            part: replace(held, pulls=tuple(pull for pull in held.pulls if pull[0] != worker))
-            for part, held in table.parts.items()
-        }
-        inits = {part: tuple(one for one in who if one[0] != worker) for part, who in table.inits.items()}
-        barrier = {who: number for who, number in table.barrier.items() if who != worker}
-        tables[name] = replace(table, parts=parts, inits=inits, barrier=barrier)
-    return replace(server, tables=tables)
-
-
-def _not_inited(part: PartId) -> Refused:
-    return Refused("KVStore/initialised", f"{part} has not been inited; call init(key, array) first")
-
-
-def _unpacked(value: Value | Packed) -> Value:
-    if isinstance(value, Packed):
-        return TwoBit(value.threshold).decode(value.words, value.shape, value.dtype)
-    return value
-
-
-def _with_part(table: Table, part: PartId, held: Stored) -> Table:
-    return replace(table, parts={**table.parts, part: held})
+    """Drop what a worker waits for in every store."""
+    return replace(server, tables={name: tables.forget(table, worker) for name, table in server.tables.items()})
 
 
 def _with_table(server: Server, name: int, table: Table) -> Server:
     return replace(server, tables={**server.tables, name: table})
 
 
-def _with_connection(server: Server, worker: int, connection: Connection) -> Server:
-    return replace(server, connections={**server.connections, worker: connection})
-
-
-__all__ = ["Connection", "Server", "Stored", "Table", "start", "step"]
+__all__ = ["Connection", "Server", "Stored", "Table", "start", "step", "step_all"]

@@ -50,6 +50,7 @@ class SimulatedCluster:
         choices: decides what happens next.
         faults: how many faults may happen.
         step: the servers' rules.
+        returning: whether workers may be killed, see :meth:`kill`.
 
     Attributes:
         events: what happened, oldest first (the last 100,000); ``for event in cluster.events: print(event)``.
@@ -58,25 +59,28 @@ class SimulatedCluster:
     """
 
     def __init__(
-        self, workers: int, servers: int, choices: Choices, faults: Faults, step: Step = rules.step
+        self, workers: int, servers: int, choices: Choices, faults: Faults, step: Step = rules.step,
+        *, returning: bool = False,
     ) -> None:
-        self.workers, self.servers = workers, servers
+        self.workers, self.servers, self.returning = workers, servers, returning or faults.kills > 0
         self.events: deque[NetworkEvent] = deque(maxlen=100_000)
         self.states: list[rules.Server] = []
         self._choices, self._step = choices, step
-        self._left = {"drop": faults.drops, "duplicate": faults.duplicates, "crash": faults.crashes}
+        self._left = {
+            "drop": faults.drops, "duplicate": faults.duplicates, "crash": faults.crashes, "kill": faults.kills,
+        }
         self._in_flight: list[Packet] = []
         self._lost: dict[tuple[int, int, int], None] = {}  # (worker, server, number) to be sent again
         self._down: dict[int, bool] = {}  # server: whether it comes back by itself
         self._channels: dict[tuple[int, int], Channel] = {}
-        self._opened = [0] * workers
+        self._opened, self._restarts = [0] * workers, [0] * workers
         self._gone: dict[int, str] = {}
         self._running: list[Worker] = []
         self.start()
         for rank in range(workers):
             self.connect(rank)
 
-    # --- the seven calls (see transport.py) ------------------------------------------------------
+    # --- servers and members ---------------------------------------------------------------------
 
     def start(self) -> None:
         """Bring up the servers, which know nothing yet."""
@@ -91,36 +95,35 @@ class SimulatedCluster:
             for server in range(self.servers):
                 self.send(rank, server, say.Join())
 
-    def send(self, rank: int, server: int, body: say.Body) -> Ticket:
-        """Put a message into the network; the ticket of a worker that is gone has failed at once."""
+    def membership(self) -> frozenset[int]:
+        """The workers that have not left."""
+        return frozenset(range(self.workers)) - self._gone.keys()
+
+    # --- the three calls of a transport (see transport.py) ----------------------------------------
+
+    def send(self, rank: int, server: int, body: say.Body, number: int | None = None) -> Ticket:
+        """Put a message into the network; the ticket of a worker that is gone has failed at once.
+
+        Args:
+            rank: the worker that sends it.
+            server: the server that gets it.
+            body: what it asks.
+            number: that of the request, when it is asked again.
+        """
         if rank in self._gone and not isinstance(body, say.Leave):
             ticket = Ticket(rank, server, -1, self._await)
             ticket.failure = f"worker {rank} {self._gone[rank]}; cluster.connect({rank}) lets it come back"
             return ticket
-        request, ticket = self._channels[rank, server].ask(server, body, self._await)
+        worker = worker_here()
+        if worker is not None and worker.cluster is self and worker.dismissed:
+            raise SystemExit  # a process that was killed sends nothing
+        request, ticket = self._channels[rank, server].ask(server, body, self._await, number)
         self._in_flight.append(Packet(rank, server, request))
         return ticket
 
-    def barrier(self, rank: int, table: int) -> None:
-        """Return when every worker has called; server 0 counts the calls."""
-        self.send(rank, 0, say.Barrier(table)).wait()
-
-    def command(self, rank: int, table: int, head: int, body: str) -> list[str]:
-        """Send a command to every server; return the notes of their answers.
-
-        Args:
-            rank: the worker that sends it.
-            table: the store that it is about.
-            head: one of the numbers in ``messages.COMMANDS``.
-            body: what the command needs, as text.
-        """
-        tickets = [self.send(rank, server, say.Command(table, head, body)) for server in range(self.servers)]
-        answers = [ticket.wait() for ticket in tickets]
-        return [answer.note for answer in answers if isinstance(answer, say.Done) and answer.note]
-
-    def membership(self) -> frozenset[int]:
-        """The workers that have not left."""
-        return frozenset(range(self.workers)) - self._gone.keys()
+    def channel(self, rank: int, server: int) -> Channel:
+        """The worker's end of its connection to a server."""
+        return self._channels[rank, server]
 
     def stop(self, rank: int) -> None:
         """Let a worker leave; what it sent before still counts."""
@@ -219,6 +222,41 @@ class SimulatedCluster:
             self.send(rank, server, say.Leave())
         self._tell("lose", rank, None)
 
+    @decides("Cluster/kill")
+    def kill(self, rank: int, unsent: int = 0) -> None:
+        """End the process of a running worker where it waits, and start it again, as a launcher does.
+
+        It calls its function from the beginning, as the same worker: what it sends again is answered as it was.
+
+        Args:
+            rank: the worker.
+            unsent: how many of its requests on their way it had not sent yet, from the newest.
+
+        Raises:
+            MXNetError: it does not run, calls this itself, or the cluster was not made with ``returning=True``.
+        """
+        self._require("worker", rank, self.workers)
+        worker = next((one for one in self._running if one.rank == rank), None)
+        require(
+            "Cluster/kill", self.returning and worker in self._killable(),
+            f"worker {rank} cannot be killed: it does not run now, has left, or is the one that calls; or"
+            " mx.kv.simulate was called without returning=True",
+        )
+        assert worker is not None
+        worker.dismiss()
+        worker.thread.join()
+        own = [p for p in self._in_flight if p.worker == rank and isinstance(p.message, say.Request)]
+        for packet in own[len(own) - unsent :]:
+            self._in_flight.remove(packet)
+        self._restarts[rank] += 1
+        self._new_life(rank, again=True)
+        self._running[self._running.index(worker)] = Worker(self, rank, worker.function, worker.kind, worker)
+        self._tell("kill", rank, None)
+
+    def _killable(self) -> list[Worker]:
+        here = worker_here()
+        return [one for one in self._running if not one.ended and one is not here and one.rank not in self._gone]
+
     @property
     def schedule(self) -> list[int]:
         """The decisions made so far."""
@@ -279,6 +317,13 @@ class SimulatedCluster:
         kinds = [kind for kind, left in self._left.items() if left]
         kind = kinds[self._choices.one_of(len(kinds))]
         self._left[kind] -= 1
+        if kind == "kill":
+            victims = self._killable()
+            if victims:
+                rank = victims[self._choices.one_of(len(victims))].rank
+                own = sum(p.worker == rank and isinstance(p.message, say.Request) for p in self._in_flight)
+                self.kill(rank, self._choices.one_of(own + 1))
+            return
         packet = self._in_flight[self._choices.one_of(len(self._in_flight))]
         if kind == "crash":
             if packet.server not in self._down:
@@ -327,10 +372,14 @@ class SimulatedCluster:
             return f"ended with {type(worker.failure).__name__}"
         return "has ended" if worker.ended else "waits for something else"
 
-    def _new_life(self, rank: int) -> None:
+    def _new_life(self, rank: int, *, again: bool = False) -> None:
+        """Begin a new incarnation of a worker, or the same one ``again``."""
         for server in range(self.servers):
             before = self._channels.get((rank, server))
-            self._channels[rank, server] = Channel(rank, before.incarnation + 1 if before else 0)
+            incarnation = before.incarnation + (not again) if before else 0
+            self._channels[rank, server] = Channel(
+                rank, incarnation, self._restarts[rank], returning=self.returning
+            )
             self._lost = {lost: None for lost in self._lost if lost[:2] != (rank, server)}
         self._opened[rank] = 0
 
@@ -358,7 +407,7 @@ def describe(body: Any) -> str:
 
 def simulate(
     workers: int = 1, servers: int = 1, seed: int = 0, faults: Faults | bool = True,
-    schedule: Sequence[int] | None = None, step: Step = rules.step,
+    schedule: Sequence[int] | None = None, step: Step = rules.step, *, returning: bool = False,
 ) -> SimulatedCluster:
     """A cluster of workers and servers within this process.
 
@@ -369,6 +418,7 @@ def simulate(
         faults: how many messages are lost or doubled and servers crash; True for a few, False for none.
         schedule: decisions to repeat instead of drawing them: those of another cluster's ``schedule``.
         step: the servers' rules, for trying out other ones.
+        returning: whether workers may be killed (``cluster.kill``), as with ``mx.kv.Faults(kills=1)``.
 
     Raises:
         ValueError: ``workers`` or ``servers`` is no whole number above 0.
@@ -383,7 +433,7 @@ def simulate(
         faults = SOME if faults else NONE
     if not isinstance(faults, Faults):
         raise refusal("Cluster/weather", f"faults is True, False or mx.kv.Faults(...), got {faults!r}", TypeError)
-    return SimulatedCluster(workers, servers, Choices(seed, schedule), faults, step)
+    return SimulatedCluster(workers, servers, Choices(seed, schedule), faults, step, returning=returning)
 
 
 @decides("Cluster/create")

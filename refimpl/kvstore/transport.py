@@ -1,4 +1,4 @@
-"""What carries the messages of a distributed store: an interface of seven calls, and a ticket for each message.
+"""What carries the messages of a distributed store: an interface of three calls, and a ticket for each message.
 
 ``simulated.py`` carries them within one process. A way to real machines is another class with these calls; neither
 the servers (``server.py``) nor the workers' store (``distributed.py``) would notice.
@@ -6,11 +6,18 @@ the servers (``server.py``) nor the workers' store (``distributed.py``) would no
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Protocol
 
-from ..base import MXNetError, refusal
-from .messages import Answer, Body, Refused, Reply, Request
+from ..base import MXNetError, decides, refusal
+from .messages import Answer, Body, Recall, Refused, Reply, Request, size_of
+
+WAITING = 1 << 28
+"""A worker that has sent more bytes than this to one server, without an answer, waits before it sends more."""
+
+KEPT = 1 << 32
+"""A server keeps so many bytes of answers for a worker that may come back, and no more."""
 
 
 class Ticket:
@@ -39,58 +46,97 @@ class Ticket:
 
 
 class Channel:
-    """A worker's end of the connection to one server: numbers requests and keeps them until they are answered."""
+    """A worker's end of the connection to one server: numbers requests and keeps them until they are answered.
 
-    def __init__(self, worker: int, incarnation: int) -> None:
-        self.worker, self.incarnation = worker, incarnation
-        self.next = 0
+    Args:
+        worker, incarnation: as in :class:`~refimpl.kvstore.messages.Request`.
+        restarts: how often the worker's process was started again in this incarnation.
+        returning: whether the process may be started again and repeat its requests. The server then keeps the answers
+            to all from number ``held`` on, which :meth:`hold` moves.
+    """
+
+    def __init__(self, worker: int, incarnation: int, restarts: int = 0, *, returning: bool = False) -> None:
+        self.worker, self.incarnation, self.restarts = worker, incarnation, restarts
+        self.next = self.stores = 0
+        self.held: int | None = 0 if returning else None
         self.unanswered: dict[int, tuple[Request, Ticket]] = {}
+        self._out = self._kept = 0  # bytes that were sent and not answered, bytes of answers that the server keeps
 
-    def ask(self, server: int, body: Body, wait: Callable[[Ticket], None]) -> tuple[Request, Ticket]:
-        """A new request and its ticket."""
-        number = self.next
-        self.next += 1
-        answered = next(iter(self.unanswered), number)  # the first was asked first
+    @decides("Cluster/bytes-waiting")
+    def ask(
+        self, server: int, body: Body, wait: Callable[[Ticket], None], number: int | None = None
+    ) -> tuple[Request, Ticket]:
+        """A new request and its ticket; one that asks again has its old ``number``.
+
+        When more than ``WAITING`` bytes have no answer yet, it first waits for the oldest of them.
+        """
+        while self._out > WAITING:
+            _, oldest = next(pair for pair in self.unanswered.values() if size_of(pair[0].body))
+            oldest.wait()
+        if isinstance(body, Recall):
+            number = -1 - self.restarts  # an answer to the process before this one is told from the one to this
+        elif number is None:
+            number = self.next
+            self.next += 1
+        answered = max(next(iter(self.unanswered), number), 0) if self.held is None else self.held  # oldest first
         request = Request(self.worker, self.incarnation, number, answered, body)
         ticket = Ticket(self.worker, server, number, wait)
         self.unanswered[number] = request, ticket
+        self._out += size_of(body)
         return request, ticket
 
     def take(self, reply: Reply) -> bool:
         """Give an answer to its ticket; False if it came before, or was meant for an earlier incarnation."""
         if reply.incarnation != self.incarnation or reply.number not in self.unanswered:
             return False
-        _, ticket = self.unanswered.pop(reply.number)
+        request, ticket = self.unanswered.pop(reply.number)
+        self._out -= size_of(request.body)
+        self._count(size_of(reply.body))
         ticket.answer = reply.body
         return True
 
+    def hold(self, number: int) -> None:
+        """Let the server forget its answers to what was asked below ``number``."""
+        if self.held is not None:
+            self.held, self._kept = number, 0
+
+    @decides("Cluster/bytes-kept")
+    def _count(self, size: int) -> None:
+        """Count answers that the server keeps; too many of them are given up, and with them an exact return."""
+        if self.held is None:
+            return
+        self._kept += size
+        if self._kept > KEPT:
+            self.held = None
+            logging.warning(
+                "worker %d has pulled %d MiB without giving anything to keep: were it started again, it would be"
+                " refused [Cluster/bytes-kept]", self.worker, self._kept >> 20,
+            )
+
 
 class Transport(Protocol):
-    """The interface between a distributed store and a network."""
+    """The interface between a distributed store and a network.
+
+    Attributes:
+        servers, workers: how many there are.
+        returning: whether a worker's process that ends is started again, see ``Cluster/kill``.
+    """
 
     servers: int
     workers: int
+    returning: bool
 
-    def start(self) -> None:
-        """Bring up the servers."""
+    def send(self, rank: int, server: int, body: Body, number: int | None = None) -> Ticket:
+        """Send a message; those of one worker to one server arrive once each and in order.
 
-    def connect(self, rank: int) -> None:
-        """Let worker ``rank`` talk to every server; once more after it was lost."""
+        ``number`` is that of a request that is asked again.
+        """
 
-    def send(self, rank: int, server: int, body: Body) -> Ticket:
-        """Send a message; those of one worker to one server arrive once each and in order."""
-
-    def barrier(self, rank: int, table: int) -> None:
-        """Return when every worker has called."""
-
-    def command(self, rank: int, table: int, head: int, body: str) -> list[str]:
-        """Send every server a command; return the notes of their answers."""
-
-    def membership(self) -> frozenset[int]:
-        """The workers that rounds and barriers wait for."""
+    def channel(self, rank: int, server: int) -> Channel:
+        """The worker's end of a connection: which number comes next, and which answers a server keeps."""
 
     def stop(self, rank: int) -> None:
         """Let a worker leave for good: nobody waits for it any longer."""
 
 
-__all__ = ["Channel", "Ticket", "Transport"]
+__all__ = ["KEPT", "WAITING", "Channel", "Ticket", "Transport"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +26,17 @@ def add_up(values: Sequence[Value], in_float32: bool = False) -> Value:
     first, *rest = [dense(value) for value in values]
     if in_float32:
         first = dense(widened(first))
-    for each in rest:
-        first = first + each.astype(first.dtype)
-    return frozen(np.array(first))
+    if not rest:
+        return _unchanging(first)
+    total = np.asarray(first + rest[0].astype(first.dtype, copy=False))  # the only new memory
+    for each in rest[1:]:
+        np.add(total, each.astype(total.dtype, copy=False), out=total)
+    return frozen(total)
+
+
+def _unchanging(numbers: np.ndarray) -> np.ndarray:
+    """An array that nobody writes to: itself, or a copy."""
+    return frozen(numbers.copy()) if numbers.flags.writeable else numbers
 
 
 def _joined(left: Value, right: Value) -> Rows:
@@ -72,7 +81,7 @@ def dense(value: Value) -> np.ndarray:
         return value
     whole = np.zeros(value.shape, value.dtype)
     whole[value.ids] = value.data
-    return whole
+    return frozen(whole)
 
 
 def stored_like(value: Value, held: Value) -> Value:
@@ -81,7 +90,8 @@ def stored_like(value: Value, held: Value) -> Value:
         if isinstance(value, Rows):
             return Rows(value.ids, frozen(value.data.astype(held.dtype)), value.shape)
         return Rows(frozen(np.arange(len(value), dtype=np.int64)), frozen(value.astype(held.dtype)), value.shape)
-    return frozen(dense(value).astype(held.dtype))
+    whole = dense(value)
+    return _unchanging(whole) if whole.dtype == held.dtype else frozen(whole.astype(held.dtype))
 
 
 def cut(value: Value, begin: int, end: int) -> Value:
@@ -107,4 +117,14 @@ def joined(parts: Sequence[tuple[int, Value]]) -> Value:
     return Rows(frozen(ids), frozen(np.concatenate([value.data for value in values])), shape)  # type: ignore[union-attr]
 
 
-__all__ = ["add_up", "cast", "cut", "dense", "joined", "rows_of", "stored_like", "widened"]
+def plain_value(value: Value) -> Any:
+    """``value`` as :func:`refimpl.kvstore.plain.pack` takes it."""
+    return value if not isinstance(value, Rows) else (value.ids, value.data, list(value.shape))
+
+
+def from_plain(plain: Any) -> Value:
+    """The array that :func:`plain_value` made plain."""
+    return plain if not isinstance(plain, tuple) else Rows(plain[0], plain[1], tuple(plain[2]))
+
+
+__all__ = ["add_up", "cast", "cut", "dense", "from_plain", "joined", "plain_value", "rows_of", "stored_like", "widened"]

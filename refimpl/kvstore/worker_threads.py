@@ -24,21 +24,28 @@ _HERE = threading.local()  # .worker is the Worker whose thread this is
 class Worker:
     """A function that runs as one worker, in a thread of its own that sleeps while another worker runs.
 
+    ``before`` is the worker that this one is in the place of: it begins as that one began.
+
     Raises:
         MXNetError: the system has no thread for it.
     """
 
-    def __init__(self, cluster: Any, rank: int, function: Callable[..., Any], kind: str | None) -> None:
+    def __init__(
+        self, cluster: Any, rank: int, function: Callable[..., Any], kind: str | None, before: Worker | None = None
+    ) -> None:
         self.cluster, self.rank, self.function, self.kind = cluster, rank, function, kind
         self.ticket: Ticket | None = None
         self.result: Any = None
         self.failure: BaseException | None = None
         self.failed_at = 0
-        self.ended = self._dismissed = False
+        self.ended = self.dismissed = False
         self._go, self._back = threading.Semaphore(0), threading.Semaphore(0)
-        self._own = fresh_streams(), np.random.get_state(), random.getstate(), _told()  # noqa: NPY002  # programs draw there
-        context = contextvars.copy_context()
-        self.thread = threading.Thread(target=context.run, args=(self._work,), daemon=True)
+        self._began: Any = before._began if before else (
+            fresh_streams()[1], np.random.get_state(), random.getstate(), _told(), contextvars.copy_context()  # noqa: NPY002  # programs draw there
+        )
+        seed, numbers, others, told, context = self._began
+        self._own: Any = ({}, seed), numbers, others, told
+        self.thread = threading.Thread(target=context.copy().run, args=(self._work,), daemon=True)
         try:
             self.thread.start()
         except RuntimeError as error:
@@ -73,15 +80,15 @@ class Worker:
         self.ticket = None
 
     def dismiss(self) -> None:
-        """End the thread where it waits next; called when ``run`` ends before its workers do."""
+        """End the thread where it waits; called when ``run`` ends before its workers do, or the worker is killed."""
         if not self.ended:
-            self._dismissed = True
+            self.dismissed = True
             self._go.release()
 
     def _proceed(self) -> None:
-        if not self._dismissed:
+        if not self.dismissed:
             self._go.acquire()
-        if self._dismissed:
+        if self.dismissed:
             raise SystemExit
 
     def _work(self) -> None:

@@ -108,8 +108,8 @@ def _update_params_on_kvstore(
 ) -> None:
     """Push each parameter's gradients and pull the weight that the store made of them.
 
-    Parameters without gradients (fixed ones) are left alone. Earlier layers have higher priority. The store of one
-    process gets one call for all parameters: when that fails, nothing has changed. Of a row_sparse weight each device
+    Parameters without gradients (fixed ones) are left alone. Earlier layers have higher priority. A built-in store gets
+    one call for all parameters: when that of one process fails, nothing has changed. Of a row_sparse weight each device
     gets the rows that it holds.
 
     Args:
@@ -121,7 +121,7 @@ def _update_params_on_kvstore(
         (index, weights, grads)
         for index, (weights, grads) in enumerate(zip(param_arrays, grad_arrays, strict=False)) if grads[0] is not None
     ]
-    if type(kvstore) is kvs.KVStore:
+    if type(kvstore) in (kvs.KVStore, kvs.DistributedKVStore):
         held = not _STALE.active and any(weights[0].is_sparse for _, weights, _ in work)
         step = kvstore._pushpull_held if held else kvstore.pushpull
         step([param_names[i] for i, _, _ in work], [g for *_, g in work], out=[w for _, w, _ in work])

@@ -10,16 +10,17 @@ from typing import Any
 
 from .. import metric
 from .. import ndarray as nd
-from ..base import _as_list, decides, described, refusal
+from ..base import decides, described, refusal
 from ..context import cpu
 from ..initializer import Uniform
 from ..io import DataBatch, DataDesc
 from ..io.iterator import Batches
 from ..model import BatchEndParam
 from ..ndarray import NDArray
-from .batches import first
+from .batches import call_all, first
 from .descriptions import _check_input_names, _check_names_match, _parse_data_desc
 from .life_cycle import demand, in_words
+from .returning import place_of, standing
 
 __all__ = ["BaseModule", "_check_input_names", "_check_names_match", "_parse_data_desc"]
 
@@ -91,8 +92,8 @@ class BaseModule:
             self.forward(batch, is_train=False)
             self._count(eval_metric, batch)
             seen = nbatch + 1
-            _call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
-        _call_all(score_end_callback, BatchEndParam(epoch, seen, eval_metric, locals()))
+            call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
+        call_all(score_end_callback, BatchEndParam(epoch, seen, eval_metric, locals()))
         results: list[tuple[str, float]] = eval_metric.get_name_value()
         return results
 
@@ -223,11 +224,11 @@ class BaseModule:
             eval_metric = metric.create(eval_metric)
         validation_metric = eval_metric if validation_metric is None else validation_metric
 
-        for epoch in range(begin_epoch, num_epoch):
+        callbacks = (batch_end_callback, epoch_end_callback, eval_end_callback, eval_batch_end_callback)
+        place = place_of(self, train_data, eval_data, monitor, (eval_metric, validation_metric, *callbacks))
+        for epoch in range(place.first(begin_epoch), num_epoch):
             start = time.time()
-            results = self._train_epoch(
-                train_data, eval_metric, epoch, batch_end_callback, monitor, sparse_row_id_fn
-            )
+            results = self._train_epoch(place.source, eval_metric, epoch, batch_end_callback, monitor, sparse_row_id_fn)
             for name, value in results:
                 self.logger.info("Epoch[%d] Train-%s=%f", epoch, name, value)
             self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - start)
@@ -235,8 +236,8 @@ class BaseModule:
             # every context restarts from the mean of all, which is also what callbacks may save
             arg_params, aux_params = self.get_params()
             self.set_params(arg_params, aux_params)
-            for callback in _as_list(epoch_end_callback or []):
-                callback(epoch, self.symbol, arg_params, aux_params)
+            call_all(epoch_end_callback or None, epoch, self.symbol, arg_params, aux_params)
+            place.scoring()
             if eval_data is not None:
                 results = self.score(
                     eval_data, validation_metric, score_end_callback=eval_end_callback,
@@ -244,6 +245,7 @@ class BaseModule:
                 )
                 for name, value in results:
                     self.logger.info("Epoch[%d] Validation-%s=%f", epoch, name, value)
+            place.ending()
             self._end_epoch(train_data)
 
     @decides("Module/failed-fit", "Module/fit")
@@ -257,12 +259,12 @@ class BaseModule:
         upcoming = next(batches, None)
         if upcoming is None:
             raise refusal(
-                "Module/fit-exhausted", "train_data has no batch left; call its reset() before fit()",
-                StopIteration,
+                "Module/fit-exhausted", "train_data has no batch left; call its reset() before fit()", StopIteration,
             )
-        nbatch = 0
+        nbatch, keep = standing(batches)
         results: list[tuple[str, float]] = []
         while upcoming is not None:
+            keep(nbatch)
             data_batch = upcoming
             if monitor is not None:
                 monitor.tic()
@@ -276,7 +278,7 @@ class BaseModule:
                 results = eval_metric.get_global_name_value()
             if monitor is not None:
                 monitor.toc_print()
-            _call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
+            call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
             nbatch += 1
         return results
 
@@ -486,9 +488,3 @@ class BaseModule:
     def install_monitor(self, mon: Any) -> None:
         """Install a monitor on every executor."""
         raise NotImplementedError
-
-
-def _call_all(callbacks: Any, *arguments: Any) -> None:
-    """Call one callback, a list of them, or none."""
-    for callback in _as_list(callbacks) if callbacks is not None else ():
-        callback(*arguments)

@@ -1,4 +1,4 @@
-"""Taking only the first batches of an iterator."""
+"""What goes over batches: the first ones of an iterator, and what is called after each."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+from ..base import _as_list
 from ..quirks import declare
 
 _EXTRA = declare(
@@ -21,3 +22,9 @@ def first(count: int | None, batches: Iterable[Any]) -> Iterator[Any]:
     yield from islice(source, count)
     if count is not None and _EXTRA.active:
         next(source, None)
+
+
+def call_all(callbacks: Any, *arguments: Any) -> None:
+    """Call one callback, several, or none."""
+    for callback in _as_list(callbacks) if callbacks is not None else ():
+        callback(*arguments)

@@ -24,6 +24,7 @@ from .executor_group import DataParallelExecutorGroup
 from .forwarding import forwarded
 from .life_cycle import demand
 from .parameters import HostCopy, as_arrays, host_zeros, initial_values, stays_initialized
+from .returning import keeps_place
 from .rollback import shapes_kept_on_failure
 from .state_files import ParamsFile, read_params, read_states
 from .storages import as_stored
@@ -37,6 +38,7 @@ _REBIND = declare(
 )
 
 
+@keeps_place
 class Module(BaseModule):
     """A symbol with its parameters, its executors (``_exec_group``) and what updates its parameters (``_updates``).
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+import random
+
 import numpy as np
 import pytest
 
@@ -132,6 +136,78 @@ def test_answers_are_kept_until_they_are_known_to_have_come():
     server = opened(1)
     server, _ = step(server, say.Request(0, 0, 2, 2, say.Pull(W)))
     assert sorted(server.connections[0].answers) == [2]
+
+
+@pytest.mark.clause("Cluster/forgotten")
+def test_a_request_whose_answer_was_forgotten_is_refused():
+    server = opened(1)
+    server, _ = step(server, say.Request(0, 0, 2, 2, say.Pull(W)))
+    after, replies = ask(server, 0, 0, say.Open(0, True))
+    assert [(reply.number, reply.body.clause) for reply in replies] == [(0, "Cluster/forgotten")]
+    assert after is server
+    server, _ = step(server, say.Request(0, 0, 3, 0, say.Pull(W)))  # it left before the one above
+    assert sorted(server.connections[0].answers) == [2, 3]
+    assert ask(server, 0, 1, say.Init(W, (1,), np.zeros(1)))[1][0].body.clause == "Cluster/forgotten"
+
+
+def with_optimizer(optimizer, key="w"):
+    """A server with one worker, and a part of two zeros that the optimizer updates."""
+    server, part = start(1), say.PartId(0, key)
+    command = say.Command(0, say.OPTIMIZER, dumps_optimizer(optimizer).decode("latin-1"))
+    for number, body in enumerate([say.Open(0, True), command, say.Init(part, (2,), np.zeros(2, np.float32))]):
+        server, _ = ask(server, 0, number, body)
+    return server, part
+
+
+@pytest.mark.clause("Cluster/pure")
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda server: pickle.loads(pickle.dumps(server))])
+def test_a_server_that_was_written_and_read_goes_on(again):
+    server, part = with_optimizer(mx.optimizer.SGD(learning_rate=1.0, momentum=0.5))
+    for number in (3, 4):
+        server, replies = ask(again(server), 0, number, say.Push(part, np.ones(2, np.float32)))
+        assert [type(reply.body).__name__ for reply in replies] == ["Done"]
+    assert server.tables[0].parts[part].failure is None
+    assert server.tables[0].parts[part].value.tolist() == [-2.5, -2.5]  # -1, then -1 - 1.5
+
+
+@pytest.mark.clause("Cluster/optimizer-noise", "Cluster/pure")
+def test_noise_depends_on_the_part_and_its_update_alone():
+    def noise(key="w", updates=2):
+        server, part = with_optimizer(mx.optimizer.SGLD(learning_rate=1.0, wd=0.0), key)
+        for number in range(updates):
+            mx.random.seed(number), np.random.seed(number)
+            mx.nd.random.normal(shape=(number + 1,))
+            server, _ = ask(server, 0, 3 + number, say.Push(part, np.zeros(2, np.float32)))
+        return server.tables[0].parts[part].value.tolist()
+
+    assert noise() == noise()
+    assert len({tuple(noise("w", 1)), tuple(noise("v", 1)), tuple(np.subtract(noise(), noise("w", 1)))}) == 3
+    server, part = with_optimizer(mx.optimizer.SGLD())
+    mx.random.seed(3), np.random.seed(3)
+    expected = mx.nd.random.normal(shape=(3,)).asnumpy().tolist(), np.random.rand()
+    mx.random.seed(3), np.random.seed(3)
+    ask(server, 0, 3, say.Push(part, np.zeros(2, np.float32)))
+    assert (mx.nd.random.normal(shape=(3,)).asnumpy().tolist(), np.random.rand()) == expected
+
+
+class Drawing(mx.optimizer.Optimizer):
+    """Draws from NumPy's global generator and from Python's."""
+
+    def update(self, index, weight, grad, state) -> None:
+        weight[:] = [np.random.rand(), random.random()]
+
+
+@pytest.mark.clause("Cluster/optimizer-noise")
+def test_a_users_rule_draws_the_same_too(monkeypatch):
+    monkeypatch.setitem(mx.optimizer.Optimizer.opt_registry, "drawing", Drawing)
+    seen = []
+    for seed in (1, 2):
+        np.random.seed(seed), random.seed(seed)
+        server, part = with_optimizer(Drawing())
+        server, _ = ask(server, 0, 3, say.Push(part, np.zeros(2, np.float32)))
+        seen.append(server.tables[0].parts[part].value.tolist())
+        assert (np.random.rand(), random.random()) == (np.random.RandomState(seed).rand(), random.Random(seed).random())
+    assert seen[0] == seen[1] != [0, 0]
 
 
 @pytest.mark.clause("Cluster/open")

@@ -1,0 +1,245 @@
+"""What a server writes down before it answers: records in segments of a folder, and a snapshot that ends them.
+
+A segment is a file of records, each at a multiple of 64 bytes. A record is a prefix of 64 bytes and its content. The
+prefix is ``RIPL``, a byte 1 (the version), a byte for the checksum (``checksums.py``), two zero bytes, the number of
+the record (8 bytes, little-endian), the size of the content (8 bytes), the checksum of all this and the content
+(8 bytes), and zeros. 64 zero bytes follow the last record. Records are numbered from 0, and segments are named by the
+number of their first record. A segment whose records a snapshot makes needless becomes a later one.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ...base import decides, refusal
+from ...files.atomic import write_atomically
+from .checksums import FASTEST, NAMES, Bytes, checksum
+
+MAGIC, VERSION = b"RIPL", 1
+PREFIX = ALIGNED = 64
+SEGMENT = 1 << 28
+"""A segment that has so many bytes gets no further record."""
+
+_HEAD = struct.Struct("<4sBBHQQ")
+_SUM = struct.Struct("<Q")
+_SNAPSHOT = "snapshot"
+
+
+class Log:
+    """The log in a folder. A log that was not ended, because its process was killed, is repaired when it is opened.
+
+    Args:
+        folder: where it is; made if it is missing.
+        durable: whether :meth:`append` returns when the disk has the record, so that it survives the machine.
+        kind: the number of the checksum of new records.
+        segment: the size from which a segment gets no further record.
+
+    Attributes:
+        position: the number of the next record.
+
+    Raises:
+        MXNetError: a record is damaged that is not the last, or the snapshot is; the message says which byte.
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], *, durable: bool = False, kind: int = FASTEST, segment: int = SEGMENT
+    ) -> None:
+        self.folder, self._durable, self._kind, self._segment = Path(folder), durable, kind, segment
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._file = -1
+        self._spare: list[Path] = []
+        self._from = self.snapshot()[0]
+        self.position, self._end = self._from, 0
+        self._recover()
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    @decides("Cluster/log-damaged")
+    def snapshot(self) -> tuple[int, bytes | None]:
+        """The number of the first record that the last snapshot does not hold, and its content; (0, None) without one.
+
+        Raises:
+            MXNetError: it is damaged.
+        """
+        path = self.folder / _SNAPSHOT
+        if not path.exists():
+            return 0, None
+        found = _record(path.read_bytes(), 0, path)
+        if found is None:
+            raise refusal("Cluster/log-damaged", f"{path} is damaged: byte 0: there is no whole snapshot")
+        return found
+
+    def records(self) -> Iterator[bytes]:
+        """The contents of the records from the snapshot on, oldest first."""
+        for path in self._segments():
+            for number, _, content in _records(path, _first(path)):
+                if number >= self._from:
+                    yield content
+
+    @decides("Cluster/log-torn", "Cluster/log-damaged")
+    def _recover(self) -> None:
+        """Find the end of the log, and cut off a record that is not whole."""
+        segments = self._segments()
+        last = self._from
+        for path, following in zip(segments, [*map(_first, segments[1:]), None], strict=False):
+            after, end = _first(path), 0
+            if after > max(last, self._from):
+                raise refusal(
+                    "Cluster/log-damaged",
+                    f"{path} is damaged: byte 0: it begins with record {after}, and record {last} is missing",
+                )
+            for number, end, _ in _records(path, after):  # noqa: B007  # the last ones count
+                after = number + 1
+            missing = following is not None and max(after, self._from) < following
+            if missing or _later(path, end, after):
+                raise refusal(
+                    "Cluster/log-damaged",
+                    f"{path} is damaged: byte {end}: record {after} is not whole, and later ones are there",
+                )
+            last = max(after, self._from)
+            if after <= self._from and _first(path) < self._from:
+                self._spare.append(path)
+            elif following is None:
+                self.position, self._end = after, end
+                self._open(path)
+                self._cut()
+
+    def _cut(self) -> None:
+        """Let what stands behind the end not be taken for a record."""
+        size = os.fstat(self._file).st_size
+        if size > self._end:
+            os.pwrite(self._file, bytes(min(PREFIX, size - self._end)), self._end)
+
+    # --- writing ---------------------------------------------------------------------------------
+
+    @decides("Cluster/log")
+    def append(self, pieces: Sequence[Bytes]) -> int:
+        """Write a record, in one go; returns its number.
+
+        Raises:
+            OSError: there is no space; the log is as it was.
+        """
+        if self._file < 0 or self._end >= self._segment:
+            self._begin(self.position)
+        written = [*_prefixed(self._kind, self.position, pieces), *pieces]
+        size = sum(len(piece) for piece in written)
+        sealed = bytes(_aligned(size) - size + PREFIX)  # what stood there before is no record
+        views = [memoryview(piece).cast("B") for piece in (*written, sealed) if len(piece)]
+        at = self._end
+        try:
+            while views:
+                done = os.pwritev(self._file, views[:512], at)
+                at += done
+                while views and done >= len(views[0]):
+                    done -= len(views.pop(0))
+                if done:
+                    views[0] = views[0][done:]
+        except OSError:
+            self._cut()
+            raise
+        if self._durable:
+            os.fdatasync(self._file)
+        self._end = at - PREFIX
+        self.position += 1
+        return self.position - 1
+
+    @decides("Cluster/snapshot")
+    def keep(self, content: Bytes) -> None:
+        """Write a snapshot of everything that the records until now have led to; their segments are used again."""
+        pieces = [*_prefixed(self._kind, self.position, [content]), bytes(content)]
+        write_atomically(self.folder / _SNAPSHOT, b"".join(pieces))
+        self._from = self.position
+        self._spare += [path for path in self._segments() if path not in self._spare]
+        self._close()
+
+    def _begin(self, number: int) -> None:
+        """Go on in a new segment, in the place of one that is not needed any more if there is one."""
+        self._close()
+        path = self.folder / f"{number:020d}.log"
+        if self._spare:
+            self._spare.pop(0).replace(path)
+        self._open(path)
+        self._end = 0
+        self._cut()
+        if self._durable:
+            folder = os.open(self.folder, os.O_RDONLY)
+            os.fsync(folder)
+            os.close(folder)
+
+    def _open(self, path: Path) -> None:
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+
+    def _close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = -1
+
+    def close(self) -> None:
+        """End the log; what was appended is in its files."""
+        self._close()
+
+    def _segments(self) -> list[Path]:
+        """The segments that hold records after the snapshot, or may, in their order."""
+        return sorted(path for path in self.folder.glob("*.log") if path not in self._spare)
+
+
+# --- records --------------------------------------------------------------------------------------
+
+
+def _aligned(size: int) -> int:
+    return -(-size // ALIGNED) * ALIGNED
+
+
+def _first(path: Path) -> int:
+    return int(path.stem)
+
+
+def _prefixed(kind: int, number: int, pieces: Sequence[Bytes]) -> list[bytes]:
+    """The prefix of a record."""
+    head = _HEAD.pack(MAGIC, VERSION, kind, 0, number, sum(len(piece) for piece in pieces))
+    value = checksum(kind, [head, *pieces], lambda reason: refusal("Cluster/checksum", f"no record: {reason}"))
+    return [(head + _SUM.pack(value)).ljust(PREFIX, b"\0")]
+
+
+def _record(content: Bytes, at: int, path: Path) -> tuple[int, bytes] | None:
+    """(number, content) of the record at byte ``at``; None if there is no whole one."""
+    if at + PREFIX > len(content):
+        return None
+    magic, version, kind, zero, number, size = _HEAD.unpack_from(content, at)
+    if magic != MAGIC or version != VERSION or zero or size > len(content) - at - PREFIX:
+        return None
+    if any(content[at + _HEAD.size + _SUM.size : at + PREFIX]) or kind not in NAMES:
+        return None
+    body = content[at + PREFIX : at + PREFIX + size]
+    (expected,) = _SUM.unpack_from(content, at + _HEAD.size)
+    found = checksum(
+        kind, [content[at : at + _HEAD.size], body],
+        lambda reason: refusal("Cluster/checksum", f"{path} cannot be read: byte {at}: {reason}"),
+    )
+    return (number, bytes(body)) if found == expected else None
+
+
+def _records(path: Path, number: int) -> Iterator[tuple[int, int, bytes]]:
+    """(number, end, content) of the records of a segment, up to the first that is not there."""
+    content, at = path.read_bytes(), 0
+    while (found := _record(content, at, path)) is not None and found[0] == number:
+        at = at + _aligned(PREFIX + len(found[1]))
+        yield number, at, found[1]
+        number += 1
+
+
+def _later(path: Path, at: int, number: int) -> bool:
+    """Whether a whole record with a higher number than ``number`` follows behind ``at``."""
+    content = path.read_bytes()
+    for start in range(at + ALIGNED, len(content) - PREFIX + 1, ALIGNED):
+        if content[start : start + 4] == MAGIC:
+            found = _record(content, start, path)
+            if found is not None and found[0] > number:
+                return True
+    return False
+
+
+__all__ = ["SEGMENT", "Log"]

@@ -1,0 +1,126 @@
+"""Plain values as bytes: what a worker gives a server to keep. Reading them makes values, and never runs anything.
+
+The bytes are: ``RIPV``, the length of a header (8 bytes, little-endian), the header as JSON, then the arrays, each at a
+multiple of 64 bytes from the beginning. The header is ``[[type, shape, offset] of each array, the value]``; in the
+value ``{"a": i}`` is array i, ``{"b": i}`` its bytes, ``{"n": i}`` a NumPy number, ``{"t": [...]}`` a tuple and
+``{"d": [[key, value], ...]}`` a dict.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from typing import Any
+
+import numpy as np
+
+from ..base import decides, refusal
+
+MAGIC = b"RIPV"
+ALIGNED = 64
+_HEAD = struct.Struct("<4sQ")
+
+
+@decides("Cluster/plain")
+def pack(value: Any) -> bytes:
+    """``value`` as bytes: None, numbers, text, bytes, NumPy arrays of numbers, and lists, tuples and dicts of these.
+
+    Raises:
+        MXNetError: there is something else in it.
+    """
+    return b"".join(parts(value))
+
+
+def parts(value: Any) -> list[bytes | memoryview]:
+    """What :func:`pack` joins; arrays are not copied, if they are contiguous."""
+    arrays: list[np.ndarray] = []
+    said = _said(value, arrays)
+    table, offset = [], 0
+    for array in arrays:
+        table.append([array.dtype.str, list(array.shape), offset])
+        offset += _aligned(array.nbytes)
+    header = json.dumps([table, said]).encode()
+    size = _HEAD.size + len(header)
+    made: list[bytes | memoryview] = [_HEAD.pack(MAGIC, len(header)) + header + bytes(_aligned(size) - size)]
+    for array in arrays:
+        if array.nbytes:
+            flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+            made += [flat.data, bytes(_aligned(array.nbytes) - array.nbytes)]
+    return made
+
+
+def _aligned(size: int) -> int:
+    """``size``, rounded up to where the next array may begin."""
+    return -(-size // ALIGNED) * ALIGNED
+
+
+def _said(value: Any, arrays: list[np.ndarray]) -> Any:
+    """A value as JSON holds it; its arrays go into ``arrays``."""
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, list):
+        return [_said(one, arrays) for one in value]
+    if type(value) is tuple:
+        return {"t": [_said(one, arrays) for one in value]}
+    if type(value) is dict:
+        return {"d": [[_said(key, arrays), _said(one, arrays)] for key, one in value.items()]}
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufc":
+        arrays.append(np.asarray(value))
+        return {"n" if isinstance(value, np.generic) else "a": len(arrays) - 1}
+    if isinstance(value, bytes):
+        arrays.append(np.frombuffer(value, np.uint8))
+        return {"b": len(arrays) - 1}
+    raise refusal(
+        "Cluster/plain",
+        f"servers keep numbers, text, bytes, arrays, lists, tuples and dicts of these, not a {type(value).__name__}",
+    )
+
+
+@decides("Cluster/plain")
+def unpack(content: bytes | memoryview, name: str = "what was kept") -> Any:
+    """The value that :func:`pack` made into ``content``; its arrays are views, not to be written to.
+
+    Raises:
+        MXNetError: it is damaged; the message begins with ``name``.
+    """
+    try:
+        magic, size = _HEAD.unpack_from(content)
+        if magic != MAGIC or size > len(content) - _HEAD.size:
+            raise ValueError(f"it begins with {magic!r} and a header of {size} bytes, in {len(content)} bytes")
+        table, said = json.loads(bytes(content[_HEAD.size : _HEAD.size + size]))
+        start = _aligned(_HEAD.size + size)
+        arrays = [_array(content, start, *entry) for entry in table]
+        sizes = [offset + _aligned(array.nbytes) for (*_, offset), array in zip(table, arrays, strict=True)]
+        if len(content) != start + max(sizes, default=0):
+            raise ValueError(f"it has {len(content)} bytes, {start + max(sizes, default=0)} by its header")
+        return _meant(said, arrays)
+    except (ValueError, TypeError, KeyError, IndexError, struct.error, RecursionError) as error:
+        raise refusal("Cluster/plain", f"{name} is damaged: {error}") from error
+
+
+def _array(content: bytes | memoryview, start: int, kind: str, shape: list[int], offset: int) -> np.ndarray:
+    dtype = np.dtype(kind)
+    if dtype.kind not in "biufc" or not all(isinstance(side, int) and side >= 0 for side in (*shape, offset)):
+        raise ValueError(f"an array of type {kind!r} and shape {shape} at {offset}")
+    count = math.prod(shape)
+    if start + offset + count * dtype.itemsize > len(content):
+        raise ValueError(f"an array of shape {shape} at {offset} does not fit into {len(content)} bytes")
+    return np.frombuffer(content, dtype, count, start + offset if count else 0).reshape(shape)
+
+
+def _meant(said: Any, arrays: list[np.ndarray]) -> Any:
+    if isinstance(said, list):
+        return [_meant(one, arrays) for one in said]
+    if not isinstance(said, dict):
+        return said
+    (kind, what), = said.items()
+    if kind == "t":
+        return tuple(_meant(one, arrays) for one in what)
+    if kind == "d":
+        return {_meant(key, arrays): _meant(one, arrays) for key, one in what}
+    array = arrays[what]
+    return {"a": array, "n": array[()], "b": array.tobytes() if kind == "b" else None}[kind]
+
+
+__all__ = ["pack", "parts", "unpack"]

@@ -1,0 +1,268 @@
+"""Where ``fit`` stands, kept on the servers of a cluster: a worker that is started again goes on from there.
+
+Before each batch :meth:`KeptPlace.keep` hands the store everything that the rest of ``fit`` depends on and that running
+the script again does not bring back. After a restart, :meth:`KeptPlace.first` and the first batch bring it back. What
+cannot be brought back exactly is refused: spec/cluster.md.
+"""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..base import decides, require
+from ..io import NDArrayIter
+from ..kvstore import DistributedKVStore
+from ..kvstore.distributed import PLACE
+from ..monitor import Monitor
+from ..ndarray import NDArray
+from ..resource import remembered_streams, restore_streams
+from .remembering import memory_of, remember
+
+AnyModule = TypeVar("AnyModule", bound=type)
+_CLASSES: set[type] = set()
+
+
+def keeps_place(klass: AnyModule) -> AnyModule:
+    """Let ``fit`` of modules of this very class keep its place: all that it trains is in its executors and updates."""
+    _CLASSES.add(klass)
+    return klass
+
+
+class Place:
+    """Where ``fit`` stands, where nothing need be kept of it. ``source`` is what a pass over the data iterates."""
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+
+    def first(self, epoch: int) -> int:
+        """The epoch to begin with."""
+        return epoch
+
+    def scoring(self) -> None:
+        """The evaluation of an epoch begins."""
+
+    def ending(self) -> None:
+        """An epoch ends: its iterator will be reset."""
+
+
+class KeptPlace(Place):
+    """Where ``fit`` stands, kept on the servers; as ``source``, the batches of an epoch.
+
+    Args:
+        module, store: what trains, and the store that keeps.
+        train_data, eval_data: the iterators of ``fit``.
+        monitor: its monitor, or None.
+        others: metrics and callbacks, which may remember something.
+    """
+
+    def __init__(
+        self, module: Any, store: DistributedKVStore, train_data: Any, eval_data: Any, monitor: Monitor | None,
+        others: Sequence[Any],
+    ) -> None:
+        super().__init__(self)
+        self._module, self._store, self._data, self._eval_data = module, store, train_data, eval_data
+        self._monitor, self._others = monitor, others
+        store.fits += 1
+        self._fit = store.fits
+        self._epoch = -1
+        self._back: dict[str, Any] | None = None  # where to return to
+        self._place: Any = None
+        self._note: dict[str, Any] = {}
+        self.number = 0
+
+    # --- coming back -----------------------------------------------------------------------------
+
+    @decides("Cluster/return-one-fit", "Cluster/return-data")
+    def first(self, epoch: int) -> int:
+        """The epoch to begin with; the iterators are brought to its beginning."""
+        self._epoch = epoch - 1
+        recalled = self._store.recall()
+        self._place = recalled.get(PLACE)
+        if self._place is None or self._place["memory"]["fit"] < self._fit:
+            return epoch
+        self._back = memory = self._place["memory"]
+        require(
+            "Cluster/return-one-fit", memory["fit"] == self._fit,
+            f"worker {self._store.rank} was in call {memory['fit']} of fit when it was ended, and cannot go on from"
+            f" call {self._fit}: only one fit with a store can be returned to; start the job again, from a checkpoint",
+        )
+        self._epoch = memory["epoch"] - 1
+        for before in range(epoch, memory["epoch"]):
+            self._live_again(recalled[self._name(before)])
+        return int(memory["epoch"])
+
+    def _live_again(self, note: Mapping[str, Any]) -> None:
+        """Let the iterators of a fresh process do what they did in an epoch that is over."""
+        set_random_numbers(note["start"])
+        _pass_through(self._data)
+        if self._eval_data is not None:
+            set_random_numbers(note["score"])
+            self._eval_data.reset()
+            _pass_through(self._eval_data)
+        set_random_numbers(note["end"])
+        self._module._end_epoch(self._data)
+
+    # --- the batches of an epoch -----------------------------------------------------------------
+
+    def __iter__(self) -> Iterator[Any]:
+        if self._back is not None:
+            set_random_numbers(self._back["start"])
+        self._epoch += 1
+        self._note = {"start": random_numbers()}
+        self._batches = iter(self._data)
+        self._digest = self.number = 0
+        return self
+
+    @decides("Cluster/return-data")
+    def __next__(self) -> Any:
+        if self._back is None:
+            return self._fetch()
+        memory, self._back = self._back, None
+        if memory["asked"] is not None:
+            self._data.restore(memory["asked"])
+            set_random_numbers(memory["before"])
+            self._digest = memory["sofar"]
+        else:
+            for _ in range(memory["batch"]):
+                if type(self._data) is NDArrayIter:
+                    self._data.iter_next()  # which makes no batch
+                else:
+                    self._digest = _digest(next(self._batches), self._digest)
+        upcoming = self._fetch()
+        require(
+            "Cluster/return-data", self._digest == memory["digest"],
+            f"worker {self._store.rank} reads other data than before it was ended, in batch {memory['batch']} of epoch"
+            f" {self._epoch}: its {type(self._data).__name__} does not repeat itself; give it methods state() and"
+            " restore(state), or start the job again, from a checkpoint",
+        )
+        self.number = memory["batch"]
+        self._restore(memory)
+        return upcoming
+
+    def _fetch(self) -> Any:
+        self._sofar = self._digest
+        self._asked = self._before = None
+        if _can_be_asked(self._data):
+            self._asked, self._before = self._data.state(), random_numbers()
+        batch = next(self._batches)
+        self._digest = _digest(batch, 0 if type(self._data) is NDArrayIter else self._digest)
+        return batch
+
+    # --- keeping ---------------------------------------------------------------------------------
+
+    @decides("Cluster/keep")
+    def keep(self, number: int) -> None:
+        """Batch ``number`` of this epoch is about to be trained, and has been fetched."""
+        group, updates = self._module._exec_group, self._module._updates
+        memory = {
+            "fit": self._fit, "epoch": self._epoch, "batch": number, "start": self._note["start"],
+            "asked": self._asked, "before": self._before, "sofar": self._sofar, "digest": self._digest,
+            "random": random_numbers(),
+            "arrays": [array.asnumpy() for array in self._arrays()],
+            "updater": None if updates.updater is None else updates.updater.get_states(dump_optimizer=True),
+            "monitor": None if self._monitor is None else (self._monitor.step, self._monitor.activated),
+            "others": [memory_of(one) for one in self._others],
+        }
+        self._store.keep_place(memory, dict(zip(group.param_names, group.param_arrays, strict=True)))
+
+    def _arrays(self) -> list[NDArray]:
+        """The arrays beside the parameters that training reads before it writes them."""
+        group = self._module._exec_group
+        arrays = [array for copies in (*group.aux_arrays, *group.state_arrays) for array in copies]
+        for name, copies in zip(group.param_names, group.grad_arrays, strict=True):
+            if group.grad_req[name] == "add":
+                arrays += copies
+        return arrays
+
+    def _restore(self, memory: Mapping[str, Any]) -> None:
+        group, updates = self._module._exec_group, self._module._updates
+        self._store.return_to_place(self._place, dict(zip(group.param_names, group.param_arrays, strict=True)))
+        for array, numbers in zip(self._arrays(), memory["arrays"], strict=True):
+            array[:] = numbers
+        self._module._host_copy.stale = True
+        if updates.updater is not None:
+            updates.updater.set_states(memory["updater"], "what was kept")
+            updates.optimizer = updates.updater.optimizer
+        if self._monitor is not None:
+            self._monitor.step, self._monitor.activated = memory["monitor"]
+        for one, remembered in zip(self._others, memory["others"], strict=True):
+            remember(one, remembered)
+        set_random_numbers(memory["random"])
+
+    def scoring(self) -> None:
+        """Note the random numbers with which the evaluation of an epoch begins."""
+        self._note["score"] = random_numbers()
+
+    def ending(self) -> None:
+        """Let the servers keep how this epoch went, for :meth:`_live_again`."""
+        self._store.keep(self._name(self._epoch), {**self._note, "end": random_numbers()})
+
+    def _name(self, epoch: int) -> str:
+        return f"fit {self._fit} epoch {epoch}"
+
+
+def place_of(
+    module: Any, train_data: Any, eval_data: Any, monitor: Any, others: Sequence[Any]
+) -> Place:
+    """Where a ``fit`` stands that is about to begin; kept if a store's workers may be started again."""
+    store = getattr(module, "_kvstore", None)
+    if isinstance(store, DistributedKVStore) and store.returning and type(module) in _CLASSES:
+        return KeptPlace(module, store, train_data, eval_data, monitor, others)
+    return Place(train_data)
+
+
+def standing(batches: Any) -> tuple[int, Callable[[int], None]]:
+    """The number of the first batch, and what to call before each."""
+    return (batches.number, batches.keep) if isinstance(batches, KeptPlace) else (0, _nothing)
+
+
+def _nothing(number: int) -> None:
+    del number
+
+
+# --- iterators, and random numbers ----------------------------------------------------------------
+
+
+def _can_be_asked(data: Any) -> bool:
+    return callable(getattr(data, "state", None)) and callable(getattr(data, "restore", None))
+
+
+def _pass_through(data: Any) -> None:
+    """Let an iterator do what it does in an epoch."""
+    if type(data) is not NDArrayIter:
+        for _ in data:
+            pass
+        return
+    while data.iter_next():  # which makes no batch
+        if data.last_batch_handle != "pad" and data.cursor + data.batch_size > data.num_data:
+            return
+
+
+def _digest(batch: Any, before: int) -> int:
+    """The CRC-32 of the arrays of a batch, or of several."""
+    for one in batch if isinstance(batch, list) else [batch]:
+        for array in (*(one.data or ()), *(one.label or ())):
+            before = zlib.crc32(np.ascontiguousarray(array.asnumpy()).reshape(-1).view(np.uint8).data, before)
+    return before
+
+
+def random_numbers() -> Any:
+    """Plain values that tell which random numbers come next: ours, NumPy's and Python's."""
+    version, numbers, gauss = random.getstate()
+    return remembered_streams(), np.random.get_state(), (version, np.array(numbers, np.uint64), gauss)  # noqa: NPY002  # iterators draw there
+
+
+def set_random_numbers(state: Any) -> None:
+    """Draw again from where :func:`random_numbers` was called."""
+    streams, numbers, (version, others, gauss) = state
+    restore_streams(streams)
+    np.random.set_state(numbers)  # noqa: NPY002
+    random.setstate((version, tuple(int(number) for number in others), gauss))
+
+
+__all__ = ["KeptPlace", "Place", "keeps_place", "place_of", "standing"]
