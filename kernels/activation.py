@@ -162,7 +162,7 @@ MAP = {
     "relu-nan": Loop(map_one, formula=relu_passing),
     "sigmoid": Loop(map_one, formula=sigmoid, tuned=curves.sigmoid),
     "tanh": Loop(map_one, formula=tanh, tuned=curves.tanh),
-    "softrelu": Loop(map_one, formula=softrelu),
+    "softrelu": Loop(map_one, formula=softrelu, tuned=curves.softrelu),
     "softsign": Loop(map_one, formula=softsign),
 }
 CHAIN = {

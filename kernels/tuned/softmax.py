@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..foundation import Buffer
-from .curves import exp_minus
+from .elementary import exp
 from .kernel import kernel, plain, twin
 from .lanes import add, broadcast, fma, load, maximum, reduce_max, reduce_sum
 
@@ -29,7 +29,7 @@ def fill_softmax(data, out, rows, side, scale):
         for i in range(start + whole, start + side):
             top = max(top, data[i] * scale)
         for i in range(start, start + side):
-            out[i] = exp_minus(top - data[i] * scale)
+            out[i] = exp(data[i] * scale - top)
         partial, rest = broadcast(0.0), 0.0
         for i in range(start, start + whole, 16):
             partial = add(partial, load(out, i))

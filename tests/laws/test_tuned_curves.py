@@ -1,0 +1,134 @@
+"""Polynomials in place of the C library's functions: their errors in units in the last place, and special values."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from refimpl.kernels import activation, leaky_relu
+from refimpl.kernels.foundation import LOOPS
+
+from .test_tuned import called, plainly, pytestmark  # noqa: F401  # the mark too
+
+TINY = float(np.finfo(np.float32).tiny)
+ROOT_HALF, DENSITY = math.sqrt(0.5), 1 / math.sqrt(2 * math.pi)
+error_function = np.vectorize(math.erf, otypes=[np.float64])
+complement = np.vectorize(math.erfc, otypes=[np.float64])
+
+
+def share_below(x):
+    return complement(-x * ROOT_HALF) / 2
+
+
+def loop(name):
+    return next(each for each in LOOPS if each.name == name)
+
+
+def logistic(x):
+    return np.exp(-np.logaddexp(0, -x))
+
+
+# loop, its function in double precision, units in the last place, numbers after the arrays
+CURVES = {
+    "exp": (loop("unary.map_one_exp"), np.exp, 1.01, ()),
+    "expm1": (loop("unary.map_one_expm1"), np.expm1, 1.5, ()),
+    "log": (loop("unary.map_one_log"), np.log, 0.85, ()),
+    "erf": (loop("unary.map_one_erf"), error_function, 1.8, ()),
+    "gelu": (leaky_relu.CURVES["gelu"][0], lambda x: x * share_below(x), 6, (0.25,)),
+    "tanh": (activation.MAP["tanh"], np.tanh, 1.5, ()),
+    "sigmoid": (activation.MAP["sigmoid"], logistic, 2.5, ()),
+    "softrelu": (activation.MAP["softrelu"], lambda x: np.logaddexp(0, x), 2.7, ()),
+}
+SLOPES = {
+    "erf": (loop("unary.chain_one_erf_slope"), lambda x: 2 / math.sqrt(math.pi) * np.exp(-x * x), 2.8, ()),
+    "expm1": (loop("unary.chain_one_exp"), np.exp, 1.01, ()),
+    "gelu": (
+        leaky_relu.CURVES["gelu"][1], lambda x: share_below(x) + x * DENSITY * np.exp(-x * x / 2), None, (0.25,)
+    ),
+}
+"""The slope of gelu is 0 near -0.75, so its error is absolute: ``ABSOLUTE``."""
+ABSOLUTE = 1.3e-7
+
+
+def off(found, true):
+    """Distances in units in the last place; 0 where the true value is beyond normal numbers."""
+    with np.errstate(all="ignore"):
+        size = np.abs(true)
+        unit = np.spacing(np.maximum(size, TINY).astype(np.float32)).astype(np.float64)
+        distance = np.abs(found - true) / unit
+        return np.where((size >= TINY) & np.isfinite(true.astype(np.float32)), distance, 0)
+
+
+def worst(row, x, head=None):
+    """The largest error over ``x``, in units, or absolute where no units are given."""
+    run, function, units, numbers = row
+    inputs = [x] if head is None else [head, x]
+    found = called(run, inputs, x.shape, (x.size, *numbers)).astype(np.float64)
+    with np.errstate(all="ignore"):
+        true = function(x.astype(np.float64))
+        if units is None:
+            return float(np.nanmax(np.abs(found - true)))
+        beyond = ~np.isfinite(true.astype(np.float32))
+        np.testing.assert_array_equal(found[beyond], true.astype(np.float32)[beyond])
+        return float(off(found, true).max())
+
+
+def sample():
+    middle = np.concatenate([np.linspace(-12, 12, 6001), np.logspace(-30, 2, 2000)])
+    return np.concatenate([middle, -middle[6001:], np.linspace(-104, 89, 1000)]).astype(np.float32)
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_curves_are_near_the_true_function(name):
+    row = CURVES[name]
+    assert worst(row, sample()) <= row[2]
+
+
+@pytest.mark.parametrize("name", SLOPES)
+def test_slopes_are_near_the_true_slope(name):
+    row, x = SLOPES[name], sample()
+    assert worst(row, x, np.ones_like(x)) <= (row[2] or ABSOLUTE)
+
+
+SPECIAL = np.array([
+    0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 1e-38, -1e-38, 2e-38, 88.722, 88.723, 88.8, -87.4, -103.9, -104.1,
+    3e38, -3e38, 1, -1,
+], np.float32)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_special_values_are_those_of_the_page(name):
+    """NaN, infinities, the sign of 0, numbers below the normal ones, and where results overflow."""
+    run, _, units, numbers = CURVES[name]
+    for n in (len(SPECIAL), 3):  # whole vectors, and what is left over
+        x = SPECIAL[-n:] if n == len(SPECIAL) else SPECIAL[:n]
+        found, expected = (way(run, [x], x.shape, (n, *numbers)) for way in (called, plainly))
+        number = np.isfinite(expected)
+        np.testing.assert_array_equal(found[~number], expected[~number])
+        np.testing.assert_array_equal(np.signbit(found[number]), np.signbit(expected[number]))
+        np.testing.assert_allclose(found[number], expected[number], rtol=4 * units * 2.0**-23, atol=2e-45)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", CURVES)
+def test_every_float32(name):
+    """Two to thirty minutes each; ``math.erf`` and ``math.erfc`` are called once for every number."""
+    row = CURVES[name]
+    for first in range(0, 2**32, 2**24):
+        x = np.arange(first, first + 2**24, dtype=np.uint32).view(np.float32)
+        if name == "gelu":
+            x = x[~(x < -12.9)]  # the share below is no normal number
+        assert worst(row, x) <= row[2]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", SLOPES)
+def test_slopes_at_every_float32(name):
+    row = SLOPES[name]
+    for first in range(0, 2**32, 2**24):
+        x = np.arange(first, first + 2**24, dtype=np.uint32).view(np.float32)
+        assert worst(row, x, np.ones_like(x)) <= (row[2] or ABSOLUTE)
+
+
