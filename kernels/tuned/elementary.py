@@ -20,7 +20,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
-F, I = np.float32, np.int32  # noqa: E741  # float and int
+F, I = np.float32, np.int32  # float and int
 ZERO, HALF, ONE, TWO, INFINITE, MISSING = F(0), F(0.5), F(1), F(2), F(np.inf), F(np.nan)
 LOG2_E = F(1.44269504)
 LN2_HIGH, LN2_LOW = F(0.693145752), F(1.42860677e-6)

@@ -6,11 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from refimpl.kernels import activation, leaky_relu
-from refimpl.kernels.foundation import LOOPS
+from refimpl.kernels import activation, leaky_relu, softmax
+from refimpl.kernels.foundation import LOOPS, Buffer
 
-from .test_tuned import called, plainly, pytestmark  # noqa: F401  # the mark too
+from .test_tuned import EPS, SEEDS, called, plainly, pytestmark  # noqa: F401  # the mark too
 
 TINY = float(np.finfo(np.float32).tiny)
 ROOT_HALF, DENSITY = math.sqrt(0.5), 1 / math.sqrt(2 * math.pi)
@@ -132,3 +134,59 @@ def test_slopes_at_every_float32(name):
         assert worst(row, x, np.ones_like(x)) <= (row[2] or ABSOLUTE)
 
 
+
+
+# --- softmax -------------------------------------------------------------------------------------
+
+ROWS = st.integers(1, 300)
+SIDES = st.one_of(st.integers(1, 40), st.sampled_from([127, 128, 300, 2047, 2048, 2050]))
+SCALES = st.sampled_from([1.0, -1.0, 0.25])
+
+
+@given(ROWS, SIDES, SCALES, SEEDS)
+def test_rows_of_log_softmax(rows, side, scale, seed):
+    """Within a few units of the size of the numbers that are subtracted."""
+    rows = max(1, min(rows, 6000 // side))
+    data = (3 * np.random.default_rng(seed).standard_normal((rows, side))).astype(np.float32)
+    found = called(softmax.LOG_SOFTMAX, [data], data.shape, (rows, side, 1, scale))
+    wide = data.astype(np.float64) * scale
+    top = wide.max(axis=1, keepdims=True)
+    true = wide - top - np.log(np.exp(wide - top).sum(axis=1, keepdims=True))
+    assert (np.abs(found - true) <= EPS * (1 + np.abs(wide - top) + np.abs(true))).all()
+
+
+@given(ROWS, SIDES, SCALES, SEEDS)
+def test_gradients_of_rows(rows, side, scale, seed):
+    """Sums of doubles in whatever order; products of float32 are rounded as on the page."""
+    rows = max(1, min(rows, 6000 // side))
+    rng = np.random.default_rng(seed)
+    data, head = (rng.standard_normal((rows, side)).astype(np.float32) for _ in range(2))
+    log_of = called(softmax.LOG_SOFTMAX, [data], data.shape, (rows, side, 1, 1.0))
+    share = np.exp(log_of.astype(np.float64)).astype(np.float32)
+    length = Buffer(np.zeros(1, np.int32), (1,))
+
+    def slope(head, share, d_data, *numbers):
+        softmax.SOFTMAX_SLOPE(head, share, d_data, length, *numbers, 0)
+
+    call = ([head, share], data.shape, (rows, side, 1, scale))
+    found, expected = called(slope, *call), plainly(slope, *call)
+    np.testing.assert_allclose(found, expected, rtol=2 * EPS, atol=1e-15)
+    call = ([head, log_of], data.shape, (rows, side, 1, scale))
+    found = called(softmax.LOG_SOFTMAX_SLOPE, *call)
+    wide, total = head.astype(np.float64), head.astype(np.float64).sum(axis=1, keepdims=True)
+    product = np.exp(log_of.astype(np.float64)) * total
+    true = (wide - product) * scale
+    assert (np.abs(found - true) <= EPS * (np.abs(true) + 1.5 * np.abs(product))).all()
+
+
+@pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("side", [3, 39])
+def test_rows_with_special_values(special, side):
+    """Their places are those of the page, in each loop, and the next row sees nothing of them."""
+    data = np.linspace(-1, 1, 3 * side).astype(np.float32).reshape(3, side)
+    spoilt = data.copy()
+    spoilt[1, side // 2] = special
+    for loop_of_rows in (softmax.LOG_SOFTMAX, softmax.LOG_SOFTMAX_SLOPE):
+        inputs = [spoilt] if loop_of_rows is softmax.LOG_SOFTMAX else [data, spoilt]
+        call = (loop_of_rows, inputs, data.shape, (3, side, 1, 1.0))
+        np.testing.assert_allclose(called(*call), plainly(*call), rtol=4 * EPS, atol=1e-6)
