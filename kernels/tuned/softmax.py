@@ -1,7 +1,7 @@
 """softmax and log_softmax along the last axis and their gradients, each step vectorised.
 
-Rows are taken some at a time, about ``BLOCK`` elements, so that exponentials of short rows are vectorised, too. e^x is the
-polynomial of ``elementary``. Sums are doubles: sixteen partial sums (``lanes``), and one more for the elements
+Rows are taken some at a time, about ``BLOCK`` elements, so that exponentials of short rows are vectorised, too. e^x is
+the polynomial of ``elementary``. Sums are doubles: sixteen partial sums (``lanes``), and one more for the elements
 at the end of a row that do not fill sixteen.
 """
 
@@ -23,7 +23,7 @@ SIGN, OTHERS, SIXTEEN = I(31), I(0x7FFFFFFF), np.uintp(16)
 
 @inlined
 def ordered(x):
-    """A whole number that grows with x, whose maximum is vectorised: the bits of x, all but the sign turned if it is set."""
+    """A whole number that grows with x, for a vectorised maximum: x's bits, all but the sign turned if it is set."""
     bits = F(x).view(np.int32)
     return I(bits ^ ((bits >> SIGN) & OTHERS))
 

@@ -34,7 +34,7 @@ def logistic(x):
 
 # loop, its function in double precision, units in the last place, numbers after the arrays
 CURVES = {
-    "exp": (loop("unary.map_one_exp"), np.exp, 1.01, ()),
+    "exp": (loop("unary.map_one_exp"), np.exp, 1.04, ()),
     "expm1": (loop("unary.map_one_expm1"), np.expm1, 1.5, ()),
     "log": (loop("unary.map_one_log"), np.log, 0.85, ()),
     "erf": (loop("unary.map_one_erf"), error_function, 1.8, ()),
@@ -45,7 +45,7 @@ CURVES = {
 }
 SLOPES = {
     "erf": (loop("unary.chain_one_erf_slope"), lambda x: 2 / math.sqrt(math.pi) * np.exp(-x * x), 2.8, ()),
-    "expm1": (loop("unary.chain_one_exp"), np.exp, 1.01, ()),
+    "expm1": (loop("unary.chain_one_exp"), np.exp, 1.04, ()),
     "gelu": (
         leaky_relu.CURVES["gelu"][1], lambda x: share_below(x) + x * DENSITY * np.exp(-x * x / 2), None, (0.25,)
     ),
