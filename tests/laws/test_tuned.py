@@ -392,6 +392,6 @@ def test_every_twin_is_tested():
         "activation.map_one_softrelu", "leaky_relu.map_one_gelu", "leaky_relu.chain_one_gelu_slope",
         "unary.map_one_exp", "unary.map_one_expm1", "unary.map_one_log", "unary.map_one_erf", "unary.map_one_tanh",
         "unary.map_one_sigmoid", "unary.chain_one_exp", "unary.chain_one_erf_slope",
-        "random_streams.take", "random.normal_numbers_normal_single",
+        "lrn.scales", "lrn.respond", "lrn.respond_back", "random_streams.take", "random.normal_numbers_normal_single",
     }
     assert {loop.name for loop in LOOPS if loop._tuned is not None} == tested

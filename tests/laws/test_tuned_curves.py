@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refimpl.kernels import activation, leaky_relu, softmax
+from refimpl.kernels import activation, leaky_relu, lrn, softmax
 from refimpl.kernels.foundation import LOOPS, Buffer
 
 from .test_tuned import EPS, SEEDS, called, plainly, pytestmark  # noqa: F401  # the mark too
@@ -190,3 +190,36 @@ def test_rows_with_special_values(special, side):
         inputs = [spoilt] if loop_of_rows is softmax.LOG_SOFTMAX else [data, spoilt]
         call = (loop_of_rows, inputs, data.shape, (3, side, 1, 1.0))
         np.testing.assert_allclose(called(*call), plainly(*call), rtol=4 * EPS, atol=1e-6)
+
+
+# --- local response normalisation ----------------------------------------------------------------
+
+
+@given(st.integers(1, 3), st.integers(1, 9), st.sampled_from([1, 5, 16, 35]), st.integers(0, 3), SEEDS)
+def test_local_response(n, channels, inner, half, seed):
+    """The scales of the page bit for bit; the power of -0.75, and with it the gradient, near the true one."""
+    rng = np.random.default_rng(seed)
+    data, head = (rng.standard_normal((n, channels, inner)).astype(np.float32) for _ in range(2))
+    numbers = (n, channels, inner, half, 0.5)
+    call = (lrn.SCALES, [data], data.shape, (*numbers, 2.0))
+    scale = called(*call)
+    np.testing.assert_array_equal(scale, plainly(*call))
+    wide = scale.astype(np.float64)
+    np.testing.assert_allclose(
+        called(lrn.RESPOND, [data, scale], data.shape, (data.size, 0.75)), data * wide**-0.75, rtol=2 * EPS
+    )
+    found = called(lrn.RESPOND_BACK, [head, data, scale], data.shape, (*numbers, 0.75))
+    terms = head.astype(np.float64) * data * wide**-1.75
+    padded = np.pad(terms, ((0, 0), (half, half), (0, 0)))
+    sums = sum(padded[:, k : k + channels] for k in range(2 * half + 1))
+    sizes = sum(np.abs(padded[:, k : k + channels]) for k in range(2 * half + 1))
+    true = head * wide**-0.75 - 0.75 * data * sums
+    assert (np.abs(found - true) <= 4 * EPS * (np.abs(head) * wide**-0.75 + np.abs(data) * sizes)).all()
+
+
+@pytest.mark.parametrize("beta", [0.75, 0.5])
+def test_local_response_of_special_values(beta):
+    scale = np.array([0, -0.0, 1e-45, 1e-38, 3e38, np.inf, -np.inf, -1, np.nan, 1], np.float32)
+    data = np.ones_like(scale)
+    call = (lrn.RESPOND, [data, scale], data.shape, (data.size, beta))
+    np.testing.assert_allclose(called(*call), plainly(*call), rtol=2 * EPS)
