@@ -35,7 +35,7 @@ def logistic(x):
 # loop, its function in double precision, units in the last place, numbers after the arrays
 CURVES = {
     "exp": (loop("unary.map_one_exp"), np.exp, 1.04, ()),
-    "expm1": (loop("unary.map_one_expm1"), np.expm1, 1.5, ()),
+    "expm1": (loop("unary.map_one_expm1"), np.expm1, 1.6, ()),
     "log": (loop("unary.map_one_log"), np.log, 0.85, ()),
     "erf": (loop("unary.map_one_erf"), error_function, 1.8, ()),
     "gelu": (leaky_relu.CURVES["gelu"][0], lambda x: x * share_below(x), 6, (0.25,)),
