@@ -1,7 +1,8 @@
 """LeakyReLU: x where x > 0; below, a curve that act_type names.
 
 [LeakyReLU/functions] leaky slope * x; elu slope * (e^x - 1); selu 1.0507 * x above and 1.0507 *
-    1.6733 * (e^x - 1) below; gelu x * (1 + erf(x / sqrt 2)) / 2 everywhere.
+    1.6733 * (e^x - 1) below; gelu x * (1 + erf(x / sqrt 2)) / 2 everywhere. How far float32 results of gelu's tuned
+    twins may be off stands in tuned/curves.py.
     >>> run("LeakyReLU", [-2, 0, 2]), run("LeakyReLU", [-2, 2], act_type="elu", slope=2)
     ([-0.5, 0.0, 2.0], [-1.729329, 2.0])
     >>> run("LeakyReLU", [-2, 2], act_type="selu"), run("LeakyReLU", [-2, 2], act_type="gelu")

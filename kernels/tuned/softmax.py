@@ -12,76 +12,57 @@ from math import log
 import numpy as np
 
 from ..foundation import Buffer
-from .elementary import exp, inlined
+from .elementary import bits_of, exp, from_bits, inlined
 from .kernel import kernel, plain, twin, workspace
 from .lanes import add, add_product, broadcast, load, reduce_sum
 
 BLOCK = 2048
-F, I = np.float32, np.int32
-SIGN, OTHERS, SIXTEEN = I(31), I(0x7FFFFFFF), np.uintp(16)
+I = np.int32
+SIGN, OTHERS = I(31), I(0x7FFFFFFF)
 
 
 @inlined
-def ordered(x):
-    """A whole number that grows with x, for a vectorised maximum: x's bits, all but the sign turned if it is set."""
-    bits = F(x).view(np.int32)
+def turned(bits):
+    """All bits but the sign turned if that is set: those of numbers become whole numbers that grow with them, and back.
+
+    A maximum of whole numbers is vectorised.
+    """
     return I(bits ^ ((bits >> SIGN) & OTHERS))
 
 
-@inlined
-def from_ordered(whole):
-    """The number of ``ordered``."""
-    return I(whole ^ ((whole >> SIGN) & OTHERS)).view(np.float32)
-
-
-@inlined
-def exponentials(data, out, tops, row, rows, side, scale):
-    """Of rows ``row`` to ``rows``, the largest number of each and e^(x - largest)."""
-    for r in range(np.uintp(row), np.uintp(rows)):
-        start = r * side
-        largest = ordered(data[start] * scale)
-        for i in range(start + np.uintp(1), start + side):
-            largest = max(largest, ordered(data[i] * scale))
-        top = from_ordered(largest)
-        tops[r] = top
-        for i in range(start, start + side):
-            out[i] = data[i] * scale - top
-    for i in range(np.uintp(row) * side, np.uintp(rows) * side):
-        out[i] = exp(out[i])
-
-
-@inlined
-def row_sum(values, start, side):
-    whole = start + side // SIXTEEN * SIXTEEN
-    partial, rest = broadcast(0.0), 0.0
-    for i in range(start, whole, SIXTEEN):
-        partial = add(partial, load(values, i))
-    for i in range(whole, start + side):
-        rest += values[i]
-    return reduce_sum(partial) + rest
-
-
 @kernel
-def fill_softmax(data, out, tops, rows, side, scale, together):
+def fill_shares(data, out, tops, rows, side, scale, together, as_logarithm):
+    whole = side // 16 * 16
     for row in range(0, rows, together):
-        end = min(row + together, rows)
-        exponentials(data, out, tops, row, end, np.uintp(side), scale)
-        for start in range(row * side, end * side, side):
-            share = np.float32(1.0 / row_sum(out, np.uintp(start), np.uintp(side)))
-            for i in range(start, start + side):
-                out[i] *= share
-
-
-@kernel
-def fill_log_softmax(data, out, tops, rows, side, scale, together):
-    for row in range(0, rows, together):
-        end = min(row + together, rows)
-        exponentials(data, out, tops, row, end, np.uintp(side), scale)
+        end = row + together if row + together < rows else rows
         for r in range(row, end):
             start = r * side
-            less, top = log(row_sum(out, np.uintp(start), np.uintp(side))), tops[r]
+            largest = turned(bits_of(data[start] * scale))
+            for i in range(start + 1, start + side):
+                key = turned(bits_of(data[i] * scale))
+                largest = I(key if key > largest else largest)
+            top = from_bits(turned(largest))
+            tops[r] = top
             for i in range(start, start + side):
-                out[i] = data[i] * scale - top - less
+                out[i] = data[i] * scale - top
+        for i in range(row * side, end * side):
+            out[i] = exp(out[i])
+        for r in range(row, end):
+            start = r * side
+            partial, total = broadcast(0.0), 0.0
+            for i in range(start, start + whole, 16):
+                partial = add(partial, load(out, i))
+            for i in range(start + whole, start + side):
+                total += out[i]
+            total += reduce_sum(partial)
+            if as_logarithm:
+                less, top = log(total), tops[r]
+                for i in range(start, start + side):
+                    out[i] = data[i] * scale - top - less
+            else:
+                share = np.float32(1.0 / total)
+                for i in range(start, start + side):
+                    out[i] *= share
 
 
 @kernel
@@ -100,8 +81,14 @@ def fill_softmax_slope(head, out, d_data, rows, side, scale):
 
 @kernel
 def fill_log_softmax_slope(head, out, d_data, rows, side, scale):
+    whole = side // 16 * 16
     for start in range(0, rows * side, side):
-        total = row_sum(head, np.uintp(start), np.uintp(side))
+        partial, total = broadcast(0.0), 0.0
+        for i in range(start, start + whole, 16):
+            partial = add(partial, load(head, i))
+        for i in range(start + whole, start + side):
+            total += head[i]
+        total += reduce_sum(partial)
         for i in range(start, start + side):
             d_data[i] = exp(out[i])
         for i in range(start, start + side):
@@ -121,7 +108,7 @@ def softmax(
     """softmax along the last axis, without lengths."""
     if _runs(out, inner, limited):
         tops, together = workspace("softmax", outer), max(BLOCK // side, 1)
-        fill_softmax(data.flat, out.flat, tops, outer, side, np.float32(scale), together)
+        fill_shares(data.flat, out.flat, tops, outer, side, np.float32(scale), together, 0)
     else:
         plain("softmax", "SOFTMAX", data, out, length, outer, side, inner, scale, limited)
 
@@ -131,7 +118,7 @@ def log_softmax(data: Buffer, out: Buffer, outer: int, side: int, inner: int, sc
     """log_softmax along the last axis."""
     if _runs(out, inner):
         tops, together = workspace("softmax", outer), max(BLOCK // side, 1)
-        fill_log_softmax(data.flat, out.flat, tops, outer, side, np.float32(scale), together)
+        fill_shares(data.flat, out.flat, tops, outer, side, np.float32(scale), together, 1)
     else:
         plain("softmax", "LOG_SOFTMAX", data, out, outer, side, inner, scale)
 

@@ -37,11 +37,11 @@ CURVES = {
     "exp": (loop("unary.map_one_exp"), np.exp, 1.04, ()),
     "expm1": (loop("unary.map_one_expm1"), np.expm1, 1.6, ()),
     "log": (loop("unary.map_one_log"), np.log, 0.85, ()),
-    "erf": (loop("unary.map_one_erf"), error_function, 1.8, ()),
+    "erf": (loop("unary.map_one_erf"), error_function, 2.5, ()),
     "gelu": (leaky_relu.CURVES["gelu"][0], lambda x: x * share_below(x), 6, (0.25,)),
     "tanh": (activation.MAP["tanh"], np.tanh, 1.5, ()),
-    "sigmoid": (activation.MAP["sigmoid"], logistic, 2.5, ()),
-    "softrelu": (activation.MAP["softrelu"], lambda x: np.logaddexp(0, x), 2.7, ()),
+    "sigmoid": (activation.MAP["sigmoid"], logistic, 3, ()),
+    "softrelu": (activation.MAP["softrelu"], lambda x: np.logaddexp(0, x), 3, ()),
 }
 SLOPES = {
     "erf": (loop("unary.chain_one_erf_slope"), lambda x: 2 / math.sqrt(math.pi) * np.exp(-x * x), 2.8, ()),
