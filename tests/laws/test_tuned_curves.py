@@ -38,7 +38,7 @@ CURVES = {
     "expm1": (loop("unary.map_one_expm1"), np.expm1, 1.6, ()),
     "log": (loop("unary.map_one_log"), np.log, 0.85, ()),
     "erf": (loop("unary.map_one_erf"), error_function, 2.5, ()),
-    "gelu": (leaky_relu.CURVES["gelu"][0], lambda x: x * share_below(x), 6, (0.25,)),
+    "gelu": (leaky_relu.CURVES["gelu"][0], lambda x: x * share_below(x), 6.5, (0.25,)),
     "tanh": (activation.MAP["tanh"], np.tanh, 1.5, ()),
     "sigmoid": (activation.MAP["sigmoid"], logistic, 3, ()),
     "softrelu": (activation.MAP["softrelu"], lambda x: np.logaddexp(0, x), 3, ()),
