@@ -3,7 +3,7 @@
 Largest errors in units in the last place, where results are normal numbers and the CPU has a fused multiply-add:
 
     exp 1.04   expm1 1.6   log 0.85   tanh 1.5   erf 2.5   sigmoid 3   softrelu 3   gelu 6.5, above -12.9
-    slopes: expm1 1.04   erf 2.8   gelu 1.3e-7, absolute, because it is 0 near -0.75
+    slopes: expm1 1.04   erf 2.8   gelu 1.5e-7, absolute, because it is 0 near -0.75
 
 NaN, infinities, the sign of 0 and where results overflow are those of the pages.
 """

@@ -51,7 +51,7 @@ SLOPES = {
     ),
 }
 """The slope of gelu is 0 near -0.75, so its error is absolute: ``ABSOLUTE``."""
-ABSOLUTE = 1.3e-7
+ABSOLUTE = 1.5e-7
 
 
 def off(found, true):
