@@ -1,6 +1,7 @@
 """LRN: sums of a window of channels for many pixels at once, in the page's order, and the power of -0.75 by two roots.
 
-s^0.75 = sqrt(s) . sqrt(sqrt(s)), wrong by at most 2.4 units in the last place, its inverse by 3.8. Other powers are left to the page.
+s^0.75 = sqrt(s) . sqrt(sqrt(s)), wrong by at most 2.4 units in the last place, its inverse by 3.8. Other powers are
+left to the page.
 """
 
 from __future__ import annotations
