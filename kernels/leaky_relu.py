@@ -1,7 +1,8 @@
 """LeakyReLU: x where x > 0; below, a curve that act_type names.
 
 [LeakyReLU/functions] leaky slope * x; elu slope * (e^x - 1); selu 1.0507 * x above and 1.0507 *
-    1.6733 * (e^x - 1) below; gelu x * (1 + erf(x / sqrt 2)) / 2 everywhere.
+    1.6733 * (e^x - 1) below; gelu x * (1 + erf(x / sqrt 2)) / 2 everywhere. How far float32 results of gelu's tuned
+    twins may be off stands in tuned/curves.py.
     >>> run("LeakyReLU", [-2, 0, 2]), run("LeakyReLU", [-2, 2], act_type="elu", slope=2)
     ([-0.5, 0.0, 2.0], [-1.729329, 2.0])
     >>> run("LeakyReLU", [-2, 2], act_type="selu"), run("LeakyReLU", [-2, 2], act_type="gelu")
@@ -53,6 +54,7 @@ from .foundation.shapes import agree
 from .multilinear import register_once
 from .shared.random_streams import draws, unit_double, unit_single
 from .shared.terms import Term
+from .tuned import curves
 
 SELU_SCALE = 1.0507009873554804934193349852946
 SELU_ALPHA = 1.6732632423543772848170429916717
@@ -230,7 +232,9 @@ CURVES = {
     "leaky": (Loop(map_one, formula=leaky), Loop(chain_one, derivative=leaky_slope)),
     "elu": (Loop(map_one, formula=elu), Loop(chain_one, derivative=elu_slope)),
     "selu": (Loop(map_one, formula=selu), Loop(chain_one, derivative=selu_slope)),
-    "gelu": (Loop(map_one, formula=gelu), Loop(chain_one, derivative=gelu_slope)),
+    "gelu": (
+        Loop(map_one, formula=gelu, tuned=curves.gelu), Loop(chain_one, derivative=gelu_slope, tuned=curves.gelu_slope)
+    ),
 }
 CHAIN_SELU_QUIRK = Loop(chain_one, derivative=selu_quirk)
 MAP_OWN, CHAIN_OWN = Loop(map_own), Loop(chain_own)

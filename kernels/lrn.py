@@ -19,7 +19,8 @@
     >>> grad("LRN", [[2, 1]], nsize=3, alpha=3, beta=1, knorm=1, head=[[1, 0]])
     [[-0.055556, -0.111111]]
 
-[LRN/sum-order] squares are added in double precision, in the order of the channels.
+[LRN/sum-order] squares are added in double precision, in the order of the channels. The power of -beta is of the type
+    of data; for beta = 0.75 in float32 it is 1 / (sqrt(scale) sqrt(sqrt(scale))) in a tuned twin, each step rounded.
 
 [LRN/types] data is of a floating-point type.
 """
@@ -31,6 +32,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .foundation import Case, Loop, Op, items, merge_all, register, require, same_type
+from .tuned import lrn as tuned
 
 
 class Params(NamedTuple):
@@ -89,7 +91,9 @@ def respond_back(head, data, scale, d_data, n, channels, inner, half, share, bet
             d_data[at] = head[at] * power(scale[at], -beta) - 2 * share * beta * data[at] * total
 
 
-SCALES, RESPOND, RESPOND_BACK = Loop(scales), Loop(respond), Loop(respond_back)
+SCALES = Loop(scales, tuned=tuned.scales)
+RESPOND = Loop(respond, tuned=tuned.respond)
+RESPOND_BACK = Loop(respond_back, tuned=tuned.respond_back)
 
 
 # --- the operator -------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ import math
 import numpy as np
 
 from ..foundation import Buffer, Loop, allocate, decides, items, scalar, scratch
+from ..tuned import streams
 
 ENGINES = 1024
 WORDS = 624
@@ -182,7 +183,7 @@ def take(words, state, n, engines, share):
             i += count
 
 
-PLANT, TAKE = Loop(plant), Loop(take)
+PLANT, TAKE = Loop(plant), Loop(take, tuned=streams.draw, tuned_for=(np.uint32,))
 
 
 @decides("random/engines")

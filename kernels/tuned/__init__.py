@@ -6,6 +6,8 @@ rounding of a fused multiply-add. ``REFIMPL_PLAIN_KERNELS=1`` or ``with plain_ke
 off, and so does ``NUMBA_DISABLE_JIT=1``, because SIMD vectors exist only in machine code.
 
 To read: ``simd`` (vectors and tiles), then ``gemm`` (the matrix product), then ``convolution``.
+``elementary`` has polynomials in place of the C library's functions, ``curves`` and ``softmax`` are made of them; how
+far they may be off stands there. ``streams`` draws the same random numbers as its page.
 ``depthwise`` and ``pooling`` have the bits of their pages: they compute sixteen planes in place of one.
 ``reductions``, ``extremes`` and ``rows`` have them too, in single and double precision.
 So do ``sort`` and ``transpose``, which compute nothing. ``thin`` has the bits of ``gemm``, for products with a short
