@@ -6,9 +6,9 @@ given several parameters at once, ``updater.py`` holds the states, ``states.py``
 ``optimizer.py`` is MXNet's name for all of them.
 """
 
-from . import contrib, optimizer
+from . import at_once, contrib, optimizer
 from .optimizer import *  # noqa: F403  # the optimizers, create, register, Updater, get_updater
 from .updater import REMEMBERING
 
-__all__ = ["REMEMBERING", "contrib", "optimizer"]
+__all__ = ["REMEMBERING", "at_once", "contrib", "optimizer"]
 __all__ += optimizer.__all__

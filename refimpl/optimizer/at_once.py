@@ -1,0 +1,478 @@
+"""The update of many parameters as one call of a kernel, in place of one operator for each of them.
+
+Of the twelve microseconds that a small parameter takes one by one, its numbers need less than one. The others find out
+what is the same in every step: which loop of which page the rule calls, and with which hyperparameters. So a *plan* of
+an update holds a table with the addresses of weights, gradients and states, and ``kernels/tuned/many.py`` walks through
+it. The rule is said once: a plan learns the loop and its numbers from the rule itself, which it lets take a step on
+arrays without elements (``kernels/foundation/described.py``), one for all parameters of equal multipliers.
+
+:func:`on_devices` and :func:`on_store` return False where the usual path has to be taken, before anything has changed.
+That is whenever one of these does not hold: an Updater with one of ``RULES`` (no subclass, nothing replaced), a
+scheduler of ``mx.lr_scheduler`` or none, dense float32 arrays of equal shape on the CPU that do not overlap, states that
+were not just loaded, compiled loops, and nobody who looks on (quirks, profiler, autograd, another engine, a failure).
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from operator import is_
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import engine, lr_scheduler
+from ..base import decides, refusal
+from ..context import Context
+from ..engine import profiling_hook
+from ..kernels.foundation import Buffer, Loop, interrupts, quirk
+from ..kernels.foundation.described import Described
+from ..kernels.foundation.loop import _CHOICE
+from ..kernels.tuned import many
+from ..ndarray import NDArray, tape
+from . import adadelta, adagrad, adam, adamax, ftml, ftrl, rmsprop, sgd, signum
+from .rule import Index, Optimizer
+from .updater import Updater
+
+SWITCH = "REFIMPL_UPDATE"
+TABLE, EACH = "table", "each"
+"""What it may be: one kernel call for a table of parameters, or one for each."""
+
+LIMIT = 64
+"""An updater has at most that many plans: one for each bucket, say."""
+
+RULES = frozenset({
+    adadelta.AdaDelta, adagrad.AdaGrad, adam.Adam, adamax.Adamax, ftml.FTML, ftrl.Ftrl, rmsprop.RMSProp, sgd.SGD,
+    sgd.ccSGD, signum.Signum,
+})
+_COUNTING = frozenset({adam.Adam, adamax.Adamax, ftml.FTML})
+"""The rules whose numbers depend on the count of the parameter."""
+
+_RATELESS = frozenset({adadelta.AdaDelta})
+"""The rules that never ask the scheduler."""
+
+_SCHEDULERS = frozenset({
+    type(None), lr_scheduler.CosineScheduler, lr_scheduler.FactorScheduler, lr_scheduler.MultiFactorScheduler,
+    lr_scheduler.PolyScheduler,
+})
+_MULTIPLIERS = ("lr_mult", "wd_mult", "idx2name")
+_UNSEEN = frozenset({
+    *_MULTIPLIERS, "num_update", "_index_update_count", "_all_index_update_counts", "lr_scheduler", "sym_info",
+})
+"""Attributes of an optimizer that are looked at otherwise, or that no step depends on."""
+
+_SINGLE = np.dtype(np.float32)
+
+
+class Row(NamedTuple):
+    """A parameter: how an updater knows it, what is updated, and what is done with gradients and result."""
+
+    index: Index
+    weight: NDArray
+    grads: Sequence[NDArray]
+    copies: Sequence[NDArray] = ()
+
+
+class _Unfit(Exception):  # noqa: N818  # it leads to the usual path, and nobody else sees it
+    """The usual path has to be taken."""
+
+
+# --- what every step asks --------------------------------------------------------------------------
+
+
+@decides("Updater/switch")
+def is_wanted() -> bool:
+    """Whether ``REFIMPL_UPDATE`` allows tables.
+
+    Raises:
+        MXNetError: it is none of its two values.
+    """
+    wanted = os.environ.get(SWITCH, TABLE)
+    if wanted not in (TABLE, EACH):
+        raise refusal("Updater/switch", f"{SWITCH} must be {TABLE} or {EACH}, it is {wanted!r}")
+    return wanted == TABLE
+
+
+def _is_possible(updater: Any) -> bool:
+    """Whether this updater may use a plan now."""
+    if type(updater) is not Updater or not is_wanted() or not many.is_possible():
+        return False
+    optimizer = updater.optimizer
+    rule, scheduler = type(optimizer), optimizer.lr_scheduler
+    if rule not in RULES or type(scheduler) not in _SCHEDULERS or optimizer.param_dict:
+        return False
+    looked_at = engine.attention or profiling_hook.imperative is not None or tape.STATE.recording or quirk.current()
+    if looked_at or _CHOICE.python or _CHOICE.plain or (scheduler is not None and rule in _RATELESS):
+        return False
+    return not updater.loaded and False not in updater.states_synced.values()
+
+
+# --- what a rule does ------------------------------------------------------------------------------
+
+
+class _Call(NamedTuple):
+    """The one loop that a rule runs: the numbers of its arrays (weight, gradient, states), and its hyperparameters."""
+
+    loop: Loop
+    order: tuple[int, ...]
+    named: bool
+    numbers: tuple[np.float32, ...]
+
+
+class _StandIn:
+    """A parameter without elements, on which a rule tells what it does."""
+
+    def __init__(self, state: Any, context: Context) -> None:
+        self._noted: list[tuple[Loop, tuple]] = []
+        self._context = context
+        self._weight, self._grad, self._state = self._described(), self._described(), self._like(state)
+        self._memory = [array._buffer.flat for array in (self._weight, self._grad, *_arrays(self._state))]
+
+    def _described(self) -> NDArray:
+        return NDArray(Buffer(Described(_SINGLE, 1, self._noted), (1,)), self._context)
+
+    def _like(self, state: Any) -> Any:
+        if isinstance(state, (tuple, list)):
+            return type(state)(map(self._like, state))
+        return None if state is None else self._described()
+
+    def step(self, optimizer: Optimizer, index: Index, rate: float, count: int) -> _Call:
+        """What update ``count`` of a parameter does at a learning rate before multipliers; nothing changes.
+
+        Raises:
+            _Unfit: it is not one loop over its arrays with float32 numbers.
+        """
+        double = object.__new__(type(optimizer))
+        vars(double).update(
+            vars(optimizer), lr_scheduler=None, lr=rate, num_update=count, _index_update_count={index: count - 1}
+        )
+        self._noted.clear()
+        try:
+            double.update_multi_precision(index, self._weight, self._grad, self._state)
+        except Exception as error:  # whatever it is, the usual path comes to it too
+            raise _Unfit from error
+        if len(self._noted) != 1:
+            raise _Unfit
+        ((loop, given),) = self._noted
+        values = Loop.unwrapped(given)
+        order = [self._memory.index(value) for value in values if type(value) is Described]
+        size, *numbers = values[len(order) :]
+        named = len(numbers) == 1 and type(numbers[0]) is tuple
+        if named:
+            (numbers,) = numbers
+        if loop.has_twin_for(given) or order[0] != 0 or size != 1 or {*map(type, numbers)} != {np.float32}:
+            raise _Unfit
+        return _Call(loop, tuple(order), named, tuple(numbers))
+
+
+# --- plans -----------------------------------------------------------------------------------------
+
+
+class _Plan:
+    """What an update of some parameters amounts to, as long as all its arrays and states are the same.
+
+    Only states are kept alive.
+    """
+
+    def __init__(self, updater: Updater, rows: Sequence[Row], together: int) -> None:
+        """Make the plan, and states, which belong to nobody yet.
+
+        Raises:
+            _Unfit: the usual path has to be taken.
+        """
+        self._optimizer = optimizer = updater.optimizer
+        self._indices = [row.index for row in rows]
+        self._is_new = not all(index in updater.states for index in self._indices)
+        self._states = [_state(updater, row) for row in rows]
+        parts = [_arrays(state) for state in self._states]
+        self._arrays = [array for part in parts for array in part]
+        self._memory = [array._buffer.flat for array in self._arrays]
+        for row, part in zip(rows, parts, strict=True):
+            _require_alike([row.weight, *row.grads, *part, *row.copies])
+        _require_apart(rows, self._arrays)
+        self._by_device: dict[int, list[Index]] = {}
+        for row in rows:
+            self._by_device.setdefault(row.weight.context.device_id, []).append(row.index)
+        self._last_device = rows[-1].weight.context.device_id
+        self._stand_in = _StandIn(self._states[0], rows[0].weight.context)
+        self._seen: list[Any] = []
+        self._told: tuple[float, int] = (0.0, 0)
+        groups = self._grouped()
+        calls = self._calls(0.0 if optimizer.lr is None else optimizer.lr, 1)
+        self._call = calls[0]
+        self._numbers = _flat(calls)
+        self._walk = self._table(rows, parts, groups, together)
+        self._gone: list[Any] = []  # a callback that refers to the plan would keep it alive
+        arrays = [array for row in rows for array in (row.weight, *row.grads, *row.copies)]
+        self._watched = [weakref.ref(array._buffer.flat, self._gone.append) for array in arrays]
+
+    def _grouped(self) -> list[int]:
+        """The group of each parameter: one for each pair of multipliers."""
+        optimizer = self._optimizer
+        self._multipliers = [dict(getattr(optimizer, name)) for name in _MULTIPLIERS]
+        known: dict[str, int] = {}
+        self._first_of_group: list[Index] = []
+        groups = []
+        for index in self._indices:
+            key = repr([optimizer._multiplier(index, getattr(optimizer, name), name) for name in ("lr_mult", "wd_mult")])
+            if key not in known:
+                known[key] = len(known)
+                self._first_of_group.append(index)
+            groups.append(known[key])
+        return groups
+
+    def _calls(self, rate: float, count: int) -> list[_Call]:
+        """What the rule does to each group; all of them alike but for their numbers."""
+        calls = [self._stand_in.step(self._optimizer, index, rate, count) for index in self._first_of_group]
+        if any(call[:3] != calls[0][:3] or len(call.numbers) != len(calls[0].numbers) for call in calls):
+            raise _Unfit
+        return calls
+
+    def _table(
+        self, rows: Sequence[Row], parts: Sequence[list[NDArray]], groups: Sequence[int], together: int
+    ) -> many.Walk:
+        call, first = self._call, rows[0]
+        added = len(first.grads) if len(first.grads) > 1 else 0
+        table = []
+        for row, part, group in zip(rows, parts, groups, strict=True):
+            like_first = len(part) == len(parts[0]) and len(row.grads) == len(first.grads)
+            if not like_first or len(row.copies) != len(first.copies):
+                raise _Unfit
+            given = [row.weight, row.grads[0], *part]
+            arrays = [*[given[number] for number in call.order], *row.grads[:added], *row.copies]
+            addresses = [many.address_of(array._buffer.flat) for array in arrays]
+            table.append([row.weight.size, group * len(call.numbers), *addresses])
+        shape = many.Shape(
+            len(call.order), added, together, len(first.copies), call.order.index(1) if added else -1
+        )
+        return many.Walk(call.loop, shape, table, len(call.numbers), named=call.named)
+
+    def fits(self, updater: Updater) -> bool:
+        """Whether it still holds for the arrays that it was made for."""
+        optimizer = updater.optimizer
+        if optimizer is not self._optimizer or self._gone or self._is_new:
+            return False
+        if not all(map(is_, map(updater.states.get, self._indices), self._states)):
+            return False
+        if not all(map(is_, [array._buffer.flat for array in self._arrays], self._memory)):
+            return False
+        return all(map(_is_same, (getattr(optimizer, name) for name in _MULTIPLIERS), self._multipliers))
+
+    def step(self, updater: Updater) -> None:
+        """Count and update all parameters, or leave everything as it is.
+
+        Raises:
+            _Unfit: the usual path has to be taken.
+        """
+        optimizer = self._optimizer
+        scheduler, counters = optimizer.lr_scheduler, optimizer._all_index_update_counts
+        changed: list[dict] = [vars(optimizer), counters, *counters.values()]
+        if scheduler is not None:
+            changed.append(vars(scheduler))
+        if self._is_new:
+            changed += [updater.states, updater.states_synced]
+        with interrupts.held():  # a Ctrl-C just after the walk would undo the counts only
+            before = [dict(each) for each in changed]
+            try:
+                counted = self._count()
+                rate: Any = optimizer.lr if scheduler is None else scheduler(optimizer.num_update)
+                self._learn(rate, counted)
+                if self._is_new:
+                    updater.states.update(zip(self._indices, self._states, strict=True))
+                    updater.states_synced.update(dict.fromkeys(self._indices, True))
+                self._walk(self._numbers)
+            except BaseException:
+                for each, held in zip(changed, before, strict=True):
+                    each.clear()
+                    each.update(held)
+                raise
+        self._is_new = False
+
+    def _count(self) -> int:
+        """Count an update of every parameter; the count of the first one."""
+        optimizer = self._optimizer
+        found: set[int] = set()
+        for device, indices in self._by_device.items():
+            optimizer._set_current_context(device)
+            counts = optimizer._index_update_count
+            made = [optimizer.begin_num_update if n is None else n for n in map(counts.get, indices)]
+            found.update(made)
+            if len(found) == 1:
+                counts.update(dict.fromkeys(indices, made[0] + 1))
+            elif optimizer.lr_scheduler is not None or type(optimizer) in _COUNTING:
+                raise _Unfit  # one parameter after another has its own rate, or its own numbers
+            else:
+                counts.update(zip(indices, [n + 1 for n in made], strict=True))
+        optimizer._set_current_context(self._last_device)
+        optimizer.num_update = max(optimizer.num_update, max(found) + 1)
+        return min(found) + 1
+
+    def _learn(self, rate: float, count: int) -> None:
+        """Find the numbers of this step, unless they are those of the last one."""
+        optimizer = self._optimizer
+        attributes = [value for name, value in vars(optimizer).items() if name not in _UNSEEN]
+        told = rate or 0.0, count if type(optimizer) in _COUNTING else 0
+        known = len(attributes) == len(self._seen) and all(map(is_, attributes, self._seen))
+        if known and told == self._told and rate:  # 0.0 and -0.0 are equal
+            return
+        if any(map(callable, attributes)):
+            raise _Unfit  # a method was replaced
+        calls = self._calls(rate, count)
+        if calls[0][:3] != self._call[:3]:
+            self._gone.append(None)  # from the next step on there is a plan for the other loop
+            raise _Unfit
+        self._seen, self._told, self._numbers = attributes, told, _flat(calls)
+
+
+class _NoPlan:
+    """Nothing but the usual path will do, as long as optimizer and states are the same."""
+
+    def __init__(self, updater: Updater) -> None:
+        self._optimizer, self._states = updater.optimizer, updater.states
+
+    def fits(self, updater: Updater) -> bool:
+        return updater.optimizer is self._optimizer and updater.states is self._states
+
+    def step(self, updater: Updater) -> None:
+        raise _Unfit
+
+
+_PLANS: weakref.WeakKeyDictionary[Updater, dict[tuple, _Plan | _NoPlan]] = weakref.WeakKeyDictionary()
+
+
+def _flat(calls: Sequence[_Call]) -> np.ndarray:
+    return np.array([call.numbers for call in calls], _SINGLE).reshape(-1)
+
+
+def _state(updater: Updater, row: Row) -> Any:
+    """The state of a parameter, which may be new."""
+    if row.index in updater.states:
+        return updater.states[row.index]
+    return updater.optimizer.create_state_multi_precision(row.index, row.weight)
+
+
+def _arrays(state: Any) -> list[NDArray]:
+    """The arrays of a state, from left to right."""
+    if isinstance(state, (tuple, list)):
+        return [array for part in state for array in _arrays(part)]
+    if state is not None and type(state) is not NDArray:
+        raise _Unfit
+    return [] if state is None else [state]
+
+
+def _require_alike(arrays: Sequence[NDArray]) -> None:
+    """Demand dense float32 arrays of one shape on the CPU."""
+    shape = arrays[0].shape
+    for array in arrays:
+        if type(array) is not NDArray or array.shape != shape or array.context.memory != "cpu" or not array.writable:
+            raise _Unfit
+        flat = array._buffer.flat
+        if flat.dtype != _SINGLE or flat.strides != (_SINGLE.itemsize,):
+            raise _Unfit
+
+
+def _require_apart(rows: Sequence[Row], states: Sequence[NDArray]) -> None:
+    """Demand that nothing that is written is also read, or written twice."""
+    written = [*states, *[array for row in rows for array in (row.weight, *row.copies)]]
+    read = [array for row in rows for array in row.grads]
+    spans = []
+    for arrays, is_written in ((written, True), (read, False)):
+        for array in arrays:
+            start = many.address_of(array._buffer.flat)
+            spans.append((start, start + array._buffer.flat.nbytes, is_written))
+    last = last_written = 0
+    for start, end, is_written in sorted(span for span in spans if span[0] < span[1]):
+        if start < (last if is_written else last_written):
+            raise _Unfit
+        last = max(last, end)
+        last_written = max(last_written, end) if is_written else last_written
+
+
+def _is_same(one: dict, other: dict) -> bool:
+    """Whether two dicts hold the very same things in the same order: 0.0 is no -0.0."""
+    return len(one) == len(other) and all(map(is_, one, other)) and all(map(is_, one.values(), other.values()))
+
+
+# --- the two ways ----------------------------------------------------------------------------------
+
+
+@decides("Updater/at-once")
+def on_devices(
+    updater: Any, param_arrays: Sequence[Sequence[NDArray]], grad_arrays: Sequence[Sequence[NDArray | None]],
+    num_device: int,
+) -> bool:
+    """Update the weights on each device by its gradients; False, and nothing is changed, if that is to be done otherwise.
+
+    The arguments are those of ``model._update_params``.
+    """
+    def rows() -> list[Row]:
+        return [
+            Row(index * num_device + device, weight, (grad,))  # type: ignore[arg-type]  # not None, as asked
+            for device in range(num_device)
+            for index, (weights, grads) in enumerate(zip(param_arrays, grad_arrays, strict=True))
+            if grads[0] is not None
+            for weight, grad in [*zip(weights, grads, strict=True)][device : device + 1]
+        ]
+
+    return _is_possible(updater) and _done(updater, rows, 1, num_device, param_arrays, grad_arrays)
+
+
+@decides("Updater/at-once")
+def on_store(
+    updater: Any, stored: Mapping[Any, NDArray], names: Sequence[str], param_arrays: Sequence[Sequence[NDArray]],
+    grad_arrays: Sequence[Sequence[NDArray | None]], together: int,
+) -> bool:
+    """Add up gradients, update stored weights and copy them to the devices; False as for :func:`on_devices`.
+
+    Args:
+        updater: the store's.
+        stored: the weights by name, in the order of their ``init``.
+        names, param_arrays, grad_arrays: those of ``model._update_params_on_kvstore``.
+        together: how many gradients after the first are added up among themselves before they join the total.
+    """
+    def rows() -> list[Row]:
+        given = {
+            name: Row(name, stored[name], grads, weights)  # type: ignore[arg-type]  # none is None, as asked
+            for name, weights, grads in zip(names, param_arrays, grad_arrays, strict=True) if grads[0] is not None
+        }
+        return [given[name] for name in stored if name in given]
+
+    if not _is_possible(updater) or len({*names}) != len(names) or not all(map(stored.__contains__, names)):
+        return False
+    held = [[stored[name]] for name in names]
+    return _done(updater, rows, together, together, held, param_arrays, grad_arrays)
+
+
+def _done(
+    updater: Updater, rows: Callable[[], list[Row]], together: int, kind: int,
+    *lists: Sequence[Sequence[NDArray | None]],
+) -> bool:
+    """Take a step by the plan for these arrays, which is made where there is none; False if there can be none."""
+    try:
+        memory = [0 if a is None else id(a._buffer.flat) for arrays in lists for part in arrays for a in part]
+    except (AttributeError, TypeError):  # they are no dense arrays
+        return False
+    key = (kind, *memory)
+    plans = _PLANS.setdefault(updater, {})
+    plan = plans.get(key)
+    try:
+        if plan is None or not plan.fits(updater):
+            plan = _made(updater, rows(), together)
+            if len(plans) >= LIMIT:
+                plans.clear()
+            plans[key] = plan
+        plan.step(updater)
+    except _Unfit:
+        return False
+    return True
+
+
+def _made(updater: Updater, rows: Sequence[Row], together: int) -> _Plan | _NoPlan:
+    try:
+        return _Plan(updater, rows, together) if rows else _NoPlan(updater)
+    except _Unfit:
+        return _NoPlan(updater)
+
+
+__all__ = ["EACH", "RULES", "SWITCH", "TABLE", "is_wanted", "on_devices", "on_store"]
