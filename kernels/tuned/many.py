@@ -3,7 +3,7 @@
 The loop of a page is compiled once more, with ``walk`` around it, which reads from a table where the arrays lie. A row
 of the table is, in whole numbers: the size of its arrays, the first of its numbers in ``numbers``, the addresses of the
 arrays in the loop's order, those of ``sums`` arrays to be added up, and those of ``copies`` that the first array is
-copied into afterwards. Sums and copies are made piece by piece, so that a piece stays in the cache.
+copied into afterwards. The last word of the table counts the calls. Sums and copies are made piece by piece, so that a piece stays in the cache.
 
 A loop fits when its arguments are float32 arrays, their size, and float32 numbers or one geometry of these. The table
 keeps no array alive: whoever makes it does.
@@ -123,6 +123,7 @@ def walk(table, numbers, rows, sums, together, copies, place, total, part, like,
             for copy in range(copies):
                 target = table[row + first + sums + copy] + offset
                 copied(array_at(table[row + 2] + offset, size), array_at(target, size), size)
+    table[rows * width] += 1
 
 
 def _inside(function: Any) -> Any:
@@ -171,11 +172,16 @@ class Walk:
         tail: Any = (0,) * count
         total, self._part = (allocate((PIECE,), np.dtype(np.float32)).flat for _ in range(2))
         self._total, self._run = total, _compiled(loop)
-        self._table = np.array(rows, np.int64).reshape(-1)
+        self._table = np.append(np.array(rows, np.int64).reshape(-1), 0)
         self._rest = (
             len(rows), shape.sums, shape.together, shape.copies, shape.place, address_of(total),
             address_of(self._part), (0,) * shape.arrays, (tail,) if named else tail,
         )
+
+    @property
+    def done(self) -> int:
+        """How many calls have done their work: machine code counts them, so that no interrupt comes in between."""
+        return int(self._table[-1])
 
     def __call__(self, numbers: np.ndarray) -> None:
         """Update everything, with float32 ``numbers``."""

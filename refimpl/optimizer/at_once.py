@@ -17,7 +17,8 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from operator import is_
+from itertools import chain
+from operator import attrgetter, is_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from .. import engine, lr_scheduler
 from ..base import decides, refusal
 from ..context import Context
 from ..engine import profiling_hook
-from ..kernels.foundation import Buffer, Loop, interrupts, quirk
+from ..kernels.foundation import Buffer, Loop, quirk
 from ..kernels.foundation.described import Described
 from ..kernels.foundation.loop import _CHOICE
 from ..kernels.tuned import many
@@ -63,6 +64,7 @@ _UNSEEN = frozenset({
 """Attributes of an optimizer that are looked at otherwise, or that no step depends on."""
 
 _SINGLE = np.dtype(np.float32)
+_MEMORY = attrgetter("_buffer.flat")
 
 
 class Row(NamedTuple):
@@ -187,7 +189,7 @@ class _Plan:
         self._states = [_state(updater, row) for row in rows]
         parts = [_arrays(state) for state in self._states]
         self._arrays = [array for part in parts for array in part]
-        self._memory = [array._buffer.flat for array in self._arrays]
+        self._memory = [*map(_MEMORY, self._arrays)]
         for row, part in zip(rows, parts, strict=True):
             _require_alike([row.weight, *row.grads, *part, *row.copies])
         _require_apart(rows, self._arrays)
@@ -255,7 +257,7 @@ class _Plan:
             return False
         if not all(map(is_, map(updater.states.get, self._indices), self._states)):
             return False
-        if not all(map(is_, [array._buffer.flat for array in self._arrays], self._memory)):
+        if not all(map(is_, map(_MEMORY, self._arrays), self._memory)):
             return False
         return all(map(_is_same, (getattr(optimizer, name) for name in _MULTIPLIERS), self._multipliers))
 
@@ -272,38 +274,40 @@ class _Plan:
             changed.append(vars(scheduler))
         if self._is_new:
             changed += [updater.states, updater.states_synced]
-        with interrupts.held():  # a Ctrl-C just after the walk would undo the counts only
-            before = [dict(each) for each in changed]
-            try:
-                counted = self._count()
-                rate: Any = optimizer.lr if scheduler is None else scheduler(optimizer.num_update)
-                self._learn(rate, counted)
-                if self._is_new:
-                    updater.states.update(zip(self._indices, self._states, strict=True))
-                    updater.states_synced.update(dict.fromkeys(self._indices, True))
-                self._walk(self._numbers)
-            except BaseException:
+        before, done = [dict(each) for each in changed], self._walk.done
+        try:
+            counted = self._count()
+            rate: Any = optimizer.lr if scheduler is None else scheduler(optimizer.num_update)
+            self._learn(rate, counted)
+            if self._is_new:
+                updater.states.update(zip(self._indices, self._states, strict=True))
+                updater.states_synced.update(dict.fromkeys(self._indices, True))
+            self._walk(self._numbers)
+        except BaseException:
+            if self._walk.done == done:  # a Ctrl-C may come just after it
                 for each, held in zip(changed, before, strict=True):
                     each.clear()
                     each.update(held)
-                raise
+            raise
         self._is_new = False
 
     def _count(self) -> int:
         """Count an update of every parameter; the count of the first one."""
         optimizer = self._optimizer
-        found: set[int] = set()
+        found: set[Any] = set()
         for device, indices in self._by_device.items():
             optimizer._set_current_context(device)
             counts = optimizer._index_update_count
-            made = [optimizer.begin_num_update if n is None else n for n in map(counts.get, indices)]
+            made = [*map(counts.get, indices)]
             found.update(made)
-            if len(found) == 1:
+            if len(found) == 1 and made[0] is not None:
                 counts.update(dict.fromkeys(indices, made[0] + 1))
-            elif optimizer.lr_scheduler is not None or type(optimizer) in _COUNTING:
+                continue
+            made = [optimizer.begin_num_update if n is None else n for n in made]
+            found = {n for n in found if n is not None}.union(made)
+            if len(found) > 1 and (optimizer.lr_scheduler is not None or type(optimizer) in _COUNTING):
                 raise _Unfit  # one parameter after another has its own rate, or its own numbers
-            else:
-                counts.update(zip(indices, [n + 1 for n in made], strict=True))
+            counts.update(zip(indices, [n + 1 for n in made], strict=True))
         optimizer._set_current_context(self._last_device)
         optimizer.num_update = max(optimizer.num_update, max(found) + 1)
         return min(found) + 1
@@ -449,11 +453,13 @@ def _done(
     *lists: Sequence[Sequence[NDArray | None]],
 ) -> bool:
     """Take a step by the plan for these arrays, which is made where there is none; False if there can be none."""
+    arrays = [*chain.from_iterable(chain.from_iterable(lists))]
     try:
-        memory = [0 if a is None else id(a._buffer.flat) for arrays in lists for part in arrays for a in part]
-    except (AttributeError, TypeError):  # they are no dense arrays
-        return False
-    key = (kind, *memory)
+        key: tuple = (kind, *map(id, map(_MEMORY, arrays)))
+    except (AttributeError, TypeError):  # there is no gradient, or no dense array
+        if any(type(array) is not NDArray for array in arrays if array is not None):
+            return False
+        key = (kind, *[0 if array is None else id(_MEMORY(array)) for array in arrays])
     plans = _PLANS.setdefault(updater, {})
     plan = plans.get(key)
     try:
