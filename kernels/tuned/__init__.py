@@ -6,5 +6,6 @@ rounding of a fused multiply-add. ``REFIMPL_PLAIN_KERNELS=1`` or ``with plain_ke
 off, and so does ``NUMBA_DISABLE_JIT=1``, because SIMD vectors exist only in machine code.
 
 To read: ``simd`` (vectors and tiles), then ``gemm`` (the matrix product), then ``convolution``.
+``many`` is no twin: it calls a page's own loop for many sets of arrays.
 ``depthwise`` and ``pooling`` have the bits of their pages: they compute sixteen planes in place of one.
 """

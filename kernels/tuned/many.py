@@ -3,7 +3,8 @@
 The loop of a page is compiled once more, with ``walk`` around it, which reads from a table where the arrays lie. A row
 of the table is, in whole numbers: the size of its arrays, the first of its numbers in ``numbers``, the addresses of the
 arrays in the loop's order, those of ``sums`` arrays to be added up, and those of ``copies`` that the first array is
-copied into afterwards. The last word of the table counts the calls. Sums and copies are made piece by piece, so that a piece stays in the cache.
+copied into afterwards. Sums and copies are made piece by piece, so that a piece stays in the cache. The last word of
+the table counts the calls.
 
 A loop fits when its arguments are float32 arrays, their size, and float32 numbers or one geometry of these. The table
 keeps no array alive: whoever makes it does.
@@ -52,7 +53,10 @@ def array_at(typing, address, size):
 
 @intrinsic
 def arrays_at(typing, table, first, offset, size, place, total, like):
-    """Return arrays at ``table[first] + offset`` and following, as many as ``like`` has; number ``place`` at ``total``."""
+    """Return arrays at ``table[first] + offset`` and following, as many as ``like`` has.
+
+    Number ``place`` of them is at ``total``.
+    """
     kinds = types.UniTuple(_ARRAY, len(like))
 
     def build(context, builder, signature, args):
@@ -119,7 +123,8 @@ def walk(table, numbers, rows, sums, together, copies, place, total, part, like,
                         right = part
                     added(array_at(left, size), array_at(right, size), array_at(total, size), size)
                     left = total
-            rule(*(arrays_at(table, row + 2, offset, size, place, total, like) + (size,) + values))
+            arrays = arrays_at(table, row + 2, offset, size, place, total, like)
+            rule(*(arrays + (size,) + values))  # noqa: RUF005  # Numba joins tuples, and unpacks no more than one
             for copy in range(copies):
                 target = table[row + first + sums + copy] + offset
                 copied(array_at(table[row + 2] + offset, size), array_at(target, size), size)

@@ -4,12 +4,13 @@ Of the twelve microseconds that a small parameter takes one by one, its numbers 
 what is the same in every step: which loop of which page the rule calls, and with which hyperparameters. So a *plan* of
 an update holds a table with the addresses of weights, gradients and states, and ``kernels/tuned/many.py`` walks through
 it. The rule is said once: a plan learns the loop and its numbers from the rule itself, which it lets take a step on
-arrays without elements (``kernels/foundation/described.py``), one for all parameters of equal multipliers.
+arrays without elements (``rule_call.py``), one for all parameters of equal multipliers.
 
 :func:`on_devices` and :func:`on_store` return False where the usual path has to be taken, before anything has changed.
 That is whenever one of these does not hold: an Updater with one of ``RULES`` (no subclass, nothing replaced), a
-scheduler of ``mx.lr_scheduler`` or none, dense float32 arrays of equal shape on the CPU that do not overlap, states that
-were not just loaded, compiled loops, and nobody who looks on (quirks, profiler, autograd, another engine, a failure).
+scheduler of ``mx.lr_scheduler`` or none, dense float32 arrays of equal shape on the CPU that do not overlap, states
+that were not just loaded, compiled loops, and nobody who looks on (quirks, profiler, autograd, another engine, a
+failure).
 """
 
 from __future__ import annotations
@@ -19,21 +20,21 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter, is_
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .. import engine, lr_scheduler
 from ..base import decides, refusal
-from ..context import Context
 from ..engine import profiling_hook
-from ..kernels.foundation import Buffer, Loop, quirk
-from ..kernels.foundation.described import Described
+from ..kernels.foundation import quirk
 from ..kernels.foundation.loop import _CHOICE
 from ..kernels.tuned import many
 from ..ndarray import NDArray, tape
 from . import adadelta, adagrad, adam, adamax, ftml, ftrl, rmsprop, sgd, signum
-from .rule import Index, Optimizer
+from .rule import Index
+from .rule_call import SINGLE, RuleCall, StandIn, Unfit, arrays_of
+from .table_rows import Row, require_alike, require_apart
 from .updater import Updater
 
 SWITCH = "REFIMPL_UPDATE"
@@ -63,21 +64,7 @@ _UNSEEN = frozenset({
 })
 """Attributes of an optimizer that are looked at otherwise, or that no step depends on."""
 
-_SINGLE = np.dtype(np.float32)
 _MEMORY = attrgetter("_buffer.flat")
-
-
-class Row(NamedTuple):
-    """A parameter: how an updater knows it, what is updated, and what is done with gradients and result."""
-
-    index: Index
-    weight: NDArray
-    grads: Sequence[NDArray]
-    copies: Sequence[NDArray] = ()
-
-
-class _Unfit(Exception):  # noqa: N818  # it leads to the usual path, and nobody else sees it
-    """The usual path has to be taken."""
 
 
 # --- what every step asks --------------------------------------------------------------------------
@@ -110,64 +97,6 @@ def _is_possible(updater: Any) -> bool:
     return not updater.loaded and False not in updater.states_synced.values()
 
 
-# --- what a rule does ------------------------------------------------------------------------------
-
-
-class _Call(NamedTuple):
-    """The one loop that a rule runs: the numbers of its arrays (weight, gradient, states), and its hyperparameters."""
-
-    loop: Loop
-    order: tuple[int, ...]
-    named: bool
-    numbers: tuple[np.float32, ...]
-
-
-class _StandIn:
-    """A parameter without elements, on which a rule tells what it does."""
-
-    def __init__(self, state: Any, context: Context) -> None:
-        self._noted: list[tuple[Loop, tuple]] = []
-        self._context = context
-        self._weight, self._grad, self._state = self._described(), self._described(), self._like(state)
-        self._memory = [array._buffer.flat for array in (self._weight, self._grad, *_arrays(self._state))]
-
-    def _described(self) -> NDArray:
-        return NDArray(Buffer(Described(_SINGLE, 1, self._noted), (1,)), self._context)
-
-    def _like(self, state: Any) -> Any:
-        if isinstance(state, (tuple, list)):
-            return type(state)(map(self._like, state))
-        return None if state is None else self._described()
-
-    def step(self, optimizer: Optimizer, index: Index, rate: float, count: int) -> _Call:
-        """What update ``count`` of a parameter does at a learning rate before multipliers; nothing changes.
-
-        Raises:
-            _Unfit: it is not one loop over its arrays with float32 numbers.
-        """
-        double = object.__new__(type(optimizer))
-        vars(double).update(
-            vars(optimizer), lr_scheduler=None, lr=rate, num_update=count, _index_update_count={index: count - 1}
-        )
-        self._noted.clear()
-        try:
-            double.update_multi_precision(index, self._weight, self._grad, self._state)
-        except Exception as error:  # whatever it is, the usual path comes to it too
-            raise _Unfit from error
-        if len(self._noted) != 1:
-            raise _Unfit
-        ((loop, given),) = self._noted
-        values = Loop.unwrapped(given)
-        order = [self._memory.index(value) for value in values if type(value) is Described]
-        size, *numbers = values[len(order) :]
-        named = len(numbers) == 1 and type(numbers[0]) is tuple
-        if named:
-            (numbers,) = numbers
-        if loop.has_twin_for(given) or order[0] != 0 or size != 1 or {*map(type, numbers)} != {np.float32}:
-            raise _Unfit
-        return _Call(loop, tuple(order), named, tuple(numbers))
-
-
 # --- plans -----------------------------------------------------------------------------------------
 
 
@@ -181,23 +110,23 @@ class _Plan:
         """Make the plan, and states, which belong to nobody yet.
 
         Raises:
-            _Unfit: the usual path has to be taken.
+            Unfit: the usual path has to be taken.
         """
         self._optimizer = optimizer = updater.optimizer
-        self._indices = [row.index for row in rows]
+        self._indices = [row.key for row in rows]
         self._is_new = not all(index in updater.states for index in self._indices)
         self._states = [_state(updater, row) for row in rows]
-        parts = [_arrays(state) for state in self._states]
+        parts = [arrays_of(state) for state in self._states]
         self._arrays = [array for part in parts for array in part]
         self._memory = [*map(_MEMORY, self._arrays)]
         for row, part in zip(rows, parts, strict=True):
-            _require_alike([row.weight, *row.grads, *part, *row.copies])
-        _require_apart(rows, self._arrays)
+            require_alike([row.weight, *row.grads, *part, *row.copies])
+        require_apart(rows, self._arrays)
         self._by_device: dict[int, list[Index]] = {}
         for row in rows:
-            self._by_device.setdefault(row.weight.context.device_id, []).append(row.index)
+            self._by_device.setdefault(row.weight.context.device_id, []).append(row.key)
         self._last_device = rows[-1].weight.context.device_id
-        self._stand_in = _StandIn(self._states[0], rows[0].weight.context)
+        self._stand_in = StandIn(self._states[0], rows[0].weight.context)
         self._seen: list[Any] = []
         self._told: tuple[float, int] = (0.0, 0)
         groups = self._grouped()
@@ -217,18 +146,19 @@ class _Plan:
         self._first_of_group: list[Index] = []
         groups = []
         for index in self._indices:
-            key = repr([optimizer._multiplier(index, getattr(optimizer, name), name) for name in ("lr_mult", "wd_mult")])
+            factors = [optimizer._multiplier(index, getattr(optimizer, kind), kind) for kind in ("lr_mult", "wd_mult")]
+            key = repr(factors)
             if key not in known:
                 known[key] = len(known)
                 self._first_of_group.append(index)
             groups.append(known[key])
         return groups
 
-    def _calls(self, rate: float, count: int) -> list[_Call]:
+    def _calls(self, rate: float, count: int) -> list[RuleCall]:
         """What the rule does to each group; all of them alike but for their numbers."""
         calls = [self._stand_in.step(self._optimizer, index, rate, count) for index in self._first_of_group]
         if any(call[:3] != calls[0][:3] or len(call.numbers) != len(calls[0].numbers) for call in calls):
-            raise _Unfit
+            raise Unfit
         return calls
 
     def _table(
@@ -240,7 +170,7 @@ class _Plan:
         for row, part, group in zip(rows, parts, groups, strict=True):
             like_first = len(part) == len(parts[0]) and len(row.grads) == len(first.grads)
             if not like_first or len(row.copies) != len(first.copies):
-                raise _Unfit
+                raise Unfit
             given = [row.weight, row.grads[0], *part]
             arrays = [*[given[number] for number in call.order], *row.grads[:added], *row.copies]
             addresses = [many.address_of(array._buffer.flat) for array in arrays]
@@ -265,7 +195,7 @@ class _Plan:
         """Count and update all parameters, or leave everything as it is.
 
         Raises:
-            _Unfit: the usual path has to be taken.
+            Unfit: the usual path has to be taken.
         """
         optimizer = self._optimizer
         scheduler, counters = optimizer.lr_scheduler, optimizer._all_index_update_counts
@@ -298,15 +228,15 @@ class _Plan:
         for device, indices in self._by_device.items():
             optimizer._set_current_context(device)
             counts = optimizer._index_update_count
-            made = [*map(counts.get, indices)]
-            found.update(made)
-            if len(found) == 1 and made[0] is not None:
-                counts.update(dict.fromkeys(indices, made[0] + 1))
+            known = [*map(counts.get, indices)]
+            found.update(known)
+            if len(found) == 1 and known[0] is not None:
+                counts.update(dict.fromkeys(indices, known[0] + 1))
                 continue
-            made = [optimizer.begin_num_update if n is None else n for n in made]
+            made = [optimizer.begin_num_update if n is None else n for n in known]
             found = {n for n in found if n is not None}.union(made)
             if len(found) > 1 and (optimizer.lr_scheduler is not None or type(optimizer) in _COUNTING):
-                raise _Unfit  # one parameter after another has its own rate, or its own numbers
+                raise Unfit  # one parameter after another has its own rate, or its own numbers
             counts.update(zip(indices, [n + 1 for n in made], strict=True))
         optimizer._set_current_context(self._last_device)
         optimizer.num_update = max(optimizer.num_update, max(found) + 1)
@@ -321,11 +251,11 @@ class _Plan:
         if known and told == self._told and rate:  # 0.0 and -0.0 are equal
             return
         if any(map(callable, attributes)):
-            raise _Unfit  # a method was replaced
+            raise Unfit  # a method was replaced
         calls = self._calls(rate, count)
         if calls[0][:3] != self._call[:3]:
             self._gone.append(None)  # from the next step on there is a plan for the other loop
-            raise _Unfit
+            raise Unfit
         self._seen, self._told, self._numbers = attributes, told, _flat(calls)
 
 
@@ -339,58 +269,21 @@ class _NoPlan:
         return updater.optimizer is self._optimizer and updater.states is self._states
 
     def step(self, updater: Updater) -> None:
-        raise _Unfit
+        raise Unfit
 
 
 _PLANS: weakref.WeakKeyDictionary[Updater, dict[tuple, _Plan | _NoPlan]] = weakref.WeakKeyDictionary()
 
 
-def _flat(calls: Sequence[_Call]) -> np.ndarray:
-    return np.array([call.numbers for call in calls], _SINGLE).reshape(-1)
+def _flat(calls: Sequence[RuleCall]) -> np.ndarray:
+    return np.array([call.numbers for call in calls], SINGLE).reshape(-1)
 
 
 def _state(updater: Updater, row: Row) -> Any:
     """The state of a parameter, which may be new."""
-    if row.index in updater.states:
-        return updater.states[row.index]
-    return updater.optimizer.create_state_multi_precision(row.index, row.weight)
-
-
-def _arrays(state: Any) -> list[NDArray]:
-    """The arrays of a state, from left to right."""
-    if isinstance(state, (tuple, list)):
-        return [array for part in state for array in _arrays(part)]
-    if state is not None and type(state) is not NDArray:
-        raise _Unfit
-    return [] if state is None else [state]
-
-
-def _require_alike(arrays: Sequence[NDArray]) -> None:
-    """Demand dense float32 arrays of one shape on the CPU."""
-    shape = arrays[0].shape
-    for array in arrays:
-        if type(array) is not NDArray or array.shape != shape or array.context.memory != "cpu" or not array.writable:
-            raise _Unfit
-        flat = array._buffer.flat
-        if flat.dtype != _SINGLE or flat.strides != (_SINGLE.itemsize,):
-            raise _Unfit
-
-
-def _require_apart(rows: Sequence[Row], states: Sequence[NDArray]) -> None:
-    """Demand that nothing that is written is also read, or written twice."""
-    written = [*states, *[array for row in rows for array in (row.weight, *row.copies)]]
-    read = [array for row in rows for array in row.grads]
-    spans = []
-    for arrays, is_written in ((written, True), (read, False)):
-        for array in arrays:
-            start = many.address_of(array._buffer.flat)
-            spans.append((start, start + array._buffer.flat.nbytes, is_written))
-    last = last_written = 0
-    for start, end, is_written in sorted(span for span in spans if span[0] < span[1]):
-        if start < (last if is_written else last_written):
-            raise _Unfit
-        last = max(last, end)
-        last_written = max(last_written, end) if is_written else last_written
+    if row.key in updater.states:
+        return updater.states[row.key]
+    return updater.optimizer.create_state_multi_precision(row.key, row.weight)
 
 
 def _is_same(one: dict, other: dict) -> bool:
@@ -406,7 +299,7 @@ def on_devices(
     updater: Any, param_arrays: Sequence[Sequence[NDArray]], grad_arrays: Sequence[Sequence[NDArray | None]],
     num_device: int,
 ) -> bool:
-    """Update the weights on each device by its gradients; False, and nothing is changed, if that is to be done otherwise.
+    """Update the weights on each device by its gradients; False, and nothing has changed, where it cannot be done.
 
     The arguments are those of ``model._update_params``.
     """
@@ -469,7 +362,7 @@ def _done(
                 plans.clear()
             plans[key] = plan
         plan.step(updater)
-    except _Unfit:
+    except Unfit:
         return False
     return True
 
@@ -477,7 +370,7 @@ def _done(
 def _made(updater: Updater, rows: Sequence[Row], together: int) -> _Plan | _NoPlan:
     try:
         return _Plan(updater, rows, together) if rows else _NoPlan(updater)
-    except _Unfit:
+    except Unfit:
         return _NoPlan(updater)
 
 
