@@ -1,10 +1,10 @@
 """One call of a loop for many sets of arrays: the update of all parameters of a network at once.
 
-The loop of a page is compiled once more, with ``walk`` around it, which reads from a table where the arrays lie. A row
-of the table is, in whole numbers: the size of its arrays, the first of its numbers in ``numbers``, the addresses of the
-arrays in the loop's order, those of ``sums`` arrays to be added up, and those of ``copies`` that the first array is
-copied into afterwards. Sums and copies are made piece by piece, so that a piece stays in the cache. The last word of
-the table counts the calls.
+The loop of a page is compiled once more, with ``walk`` (or ``walk_with_sums``) around it, which reads from a table
+where the arrays lie. A row of the table is, in whole numbers: the size of its arrays; the first of its numbers in
+``numbers``; the addresses of the arrays in the loop's order; three addresses (one, other, sum) for each of ``sums``
+additions to be made before; and ``copies`` addresses that the loop's first array is copied to afterwards. Sums and
+copies are made piece by piece, so that a piece stays in the cache. The last word of the table counts the calls.
 
 A loop fits when its arguments are float32 arrays, their size, and float32 numbers or one geometry of these. The table
 keeps no array alive: whoever makes it does.
@@ -14,17 +14,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from types import FunctionType
+from typing import Any
 
 import numba
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
+from numba.core import cgutils
 from numba.core.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
-from ..foundation import Loop, allocate
+from ..foundation import Loop
 from ..foundation import cache as kernel_cache
+from ..foundation.buffer import aligned_empty
 from ..foundation.loop import _UNCALLED_FROM_C, _DistinctArrays, _ForCpu, _rewrite
 
 PIECE = 4096
@@ -43,35 +46,30 @@ def _array(context: Any, builder: Any, address: Any, size: Any) -> Any:
 
 
 @intrinsic
-def array_at(typing, address, size):
-    """Return ``size`` floats at an address, as an array."""
-    def build(context, builder, signature, args):
-        return _array(context, builder, *args)
-
-    return _ARRAY(types.int64, types.int64), build
-
-
-@intrinsic
-def arrays_at(typing, table, first, offset, size, place, total, like):
-    """Return arrays at ``table[first] + offset`` and following, as many as ``like`` has.
-
-    Number ``place`` of them is at ``total``.
-    """
+def arrays_at(typing, table, first, offset, size, like):
+    """Return the arrays at ``table[first] + offset`` and following, as many as ``like`` has."""
     kinds = types.UniTuple(_ARRAY, len(like))
 
     def build(context, builder, signature, args):
-        table, first, offset, size, place, total, _ = args
+        table, first, offset, size, _ = args
         start = context.make_array(signature.args[0])(context, builder, table).data
-        made = []
-        for number in range(len(like)):
-            one = ir.Constant(_WORD, number)
-            address = builder.add(builder.load(builder.gep(start, [builder.add(first, one)])), offset)
-            address = builder.select(builder.icmp_signed("==", place, one), total, address)
-            made.append(_array(context, builder, address, size))
-        return context.make_tuple(builder, kinds, made)
+        places = [builder.add(first, ir.Constant(_WORD, number)) for number in range(len(like))]
+        addresses = [builder.add(builder.load(builder.gep(start, [place])), offset) for place in places]
+        return context.make_tuple(builder, kinds, [_array(context, builder, each, size) for each in addresses])
 
-    whole = types.int64
-    return kinds(table, whole, whole, whole, whole, whole, like), build
+    return kinds(table, types.int64, types.int64, types.int64, like), build
+
+
+@intrinsic
+def copied(typing, source, target, size):
+    """Copy ``size`` floats from one address to another."""
+    def build(context, builder, signature, args):
+        source, target, size = args
+        pointers = [builder.inttoptr(address, ir.IntType(8).as_pointer()) for address in (target, source)]
+        cgutils.raw_memcpy(builder, *pointers, size, 4)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), build
 
 
 @intrinsic
@@ -95,39 +93,32 @@ def added(one, other, total, n):
         total[i] = one[i] + other[i]
 
 
-def copied(source, target, n):
-    for i in range(n):
-        target[i] = source[i]
-
-
 def rule(*arguments):
     """The loop of a page, when ``walk`` is compiled."""
 
 
-def walk(table, numbers, rows, sums, together, copies, place, total, part, like, tail):
-    first = 2 + len(like)
-    width = first + sums + copies
-    for k in range(rows):
-        row = k * width
-        n = table[row]
+def walk(table, numbers, rows, like, tail):
+    width = 2 + len(like)
+    for row in range(0, rows * width, width):
         values = numbers_at(numbers, table[row + 1], tail)
+        rule(*(arrays_at(table, row + 2, 0, table[row], like) + (table[row],) + values))  # noqa: RUF005  # see below
+    table[rows * width] += 1
+
+
+def walk_with_sums(table, numbers, rows, sums, copies, like, tail):
+    first = 2 + len(like)
+    width = first + 3 * sums + copies
+    for row in range(0, rows * width, width):
+        n, values = table[row], numbers_at(numbers, table[row + 1], tail)
         for start in range(0, n, PIECE):
             size, offset = min(n - start, PIECE), 4 * start
-            if sums > 0:  # the first of them, and groups of ``together`` others, each added up before
-                left = table[row + first] + offset
-                for begin in range(1, sums, together):
-                    right = table[row + first + begin] + offset
-                    for other in range(begin + 1, min(begin + together, sums)):
-                        address = table[row + first + other] + offset
-                        added(array_at(right, size), array_at(address, size), array_at(part, size), size)
-                        right = part
-                    added(array_at(left, size), array_at(right, size), array_at(total, size), size)
-                    left = total
-            arrays = arrays_at(table, row + 2, offset, size, place, total, like)
+            for place in range(row + first, row + first + 3 * sums, 3):
+                one, other, total = arrays_at(table, place, offset, size, (0, 0, 0))
+                added(one, other, total, size)
+            arrays = arrays_at(table, row + 2, offset, size, like)
             rule(*(arrays + (size,) + values))  # noqa: RUF005  # Numba joins tuples, and unpacks no more than one
-            for copy in range(copies):
-                target = table[row + first + sums + copy] + offset
-                copied(array_at(table[row + 2] + offset, size), array_at(target, size), size)
+            for place in range(row + width - copies, row + width):
+                copied(table[row + 2] + offset, table[place] + offset, size)
     table[rows * width] += 1
 
 
@@ -139,14 +130,15 @@ def _inside(function: Any) -> Any:
 
 
 @cache
-def _compiled(loop: Loop) -> Any:
-    """``walk`` around a loop."""
-    body = _rewrite(walk, "cpu", _ForCpu())
-    body.__globals__.update(rule=_inside(loop._source), added=_inside(added), copied=_inside(copied))
-    body.__name__ = body.__qualname__ = f"walk_{loop._label}"
+def _compiled(loop: Loop, text: FunctionType) -> Any:
+    """``text`` around a loop."""
+    body = _rewrite(text, "cpu", _ForCpu())
+    inside = {"rule": loop._source} if text is walk else {"rule": loop._source, "added": added}
+    body.__globals__.update({name: _inside(function) for name, function in inside.items()})
+    body.__name__ = body.__qualname__ = f"{text.__name__}_{loop._label}"
     body.__module__ = loop._source.__module__
     dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=_DistinctArrays, **_UNCALLED_FROM_C)(body)
-    kernel_cache.enable(dispatcher, walk, loop._source, *loop._formulas)
+    kernel_cache.enable(dispatcher, text, loop._source, *loop._formulas)
     return dispatcher
 
 
@@ -155,33 +147,19 @@ def is_possible() -> bool:
     return not (numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK)
 
 
-class Shape(NamedTuple):
-    """How the rows of a table look: see the module's text.
-
-    ``place`` is the number of the array that the sum stands for; ``together`` how many of the arrays after the first
-    are added up among themselves before they join the total.
-    """
-
-    arrays: int
-    sums: int = 0
-    together: int = 1
-    copies: int = 0
-    place: int = -1
-
-
 class Walk:
     """The rows of a table, and the call that goes through them."""
 
-    def __init__(self, loop: Loop, shape: Shape, rows: Sequence[Sequence[int]], count: int, *, named: bool) -> None:
-        """Make the table of ``rows``; the loop takes ``count`` numbers, ``named`` says in a geometry."""
-        tail: Any = (0,) * count
-        total, self._part = (allocate((PIECE,), np.dtype(np.float32)).flat for _ in range(2))
-        self._total, self._run = total, _compiled(loop)
+    def __init__(
+        self, loop: Loop, rows: Sequence[Sequence[int]], arrays: int, numbers: int, *, named: bool, sums: int = 0,
+        copies: int = 0,
+    ) -> None:
+        """Make the table of ``rows`` for a loop with so many arrays and numbers, these in a geometry if ``named``."""
+        tail: Any = (0,) * numbers
         self._table = np.append(np.array(rows, np.int64).reshape(-1), 0)
-        self._rest = (
-            len(rows), shape.sums, shape.together, shape.copies, shape.place, address_of(total),
-            address_of(self._part), (0,) * shape.arrays, (tail,) if named else tail,
-        )
+        more = sums or copies
+        self._run = _compiled(loop, walk_with_sums if more else walk)
+        self._rest = len(rows), *((sums, copies) if more else ()), (0,) * arrays, (tail,) if named else tail
 
     @property
     def done(self) -> int:
@@ -193,9 +171,14 @@ class Walk:
         self._run(self._table, numbers, *self._rest)
 
 
+def empty(size: int) -> np.ndarray:
+    """Memory for sums."""
+    return aligned_empty(size, np.float32)
+
+
 def address_of(flat: np.ndarray) -> int:
     """Where an array's elements begin."""
     return flat.__array_interface__["data"][0]
 
 
-__all__ = ["Shape", "Walk", "address_of", "is_possible"]
+__all__ = ["Walk", "address_of", "empty", "is_possible"]

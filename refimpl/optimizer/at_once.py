@@ -34,7 +34,7 @@ from ..ndarray import NDArray, tape
 from . import adadelta, adagrad, adam, adamax, ftml, ftrl, rmsprop, sgd, signum
 from .rule import Index
 from .rule_call import SINGLE, RuleCall, StandIn, Unfit, arrays_of
-from .table_rows import Row, require_alike, require_apart
+from .table_rows import Row, order_of_addition, require_alike, require_apart
 from .updater import Updater
 
 SWITCH = "REFIMPL_UPDATE"
@@ -107,15 +107,14 @@ class _Plan:
     """
 
     def __init__(self, updater: Updater, rows: Sequence[Row], together: int) -> None:
-        """Make the plan, and states, which belong to nobody yet.
+        """Make the plan; every parameter has a state.
 
         Raises:
             Unfit: the usual path has to be taken.
         """
         self._optimizer = optimizer = updater.optimizer
         self._indices = [row.key for row in rows]
-        self._is_new = not all(index in updater.states for index in self._indices)
-        self._states = [_state(updater, row) for row in rows]
+        self._states = [updater.states[key] for key in self._indices]
         parts = [arrays_of(state) for state in self._states]
         self._arrays = [array for part in parts for array in part]
         self._memory = [*map(_MEMORY, self._arrays)]
@@ -156,6 +155,8 @@ class _Plan:
 
     def _calls(self, rate: float, count: int) -> list[RuleCall]:
         """What the rule does to each group; all of them alike but for their numbers."""
+        if any(callable(value) for name, value in vars(self._optimizer).items() if name not in _UNSEEN):
+            raise Unfit  # a method was replaced
         calls = [self._stand_in.step(self._optimizer, index, rate, count) for index in self._first_of_group]
         if any(call[:3] != calls[0][:3] or len(call.numbers) != len(calls[0].numbers) for call in calls):
             raise Unfit
@@ -165,25 +166,29 @@ class _Plan:
         self, rows: Sequence[Row], parts: Sequence[list[NDArray]], groups: Sequence[int], together: int
     ) -> many.Walk:
         call, first = self._call, rows[0]
-        added = len(first.grads) if len(first.grads) > 1 else 0
+        added = order_of_addition(len(first.grads), together)
+        longest = max(row.weight.size for row in rows)
+        self._sums = [many.empty(longest) for _ in {total for *_, total in added}]
         table = []
         for row, part, group in zip(rows, parts, groups, strict=True):
             like_first = len(part) == len(parts[0]) and len(row.grads) == len(first.grads)
             if not like_first or len(row.copies) != len(first.copies):
                 raise Unfit
-            given = [row.weight, row.grads[0], *part]
-            arrays = [*[given[number] for number in call.order], *row.grads[:added], *row.copies]
-            addresses = [many.address_of(array._buffer.flat) for array in arrays]
+            memory = [*map(_MEMORY, row.grads), *self._sums]
+            given = [row.weight._buffer.flat, memory[added[-1][2] if added else 0], *map(_MEMORY, part)]
+            flats = [given[number] for number in call.order]
+            flats += [memory[number] for addition in added for number in addition]
+            addresses = map(many.address_of, [*flats, *map(_MEMORY, row.copies)])
             table.append([row.weight.size, group * len(call.numbers), *addresses])
-        shape = many.Shape(
-            len(call.order), added, together, len(first.copies), call.order.index(1) if added else -1
+        return many.Walk(
+            call.loop, table, len(call.order), len(call.numbers), named=call.named, sums=len(added),
+            copies=len(first.copies),
         )
-        return many.Walk(call.loop, shape, table, len(call.numbers), named=call.named)
 
     def fits(self, updater: Updater) -> bool:
         """Whether it still holds for the arrays that it was made for."""
         optimizer = updater.optimizer
-        if optimizer is not self._optimizer or self._gone or self._is_new:
+        if optimizer is not self._optimizer or self._gone:
             return False
         if not all(map(is_, map(updater.states.get, self._indices), self._states)):
             return False
@@ -191,7 +196,7 @@ class _Plan:
             return False
         return all(map(_is_same, (getattr(optimizer, name) for name in _MULTIPLIERS), self._multipliers))
 
-    def step(self, updater: Updater) -> None:
+    def step(self) -> None:
         """Count and update all parameters, or leave everything as it is.
 
         Raises:
@@ -202,16 +207,11 @@ class _Plan:
         changed: list[dict] = [vars(optimizer), counters, *counters.values()]
         if scheduler is not None:
             changed.append(vars(scheduler))
-        if self._is_new:
-            changed += [updater.states, updater.states_synced]
         before, done = [dict(each) for each in changed], self._walk.done
         try:
             counted = self._count()
             rate: Any = optimizer.lr if scheduler is None else scheduler(optimizer.num_update)
             self._learn(rate, counted)
-            if self._is_new:
-                updater.states.update(zip(self._indices, self._states, strict=True))
-                updater.states_synced.update(dict.fromkeys(self._indices, True))
             self._walk(self._numbers)
         except BaseException:
             if self._walk.done == done:  # a Ctrl-C may come just after it
@@ -219,7 +219,6 @@ class _Plan:
                     each.clear()
                     each.update(held)
             raise
-        self._is_new = False
 
     def _count(self) -> int:
         """Count an update of every parameter; the count of the first one."""
@@ -250,8 +249,6 @@ class _Plan:
         known = len(attributes) == len(self._seen) and all(map(is_, attributes, self._seen))
         if known and told == self._told and rate:  # 0.0 and -0.0 are equal
             return
-        if any(map(callable, attributes)):
-            raise Unfit  # a method was replaced
         calls = self._calls(rate, count)
         if calls[0][:3] != self._call[:3]:
             self._gone.append(None)  # from the next step on there is a plan for the other loop
@@ -268,7 +265,7 @@ class _NoPlan:
     def fits(self, updater: Updater) -> bool:
         return updater.optimizer is self._optimizer and updater.states is self._states
 
-    def step(self, updater: Updater) -> None:
+    def step(self) -> None:
         raise Unfit
 
 
@@ -277,13 +274,6 @@ _PLANS: weakref.WeakKeyDictionary[Updater, dict[tuple, _Plan | _NoPlan]] = weakr
 
 def _flat(calls: Sequence[RuleCall]) -> np.ndarray:
     return np.array([call.numbers for call in calls], SINGLE).reshape(-1)
-
-
-def _state(updater: Updater, row: Row) -> Any:
-    """The state of a parameter, which may be new."""
-    if row.key in updater.states:
-        return updater.states[row.key]
-    return updater.optimizer.create_state_multi_precision(row.key, row.weight)
 
 
 def _is_same(one: dict, other: dict) -> bool:
@@ -357,11 +347,14 @@ def _done(
     plan = plans.get(key)
     try:
         if plan is None or not plan.fits(updater):
-            plan = _made(updater, rows(), together)
+            given = rows()
+            if not all(row.key in updater.states for row in given):
+                return False  # the first update of a parameter makes its state
+            plan = _made(updater, given, together)
             if len(plans) >= LIMIT:
                 plans.clear()
             plans[key] = plan
-        plan.step(updater)
+        plan.step()
     except Unfit:
         return False
     return True

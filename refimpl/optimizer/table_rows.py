@@ -20,6 +20,23 @@ class Row(NamedTuple):
     copies: Sequence[NDArray] = ()
 
 
+def order_of_addition(count: int, together: int) -> list[tuple[int, int, int]]:
+    """Additions (one, other, sum) that add up ``count`` gradients: numbers of gradients, then ``count`` and the next.
+
+    Number ``count`` becomes the total. ``together`` gradients after the first are added up among themselves before
+    they join it, as ``kvstore.sums.added_up`` does.
+    """
+    total, group, made = 0, count + 1, []
+    for start in range(1, count, together):
+        joining = start
+        for other in range(start + 1, min(start + together, count)):
+            made.append((joining, other, group))
+            joining = group
+        made.append((total, joining, count))
+        total = count
+    return made
+
+
 def require_alike(arrays: Sequence[NDArray]) -> None:
     """Demand dense float32 arrays of one shape on the CPU."""
     shape = arrays[0].shape
@@ -48,4 +65,4 @@ def require_apart(rows: Sequence[Row], states: Sequence[NDArray]) -> None:
         last_written = max(last_written, end) if is_written else last_written
 
 
-__all__ = ["Row", "require_alike", "require_apart"]
+__all__ = ["Row", "order_of_addition", "require_alike", "require_apart"]

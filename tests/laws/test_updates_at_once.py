@@ -96,13 +96,23 @@ class Training:
 
     def seen(self) -> Any:
         """Everything that an update changes."""
-        weights = [[one.asnumpy().tobytes() for one in copies] for copies in self.group.param_arrays]
+        weights = [[_bits(one) for one in copies] for copies in self.group.param_arrays]
         optimizer, store = self.updater.optimizer, self.module._kvstore
-        kept = {key: array.asnumpy().tobytes() for key, array in store._stored.items()} if store else None
+        kept = {key: _bits(array) for key, array in store._stored.items()} if store else None
         scheduler = getattr(optimizer.lr_scheduler, "__dict__", {})
         counts = optimizer._all_index_update_counts, optimizer._index_update_count, optimizer.num_update
-        grads = [[one if one is None else one.asnumpy().tobytes() for one in of] for of in self.group.grad_arrays]
-        return weights, kept, grads, counts, scheduler, self.updater.states_synced, self.updater.get_states()
+        grads = [[_bits(one) for one in copies] for copies in self.group.grad_arrays]
+        states = [(key, _bits(state)) for key, state in self.updater.states.items()]
+        return weights, kept, grads, counts, scheduler, self.updater.states_synced, states
+
+
+def _bits(value: Any) -> Any:
+    """The bits of an array, or of those in a state; a NaN is like any other, because it has a sign by chance."""
+    if isinstance(value, mx.nd.NDArray):
+        numbers = value.asnumpy()
+        numbers[np.isnan(numbers)] = np.nan
+        return numbers.tobytes()
+    return [*map(_bits, value)] if isinstance(value, (tuple, list)) else value
 
 
 # --- what may happen between updates ---------------------------------------------------------------
@@ -259,7 +269,7 @@ def test_every_rule_has_the_bits_of_one_parameter_after_another(rule, contexts, 
 @pytest.mark.clause("Updater/at-once")
 def test_plain_training_goes_by_tables(contexts, store):
     for rule in RULES:
-        assert _agree(rule, contexts, store, PLAIN) == 3
+        assert _agree(rule, contexts, store, PLAIN) == 2
 
 
 @pytest.mark.clause("Updater/at-once", "Optimizer/learning-rate")
@@ -270,7 +280,7 @@ def test_schedulers_are_asked_as_often_as_the_rate_may_change():
 
     with mock.patch.dict(HAPPENINGS, scheduled=scheduled):
         for rule in RULES:
-            assert _agree(rule, 2, "local", [("scheduled", "nothing", 0.0)] * 4) == 4
+            assert _agree(rule, 2, "local", [("scheduled", "nothing", 0.0)] * 4) == 3
 
 
 @pytest.mark.parametrize(("happening", "scope"), [
@@ -303,6 +313,7 @@ def test_arrays_that_overlap_never_go_by_tables():
     whole = mx.nd.arange(6)
     weights, grads = [[whole[0:3]], [whole[2:5]]], [[mx.nd.ones((3,))], [mx.nd.ones((3,))]]
     updater = mx.optimizer.get_updater(mx.optimizer.SGD(learning_rate=1.0))
+    updater([0, 1], [mx.nd.zeros((3,))] * 2, [mx.nd.ones((3,))] * 2)
     assert not at_once.on_devices(updater, weights, grads, 1)
     assert at_once.on_devices(updater, [[whole[0:3]], [whole[3:6]]], grads, 1)
     assert whole.asnumpy().tolist() == [-1, 0, 1, 2, 3, 4]
@@ -313,7 +324,8 @@ def test_arrays_that_overlap_never_go_by_tables():
 @pytest.mark.clause("Updater/at-once")
 def test_a_plan_keeps_no_weights_alive():
     one = Training(at_once.TABLE, "momentum", 1, None, {})
-    one.update()
+    for _ in range(2):
+        one.update()
     (plan,) = at_once._PLANS[one.updater].values()
     left = weakref.ref(one.group.param_arrays[0][0])
     assert plan.fits(one.updater)
@@ -327,6 +339,7 @@ def test_a_plan_keeps_no_weights_alive():
 def test_an_updater_forgets_old_plans(monkeypatch):
     monkeypatch.setattr(at_once, "LIMIT", 3)
     updater, grad = mx.optimizer.get_updater(mx.optimizer.SGD()), mx.nd.ones((2,))
+    updater(0, grad, mx.nd.ones((2,)))
     for _ in range(7):
         assert at_once.on_devices(updater, [[mx.nd.ones((2,))]], [[grad]], 1)
         assert len(at_once._PLANS[updater]) <= 3
