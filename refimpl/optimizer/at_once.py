@@ -291,7 +291,10 @@ def on_devices(
 ) -> bool:
     """Update the weights on each device by its gradients; False, and nothing has changed, where it cannot be done.
 
-    The arguments are those of ``model._update_params``.
+    Args:
+        updater: what updates them.
+        param_arrays, grad_arrays: for each parameter, its arrays on each device.
+        num_device: the number of devices; device k's copy of parameter i has the index ``i * num_device + k``.
     """
     def rows() -> list[Row]:
         return [
