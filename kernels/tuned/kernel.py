@@ -12,12 +12,43 @@ import numba
 import numpy as np
 from numba import njit
 
-from ..foundation import cache
+from ..foundation import cache, interrupts
 from ..foundation.buffer import allocate
 from ..foundation.loop import _UNCALLED_FROM_C, _DistinctArrays, _ForCpu, _rewrite, _unwrapped
 from .simd import tile_sizes
 
 Tuples = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+class Kernel:
+    """A function that becomes machine code when it is first called: nobody needs all of them."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self._function, self._lock = function, threading.Lock()
+        self._ready: Any = None
+
+    def __call__(self, *args: Any) -> Any:
+        """Run it."""
+        return (self._ready or self.dispatcher)(*args)
+
+    @property
+    def dispatcher(self) -> Any:
+        """What Numba makes of it."""
+        if self._ready is None:
+            with self._lock, interrupts.held():
+                if self._ready is None:
+                    self._ready = self._made()
+        return self._ready
+
+    def _made(self) -> Any:
+        body = _rewrite(self._function, "cpu", _ForCpu())
+        body.__module__ = self._function.__module__
+        scope = body.__globals__
+        called = {name: scope[name] for name in body.__code__.co_names if isinstance(scope.get(name), Kernel)}
+        scope.update({name: other.dispatcher for name, other in called.items()})
+        dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=_DistinctArrays, **_UNCALLED_FROM_C)(body)
+        cache.enable(dispatcher, self._function)
+        return dispatcher
 
 
 def kernel(function: FunctionType) -> Any:
@@ -27,13 +58,7 @@ def kernel(function: FunctionType) -> Any:
     ``tuple(g)``. It may hold arrays. One that an inner loop reads gets a name of its own before that loop, because each
     ``g.array`` counts a reference.
     """
-    if numba.config.DISABLE_JIT:
-        return function
-    body = _rewrite(function, "cpu", _ForCpu())
-    body.__module__ = function.__module__
-    dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=_DistinctArrays, **_UNCALLED_FROM_C)(body)
-    cache.enable(dispatcher, function)
-    return dispatcher
+    return function if numba.config.DISABLE_JIT else Kernel(function)
 
 
 def twin(function: Callable) -> Callable | None:

@@ -23,7 +23,6 @@ from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.core.extending import intrinsic
-from numba.np.arrayobj import populate_array
 
 from ..foundation import Loop
 from ..foundation import cache as kernel_cache
@@ -38,10 +37,10 @@ _ARRAY = types.Array(types.float32, 1, "C")
 
 
 def _array(context: Any, builder: Any, address: Any, size: Any) -> Any:
-    made = context.make_array(_ARRAY)(context, builder)
+    made = context.make_array(_ARRAY)(context, builder)  # zeros: no owner is counted
     four = ir.Constant(_WORD, 4)
-    data = builder.inttoptr(address, ir.FloatType().as_pointer())
-    populate_array(made, data=data, shape=[size], strides=[four], itemsize=four, meminfo=None)
+    made.data, made.nitems, made.itemsize = builder.inttoptr(address, ir.FloatType().as_pointer()), size, four
+    made.shape, made.strides = cgutils.pack_array(builder, [size]), cgutils.pack_array(builder, [four])
     return made._getvalue()
 
 

@@ -38,7 +38,7 @@ OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
     "centred": ("rmsprop", {"centered": True}), "adagrad": ("adagrad", {}), "adagrad decays": ("adagrad", {"wd": 0.1}),
     "adadelta": ("adadelta", {"wd": 0.1}), "ftrl": ("ftrl", {"wd": 0.1}), "ftml": ("ftml", {}),
     "signum": ("signum", {"wd_lh": 0.1}), "sign": ("signum", {"momentum": 0.0}), "nag": ("nag", {"momentum": 0.5}),
-    "nadam": ("nadam", {}), "lamb": ("lamb", {}), "lars": ("lars", {}), "dcasgd": ("dcasgd", {}), "sgld": ("sgld", {}),
+    "nadam": ("nadam", {}), "lamb": ("lamb", {}), "lars": ("lars", {}), "dcasgd": ("dcasgd", {}),
 }
 STORES = (None, "local", "device", "summing")
 
