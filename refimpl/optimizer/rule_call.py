@@ -73,7 +73,7 @@ class StandIn:
             double.update_multi_precision(index, self._weight, self._grad, self._state)
         except Exception as error:  # whatever it is, the usual path comes to it too
             raise Unfit from error
-        if len(self._noted) != 1:
+        if len(self._noted) != 1 or not isinstance(self._noted[0][0], Loop):
             raise Unfit
         ((loop, given),) = self._noted
         values = Loop.unwrapped(given)
