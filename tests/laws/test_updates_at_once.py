@@ -257,7 +257,7 @@ def test_nothing_that_happens_between_updates_is_missed(happening):
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("rule", list(OTHERS))
-@settings(max_examples=50)
+@settings(max_examples=12)
 @given(st.sampled_from([1, 2, 7]), st.sampled_from(STORES), st.lists(STEPS, max_size=6))
 @pytest.mark.clause("Updater/at-once")
 def test_every_rule_has_the_bits_of_one_parameter_after_another(rule, contexts, store, steps):
