@@ -8,9 +8,8 @@ from __future__ import annotations
 import threading
 from typing import Any, ClassVar
 
-from numba import cuda
-
 from .base import refusal
+from .kernels.foundation.later import cuda
 
 _TYPES = {"cpu": 1, "gpu": 2, "cpu_pinned": 3, "cpu_shared": 5}
 _GPU = _TYPES["gpu"]

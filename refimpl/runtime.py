@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from llvmlite.binding import get_host_cpu_features
-from numba import cuda
 
 from .base import refusal
+from .kernels.foundation.later import cuda
 
 # What LLVM, which compiles the kernels, calls the abilities of this processor.
 _PROCESSOR = {

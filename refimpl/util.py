@@ -14,10 +14,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import cuda
 
 from .base import refusal
 from .context import Context, gpu_memory_info, num_gpus
+from .kernels.foundation.later import cuda
 
 # --- the switches -----------------------------------------------------------------------------------
 

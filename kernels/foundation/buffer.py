@@ -9,9 +9,8 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numba import cuda
-from numba.cuda.cudadrv.driver import CudaAPIError
 
+from .later import Later, cuda
 from .refusal import refusal
 
 Shape = tuple[int, ...]
@@ -23,6 +22,8 @@ SLACK = 64
 # loads faster than one that lies across two.
 LINE = 64
 LONG = 1024
+
+_DRIVER = Later("numba.cuda.cudadrv.driver")
 
 MOST_BYTES = 2**63 - 1
 """The size in bytes of the largest array."""
@@ -153,7 +154,7 @@ def allocate(shape: Shape, dtype: np.dtype, device: str = "cpu") -> Buffer:
     if device == "gpu":
         try:
             return Buffer(cuda.device_array(size + SLACK, dtype)[:size], shape, device)
-        except (MemoryError, CudaAPIError) as error:
+        except (MemoryError, _DRIVER.CudaAPIError) as error:
             raise no_memory(shape, dtype, device) from error
     try:
         return Buffer(aligned_empty(size, dtype), shape, device)

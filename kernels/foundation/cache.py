@@ -24,7 +24,7 @@ import stat
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import FunctionType
@@ -54,11 +54,19 @@ def _user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "refimpl"
 
 
+def _statements(block: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """All statements of a block and of the blocks inside; what lies below statements imports nothing."""
+    for node in block:
+        yield node
+        for inside in ("body", "orelse", "handlers", "finalbody", "cases"):
+            yield from _statements(getattr(node, inside, ()))
+
+
 @cache
 def _imported(file: Path) -> frozenset[Path]:
     """The files under ``kernels/`` that ``file`` imports by relative imports."""
     found: set[Path] = set()
-    for node in ast.walk(ast.parse(file.read_bytes())):
+    for node in _statements(ast.parse(file.read_bytes()).body):
         if not isinstance(node, ast.ImportFrom) or not node.level:
             continue
         base = file.parents[node.level - 1].joinpath(*(node.module or "").split("."))

@@ -43,6 +43,7 @@ from __future__ import annotations
 
 import ast
 import dis
+import importlib
 import inspect
 import logging
 import os
@@ -56,7 +57,7 @@ from typing import Any, get_type_hints
 
 import numba
 import numpy as np
-from numba import cuda, njit
+from numba import njit
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 
 from . import cache as kernel_cache
@@ -64,6 +65,7 @@ from . import interrupts
 from .buffer import Buffer
 from .described import Described
 from .ieee import for_python
+from .later import cuda
 
 # Numba logs hundreds of lines per compilation at DEBUG, a level that training scripts set for themselves.
 logging.getLogger("numba").setLevel(logging.WARNING)
@@ -127,7 +129,8 @@ def _globals_for(function: FunctionType, device: str) -> dict[str, Any]:
         elif device == "python" and name in scope:
             scope[name] = for_python(value)
     scope["_uintp"] = numba.uintp
-    scope["_cuda"] = cuda
+    if device == "gpu":
+        scope["_cuda"] = importlib.import_module("numba.cuda")
     return scope
 
 

@@ -8,6 +8,7 @@ off, and so does ``NUMBA_DISABLE_JIT=1``, because SIMD vectors exist only in mac
 To read: ``simd`` (vectors and tiles), then ``gemm`` (the matrix product), then ``convolution``.
 ``elementary`` has polynomials in place of the C library's functions, ``curves`` and ``softmax`` are made of them; how
 far they may be off stands there. ``streams`` draws the same random numbers as its page.
+``many`` is no twin: it calls a page's own loop for many sets of arrays.
 ``depthwise`` and ``pooling`` have the bits of their pages: they compute sixteen planes in place of one.
 ``reductions``, ``extremes`` and ``rows`` have them too, in single and double precision.
 So do ``sort`` and ``transpose``, which compute nothing. ``thin`` has the bits of ``gemm``, for products with a short

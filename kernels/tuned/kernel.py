@@ -14,11 +14,46 @@ import numpy as np
 from numba import njit
 
 from ..foundation import cache as kernel_cache
+from ..foundation import interrupts
 from ..foundation.buffer import allocate
 from ..foundation.loop import _UNCALLED_FROM_C, Loop, _DistinctArrays, _ForCpu, _rewrite
 from .simd import tile_sizes
 
 Tuples = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+class Kernel:
+    """A function that becomes machine code when it is first called: nobody needs all of them."""
+
+    def __init__(self, function: FunctionType, label: str, bound: dict[str, Any]) -> None:
+        self._function, self._label, self._bound = function, label, bound
+        self._lock = threading.Lock()
+        self._ready: Any = None
+
+    def __call__(self, *args: Any) -> Any:
+        """Run it."""
+        return (self._ready or self.dispatcher)(*args)
+
+    @property
+    def dispatcher(self) -> Any:
+        """What Numba makes of it."""
+        if self._ready is None:
+            with self._lock, interrupts.held():
+                if self._ready is None:
+                    self._ready = self._made()
+        return self._ready
+
+    def _made(self) -> Any:
+        function, formulas = self._function, [f for f in self._bound.values() if isinstance(f, FunctionType)]
+        body = _rewrite(Loop._bound(function, self._bound), "cpu", _ForCpu())
+        body.__name__ = body.__qualname__ = "_".join([function.__name__, *(f.__name__ for f in formulas), self._label])
+        body.__module__ = function.__module__
+        scope = body.__globals__
+        called = {name: scope[name] for name in body.__code__.co_names if isinstance(scope.get(name), Kernel)}
+        scope.update({name: other.dispatcher for name, other in called.items()})
+        dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=_DistinctArrays, **_UNCALLED_FROM_C)(body)
+        kernel_cache.enable(dispatcher, function, *formulas)
+        return dispatcher
 
 
 def kernel(function: FunctionType, label: str = "", **bound: Any) -> Any:
@@ -31,15 +66,7 @@ def kernel(function: FunctionType, label: str = "", **bound: Any) -> Any:
     ``tuple(g)``. It may hold arrays. One that an inner loop reads gets a name of its own before that loop, because each
     ``g.array`` counts a reference.
     """
-    if numba.config.DISABLE_JIT:
-        return function
-    formulas = [value for value in bound.values() if isinstance(value, FunctionType)]
-    body = _rewrite(Loop._bound(function, bound), "cpu", _ForCpu())
-    body.__name__ = body.__qualname__ = "_".join([function.__name__, *(f.__name__ for f in formulas), label])
-    body.__module__ = function.__module__
-    dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=_DistinctArrays, **_UNCALLED_FROM_C)(body)
-    kernel_cache.enable(dispatcher, function, *formulas)
-    return dispatcher
+    return function if numba.config.DISABLE_JIT else Kernel(function, label, bound)
 
 
 def twin(function: Callable) -> Callable | None:

@@ -13,7 +13,7 @@ from ..base import decides, refusal, require
 from ..context import cpu
 from ..ndarray import NDArray
 from ..ndarray.restoring import unchanged_on_failure
-from ..optimizer import states
+from ..optimizer import at_once, states
 from ..quirks import declare
 from . import rows, sums
 from .compression import TwoBit, working_type
@@ -286,6 +286,12 @@ class KVStore(KVStoreBase):
         with self._undone_on_failure(groups, targets):
             self._push_all(groups)
             self._pull_all(targets)
+
+    def _pushpull_at_once(self, names: Sequence[str], grads: Sequence[Any], weights: Sequence[Any]) -> bool:
+        """:meth:`pushpull` of parameters that have gradients as one call of a kernel; False where it cannot be."""
+        if self._compression is not None or self._key_kind is not str or not weights or not grads:
+            return False
+        return at_once.on_store(self._updater, self._stored, names, weights, grads, GROUP[self._mode])
 
     @decides("KVStore/held-rows")
     def _pushpull_held(self, key: Any, value: Any, out: Any) -> None:

@@ -11,7 +11,7 @@ from .. import kvstore as kvs
 from ..base import decides, refusal, require
 from ..ndarray import NDArray
 from ..ndarray.restoring import unchanged_on_failure
-from ..optimizer import REMEMBERING
+from ..optimizer import REMEMBERING, at_once
 from ..quirks import declare
 
 _UNSUMMED = declare(
@@ -117,11 +117,14 @@ def _update_params_on_kvstore(
         kvstore: a store that updates.
         param_names: names of the parameters, in the same order.
     """
+    is_plain = type(kvstore) is kvs.KVStore
+    if is_plain and kvstore._pushpull_at_once(param_names, grad_arrays, param_arrays):
+        return
     work = [
         (index, weights, grads)
         for index, (weights, grads) in enumerate(zip(param_arrays, grad_arrays, strict=False)) if grads[0] is not None
     ]
-    if type(kvstore) in (kvs.KVStore, kvs.DistributedKVStore):
+    if is_plain or type(kvstore) is kvs.DistributedKVStore:
         held = not _STALE.active and any(weights[0].is_sparse for _, weights, _ in work)
         step = kvstore._pushpull_held if held else kvstore.pushpull
         step([param_names[i] for i, _, _ in work], [g for *_, g in work], out=[w for _, w, _ in work])
@@ -152,6 +155,8 @@ def _update_params(
     Raises:
         TypeError: there is a store, and no ``param_names``.
     """
+    if kvstore is None and at_once.on_devices(updater, param_arrays, grad_arrays, num_device):
+        return
     summed = [] if kvstore is None else [grad for grads in grad_arrays for grad in grads if grad is not None]
     stored = (kvstore._stored, kvstore._unsent) if type(kvstore) is kvs.KVStore else ()
     with unchanged_on_failure(
@@ -176,6 +181,8 @@ def _update_each(
             _sum_through(kvstore, param_names[index], grads, -index)  # type: ignore[index]  # not None, as required
         for device, (grad, weight) in enumerate(zip(grads, weights, strict=False)):
             work[device].append((index * num_device + device, grad, weight))
+    if kvstore is not None and at_once.on_devices(updater, param_arrays, grad_arrays, num_device):
+        return
     for of_device in work:
         if of_device:
             updater(*zip(*of_device, strict=True))

@@ -10,10 +10,9 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from numba import cuda
-
 from ..base import decides
 from ..context import Context
+from ..kernels.foundation.later import cuda
 
 _BEGIN = time.perf_counter_ns()
 

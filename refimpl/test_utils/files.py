@@ -7,7 +7,6 @@ import os
 import shutil
 import urllib.error
 import urllib.parse
-import urllib.request
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,9 @@ from ..base import refusal
 from ..files.atomic import write_atomically
 from ..io import MNISTIter
 from ..io.idx import IMAGES, LABELS, read_idx
+from ..kernels.foundation.later import Later
+
+_REQUEST = Later("urllib.request")
 
 SECONDS = 30
 """How long a server may be silent."""
@@ -54,7 +56,7 @@ def download(
         )
     for left in reversed(range(retries)):
         try:
-            with urllib.request.urlopen(url, timeout=SECONDS) as answer:  # noqa: S310  # the scheme is one of four
+            with _REQUEST.urlopen(url, timeout=SECONDS) as answer:  # the scheme is one of four
                 content = answer.read()
         except OSError as error:
             if left:

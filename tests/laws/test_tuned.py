@@ -381,8 +381,7 @@ def test_threads_do_not_disturb_each_other():
 
 
 def test_every_twin_is_tested():
-    """Here, those of windows in ``test_tuned_pooling``, of reductions in ``test_tuned_reductions``."""
-    """Here, those of windows in ``test_tuned_pooling``, curves in ``test_tuned_curves``, streams in ``..._streams``."""
+    """Here, or in the file ``test_tuned_`` of windows (pooling), reductions, curves or streams."""
     tested = {
         "pooling.sum_rows_term_1_root_1", "pooling.sum_back_slope_1", "pooling.max_rows", "pooling.max_back",
         "fully_connected.product", "convolution.convolve", "convolution.send_back",

@@ -148,6 +148,8 @@ def update(optimizer, parameters):
         rates = {"learning_rate": 0.01, "momentum": 0.9} if optimizer == "sgd" else {}
         module.init_optimizer(optimizer=optimizer, optimizer_params=rates)
         module.forward_backward(mx.io.DataBatch([mx.nd.ones((2, 8))], []))
+        for _ in range(2):  # states are made by the first update, what repeats it by the second
+            module.update()
         return Work(module.update, items=parameters)
 
     def torch(torch):

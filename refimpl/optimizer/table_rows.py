@@ -1,0 +1,68 @@
+"""What one row of a table of parameters stands for, and which arrays may stand in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..kernels.tuned import many
+from ..ndarray import NDArray
+from .rule import Index
+from .rule_call import SINGLE, Unfit
+
+
+class Row(NamedTuple):
+    """A parameter: how an updater knows it, what is updated, and what is done with gradients and result."""
+
+    key: Index
+    weight: NDArray
+    grads: Sequence[NDArray]
+    copies: Sequence[NDArray] = ()
+
+
+def order_of_addition(count: int, together: int) -> list[tuple[int, int, int]]:
+    """Additions (one, other, sum) that add up ``count`` gradients: numbers of gradients, then ``count`` and the next.
+
+    Number ``count`` becomes the total. ``together`` gradients after the first are added up among themselves before
+    they join it, as ``kvstore.sums.added_up`` does.
+    """
+    total, group, made = 0, count + 1, []
+    for start in range(1, count, together):
+        joining = start
+        for other in range(start + 1, min(start + together, count)):
+            made.append((joining, other, group))
+            joining = group
+        made.append((total, joining, count))
+        total = count
+    return made
+
+
+def require_alike(arrays: Sequence[NDArray]) -> None:
+    """Demand dense float32 arrays of one shape on the CPU."""
+    shape = arrays[0].shape
+    for array in arrays:
+        if type(array) is not NDArray or array.shape != shape or array.context.memory != "cpu" or not array.writable:
+            raise Unfit
+        flat = array._buffer.flat
+        if flat.dtype != SINGLE or flat.strides != (SINGLE.itemsize,):
+            raise Unfit
+
+
+def require_apart(rows: Sequence[Row], states: Sequence[NDArray]) -> None:
+    """Demand that nothing that is written is also read, or written twice."""
+    written = [*states, *[array for row in rows for array in (row.weight, *row.copies)]]
+    read = [array for row in rows for array in row.grads]
+    spans = []
+    for arrays, is_written in ((written, True), (read, False)):
+        for array in arrays:
+            start = many.address_of(array._buffer.flat)
+            spans.append((start, start + array._buffer.flat.nbytes, is_written))
+    last = last_written = 0
+    for start, end, is_written in sorted(span for span in spans if span[0] < span[1]):
+        if start < (last if is_written else last_written):
+            raise Unfit
+        last = max(last, end)
+        last_written = max(last_written, end) if is_written else last_written
+
+
+__all__ = ["Row", "order_of_addition", "require_alike", "require_apart"]
