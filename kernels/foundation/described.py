@@ -1,14 +1,17 @@
-"""Which loops a page's forward calls, and with what: found out without a value, so that the calls can be repeated.
+"""Which loops a page calls, and with what: found out without a value, so that the calls can be repeated.
 
-Forward runs on buffers whose elements are only :class:`Described`: they have a type and a number, and cannot be read
-or written. A loop that gets such a buffer notes its call instead of running. A page that does anything else with
-elements (looks at one, fills or slices memory) fails on them. The calls of all others depend on nothing but
-parameters, shapes, types and the active quirks: there is nothing else to depend on.
+The page runs on buffers whose elements are only :class:`Described`: they have a type and a number, and cannot be read.
+A loop that gets such a buffer notes its call instead of running. A page that does anything else with elements (looks
+at one, slices memory) fails on them. The calls of all others depend on nothing but parameters, shapes, types and the
+active quirks: there is nothing else to depend on.
+
+A page may also write one value, or other elements, into whole buffers, and borrow memory (``scratch``): a bound
+program repeats that too (:func:`repeatable_calls`), a single call does not (:func:`calls_of`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,66 +24,122 @@ from .shapes import Shape
 if TYPE_CHECKING:
     from .loop import Loop
 
+Page = Callable[[list[Any]], None]
+"""What an operator does with its buffers, in their order; those that nobody wants are None."""
+
+
+class Memory(NamedTuple):
+    """What is known of a buffer: arrays that are the same memory have one ``number``."""
+
+    number: int
+    shape: Shape
+    dtype: np.dtype
+
+
+class Borrowed(NamedTuple):
+    """Memory that a page borrows: as ``number``, the one at ``slot`` of those of this type."""
+
+    slot: int
+    size: int
+    dtype: np.dtype
+
 
 class Described:
-    """What stands for the elements of a buffer that has none."""
+    """What stands for the elements of a buffer that has none. ``memory`` is its number, or what is borrowed."""
 
-    __slots__ = ("calls", "dtype", "size")
+    __slots__ = ("dtype", "memory", "notes", "size")
 
-    def __init__(self, dtype: np.dtype, size: int, calls: list[tuple[Loop, tuple]]) -> None:
-        self.dtype, self.size, self.calls = dtype, size, calls
+    def __init__(self, memory: int | Borrowed, dtype: np.dtype, size: int, notes: list[tuple]) -> None:
+        self.memory, self.dtype, self.size, self.notes = memory, dtype, size, notes
 
     @property
     def _numba_type_(self) -> Any:
         """Numba asks for it before it compiles for an argument of unknown type: no kernel can have this one."""
         raise TypeError("described memory has no elements")
 
+    def __setitem__(self, place: slice, value: Any) -> None:
+        if place != slice(None):
+            raise TypeError("described memory has no parts")
+        self.notes.append((None, (self, value)))
 
-class Place(int):
-    """An argument that is an input, or the output, whose number follows those of the inputs."""
+    def lend(self, sizes: Iterable[int], dtype: np.dtype) -> tuple[Buffer, ...]:
+        """What ``scratch`` gives to a page that runs on described memory."""
+        lent = [Borrowed(slot, size, dtype) for slot, size in enumerate(sizes)]
+        return tuple(Buffer(Described(one, dtype, one.size, self.notes), (one.size,)) for one in lent)
+
+
+class Place(NamedTuple):
+    """An argument that is memory: one of the page's by its number, or a borrowed one.
+
+    ``shape`` is what a twin, which takes a buffer, sees of it; None for a loop, which gets the flat elements.
+    """
+
+    memory: int | Borrowed
+    shape: Shape | None
 
 
 class LoopCall(NamedTuple):
     """A loop that a page calls; whether its twin runs, which takes buffers, and the arguments.
 
     These are places, tables that the page keeps, numbers and geometries, as the form of the loop that runs takes them.
+    Where ``loop`` is None, the first argument is overwritten with the second.
     """
 
-    loop: Loop
+    loop: Loop | None
     by_twin: bool
     args: list[Any]
 
 
 def calls_of(op: Op, p: Any, ins: Sequence[Buffer], out: tuple[Shape, np.dtype]) -> list[LoopCall] | None:
     """What ``op.forward(p, *ins, out)`` on the CPU amounts to; None where it does more than call loops."""
-    found, again = (_noted(op, p, ins, out) for _ in range(2))
+    shapes = [*[(source.shape, source.flat.dtype) for source in ins], out]
+    given = [Memory(number, shape, kind) for number, (shape, kind) in enumerate(shapes)]
+    found = repeatable_calls(lambda b: op.forward(p, *op.full_inputs(p, b[:-1]), b[-1]), given)
+    return found if found is not None and all(_is_single(call, given) for call in found) else None
+
+
+def _is_single(call: LoopCall, given: Sequence[Memory]) -> bool:
+    """Whether a call is that of a loop which borrows nothing and, by a twin, sees buffers in their own shapes."""
+    return call.loop is not None and not any(
+        isinstance(arg.memory, Borrowed) or arg.shape not in (None, given[arg.memory].shape)
+        for arg in call.args if type(arg) is Place
+    )
+
+
+def repeatable_calls(page: Page, given: Sequence[Memory | None]) -> list[LoopCall] | None:
+    """What ``page`` on the CPU amounts to for buffers like ``given``; None where there is no saying so."""
+    found, again = (_noted(page, given) for _ in range(2))
     if not found or again is None or len(found) != len(again):
         return None
     return found if all(map(_are_same, found, again)) else None
 
 
-def _noted(op: Op, p: Any, ins: Sequence[Buffer], out: tuple[Shape, np.dtype]) -> list[LoopCall] | None:
-    calls: list[tuple[Loop, tuple]] = []
-    shapes = [*[(source.shape, source.flat.dtype) for source in ins], out]
-    buffers = [Buffer(Described(kind, prod(shape), calls), shape) for shape, kind in shapes]
+def _noted(page: Page, given: Sequence[Memory | None]) -> list[LoopCall] | None:
+    notes: list[tuple] = []
+    memory: dict[int, Described] = {}
+    for one in given:
+        if one is not None and one.number not in memory:
+            memory[one.number] = Described(one.number, one.dtype, prod(one.shape), notes)
     try:
-        op.forward(p, *op.full_inputs(p, buffers[:-1]), buffers[-1])
+        page([None if one is None else Buffer(memory[one.number], one.shape) for one in given])
     except Exception:  # noqa: BLE001  # it wanted elements, and what that leads to is the page's affair
         return None
-    return [_placed(loop, args, buffers) for loop, args in calls]
+    return [_placed(loop, args) for loop, args in notes]
 
 
-def _placed(loop: Loop, given: Sequence[Any], buffers: list[Buffer]) -> LoopCall:
-    """A noted call with numbers where it has inputs or the output; a twin knows these by their shapes too."""
-    memory, by_twin = [buffer.flat for buffer in buffers], loop.has_twin_for(given)
-    args = list(given) if by_twin else loop.unwrapped(given)
-    for position, arg in enumerate(args):
-        flat = arg.flat if type(arg) is Buffer else arg
-        if type(flat) is Described:
-            number = memory.index(flat)
-            if not by_twin or arg.shape == buffers[number].shape:
-                args[position] = Place(number)
-    return LoopCall(loop, by_twin, args)
+def _placed(loop: Loop | None, given: Sequence[Any]) -> LoopCall:
+    """A noted call with places where it has described memory."""
+    by_twin = loop is not None and loop.has_twin_for(given)
+    args = given if loop is None or by_twin else loop.unwrapped(given)
+    return LoopCall(loop, by_twin, [_place(arg) for arg in args])
+
+
+def _place(arg: Any) -> Any:
+    if type(arg) is Described:
+        return Place(arg.memory, None)
+    if type(arg) is Buffer and type(arg.flat) is Described:
+        return Place(arg.flat.memory, arg.shape)
+    return arg
 
 
 def _are_same(one: LoopCall, other: LoopCall) -> bool:
@@ -94,6 +153,6 @@ def _is_same(one: Any, other: Any) -> bool:
     """Whether an argument was the same twice: a table must be the very same object, since borrowed memory never is."""
     if type(one) is Place:
         return type(other) is Place and one == other
-    if isinstance(one, (Buffer, np.ndarray)):
+    if isinstance(one, Buffer) or (isinstance(one, np.ndarray) and one.ndim):
         return one is other
-    return one is None or isinstance(one, (int, float, np.generic, tuple))
+    return one is None or isinstance(one, (int, float, np.generic, tuple, np.ndarray))

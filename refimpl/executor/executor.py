@@ -29,6 +29,7 @@ from .program import Program
 from .sparse_borders import borders
 from .step_runner import MonitorCallback, run_monitored, run_steps
 from .steps import Step
+from .table import Table
 
 if TYPE_CHECKING:
     from .binding import Bound
@@ -99,14 +100,14 @@ class Executor:
         pool = self.program.pool
         pool.unfinished = True
         self._borders.before_forward()
-        self._run(self.program.forward_steps, is_train)
+        self._run(self.program.forward_steps, is_train, self.program.forward_table)
         self._borders.after_forward()
         self._ran = True
         pool.unfinished = False
 
-    def _run(self, steps: list[Step], is_train: bool) -> None:
+    def _run(self, steps: list[Step], is_train: bool, table: Table) -> None:
         if self._monitor is None:
-            run_steps(steps, is_train, self._ctx)
+            run_steps(steps, is_train, self._ctx, table)
         else:
             run_monitored(steps, is_train, self._ctx, *self._monitor, self.program.without_gradient)
 
@@ -159,7 +160,7 @@ class Executor:
         if not self._ran:
             unfinished.clear(self.program)
         self._borders.before_backward()
-        self._run(self.program.backward_steps, is_train)
+        self._run(self.program.backward_steps, is_train, self.program.backward_table)
         self._borders.after_backward()
 
     def _set_heads(self, out_grads: Any) -> None:
