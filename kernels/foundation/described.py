@@ -5,27 +5,33 @@ A loop that gets such a buffer notes its call instead of running. A page that do
 at one, slices memory) fails on them. The calls of all others depend on nothing but parameters, shapes, types and the
 active quirks: there is nothing else to depend on.
 
-A page may also write one value, or other elements, into whole buffers, and borrow memory (``scratch``): a bound
-program repeats that too (:func:`repeatable_calls`), a single call does not (:func:`calls_of`).
+A bound program repeats more than a single call does (:func:`calls_of`). A page may also write one value, or other
+elements, into whole buffers, call compiled kernels itself, and borrow memory. Twins are taken apart in the same way,
+into the kernels that they call (:func:`repeatable_calls`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import functools
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numba
 import numpy as np
 
 from .buffer import Buffer
-from .contract import Op
 from .shapes import Shape
 
 if TYPE_CHECKING:
-    from .loop import Loop
+    from .contract import Op
 
 Page = Callable[[list[Any]], None]
 """What an operator does with its buffers, in their order; those that nobody wants are None."""
+
+_OPAQUE = numba.types.Opaque("described")
 
 
 class Memory(NamedTuple):
@@ -37,9 +43,9 @@ class Memory(NamedTuple):
 
 
 class Borrowed(NamedTuple):
-    """Memory that a page borrows: as ``number``, the one at ``slot`` of those of this type."""
+    """Memory that is borrowed: what is lent under the same name and type is the same memory."""
 
-    slot: int
+    name: int | str
     size: int
     dtype: np.dtype
 
@@ -49,13 +55,10 @@ class Described:
 
     __slots__ = ("dtype", "memory", "notes", "size")
 
+    _numba_type_ = _OPAQUE  # no kernel is compiled for it; see `note_calls`
+
     def __init__(self, memory: int | Borrowed, dtype: np.dtype, size: int, notes: list[tuple]) -> None:
         self.memory, self.dtype, self.size, self.notes = memory, dtype, size, notes
-
-    @property
-    def _numba_type_(self) -> Any:
-        """Numba asks for it before it compiles for an argument of unknown type: no kernel can have this one."""
-        raise TypeError("described memory has no elements")
 
     def __setitem__(self, place: slice, value: Any) -> None:
         if place != slice(None):
@@ -66,6 +69,62 @@ class Described:
         """What ``scratch`` gives to a page that runs on described memory."""
         lent = [Borrowed(slot, size, dtype) for slot, size in enumerate(sizes)]
         return tuple(Buffer(Described(one, dtype, one.size, self.notes), (one.size,)) for one in lent)
+
+
+class Unknown:
+    """What a kernel would return: nobody may look at it."""
+
+    def _refuse(self, *_: Any) -> Any:
+        raise TypeError("the kernel has not run")
+
+    __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __index__ = __int__ = __float__ = _refuse
+    __hash__ = None  # type: ignore[assignment]  # nor may a table
+
+
+def _give_nothing(*_: Any) -> Unknown:
+    return Unknown()
+
+
+def note_calls(dispatcher: Any) -> None:
+    """Make a compiled kernel note its calls with described memory; other calls cost nothing more.
+
+    Numba has no machine code for such an argument, asks for it to be made, and calls what it gets.
+    """
+    compile_for = dispatcher._compile_for_args
+
+    @functools.wraps(compile_for)
+    def note_or_compile(*args: Any, **kwargs: Any) -> Any:
+        for arg in args:
+            if type(arg) is Described:
+                arg.notes.append((dispatcher, args))
+                return _give_nothing
+        return compile_for(*args, **kwargs)
+
+    dispatcher._compile_for_args = note_or_compile
+
+
+class _Lender(threading.local):
+    """Who lends working memory to the twins of this thread: None for the thread's own (``tuned/kernel.py``)."""
+
+    notes: list[tuple] | None = None
+
+
+LENDER = _Lender()
+
+
+@contextmanager
+def _lending(notes: list[tuple]) -> Iterator[None]:
+    LENDER.notes = notes
+    try:
+        yield
+    finally:
+        LENDER.notes = None
+
+
+def lent(name: str, size: int, dtype: np.dtype) -> Described:
+    """The working memory that twins get while they are taken apart."""
+    assert LENDER.notes is not None
+    return Described(Borrowed(name, size, dtype), dtype, size, LENDER.notes)
 
 
 class Place(NamedTuple):
@@ -82,10 +141,10 @@ class LoopCall(NamedTuple):
     """A loop that a page calls; whether its twin runs, which takes buffers, and the arguments.
 
     These are places, tables that the page keeps, numbers and geometries, as the form of the loop that runs takes them.
-    Where ``loop`` is None, the first argument is overwritten with the second.
+    Instead of a loop there may be a compiled kernel, or None: then the first argument is overwritten with the second.
     """
 
-    loop: Loop | None
+    loop: Any
     by_twin: bool
     args: list[Any]
 
@@ -94,13 +153,13 @@ def calls_of(op: Op, p: Any, ins: Sequence[Buffer], out: tuple[Shape, np.dtype])
     """What ``op.forward(p, *ins, out)`` on the CPU amounts to; None where it does more than call loops."""
     shapes = [*[(source.shape, source.flat.dtype) for source in ins], out]
     given = [Memory(number, shape, kind) for number, (shape, kind) in enumerate(shapes)]
-    found = repeatable_calls(lambda b: op.forward(p, *op.full_inputs(p, b[:-1]), b[-1]), given)
+    found = _told_twice(lambda b: op.forward(p, *op.full_inputs(p, b[:-1]), b[-1]), given, apart=False)
     return found if found is not None and all(_is_single(call, given) for call in found) else None
 
 
 def _is_single(call: LoopCall, given: Sequence[Memory]) -> bool:
     """Whether a call is that of a loop which borrows nothing and, by a twin, sees buffers in their own shapes."""
-    return call.loop is not None and not any(
+    return hasattr(call.loop, "has_twin_for") and not any(
         isinstance(arg.memory, Borrowed) or arg.shape not in (None, given[arg.memory].shape)
         for arg in call.args if type(arg) is Place
     )
@@ -108,13 +167,17 @@ def _is_single(call: LoopCall, given: Sequence[Memory]) -> bool:
 
 def repeatable_calls(page: Page, given: Sequence[Memory | None]) -> list[LoopCall] | None:
     """What ``page`` on the CPU amounts to for buffers like ``given``; None where there is no saying so."""
-    found, again = (_noted(page, given) for _ in range(2))
+    return _told_twice(page, given, apart=True)
+
+
+def _told_twice(page: Page, given: Sequence[Memory | None], *, apart: bool) -> list[LoopCall] | None:
+    found, again = (_noted(page, given, apart=apart) for _ in range(2))
     if not found or again is None or len(found) != len(again):
         return None
     return found if all(map(_are_same, found, again)) else None
 
 
-def _noted(page: Page, given: Sequence[Memory | None]) -> list[LoopCall] | None:
+def _noted(page: Page, given: Sequence[Memory | None], *, apart: bool) -> list[LoopCall] | None:
     notes: list[tuple] = []
     memory: dict[int, Described] = {}
     for one in given:
@@ -124,13 +187,28 @@ def _noted(page: Page, given: Sequence[Memory | None]) -> list[LoopCall] | None:
         page([None if one is None else Buffer(memory[one.number], one.shape) for one in given])
     except Exception:  # noqa: BLE001  # it wanted elements, and what that leads to is the page's affair
         return None
-    return [_placed(loop, args) for loop, args in notes]
+    return [call for loop, args in list(notes) for call in _calls(loop, args, notes if apart else None)]
 
 
-def _placed(loop: Loop | None, given: Sequence[Any]) -> LoopCall:
-    """A noted call with places where it has described memory."""
-    by_twin = loop is not None and loop.has_twin_for(given)
-    args = given if loop is None or by_twin else loop.unwrapped(given)
+def _calls(loop: Any, given: Sequence[Any], notes: list[tuple] | None) -> list[LoopCall]:
+    """A noted call with places where it has described memory; that of a twin taken apart if there are ``notes``."""
+    if not hasattr(loop, "has_twin_for"):
+        return [_placed(loop, given)]
+    if not loop.has_twin_for(given):
+        return [_placed(loop, loop.unwrapped(given))]
+    whole = [_placed(loop, given, by_twin=True)]
+    if notes is None:
+        return whole
+    notes.clear()
+    try:
+        with _lending(notes):
+            loop._tuned(*given)
+    except Exception:  # noqa: BLE001  # it wanted elements, or parts of memory: then it stays whole
+        return whole
+    return [_placed(kernel, args) for kernel, args in notes]
+
+
+def _placed(loop: Any, args: Sequence[Any], *, by_twin: bool = False) -> LoopCall:
     return LoopCall(loop, by_twin, [_place(arg) for arg in args])
 
 

@@ -14,6 +14,7 @@ from numba import njit
 
 from ..foundation import cache
 from ..foundation.buffer import allocate
+from ..foundation.described import LENDER, lent
 from ..foundation.loop import _UNCALLED_FROM_C, _DistinctArrays, _ForCpu, _rewrite, _unwrapped
 from .simd import tile_sizes
 
@@ -81,11 +82,13 @@ class _Workspace(threading.local):
 _WORKSPACE = _Workspace()
 
 
-def workspace(name: str, size: int) -> np.ndarray:
+def workspace(name: str, size: int) -> Any:
     """Return this thread's buffer called ``name``, of at least ``size`` float32, readable ``SLACK`` elements further.
 
     The content is unspecified. The buffer is valid until the next call with the same name.
     """
+    if LENDER.notes is not None:
+        return lent(name, size, np.dtype(np.float32))
     block = _WORKSPACE.blocks.get(name)
     if block is None or block.size < size:
         block = _WORKSPACE.blocks[name] = allocate((size,), np.dtype(np.float32)).flat

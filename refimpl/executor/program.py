@@ -87,7 +87,7 @@ class Program:
         later = self._place(wanted)
         self.plan = self._plan({key for key, _ in later if key is not None} | lasting(self.graph))
         self.forward_steps, self.backward_steps = self._list(later)
-        self.forward_table, self.backward_table = Table(self.forward_steps), Table(self.backward_steps)
+        self.forward_table, self.backward_table = Table(self.forward_steps, pool), Table(self.backward_steps, pool)
 
     @property
     def allocated(self) -> int:

@@ -29,8 +29,9 @@ from ..base import decides, refusal
 from ..kernels.foundation import Buffer, allocate
 from ..kernels.foundation.contract import Op
 from ..kernels.foundation.described import Borrowed, LoopCall, Memory, Page, Place, repeatable_calls
-from ..kernels.foundation.loop import _CHOICE, SIMULATED
+from ..kernels.foundation.loop import _CHOICE, SIMULATED, Loop
 from ..kernels.foundation.quirk import SCOPE
+from .memory_pool import Pool
 from .steps import AddStep, BackwardStep, ForwardStep, Step, TransferStep, ViewBackwardStep, ViewStep
 
 SWITCH = "REFIMPL_PROGRAM"
@@ -94,10 +95,15 @@ class Rows(NamedTuple):
 
 @decides("Executor/table")
 class Table:
-    """The tables of one list of steps, each for what its calls depend on."""
+    """The tables of one list of steps, each for what its calls depend on.
 
-    def __init__(self, steps: Sequence[Step]) -> None:
-        self._steps = steps
+    Args:
+        steps: the list.
+        pool: where the memory is that kernels work in.
+    """
+
+    def __init__(self, steps: Sequence[Step], pool: Pool) -> None:
+        self._steps, self._pool = steps, pool
         self._kind = kind()
         self._has_machine_code = not (numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK or SIMULATED)
         self._rows: dict[tuple, Rows | None] = {}
@@ -119,17 +125,16 @@ class Table:
                 self._rows.clear()
             self._rows[key] = None
             return None
-        made = self._rows[key] = _Writer(key[0]).rows(self._steps)
+        made = self._rows[key] = _Writer(key[0], self._pool.lent).rows(self._steps)
         return made
 
 
 class _Writer:
     """Writes a table. Steps that are alike, as those of an unrolled network are, have their page asked once."""
 
-    def __init__(self, is_train: bool) -> None:
-        self._is_train = is_train
+    def __init__(self, is_train: bool, lent: dict[tuple[Any, np.dtype], np.ndarray]) -> None:
+        self._is_train, self._lent = is_train, lent
         self._known: dict[tuple, list[LoopCall] | None] = {}
-        self._lent: dict[tuple[int, np.dtype], np.ndarray] = {}
 
     def rows(self, steps: Sequence[Step]) -> Rows:
         """The table of ``steps``."""
@@ -162,7 +167,7 @@ class _Writer:
             return partial(args[0].__setitem__, _WHOLE, args[1])
         if call.by_twin:
             return partial(call.loop._tuned, *args)
-        return partial(_machine_code(call.loop.cpu, args), *args)
+        return partial(_machine_code(call.loop, args), *args)
 
     def _argument(self, arg: Any, flats: dict[int, np.ndarray]) -> Any:
         if type(arg) is not Place:
@@ -172,7 +177,7 @@ class _Writer:
 
     def _borrowed(self, what: Borrowed) -> np.ndarray:
         """Memory for pages to work in; that of an earlier step where it is large enough."""
-        key = what.slot, what.dtype
+        key = what.name, what.dtype
         found = self._lent.get(key)
         if found is None or found.size < what.size:
             size = 1 << what.size.bit_length()  # growing sizes then take little more than the last
@@ -181,9 +186,7 @@ class _Writer:
 
 
 def _page_of(step: Step, is_train: bool) -> tuple[tuple, Page, list[Buffer | None]] | None:
-    """A step's page, what it depends on besides buffers, and these; None for one that may do something else each time.
-
-    """
+    """What a step's page is and does, and its buffers; None where it may do something else each time."""
     if not isinstance(step, (ForwardStep, BackwardStep, AddStep)) or isinstance(step, TransferStep):
         return None
     op, p = step.op, step.params
@@ -221,8 +224,9 @@ def _lean(calls: list[LoopCall] | None) -> list[LoopCall] | None:
     return None if large else calls
 
 
-def _machine_code(dispatcher: Any, args: list[Any]) -> Callable:
-    """What a kernel runs for ``args``, without asking for their types each time."""
+def _machine_code(kernel: Any, args: list[Any]) -> Callable:
+    """What a loop, or a kernel itself, runs for ``args``, without asking for their types each time."""
+    dispatcher = kernel.cpu if isinstance(kernel, Loop) else kernel
     compiled = dispatcher.overloads.get(tuple(map(dispatcher.typeof_pyval, args)))
     return dispatcher if compiled is None else compiled.entry_point
 
