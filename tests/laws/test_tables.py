@@ -132,7 +132,7 @@ def test_what_programs_use_most_is_in_the_table(name: str) -> None:
     assert any(_agrees(name, seed, "float32") for seed in range(4))
 
 
-@pytest.mark.parametrize("name", ["Dropout", "_random_uniform_like", "linalg_potrf"])
+@pytest.mark.parametrize("name", ["Dropout", "_random_uniform_like", "_sample_multinomial", "linalg_syevd"])
 def test_what_draws_or_looks_at_values_stays_a_step(name: str) -> None:
     assert not any(_agrees(name, seed, "float32") for seed in range(4))
 
@@ -184,27 +184,29 @@ class _Bound:
     def __init__(self, symbol: mx.sym.Symbol, values: dict[str, np.ndarray], requirements: dict[str, str]) -> None:
         self.symbol, self.values = symbol, values
         self.names = symbol.list_arguments()
-        self.executor = symbol.simple_bind(mx.cpu(), grad_req=requirements, **dict.fromkeys(self.names, SHAPE))
+        self.shapes = {name: SHAPE for name in self.names if name in values}
+        self.executor = symbol.simple_bind(mx.cpu(), grad_req=requirements, **self.shapes)
         self.others: list[mx.executor.Executor] = []
         self.told: list[Any] = []
         self.set_all(0)
 
     def set_all(self, seed: int) -> None:
         for number, (name, array) in enumerate(self.executor.arg_dict.items()):
-            array[:] = self.values.get(name, _dyadic(SHAPE, number)) * (1 + seed)
+            array[:] = self.values.get(name, _dyadic(array.shape, number)) * (1 + seed)
 
     def run(self, **values: Any) -> None:
         self.executor.forward(is_train=True, **values)
-        self.executor.backward([mx.nd.array(_dyadic(SHAPE, 9)) for _ in self.executor.outputs])
+        self.executor.backward([mx.nd.array(_dyadic(out.shape, 9)) for out in self.executor.outputs])
 
     def infer(self, seed: int) -> None:
         self.executor.forward(is_train=False)
 
     def give(self, seed: int) -> None:
-        self.run(**{self.names[0]: mx.nd.array(_dyadic(SHAPE, seed))})
+        name, array = next(iter(self.executor.arg_dict.items()))
+        self.run(**{name: mx.nd.array(_dyadic(array.shape, seed))})
 
     def copy(self, seed: int) -> None:
-        self.executor.copy_params_from({name: mx.nd.array(_dyadic(SHAPE, seed)) for name in self.names})
+        self.executor.copy_params_from({name: mx.nd.array(_dyadic(array.shape, seed)) for name, array in self.executor.arg_dict.items()})
         self.run()
 
     def replace(self, seed: int) -> None:
@@ -213,7 +215,7 @@ class _Bound:
 
     def again(self, seed: int) -> None:
         self.run()
-        self.executor.backward([mx.nd.array(_dyadic(SHAPE, seed)) for _ in self.executor.outputs])
+        self.executor.backward([mx.nd.array(_dyadic(out.shape, seed)) for out in self.executor.outputs])
 
     def monitor(self, seed: int) -> None:
         self.executor.set_monitor_callback(
@@ -227,15 +229,15 @@ class _Bound:
 
     def reshape(self, seed: int) -> None:
         self.others.append(self.executor)
-        self.executor = self.executor.reshape(**dict.fromkeys(self.names, SHAPE))
+        self.executor = self.executor.reshape(**self.shapes)
         self.run()
 
     def share(self, seed: int) -> None:
         other = self.symbol.simple_bind(
-            mx.cpu(), shared_exec=self.executor, grad_req="write", **dict.fromkeys(self.names, SHAPE)
+            mx.cpu(), shared_exec=self.executor, grad_req="write", **self.shapes
         )
         for number, array in enumerate(other.arg_arrays):
-            array[:] = _dyadic(SHAPE, seed + number)
+            array[:] = _dyadic(array.shape, seed + number)
         self.others.append(other)
         self.executor.forward(is_train=True)
         for _ in range(3):
@@ -250,7 +252,8 @@ class _Bound:
 
     def lose(self, seed: int) -> None:
         """An argument whose operator has failed."""
-        mx.nd.random.normal(scale=-1, shape=SHAPE, out=self.executor.arg_dict[self.names[seed % len(self.names)]])
+        array = self.executor.arg_arrays[seed % len(self.names)]
+        mx.nd.random.normal(scale=-1, shape=array.shape, out=array)
         self.run()
 
     def interrupt(self, seed: int) -> None:
@@ -272,9 +275,9 @@ ACTIONS: dict[str, Callable[[_Bound, int], None]] = {
 EXTRAS: dict[str, Callable[[mx.sym.Symbol], mx.sym.Symbol]] = {
     "nothing": lambda a: a,
     "Dropout": lambda a: mx.sym.Dropout(a, p=0.5),
-    "BatchNorm": lambda a: mx.sym.BatchNorm(a, fix_gamma=False, name="norm"),
+    "BatchNorm": lambda a: mx.sym.BatchNorm(a, fix_gamma=False),
     "Custom": lambda a: mx.sym.Custom(left=a, right=a, op_type="laws_affine", factor=2)[0],
-    "dense": lambda a: mx.sym.FullyConnected(a, num_hidden=2, name="dense"),
+    "dense": lambda a: mx.sym.FullyConnected(a, num_hidden=2),
     "half": lambda a: mx.sym.Cast(mx.sym.Cast(a, dtype="float16") * 3, dtype="float32"),
     "softmax": lambda a: mx.sym.softmax(a),
     "failing": lambda a: a + mx.sym.random.normal(scale=-1, shape=SHAPE),
@@ -284,10 +287,10 @@ EXTRAS: dict[str, Callable[[mx.sym.Symbol], mx.sym.Symbol]] = {
 EVENTS = st.tuples(st.sampled_from(list(SURROUNDINGS)), st.sampled_from(list(ACTIONS)), st.integers(0, 9))
 
 
-def _history(kind: str, graph: Graph, extra: str, requirements: list[str], events: list[tuple]) -> list[Any]:
+def _history(
+    kind: str, symbol: mx.sym.Symbol, values: dict[str, np.ndarray], requirements: list[str], events: list[tuple]
+) -> list[Any]:
     """Everything that can be seen after each event."""
-    symbol = mx.sym.Group([EXTRAS[extra](out.symbol) for out in graph.outputs])
-    values = {name: value.data for name, value in graph.variables.items()}
     names = symbol.list_arguments()
     wanted = {name: requirements[number % len(requirements)] for number, name in enumerate(names)}
     seen: list[Any] = []
@@ -315,6 +318,148 @@ REQUIREMENTS = st.lists(st.sampled_from(["write", "add", "null"]), min_size=1, m
 def test_nothing_that_happens_between_runs_is_missed(
     graph: Graph, extra: str, requirements: list[str], events: list[tuple]
 ) -> None:
-    expected, found = (_history(kind, graph, extra, requirements, events) for kind in table.KINDS)
+    symbol = mx.sym.Group([EXTRAS[extra](out.symbol) for out in graph.outputs])
+    values = {name: value.data for name, value in graph.variables.items()}
+    expected, found = (_history(kind, symbol, values, requirements, events) for kind in ("steps", "table"))
     for event, one, other in zip(events, expected, found, strict=True):
         assert one == other, event
+
+
+# --- what is in a table, and when it is used -------------------------------------------------------
+
+
+def _dense() -> mx.executor.Executor:
+    """A bound layer with a loss, and values in its arrays."""
+    net = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=3, name="fc")
+    executor = mx.sym.MakeLoss(mx.sym.tanh(net)).simple_bind(mx.cpu(), data=(4, 5))
+    for number, array in enumerate(executor.arg_arrays):
+        array[:] = _dyadic(array.shape, number)
+    return executor
+
+
+def _step(executor: mx.executor.Executor) -> list[Any]:
+    executor.forward(is_train=True)
+    executor.backward()
+    return _held(executor)
+
+
+@compiled
+@pytest.mark.clause("Executor/table")
+def test_the_second_run_writes_the_table_down() -> None:
+    executor = _dense()
+    for written in (False, True, True):
+        _step(executor)
+        tables = executor.program.forward_table, executor.program.backward_table
+        assert [t._rows[True, None] is not None for t in tables] == [written, written]
+    for rows in _rows(executor):
+        assert rows is not None
+        assert all(call.func.__name__ != "run" for call in rows.calls)
+
+
+@compiled
+def test_every_mode_and_set_of_quirks_has_a_table_of_its_own() -> None:
+    executor = _dense()
+    for _ in range(2):
+        for is_train in (False, True):
+            executor.forward(is_train=is_train)
+            with mx.quirks("mxnet-1.9.1"):
+                executor.forward(is_train=is_train)
+    assert len(executor.program.forward_table._rows) == 4
+    assert None not in executor.program.forward_table._rows.values()
+
+
+@compiled
+def test_tables_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "LIMIT", 1)
+    executor = _dense()
+    for is_train in (False, False, True, True, False):
+        executor.forward(is_train=is_train)
+        assert len(executor.program.forward_table._rows) == 1
+
+
+def _shared(one: np.ndarray, others: list[np.ndarray]) -> bool:
+    return any(np.shares_memory(one, other) for other in others)
+
+
+@compiled
+def test_memory_to_work_in_belongs_to_the_program() -> None:
+    """What a thread lends to its pages is used again by whatever runs next in it."""
+    executors = [_dense(), _dense()]
+    for executor in executors:
+        for _ in range(3):
+            _step(executor)
+    thread = [block.flat for block in buffer._ARENA.blocks.values()] + list(kernel._WORKSPACE.blocks.values())
+    assert thread
+    lent = [list(executor.program.pool.lent.values()) for executor in executors]
+    assert all(lent)
+    for mine, other in (lent, lent[::-1]):
+        assert not any(_shared(block, [*thread, *other]) for block in mine)
+        assert not any(_shared(block, thread) for block in mine)
+
+
+@compiled
+def test_steps_that_borrow_much_stay_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "MOST_BORROWED", 1000)
+    executor = _dense()
+    for _ in range(3):
+        _step(executor)
+    (rows, _) = _rows(executor)
+    assert rows is not None
+    assert rows.calls[0].func.__name__ == "run"
+    assert not executor.program.pool.lent
+
+
+@compiled
+@pytest.mark.clause("Executor/table")
+def test_a_failure_in_a_table_stays_with_what_its_step_writes() -> None:
+    executor = _dense()
+    expected = [_step(executor) for _ in range(3)][-1]
+    rows, _ = _rows(executor)
+    assert rows is not None
+    last = rows.steps.index(1)
+    failing = mock.Mock(side_effect=mx.MXNetError("no memory to work in"))
+    with mock.patch.dict(executor.program.forward_table._rows, {
+        (True, None): rows._replace(calls=[*rows.calls[:last], failing, *rows.calls[last + 1 :]]),
+    }):
+        executor.forward(is_train=True)
+    with pytest.raises(mx.MXNetError, match="no memory to work in"):
+        executor.outputs[0].asnumpy()
+    assert _step(executor) == expected
+
+
+@pytest.mark.parametrize("flag", ["DISABLE_JIT", "BOUNDSCHECK", "SIMULATED"])
+@pytest.mark.clause("Executor/table")
+def test_without_machine_code_that_is_unchecked_the_steps_run(flag: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(table if flag == "SIMULATED" else numba.config, flag, 1)
+        executor = _dense()
+    expected = [_step(executor) for _ in range(3)]
+    assert expected[0] == expected[1] == expected[2]
+    assert _rows(executor) == [None, None]
+
+
+@pytest.mark.parametrize("surrounding", ["no twins", "Python", "steps"])
+def test_where_loops_run_as_something_else_the_steps_run(surrounding: str) -> None:
+    executor = _dense()
+    for _ in range(3):
+        _step(executor)
+    with SURROUNDINGS[surrounding]():
+        assert _rows(executor) == [None, None]
+
+
+@pytest.mark.clause("Executor/program")
+def test_the_environment_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(table.SWITCH, "steps")
+    executor = _dense()
+    for _ in range(3):
+        _step(executor)
+    assert _rows(executor) == [None, None]
+    monkeypatch.setenv(table.SWITCH, "tables")
+    with pytest.raises(mx.MXNetError, match="REFIMPL_PROGRAM must be one of table, steps, it is 'tables'"):
+        (mx.sym.Variable("a") * 2).bind(mx.cpu(), {"a": mx.nd.ones(2)})
+
+
+@pytest.mark.clause("Executor/program")
+def test_only_tables_and_steps_can_be_used() -> None:
+    with pytest.raises(ValueError, match="programs run as one of table, steps, not as 'tables'"), mx.executor.use("tables"):
+        pass
