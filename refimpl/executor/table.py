@@ -5,8 +5,8 @@ active quirks, and hands them the same memory. So the second run of a list of st
 and their arguments (``kernels/foundation/described.py`` tells which), and later runs call them one after the other:
 the same kernels with the same arguments, hence the same bits.
 
-A step of another kind stays in the table as it is: one that draws, looks at values, runs a user's code, computes in half
-precision or on a GPU. Memory that pages borrow belongs to the table, so that programs may run side by side.
+A step of another kind stays in the table as it is: one that draws, looks at values, runs a user's code, computes in
+half precision or on a GPU. Memory that pages borrow belongs to the program, so that programs may run side by side.
 
 The list of steps stays the specification, and runs where the table would not do the same: while work waits or has
 failed, while a monitor or the profiler looks on (``step_runner.py``), and while loops run as anything but machine code
