@@ -87,11 +87,18 @@ class Executor:
             TypeError: a keyword is not an argument.
             ValueError: a value's shape is not the argument's, or it is not an array.
         """
-        arguments = self._assigned(kwargs) if kwargs else {}
-        with unfinished.ForwardOf([self], arguments.values()):
-            for name, argument in arguments.items():
-                argument[:] = kwargs[name]
+        if kwargs or self.aux_arrays:
+            arguments = self._assigned(kwargs)
+            with unfinished.ForwardOf([self], arguments.values()):
+                for name, argument in arguments.items():
+                    argument[:] = kwargs[name]
+                self._forward(is_train)
+            return self.outputs
+        try:  # nothing is changed that would have to be given back
             self._forward(is_train)
+        except BaseException:
+            unfinished.forward_failed([self], None)
+            raise
         return self.outputs
 
     @decides("Executor/repeatable")
