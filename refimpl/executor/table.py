@@ -148,7 +148,7 @@ class _Writer:
     def _calls(self, step: Step) -> list[Callable[[], Any]]:
         if isinstance(step, (ViewStep, ViewBackwardStep)):
             return []
-        asked = _page_of(step, self._is_train)
+        asked = page_of(step, self._is_train)
         if asked is not None:
             key, page, buffers = asked
             memory = _described(buffers)
@@ -185,7 +185,7 @@ class _Writer:
         return found[: what.size]
 
 
-def _page_of(step: Step, is_train: bool) -> tuple[tuple, Page, list[Buffer | None]] | None:
+def page_of(step: Step, is_train: bool) -> tuple[tuple, Page, list[Buffer | None]] | None:
     """What a step's page is and does, and its buffers; None where it may do something else each time."""
     if not isinstance(step, (ForwardStep, BackwardStep, AddStep)) or isinstance(step, TransferStep):
         return None
@@ -231,4 +231,4 @@ def _machine_code(kernel: Any, args: list[Any]) -> Callable:
     return dispatcher if compiled is None else compiled.entry_point
 
 
-__all__ = ["KINDS", "Rows", "Table", "kind", "use"]
+__all__ = ["KINDS", "Rows", "Table", "kind", "page_of", "use"]
