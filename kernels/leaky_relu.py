@@ -49,6 +49,7 @@ import numpy as np
 
 from .foundation import Case, Loop, Op, decides, items, merge, register, require, scalar
 from .foundation.quirk import declare
+from .foundation.shapes import agree
 from .multilinear import register_once
 from .shared.random_streams import draws, unit_double, unit_single
 from .shared.terms import Term
@@ -90,16 +91,21 @@ def needs(p):
 
 
 def gamma_shape(data, gamma):
-    """The shape of gamma, which may be given as one number for all channels."""
-    if data is None or gamma in ((1,), (1, 1)):
+    """The shape of gamma, as far as one of those that it may have follows from what is known."""
+    if data is None:
         return gamma
     require(
         "LeakyReLU/gamma-shape", len(data) > 1 or gamma is not None,
         f"data {list(data)} has no channels (axis 1); give gamma a shape",
     )
-    wanted = data[1:2] or data
-    if gamma is not None and len(gamma) > 1:
-        wanted = (1, *wanted) if len(gamma) == 2 and gamma[0] == 1 else data
+    channels = data[1:2] or data
+    if gamma is None:
+        return channels
+    allowed = ((1,), (1, 1), channels, (1, *channels), data)
+    fitting = {shape for shape in allowed if len(shape) == len(gamma) and all(map(agree, shape, gamma))}
+    if len(fitting) > 1:
+        return gamma
+    (wanted,) = fitting or {channels if len(gamma) == 1 else data}
     return merge("LeakyReLU/gamma-shape", "gamma", gamma, wanted)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import metric
 from .. import ndarray as nd
-from ..base import _as_list, decides, refusal
+from ..base import _as_list, decides, described, refusal, shapes_in_words
 from ..context import cpu
 from ..initializer import Uniform
 from ..io import DataBatch, DataDesc
@@ -46,6 +46,18 @@ class BaseModule:
         self.params_initialized = False
         self.optimizer_initialized = False
         self._symbol: Any = None
+
+    def __repr__(self) -> str:
+        return described(self, self._life)
+
+    def _life(self) -> str:
+        if not self.binded:
+            return "not bound"
+        shapes = shapes_in_words(desc[:2] for desc in (*self.data_shapes, *(self.label_shapes or ())))
+        purpose = "training" if self.for_training else "inference"
+        done = [("parameters", self.params_initialized), ("optimizer", self.optimizer_initialized)]
+        present = [what for what, is_there in done if is_there]
+        return f"bound for {purpose} with {shapes}; {' and '.join(present) or 'no parameters yet'}"
 
     # --- training and inference ------------------------------------------------------------------
 

@@ -64,7 +64,11 @@ def test_programs(name, kind, monkeypatch):
 
 
 def assert_alike(ours, theirs) -> None:
-    """Equal structures of numbers, equal to 6 digits."""
+    """Equal structures of numbers, equal to 6 digits.
+
+    MXNet's servers add in the order in which pushes arrive: eight runs of ``training`` differed from each other by up
+    to 1.8e-7, and each may differ as much from the sums made here.
+    """
     if isinstance(ours, dict):
         assert sorted(ours) == sorted(theirs)
         for key in ours:
@@ -77,6 +81,6 @@ def assert_alike(ours, theirs) -> None:
                 assert_alike(left, right)
             return
         assert one.shape == other.shape
-        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=4e-7)
     else:
-        assert ours == pytest.approx(theirs, rel=1e-6, abs=1e-7)
+        assert ours == pytest.approx(theirs, rel=1e-6, abs=4e-7)

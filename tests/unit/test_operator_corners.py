@@ -9,6 +9,7 @@ import pytest
 
 import refimpl as mx
 from refimpl import nd, sym
+from refimpl.symbol.inferred_lists import known_shapes
 
 
 def value_and_gradient(run: Any, data: Any, head: Any) -> tuple[Any, Any]:
@@ -105,6 +106,19 @@ def test_a_gamma_for_every_element() -> None:
     assert gradients(prelu, [data, np.negative(data)], np.ones((2, 2, 2))) == [
         [[[-1, -4], [-9, -16]], [[-25, -36], [-49, -64]]], np.negative(data).tolist(), data,
     ]
+
+
+@pytest.mark.clause("LeakyReLU/gamma-shape")
+@pytest.mark.parametrize(
+    ("data", "gamma", "found"),
+    [
+        ((4, 5, 2, 3), (0, 5), (1, 5)), ((4, 0, 0, 3), (0, 2), (1, 2)), ((4, 5), (0, 5), (0, 5)),
+        ((4, 5), (4, 0), (4, 5)), ((4, 5, 2, 3), (4, 0, 2, 0), (4, 5, 2, 3)), ((4, 5, 2, 3), (0, 0), (0, 0)),
+    ],
+)
+def test_gamma_of_prelu_is_inferred_as_far_as_it_follows(data: tuple, gamma: tuple, found: tuple) -> None:
+    prelu = mx.sym.LeakyReLU(mx.sym.Variable("data"), mx.sym.Variable("gamma"), act_type="prelu")
+    assert known_shapes(prelu.entries, {"data": data, "gamma": gamma})[0] == [data, found]
 
 
 @pytest.mark.clause("LeakyReLU/gamma-shape")
