@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..base import decides, refusal
-from ..context import Context
 from ..engine import profiling_hook
 from ..executor.steps import BackwardStep, gradient_buffers
-from ..kernels.foundation import Buffer, Op, allocate
+from ..kernels.foundation import Op, allocate
 from ..ndarray import NDArray, array, dense, sparse, tape, zeros
 from ..ndarray.recording import (
     Scope,
@@ -216,7 +215,7 @@ def _run_gradient(node: Node, values: _Values, read: set[Key], is_train: bool) -
     local = [(a if a._ctx is ctx or a._ctx.memory == memory else a.as_in_context(ctx))._data for a in inputs]
     buffers = gradient_buffers(node, [place.value for place in record.inputs], read, memory)
     if profiling_hook.imperative is None:
-        _fill(node, local, buffers, ctx, is_train)
+        repeated_gradients.fill(node, local, buffers, ctx, is_train)
     else:
         with watched(node.kind, ctx, local):
             BackwardStep(node, local, buffers, ctx).run(is_train)
@@ -228,17 +227,6 @@ def _run_gradient(node: Node, values: _Values, read: set[Key], is_train: bool) -
     if STATE.recording:
         last = _last_gradient(node.op, len(inputs), len(made))
         tape.note(last, node.params, {}, inputs, [m._buffer for m in made], made, ctx)
-
-
-def _fill(node: Node, reads: list[Buffer], gradients: list[Buffer | None], ctx: Context, is_train: bool) -> None:
-    """Fill the gradients that are wanted, straight by their kernels where that is known."""
-    assert node.op is not None
-    key = repeated_gradients.key_for(node.op, node.params, reads, gradients, is_train)
-    if key is None or not repeated_gradients.filled_again(key, reads, gradients):
-        step = BackwardStep(node, reads, gradients, ctx)
-        step.run(is_train)
-        if key is not None:
-            repeated_gradients.learn(key, step, reads, gradients, is_train)
 
 
 @decides("autograd/second-order")

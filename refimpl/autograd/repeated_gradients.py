@@ -13,6 +13,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from .. import engine
+from ..context import Context
 from ..executor.steps import BackwardStep
 from ..executor.table import page_of
 from ..kernels.foundation import Buffer, Loop
@@ -20,6 +21,7 @@ from ..kernels.foundation.contract import Op
 from ..kernels.foundation.described import LoopCall, Memory, Place, repeatable_calls
 from ..kernels.foundation.loop import _CHOICE
 from ..kernels.foundation.quirk import SCOPE
+from ..symbol.ir import Node
 
 LIMIT = 4096
 """The table is emptied when it holds that many gradients."""
@@ -40,10 +42,34 @@ _SEEN: set[tuple] = set()
 """Keys of which there was a gradient."""
 
 
-def key_for(
-    op: Op, p: Any, reads: Sequence[Buffer], gradients: Sequence[Buffer | None], is_train: bool
+def fill(node: Node, reads: list[Buffer], gradients: list[Buffer | None], ctx: Context, is_train: bool) -> None:
+    """Fill the gradients that are wanted: straight by their kernels where these are known.
+
+    Args:
+        node: the gradient node.
+        reads: the memory of its inputs.
+        gradients: memory for its outputs, None for those that nobody wants.
+        ctx: where it runs.
+        is_train: whether operators run as in training.
+    """
+    key = _key_for(node, reads, gradients, is_train)
+    kernels = None if key is None else _TABLE.get(key)
+    if kernels is not None:
+        flats = [buffer.flat for buffer in (*reads, *gradients) if buffer is not None]
+        for run, constants, pick in kernels:
+            run(*pick((*flats, *constants)))
+        return
+    step = BackwardStep(node, reads, gradients, ctx)
+    step.run(is_train)
+    if key is not None and key not in _TABLE:
+        _learn(key, step, [buffer for buffer in (*reads, *gradients) if buffer is not None], is_train)
+
+
+def _key_for(
+    node: Node, reads: Sequence[Buffer], gradients: Sequence[Buffer | None], is_train: bool
 ) -> tuple | None:
     """What the calls of a gradient depend on; None where the usual path has to be taken."""
+    op, p = node.op, node.params
     if engine.attention or _CHOICE.python or _CHOICE.plain or type(op) is not Op or not isinstance(p, tuple):
         return None
     parts: list[Any] = [op, p, is_train, SCOPE.get()]
@@ -52,29 +78,14 @@ def key_for(
     return tuple(parts)
 
 
-def filled_again(key: tuple, reads: Sequence[Buffer], gradients: Sequence[Buffer | None]) -> bool:
-    """Fill the gradients of a known key; False for another."""
-    kernels = _TABLE.get(key)
-    if kernels is None:
-        return False
-    flats = [buffer.flat for buffer in (*reads, *gradients) if buffer is not None]
-    for run, constants, pick in kernels:
-        run(*pick((*flats, *constants)))
-    return True
-
-
-def learn(
-    key: tuple, step: BackwardStep, reads: Sequence[Buffer], gradients: Sequence[Buffer | None], is_train: bool
-) -> None:
+def _learn(key: tuple, step: BackwardStep, given: list[Buffer], is_train: bool) -> None:
     """Remember a gradient that ``step`` has filled on the usual path, where it is the second one."""
-    if key in _TABLE:
+    if key in _SEEN:
+        _TABLE[key] = _kernels(step, given, is_train)
         return
-    if key not in _SEEN:
-        if len(_SEEN) >= LIMIT:
-            forget()
-        _SEEN.add(key)
-        return
-    _TABLE[key] = _kernels(step, [buffer for buffer in (*reads, *gradients) if buffer is not None], is_train)
+    if len(_SEEN) >= LIMIT:
+        forget()
+    _SEEN.add(key)
 
 
 def forget() -> None:
@@ -111,4 +122,4 @@ def _kernel(call: LoopCall, count: int) -> _Kernel | None:
     return _Kernel(call.loop.cpu if isinstance(call.loop, Loop) else call.loop, constants, pick)
 
 
-__all__ = ["filled_again", "forget", "key_for", "learn"]
+__all__ = ["fill", "forget"]

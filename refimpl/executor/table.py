@@ -157,7 +157,7 @@ class _Writer:
                 self._known[key] = _lean(repeatable_calls(page, memory))
             calls = self._known[key]
             if calls is not None:
-                flats = {one.number: b.flat for one, b in zip(memory, buffers, strict=True) if one is not None}
+                flats = {one.number: b.flat for one, b in zip(memory, buffers, strict=True) if one and b}
                 return [self._call(call, flats) for call in calls]
         return [partial(step.run, self._is_train)]
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 
@@ -15,19 +14,17 @@ from hypothesis import strategies as st
 
 import refimpl as mx
 from refimpl import engine
-from refimpl.engine import profiling_hook
 from refimpl.engine.failures import Failures
 from refimpl.executor import table
 from refimpl.kernels import distinct, get
-from refimpl.kernels.foundation import buffer, plain_kernels
-from refimpl.kernels.foundation.loop import python_loops
+from refimpl.kernels.foundation import buffer
 from refimpl.kernels.tuned import kernel
 from refimpl.symbol.operators import make_function
 
-from . import test_custom  # noqa: F401  # registers an operator of a user's
+from .bound import ACTIONS, EXTRAS, SURROUNDINGS, WATCH, Bound, dyadic, held, seen
 from .calls import gradient_inputs, has_gradient
 from .draws import Example, SeededDraw, example
-from .graphs import SHAPE, Graph, graphs
+from .graphs import Graph, graphs
 
 OPERATORS = [op.name for op in distinct() if op.cases is not None]
 COMPILED = not (numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK or table.SIMULATED)
@@ -42,23 +39,6 @@ def nothing_has_failed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         engine._refresh()
         yield
     engine._refresh()
-
-
-def _seen(call: Callable[[], Any]) -> Any:
-    """What a call gives: its bits, or its error."""
-    try:
-        return call()
-    except Exception as error:  # noqa: BLE001  # errors of any type are compared
-        return type(error), str(error)
-
-
-def _bits(arrays: Any) -> list[Any]:
-    return [None if a is None else _seen(lambda a=a: a.asnumpy().tobytes()) for a in arrays]
-
-
-def _held(executor: mx.executor.Executor) -> list[Any]:
-    """Everything that can be seen of an executor."""
-    return [_bits(a) for a in (executor.outputs, executor.arg_arrays, executor.aux_arrays, executor._bound.gradients)]
 
 
 def _rows(executor: mx.executor.Executor, *, is_train: bool = True) -> list[table.Rows | None]:
@@ -85,20 +65,16 @@ def _runs(of: Example, kind: str) -> tuple[list[Any], mx.executor.Executor]:
             {n: "write" if wanted.get(n) else "null" for n in symbol.list_arguments()},
             {n: arrays[n] for n in symbol.list_auxiliary_states()},
         )
-        seen = []
+        history = []
         for turn in range(4):
             for name, values in zip(names, of.arrays, strict=True):
                 arrays[name][:] = values.reshape(-1)[:: 1 - 2 * (turn % 2)].reshape(values.shape)
-            seen.append(_seen(lambda: executor.forward(is_train=True) and None))
-            heads = [mx.nd.array(_dyadic(out.shape, turn), dtype=out.dtype) for out in executor.outputs]
+            history.append(seen(lambda: executor.forward(is_train=True) and None))
+            heads = [mx.nd.array(dyadic(out.shape, turn), dtype=out.dtype) for out in executor.outputs]
             if any(wanted.values()):
-                seen.append(_seen(lambda h=heads: executor.backward(h)))
-            seen.append(_held(executor))
-    return seen, executor
-
-
-def _dyadic(shape: tuple[int, ...], seed: int) -> np.ndarray:
-    return np.random.RandomState(seed).randint(-4, 5, shape) / 2.0
+                history.append(seen(lambda h=heads: executor.backward(h)))
+            history.append(held(executor))
+    return history, executor
 
 
 def _agrees(name: str, seed: int, dtype: str) -> int:
@@ -139,151 +115,6 @@ def test_what_draws_or_looks_at_values_stays_a_step(name: str) -> None:
 # --- events between runs -------------------------------------------------------------------------
 
 
-class _Watch:
-    """Keeps what the profiler is told."""
-
-    def __init__(self) -> None:
-        self.told: list[Any] = []
-
-    def begin(self, name: str, context: mx.Context, shapes: Any, node: str = "") -> None:
-        self.told.append((name, str(context), shapes, node))
-
-    def end(self, begun: None) -> None:
-        self.told.append(begun)
-
-
-WATCH = _Watch()
-
-
-@contextlib.contextmanager
-def _failed_array() -> Iterator[None]:
-    lost = mx.nd.random.normal(scale=-1, shape=(2,))  # as long as it lives, somebody has to look at what has failed
-    yield
-    del lost
-
-
-SURROUNDINGS: dict[str, Callable[[], Any]] = {
-    "nothing": contextlib.nullcontext,
-    "quirk": lambda: mx.quirks("activation-relu-nan"),
-    "every quirk": lambda: mx.quirks("mxnet-1.9.1"),
-    "no quirk": lambda: mx.quirks("intended"),
-    "no twins": plain_kernels,
-    "Python": python_loops,
-    "threads": lambda: mx.engine.use("threaded"),
-    "another order": lambda: mx.engine.use("shuffled", 7),
-    "profiler": lambda: mock.patch.object(profiling_hook, "symbolic", WATCH),
-    "failure": _failed_array,
-    "steps": lambda: mx.executor.use("steps"),
-}
-
-
-class _Bound:
-    """An executor that things happen to, and what its monitor was told."""
-
-    def __init__(self, symbol: mx.sym.Symbol, values: dict[str, np.ndarray], requirements: dict[str, str]) -> None:
-        self.symbol, self.values = symbol, values
-        self.names = symbol.list_arguments()
-        self.shapes = {name: SHAPE for name in self.names if name in values}
-        self.executor = symbol.simple_bind(mx.cpu(), grad_req=requirements, **self.shapes)
-        self.others: list[mx.executor.Executor] = []
-        self.told: list[Any] = []
-        self.set_all(0)
-
-    def set_all(self, seed: int) -> None:
-        for number, (name, array) in enumerate(self.executor.arg_dict.items()):
-            array[:] = self.values.get(name, _dyadic(array.shape, number)) * (1 + seed)
-
-    def run(self, **values: Any) -> None:
-        self.executor.forward(is_train=True, **values)
-        self.executor.backward([mx.nd.array(_dyadic(out.shape, 9)) for out in self.executor.outputs])
-
-    def infer(self, seed: int) -> None:
-        self.executor.forward(is_train=False)
-
-    def give(self, seed: int) -> None:
-        name, array = next(iter(self.executor.arg_dict.items()))
-        self.run(**{name: mx.nd.array(_dyadic(array.shape, seed))})
-
-    def copy(self, seed: int) -> None:
-        arrays = self.executor.arg_dict
-        self.executor.copy_params_from({n: mx.nd.array(_dyadic(a.shape, seed)) for n, a in arrays.items()})
-        self.run()
-
-    def replace(self, seed: int) -> None:
-        self.set_all(seed)
-        self.run()
-
-    def again(self, seed: int) -> None:
-        self.run()
-        self.executor.backward([mx.nd.array(_dyadic(out.shape, seed)) for out in self.executor.outputs])
-
-    def monitor(self, seed: int) -> None:
-        self.executor.set_monitor_callback(
-            lambda name, array: self.told.append((name, _bits([array]))), monitor_all=seed % 2 == 1
-        )
-        self.run()
-
-    def leave(self, seed: int) -> None:
-        self.executor.set_monitor_callback(None)
-        self.run()
-
-    def reshape(self, seed: int) -> None:
-        self.others.append(self.executor)
-        self.executor = self.executor.reshape(**self.shapes)
-        self.run()
-
-    def share(self, seed: int) -> None:
-        other = self.symbol.simple_bind(
-            mx.cpu(), shared_exec=self.executor, grad_req="write", **self.shapes
-        )
-        for number, array in enumerate(other.arg_arrays):
-            array[:] = _dyadic(array.shape, seed + number)
-        self.others.append(other)
-        self.executor.forward(is_train=True)
-        for _ in range(3):
-            other.forward(is_train=True)
-        self.run()
-
-    def back_to(self, seed: int) -> None:
-        if self.others:
-            self.others.insert(0, self.executor)
-            self.executor = self.others.pop()
-        self.run()
-
-    def lose(self, seed: int) -> None:
-        """An argument whose operator has failed."""
-        array = self.executor.arg_arrays[seed % len(self.names)]
-        mx.nd.random.normal(scale=-1, shape=array.shape, out=array)
-        self.run()
-
-    def interrupt(self, seed: int) -> None:
-        """Ctrl-C in the middle."""
-        callback = mock.Mock(side_effect=[*[None] * seed, KeyboardInterrupt])
-        self.executor.set_monitor_callback(callback)
-        with contextlib.suppress(KeyboardInterrupt, StopIteration):
-            self.run()
-        self.executor.set_monitor_callback(None)
-
-
-ACTIONS: dict[str, Callable[[_Bound, int], None]] = {
-    "run": lambda bound, _: bound.run(), "infer": _Bound.infer, "give": _Bound.give, "copy": _Bound.copy,
-    "replace": _Bound.replace, "again": _Bound.again, "monitor": _Bound.monitor, "leave": _Bound.leave,
-    "reshape": _Bound.reshape, "share": _Bound.share, "back to": _Bound.back_to, "lose": _Bound.lose,
-    "interrupt": _Bound.interrupt,
-}
-
-EXTRAS: dict[str, Callable[[mx.sym.Symbol], mx.sym.Symbol]] = {
-    "nothing": lambda a: a,
-    "Dropout": lambda a: mx.sym.Dropout(a, p=0.5),
-    "BatchNorm": lambda a: mx.sym.BatchNorm(a, fix_gamma=False),
-    "Custom": lambda a: mx.sym.Custom(left=a, right=a, op_type="laws_affine", factor=2)[0],
-    "dense": lambda a: mx.sym.FullyConnected(a, num_hidden=2),
-    "half": lambda a: mx.sym.Cast(mx.sym.Cast(a, dtype="float16") * 3, dtype="float32"),
-    "softmax": lambda a: mx.sym.softmax(a),
-    "failing": lambda a: a + mx.sym.random.normal(scale=-1, shape=SHAPE),
-    "sorted": lambda a: mx.sym.sort(a),
-}
-
 EVENTS = st.tuples(st.sampled_from(list(SURROUNDINGS)), st.sampled_from(list(ACTIONS)), st.integers(0, 9))
 
 
@@ -293,18 +124,18 @@ def _history(
     """Everything that can be seen after each event."""
     names = symbol.list_arguments()
     wanted = {name: requirements[number % len(requirements)] for number, name in enumerate(names)}
-    seen: list[Any] = []
+    history: list[Any] = []
     with mx.executor.use(kind):
-        bound = _Bound(symbol, values, wanted)
+        bound = Bound(symbol, values, wanted)
         for surrounding, action, seed in events:
             WATCH.told.clear()
             bound.told.clear()
             mx.random.seed(seed)
             with SURROUNDINGS[surrounding]():
-                problem = _seen(lambda a=action, s=seed: ACTIONS[a](bound, s))
-                held = _held(bound.executor)
-            seen.append((problem, held, list(WATCH.told), list(bound.told)))
-    return seen
+                problem = seen(lambda a=action, s=seed: ACTIONS[a](bound, s))
+                now = held(bound.executor)
+            history.append((problem, now, list(WATCH.told), list(bound.told)))
+    return history
 
 
 REQUIREMENTS = st.lists(st.sampled_from(["write", "add", "null"]), min_size=1, max_size=3)
@@ -333,14 +164,14 @@ def _dense() -> mx.executor.Executor:
     net = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=3, name="fc")
     executor = mx.sym.MakeLoss(mx.sym.tanh(net)).simple_bind(mx.cpu(), data=(4, 5))
     for number, array in enumerate(executor.arg_arrays):
-        array[:] = _dyadic(array.shape, number)
+        array[:] = dyadic(array.shape, number)
     return executor
 
 
 def _step(executor: mx.executor.Executor) -> list[Any]:
     executor.forward(is_train=True)
     executor.backward()
-    return _held(executor)
+    return held(executor)
 
 
 @compiled
