@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from .. import engine
 from ..context import Context
 from ..executor.steps import BackwardStep
-from ..executor.table import page_of
+from ..executor.table import exact, page_of
 from ..kernels.foundation import Buffer, Loop
 from ..kernels.foundation.contract import Op
 from ..kernels.foundation.described import LoopCall, Memory, Place, repeatable_calls
@@ -72,7 +72,7 @@ def _key_for(
     op, p = node.op, node.params
     if engine.attention or _CHOICE.python or _CHOICE.plain or type(op) is not Op or not isinstance(p, tuple):
         return None
-    parts: list[Any] = [op, p, is_train, SCOPE.get()]
+    parts: list[Any] = [op, exact(p), is_train, SCOPE.get()]
     for buffer in (*reads, *gradients):
         parts += (None,) if buffer is None else (buffer.shape, buffer.flat.dtype, buffer.device)
     return tuple(parts)

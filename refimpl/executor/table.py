@@ -198,14 +198,19 @@ def page_of(step: Step, is_train: bool) -> tuple[tuple, Page, list[Buffer | None
         run, read, written = op.backward, [*step.heads, *step.needs], step.gradients
         first = len(read)
         return (
-            (op, p, "backward", first), lambda b: run(p, *b[:first], *op.full_inputs(p, b[first:]), **mode),
+            (op, exact(p), "backward", first), lambda b: run(p, *b[:first], *op.full_inputs(p, b[first:]), **mode),
             [*read, *written],
         )
     first = len(step.inputs)
     return (
-        (op, p, "forward", first), lambda b: op.forward(p, *op.full_inputs(p, b[:first]), *b[first:], **mode),
+        (op, exact(p), "forward", first), lambda b: op.forward(p, *op.full_inputs(p, b[:first]), *b[first:], **mode),
         [*step.inputs, *step.outputs],
     )
+
+
+def exact(p: tuple) -> tuple:
+    """Parameters as a part of a key: 0.0 and -0.0 are equal, and not the same."""
+    return (p, repr(p)) if p else p
 
 
 def _described(buffers: Sequence[Buffer | None]) -> list[Memory | None]:
@@ -231,4 +236,4 @@ def _machine_code(kernel: Any, args: list[Any]) -> Callable:
     return dispatcher if compiled is None else compiled.entry_point
 
 
-__all__ = ["KINDS", "Rows", "Table", "kind", "page_of", "use"]
+__all__ = ["KINDS", "Rows", "Table", "exact", "kind", "page_of", "use"]

@@ -140,6 +140,17 @@ def test_nothing_that_happens_between_gradients_is_missed(calls: list[tuple]) ->
         assert _call(*call) == wanted, call
 
 
+def test_zeros_of_either_sign_are_not_the_same_parameter() -> None:
+    repeated_gradients.forget()
+    a = mx.nd.array([-1, -2])
+    a.attach_grad()
+    for slope in [0.0] * 3 + [-0.0] * 3:
+        with mx.autograd.record():
+            made = mx.nd.LeakyReLU(a, slope=slope)
+        made.backward()
+        assert np.signbit(a.grad.asnumpy()).tolist() == [bool(np.signbit(slope))] * 2
+
+
 def test_the_tables_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repeated_gradients, "LIMIT", 5)
     repeated_gradients.forget()

@@ -187,6 +187,14 @@ def test_the_second_run_writes_the_table_down() -> None:
         assert all(call.func.__name__ != "run" for call in rows.calls)
 
 
+def test_zeros_of_either_sign_are_not_the_same_parameter() -> None:
+    a = mx.sym.Variable("a")
+    executor = mx.sym.Group([a * 0.0, a * -0.0]).bind(mx.cpu(), {"a": mx.nd.ones(2)})
+    for _ in range(3):
+        signs = [np.signbit(out.asnumpy()).tolist() for out in executor.forward()]
+        assert signs == [[False, False], [True, True]]
+
+
 @compiled
 def test_every_mode_and_set_of_quirks_has_a_table_of_its_own() -> None:
     executor = _dense()
