@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import refimpl as mx
 from refimpl import engine
-from refimpl.autograd import repeated_gradients
+from refimpl.autograd import repeated_gradients, tape_graph
 from refimpl.engine.failures import Failures
 from refimpl.executor.steps import BackwardStep
 from refimpl.kernels import distinct, get
@@ -34,6 +34,11 @@ def nothing_has_failed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         engine._refresh()
         yield
     engine._refresh()
+
+
+def _forget() -> None:
+    repeated_gradients.forget()
+    tape_graph.forget()
 
 
 def _seen(call: Callable[[], Any]) -> Any:
@@ -67,9 +72,9 @@ def _agrees(name: str, seed: int, dtype: str) -> bool:
         return False  # not every operator takes every type
     if not has_gradient(of):
         return False
-    repeated_gradients.forget()
+    _forget()
     expected = _seen(lambda: _gradients(of, turned=True))
-    repeated_gradients.forget()
+    _forget()
     for _ in range(2):
         _seen(lambda: _gradients(of, turned=False))
     with mock.patch.object(BackwardStep, "run", autospec=True, side_effect=BackwardStep.run) as usual:
@@ -102,13 +107,34 @@ FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "first row": lambda a, b: (a * b)[0],
 }
 
+def _second_order(made: Any, a: Any, b: Any) -> None:
+    """The gradient of a gradient."""
+    with mx.autograd.record():
+        (first,) = mx.autograd.grad(made, [a], create_graph=True, retain_graph=True)
+    first.backward()
+
+
+def _twice(made: Any, a: Any, b: Any) -> None:
+    made.backward(retain_graph=True)
+    made.backward()
+
+
+WAYS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "backward": lambda made, a, b: made.backward(),
+    "inference": lambda made, a, b: made.backward(train_mode=False),
+    "by b": lambda made, a, b: mx.autograd.grad(made, [b])[0].copyto(a.grad),
+    "two heads": lambda made, a, b: mx.autograd.backward([made, made]),
+    "twice": _twice,
+    "second order": _second_order,
+}
+
 CALLS = st.tuples(
     st.sampled_from(list(EVENTS)), st.sampled_from(list(FUNCTIONS)), st.sampled_from(["float32", "float64", "float16"]),
-    st.sampled_from(["write", "add", "null"]), st.integers(0, 9),
+    st.sampled_from(["write", "add", "null"]), st.sampled_from(list(WAYS)), st.integers(0, 9),
 )
 
 
-def _call(event: str, function: str, dtype: str, requirement: str, seed: int) -> Any:
+def _call(event: str, function: str, dtype: str, requirement: str, way: str, seed: int) -> Any:
     """One gradient while something happens."""
     values = np.random.RandomState(seed).randint(-9, 9, (2, 3, 7)) / 8.0
     values[0, 0, 0] = np.nan
@@ -120,7 +146,7 @@ def _call(event: str, function: str, dtype: str, requirement: str, seed: int) ->
     def run() -> None:
         with mx.autograd.record():
             made = FUNCTIONS[function](a, b)
-        made.backward()
+        WAYS[way](made, a, b)
 
     with EVENTS[event]():
         problem = _seen(run)
@@ -131,7 +157,7 @@ def _call(event: str, function: str, dtype: str, requirement: str, seed: int) ->
 def test_nothing_that_happens_between_gradients_is_missed(calls: list[tuple]) -> None:
     expected = []
     for call in calls:
-        repeated_gradients.forget()
+        _forget()
         expected.append(_call(*call))
     for _ in range(2):
         for _, *call in calls:
@@ -141,7 +167,7 @@ def test_nothing_that_happens_between_gradients_is_missed(calls: list[tuple]) ->
 
 
 def test_zeros_of_either_sign_are_not_the_same_parameter() -> None:
-    repeated_gradients.forget()
+    _forget()
     a = mx.nd.ones((2,))
     a.attach_grad()
     for scalar in [0.0] * 3 + [-0.0] * 3:
@@ -151,12 +177,43 @@ def test_zeros_of_either_sign_are_not_the_same_parameter() -> None:
         assert np.signbit(a.grad.asnumpy()).tolist() == [bool(np.signbit(scalar))] * 2
 
 
+def test_a_tape_that_is_repeated_has_its_nodes_again() -> None:
+    _forget()
+    x = mx.nd.array([2.0, 3.0])
+    x.attach_grad()
+    for turns in (3, 3, 2, 3, 2, 2):
+        with mock.patch.object(tape_graph.gradient, "build", wraps=tape_graph.gradient.build) as build:
+            with mx.autograd.record():
+                y = x
+                for _ in range(turns):
+                    y = y * x
+            y.backward()
+        assert x.grad.asnumpy().tolist() == [(turns + 1) * 2.0**turns, (turns + 1) * 3.0**turns]
+    assert not build.called
+
+
+def test_tapes_are_forgotten_that_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tape_graph, "LIMIT", 2)
+    _forget()
+    x = mx.nd.array([1.0])
+    x.attach_grad()
+    for turns in range(1, 8):
+        for _ in range(3):
+            with mx.autograd.record():
+                y = x
+                for _ in range(turns):
+                    y = y * x
+            y.backward()
+            assert x.grad.asnumpy().tolist() == [turns + 1]
+        assert len(tape_graph._TABLE) <= 2
+
+
 def test_the_tables_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repeated_gradients, "LIMIT", 5)
-    repeated_gradients.forget()
+    _forget()
     for number in range(20):
         for _ in range(3):
-            _call("nothing", "a * b", "float32", "write", 1)
+            _call("nothing", "a * b", "float32", "write", "backward", 1)
             a = mx.nd.ones((number + 1,))
             a.attach_grad()
             with mx.autograd.record():
