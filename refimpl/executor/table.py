@@ -135,6 +135,7 @@ class _Writer:
     def __init__(self, is_train: bool, lent: dict[tuple[Any, np.dtype], np.ndarray]) -> None:
         self._is_train, self._lent = is_train, lent
         self._known: dict[tuple, list[LoopCall] | None] = {}
+        self._codes: dict[tuple[int, ...], Callable] = {}
 
     def rows(self, steps: Sequence[Step]) -> Rows:
         """The table of ``steps``."""
@@ -167,7 +168,15 @@ class _Writer:
             return partial(args[0].__setitem__, _WHOLE, args[1])
         if call.by_twin:
             return partial(call.loop._tuned, *args)
-        return partial(_machine_code(call.loop, args), *args)
+        return partial(self._machine_code(call, args), *args)
+
+    def _machine_code(self, call: LoopCall, args: list[Any]) -> Callable:
+        """What a loop, or a kernel itself, runs for ``args``; calls of one kind differ in their arrays only."""
+        key = id(call), *[arg.flags.num for arg in args if type(arg) is np.ndarray]
+        found = self._codes.get(key)
+        if found is None:
+            found = self._codes[key] = _machine_code(call.loop, args)
+        return found
 
     def _argument(self, arg: Any, flats: dict[int, np.ndarray]) -> Any:
         if type(arg) is not Place:
