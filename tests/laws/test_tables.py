@@ -9,6 +9,7 @@ from unittest import mock
 import numba
 import numpy as np
 import pytest
+from hypothesis import example as shown
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,10 +22,10 @@ from refimpl.kernels.foundation import buffer
 from refimpl.kernels.tuned import kernel
 from refimpl.symbol.operators import make_function
 
-from .bound import ACTIONS, EXTRAS, SURROUNDINGS, WATCH, Bound, dyadic, held, seen
+from .bound import ACTIONS, EXTRAS, SURROUNDINGS, WATCH, Bound, bits, dyadic, held, seen
 from .calls import gradient_inputs, has_gradient
 from .draws import Example, SeededDraw, example
-from .graphs import Graph, graphs
+from .graphs import Graph, fan_out, graphs
 
 OPERATORS = [op.name for op in distinct() if op.cases is not None]
 COMPILED = not (numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK or table.SIMULATED)
@@ -138,10 +139,16 @@ def _history(
     return history
 
 
+EVERYTHING = [
+    *[("nothing", "run", 1)] * 3, *[(surrounding, "run", 2) for surrounding in SURROUNDINGS],
+    *[("nothing", action, seed) for action in ACTIONS for seed in (3, 4)],
+]
 REQUIREMENTS = st.lists(st.sampled_from(["write", "add", "null"]), min_size=1, max_size=3)
 
 
 @pytest.mark.clause("Executor/table")
+@shown(graph=fan_out(3)[0], extra="nothing", requirements=["write"], events=EVERYTHING)
+@shown(graph=fan_out(2)[0], extra="Dropout", requirements=["add"], events=EVERYTHING)
 @given(
     graph=graphs(), extra=st.sampled_from(list(EXTRAS)), requirements=REQUIREMENTS,
     events=st.lists(EVENTS | st.just(("nothing", "run", 1)), min_size=3, max_size=12),
@@ -251,19 +258,27 @@ def test_steps_that_borrow_much_stay_steps(monkeypatch: pytest.MonkeyPatch) -> N
 @compiled
 @pytest.mark.clause("Executor/table")
 def test_a_failure_in_a_table_stays_with_what_its_step_writes() -> None:
-    executor = _dense()
-    expected = [_step(executor) for _ in range(3)][-1]
-    rows, _ = _rows(executor)
+    data = mx.sym.Variable("data")
+    both = mx.sym.Group([mx.sym.FullyConnected(data, num_hidden=3, name="fc"), mx.sym.square(data)])
+    executor = both.simple_bind(mx.cpu(), grad_req="null", data=(4, 5))
+    for number, array in enumerate(executor.arg_arrays):
+        array[:] = dyadic(array.shape, number)
+    for _ in range(3):
+        executor.forward()
+    expected = held(executor)
+    rows = executor.program.forward_table.rows(is_train=False)
     assert rows is not None
-    last = rows.steps.index(1)
+    assert rows.steps == [0, 0, 1]
     failing = mock.Mock(side_effect=mx.MXNetError("no memory to work in"))
     with mock.patch.dict(executor.program.forward_table._rows, {
-        (True, None): rows._replace(calls=[*rows.calls[:last], failing, *rows.calls[last + 1 :]]),
+        (False, None): rows._replace(calls=[rows.calls[0], failing, rows.calls[2]]),
     }):
-        executor.forward(is_train=True)
+        executor.forward()
     with pytest.raises(mx.MXNetError, match="no memory to work in"):
         executor.outputs[0].asnumpy()
-    assert _step(executor) == expected
+    assert bits([executor.outputs[1]]) == expected[0][1:]
+    executor.forward()
+    assert held(executor) == expected
 
 
 @pytest.mark.parametrize("flag", ["DISABLE_JIT", "BOUNDSCHECK", "SIMULATED"])
