@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import metric
 from .. import ndarray as nd
-from ..base import _as_list, decides, described, refusal, shapes_in_words
+from ..base import _as_list, decides, described, refusal
 from ..context import cpu
 from ..initializer import Uniform
 from ..io import DataBatch, DataDesc
@@ -19,7 +19,7 @@ from ..model import BatchEndParam
 from ..ndarray import NDArray
 from .batches import first
 from .descriptions import _check_input_names, _check_names_match, _parse_data_desc
-from .life_cycle import demand
+from .life_cycle import demand, in_words
 
 __all__ = ["BaseModule", "_check_input_names", "_check_names_match", "_parse_data_desc"]
 
@@ -48,16 +48,7 @@ class BaseModule:
         self._symbol: Any = None
 
     def __repr__(self) -> str:
-        return described(self, self._life)
-
-    def _life(self) -> str:
-        if not self.binded:
-            return "not bound"
-        shapes = shapes_in_words(desc[:2] for desc in (*self.data_shapes, *(self.label_shapes or ())))
-        purpose = "training" if self.for_training else "inference"
-        done = [("parameters", self.params_initialized), ("optimizer", self.optimizer_initialized)]
-        present = [what for what, is_there in done if is_there]
-        return f"bound for {purpose} with {shapes}; {' and '.join(present) or 'no parameters yet'}"
+        return described(self, lambda: in_words(self))
 
     # --- training and inference ------------------------------------------------------------------
 
