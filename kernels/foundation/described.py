@@ -95,7 +95,7 @@ def note_calls(dispatcher: Any) -> None:
     @functools.wraps(compile_for)
     def note_or_compile(*args: Any, **kwargs: Any) -> Any:
         for arg in args:
-            if type(arg) is Described:
+            if type(arg) is Described and not kwargs:
                 arg.notes.append((dispatcher, args))
                 return _give_nothing
         return compile_for(*args, **kwargs)
@@ -205,7 +205,7 @@ def _calls(loop: Any, given: Sequence[Any], notes: list[tuple] | None) -> list[L
             loop._tuned(*given)
     except Exception:  # noqa: BLE001  # it wanted elements, or parts of memory: then it stays whole
         return whole
-    return [_placed(kernel, args) for kernel, args in notes]
+    return [call for kernel, args in list(notes) for call in _calls(kernel, args, notes)]
 
 
 def _placed(loop: Any, args: Sequence[Any], *, by_twin: bool = False) -> LoopCall:
@@ -233,4 +233,6 @@ def _is_same(one: Any, other: Any) -> bool:
         return type(other) is Place and one == other
     if isinstance(one, Buffer) or (isinstance(one, np.ndarray) and one.ndim):
         return one is other
-    return one is None or isinstance(one, (int, float, np.generic, tuple, np.ndarray))
+    if isinstance(one, tuple):
+        return isinstance(other, tuple) and len(one) == len(other) and all(map(_is_same, one, other))
+    return one is None or isinstance(one, (int, float, np.generic, np.ndarray))

@@ -96,7 +96,7 @@ class Executor:
             ValueError: a value's shape is not the argument's, or it is not an array.
         """
         if kwargs or self.aux_arrays:
-            arguments = self._assigned(kwargs)
+            arguments = self._assigned(kwargs) if kwargs else {}
             with unfinished.ForwardOf([self], arguments.values()):
                 for name, argument in arguments.items():
                     argument[:] = kwargs[name]
