@@ -41,9 +41,14 @@
 from math import prod
 from typing import Literal, NamedTuple
 
-from .foundation import Buffer, Case, Op, agree, merge, require
+import numpy as np
+
+from .foundation import Case, Loop, Op, agree, items, merge, require, scratch
 from .fully_connected import multiply, product_of
 from .multilinear import register_multilinear
+from .transpose import move
+from .tuned import thin
+from .tuned.gemm import Product
 
 
 class Params(NamedTuple):
@@ -90,14 +95,34 @@ def infer_batch(p, ins, outs):
     return shapes, [merge("batch_dot/axes", "output", outs[0], (*batch, n, m))]
 
 
+# --- loops --------------------------------------------------------------------------------------
+
+
+def products(a, b, out, count, g: Product):
+    """``count`` matrices out (n, m) = a . b that lie one behind another; steps and order are those of one product."""
+    for row in items(count * g.n):
+        matrix = row // g.n
+        left_row = matrix * g.n * g.k + (row - matrix * g.n) * g.a_row
+        for j in range(g.m):
+            out[row * g.m + j] = 0
+        for t in range(g.k):
+            left = a[left_row + t * g.a_step]
+            right = matrix * g.k * g.m + t * g.b_row
+            for j in range(g.m):
+                out[row * g.m + j] += left * b[right + j * g.b_step]
+
+
+PRODUCTS = Loop(products, tuned=thin.products)
+
+
 # --- the operators ------------------------------------------------------------------------------
 
 
-def multiply_matrices(p, lhs, rhs, out, n, m, k):
+def multiply_matrices(multiply, p, lhs, rhs, out, n, m, k):
     multiply(lhs, rhs, out, product_of(n, k, m, p.transpose_a, p.transpose_b))
 
 
-def gradients_of_matrices(p, head, lhs, rhs, d_lhs, d_rhs, n, m, k):
+def gradients_of_matrices(multiply, p, head, lhs, rhs, d_lhs, d_rhs, n, m, k):
     a, b = p.transpose_a, p.transpose_b
     if d_lhs is not None and a:
         multiply(rhs, head, d_lhs, product_of(k, m, n, b, transpose_b=True))
@@ -117,37 +142,34 @@ def sides(p, lhs, rhs):
 
 
 def forward(p, lhs, rhs, out):
-    multiply_matrices(p, lhs, rhs, out, *sides(p, lhs, rhs))
+    multiply_matrices(multiply, p, lhs, rhs, out, *sides(p, lhs, rhs))
 
 
 def backward(p, head, lhs, rhs, d_lhs, d_rhs):
-    gradients_of_matrices(p, head, lhs, rhs, d_lhs, d_rhs, *sides(p, lhs, rhs))
+    gradients_of_matrices(multiply, p, head, lhs, rhs, d_lhs, d_rhs, *sides(p, lhs, rhs))
 
 
 def batch_sides(p, lhs, rhs):
     n, k = lhs.shape[-2:][:: -1 if p.transpose_a else 1]
-    return prod(lhs.shape[:-2]), n, rhs.shape[-2 if p.transpose_b else -1], k
+    return n, rhs.shape[-2 if p.transpose_b else -1], k
 
 
-def matrix(buffer, i):
-    """Matrix ``i`` of a batch, as a view."""
-    if buffer is None:
-        return None
-    size = prod(buffer.shape[-2:])
-    return Buffer(buffer.flat[i * size : (i + 1) * size], buffer.shape[-2:], buffer.device)
+def multiply_each(a, b, out, g):
+    """``multiply`` for every matrix of a batch."""
+    count = prod(out.shape[:-2])
+    if g.b_step != 1 and out.dtype != np.float32:
+        (copied,) = scratch(out, count * g.k * g.m)
+        move(b.reshape((count, g.m, g.k)), copied.reshape((count, g.k, g.m)), (0, 2, 1))
+        b, g = copied, g._replace(b_row=g.m, b_step=1)
+    PRODUCTS(a, b, out, count, g)
 
 
 def forward_batch(p, lhs, rhs, out):
-    batch, n, m, k = batch_sides(p, lhs, rhs)
-    for i in range(batch):
-        multiply_matrices(p, matrix(lhs, i), matrix(rhs, i), matrix(out, i), n, m, k)
+    multiply_matrices(multiply_each, p, lhs, rhs, out, *batch_sides(p, lhs, rhs))
 
 
 def backward_batch(p, head, lhs, rhs, d_lhs, d_rhs):
-    batch, n, m, k = batch_sides(p, lhs, rhs)
-    for i in range(batch):
-        each = (matrix(buffer, i) for buffer in (head, lhs, rhs, d_lhs, d_rhs))
-        gradients_of_matrices(p, *each, n, m, k)
+    gradients_of_matrices(multiply_each, p, head, lhs, rhs, d_lhs, d_rhs, *batch_sides(p, lhs, rhs))
 
 
 def cases(draw):

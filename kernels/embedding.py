@@ -176,7 +176,7 @@ def type_one_hot(p, ins, outs):
 def choose(indices, a, out, outer, count, side, inner, wrap):
     """out (outer, count, inner) = rows of a (outer, side, inner)."""
     for r in items(outer * count):
-        o = r // count
+        o = r // count if outer > 1 else 0
         index = indices[r - o * count]
         row = wrapped(index, side) if wrap else clipped(index, side)
         read = (o * side + row) * inner

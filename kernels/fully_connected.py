@@ -39,7 +39,7 @@ import numpy as np
 
 from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, decides, items, merge, require, scratch
 from .multilinear import register_multilinear
-from .tuned import gemm
+from .tuned import thin
 from .tuned.gemm import Product
 
 
@@ -125,7 +125,7 @@ def sum_rows(head, out, n, m):
             out[j] += head[i * m + j]
 
 
-PRODUCT = Loop(product, cuda_function=product_cuda, tuned=gemm.product)
+PRODUCT = Loop(product, cuda_function=product_cuda, tuned=thin.product)
 TURN, ADD_BIAS, SUM_ROWS = Loop(turn), Loop(add_bias), Loop(sum_rows)
 
 

@@ -100,39 +100,88 @@ def source_of(at, before, side, mode):
     return index if index < side else 2 * side - 2 - index
 
 
+@scalar
+def within(place, side):
+    """The number nearest to ``place`` from 0 to ``side``: where the copied part of an axis begins or ends."""
+    return min(max(place, 0), side)
+
+
 def pad(data, out, value, g: Geometry):
     """data is (planes, depth, height, width), out (planes, out_d, out_h, out_w)."""
-    for row in items(g.planes * g.out_d * g.out_h):
+    if g.mode == 0:
+        upper, lower = within(g.top, g.out_h), within(g.top + g.height, g.out_h)
+        first, past = within(g.left, g.out_w), within(g.left + g.width, g.out_w)
+        for slab in items(g.planes * g.out_d):
+            plane = slab // g.out_d
+            z = slab - plane * g.out_d - g.front
+            start = slab * g.out_h * g.out_w
+            for i in range(start, start + g.out_h * g.out_w):
+                out[i] = value
+            if z >= 0 and z < g.depth:
+                for b in range(upper, lower):
+                    read, write = ((plane * g.depth + z) * g.height + b - g.top) * g.width - g.left, start + b * g.out_w
+                    for c in range(first, past):
+                        out[write + c] = data[read + c]
+    else:
+        for row in items(g.planes * g.out_d * g.out_h):
+            slab = row // g.out_h
+            plane = slab // g.out_d
+            z = source_of(slab - plane * g.out_d, g.front, g.depth, g.mode)
+            y = source_of(row - slab * g.out_h, g.top, g.height, g.mode)
+            for c in range(g.out_w):
+                x = source_of(c, g.left, g.width, g.mode)
+                out[row * g.out_w + c] = data[((plane * g.depth + z) * g.height + y) * g.width + x]
+
+
+def pad_cuda(data, out, value, g: Geometry):
+    """The same with one element per item."""
+    for t in items(g.planes * g.out_d * g.out_h * g.out_w):
+        row = t // g.out_w
         slab = row // g.out_h
         plane = slab // g.out_d
         z = source_of(slab - plane * g.out_d, g.front, g.depth, g.mode)
         y = source_of(row - slab * g.out_h, g.top, g.height, g.mode)
-        for c in range(g.out_w):
-            x = source_of(c, g.left, g.width, g.mode)
-            if z < 0 or y < 0 or x < 0:
-                out[row * g.out_w + c] = value
-            else:
-                out[row * g.out_w + c] = data[((plane * g.depth + z) * g.height + y) * g.width + x]
+        x = source_of(t - row * g.out_w, g.left, g.width, g.mode)
+        if z < 0 or y < 0 or x < 0:
+            out[t] = value
+        else:
+            out[t] = data[((plane * g.depth + z) * g.height + y) * g.width + x]
 
 
 def unpad(head, d_data, g: Geometry):
-    for plane in items(g.planes):
-        start = plane * g.depth * g.height * g.width
-        for i in range(g.depth * g.height * g.width):
-            d_data[start + i] = 0
-        read = plane * g.out_d * g.out_h * g.out_w
-        for a in range(g.out_d):
-            z = source_of(a, g.front, g.depth, g.mode)
-            for b in range(g.out_h):
-                y = source_of(b, g.top, g.height, g.mode)
-                for c in range(g.out_w):
-                    x = source_of(c, g.left, g.width, g.mode)
-                    if z >= 0 and y >= 0 and x >= 0:
+    if g.mode == 0:
+        first, past = within(-g.left, g.width), within(g.out_w - g.left, g.width)
+        for slab in items(g.planes * g.depth):
+            plane = slab // g.depth
+            a = slab - plane * g.depth + g.front
+            for y in range(g.height):
+                b, write = y + g.top, (slab * g.height + y) * g.width
+                read = ((plane * g.out_d + a) * g.out_h + b) * g.out_w + g.left
+                is_kept = a >= 0 and a < g.out_d and b >= 0 and b < g.out_h
+                for x in range(first if is_kept else g.width):
+                    d_data[write + x] = 0
+                if is_kept:
+                    for x in range(first, past):
+                        d_data[write + x] = 0 + head[read + x]
+                    for x in range(past, g.width):
+                        d_data[write + x] = 0
+    else:
+        for plane in items(g.planes):
+            start = plane * g.depth * g.height * g.width
+            for i in range(g.depth * g.height * g.width):
+                d_data[start + i] = 0
+            read = plane * g.out_d * g.out_h * g.out_w
+            for a in range(g.out_d):
+                z = source_of(a, g.front, g.depth, g.mode)
+                for b in range(g.out_h):
+                    y = source_of(b, g.top, g.height, g.mode)
+                    for c in range(g.out_w):
+                        x = source_of(c, g.left, g.width, g.mode)
                         d_data[start + (z * g.height + y) * g.width + x] += head[read]
-                    read += 1
+                        read += 1
 
 
-PAD, UNPAD = Loop(pad), Loop(unpad)
+PAD, UNPAD = Loop(pad, cuda_function=pad_cuda), Loop(unpad)
 
 
 # --- the operator -------------------------------------------------------------------------------

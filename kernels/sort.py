@@ -54,8 +54,10 @@ import numpy as np
 
 from .foundation import Case, Loop, Op, items, merge, normal_axis, register, require, scalar, scratch, told
 from .foundation.loops import outer_side_inner, zero
+from .tuned import sort as tuned
 
 IndexType = Literal["float16", "float32", "float64", "int32", "int64", "uint8"]
+FEW = 32  # up to so many elements of a row are quicker to find than to sort
 EXACT = {"float16": 2**11, "float32": 2**24, "uint8": 2**8 - 1, "int32": 2**31 - 1}
 
 
@@ -88,11 +90,18 @@ def side_of(p, shape):
     return shape[normal_axis("sort/axis", p.axis, len(shape))]
 
 
+def count_of(p, shape):
+    """How many elements of a row are chosen: all of them for sort and argsort."""
+    k = getattr(p, "k", 0)
+    return k if k > 0 else side_of(p, shape)
+
+
 def chosen(p, shape):
     """The output's shape when ``p.k`` elements are chosen (all of them for sort and argsort)."""
-    side, k = side_of(p, shape), getattr(p, "k", 0)
-    require("topk/k", not told(side) or k <= side, f"k={k} is more than the {side} elements along axis {p.axis}")
-    count = k if k > 0 else side
+    side, count = side_of(p, shape), count_of(p, shape)
+    require(
+        "topk/k", not told(side) or count <= side, f"k={count} is more than the {side} elements along axis {p.axis}",
+    )
     if p.axis is None:
         return (count,)
     axis = p.axis % len(shape)
@@ -145,9 +154,36 @@ def outputs(p):
 @scalar
 def goes_first(a, b, ascending):
     """Whether ``a`` stands before ``b`` wherever it was."""
-    if a != a or b != b:
-        return (b != b and a == a) if ascending else (a != a and b == b)
-    return a < b if ascending else a > b
+    return a == a and not b <= a if ascending else b == b and not a <= b
+
+
+def sort_rows(data, order, merged, rows, side, inner, ascending):
+    """Merge neighbouring sorted runs of 1, 2, 4 ... indices; of equals the left one goes first."""
+    for row in items(rows):
+        base = (row // inner) * side * inner + row % inner
+        start = row * side
+        for i in range(side):
+            order[start + i] = i
+        width = 1
+        while width < side:
+            for first in range(0, side, 2 * width):
+                middle, end = min(first + width, side), min(first + 2 * width, side)
+                left, right = start + first, start + middle
+                for at in range(start + first, start + end):
+                    from_left = right >= start + end
+                    if not from_left and left < start + middle:
+                        from_left = not goes_first(
+                            data[base + order[right] * inner], data[base + order[left] * inner], ascending
+                        )
+                    if from_left:
+                        merged[at] = order[left]
+                        left += 1
+                    else:
+                        merged[at] = order[right]
+                        right += 1
+            for at in range(start, start + side):
+                order[at] = merged[at]
+            width *= 2
 
 
 def number(order, rows, side):
@@ -156,30 +192,7 @@ def number(order, rows, side):
 
 
 def merge_runs(data, order, merged, rows, side, inner, width, ascending):
-    """Merge neighbouring sorted runs of ``width`` indices; of equals the left one goes first."""
-    pairs = (side + 2 * width - 1) // (2 * width)
-    for t in items(rows * pairs):
-        row = t // pairs
-        start = (t - row * pairs) * 2 * width
-        middle, end = min(start + width, side), min(start + 2 * width, side)
-        base = (row // inner) * side * inner + row % inner
-        left, right = row * side + start, row * side + middle
-        for at in range(row * side + start, row * side + end):
-            from_left = right >= row * side + end
-            if not from_left and left < row * side + middle:
-                from_left = not goes_first(
-                    data[base + order[right] * inner], data[base + order[left] * inner], ascending
-                )
-            if from_left:
-                merged[at] = order[left]
-                left += 1
-            else:
-                merged[at] = order[right]
-                right += 1
-
-
-def merge_runs_cuda(data, order, merged, rows, side, inner, width, ascending):
-    """The same order with one element per item, which counts those of the other run that go first."""
+    """One step of sort_rows with one element per item, which counts those of the other run that go first."""
     for t in items(rows * side):
         row = t // side
         place = t - row * side
@@ -200,6 +213,22 @@ def merge_runs_cuda(data, order, merged, rows, side, inner, width, ascending):
                 high = probe
         own = place - start if is_left else place - middle
         merged[row * side + start + own + low - first] = order[t]
+
+
+def select(data, order, rows, side, inner, count, ascending):
+    """Begin each row of order with the first ``count``: one walk over the row, which keeps the first so far."""
+    for row in items(rows):
+        base = (row // inner) * side * inner + row % inner
+        start = row * side
+        last = data[base]
+        for i in range(side):
+            if i < count or goes_first(data[base + i * inner], last, ascending):
+                at = start + min(i, count - 1)
+                while at > start and goes_first(data[base + i * inner], data[base + order[at - 1] * inner], ascending):
+                    order[at] = order[at - 1]
+                    at -= 1
+                order[at] = i
+                last = data[base + order[start + min(i, count - 1)] * inner]
 
 
 def take_values(data, order, values, rows, side, inner, count):
@@ -235,8 +264,9 @@ def put_back(head, indices, d_data, rows, side, inner, count):
         d_data[(outer * side + np.int64(indices[read])) * inner + i] = head[read]
 
 
-NUMBER, TAKE_VALUES, TAKE_INDICES = Loop(number), Loop(take_values), Loop(take_indices)
-MERGE_RUNS = Loop(merge_runs, cuda_function=merge_runs_cuda)
+SORT_ROWS, SELECT = Loop(sort_rows, tuned=tuned.sort_rows), Loop(select)
+NUMBER, MERGE_RUNS = Loop(number), Loop(merge_runs)
+TAKE_VALUES, TAKE_INDICES = Loop(take_values), Loop(take_indices)
 MARK, PUT_BACK = Loop(mark), Loop(put_back)
 
 
@@ -251,41 +281,54 @@ def sides_of(p, shape):
     return outer * inner, side, inner
 
 
-def order_of(p, data):
-    """The order of every row, as indices."""
-    sides = sides_of(p, data.shape)
-    order, other = scratch(data, data.size, data.size, dtype=np.int64)
-    NUMBER(order, *sides[:2])
+def put_in_order(data, order, other, rows, side, inner, ascending):
+    """The one of the int64 buffers ``order`` and ``other``, as large as data, that then holds every row's order."""
+    if data.device == "cpu":
+        SORT_ROWS(data, order, other, rows, side, inner, ascending)
+        return order
+    NUMBER(order, rows, side)
     width = 1
-    while width < sides[1]:
-        MERGE_RUNS(data, order, other, *sides, width, p.is_ascend)
+    while width < side:
+        MERGE_RUNS(data, order, other, rows, side, inner, width, ascending)
         order, other = other, order
         width *= 2
-    return order, sides
+    return order
+
+
+def order_of(p, data, count):
+    """The indices of every row, the first ``count`` in order; and rows, side and inner."""
+    sides = sides_of(p, data.shape)
+    order, other = scratch(data, data.size, data.size, dtype=np.int64)
+    if data.device == "cpu" and 0 < count < sides[1] and count <= FEW:
+        SELECT(data, order, *sides, count, p.is_ascend)
+        return order, sides
+    return put_in_order(data, order, other, *sides, p.is_ascend), sides
 
 
 def forward_both(p, data, values, indices):
-    order, sides = order_of(p, data)
-    count = values.size // sides[0]
+    count = count_of(p, data.shape)
+    order, sides = order_of(p, data, count)
     TAKE_VALUES(data, order, values, *sides, count)
     TAKE_INDICES(order, indices, *sides, count)
 
 
 def forward_argsort(p, data, indices):
-    order, sides = order_of(p, data)
-    TAKE_INDICES(order, indices, *sides, sides[1])
+    count = count_of(p, data.shape)
+    order, sides = order_of(p, data, count)
+    TAKE_INDICES(order, indices, *sides, count)
 
 
 def forward_topk(p, data, *outs):
     if len(outs) == 2:
         forward_both(p, data, *outs)
         return
-    order, sides = order_of(p, data)
+    count = count_of(p, data.shape)
+    order, sides = order_of(p, data, count)
     if p.ret_typ == "mask":
         zero(outs[0])
-        MARK(order, outs[0], *sides, p.k if p.k > 0 else sides[1])
+        MARK(order, outs[0], *sides, count)
     else:
-        TAKE_INDICES(order, outs[0], *sides, outs[0].size // sides[0])
+        TAKE_INDICES(order, outs[0], *sides, count)
 
 
 def backward(p, head, *rest):

@@ -17,6 +17,7 @@
     [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 """
 
+from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
@@ -33,7 +34,8 @@ from .foundation import (
     strides_of,
 )
 from .foundation.loops import GATHER, walk
-from .foundation.walks import integers
+from .foundation.walks import integers, offset_of
+from .tuned import transpose as tuned
 
 
 class Params(NamedTuple):
@@ -91,13 +93,7 @@ def tiles(
         left = t // bands
         first = (t - left * bands) * 16
         past = min(first + 16, rows)
-        read = write = 0
-        for d in range(outer - 1, -1, -1):
-            rest = left // sides[d]
-            at = left - rest * sides[d]
-            read += at * reads[d]
-            write += at * writes[d]
-            left = rest
+        read, write = offset_of(left, sides, reads, outer), offset_of(left, sides, writes, outer)
         for start in range(0, columns, 16):
             end = min(start + 16, columns)
             for y in range(first, past):
@@ -105,28 +101,35 @@ def tiles(
                     target[write + y * write_step + x] = source[read + y + x * read_step]
 
 
-TILES = Loop(tiles)
+TILES = Loop(tiles, tuned=tuned.tiles)
 
 
 # --- the operators ------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=4096)
+def route(shape, axes, device):
+    """Whether runs of neighbours stay together where axis axes[i] becomes axis i, and what the loop then takes."""
+    strides, sides = strides_of(shape), tuple(shape[axis] for axis in axes)
+    steps, places = tuple(strides[axis] for axis in axes), strides_of(sides)
+    last, first = len(axes) - 1, axes.index(len(axes) - 1) if axes else -1
+    if last == first:
+        return True, walk(sides, steps, 0, device)
+    others = [i for i in range(len(axes)) if i not in (first, last)]
+    tables = (tuple(numbers[i] for i in others) for numbers in (sides, steps, places))
+    return False, (
+        *(integers(table, device) for table in tables), len(others), prod(sides[i] for i in others),
+        sides[first], places[first], sides[last], steps[last],
+    )
+
+
 def move(source, target, axes):
     """target = source with axis axes[i] as axis i."""
-    strides, places = strides_of(source.shape), strides_of(target.shape)
-    last, first = len(axes) - 1, axes.index(len(axes) - 1) if axes else -1
-    if last == first:  # runs of neighbours stay together
-        steps = tuple(strides[axis] for axis in axes)
-        GATHER(source, target, *walk(target.shape, steps, 0, source.device))
-        return
-    others = [i for i in range(len(axes)) if i not in (first, last)]
-    sides = tuple(target.shape[i] for i in others)
-    TILES(
-        source, target, integers(sides, source.device),
-        integers(tuple(strides[axes[i]] for i in others), source.device),
-        integers(tuple(places[i] for i in others), source.device), len(others), prod(sides),
-        target.shape[first], places[first], target.shape[last], strides[axes[last]],
-    )
+    together, numbers = route(source.shape, axes, source.device)
+    if together:
+        GATHER(source, target, *numbers)
+    else:
+        TILES(source, target, *numbers)
 
 
 def run_with(order_of):

@@ -40,14 +40,27 @@ def infer_type(p, ins, outs):
 
 
 def choose(x, y, condition, out, width, n):
-    for i in items(n):
-        out[i] = x[i] if condition[i // width] != 0 else y[i]
+    if width == 1:
+        for i in items(n):
+            from_x, from_y = x[i], y[i]
+            out[i] = from_x if condition[i] != 0 else from_y
+    else:
+        for i in items(n):
+            out[i] = x[i] if condition[i // width] != 0 else y[i]
 
 
 def chosen(head, condition, d_x, width, n, wanted):
     """The head where condition is not 0 (``wanted`` 1) or is 0 (``wanted`` 0)."""
-    for i in items(n):
-        d_x[i] = head[i] if (condition[i // width] != 0) == (wanted != 0) else 0
+    if width == 1:
+        for i in items(n):
+            value = head[i]
+            if (condition[i] != 0) == (wanted != 0):
+                d_x[i] = value
+            else:
+                d_x[i] = 0
+    else:
+        for i in items(n):
+            d_x[i] = head[i] if (condition[i // width] != 0) == (wanted != 0) else 0
 
 
 CHOOSE, CHOSEN = Loop(choose), Loop(chosen)

@@ -7,6 +7,7 @@ along the last axis, so that an index is unravelled once per row and not once pe
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -103,6 +104,7 @@ GATHER, SCATTER = Loop(gather), Loop(scatter)
 # --- calling them -------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=4096)
 def walk(
     shape: tuple[int, ...], steps: tuple[int, ...], start: int, device: str
 ) -> tuple[Buffer, Buffer, int, int, int, int, int]:

@@ -31,11 +31,11 @@ def integers(values: Shape, device: str) -> Buffer:
 def offset_of(index, sides, steps, rank):
     """Where element ``index`` of a walk over ``sides`` lies in an array with these ``steps``."""
     offset = 0
-    for axis in range(rank - 1, -1, -1):
+    for axis in range(rank - 1, 0, -1):
         rest = index // sides[axis]
         offset += (index - rest * sides[axis]) * steps[axis]
         index = rest
-    return offset
+    return offset + index * steps[0]  # also where rank is 0: then index is 0, and ``integers`` gives one 0
 
 
 def joined(shape: Shape, *steps: Shape) -> tuple[Shape, tuple[Shape, ...]]:

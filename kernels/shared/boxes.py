@@ -8,7 +8,7 @@ from math import inf, log, nan
 from typing import NamedTuple
 
 from ..foundation import Loop, items, require, same_type, scalar
-from ..sort import MERGE_RUNS, NUMBER
+from ..sort import put_in_order
 
 
 @scalar
@@ -93,13 +93,7 @@ def ranked(keys, order, other, rows, side, *, ascending=False):
 
     ``order`` and ``other`` are int64 buffers of that size; returns the one that holds the order.
     """
-    NUMBER(order, rows, side)
-    width = 1
-    while width < side:
-        MERGE_RUNS(keys, order, other, rows, side, 1, width, ascending)
-        order, other = other, order
-        width *= 2
-    return order
+    return put_in_order(keys, order, other, rows, side, 1, ascending)
 
 
 def floating(clause):

@@ -7,4 +7,6 @@ off, and so does ``NUMBA_DISABLE_JIT=1``, because SIMD vectors exist only in mac
 
 To read: ``simd`` (vectors and tiles), then ``gemm`` (the matrix product), then ``convolution``.
 ``depthwise`` and ``pooling`` have the bits of their pages: they compute sixteen planes in place of one.
+So do ``sort`` and ``transpose``, which compute nothing. ``thin`` has the bits of ``gemm``, for products with a short
+side.
 """

@@ -21,7 +21,7 @@ from ..shared.convolution_geometry import Geometry
 from . import depthwise, pointwise
 from .convolution_rows import send_back_rows
 from .image import BackView, View, back_view, depth_to_space, space_to_depth, store_runs, view
-from .kernel import kernel, twin, wide_tile, workspace
+from .kernel import few_rows_tile, kernel, twin, workspace
 from .simd import add_tiles, copy_masked, fma_tile, load_offsets, load_tile, ramp, store_tile, zero_tile
 
 
@@ -166,13 +166,13 @@ def send_back(head: Buffer, weight: Buffer, d_data: Buffer, g: Geometry) -> None
     share, each = g.channels // g.num_group, g.num_filter // g.num_group
     if head.dtype == np.float32 and depthwise.takes(g) and depthwise.convolve(head, weight, d_data, g, back=True):
         return
-    if share < 3 or head.dtype != np.float32:
+    if head.dtype != np.float32:
         send_back_rows(head.flat, weight.flat, d_data.flat, tuple(g))
         return
     if pointwise.takes(g):
         pointwise.multiply(weight, head, d_data, g, back=True)
         return
-    rows, blocks = wide_tile(share)
+    rows, blocks = few_rows_tile(share)
     height, taps = len(rows), g.kernel_d * g.kernel_h * g.kernel_w
     v, s = back_view(g, len(blocks)), view(g, len(blocks), overlap=False)
     scatter = _scatters(v, s, each, taps)

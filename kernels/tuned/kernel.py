@@ -61,6 +61,12 @@ def wide_tile(rows: int) -> Tuples:
     return min(_SIZES["wide"], key=lambda tile: -(-rows // len(tile[0])) * len(tile[0]))
 
 
+def few_rows_tile(rows: int) -> Tuples:
+    """``wide_tile``, or for up to three rows a tile of three, twice as wide."""
+    tile = wide_tile(rows)
+    return tile if rows > 3 else _tile(3, 2 * len(tile[1]))
+
+
 def tile_for(columns: int) -> Tuples:
     """A tile for an output of that many columns: a narrow one where there are few."""
     narrow = _SIZES["narrow"][0]

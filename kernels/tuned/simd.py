@@ -342,11 +342,24 @@ def copy_to_stride_2(typing, source, start, target, to, count):
     return types.void(source, types.intp, target, types.intp, types.intp), build
 
 
-def _transposing(module: Any, index: Any) -> Any:
-    """The function that transposes 16 x 16. A copy in every kernel that calls it would take long to compile.
+def turned(builder: Any, rows: list[Any]) -> list[Any]:
+    """Transpose 16 vectors.
 
     Four rounds of shuffles: round d swaps the off-diagonal squares of side d in every square of side 2 d.
     """
+    for d in (1, 2, 4, 8):
+        upper = _shuffle(j if not j & d else 16 + j - d for j in range(16))
+        lower = _shuffle(j + d if not j & d else 16 + j for j in range(16))
+        for i in range(16):
+            if not i & d:
+                first, second = rows[i], rows[i + d]
+                rows[i] = builder.shuffle_vector(first, second, upper)
+                rows[i + d] = builder.shuffle_vector(first, second, lower)
+    return rows
+
+
+def _transposing(module: Any, index: Any) -> Any:
+    """The function that transposes 16 x 16. A copy in every kernel that calls it would take long to compile."""
     kind = ir.FunctionType(ir.VoidType(), [_FLOAT.as_pointer(), index, _FLOAT.as_pointer(), index])
     function = cgutils.get_or_insert_function(module, kind, "refimpl.transpose_16x16")
     if not function.is_declaration:
@@ -360,15 +373,7 @@ def _transposing(module: Any, index: Any) -> Any:
     for _ in range(16):
         rows.append(builder.load(builder.bitcast(source, _VECTOR.as_pointer()), align=4))
         source = builder.gep(source, [pitch])
-    for d in (1, 2, 4, 8):
-        upper = _shuffle(j if not j & d else 16 + j - d for j in range(16))
-        lower = _shuffle(j + d if not j & d else 16 + j for j in range(16))
-        for i in range(16):
-            if not i & d:
-                first, second = rows[i], rows[i + d]
-                rows[i] = builder.shuffle_vector(first, second, upper)
-                rows[i + d] = builder.shuffle_vector(first, second, lower)
-    for row in rows:
+    for row in turned(builder, rows):
         builder.store(row, builder.bitcast(target, _VECTOR.as_pointer()), align=4)
         target = builder.gep(target, [to_pitch])
     builder.ret_void()

@@ -388,5 +388,6 @@ def test_every_twin_is_tested():
         "convolution.gather_weight", "convolution.gather_bias", "batch_norm.batch_statistics",
         "batch_norm.head_sums", "pooling.max_pairs_back", "softmax.softmax",
         "activation.map_one_tanh", "activation.map_one_sigmoid", "rnn_products.keep", "rnn_products.by_kept",
+        "sort.sort_rows", "transpose.tiles", "dot.products",
     }
     assert {loop.name for loop in LOOPS if loop._tuned is not None} == tested

@@ -1,0 +1,42 @@
+"""Products with a short side against tiles: equal bits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from refimpl.kernels import dot, fully_connected
+from refimpl.kernels.tuned import gemm
+
+from .test_tuned import called, normal, plainly, pytestmark, strides  # noqa: F401  # the mark too
+
+
+@pytest.mark.parametrize("turn_b", [False, True], ids=["rows", "columns"])
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 9, 40])
+@pytest.mark.parametrize("k", [1, 8, 16, 37])
+@pytest.mark.parametrize("m", [16, 64, 75])
+def test_thin_product(n, k, m, turn_b):
+    """What is left over of tiles and squares, and special values, which stay in their rows and columns."""
+    rng = np.random.default_rng(n * k * m)
+    inputs = [normal(rng, (n * k,)), normal(rng, (k * m,))]
+    for turn_a in (False, True):
+        numbers = (fully_connected.Product(n, m, k, *strides(n, m, k, (turn_a, turn_b))),)
+        call = inputs, (n, m), numbers
+        got = called(fully_connected.PRODUCT, *call)
+        np.testing.assert_array_equal(got.view(np.int32), called(gemm.product, *call).view(np.int32))
+        inputs[0][0], inputs[1][-1] = np.inf, np.nan
+        call = inputs, (n, m), numbers
+        got, expected = called(fully_connected.PRODUCT, *call), plainly(fully_connected.PRODUCT, *call)
+        np.testing.assert_array_equal(np.isfinite(got), np.isfinite(expected))
+        inputs[0][0], inputs[1][-1] = 0.5, 1
+
+
+@pytest.mark.parametrize(("n", "k", "m"), [(1, 1, 1), (3, 20, 33), (17, 5, 16)])
+def test_products_of_a_batch(n, k, m):
+    """Each has the bits that it has alone."""
+    a, b = (normal(np.random.default_rng(n), shape) for shape in ((3, n, k), (3, k, m)))
+    for turned in ((False, False), (False, True), (True, False), (True, True)):
+        g = fully_connected.Product(n, m, k, *strides(n, m, k, turned))
+        alone = [called(gemm.product, each, (n, m), (g,)) for each in zip(a, b, strict=True)]
+        together = called(lambda x, y, out, g: dot.PRODUCTS(x, y, out, 3, g), [a, b], (3, n, m), (g,))
+        np.testing.assert_array_equal(together, alone)
