@@ -195,6 +195,9 @@ def scratch(like: Buffer, *sizes: int, dtype: Any = None) -> tuple[Buffer, ...]:
     and a second call in the same page invalidates what the first lent.
     """
     kind = np.dtype(dtype) if dtype is not None else like.dtype
+    lend = getattr(like.flat, "lend", None)  # of elements that are only described
+    if lend is not None:
+        return lend(sizes, kind)
     lent = []
     for slot, size in enumerate(sizes):
         key = (like.device, kind, slot)

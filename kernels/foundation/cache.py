@@ -36,6 +36,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 
+from .described import note_calls
 from .interrupts import hold_while_compiling
 from .refusal import decides
 
@@ -283,3 +284,4 @@ def enable(dispatcher: Any, *functions: Callable) -> None:
     if place is not None:
         dispatcher._cache = _Cache(dispatcher.py_func, place)
     hold_while_compiling(dispatcher)
+    note_calls(dispatcher)

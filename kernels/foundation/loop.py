@@ -328,7 +328,7 @@ class Loop:
             flat = first.flat
             kind = flat.dtype
             if type(flat) is Described:
-                flat.calls.append((self, args))
+                flat.notes.append((self, args))
                 return
             if _CHOICE.python:
                 if callable(_CHOICE.python):

@@ -84,7 +84,12 @@ def inferred(op: Op, p: Any, ins: Sequence[MaybeShape], outs: Sequence[MaybeShap
 
 def is_plain(op: Op, types: Sequence[np.dtype], written: Sequence[Shape]) -> bool:
     """Whether a page's function can be called as it is: no half precision, mode, random streams or empty results."""
-    return not (_HALF in types or op.mode or op.random or _is_empty(op, written))
+    return not op.mode and is_direct(op, types, written)
+
+
+def is_direct(op: Op, types: Sequence[np.dtype], written: Sequence[Shape]) -> bool:
+    """Whether a page's function runs on the arrays themselves and draws nothing; it may want to know the mode."""
+    return not (_HALF in types or op.random or _is_empty(op, written))
 
 
 @decides("operator/empty")

@@ -16,6 +16,7 @@ from numba import njit
 from ..foundation import cache as kernel_cache
 from ..foundation import interrupts
 from ..foundation.buffer import allocate
+from ..foundation.described import LENDER, lent
 from ..foundation.loop import _UNCALLED_FROM_C, Loop, _DistinctArrays, _ForCpu, _rewrite
 from .simd import tile_sizes
 
@@ -125,11 +126,13 @@ class _Workspace(threading.local):
 _WORKSPACE = _Workspace()
 
 
-def workspace(name: str, size: int, kind: type = np.float32) -> np.ndarray:
+def workspace(name: str, size: int, kind: type = np.float32) -> Any:
     """Return this thread's buffer called ``name``, of at least ``size`` elements, readable ``SLACK`` elements further.
 
     The content is unspecified. The buffer is valid until the next call with the same name and type.
     """
+    if LENDER.notes is not None:
+        return lent(name, size, np.dtype(kind))
     block = _WORKSPACE.blocks.get((name, kind))
     if block is None or block.size < size:
         block = _WORKSPACE.blocks[name, kind] = allocate((size,), np.dtype(kind)).flat

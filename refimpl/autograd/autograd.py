@@ -28,12 +28,12 @@ from ..ndarray.recording import (
 )
 from ..ndarray.run_operator import watched
 from ..ndarray.tape import STATE, Place, Record
-from ..symbol import Symbol, gradient
-from ..symbol.calls import attribute_text
+from ..symbol import Symbol
 from ..symbol.inference import Key, key_of
-from ..symbol.ir import Entry, Node
-from . import gradient_arrays
+from ..symbol.ir import Node
+from . import gradient_arrays, repeated_gradients
 from .function import Function
+from .tape_graph import TapeGraph, not_in_graph
 
 
 def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> None:
@@ -54,96 +54,6 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> 
             f"{len(marked)} variables, {len(given)} gradients and {len(reqs)} requirements", ValueError,
         )
     tape.mark(marked, given, reqs)
-
-
-# --- the tape as a graph -----------------------------------------------------------------------------
-
-
-class TapeGraph:
-    """Nodes for everything on the tape that ``heads`` depend on.
-
-    ``order`` holds them, inputs first; ``sources`` says by the id of a node where it comes from.
-    """
-
-    def __init__(self, heads: Sequence[Place]) -> None:
-        self.nodes: dict[int, Node] = {}  # by the id of the record or the variable
-        self.order: list[Node] = []
-        self.sources: dict[int, Record | Place] = {}
-        self.records: list[tuple[Node, Record]] = []
-        self.variables: list[tuple[Node, Place]] = []
-        for head in heads:
-            self._add(head)
-        self.heads = [self.entry(head) for head in heads]
-
-    def _add(self, head: Place) -> None:
-        """Depth first without recursion: a tape may be long."""
-        if head.record is None:
-            self._add_variable(head)
-            return
-        stack = [(head.record, iter(head.record.inputs))] if id(head.record) not in self.nodes else []
-        while stack:
-            record, inputs_left = stack[-1]
-            for place in inputs_left:
-                before = place.record
-                if before is None:
-                    self._add_variable(place)
-                elif id(before) not in self.nodes:
-                    stack.append((before, iter(before.inputs)))
-                    break
-            else:
-                stack.pop()
-                self._add_record(record)
-
-    def _add_variable(self, place: Place) -> None:
-        if id(place) not in self.nodes:
-            node = Node(None, f"var{len(self.variables)}")
-            self.variables.append((node, place))
-            self._enter(place, node)
-
-    def _add_record(self, record: Record) -> None:
-        if record.spent:
-            raise _not_in_graph()
-        attrs = record.attrs
-        text = {key: attribute_text(attrs[key]) for key in attrs if attrs[key] is not None} if attrs else None
-        name = f"{record.op.name.strip('_').lower()}{len(self.records)}"
-        node = Node(record.op, name, text, [self.entry(place) for place in record.inputs], params=record.params)
-        self.records.append((node, record))
-        self._enter(record, node)
-
-    def _enter(self, source: Record | Place, node: Node) -> None:
-        self.nodes[id(source)] = node
-        self.sources[id(node)] = source
-        self.order.append(node)
-
-    def entry(self, place: Place) -> Entry:
-        """The entry of a place whose node exists."""
-        return Entry(self.nodes[id(place.record or place)], place.index)
-
-    def array(self, key: Key) -> NDArray:
-        """The array of an entry, still on the tape."""
-        number, index = key
-        source = self.sources[number]
-        if isinstance(source, Place):
-            made = NDArray(source.value, source.context)
-            made._place = source
-        else:
-            made = NDArray(source.outputs[index], source.context)
-            made._place = Place(made._buffer, source.context, source, index)
-        return made
-
-    def values(self) -> dict[Key, NDArray]:
-        """The arrays of all entries."""
-        counts = {id(node): 1 for node, _ in self.variables} | {id(n): len(noted.outputs) for n, noted in self.records}
-        return {(n, index): self.array((n, index)) for n, count in counts.items() for index in range(count)}
-
-
-def _not_in_graph() -> Exception:
-    return refusal(
-        "autograd/on-tape",
-        "Cannot differentiate an array that is not on the tape: compute it inside autograd.record() from"
-        " arrays with attach_grad(). To differentiate the same computation twice, pass retain_graph=True"
-        " to the first backward",
-    )
 
 
 # --- running the gradient graph ----------------------------------------------------------------------
@@ -170,7 +80,7 @@ def _run_gradients(
     entries = [graph.entry(head) for head in heads]
     nodes = [graph.nodes.get(id(place)) for place in wanted]
     ids = {id(node) for node in nodes if node is not None}
-    made = gradient.build(entries, ids, differentiable=create_graph, taped=True, order=graph.order)
+    made = graph.gradients(entries, ids, differentiable=create_graph)
     if made.refused is not None:
         raise made.refused
     values = _Values(graph)
@@ -214,12 +124,11 @@ def _run_gradient(node: Node, values: _Values, read: set[Key], is_train: bool) -
     inputs = [values[id(source), index] for source, index in node.inputs]
     local = [(a if a._ctx is ctx or a._ctx.memory == memory else a.as_in_context(ctx))._data for a in inputs]
     buffers = gradient_buffers(node, [place.value for place in record.inputs], read, memory)
-    step = BackwardStep(node, local, buffers, ctx)
     if profiling_hook.imperative is None:
-        step.run(is_train)
+        repeated_gradients.fill(node, local, buffers, ctx, is_train)
     else:
         with watched(node.kind, ctx, local):
-            step.run(is_train)
+            BackwardStep(node, local, buffers, ctx).run(is_train)
     made = []
     for index, buffer in enumerate(buffers):
         if buffer is not None:
@@ -257,7 +166,7 @@ def _heads_of(heads: Any, head_grads: Any) -> tuple[list[Place], list[NDArray | 
     places = []
     for head, given in zip(arrays, grads, strict=True):
         if not tape.on_tape(head) or (head._place.record is None and head._place.gradient is None):  # type: ignore[union-attr]
-            raise _not_in_graph()
+            raise not_in_graph()
         if given is not None and given.shape != head.shape:
             raise refusal(
                 "autograd/head-shape", f"a head gradient has shape {given.shape}, its head {head.shape}"
@@ -307,7 +216,7 @@ def backward(
         AssertionError: there are not as many head gradients as heads.
     """
     places, grads = _heads_of(heads, head_grads)
-    graph = TapeGraph(places)
+    graph = TapeGraph(places, repeated=True)
     wanted = [place for _, place in graph.variables if place.requirement != "null" and place.gradient is not None]
     if not wanted:
         raise refusal(

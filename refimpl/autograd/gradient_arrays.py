@@ -15,7 +15,7 @@ from ..symbol.inference import key_of
 from ..symbol.ir import Entry
 
 if TYPE_CHECKING:
-    from .autograd import TapeGraph
+    from .tape_graph import TapeGraph
 
 
 @decides("autograd/zero", "Sparse/gradient")

@@ -29,6 +29,7 @@ from .program import Program
 from .sparse_borders import borders
 from .step_runner import MonitorCallback, run_monitored, run_steps
 from .steps import Step
+from .table import Table
 
 if TYPE_CHECKING:
     from .binding import Bound
@@ -94,11 +95,18 @@ class Executor:
             TypeError: a keyword is not an argument.
             ValueError: a value's shape is not the argument's, or it is not an array.
         """
-        arguments = self._assigned(kwargs) if kwargs else {}
-        with unfinished.ForwardOf([self], arguments.values()):
-            for name, argument in arguments.items():
-                argument[:] = kwargs[name]
+        if kwargs or self.aux_arrays:
+            arguments = self._assigned(kwargs) if kwargs else {}
+            with unfinished.ForwardOf([self], arguments.values()):
+                for name, argument in arguments.items():
+                    argument[:] = kwargs[name]
+                self._forward(is_train)
+            return self.outputs
+        try:  # nothing is changed that would have to be given back
             self._forward(is_train)
+        except BaseException:
+            unfinished.forward_failed([self], None)
+            raise
         return self.outputs
 
     @decides("Executor/repeatable")
@@ -107,14 +115,14 @@ class Executor:
         pool = self.program.pool
         pool.unfinished = True
         self._borders.before_forward()
-        self._run(self.program.forward_steps, is_train)
+        self._run(self.program.forward_steps, is_train, self.program.forward_table)
         self._borders.after_forward()
         self._ran = True
         pool.unfinished = False
 
-    def _run(self, steps: list[Step], is_train: bool) -> None:
+    def _run(self, steps: list[Step], is_train: bool, table: Table) -> None:
         if self._monitor is None:
-            run_steps(steps, is_train, self._ctx)
+            run_steps(steps, is_train, self._ctx, table)
         else:
             run_monitored(steps, is_train, self._ctx, *self._monitor, self.program.without_gradient)
 
@@ -167,7 +175,7 @@ class Executor:
         if not self._ran:
             unfinished.clear(self.program)
         self._borders.before_backward()
-        self._run(self.program.backward_steps, is_train)
+        self._run(self.program.backward_steps, is_train, self.program.backward_table)
         self._borders.after_backward()
 
     def _set_heads(self, out_grads: Any) -> None:

@@ -29,6 +29,7 @@ class Pool:
 
     def __init__(self) -> None:
         self.arenas: dict[Context, Arena] = {}
+        self.lent: dict[tuple[Any, np.dtype], np.ndarray] = {}  # what kernels work in: see `table.py`
         self.unfinished = False  # whether the last forward that used this memory was left in the middle
 
     def arena(self, context: Context, size: int) -> Arena:

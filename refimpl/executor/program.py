@@ -37,6 +37,7 @@ from .steps import (
     ViewStep,
     ZeroStep,
 )
+from .table import Table
 
 if TYPE_CHECKING:
     from .binding import Bound
@@ -56,6 +57,8 @@ _Later = tuple[Key | None, Wanted]
 
 class Program:
     """A graph with memory: ``forward_steps`` and ``backward_steps`` to run, and the arrays around them.
+
+    ``forward_table`` and ``backward_table`` are what the steps amount to, once they have run.
 
     ``outputs`` are the arrays of the graph's outputs, ``heads`` those of their head gradients (None where
     nobody reads it), ``head_needed`` says where there is one. ``derived`` is the graph with its
@@ -84,6 +87,7 @@ class Program:
         later = self._place(wanted)
         self.plan = self._plan({key for key, _ in later if key is not None} | lasting(self.graph))
         self.forward_steps, self.backward_steps = self._list(later)
+        self.forward_table, self.backward_table = Table(self.forward_steps, pool), Table(self.backward_steps, pool)
 
     @property
     def allocated(self) -> int:

@@ -18,6 +18,7 @@ from ..ndarray import NDArray, zeros
 from ..resource import random_streams
 from .monitored_names import monitored_inputs
 from .steps import AddStep, BackwardStep, CopyStep, ForwardStep, Step, ZeroStep
+from .table import Table
 
 if TYPE_CHECKING:
     from .program import Wanted
@@ -56,23 +57,29 @@ def touched(step: Step) -> Touched:
     return Touched(type(step).__name__, [], [], [])
 
 
-def run_steps(steps: Sequence[Step], is_train: bool, context: Context) -> None:
-    """Run ``steps`` in an order that respects what they read and write.
+def run_steps(steps: Sequence[Step], is_train: bool, context: Context, table: Table) -> None:
+    """Run ``steps``, or what their ``table`` has for them, in an order that respects what they read and write.
 
     What a step that fails should have written holds the error from then on.
     """
     rest = steps
     if profiling_hook.symbolic is None and not engine.attention:
+        rows = table.rows(is_train)
         at = 0
         try:
-            for at, step in enumerate(steps):  # noqa: B007  # `at` says which step failed
-                step.run(is_train)
+            if rows is None:
+                for at, step in enumerate(steps):  # noqa: B007  # `at` says which step failed
+                    step.run(is_train)
+            else:
+                for at, call in enumerate(rows.calls):  # noqa: B007  # or which call
+                    call()
         except MXNetError as error:
-            spoiled = touched(steps[at]).writes
+            failed = at if rows is None else rows.steps[at]
+            spoiled = touched(steps[failed]).writes
             if not spoiled:
                 raise
             engine.fail(error, spoiled)
-            rest = steps[at + 1 :]
+            rest = steps[failed + 1 :]
         else:
             return
     for step in rest:

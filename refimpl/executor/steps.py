@@ -25,7 +25,7 @@ class ForwardStep:
         params: its parameters, those of the node by default.
     """
 
-    __slots__ = ("arguments", "context", "inputs", "is_plain", "node", "op", "outputs", "params")
+    __slots__ = ("arguments", "context", "inputs", "is_direct", "is_plain", "node", "op", "outputs", "params")
 
     def __init__(
         self, node: Node, inputs: list[Buffer], outputs: list[Buffer], context: Context, params: Any = None
@@ -34,9 +34,10 @@ class ForwardStep:
         self.node, self.op = node, node.op
         self.params = node.params if params is None else params
         self.inputs, self.outputs, self.context = inputs, outputs, context
-        self.is_plain = runner.is_plain(
+        self.is_direct = runner.is_direct(
             self.op, [b.flat.dtype for b in (*inputs, *outputs)], [b.shape for b in outputs]
         )
+        self.is_plain = self.is_direct and not self.op.mode
         self.arguments = (*self.op.full_inputs(self.params, inputs), *outputs)
 
     def run(self, is_train: bool) -> None:
@@ -79,7 +80,9 @@ class BackwardStep:
         params: the operator's parameters, those of the node by default.
     """
 
-    __slots__ = ("arguments", "context", "gradients", "heads", "is_plain", "needs", "node", "op", "params")
+    __slots__ = (
+        "arguments", "context", "gradients", "heads", "is_direct", "is_plain", "needs", "node", "op", "params",
+    )
 
     def __init__(
         self, node: Node, reads: list[Buffer], gradients: list[Buffer | None], context: Context,
@@ -100,7 +103,8 @@ class BackwardStep:
         runner.check_backward(self.op, self.params, self.heads, self.needs, gradients)
         written = [b for b in gradients if b is not None]
         types = [b.flat.dtype for b in (*self.heads, *self.needs, *written) if b is not None]
-        self.is_plain = runner.is_plain(self.op, types, [b.shape for b in written])
+        self.is_direct = runner.is_direct(self.op, types, [b.shape for b in written])
+        self.is_plain = self.is_direct and not self.op.mode
         self.arguments = (*self.heads, *self.needs, *self.op.full_inputs(self.params, gradients))
 
     def run(self, is_train: bool) -> None:
@@ -158,15 +162,17 @@ class CopyStep:
 class AddStep:
     """``target += source``: what grad_req 'add' means."""
 
-    __slots__ = ("inputs", "op", "target")
+    __slots__ = ("inputs", "is_direct", "op", "outputs", "params", "target")
 
     def __init__(self, source: Buffer, target: Buffer) -> None:
         self.op, self.inputs, self.target = get("_grad_add"), [target, source], target
+        self.params, self.outputs = NoParams(), [target]
+        self.is_direct = runner.is_direct(self.op, [target.flat.dtype], [target.shape])
 
     def run(self, is_train: bool) -> None:
         """Add."""
         del is_train
-        runner.forward(self.op, NoParams(), self.inputs, [self.target])
+        runner.forward(self.op, self.params, self.inputs, self.outputs)
 
 
 @decides("gradient/unreached")

@@ -40,21 +40,27 @@ class ForwardOf:
         self, executors: Sequence[Executor], inputs: Iterable[NDArray] = (), settle: Callable[[], None] = _nothing
     ) -> None:
         self._executors, self._settle = executors, settle
-        arrays = [*inputs, *[array for executor in executors for array in executor.aux_arrays]]
+        arrays = [*inputs]
+        for executor in executors:
+            arrays += executor.aux_arrays
         self._held = Held(*arrays) if arrays else None
 
     def __enter__(self) -> None:
         """Nothing more is to be remembered."""
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            return
-        self._settle()
-        for executor in self._executors:
-            executor.program.pool.unfinished = True
-        if self._held is not None:
-            self._held.give_back()
-        _spoil("forward", (array for executor in self._executors for array in executor.outputs))
+        if kind is not None:
+            self._settle()
+            forward_failed(self._executors, self._held)
+
+
+def forward_failed(executors: Sequence[Executor], held: Held | None) -> None:
+    """Say that a forward of ``executors`` was left in the middle, and give back what was ``held`` before it."""
+    for executor in executors:
+        executor.program.pool.unfinished = True
+    if held is not None:
+        held.give_back()
+    _spoil("forward", (array for executor in executors for array in executor.outputs))
 
 
 @contextmanager
@@ -67,7 +73,8 @@ def backward_of(executors: Sequence[Executor], settle: Callable[[], None] = _not
         for array, requirement in zip(executor._bound.gradients, executor._grad_req, strict=True):
             if array is not None and requirement != "null":
                 (kept if requirement == "add" or array.is_sparse else written).append(array)
-    held = Held(*kept, *(array for executor in executors for array in executor.aux_arrays))
+        kept += executor.aux_arrays
+    held = Held(*kept)
     try:
         yield
     except BaseException:

@@ -68,7 +68,7 @@ class _Kernel(NamedTuple):
     def of(call: LoopCall, arrays: int) -> _Kernel:
         constants = tuple(arg for arg in call.args if type(arg) is not Place)
         after = iter(range(arrays, arrays + len(constants)))
-        order = [int(arg) if type(arg) is Place else next(after) for arg in call.args]
+        order: list[Any] = [arg.memory if type(arg) is Place else next(after) for arg in call.args]
         in_order = order == [*range(arrays + len(constants))]
         run = call.loop._tuned if call.by_twin else call.loop.cpu
         return _Kernel(run, call.by_twin, constants, None if in_order else itemgetter(*order))

@@ -45,13 +45,13 @@ class StandIn:
     """A parameter without elements, on which a rule tells what it does."""
 
     def __init__(self, state: Any, context: Context) -> None:
-        self._noted: list[tuple[Loop, tuple]] = []
+        self._noted: list[tuple] = []
         self._context = context
         self._weight, self._grad, self._state = self._described(), self._described(), self._like(state)
         self._memory = [array._buffer.flat for array in (self._weight, self._grad, *arrays_of(self._state))]
 
     def _described(self) -> NDArray:
-        return NDArray(Buffer(Described(SINGLE, 1, self._noted), (1,)), self._context)
+        return NDArray(Buffer(Described(0, SINGLE, 1, self._noted), (1,)), self._context)
 
     def _like(self, state: Any) -> Any:
         if isinstance(state, (tuple, list)):

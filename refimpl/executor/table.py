@@ -1,0 +1,248 @@
+"""A bound program as a table: which kernels its steps call, and with what.
+
+Most steps do the same each time they run: their page chooses loops, by nothing but parameters, shapes, types and the
+active quirks, and hands them the same memory. So the second run of a list of steps writes down the compiled kernels
+and their arguments (``kernels/foundation/described.py`` tells which), and later runs call them one after the other:
+the same kernels with the same arguments, hence the same bits.
+
+A step of another kind stays in the table as it is: one that draws, looks at values, runs a user's code, computes in
+half precision or on a GPU. Memory that pages borrow belongs to the program, so that programs may run side by side.
+
+The list of steps stays the specification, and runs where the table would not do the same: while work waits or has
+failed, while a monitor or the profiler looks on (``step_runner.py``), and while loops run as anything but machine code
+without checks. ``REFIMPL_PROGRAM=steps``, or ``with mx.executor.use("steps"):``, asks for it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+
+from .. import engine
+from ..base import decides, refusal
+from ..kernels.foundation import Buffer, allocate
+from ..kernels.foundation.contract import Op
+from ..kernels.foundation.described import Borrowed, LoopCall, Memory, Page, Place, repeatable_calls
+from ..kernels.foundation.loop import _CHOICE, SIMULATED, Loop
+from ..kernels.foundation.quirk import SCOPE
+from .memory_pool import Pool
+from .steps import AddStep, BackwardStep, ForwardStep, Step, TransferStep, ViewBackwardStep, ViewStep
+
+SWITCH = "REFIMPL_PROGRAM"
+KINDS = {
+    "table": "kernels are called as the second run has written them down",
+    "steps": "every run walks the list of steps",
+}
+"""What ``REFIMPL_PROGRAM`` may be, and what it means."""
+
+LIMIT = 8
+"""So many tables of one list of steps are kept: in training and not, under some sets of quirks."""
+
+MOST_BORROWED = 1 << 20
+"""A step that borrows an array of more bytes stays a step."""
+
+_WHOLE = slice(None)
+
+
+class _Choice:
+    """How programs run, for the whole process; None: as the environment said when they were bound."""
+
+    kind: str | None = None
+
+
+def kind() -> str:
+    """How programs run that are bound now.
+
+    Raises:
+        MXNetError: the environment variable is none of ``KINDS``.
+    """
+    asked = os.environ.get(SWITCH, "table")
+    if asked not in KINDS:
+        raise refusal("Executor/program", f"{SWITCH} must be one of {', '.join(KINDS)}, it is {asked!r}")
+    return asked
+
+
+@contextmanager
+def use(kind: str) -> Iterator[None]:
+    """Within this block all programs run as ``kind`` says: "table" or "steps", the same bits in other time.
+
+    Raises:
+        ValueError: ``kind`` is neither.
+    """
+    if kind not in KINDS:
+        raise refusal(
+            "Executor/program", f"programs run as one of {', '.join(KINDS)}, not as {kind!r}", ValueError
+        )
+    before, _Choice.kind = _Choice.kind, kind
+    try:
+        yield
+    finally:
+        _Choice.kind = before
+
+
+class Rows(NamedTuple):
+    """What one run calls, in this order, and the number of the step that each call belongs to."""
+
+    calls: list[Callable[[], Any]]
+    steps: list[int]
+
+
+@decides("Executor/table")
+class Table:
+    """The tables of one list of steps, each for what its calls depend on.
+
+    Args:
+        steps: the list.
+        pool: where the memory is that kernels work in.
+    """
+
+    def __init__(self, steps: Sequence[Step], pool: Pool) -> None:
+        self._steps, self._pool = steps, pool
+        self._kind = kind()
+        self._has_machine_code = not (numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK or SIMULATED)
+        self._rows: dict[tuple, Rows | None] = {}
+
+    def rows(self, is_train: bool) -> Rows | None:
+        """What a run calls now; None where the steps themselves have to run."""
+        if _CHOICE.python or _CHOICE.plain or (_Choice.kind or self._kind) == "steps":
+            return None
+        key = is_train, SCOPE.get()
+        found = self._rows.get(key)
+        return self._learnt(key) if found is None else found
+
+    def _learnt(self, key: tuple) -> Rows | None:
+        """None in the first run, which compiles kernels; in the second one what it calls."""
+        if not self._has_machine_code:
+            return None
+        if key not in self._rows:
+            if len(self._rows) >= LIMIT:
+                self._rows.clear()
+            self._rows[key] = None
+            return None
+        made = self._rows[key] = _Writer(key[0], self._pool.lent).rows(self._steps)
+        return made
+
+
+class _Writer:
+    """Writes a table. Steps that are alike, as those of an unrolled network are, have their page asked once."""
+
+    def __init__(self, is_train: bool, lent: dict[tuple[Any, np.dtype], np.ndarray]) -> None:
+        self._is_train, self._lent = is_train, lent
+        self._known: dict[tuple, list[LoopCall] | None] = {}
+        self._codes: dict[tuple[int, ...], Callable] = {}
+
+    def rows(self, steps: Sequence[Step]) -> Rows:
+        """The table of ``steps``."""
+        rows = Rows([], [])
+        for number, step in enumerate(steps):
+            calls = self._calls(step)
+            rows.calls.extend(calls)
+            rows.steps.extend([number] * len(calls))
+        return rows
+
+    def _calls(self, step: Step) -> list[Callable[[], Any]]:
+        if isinstance(step, (ViewStep, ViewBackwardStep)):
+            return []
+        asked = page_of(step, self._is_train)
+        if asked is not None:
+            key, page, buffers = asked
+            memory = _described(buffers)
+            key = (*key, *memory)
+            if key not in self._known:
+                self._known[key] = _lean(repeatable_calls(page, memory))
+            calls = self._known[key]
+            if calls is not None:
+                flats = {one.number: b.flat for one, b in zip(memory, buffers, strict=True) if one and b}
+                return [self._call(call, flats) for call in calls]
+        return [partial(step.run, self._is_train)]
+
+    def _call(self, call: LoopCall, flats: dict[int, np.ndarray]) -> Callable[[], Any]:
+        args = [self._argument(arg, flats) for arg in call.args]
+        if call.loop is None:
+            return partial(args[0].__setitem__, _WHOLE, args[1])
+        if call.by_twin:
+            return partial(call.loop._tuned, *args)
+        return partial(self._machine_code(call, args), *args)
+
+    def _machine_code(self, call: LoopCall, args: list[Any]) -> Callable:
+        """What a loop, or a kernel itself, runs for ``args``; calls of one kind differ in their arrays only."""
+        key = id(call), *[arg.flags.num for arg in args if type(arg) is np.ndarray]
+        found = self._codes.get(key)
+        if found is None:
+            found = self._codes[key] = _machine_code(call.loop, args)
+        return found
+
+    def _argument(self, arg: Any, flats: dict[int, np.ndarray]) -> Any:
+        if type(arg) is not Place:
+            return arg
+        flat = self._borrowed(arg.memory) if isinstance(arg.memory, Borrowed) else flats[arg.memory]
+        return flat if arg.shape is None else Buffer(flat, arg.shape)
+
+    def _borrowed(self, what: Borrowed) -> np.ndarray:
+        """Memory for pages to work in; that of an earlier step where it is large enough."""
+        key = what.name, what.dtype
+        found = self._lent.get(key)
+        if found is None or found.size < what.size:
+            size = 1 << what.size.bit_length()  # growing sizes then take little more than the last
+            found = self._lent[key] = allocate((size,), what.dtype).flat
+        return found[: what.size]
+
+
+def page_of(step: Step, is_train: bool) -> tuple[tuple, Page, list[Buffer | None]] | None:
+    """What a step's page is and does, and its buffers; None where it may do something else each time."""
+    if not isinstance(step, (ForwardStep, BackwardStep, AddStep)) or isinstance(step, TransferStep):
+        return None
+    op, p = step.op, step.params
+    if type(op) is not Op or engine.goes_alone(p) or not step.is_direct:
+        return None
+    mode = {"is_train": is_train} if op.mode else {}
+    if isinstance(step, BackwardStep):
+        assert op.backward is not None
+        run, read, written = op.backward, [*step.heads, *step.needs], step.gradients
+        first = len(read)
+        return (
+            (op, exact(p), "backward", first), lambda b: run(p, *b[:first], *op.full_inputs(p, b[first:]), **mode),
+            [*read, *written],
+        )
+    first = len(step.inputs)
+    return (
+        (op, exact(p), "forward", first), lambda b: op.forward(p, *op.full_inputs(p, b[:first]), *b[first:], **mode),
+        [*step.inputs, *step.outputs],
+    )
+
+
+def exact(p: tuple) -> tuple:
+    """Parameters as a part of a key: 0.0 and -0.0 are equal, and not the same."""
+    return (p, repr(p)) if p else p
+
+
+def _described(buffers: Sequence[Buffer | None]) -> list[Memory | None]:
+    """What a page may know of its buffers: two over one array are the same memory to it."""
+    numbers: dict[int, int] = {}
+    return [
+        None if b is None else Memory(numbers.setdefault(id(b.flat), len(numbers)), b.shape, b.flat.dtype)
+        for b in buffers
+    ]
+
+
+def _lean(calls: list[LoopCall] | None) -> list[LoopCall] | None:
+    """The calls, unless they borrow so much that the table would make a program visibly larger."""
+    borrowed = [arg.memory for call in calls or () for arg in call.args if type(arg) is Place]
+    large = any(isinstance(one, Borrowed) and one.size * one.dtype.itemsize > MOST_BORROWED for one in borrowed)
+    return None if large else calls
+
+
+def _machine_code(kernel: Any, args: list[Any]) -> Callable:
+    """What a loop, or a kernel itself, runs for ``args``, without asking for their types each time."""
+    dispatcher = kernel.cpu if isinstance(kernel, Loop) else kernel
+    compiled = dispatcher.overloads.get(tuple(map(dispatcher.typeof_pyval, args)))
+    return dispatcher if compiled is None else compiled.entry_point
+
+
+__all__ = ["KINDS", "Rows", "Table", "exact", "kind", "page_of", "use"]
