@@ -1,0 +1,5 @@
+"""mx.image: pictures as arrays, ways to change them, and iterators over files of pictures."""
+
+from __future__ import annotations
+
+from .image import *
