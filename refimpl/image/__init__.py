@@ -3,3 +3,4 @@
 from __future__ import annotations
 
 from .image import *
+from .augmenters import *

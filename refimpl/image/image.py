@@ -281,7 +281,7 @@ def imrotate(src: NDArray, rotation_degrees: Any, zoom_in: bool = False, zoom_ou
 
 
 def _rotated(src: NDArray, degrees: NDArray, zoom_in: bool, zoom_out: bool) -> NDArray:
-    angle = (-np.pi * degrees / 180).reshape((-1, 1, 1, 1))
+    angle = (np.pi * degrees / 180).reshape((-1, 1, 1, 1))
     h, w = src.shape[2:]
     half_h, half_w = float(h - 1) / 2, float(w - 1) / 2
     down = (nd.repeat(nd.arange(h).reshape((h, 1)), w, axis=1) - half_h).reshape((1, 1, h, w))
