@@ -16,7 +16,8 @@
     >>> run("_cvcopyMakeBorder", [[[1], [2], [3]]], top=0, bot=0, left=2, right=2, type=4)
     [[[3.0], [2.0], [1.0], [2.0], [3.0], [2.0], [1.0]]]
 
-[_cvcopyMakeBorder/type] type is 0 (constant), 1 (replicate), 2 (reflect), 3 (wrap) or 4 (reflect without the edge).
+[_cvcopyMakeBorder/type] type is 0 (constant), 1 (replicate), 2 (reflect), 3 (wrap) or 4 (reflect without the edge);
+    16 more (OpenCV's BORDER_ISOLATED) changes nothing.
 
 [_cvcopyMakeBorder/margins] margins are 0 or more, and at most 2^20.
 
@@ -53,6 +54,7 @@ from .foundation import (
 
 PAGE = "_cvcopyMakeBorder"
 CONSTANT, REPLICATE, REFLECT, WRAP, REFLECT_101 = range(5)
+ISOLATED = 16
 MOST_CHANNELS, MOST_VALUES, MOST_MARGIN = 512, 4, 1 << 20
 TYPES = ("uint8", "float32", "float64")
 
@@ -68,7 +70,7 @@ class Params(NamedTuple):
 
 
 def infer(p, ins, outs):
-    require(f"{PAGE}/type", p.type in range(5), f"type is {p.type}: give 0 (constant), 1 (replicate), 2 (reflect),"
+    require(f"{PAGE}/type", p.type & ~ISOLATED in range(5), f"type is {p.type}: give 0 (constant), 1 (replicate), 2 (reflect),"
             " 3 (wrap) or 4 (reflect without the edge)")
     margins = (p.top, p.bot, p.left, p.right)
     require(
@@ -163,7 +165,8 @@ def forward(p, src, out):
     values[: len(p.values) or None] = p.values[:channels] or p.value
     if src.dtype == np.uint8:
         values = np.rint(values).clip(0, 255)
-    tables = taken(p.type, p.top, height, p.bot), taken(p.type, p.left, width, p.right), values.astype(src.dtype)
+    kind = p.type & ~ISOLATED
+    tables = taken(kind, p.top, height, p.bot), taken(kind, p.left, width, p.right), values.astype(src.dtype)
     SURROUND(src, out, *(as_buffer(table, src.device) for table in tables), Geometry(width, channels, out.shape[1]))
 
 

@@ -4,3 +4,4 @@ from __future__ import annotations
 
 from .image import *
 from .augmenters import *
+from .image_iter import *
