@@ -5,3 +5,4 @@ from __future__ import annotations
 from .image import *
 from .augmenters import *
 from .image_iter import *
+from .detection import *
