@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .image import *
 from .augmenters import *
-from .image_iter import *
+from .det_iter import *
 from .detection import *
+from .image import *
+from .image_iter import *

@@ -174,7 +174,8 @@ def decoded_plainly(content: bytes, color: bool) -> np.ndarray:
             )
             return _plain(picture, color)
     except damage as error:
-        raise refusal("imdecode/picture", f"Decoding failed. Invalid image file. ({error})") from None
+        reason = str(error).partition(" <_io")[0]  # without the address of the buffer
+        raise refusal("imdecode/picture", f"Decoding failed. Invalid image file. ({reason})") from None
 
 
 def _plain(picture: Any, color: bool) -> np.ndarray:
