@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from ..base import decides, require
+from ..base import decides, refusal, require
 from ..kernels.foundation import reserving
+from .augmentation import METHODS, MOST_PIXELS, method_of
 from .desc import DataDesc
-from .image_record_iter import RecordIter
-from .pictures import resize
+from .image_record_iter import MAGIC, RecordIter
+from .pictures import resize as resized
+from .pictures import shorter_edge
+from .shuffling import stream_of
 
 # What MXNet can do to a picture and this iterator cannot, with the values that mean: do nothing.
 NOT_HERE: dict[str, tuple] = {
-    "resize": (-1,), "rand_crop_prob": (0,), "rand_pad_prob": (0,), "random_hue_prob": (0,),
+    "rand_crop_prob": (0,), "rand_pad_prob": (0,), "random_hue_prob": (0,),
     "random_saturation_prob": (0,), "random_illumination_prob": (0,), "random_contrast_prob": (0,),
-    "mean_img": ("", None),
 }
 # How those would be done; without effect as they are not.
 IDLE = (
@@ -48,7 +49,8 @@ class ImageDetRecordIter(RecordIter):
             is the width of the longest.
         resize_mode: "force" stretches a picture to ``data_shape``; "fit" keeps its proportions and leaves zeros
             at the right or below; "shrink" does so only if it is too large.
-        inter_method: 0 (nearest) or 1 (bilinear).
+        resize: make the shorter edge so many pixels long first.
+        inter_method: 0 (nearest), 1 (linear), 2 (cubic), 3 (area), 4 (Lanczos), 9 (by the sizes) or 10 (at random).
         rand_mirror_prob: 0 or 1; boxes are mirrored with their picture.
         mean_r, mean_g, mean_b, mean_a, std_r, std_g, std_b, std_a, scale: (pixel - mean) / std * scale; a std of 0
             counts as 1.
@@ -58,18 +60,23 @@ class ImageDetRecordIter(RecordIter):
         ImportError: Pillow is not installed; it is asked for when a batch is read.
     """
 
-    not_here: ClassVar[Mapping[str, tuple]] = NOT_HERE
-
     def __init__(
         self, *, path_imgrec: str | os.PathLike | None = None, data_shape: Any = None, batch_size: Any = None,
         path_imglist: str | os.PathLike | None = None, label_width: Any = -1, shuffle: Any = False, seed: Any = 0,
         num_parts: Any = 1, part_index: Any = 0, round_batch: Any = True, label_pad_width: Any = 0,
-        label_pad_value: Any = -1, resize_mode: str = "force", inter_method: Any = 1, rand_mirror_prob: Any = 0,
+        label_pad_value: Any = -1, resize: Any = -1, resize_mode: str = "force", inter_method: Any = 1, rand_mirror_prob: Any = 0,
         scale: Any = 1, data_name: str = "data", label_name: str = "softmax_label", **others: Any,
     ) -> None:
         names = [f"{what}_{c}" for what in ("mean", "std") for c in "rgba"]
         looks = {name: others.pop(name) for name in names if name in others}
         for name in IDLE:
+            others.pop(name, None)
+        for name, nothing in NOT_HERE.items():
+            if others.get(name, nothing[0]) not in nothing and str(others[name]) not in map(str, nothing):
+                raise refusal(
+                    "ImageRecordIter/not-here", f"ImageDetRecordIter cannot do {name}={others[name]!r}; leave it out, or"
+                    " take mx.image.ImageDetIter, whose augmenters crop, pad and jitter",
+                )
             others.pop(name, None)
         read = self._open(
             path_imgrec, None, path_imglist, data_shape, batch_size, shuffle, seed, num_parts, part_index, others
@@ -78,8 +85,10 @@ class ImageDetRecordIter(RecordIter):
             raise read.refused("resize_mode", f"one of {', '.join(MODES)}", resize_mode)
         self._mode = resize_mode
         self._method = read.integer("inter_method", inter_method)
-        if self._method not in (0, 1):
-            raise read.refused("inter_method", "0 (nearest) or 1 (bilinear)", inter_method)
+        if self._method not in METHODS:
+            raise read.refused("inter_method", f"one of {', '.join(map(str, METHODS))}", inter_method)
+        self._shorter = read.integer("resize", resize)
+        self._draws = stream_of(MAGIC)
         mirrored = read.real("rand_mirror_prob", rand_mirror_prob)
         if mirrored not in (0, 1):
             raise read.refused("rand_mirror_prob", "0 or 1", rand_mirror_prob)
@@ -139,6 +148,8 @@ class ImageDetRecordIter(RecordIter):
     @decides("ImageDetRecordIter/size")
     def _sized(self, picture: np.ndarray) -> np.ndarray:
         """The picture in its size within ``data_shape``."""
+        if self._shorter > 0:
+            picture = self._resized(picture, *shorter_edge(*picture.shape[:2], self._shorter))
         height, width = self._shape[1:]
         rows, columns = picture.shape[:2]
         if self._mode == "shrink" and rows <= height and columns <= width:
@@ -146,7 +157,14 @@ class ImageDetRecordIter(RecordIter):
         if self._mode != "force":
             ratio = min(height / rows, width / columns)
             height, width = max(int(rows * ratio), 1), max(int(columns * ratio), 1)
-        return resize(picture, height, width, self._method)
+        return self._resized(picture, height, width)
+
+    def _resized(self, picture: np.ndarray, height: int, width: int) -> np.ndarray:
+        require(
+            "ImageRecordIter/too-large", min(height, width) >= 1 and height * width <= MOST_PIXELS,
+            f"a picture would become {height} times {width} pixels; {MOST_PIXELS} are the most, and a side has 1",
+        )
+        return resized(picture, height, width, method_of(self._method, picture.shape[:2], (height, width), self._draws))
 
 
 __all__ = ["ImageDetRecordIter"]

@@ -146,13 +146,15 @@ def decoded(content: bytes, iscolor: int = -1) -> np.ndarray:
 # OpenCV takes no picture with a longer side or more pixels.
 MOST_ON_A_SIDE, MOST_PIXELS = 1 << 20, 1 << 30
 # The shares of red, green and blue in grey, by the file format, and the number of bits that are cut off the sum.
-_GREYS = {"PNG": (9798, 19235, 3735, 0, 15)}
+_GREYS = {"PNG": (9797, 19234, 3737, 0, 15)}
 _OTHER_GREYS = (4899, 9617, 1868, 1 << 13, 14)
 
 
 @decides("imdecode/values", "imdecode/grey")
-def decoded_plainly(content: bytes, color: bool) -> np.ndarray:
+def decoded_plainly(content: bytes, color: bool, upright: bool = False) -> np.ndarray:
     """The picture in ``content`` as the file stores it, red first: uint8 (height, width, 3), or 1 for grey.
+
+    ``upright`` turns it as the file says that the camera was held.
 
     Raises:
         ImportError: Pillow is not installed.
@@ -172,16 +174,20 @@ def decoded_plainly(content: bytes, color: bool) -> np.ndarray:
                 f"a picture of {height} times {width} pixels is too large: {MOST_ON_A_SIDE} pixels on a side, and"
                 f" {MOST_PIXELS} in all, are the most",
             )
-            return _plain(picture, color)
+            return _plain(picture, color, upright)
     except damage as error:
         reason = str(error).partition(" <_io")[0]  # without the address of the buffer
-        raise refusal("imdecode/picture", f"Decoding failed. Invalid image file. ({reason})") from None
+        raise refusal("imdecode/picture", f"Decoding failed. Invalid image file: no picture that can be read ({reason})") from None
 
 
-def _plain(picture: Any, color: bool) -> np.ndarray:
+def _plain(picture: Any, color: bool, upright: bool) -> np.ndarray:
+    from PIL import ImageOps
+
     kind = picture.format
     if kind == "JPEG" and not color and picture.mode != "CMYK":
         picture.draft("L", None)  # the brightness that the file stores
+    if upright:
+        picture = ImageOps.exif_transpose(picture)
     if picture.mode.startswith("I"):
         whole = np.asarray(picture).astype(np.int64)
         pixels = (whole >> 8).clip(0, 255).astype(np.uint8)[:, :, None]
