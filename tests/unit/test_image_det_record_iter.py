@@ -65,7 +65,7 @@ def test_refused_boxes(write):
     for wrong in ([3.0], [2, 5, 1, 2], [1, 5, *BOX], [2, 4, 1, 2, 3, 4], [2.5, 5, *BOX]):
         refused("ImageRecordIter/record", opened, write(boxed_bytes(wrong), "wrong"), ImageDetRecordIter)
     refused("ImageRecordIter/not-here", opened, options, ImageDetRecordIter, rand_crop_prob=0.5)
-    for other in ({"resize_mode": "x"}, {"rand_mirror_prob": 0.5}, {"inter_method": 4}):
+    for other in ({"resize_mode": "x"}, {"rand_mirror_prob": "x"}, {"inter_method": 5}):
         refused("ImageRecordIter/argument", opened, options, ImageDetRecordIter, **other)
 
 
