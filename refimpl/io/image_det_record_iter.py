@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..base import decides, refusal, require
+from ..base import decides, require
 from ..kernels.foundation import reserving
 from .augmentation import METHODS, MOST_PIXELS, method_of
+from .boxes import NAMES, BoxAugmentation, Boxed
 from .colors import brighter, moved_in_hls
 from .desc import DataDesc
 from .image_record_iter import RecordIter, mean_image
@@ -18,8 +19,6 @@ from .pictures import resize as resized
 from .pictures import shorter_edge
 from .shuffling import stream_of, unit
 
-# What MXNet can do to a picture and this iterator cannot, with the values that mean: do nothing.
-NOT_HERE: dict[str, tuple] = {"rand_crop_prob": (0,), "rand_pad_prob": (0,)}
 # How often a colour is changed, and the most that it is changed by.
 COLORS = (
     ("random_hue_prob", "max_random_hue"), ("random_saturation_prob", "max_random_saturation"),
@@ -27,13 +26,6 @@ COLORS = (
 )
 # The seed of what is random about a picture.
 SEED = 233
-# How those would be done; without effect as they are not.
-IDLE = (
-    "min_crop_scales", "max_crop_scales", "min_crop_aspect_ratios", "max_crop_aspect_ratios", "min_crop_overlaps",
-    "max_crop_overlaps", "min_crop_sample_coverages", "max_crop_sample_coverages", "min_crop_object_coverages",
-    "max_crop_object_coverages", "num_crop_sampler", "crop_emit_mode", "emit_overlap_thresh", "max_crop_trials",
-    "max_pad_scale", "fill_value",
-)
 MODES = ("force", "fit", "shrink")
 # Before the labels of a record stand: channels, height and width of its picture, and how many labels follow.
 HEAD = 4
@@ -78,15 +70,7 @@ class ImageDetRecordIter(RecordIter):
     ) -> None:
         names = [f"{what}_{c}" for what in ("mean", "std") for c in "rgba"] + ["mean_img", *sum(COLORS, ())]
         looks = {name: others.pop(name) for name in names if name in others}
-        for name in IDLE:
-            others.pop(name, None)
-        for name, nothing in NOT_HERE.items():
-            if others.get(name, nothing[0]) not in nothing and str(others[name]) not in map(str, nothing):
-                raise refusal(
-                    "ImageRecordIter/not-here", f"ImageDetRecordIter cannot do {name}={others[name]!r}; leave it out, or"
-                    " take mx.image.ImageDetIter, whose augmenters crop, pad and jitter",
-                )
-            others.pop(name, None)
+        boxes = {name: others.pop(name) for name in NAMES if name in others}
         read = self._open(
             path_imgrec, None, path_imglist, data_shape, batch_size, shuffle, seed, num_parts, part_index, others
         )
@@ -99,6 +83,7 @@ class ImageDetRecordIter(RecordIter):
         self._shorter = read.integer("resize", resize)
         self._draws = stream_of(SEED)
         self._mirror = read.real("rand_mirror_prob", rand_mirror_prob)
+        self._boxes = BoxAugmentation(read, boxes)
         self._colors = [(read.real(one, looks.get(one, 0)), read.real(two, looks.get(two, 0))) for one, two in COLORS]
         if any(often > 0 for often, _ in self._colors) and self._shape[0] != 3:
             raise read.refused("data_shape", "3 channels to change colours", data_shape)
@@ -156,10 +141,13 @@ class ImageDetRecordIter(RecordIter):
             picture = self._colored(self._shortened(self._file.picture(row, self._sample(row), self._shape[0])))
             objects = self._objects(row).copy()
             heads = self._mirror > 0 and unit(self._draws) < np.float32(self._mirror)
-            picture = self._sized(picture[:, ::-1] if heads else picture)
+            head, boxes = objects[: int(objects[0])], objects[int(objects[0]) :].reshape(-1, int(objects[1]))
             if heads:
-                boxes = objects[int(objects[0]) :].reshape(-1, int(objects[1]))
+                picture = picture[:, ::-1]
                 boxes[:, [1, 3]] = np.float32(1) - boxes[:, [3, 1]]
+            if len(boxes):
+                picture, boxes = self._boxes(Boxed(picture, boxes), self._draws)
+            picture, objects = self._sized(picture), np.concatenate([head, boxes.ravel()])
             height, width, _ = picture.shape
             mean = self._mean if self._mean_img is None else self._mean_img[:height, :width]
             pixels = (picture.astype(np.float32) - mean) / self._std * self._scale
