@@ -23,6 +23,8 @@ NAMES = (
     "emit_overlap_thresh", "max_crop_trials", "rand_crop_prob", "rand_pad_prob", "max_pad_scale", "fill_value",
 )
 MOST_PAD = 64
+# A frame that makes a picture less than so much larger is left out.
+LEAST_PAD = 1.05
 
 
 class Sampler(NamedTuple):
@@ -99,6 +101,8 @@ class BoxAugmentation:
         picture, objects = sample
         rows, columns = picture.shape[:2]
         scale = real(draws, 1, self._scale)
+        if scale < _F(LEAST_PAD):
+            return sample
         x, y = real(draws, 0, scale - _F(1)), real(draws, 0, scale - _F(1))
         left, top = int(x * _F(columns)), int(y * _F(rows))
         right, bottom = int((scale - x - _F(1)) * _F(columns)), int((scale - y - _F(1)) * _F(rows))
