@@ -21,7 +21,7 @@
 
 [_cvcopyMakeBorder/margins] margins are 0 or more, and at most 2^20.
 
-[_cvcopyMakeBorder/values] there are at most 4 values, finite, and no more than channels if there are more than 4 of these.
+[_cvcopyMakeBorder/values] there are at most 4 values, all finite, and none for a picture of more than 4 channels.
 
 [_cvcopyMakeBorder/shape] a picture is (height, width, channels), with no side of 0 and 512 channels at most; the output
     is (top + height + bot, left + width + right, channels).
@@ -70,8 +70,10 @@ class Params(NamedTuple):
 
 
 def infer(p, ins, outs):
-    require(f"{PAGE}/type", p.type & ~ISOLATED in range(5), f"type is {p.type}: give 0 (constant), 1 (replicate), 2 (reflect),"
-            " 3 (wrap) or 4 (reflect without the edge)")
+    require(
+        f"{PAGE}/type", p.type & ~ISOLATED in range(5),
+        f"type is {p.type}: give 0 (constant), 1 (replicate), 2 (reflect), 3 (wrap) or 4 (reflect without the edge)",
+    )
     margins = (p.top, p.bot, p.left, p.right)
     require(
         f"{PAGE}/margins", min(margins) >= 0 and max(margins) <= MOST_MARGIN,
@@ -100,7 +102,8 @@ def infer(p, ins, outs):
     channels = data[2] if told(data[2]) else 0
     require(
         f"{PAGE}/values",
-        len(p.values) <= MOST_VALUES and all(map(math.isfinite, (p.value, *p.values))) and not (p.values and channels > 4),
+        len(p.values) <= MOST_VALUES and all(map(math.isfinite, (p.value, *p.values)))
+        and not (p.values and channels > MOST_VALUES),
         f"values are {p.values}, value is {p.value}: give at most {MOST_VALUES} finite values, and value alone for a"
         f" picture of more than 4 channels (this one has {channels})",
     )

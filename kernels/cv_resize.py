@@ -89,7 +89,9 @@ from .shared.resized import (
 PAGE = "_cvimresize"
 NEAREST, LINEAR, CUBIC, AREA, LANCZOS = range(5)
 REAL = ("uint8", "float32", "float64")
-TYPES = {NEAREST: ("uint8", "int8", "int32", "float32", "float64"), **dict.fromkeys((LINEAR, CUBIC, AREA, LANCZOS), REAL)}
+TYPES = {
+    NEAREST: ("uint8", "int8", "int32", "float32", "float64"), **dict.fromkeys((LINEAR, CUBIC, AREA, LANCZOS), REAL),
+}
 MOST_CHANNELS = 512
 
 
@@ -300,7 +302,8 @@ def weighted(p, data, out, down, across, g):
     high, wide = whole_weights(high), whole_weights(wide)
     # The vector instructions of OpenCV sum eight bytes at once in float32, for the cubic only.
     real = g.out_w * g.channels // 8 * 8 if p.interp == CUBIC else 0
-    call(MIX_MANY_BYTES, data, out, rows, high, high.astype(np.float32) / np.float32(1 << 22), columns, wide, taps, real, g)
+    shares = high.astype(np.float32) / np.float32(1 << 22)
+    call(MIX_MANY_BYTES, data, out, rows, high, shares, columns, wide, taps, real, g)
 
 
 @decides("_cvimresize/area")

@@ -47,7 +47,8 @@ globals()["__getattr__"] = runtime.absent_attributes(__name__)  # not a def: a t
 __all__ = [
     "AttrScope", "Context", "Executor", "MXNetError", "NDArray", "Symbol", "attribute", "autograd",
     "base", "cached_op", "callback", "context", "contrib", "cpu", "cpu_pinned", "current_context", "data", "engine",
-    "error", "executor", "executor_manager", "executor_v2", "gpu", "image", "img", "init", "initializer", "io", "is_np_array",
+    "error", "executor", "executor_manager", "executor_v2", "gpu", "image", "img", "init",
+    "initializer", "io", "is_np_array",
     "is_np_shape", "kv", "kvstore", "libinfo", "log", "lr_scheduler", "metric", "misc", "mod", "model", "module", "mon",
     "monitor", "name", "nd", "ndarray", "np_array", "np_shape", "num_gpus", "operator", "opt", "optimizer", "profiler",
     "quirks", "random", "recordio", "registry", "rnd", "rnn", "runtime", "set_np_shape", "sym", "symbol", "test_utils",

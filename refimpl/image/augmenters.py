@@ -17,11 +17,11 @@ from ..base import decides, require
 from ..ndarray import NDArray
 from .image import (
     Size,
+    _method,
+    _sides,
     center_crop,
     color_normalize,
     imresize,
-    _method,
-    _sides,
     random_crop,
     random_size_crop,
     resize_short,
@@ -283,7 +283,7 @@ class LightingAug(Augmenter):
     @decides("Augmenter/lighting")
     def __call__(self, src: NDArray) -> NDArray:
         """The changed picture."""
-        alpha = np.random.normal(0, self.alphastd, size=(3,))
+        alpha = np.random.normal(0, self.alphastd, size=(3,))  # noqa: NPY002  # MXNet's stream
         src += nd.array(np.dot(self.eigvec * alpha, self.eigval))
         return src
 

@@ -78,8 +78,8 @@ class ImageDetIter(ImageIter):
         whole = 2 <= head <= raw.size and 5 <= width <= raw.size and head == int(head) and width == int(width)
         require(
             "ImageDetIter/objects", whole and (raw.size - int(head)) % int(width) == 0,
-            f"Label shape {raw.shape} inconsistent with annotation width {width:g}, and {head:g} numbers before objects:"
-            " expected header width (2 or more), object width (5 or more), ..., objects", RuntimeError,
+            f"Label shape {raw.shape} inconsistent with annotation width {width:g}, and {head:g} numbers before"
+            " objects: expected header width (2 or more), object width (5 or more), ..., objects", RuntimeError,
         )
         objects = raw[int(head) :].reshape(-1, int(width))
         objects = objects[(objects[:, 3] > objects[:, 1]) & (objects[:, 4] > objects[:, 2])]
@@ -125,7 +125,8 @@ class ImageDetIter(ImageIter):
             ValueError: it has.
         """
         require(
-            "ImageDetIter/reshape", len(label_shape) == 2, f"label_shape should have length 2, not {label_shape}", ValueError,
+            "ImageDetIter/reshape", len(label_shape) == 2, f"label_shape should have length 2, not {label_shape}",
+            ValueError,
         )
         require(
             "ImageDetIter/reshape", label_shape[0] >= self.label_shape[0],
@@ -202,8 +203,8 @@ class ImageDetIter(ImageIter):
         """
         if waitKey is not None or id2labels is not None:
             raise refusal(
-                "ImageDetIter/draw", "waitKey and id2labels need OpenCV's windows and texts; leave them None, and show the"
-                " pictures that are yielded", ImportError,
+                "ImageDetIter/draw", "waitKey and id2labels need OpenCV's windows and texts; leave them None, and show"
+                " the pictures that are yielded", ImportError,
             )
         while True:
             try:
@@ -219,7 +220,8 @@ class ImageDetIter(ImageIter):
             pixels = pixels[:, :, ::-1]
             picture = (pixels.clip(0, 255) if clip else pixels).astype(np.uint8)
             for row in objects:
-                _frame(picture, row[1:5], np.random.rand(3) * 255 if color is None else color[::-1], thickness)
+                drawn = np.random.rand(3) * 255  # noqa: NPY002  # MXNet's stream
+                _frame(picture, row[1:5], drawn if color is None else color[::-1], thickness)
             yield picture
 
 

@@ -18,14 +18,14 @@ from .. import ndarray as nd
 from ..base import decides, numeric_types, require
 from ..ndarray import NDArray
 from .augmenters import (
+    _MEAN,
+    _STD,
     Augmenter,
     CastAug,
     ColorNormalizeAug,
     ForceResizeAug,
-    _coloring,
-    _MEAN,
     ResizeAug,
-    _STD,
+    _coloring,
     _statistics,
 )
 from .image import copyMakeBorder, fixed_crop
@@ -126,7 +126,7 @@ class DetHorizontalFlipAug(DetAugmenter):
 def _range(name: str, given: Any) -> Range:
     """A pair; a number stands for itself twice."""
     if isinstance(given, numeric_types):
-        return given, given
+        return given, given  # type: ignore[return-value]  # as it was given
     require(
         "DetAugmenter/range", isinstance(given, (tuple, list)) and len(given) == 2
         and all(isinstance(one, numeric_types) for one in given),
@@ -223,20 +223,20 @@ class DetRandomCropAug(DetAugmenter):
             ratio = random.uniform(*self.aspect_ratio_range)
             if ratio <= 0:
                 continue
-            h, highest = int(round(sqrt(least / ratio))), int(round(sqrt(most / ratio)))
+            h, highest = round(sqrt(least / ratio)), round(sqrt(most / ratio))
             if round(highest * ratio) > width:
                 highest = int((width + 0.4999999) / ratio)
             highest = min(highest, height)
             h = min(h, highest)
             if h < highest:
                 h = random.randint(h, highest)
-            w = int(round(h * ratio))
+            w = round(h * ratio)
             if w * h < least:
                 h += 1
-                w = int(round(h * ratio))
+                w = round(h * ratio)
             if w * h > most:
                 h -= 1
-                w = int(round(h * ratio))
+                w = round(h * ratio)
             if not (least <= w * h <= most and 0 <= w <= width and 0 <= h <= height):
                 continue
             y, x = random.randint(0, max(0, height - h)), random.randint(0, max(0, width - w))
@@ -289,13 +289,13 @@ class DetRandomPadAug(DetAugmenter):
             ratio = random.uniform(*self.aspect_ratio_range)
             if ratio <= 0:
                 continue
-            h, highest = int(round(sqrt(least / ratio))), int(round(sqrt(most / ratio)))
+            h, highest = round(sqrt(least / ratio)), round(sqrt(most / ratio))
             if round(h * ratio) < width:
                 h = int((width + 0.499999) / ratio)
             h = min(max(h, height), highest)
             if h < highest:
                 h = random.randint(h, highest)
-            w = int(round(h * ratio))
+            w = round(h * ratio)
             if h - height < 2 or w - width < 2:
                 continue
             y, x = random.randint(0, max(0, h - height)), random.randint(0, max(0, w - width))

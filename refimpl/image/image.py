@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from .. import ndarray as nd
-from ..base import decides, numeric_types, refusal, require
-from ..ndarray import NDArray
+from ..base import decides, numeric_types, require
+from ..ndarray import NDArray, _internal
 
 Size = tuple[int, int]
 Box = tuple[int, int, int, int]
@@ -28,7 +28,7 @@ def imread(filename: Any, *args: Any, **kwargs: Any) -> NDArray:
         MXNetError: the file cannot be read, or holds no picture.
         ImportError: Pillow is not installed.
     """
-    return nd._internal._cvimread(filename, *args, **kwargs)
+    return _internal._cvimread(filename, *args, **kwargs)
 
 
 @decides("imdecode/values")
@@ -54,7 +54,7 @@ def imdecode(buf: Any, *args: Any, **kwargs: Any) -> NDArray:
         require("imdecode/picture", content.size > 0, "Input cannot be an empty buffer")
         require("imdecode/picture", content.dtype == np.uint8, f"buf must be of uint8, not {content.dtype}")
         buf = nd.array(content.ravel(), dtype="uint8")
-    return nd._internal._cvimdecode(buf, *args, **kwargs)
+    return _internal._cvimdecode(buf, *args, **kwargs)
 
 
 def imresize(src: NDArray, w: int, h: int, *args: Any, **kwargs: Any) -> NDArray:
@@ -69,7 +69,7 @@ def imresize(src: NDArray, w: int, h: int, *args: Any, **kwargs: Any) -> NDArray
         MXNetError: an argument is out of range.
         AssertionError: ``src`` is no NDArray.
     """
-    return nd._internal._cvimresize(src, w, h, *args, **kwargs)
+    return _internal._cvimresize(src, w, h, *args, **kwargs)
 
 
 def copyMakeBorder(src: NDArray | None = None, *args: Any, **kwargs: Any) -> NDArray:  # noqa: N802  # MXNet's name
@@ -78,7 +78,7 @@ def copyMakeBorder(src: NDArray | None = None, *args: Any, **kwargs: Any) -> NDA
     Raises:
         MXNetError: an argument is missing or out of range.
     """
-    return nd._internal._cvcopyMakeBorder(src, *args, **kwargs)
+    return _internal._cvcopyMakeBorder(src, *args, **kwargs)
 
 
 @decides("imresize/scale-down")
@@ -98,7 +98,7 @@ def scale_down(src_size: Sequence[float], size: Sequence[float]) -> Size:
 
 
 @decides("imresize/choice")
-def _method(interp: int, sizes: Sequence[float] = ()) -> int:
+def _method(interp: int, sizes: tuple[float, ...] = ()) -> int:
     """The method that ``interp`` means for (old height, old width, new height, new width)."""
     if interp == 9:
         if not sizes:
@@ -109,7 +109,10 @@ def _method(interp: int, sizes: Sequence[float] = ()) -> int:
         return 3 if h < old_h and w < old_w else 1
     if interp == 10:
         return random.randint(0, 4)
-    require("imresize/method", interp in (0, 1, 2, 3, 4), f"Unknown interp method {interp}: give 0 to 4, 9 or 10", ValueError)
+    require(
+        "imresize/method", interp in (0, 1, 2, 3, 4), f"Unknown interp method {interp}: give 0 to 4, 9 or 10",
+        ValueError,
+    )
     return interp
 
 
@@ -209,7 +212,7 @@ def random_size_crop(
     for _ in range(10):
         wanted = random.uniform(area[0], area[1]) * (h * w)
         chosen = np.exp(random.uniform(np.log(ratio[0]), np.log(ratio[1])))
-        new_w, new_h = int(round(np.sqrt(wanted * chosen))), int(round(np.sqrt(wanted / chosen)))
+        new_w, new_h = round(np.sqrt(wanted * chosen)), round(np.sqrt(wanted / chosen))
         if new_w <= w and new_h <= h:
             x0, y0 = random.randint(0, w - new_w), random.randint(0, h - new_h)
             return fixed_crop(src, x0, y0, new_w, new_h, size, interp), (x0, y0, new_w, new_h)
@@ -265,11 +268,12 @@ def imrotate(src: NDArray, rotation_degrees: Any, zoom_in: bool = False, zoom_ou
     """
     require("imrotate/zooms", not (zoom_in and zoom_out), "`zoom_in` and `zoom_out` cannot be both True", ValueError)
     require(
-        "imrotate/type", src.dtype == np.float32, f"Only `float32` images are supported by this function, not {src.dtype}",
-        TypeError,
+        "imrotate/type", src.dtype == np.float32,
+        f"Only `float32` images are supported by this function, not {src.dtype}", TypeError,
     )
     require(
-        "imrotate/axes", src.ndim in (3, 4), f"Only 3D and 4D are supported by this function, not {src.ndim}D", ValueError,
+        "imrotate/axes", src.ndim in (3, 4), f"Only 3D and 4D are supported by this function, not {src.ndim}D",
+        ValueError,
     )
     if src.ndim == 3:
         require(
@@ -296,7 +300,7 @@ def _rotated(src: NDArray, degrees: NDArray, zoom_in: bool, zoom_out: bool) -> N
 
 
 def _zoom(angle: NDArray, h: NDArray, w: NDArray, out: bool) -> NDArray:
-    """The factor of the coordinates at which the corners of a rotated picture touch its frame from outside or inside."""
+    """The factor of the coordinates at which the corners of a rotated picture touch its frame."""
     corner, diagonal = nd.arctan(h / w), nd.sqrt(h * h + w * w)
     both = [nd.broadcast_add(corner, angle), nd.broadcast_sub(corner, angle)]
     wide = nd.maximum(*(nd.abs(nd.broadcast_mul(diagonal, nd.cos(one))) for one in both))
@@ -307,11 +311,14 @@ def _zoom(angle: NDArray, h: NDArray, w: NDArray, out: bool) -> NDArray:
 
 
 @decides("imrotate/draws")
-def random_rotate(src: NDArray, angle_limits: Sequence[float], zoom_in: bool = False, zoom_out: bool = False) -> NDArray:
+def random_rotate(
+    src: NDArray, angle_limits: Sequence[float], zoom_in: bool = False, zoom_out: bool = False
+) -> NDArray:
     """Rotate each picture by an angle that ``numpy.random.uniform`` draws between the two limits."""
+    low, high = angle_limits
     if src.ndim == 3:
-        return imrotate(src, np.random.uniform(*angle_limits), zoom_in, zoom_out)
-    angles = nd.array(np.random.uniform(*angle_limits, size=len(src)))
+        return imrotate(src, np.random.uniform(low, high), zoom_in, zoom_out)  # noqa: NPY002  # MXNet's stream
+    angles = nd.array(np.random.uniform(low, high, len(src)))  # noqa: NPY002  # MXNet's stream
     return imrotate(src, angles, zoom_in, zoom_out)
 
 

@@ -116,7 +116,9 @@ class ImageIter(DataIter):
             "ImageIter/source", path_imgrec or path_imglist or isinstance(imglist, list),
             "give path_imgrec, path_imglist, or a list as imglist", AssertionError,
         )
-        require("ImageIter/dtype", dtype in DTYPES, f"{dtype} label not supported; take one of {DTYPES}", AssertionError)
+        require(
+            "ImageIter/dtype", dtype in DTYPES, f"{dtype} label not supported; take one of {DTYPES}", AssertionError,
+        )
         require(
             "ImageIter/last-batch", last_batch_handle in HANDLES,
             f"last_batch_handle is one of {', '.join(HANDLES)}, not {last_batch_handle!r}", AssertionError,
@@ -133,10 +135,13 @@ class ImageIter(DataIter):
             self.imglist = dict(read_list(path_imglist, dtype))
         elif isinstance(imglist, list):
             self.imglist = dict(_listed(imglist, dtype))
-        self.imgrec, self.imgidx = None, None
-        if path_imgrec:
-            self.imgrec = MXIndexedRecordIO(path_imgidx, path_imgrec, "r") if path_imgidx else MXRecordIO(path_imgrec, "r")
-            self.imgidx = list(self.imgrec.keys) if path_imgidx else None
+        self.imgrec: MXRecordIO | None = None
+        self.imgidx: list[Any] | None = None
+        if path_imgrec and path_imgidx:
+            indexed = MXIndexedRecordIO(path_imgidx, path_imgrec, "r")
+            self.imgrec, self.imgidx = indexed, list(indexed.keys)
+        elif path_imgrec:
+            self.imgrec = MXRecordIO(path_imgrec, "r")
         self.seq = self._places(num_parts, part_index)
         self.num_image = None if self.seq is None else len(self.seq)
         self.auglist: Sequence[Any] = CreateAugmenter(data_shape, **kwargs) if aug_list is None else aug_list
@@ -198,7 +203,7 @@ class ImageIter(DataIter):
             assert self.imglist is not None
             label, name = self.imglist[key]
             return label, self.read_image(name)
-        header, content = unpack(self.imgrec.read_idx(key) or b"")
+        header, content = unpack(self.imgrec.read_idx(key) or b"")  # type: ignore[attr-defined]  # it has an index
         if self.imglist is None:
             return header.label, content
         require("ImageIter/list", key in self.imglist, f"record {key} is not in the list of labels", ValueError)

@@ -83,7 +83,8 @@ class Augmentation:
                 raise read.refused(name, "more than 0", of[name])
         low, high = self._ratios()
         if not 0 < low <= high:
-            raise read.refused("max_aspect_ratio", "less than 1, or not less than a positive min_aspect_ratio", of["max_aspect_ratio"])
+            wanted = "less than 1, or not less than a positive min_aspect_ratio"
+            raise read.refused("max_aspect_ratio", wanted, of["max_aspect_ratio"])
         crops = (of["min_crop_size"], of["max_crop_size"]) != (-1, -1)
         if crops and min(of["min_crop_size"], of["max_crop_size"]) < 1:
             raise read.refused("min_crop_size", "1 or more, with max_crop_size", of["min_crop_size"])
@@ -121,7 +122,7 @@ class Augmentation:
         """The changed picture: (height, width, channels) of ``shape``."""
         of = self.of
         if of["resize"] > 0:
-            picture = self._resized(picture, *shorter_edge(*picture.shape[:2], of["resize"]), draws)
+            picture = self._resized(picture, *shorter_edge(picture, of["resize"]), draws)
         if self._turns():
             picture = self._turned(picture, draws)
         if of["pad"]:
@@ -214,7 +215,7 @@ class Augmentation:
         for _ in range(10):
             area = real(draws, of["min_random_area"], of["max_random_area"]) * _F(rows * columns)
             ratio = real(draws, *self._ratios())
-            height, width = (int(math.floor(math.sqrt(size) + 0.5)) for size in (area / ratio, area * ratio))
+            height, width = (math.floor(math.sqrt(size) + 0.5) for size in (area / ratio, area * ratio))
             if unit(draws) > 0.5:
                 height, width = width, height
             if 0 < height <= rows and 0 < width <= columns:

@@ -73,14 +73,15 @@ class BoxAugmentation:
     def _columns(self, read: Arguments, given: Mapping[str, Any], count: int) -> list[list[Any]]:
         """For each field of a Sampler, its values in all of them."""
         columns: list[list[Any]] = []
-        for name, (low, high) in RANGES.items():
-            ends = []
-            for end, default in (("min", low), ("max", high)):
-                values = _numbers(read, f"{end}_{name}", given.get(f"{end}_{name}", default), count)
-                ends.append(values)
+        for name, defaults in RANGES.items():
+            ends = [
+                _numbers(read, f"{end}_{name}", given.get(f"{end}_{name}", default), count)
+                for end, default in zip(("min", "max"), defaults, strict=True)
+            ]
             pairs = list(zip(*ends, strict=True))
             positive = name == "crop_aspect_ratios"
-            if not all(least <= most and (least > 0 if positive else 0 <= least and most <= 1) for least, most in pairs):
+            fits = (low <= high and (low > 0 if positive else low >= 0 and high <= 1) for low, high in pairs)
+            if not all(fits):
                 raise read.refused(f"min_{name}", f"in order with max_{name}, and within 0 and 1 unless a ratio", pairs)
             columns.append(pairs)
         trials = _numbers(read, "max_crop_trials", given.get("max_crop_trials", 25), count)

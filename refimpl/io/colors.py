@@ -55,7 +55,7 @@ def from_hls(values: np.ndarray) -> np.ndarray:
 
 def moved_in_hls(picture: np.ndarray, hue: int, lightness: int, saturation: int) -> np.ndarray:
     """The picture with hue (0 to 180), lightness and saturation (0 to 255) changed by these numbers, and cut there."""
-    return from_hls((to_hls(picture) + [hue, lightness, saturation]).clip(0, [180, 255, 255]))
+    return from_hls((to_hls(picture) + np.array([hue, lightness, saturation])).clip(0, [180, 255, 255]))
 
 
 def _grey(picture: np.ndarray) -> np.ndarray:

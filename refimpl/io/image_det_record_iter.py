@@ -65,7 +65,8 @@ class ImageDetRecordIter(RecordIter):
         self, *, path_imgrec: str | os.PathLike | None = None, data_shape: Any = None, batch_size: Any = None,
         path_imglist: str | os.PathLike | None = None, label_width: Any = -1, shuffle: Any = False, seed: Any = 0,
         num_parts: Any = 1, part_index: Any = 0, round_batch: Any = True, label_pad_width: Any = 0,
-        label_pad_value: Any = -1, resize: Any = -1, resize_mode: str = "force", inter_method: Any = 1, rand_mirror_prob: Any = 0,
+        label_pad_value: Any = -1, resize: Any = -1,
+        resize_mode: str = "force", inter_method: Any = 1, rand_mirror_prob: Any = 0,
         scale: Any = 1, data_name: str = "data", label_name: str = "softmax_label", **others: Any,
     ) -> None:
         names = [f"{what}_{c}" for what in ("mean", "std") for c in "rgba"] + ["mean_img", *sum(COLORS, ())]
@@ -159,7 +160,7 @@ class ImageDetRecordIter(RecordIter):
     def _shortened(self, picture: np.ndarray) -> np.ndarray:
         if self._shorter <= 0:
             return picture
-        return self._resized(picture, *shorter_edge(*picture.shape[:2], self._shorter))
+        return self._resized(picture, *shorter_edge(picture, self._shorter))
 
     @decides("ImageDetRecordIter/colors")
     def _colored(self, picture: np.ndarray) -> np.ndarray:

@@ -30,14 +30,15 @@ def resize(picture: np.ndarray, height: int, width: int, method: int) -> np.ndar
     return _internal._cvimresize(array(picture, dtype="uint8"), w=width, h=height, interp=method).asnumpy()  # type: ignore[no-any-return]  # an array
 
 
-def shorter_edge(rows: int, columns: int, size: int) -> tuple[int, int]:
+def shorter_edge(picture: np.ndarray, size: int) -> tuple[int, int]:
     """The (rows, columns) of a picture whose shorter edge becomes ``size`` pixels long, in its proportions."""
+    rows, columns = picture.shape[:2]
     return (size * rows // columns, size) if rows > columns else (size, size * columns // rows)
 
 
 def resize_shorter(picture: np.ndarray, size: int, method: int) -> np.ndarray:
     """The picture with its shorter edge ``size`` pixels long, in its proportions."""
-    return resize(picture, *shorter_edge(*picture.shape[:2], size), method)
+    return resize(picture, *shorter_edge(picture, size), method)
 
 
 @decides("ImageRecordIter/size")

@@ -45,7 +45,9 @@ def _delivered(content: bytes, color: bool, red_first: bool, out: NDArray | None
 
 
 def _cvimdecode(
-    buf: Any = None, flag: Any = 1, to_rgb: Any = True, out: NDArray | None = None, name: Any = None, **kwargs: Any
+    buf: Any = None, flag: Any = 1, to_rgb: Any = True, out: NDArray | None = None,
+    name: Any = None,  # noqa: ARG001  # taken by every function of MXNet
+    **kwargs: Any,
 ) -> NDArray:
     """Decode a picture: uint8 of shape (height, width, 3), red first, or (height, width, 1).
 
@@ -63,7 +65,9 @@ def _cvimdecode(
     """
     color, red_first = _told("_cvimdecode", flag, to_rgb, kwargs)
     if not isinstance(buf, NDArray):
-        raise refusal("imdecode/array", f"Argument buf must have NDArray type, but got {type(buf).__name__}", AssertionError)
+        raise refusal(
+            "imdecode/array", f"Argument buf must have NDArray type, but got {type(buf).__name__}", AssertionError
+        )
     require("imdecode/picture", buf.dtype == np.uint8, f"buf must be uint8, not {np.dtype(buf.dtype).name}")
     require("imdecode/picture", buf.size > 0, "Input cannot be an empty buffer")
     return _delivered(buf.asnumpy().tobytes(), color, red_first, out)
@@ -71,7 +75,9 @@ def _cvimdecode(
 
 @decides("imread/file")
 def _cvimread(
-    filename: Any = None, flag: Any = 1, to_rgb: Any = True, out: NDArray | None = None, name: Any = None, **kwargs: Any
+    filename: Any = None, flag: Any = 1, to_rgb: Any = True, out: NDArray | None = None,
+    name: Any = None,  # noqa: ARG001  # as above
+    **kwargs: Any,
 ) -> NDArray:
     """Read and decode a file, as :func:`_cvimdecode` does.
 

@@ -169,7 +169,7 @@ def decoded_plainly(content: bytes, color: bool, upright: bool = False) -> np.nd
         with image_module.open(io.BytesIO(content)) as picture:
             width, height = picture.size
             require(
-                "imdecode/size", 0 < min(width, height) and max(width, height) <= MOST_ON_A_SIDE
+                "imdecode/size", min(width, height) > 0 and max(width, height) <= MOST_ON_A_SIDE
                 and width * height <= MOST_PIXELS,
                 f"a picture of {height} times {width} pixels is too large: {MOST_ON_A_SIDE} pixels on a side, and"
                 f" {MOST_PIXELS} in all, are the most",
@@ -177,7 +177,9 @@ def decoded_plainly(content: bytes, color: bool, upright: bool = False) -> np.nd
             return _plain(picture, color, upright)
     except damage as error:
         reason = str(error).partition(" <_io")[0]  # without the address of the buffer
-        raise refusal("imdecode/picture", f"Decoding failed. Invalid image file: no picture that can be read ({reason})") from None
+        raise refusal(
+            "imdecode/picture", f"Decoding failed. Invalid image file: no picture that can be read ({reason})"
+        ) from None
 
 
 def _plain(picture: Any, color: bool, upright: bool) -> np.ndarray:
@@ -196,7 +198,9 @@ def _plain(picture: Any, color: bool, upright: bool) -> np.ndarray:
         picture = picture.convert("L")
     elif picture.mode not in ("L", "RGB"):
         grey = picture.mode == "LA"
-        picture = picture.convert("RGBA").convert("RGB") if picture.mode == "P" else picture.convert("L" if grey else "RGB")
+        if picture.mode == "P":
+            picture = picture.convert("RGBA")
+        picture = picture.convert("L" if grey else "RGB")
     pixels = np.asarray(picture)
     if pixels.ndim == 2:
         return pixels[:, :, None].repeat(3, 2) if color else pixels[:, :, None]
