@@ -21,7 +21,7 @@ MXNETS = frozenset(
 )
 """The modules of MXNet 1.9.1 that are here too."""
 
-ABSENT = frozenset("gluon image img notebook np npx numpy numpy_extension onnx rtc th torch".split())
+ABSENT = frozenset("gluon notebook np npx numpy numpy_extension onnx rtc th torch".split())
 """Those that are not, where a file says what stands instead."""
 
 OTHERS = {
