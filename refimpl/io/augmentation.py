@@ -30,7 +30,7 @@ COLORING = ("brightness", "contrast", "saturation", "pca_noise", "random_h", "ra
 
 
 @decides("ImageRecordIter/interpolation")
-def method_of(method: int, old: tuple[int, ...], new: tuple[float, ...], draws: np.random.MT19937) -> int:
+def method_of(method: int, old: tuple[int, ...], new: tuple[int, int], draws: np.random.MT19937) -> int:
     """The method to resize (rows, columns) by: 9 chooses by the sizes, 10 at random."""
     if method == 9:
         if new[0] > old[0] and new[1] > old[1]:
@@ -169,7 +169,7 @@ class Augmentation:
         m1, m4 = high * b + shear * a * wide, a * wide
         m2 = (width - (m0 * columns + m1 * rows)) / two
         m5 = (height - (m3 * columns + m4 * rows)) / two
-        method = method_of(of["inter_method"], picture.shape[:2], (height, width), draws)
+        method = method_of(of["inter_method"], picture.shape[:2], (int(height), int(width)), draws)
         return warped(picture, [m0, m1, m2, m3, m4, m5], int(height), int(width), method, self._fill)
 
     @decides("ImageRecordIter/crop", "ImageRecordIter/random-crop")

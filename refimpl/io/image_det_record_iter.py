@@ -107,13 +107,13 @@ class ImageDetRecordIter(RecordIter):
         )
         self._mean_img: np.ndarray | None = None
         if looks.get("mean_img"):
-            mean = mean_image(looks["mean_img"], self._shape, self._plain_pictures)
+            mean = mean_image(looks["mean_img"], self._shape, self._cut_pictures)
             self._mean_img = mean.transpose(1, 2, 0)
 
-    def _plain_pictures(self) -> Iterator[np.ndarray]:
-        """All pictures of the part in ``data_shape``, unchanged and unscaled, with zeros beside smaller ones."""
+    def _cut_pictures(self) -> Iterator[np.ndarray]:
+        """All pictures of the part in ``data_shape``, unscaled, with zeros beside smaller ones."""
         for row in range(len(self._file)):
-            picture = self._sized(self._shortened(self._file.picture(row, self._sample(row), self._shape[0])))
+            picture, _ = self._changed(row)
             whole = np.zeros(self._shape, np.uint8)
             whole[:, : picture.shape[0], : picture.shape[1]] = picture.transpose(2, 0, 1)
             yield whole
@@ -133,22 +133,27 @@ class ImageDetRecordIter(RecordIter):
             )
         return labels
 
-    @decides("ImageDetRecordIter/scale", "ImageDetRecordIter/mirror")
+    @decides("ImageDetRecordIter/mirror")
+    def _changed(self, row: int) -> tuple[np.ndarray, np.ndarray]:
+        """A picture and its labels, changed at random, in its size within ``data_shape``."""
+        picture = self._colored(self._shortened(self._file.picture(row, self._sample(row), self._shape[0])))
+        objects = self._objects(row).copy()
+        heads = self._mirror > 0 and unit(self._draws) < np.float32(self._mirror)
+        head, boxes = objects[: int(objects[0])], objects[int(objects[0]) :].reshape(-1, int(objects[1]))
+        if heads:
+            picture = picture[:, ::-1]
+            boxes[:, [1, 3]] = np.float32(1) - boxes[:, [3, 1]]
+        if len(boxes):
+            picture, boxes = self._boxes(Boxed(picture, boxes), self._draws)
+        return self._sized(picture), np.concatenate([head, boxes.ravel()])
+
+    @decides("ImageDetRecordIter/scale")
     def _rows(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
         with reserving((len(rows), *self._shape), np.float32):
             data = np.zeros((len(rows), *self._shape), np.float32)
         labels = np.full((len(rows), self._width), self._filler, np.float32)
         for place, row in enumerate(rows):
-            picture = self._colored(self._shortened(self._file.picture(row, self._sample(row), self._shape[0])))
-            objects = self._objects(row).copy()
-            heads = self._mirror > 0 and unit(self._draws) < np.float32(self._mirror)
-            head, boxes = objects[: int(objects[0])], objects[int(objects[0]) :].reshape(-1, int(objects[1]))
-            if heads:
-                picture = picture[:, ::-1]
-                boxes[:, [1, 3]] = np.float32(1) - boxes[:, [3, 1]]
-            if len(boxes):
-                picture, boxes = self._boxes(Boxed(picture, boxes), self._draws)
-            picture, objects = self._sized(picture), np.concatenate([head, boxes.ravel()])
+            picture, objects = self._changed(row)
             height, width, _ = picture.shape
             mean = self._mean if self._mean_img is None else self._mean_img[:height, :width]
             pixels = (picture.astype(np.float32) - mean) / self._std * self._scale
