@@ -16,7 +16,8 @@ RECORDS: dict[str, dict[str, Any]] = {
     "aspects": {"max_aspect_ratio": 1.5, "min_aspect_ratio": 0.6}, "img_size": {"min_img_size": 25},
     "affine": {"max_rotate_angle": 20, "max_shear_ratio": 0.2, "max_random_scale": 1.2, "min_random_scale": 0.8,
                "max_aspect_ratio": 0.2, "rand_crop": True, "rand_mirror": True, "inter_method": 9},
-    "resize": {"resize": 17, "inter_method": 10}, "crop_size": {"max_crop_size": 17, "min_crop_size": 10, "rand_crop": True},
+    "resize": {"resize": 17, "inter_method": 10},
+    "crop_size": {"max_crop_size": 17, "min_crop_size": 10, "rand_crop": True},
     "resized_crop": {"random_resized_crop": True, "min_random_area": 0.2, "max_random_area": 0.8,
                      "max_aspect_ratio": 1.33, "min_aspect_ratio": 0.75, "rand_mirror": True},
     "rotated_crop": {"random_resized_crop": True, "min_random_area": 0.3, "max_rotate_angle": 10, "inter_method": 3},
@@ -30,7 +31,8 @@ RECORDS: dict[str, dict[str, Any]] = {
 }
 BOXES: dict[str, dict[str, Any]] = {
     "resize": {"resize": 14, "resize_mode": "fit", "inter_method": 3}, "mirror": {"rand_mirror_prob": 0.5},
-    "hue": {"random_hue_prob": 0.5, "max_random_hue": 30}, "contrast": {"random_contrast_prob": 0.5, "max_random_contrast": 0.3},
+    "hue": {"random_hue_prob": 0.5, "max_random_hue": 30},
+    "contrast": {"random_contrast_prob": 0.5, "max_random_contrast": 0.3},
     "pad": {"rand_pad_prob": 0.7, "max_pad_scale": 2.0, "rand_mirror_prob": 0.5, "inter_method": 10},
     "crop": {"rand_crop_prob": 0.8, "num_crop_sampler": 2, "min_crop_scales": (0.3, 0.5), "max_crop_scales": (0.9, 1.0),
              "min_crop_aspect_ratios": (0.5, 0.8), "max_crop_aspect_ratios": (2.0, 1.2),
@@ -46,7 +48,8 @@ ITERATORS: dict[str, tuple[str, dict[str, Any]]] = {
     "discarded": ("ImageIter", {"path_imglist": "files.lst", "path_root": ".", "last_batch_handle": "discard",
                                 "rand_mirror": True}),
     "part": ("ImageIter", {"path_imgrec": "plain.rec", "path_imgidx": "plain.idx", "num_parts": 2, "part_index": 1,
-                           "path_imglist": "files.lst", "rand_crop": True, "rand_resize": True, "mean": True, "std": True}),
+                           "path_imglist": "files.lst", "rand_crop": True, "rand_resize": True, "mean": True,
+                           "std": True}),
     "list": ("ImageIter", {"imglist": [[1, "0.png"], [[2.5], "1.png"]], "path_root": ".", "shuffle": True}),
     "boxes": ("ImageDetIter", {"path_imgrec": "boxes.rec", "rand_crop": 0.5, "rand_pad": 0.5, "rand_mirror": True}),
     "boxes_kept": ("ImageDetIter", {"path_imgrec": "boxes.rec", "path_imgidx": "boxes.idx", "shuffle": True,
@@ -97,7 +100,7 @@ def run(mx: Any, folder: Any, quiet: dict[str, Any]) -> dict[str, int]:
                 found[f"{cls}: {case}"] = batches(iterator, 2)
         for case, (cls, arguments) in ITERATORS.items():
             random.seed(3)
-            np.random.seed(3)  # noqa: NPY002  # what augmenters draw from
+            np.random.seed(3)  # what augmenters draw from
             iterator = getattr(mx.image, cls)(3, (3, 8, 9), **arguments)
             found[f"{cls}: {case}"] = batches(iterator, 3)
     finally:

@@ -83,7 +83,7 @@ def run(mx: Any, name: str, count: int, first: int = 0) -> list[int]:
     sums: list[int] = []
     for number in range(first, first + count):
         random.seed(number)
-        np.random.seed(number)  # noqa: NPY002  # what augmenters draw from
+        np.random.seed(number)  # what augmenters draw from
         kind = "float32" if number % 2 else "uint8"
         results = PROGRAMS[name](mx, np.random.RandomState(number), kind)
         sums = sums or [0] * len(results)
