@@ -35,6 +35,7 @@ from .executor import Executor
 from .libinfo import __version__ as __version__
 from .ndarray import NDArray
 from .quirks import quirks
+from .rules import rules
 from .symbol import Symbol
 from .util import is_np_array, is_np_shape, np_array, np_shape, set_np_shape, use_np, use_np_array, use_np_shape
 
@@ -45,12 +46,12 @@ globals()["__getattr__"] = runtime.absent_attributes(__name__)  # not a def: a t
 
 # decides: conventions/names
 __all__ = [
-    "AttrScope", "Context", "Executor", "MXNetError", "NDArray", "Symbol", "attribute", "autograd",
-    "base", "cached_op", "callback", "context", "contrib", "cpu", "cpu_pinned", "current_context", "data", "engine",
-    "error", "executor", "executor_manager", "executor_v2", "gpu", "image", "img", "init",
-    "initializer", "io", "is_np_array",
-    "is_np_shape", "kv", "kvstore", "libinfo", "log", "lr_scheduler", "metric", "misc", "mod", "model", "module", "mon",
-    "monitor", "name", "nd", "ndarray", "np_array", "np_shape", "num_gpus", "operator", "opt", "optimizer", "profiler",
-    "quirks", "random", "recordio", "registry", "rnd", "rnn", "runtime", "set_np_shape", "sym", "symbol", "test_utils",
+    "AttrScope", "Context", "Executor", "MXNetError", "NDArray", "Symbol", "attribute", "autograd", "base",
+    "cached_op", "callback", "context", "contrib", "cpu", "cpu_pinned", "current_context", "data", "engine", "error",
+    "executor", "executor_manager", "executor_v2", "gpu", "image", "img", "init", "initializer", "io", "is_np_array",
+    "is_np_shape",
+    "kv", "kvstore", "libinfo", "log", "lr_scheduler", "metric", "misc", "mod", "model", "module", "mon", "monitor",
+    "name", "nd", "ndarray", "np_array", "np_shape", "num_gpus", "operator", "opt", "optimizer", "profiler", "quirks",
+    "random", "recordio", "registry", "rnd", "rnn", "rules", "runtime", "set_np_shape", "sym", "symbol", "test_utils",
     "use_np", "use_np_array", "use_np_shape", "util", "visualization", "viz",
 ]

@@ -6,6 +6,7 @@ import ctypes
 import os
 import re
 import reprlib
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +94,23 @@ def dtype_of(value: Any) -> np.dtype:
     return found
 
 
+@decides("base/repr")
+def described(instance: object, say: Callable[[], str]) -> str:
+    """``<Class: what it is>``, for ``__repr__``: of an object that is only half made, the class alone."""
+    try:
+        return f"<{type(instance).__name__}: {say()}>"
+    except Exception:  # noqa: BLE001  # debuggers print what a failed constructor left
+        return f"<{type(instance).__name__}>"
+
+
+def shapes_in_words(named: Iterable[tuple[str, Sequence[int]]], most: int = 4) -> str:
+    """``data (8, 5), label (8,)``; of more than ``most`` the first, and how many more."""
+    words = [f"{name} {tuple(shape)}" for name, shape in named]
+    return ", ".join([*words[:most], *([f"{len(words) - most} more"] if len(words) > most else [])])
+
+
 __all__ = [
     "DTYPE_FLAGS", "FLAG_DTYPES", "MXNetError", "NDArrayHandle", "NotImplementedForSymbol", "data_dir",
-    "data_dir_default", "decides", "dtype_of", "integer_types", "mx_real_t", "numeric_types", "py_str", "refusal",
-    "require", "string_types",
+    "data_dir_default", "decides", "described", "dtype_of", "integer_types", "mx_real_t", "numeric_types", "py_str",
+    "refusal", "require", "shapes_in_words", "string_types",
 ]

@@ -1,4 +1,4 @@
-"""Writes ``refimpl/cli/porting/deviations.json``: the rows of the chapters on deviations, for ``refimpl check``.
+"""Writes ``refimpl/rules/deviations.json``: the rows of the chapters on deviations, as data.
 
     python spec/deviations.py            writes the file
     python spec/deviations.py --check    exit code 1 when the file is not what would be written
@@ -19,7 +19,7 @@ if str(ROOT) not in sys.path:
 
 from spec import generated  # noqa: E402
 
-FILE = ROOT / "refimpl/cli/porting/deviations.json"
+FILE = ROOT / "refimpl/rules/deviations.json"
 CHAPTERS = ("spec/deviations.md", "spec/deviations-operators.md")
 ROW = re.compile(r"^\| ([A-Za-z_][\w-]*/[\w-]+) \| (.+) \| (.+) \|$", re.MULTILINE)
 

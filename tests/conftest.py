@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from refimpl import engine
+from refimpl.engine.failures import Failures
 
 settings.register_profile(
     "ci", derandomize=True, deadline=None, max_examples=15, database=None,
@@ -25,6 +29,16 @@ def pytest_collection():
     finally:
         gc.freeze()  # nor will they be
         gc.enable()
+
+
+@pytest.fixture
+def nothing_has_failed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Failures that arrays of other tests remember do not count; to collect those arrays would take half a second."""
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "_failures", Failures(engine._refresh))
+        engine._refresh()
+        yield
+    engine._refresh()
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ Both reports are handed to ``Module.fit`` as ordinary MXNet callbacks.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 import threading
@@ -87,6 +88,17 @@ class TerminalReport:
         self._started = self._clock()
 
 
+class _Output(logging.StreamHandler):
+    """Standard output; where its reader went away, the call that logs says so instead of a traceback for each line."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  # logging calls it so
+        """Raise what the reader's end caused; the rest is logging's affair."""
+        error = sys.exc_info()[1]
+        if isinstance(error, BrokenPipeError):
+            raise error
+        super().handleError(record)
+
+
 class LogReport:
     """Plain lines in MXNet's format on standard output; speaks up when nothing was said for a while."""
 
@@ -94,7 +106,7 @@ class LogReport:
         self._speedometer = Speedometer(batch_size, disp_batches)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._speak_up, daemon=True)
-        self._handler = logging.StreamHandler(sys.stdout)
+        self._handler = _Output(sys.stdout)
         self._handler.setFormatter(logging.Formatter("%(levelname)s:%(name)s:%(message)s"))
         self._handler.addFilter(self._heard)
         self._last_line = time.monotonic()
@@ -118,12 +130,18 @@ class LogReport:
     def __exit__(self, *unused: object) -> None:
         self._stop.set()
         self._thread.join()
-        self._sum_up()
         root = logging.getLogger()
-        root.removeHandler(self._handler)
-        root.setLevel(self._level)
+        try:
+            self._sum_up()
+        finally:
+            root.removeHandler(self._handler)
+            root.setLevel(self._level)
 
     def _speak_up(self) -> None:
+        with contextlib.suppress(BrokenPipeError):  # the training itself finds out
+            self._break_silence()
+
+    def _break_silence(self) -> None:
         while not self._stop.wait(0.1):
             if time.monotonic() - self._last_line > SILENCE:
                 if self._watch is not None and self._watch.current:

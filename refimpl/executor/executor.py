@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import decides, refusal
+from ..base import decides, described, refusal, shapes_in_words
 from ..context import Context
 from ..ndarray import NDArray, zeros
 from ..ndarray.restoring import unchanged_on_failure
@@ -71,6 +71,14 @@ class Executor:
         self.outputs: list[NDArray] = self._borders.enclose(self.program)
         self._monitor: tuple[MonitorCallback, bool] | None = None
         self._ran = False  # whether memory holds what a forward has left
+
+    def __repr__(self) -> str:
+        return described(self, self._words)
+
+    def _words(self) -> str:
+        given = zip(self._symbol.list_arguments(), (array.shape for array in self.arg_arrays), strict=True)
+        made = zip(self._symbol.list_outputs(), (array.shape for array in self.outputs), strict=True)
+        return f"{shapes_in_words(given)} -> {shapes_in_words(made)} on {self._ctx}"
 
     @property
     def plan(self) -> Plan:

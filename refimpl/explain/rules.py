@@ -1,22 +1,17 @@
 """The rules behind each part of a training step, and their words.
 
-The rules of operators are read from their pages. Those of the chapters come with the package as ``rules.json``,
-because ``spec/`` is not installed; ``python spec/rules.py`` writes that file from the chapters.
+The rules of operators are read from their pages, those of the chapters from ``mx.rules``.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..base import decides
 from ..kernels.foundation import REGISTRY, Op
 from ..op_registry import pages as operator_pages
-
-FILE = Path(__file__).with_name("rules.json")
+from ..rules import rules
 
 CITED: dict[str, tuple[str, ...]] = {
     "slices": (
@@ -55,10 +50,9 @@ class Rule(NamedTuple):
     example: str = ""
 
 
-@cache
-def _of_chapters() -> dict[str, Rule]:
-    found: dict[str, list[str]] = json.loads(FILE.read_text(encoding="utf-8"))
-    return {name: Rule(*parts) for name, parts in found.items()}
+def _of_chapter(name: str) -> Rule:
+    found = rules[name]
+    return Rule(found.text, found.written, found.example)
 
 
 def of_operator(op: Op) -> dict[str, Rule]:
@@ -72,12 +66,11 @@ def of_operator(op: Op) -> dict[str, Rule]:
 def of_optimizer(kind: str) -> dict[str, Rule]:
     """Rules of an optimizer by the name of its class: of its operator's page, where it has one."""
     op = REGISTRY.get(f"{kind.lower()}_update")
-    chapter = {name: _of_chapters()[name] for name in CITED.get(f"update by {kind}", ())}
+    chapter = {name: _of_chapter(name) for name in CITED.get(f"update by {kind}", ())}
     return {**chapter, **(of_operator(op) if op is not None else {})}
 
 
 @decides("Explain/rules")
 def words(names: Iterable[str], more: dict[str, Rule]) -> dict[str, dict[str, Any]]:
     """What each named rule says, as plain data; ``more`` holds those that are in no chapter."""
-    known = {**_of_chapters(), **more}
-    return {name: known[name]._asdict() for name in names}
+    return {name: (more.get(name) or _of_chapter(name))._asdict() for name in names}

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import decides, refusal, require
+from ..base import decides, described, refusal, require
 from ..ndarray import NDArray, operators
 from ..registry import get_alias_func, get_create_func, get_register_func
 
@@ -90,6 +90,9 @@ class Initializer:
         self._verbose = verbose
         self._print_func = print_func or _root_mean_square
         return self
+
+    def __repr__(self) -> str:
+        return described(self, lambda: ", ".join(f"{name} {value}" for name, value in self._kwargs.items()))
 
     @decides("Initializer/dumps")
     def dumps(self) -> str:

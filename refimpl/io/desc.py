@@ -97,5 +97,7 @@ class DataBatch:
         )
         return f"{type(self).__name__}: data shapes: {shapes} label shapes: {labels}"
 
+    __repr__ = __str__
+
 
 __all__ = ["DataBatch", "DataDesc"]

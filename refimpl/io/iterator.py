@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Protocol
 
+from ..base import described, shapes_in_words
 from .desc import DataBatch
 
 
@@ -39,6 +40,13 @@ class DataIter:
 
     def __init__(self, batch_size: int = 0) -> None:
         self.batch_size = batch_size
+
+    def __repr__(self) -> str:
+        return described(self, self._words)
+
+    def _words(self) -> str:
+        """Names and shapes of a batch."""
+        return f"batches of {shapes_in_words(desc[:2] for desc in (*self.provide_data, *self.provide_label))}"
 
     def __iter__(self) -> DataIter:
         return self

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, ClassVar, TypeVar
 
-from ..base import decides, require
+from ..base import decides, described, require
 
 AnyStore = TypeVar("AnyStore", bound=type)
 
@@ -19,6 +19,12 @@ class KVStoreBase:
 
     OPTIMIZER = "optimizer"
     kv_registry: ClassVar[dict[str, type]] = {}
+
+    def __repr__(self) -> str:
+        return described(self, self._words)
+
+    def _words(self) -> str:
+        return f"{self.type}, worker {self.rank} of {self.num_workers}"
 
     def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
         """Give ``key`` its first value and copy that into every array of ``out``.

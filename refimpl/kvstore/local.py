@@ -414,6 +414,10 @@ class KVStore(KVStoreBase):
         )
         return True
 
+    def _words(self) -> str:
+        keys = f"{len(self._stored)} key{'s' * (len(self._stored) != 1)}"
+        return f"{self.type}, {keys}{', with an updater' if self._updater is not None else ''}"
+
     @property
     def type(self) -> str:
         """The name the store was created by, in lower case."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import registry
-from ..base import decides, refusal
+from ..base import decides, described, refusal
 from ..ndarray import NDArray
 
 Result = tuple[Any, Any]
@@ -41,6 +41,9 @@ class EvalMetric:
 
     def __str__(self) -> str:
         return f"EvalMetric: {dict(self.get_name_value())}"
+
+    def __repr__(self) -> str:
+        return described(self, lambda: ", ".join(f"{name} {value:g}" for name, value in self.get_name_value()))
 
     @decides("Metric/config")
     def get_config(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import metric
 from .. import ndarray as nd
-from ..base import _as_list, decides, refusal
+from ..base import _as_list, decides, described, refusal
 from ..context import cpu
 from ..initializer import Uniform
 from ..io import DataBatch, DataDesc
@@ -19,7 +19,7 @@ from ..model import BatchEndParam
 from ..ndarray import NDArray
 from .batches import first
 from .descriptions import _check_input_names, _check_names_match, _parse_data_desc
-from .life_cycle import demand
+from .life_cycle import demand, in_words
 
 __all__ = ["BaseModule", "_check_input_names", "_check_names_match", "_parse_data_desc"]
 
@@ -46,6 +46,9 @@ class BaseModule:
         self.params_initialized = False
         self.optimizer_initialized = False
         self._symbol: Any = None
+
+    def __repr__(self) -> str:
+        return described(self, lambda: in_words(self))
 
     # --- training and inference ------------------------------------------------------------------
 

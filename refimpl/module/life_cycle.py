@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..base import decides, refusal
+from ..base import decides, refusal, shapes_in_words
 
 
 class Step(NamedTuple):
@@ -97,6 +97,17 @@ def demand(module: Any, operation: str, asked: str = "") -> None:
         raise refusal(
             step.clause, f"{asked or operation} needs a module with {flag}=True: {step.remedy}", AssertionError
         )
+
+
+def in_words(module: Any) -> str:
+    """How far a module has come: what it is bound with, and what it holds."""
+    if not module.binded:
+        return "not bound"
+    shapes = shapes_in_words(desc[:2] for desc in (*module.data_shapes, *(module.label_shapes or ())))
+    purpose = "training" if module.for_training else "inference"
+    done = [("parameters", module.params_initialized), ("optimizer", module.optimizer_initialized)]
+    held = [what for what, is_there in done if is_there]
+    return f"bound for {purpose} with {shapes}; {' and '.join(held) or 'no parameters yet'}"
 
 
 def table() -> str:

@@ -70,7 +70,8 @@ def _clause(name: str, lines: Sequence[str]) -> Clause:
 
 
 @cache
-def _read(doc: str) -> Page:
+def read(doc: str) -> Page:
+    """The text of a page, from its docstring."""
     first, *rest = _paragraphs(doc) if doc.strip() else [[""]]
     clauses, notes = [], []
     for block in rest:
@@ -87,7 +88,7 @@ def _read(doc: str) -> Page:
 
 def page(op: Op) -> Page:
     """The text of the page that an operator stands on."""
-    return _read(op.doc)
+    return read(op.doc)
 
 
 @cache

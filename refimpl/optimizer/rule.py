@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from ..base import decides, refusal, require
+from ..base import decides, described, refusal, require
 from ..ndarray import NDArray
 
 if TYPE_CHECKING:
@@ -85,6 +85,15 @@ class Optimizer:
         self.allow_np_array = False
         self.set_lr_mult({})
         self.set_wd_mult({})
+
+    def __repr__(self) -> str:
+        return described(self, self._words)
+
+    def _words(self) -> str:
+        named = {"learning_rate": self.learning_rate, "wd": self.wd, "rescale_grad": self.rescale_grad}
+        if (momentum := getattr(self, "momentum", None)) is not None:
+            named["momentum"] = momentum
+        return f"{', '.join(f'{name} {value:g}' for name, value in named.items())}; {self.num_update} updates"
 
     # --- making one ------------------------------------------------------------------------------
 

@@ -15,9 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refimpl as mx
-from refimpl import engine
 from refimpl.engine import profiling_hook
-from refimpl.engine.failures import Failures
 from refimpl.kernels import distinct, get
 from refimpl.kernels.foundation import Buffer, Loop, Op, as_buffer, buffer, items, loop, plain_kernels
 from refimpl.kernels.foundation.described import calls_of
@@ -26,18 +24,9 @@ from refimpl.ndarray import NDArray, dense, operators, repeated
 
 from .draws import Example, SeededDraw, example
 
+pytestmark = pytest.mark.usefixtures("nothing_has_failed")  # after a failure every call takes the usual path
 OPERATORS = [op.name for op in distinct() if op.cases is not None]
 DTYPES = ("float32", "float64", "float16")
-
-
-@pytest.fixture(autouse=True)
-def nothing_has_failed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Every call takes the usual path while an array of another test that remembers a failure is alive."""
-    with monkeypatch.context() as patch:
-        patch.setattr(engine, "_failures", Failures(engine._refresh))
-        engine._refresh()
-        yield
-    engine._refresh()
 
 
 def _bits(made: Any) -> list[tuple]:

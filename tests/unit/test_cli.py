@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -264,3 +266,22 @@ def test_a_crash_is_not_dressed_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mx.mod.Module, "fit", broken)
     with pytest.raises(ValueError, match="a bug"):
         cli.run(QUICK)
+
+
+@pytest.mark.clause("Cli/pipe")
+@pytest.mark.parametrize("command", [[*QUICK, "--num-epochs", "2"], ["rule"]])
+def test_a_reader_that_goes_away_ends_the_command_without_a_word(command: list[str], tmp_path: Path) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-m", "refimpl.cli", *command], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert child.stdout is not None
+    assert child.stderr is not None
+    child.stdout.close()
+    assert child.stderr.read() == b""
+    child.stderr.close()
+    assert child.wait() == 1
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["--version"]) == 0
+    assert capsys.readouterr().out == f"refimpl {mx.__version__}\n"

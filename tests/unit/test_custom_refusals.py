@@ -168,9 +168,8 @@ def test_errors_at_bind_keep_their_cause() -> None:
     assert isinstance(caught.value.__cause__, IndexError)
 
 
-def test_a_failure_ends_with_its_arrays() -> None:
-    gc.collect()
-    before = engine.attention
+def test_a_failure_ends_with_its_arrays(nothing_has_failed: None) -> None:
+    assert not engine.attention
     failed = mx.nd.Custom(mx.nd.ones(2), op_type="test_odd", how="forward")
     assert engine.attention
     error = refused("Custom/user-error", failed.asnumpy)
@@ -179,4 +178,4 @@ def test_a_failure_ends_with_its_arrays() -> None:
     assert 'raise ValueError("boom")' in told  # the line in the user's code
     del failed, error
     gc.collect()
-    assert engine.attention is before is False
+    assert not engine.attention

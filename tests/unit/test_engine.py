@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import subprocess
 import sys
@@ -15,6 +14,8 @@ import pytest
 import refimpl as mx
 from tests.machines.failing import nth
 
+pytestmark = pytest.mark.usefixtures("nothing_has_failed")
+
 
 def _failing() -> mx.nd.NDArray:
     """A negative scale is found only while the operator runs (MXNet 1.9.1 does the same)."""
@@ -24,7 +25,6 @@ def _failing() -> mx.nd.NDArray:
 @pytest.fixture(params=["naive", "threaded", "shuffled"])
 def engine(request: pytest.FixtureRequest):  # a generator of engines
     """Each engine in turn."""
-    gc.collect()  # the failures of earlier tests end with their arrays
     with mx.engine.use(request.param, seed=5) as chosen:
         yield chosen
 

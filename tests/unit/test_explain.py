@@ -11,7 +11,6 @@ import pytest
 
 import refimpl as mx
 from refimpl import explain
-from refimpl.explain import rules
 
 from .module_nets import batch, network
 
@@ -259,12 +258,6 @@ def test_every_rule_that_is_named_has_its_words() -> None:
     assert set(found["rules"]) == named
     assert all(rule["text"] and rule["place"] for rule in found["rules"].values())
     assert found["rules"]["split/partition"]["place"] == "spec/slicing.md"
-
-
-def test_the_packaged_words_are_those_of_the_chapters() -> None:
-    from spec import rules as script
-
-    assert rules.FILE.read_text(encoding="utf-8") == script.text(), "run python spec/rules.py"
 
 
 def test_it_is_plain_data() -> None:

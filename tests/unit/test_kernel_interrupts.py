@@ -43,7 +43,6 @@ def watched(kernel: Loop, moment: int = 0) -> int:
             sys.setprofile(None)
             signal.raise_signal(signal.SIGINT)
 
-    gc.collect()
     gc.disable()  # what it calls would be counted too
     sys.setprofile(watch)
     try:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from ...base import decides
 from ...kernels.foundation import REGISTRY
 from ...op_registry import facts
 from ...optimizer import Optimizer
-
-FILE = Path(__file__).with_name("deviations.json")
-"""Rows of the chapters on deviations, written by ``spec/deviations.py``: the chapters are not installed."""
+from ...rules.table import DEVIATIONS
 
 _PREFIXES = ("", "_contrib_", "_linalg_", "_random_", "_sample_", "_image_", "_sparse_", "_")
 
@@ -51,7 +48,7 @@ class Deviation(NamedTuple):
 @cache
 def rows() -> list[Deviation]:
     """Every row, in the order of the chapters."""
-    return [Deviation(*row) for row in json.loads(FILE.read_text(encoding="utf-8"))]
+    return [Deviation(*row) for row in json.loads(DEVIATIONS.read_text(encoding="utf-8"))]
 
 
 def _operator_clauses(name: str) -> Iterable[str]:

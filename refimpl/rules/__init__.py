@@ -1,0 +1,14 @@
+"""``mx.rules``: every rule of the specification by its name, with the code that decides it and the tests that prove it.
+
+    >>> import refimpl as mx
+    >>> print(mx.rules["split/half-to-even"])          # doctest: +SKIP
+
+A rule is a clause of a chapter in ``spec/`` or of an operator's page in ``kernels/``. The errors of this library name
+theirs: ``mx.rules[error.clause]``. Neither chapters nor tests are installed with the package, so their words travel as
+``index.json`` (``python spec/rules.py`` writes it) and the tests' source as a file that the wheel's build makes.
+"""
+
+from .rule import Place, Rule
+from .table import Rules, rules
+
+__all__ = ["Place", "Rule", "Rules", "rules"]

@@ -1,0 +1,56 @@
+"""What the wheel's build adds to the package: the source of the tests that prove rules, for ``refimpl rule``.
+
+``pyproject.toml`` names the class below, so that ``pip install .`` and ``pip wheel .`` run it. In a checkout the tests
+themselves are read.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+from setuptools.command.build_py import build_py
+
+ROOT = Path(__file__).resolve().parent.parent
+RULES = Path("refimpl/rules")
+
+
+def sources(root: Path) -> dict[str, tuple[int, str]]:
+    """``FILE::NAME`` of every test that the index names -> its first line and its source."""
+    places = _places(root)
+    found: dict[str, tuple[int, str]] = {}
+    for row in json.loads((root / RULES / "index.json").read_text(encoding="utf-8")):
+        for place in row[3]:
+            if place not in found:
+                found[place] = places.found(place)
+    return found
+
+
+def _places(root: Path) -> Any:
+    """``refimpl/rules/places.py``, without the package, which needs Numba."""
+    spec = importlib.util.spec_from_file_location("places", root / RULES / "places.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class BuildPy(build_py):
+    """Copy the package, and write ``refimpl/rules/tests.json.gz`` beside it."""
+
+    def run(self) -> None:
+        """Do what setuptools does, then write the file; not in an editable install, which reads the tests."""
+        super().run()
+        if not self.editable_mode:
+            text = json.dumps(sources(ROOT), ensure_ascii=False, separators=(",", ":"))
+            target = Path(self.build_lib, RULES, "tests.json.gz")
+            target.write_bytes(gzip.compress(text.encode(), mtime=0))
+
+    def get_outputs(self, include_bytecode: bool = True) -> list[str]:
+        """The files of the build, with this one."""
+        added = [] if self.editable_mode else [str(Path(self.build_lib, RULES, "tests.json.gz"))]
+        return [*super().get_outputs(include_bytecode), *added]
