@@ -13,7 +13,6 @@ from .augmenters import (
     ColorJitterAug,
     ColorNormalizeAug,
     ContrastJitterAug,
-    CreateAugmenter,
     ForceResizeAug,
     HorizontalFlipAug,
     HueJitterAug,
@@ -26,6 +25,7 @@ from .augmenters import (
     SaturationJitterAug,
     SequentialAug,
 )
+from .creating import CreateAugmenter
 from .det_iter import ImageDetIter
 from .detection import (
     CreateDetAugmenter,

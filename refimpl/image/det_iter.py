@@ -11,7 +11,7 @@ import numpy as np
 from ..base import decides, refusal, require
 from ..io import DataDesc
 from ..ndarray import NDArray
-from .augmenters import _MEAN, _STD
+from .creating import _MEAN, _STD
 from .detection import CreateDetAugmenter
 from .image_iter import ImageIter
 

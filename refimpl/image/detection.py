@@ -17,17 +17,8 @@ import numpy as np
 from .. import ndarray as nd
 from ..base import decides, numeric_types, require
 from ..ndarray import NDArray
-from .augmenters import (
-    _MEAN,
-    _STD,
-    Augmenter,
-    CastAug,
-    ColorNormalizeAug,
-    ForceResizeAug,
-    ResizeAug,
-    _coloring,
-    _statistics,
-)
+from .augmenters import Augmenter, CastAug, ColorNormalizeAug, ForceResizeAug, ResizeAug
+from .creating import _MEAN, _STD, _coloring, _statistics
 from .image import copyMakeBorder, fixed_crop
 
 Sample = tuple[NDArray, np.ndarray]

@@ -18,7 +18,7 @@ from ..kernels.foundation import reserving
 from ..ndarray import NDArray
 from ..ndarray.restoring import delivered
 from ..recordio import MXIndexedRecordIO, MXRecordIO, unpack
-from .augmenters import CreateAugmenter
+from .creating import CreateAugmenter
 from .image import imdecode
 
 DTYPES = ("int32", "float32", "int64", "float64")

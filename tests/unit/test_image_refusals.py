@@ -78,6 +78,13 @@ def test_functions_refuse(row: tuple[str, type[Exception], Any, tuple, dict]) ->
     refused(clause, kind, function, *args, **kwargs)
 
 
+@pytest.mark.clause("_cvcopyMakeBorder/gradient")
+def test_a_border_has_no_gradient() -> None:
+    with pytest.raises(mx.MXNetError) as caught:
+        mx.kernels.grad("_cvcopyMakeBorder", [[[1]]], top=1, bot=1, left=1, right=1)
+    assert caught.value.clause == "harness/gradient"
+
+
 @needs_pillow
 @pytest.mark.clause("imdecode/picture", "imdecode/size", "imdecode/out", "imread/file")
 def test_damaged_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
