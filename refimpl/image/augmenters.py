@@ -142,6 +142,11 @@ class RandomCropAug(Augmenter):
 class RandomSizedCropAug(Augmenter):
     """Cuts a part of random size and place and makes it ``size``, as :func:`random_size_crop`.
 
+    Args:
+        size: (width, height).
+        area, ratio, interp: as for :func:`random_size_crop`.
+        kwargs: min_area, the older name of ``area``.
+
     Raises:
         AssertionError: there is a keyword other than min_area, the older name of ``area``.
     """

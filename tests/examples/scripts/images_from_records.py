@@ -2,7 +2,7 @@
 
     python images_from_records.py [--epochs 4]
 
-The pictures are written first: 64 of 12 x 12 pixels, half of them with a bright upper half, half with a bright lower one.
+The pictures are written first: 64 of 12 x 12 pixels, with a bright upper or a bright lower half.
 """
 
 import argparse
