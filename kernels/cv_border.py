@@ -96,7 +96,7 @@ def infer(p, ins, outs):
     back = [side - more if told(side) else UNKNOWN for side, more in zip(out[:2], frame, strict=True)]
     require(
         f"{PAGE}/shape", all(side > 0 for side in back if told(side)),
-        f"the output has shape {out}, which leaves no room for a picture within margins of {margins}",
+        f"the output has shape {out}, which leaves no space for a picture within margins of {margins}",
     )
     data = merge(f"{PAGE}/shape", "src", data, (*back, out[2]))
     channels = data[2] if told(data[2]) else 0

@@ -9,10 +9,11 @@ if not (_Path(__file__).parent / "kernels").is_dir():
 
 # Ground floor first: each line may import from the lines above it, never from those below.
 from . import base, libinfo, log, error, context, util, engine, name, attribute, registry, runtime  # noqa: I001
+from . import recordio
 from . import ndarray, random, symbol
 from . import executor, autograd, executor_v2
 from .executor import cached_op
-from . import operator, profiler, recordio
+from . import operator, profiler
 from . import io, initializer, lr_scheduler, misc, optimizer, metric, kvstore
 from . import image
 from . import callback, monitor, executor_manager, model
