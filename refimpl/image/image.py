@@ -118,7 +118,7 @@ def _method(interp: int, sizes: Sequence[float] | None = None) -> int:
 
 def _sides(src: Any) -> tuple[int, int]:
     """(height, width) of a picture."""
-    shape = getattr(src, "shape", ())
+    shape: tuple[int, ...] = getattr(src, "shape", ())
     require(
         "imresize/picture", len(shape) == 3 and min(shape) > 0,
         f"a picture has shape (height, width, channels) without 0, not {shape}", ValueError,

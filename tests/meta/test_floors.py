@@ -15,9 +15,9 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "refimpl"
 
 MXNETS = frozenset(
-    """attribute autograd base callback context contrib engine error executor executor_manager image initializer io
-    kvstore libinfo log lr_scheduler metric misc model module monitor name ndarray operator optimizer profiler random recordio
-    registry resource rnn runtime symbol test_utils util visualization""".split()
+    """attribute autograd base callback context contrib engine error executor executor_manager image initializer
+    io kvstore libinfo log lr_scheduler metric misc model module monitor name ndarray operator optimizer
+    profiler random recordio registry resource rnn runtime symbol test_utils util visualization""".split()
 )
 """The modules of MXNet 1.9.1 that are here too."""
 
