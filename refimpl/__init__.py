@@ -9,14 +9,17 @@ if not (_Path(__file__).parent / "kernels").is_dir():
 
 # Ground floor first: each line may import from the lines above it, never from those below.
 from . import base, libinfo, log, error, context, util, engine, name, attribute, registry, runtime  # noqa: I001
+from . import recordio
 from . import ndarray, random, symbol
 from . import executor, autograd, executor_v2
 from .executor import cached_op
-from . import operator, profiler, recordio
+from . import operator, profiler
 from . import io, initializer, lr_scheduler, misc, optimizer, metric, kvstore
+from . import image
 from . import callback, monitor, executor_manager, model
 from . import module
 from . import rnn, data, visualization, test_utils, contrib
+from . import image as img
 from . import initializer as init
 from . import kvstore as kv
 from . import module as mod
@@ -46,7 +49,8 @@ globals()["__getattr__"] = runtime.absent_attributes(__name__)  # not a def: a t
 __all__ = [
     "AttrScope", "Context", "Executor", "MXNetError", "NDArray", "Symbol", "attribute", "autograd", "base",
     "cached_op", "callback", "context", "contrib", "cpu", "cpu_pinned", "current_context", "data", "engine", "error",
-    "executor", "executor_manager", "executor_v2", "gpu", "init", "initializer", "io", "is_np_array", "is_np_shape",
+    "executor", "executor_manager", "executor_v2", "gpu", "image", "img", "init", "initializer", "io", "is_np_array",
+    "is_np_shape",
     "kv", "kvstore", "libinfo", "log", "lr_scheduler", "metric", "misc", "mod", "model", "module", "mon", "monitor",
     "name", "nd", "ndarray", "np_array", "np_shape", "num_gpus", "operator", "opt", "optimizer", "profiler", "quirks",
     "random", "recordio", "registry", "rnd", "rnn", "rules", "runtime", "set_np_shape", "sym", "symbol", "test_utils",

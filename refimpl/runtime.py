@@ -31,16 +31,12 @@ _INT8 = (
 )
 _KERNELS = "write an operator in Python with mx.operator.CustomOp; see spec/custom-operators.md"
 _ONNX = "exchange networks as symbol and parameter files; see spec/checkpoint.md"
-_PICTURES = (
-    "mx.io.ImageRecordIter and mx.io.ImageDetRecordIter read pictures, and mx.nd._internal._cvimresize resizes one;"
-    " see spec/pictures.md"
-)
 _TORCH = "write the operator or loss in Python with mx.operator.CustomOp; see spec/custom-operators.md"
 
 ABSENT: dict[str, str] = {
     "gluon": _GLUON, "np": _NUMPY, "numpy": _NUMPY, "npx": _NUMPY, "numpy_extension": _NUMPY, "rtc": _KERNELS,
     "th": _TORCH, "torch": _TORCH, "onnx": _ONNX, "contrib.onnx": _ONNX, "contrib.quant": _INT8,
-    "contrib.quantization": _INT8, "image": _PICTURES, "img": _PICTURES,
+    "contrib.quantization": _INT8,
     "contrib.io": "mx.io has the iterators; see spec/data.md",
     "contrib.tensorboard": "a batch_end_callback reads param.eval_metric; see spec/metrics.md",
     "contrib.text": "collections.Counter counts tokens, and arg_params hold vectors; see spec/checkpoint.md",

@@ -37,7 +37,7 @@ MISSING: tuple[tuple[str, str], ...] = (
     ("_contrib_quantize_asym", "MXNet 1.9.1 itself ends the process in it"),
     ("_contrib_quantized_rnn", "computes as one processor library does, which cannot be had exactly"),
     ("_sg_mkldnn_.*|_contrib_BatchNormWithReLU", "made by fusing other operators for one processor library"),
-    ("_image_.*|_cv.*|_imdecode", "prepares pictures; that happens before a batch is made"),
+    ("_image_.*|_imdecode", "prepares pictures; mx.image does that before a batch is made"),
     ("_contrib_dgl_.*|_contrib_edge_id", "samples graphs for another library"),
     (
         "_contrib_(hawkesll|count_sketch|i?fft|.*_ste|bipartite_matching|box_..code|.*Deformable.*)",
@@ -52,6 +52,8 @@ ELSEWHERE: dict[str, str] = {
     "_CachedOpThreadSafe": "the class `mx.nd.CachedOp`",
     "_CustomFunction": "the class `mx.autograd.Function`",
     "_contrib_boolean_mask": "the function `mx.nd.contrib.boolean_mask`: its shape depends on values",
+    "_cvimdecode": "the function `mx.nd._internal._cvimdecode`: its shape depends on the file",
+    "_cvimread": "the function `mx.nd._internal._cvimread`: its shape depends on the file",
     "_Native": "the class `mx.operator.NumpyOp`, which is a Custom operator underneath",
     "_NDArray": "the class `mx.operator.NDArrayOp`, which is a Custom operator underneath",
 }

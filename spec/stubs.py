@@ -172,6 +172,9 @@ def functions_text(module: Any, value: str, depth: int = 1) -> str:
         found["Custom"] = signature(get("Custom"), value)
     if "_set_value" in vars(module):
         found["_set_value"] = Signature(["src: float", "out: NDArray"], "NDArray")
+        how = ["flag: int = ...", "to_rgb: bool = ...", "out: NDArray | None = ...", "name: str | None = ..."]
+        found["_cvimdecode"] = Signature(["buf: NDArray", *how], "NDArray")
+        found["_cvimread"] = Signature(["filename: str", *how], "NDArray")
     body = "\n".join(definition(name, found[name]) for name in sorted(found))
     names = textwrap.fill(", ".join(f'"{name}"' for name in sorted(found)), WIDTH - 4)
     listed = f"__all__ = [\n{textwrap.indent(names, '    ')},\n]\n"

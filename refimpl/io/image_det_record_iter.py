@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from ..base import decides, require
 from ..kernels.foundation import reserving
+from .augmentation import METHODS, MOST_PIXELS, method_of
+from .boxes import NAMES, BoxAugmentation, Boxed
+from .colors import brighter, moved_in_hls
 from .desc import DataDesc
-from .image_record_iter import RecordIter
-from .pictures import resize
+from .image_record_iter import RecordIter, mean_image
+from .pictures import resize as resized
+from .pictures import shorter_edge
+from .shuffling import stream_of, unit
 
-# What MXNet can do to a picture and this iterator cannot, with the values that mean: do nothing.
-NOT_HERE: dict[str, tuple] = {
-    "resize": (-1,), "rand_crop_prob": (0,), "rand_pad_prob": (0,), "random_hue_prob": (0,),
-    "random_saturation_prob": (0,), "random_illumination_prob": (0,), "random_contrast_prob": (0,),
-    "mean_img": ("", None),
-}
-# How those would be done; without effect as they are not.
-IDLE = (
-    "min_crop_scales", "max_crop_scales", "min_crop_aspect_ratios", "max_crop_aspect_ratios", "min_crop_overlaps",
-    "max_crop_overlaps", "min_crop_sample_coverages", "max_crop_sample_coverages", "min_crop_object_coverages",
-    "max_crop_object_coverages", "num_crop_sampler", "crop_emit_mode", "emit_overlap_thresh", "max_crop_trials",
-    "max_pad_scale", "max_random_hue", "max_random_saturation", "max_random_illumination", "max_random_contrast",
-    "fill_value",
+# How often a colour is changed, and the most that it is changed by.
+COLORS = (
+    ("random_hue_prob", "max_random_hue"), ("random_saturation_prob", "max_random_saturation"),
+    ("random_illumination_prob", "max_random_illumination"), ("random_contrast_prob", "max_random_contrast"),
 )
+# The seed of what is random about a picture.
+SEED = 233
 MODES = ("force", "fit", "shrink")
 # Before the labels of a record stand: channels, height and width of its picture, and how many labels follow.
 HEAD = 4
@@ -48,8 +46,13 @@ class ImageDetRecordIter(RecordIter):
             is the width of the longest.
         resize_mode: "force" stretches a picture to ``data_shape``; "fit" keeps its proportions and leaves zeros
             at the right or below; "shrink" does so only if it is too large.
-        inter_method: 0 (nearest) or 1 (bilinear).
-        rand_mirror_prob: 0 or 1; boxes are mirrored with their picture.
+        resize: make the shorter edge so many pixels long first.
+        inter_method: 0 (nearest), 1 (linear), 2 (cubic), 3 (area), 4 (Lanczos), 9 (by the sizes) or 10 (at random).
+        random_hue_prob, max_random_hue, random_saturation_prob, max_random_saturation, random_illumination_prob,
+            max_random_illumination, random_contrast_prob, max_random_contrast: how often each is changed, and by how
+            much at most.
+        rand_mirror_prob: how often pictures are mirrored, and their boxes with them.
+        mean_img: a file with an array of ``data_shape`` to subtract; without it, the mean of all is saved there.
         mean_r, mean_g, mean_b, mean_a, std_r, std_g, std_b, std_a, scale: (pixel - mean) / std * scale; a std of 0
             counts as 1.
 
@@ -58,19 +61,17 @@ class ImageDetRecordIter(RecordIter):
         ImportError: Pillow is not installed; it is asked for when a batch is read.
     """
 
-    not_here: ClassVar[Mapping[str, tuple]] = NOT_HERE
-
     def __init__(
         self, *, path_imgrec: str | os.PathLike | None = None, data_shape: Any = None, batch_size: Any = None,
         path_imglist: str | os.PathLike | None = None, label_width: Any = -1, shuffle: Any = False, seed: Any = 0,
         num_parts: Any = 1, part_index: Any = 0, round_batch: Any = True, label_pad_width: Any = 0,
-        label_pad_value: Any = -1, resize_mode: str = "force", inter_method: Any = 1, rand_mirror_prob: Any = 0,
+        label_pad_value: Any = -1, resize: Any = -1,
+        resize_mode: str = "force", inter_method: Any = 1, rand_mirror_prob: Any = 0,
         scale: Any = 1, data_name: str = "data", label_name: str = "softmax_label", **others: Any,
     ) -> None:
-        names = [f"{what}_{c}" for what in ("mean", "std") for c in "rgba"]
+        names = [f"{what}_{c}" for what in ("mean", "std") for c in "rgba"] + ["mean_img", *sum(COLORS, ())]
         looks = {name: others.pop(name) for name in names if name in others}
-        for name in IDLE:
-            others.pop(name, None)
+        boxes = {name: others.pop(name) for name in NAMES if name in others}
         read = self._open(
             path_imgrec, None, path_imglist, data_shape, batch_size, shuffle, seed, num_parts, part_index, others
         )
@@ -78,12 +79,15 @@ class ImageDetRecordIter(RecordIter):
             raise read.refused("resize_mode", f"one of {', '.join(MODES)}", resize_mode)
         self._mode = resize_mode
         self._method = read.integer("inter_method", inter_method)
-        if self._method not in (0, 1):
-            raise read.refused("inter_method", "0 (nearest) or 1 (bilinear)", inter_method)
-        mirrored = read.real("rand_mirror_prob", rand_mirror_prob)
-        if mirrored not in (0, 1):
-            raise read.refused("rand_mirror_prob", "0 or 1", rand_mirror_prob)
-        self._mirror = bool(mirrored)
+        if self._method not in METHODS:
+            raise read.refused("inter_method", f"one of {', '.join(map(str, METHODS))}", inter_method)
+        self._shorter = read.integer("resize", resize)
+        self._draws = stream_of(SEED)
+        self._mirror = read.real("rand_mirror_prob", rand_mirror_prob)
+        self._boxes = BoxAugmentation(read, boxes)
+        self._colors = [(read.real(one, looks.get(one, 0)), read.real(two, looks.get(two, 0))) for one, two in COLORS]
+        if any(often > 0 for often, _ in self._colors) and self._shape[0] != 3:
+            raise read.refused("data_shape", "3 channels to change colours", data_shape)
         channels = "rgba"[: self._shape[0]]
         self._mean = np.array([read.real(f"mean_{c}", looks.get(f"mean_{c}", 0)) for c in channels], np.float32)
         self._std = np.array([read.real(f"std_{c}", looks.get(f"std_{c}", 0)) or 1 for c in channels], np.float32)
@@ -101,6 +105,18 @@ class ImageDetRecordIter(RecordIter):
             self.batch_size, len(self._file), DataDesc(data_name, (self.batch_size, *self._shape)),
             DataDesc(label_name, (self.batch_size, self._width)), round_batch=read.flag("round_batch", round_batch),
         )
+        self._mean_img: np.ndarray | None = None
+        if looks.get("mean_img"):
+            mean = mean_image(looks["mean_img"], self._shape, self._cut_pictures)
+            self._mean_img = mean.transpose(1, 2, 0)
+
+    def _cut_pictures(self) -> Iterator[np.ndarray]:
+        """All pictures of the part in ``data_shape``, unscaled, with zeros beside smaller ones."""
+        for row in range(len(self._file)):
+            picture, _ = self._changed(row)
+            whole = np.zeros(self._shape, np.uint8)
+            whole[:, : picture.shape[0], : picture.shape[1]] = picture.transpose(2, 0, 1)
+            yield whole
 
     @decides("ImageDetRecordIter/values")
     def _objects(self, row: int) -> np.ndarray:
@@ -117,24 +133,54 @@ class ImageDetRecordIter(RecordIter):
             )
         return labels
 
-    @decides("ImageDetRecordIter/scale", "ImageDetRecordIter/mirror")
+    @decides("ImageDetRecordIter/mirror")
+    def _changed(self, row: int) -> tuple[np.ndarray, np.ndarray]:
+        """A picture and its labels, changed at random, in its size within ``data_shape``."""
+        picture = self._colored(self._shortened(self._file.picture(row, self._sample(row), self._shape[0])))
+        objects = self._objects(row).copy()
+        heads = self._mirror > 0 and unit(self._draws) < np.float32(self._mirror)
+        head, boxes = objects[: int(objects[0])], objects[int(objects[0]) :].reshape(-1, int(objects[1]))
+        if heads:
+            picture = picture[:, ::-1]
+            boxes[:, [1, 3]] = np.float32(1) - boxes[:, [3, 1]]
+        if len(boxes):
+            picture, boxes = self._boxes(Boxed(picture, boxes), self._draws)
+        return self._sized(picture), np.concatenate([head, boxes.ravel()])
+
+    @decides("ImageDetRecordIter/scale")
     def _rows(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
         with reserving((len(rows), *self._shape), np.float32):
             data = np.zeros((len(rows), *self._shape), np.float32)
         labels = np.full((len(rows), self._width), self._filler, np.float32)
         for place, row in enumerate(rows):
-            picture = self._sized(self._file.picture(row, self._sample(row), self._shape[0]))
-            objects = self._objects(row).copy()
-            if self._mirror:
-                picture = picture[:, ::-1]
-                boxes = objects[int(objects[0]) :].reshape(-1, int(objects[1]))
-                boxes[:, [1, 3]] = np.float32(1) - boxes[:, [3, 1]]
+            picture, objects = self._changed(row)
             height, width, _ = picture.shape
-            pixels = (picture.astype(np.float32) - self._mean) / self._std * self._scale
+            mean = self._mean if self._mean_img is None else self._mean_img[:height, :width]
+            pixels = (picture.astype(np.float32) - mean) / self._std * self._scale
             data[place, :, :height, :width] = pixels.transpose(2, 0, 1)
             labels[place, :HEAD] = (self._shape[0], height, width, len(objects))
             labels[place, HEAD : HEAD + len(objects)] = objects
         return data, labels
+
+    def _shortened(self, picture: np.ndarray) -> np.ndarray:
+        if self._shorter <= 0:
+            return picture
+        return self._resized(picture, *shorter_edge(picture, self._shorter))
+
+    @decides("ImageDetRecordIter/colors")
+    def _colored(self, picture: np.ndarray) -> np.ndarray:
+        """The picture with hue, saturation, lightness and contrast changed, each as often as was asked for."""
+        if not any(often > 0 for often, _ in self._colors):
+            return picture
+        amounts = [unit(self._draws) for _ in self._colors]
+        hits = [unit(self._draws) < np.float32(often) for often, _ in self._colors]
+        hue, saturation, light, contrast = (
+            amount * np.float32(most) * np.float32(2) - np.float32(most) if hit else np.float32(0)
+            for amount, hit, (_, most) in zip(amounts, hits, self._colors, strict=True)
+        )
+        if any(map(int, (hue, saturation, light))):
+            picture = moved_in_hls(picture, int(hue), int(light), int(saturation))
+        return brighter(picture, contrast + np.float32(1)) if contrast else picture
 
     @decides("ImageDetRecordIter/size")
     def _sized(self, picture: np.ndarray) -> np.ndarray:
@@ -144,9 +190,17 @@ class ImageDetRecordIter(RecordIter):
         if self._mode == "shrink" and rows <= height and columns <= width:
             return picture
         if self._mode != "force":
-            ratio = min(height / rows, width / columns)
-            height, width = max(int(rows * ratio), 1), max(int(columns * ratio), 1)
-        return resize(picture, height, width, self._method)
+            whole = np.float32
+            ratio = min(whole(height) / whole(rows), whole(width) / whole(columns))
+            height, width = max(int(whole(rows) * ratio), 1), max(int(whole(columns) * ratio), 1)
+        return self._resized(picture, height, width)
+
+    def _resized(self, picture: np.ndarray, height: int, width: int) -> np.ndarray:
+        require(
+            "ImageRecordIter/too-large", min(height, width) >= 1 and height * width <= MOST_PIXELS,
+            f"a picture would become {height} times {width} pixels; {MOST_PIXELS} are the most, and a side has 1",
+        )
+        return resized(picture, height, width, method_of(self._method, picture.shape[:2], (height, width), self._draws))
 
 
 __all__ = ["ImageDetRecordIter"]

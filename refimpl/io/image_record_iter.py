@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..base import decides, refusal, require
+from ..base import MXNetError, decides, require
 from ..kernels.foundation import reserving
+from ..ndarray import array, load, save
 from .arguments import Arguments
+from .augmentation import DEFAULTS, Augmentation
 from .desc import DataDesc
-from .pictures import enlarge, padded, resize_shorter
 from .record_file import RecordFile, Sample, read_list
 from .rounds import RoundIter
-from .shuffling import below, shuffled, stream_of
+from .shuffling import shuffled, stream_of, unit
 
 # Accepted for old scripts, without effect: they steer threads, devices, messages and the size of buffers.
 WITHOUT_EFFECT = {
     "preprocess_threads", "prefetch_buffer", "ctx", "device_id", "verbose", "shuffle_chunk_size", "shuffle_chunk_seed",
     "aug_seq",
 }
-# What MXNet can do to a picture and this iterator cannot, with the values that mean: do nothing.
-NOT_HERE: dict[str, tuple] = {
-    "random_resized_crop": (0,), "max_rotate_angle": (0,), "max_aspect_ratio": (0,), "min_aspect_ratio": (None,),
-    "max_shear_ratio": (0,), "max_crop_size": (-1,), "min_crop_size": (-1,), "max_random_scale": (1,),
-    "min_random_scale": (1,), "max_random_area": (1,), "min_random_area": (1,), "max_img_size": (1e10,),
-    "min_img_size": (0,), "brightness": (0,), "contrast": (0,), "saturation": (0,), "pca_noise": (0,), "random_h": (0,),
-    "random_s": (0,), "random_l": (0,), "rotate": (-1,), "mean_img": ("", None), "max_random_contrast": (0,),
-    "max_random_illumination": (0,),
-}
 NORMALISING = (
     "mean_r", "mean_g", "mean_b", "mean_a", "std_r", "std_g", "std_b", "std_a", "scale", "mirror", "rand_mirror",
+    "mean_img", "max_random_contrast", "max_random_illumination",
 )
 # Added by MXNet to every seed.
 MAGIC = 111
@@ -41,8 +35,6 @@ MAGIC = 111
 class RecordIter(RoundIter):
     """What the iterators over a file of pictures have in common: the file, its parts and the order of a round."""
 
-    not_here: ClassVar[Mapping[str, tuple]] = NOT_HERE
-
     def _open(
         self, path_imgrec: Any, path_imgidx: Any, path_imglist: Any, data_shape: Any, batch_size: Any, shuffle: Any,
         seed: Any, num_parts: Any, part_index: Any, others: Mapping[str, Any],
@@ -50,13 +42,7 @@ class RecordIter(RoundIter):
         """Read what all of them are told, and open the file."""
         name_here = type(self).__name__
         read = Arguments("ImageRecordIter", name_here)
-        for name, nothing in self.not_here.items():
-            if name in others and others[name] not in nothing and str(others[name]) not in map(str, nothing):
-                raise refusal(
-                    "ImageRecordIter/not-here", f"{name_here} cannot do {name}={others[name]!r}; leave it out, or"
-                    " change the pictures before they are packed",
-                )
-        read.unknown(others, WITHOUT_EFFECT | set(self.not_here))
+        read.unknown(others, WITHOUT_EFFECT)
         read.required(path_imgrec=path_imgrec or None, data_shape=data_shape or None, batch_size=batch_size or None)
         self._shape = read.shape("data_shape", data_shape)
         if len(self._shape) != 3 or self._shape[0] not in (1, 3, 4):
@@ -93,13 +79,29 @@ class RecordIter(RoundIter):
         return self._list[sample.number]
 
 
+@decides("ImageRecordIter/mean-img")
+def mean_image(path: Any, shape: tuple[int, ...], pictures: Callable[[], Iterator[np.ndarray]]) -> np.ndarray:
+    """The first array of a parameter file; without that file, the mean of ``pictures``, which is saved there."""
+    if Path(path).exists():
+        held = load(str(path))
+        arrays = list(held.values()) if isinstance(held, dict) else list(held)
+        found = tuple(arrays[0].shape) if arrays else None
+        require(
+            "ImageRecordIter/mean-shape", found == shape,
+            f'mean_img "{path}" holds an array of shape {found}, expected data_shape, {shape}',
+        )
+        return arrays[0].asnumpy().astype(np.float32)  # type: ignore[no-any-return]  # an array
+    total, count = np.zeros(shape), 0
+    for picture in pictures():
+        total, count = total + picture, count + 1
+    mean = (total / count).astype(np.float32)
+    save(str(path), {"mean_img": array(mean)})
+    return mean
+
+
 @decides("ImageRecordIter/values")
 class ImageRecordIter(RecordIter):
     """Pictures out of a RecordIO file: float32, shape ``(batch_size, channels, height, width)``, red first.
-
-    A picture is resized (``resize``: the length of its shorter edge), framed (``pad`` pixels of
-    ``fill_value``), enlarged if it is too small, cut to ``data_shape`` in the middle or (``rand_crop``)
-    anywhere, mirrored, and scaled: (pixel - mean) * scale / std for each channel.
 
     Args:
         path_imgrec: the file; pictures are whatever Pillow can read.
@@ -112,15 +114,24 @@ class ImageRecordIter(RecordIter):
         seed_aug: draw for each picture from a stream of its own, so that it is always treated alike.
         num_parts, part_index: cut the file into parts and read the one of this number.
         round_batch: let the last batch take what it lacks from the next round.
-        resize, inter_method, pad, fill_value: see above; inter_method is 0 (nearest) or 1 (bilinear).
-        rand_crop, rand_mirror, mirror: see above.
-        mean_r, mean_g, mean_b, mean_a, std_r, std_g, std_b, std_a, scale: see above.
         dtype: None, or the type that the iterator delivers.
         data_name, label_name: names in the descriptions.
+        others: what is done to a picture, in this order:
+
+            * resize: make its shorter edge so many pixels long; inter_method is 0 (nearest), 1 (linear), 2 (cubic),
+              3 (area), 4 (Lanczos), 9 (by the sizes) or 10 (at random), here and below;
+            * rotate or max_rotate_angle, max_shear_ratio, min_random_scale and max_random_scale, min_aspect_ratio and
+              max_aspect_ratio, min_img_size and max_img_size: rotate, shear, scale and stretch it;
+            * pad: frame it with so many pixels of fill_value;
+            * random_resized_crop with min_random_area, max_random_area and the aspect ratios, or min_crop_size and
+              max_crop_size with rand_crop: cut a part and resize it to ``data_shape``; else enlarge it if it is too
+              small, and cut ``data_shape`` from the middle or (rand_crop) anywhere;
+            * brightness, contrast, saturation, random_h, random_s, random_l, pca_noise: change colours;
+            * mean_img, or mean_r, mean_g, mean_b, mean_a: subtract; mirror, rand_mirror: exchange left and right;
+              max_random_contrast, max_random_illumination, scale, std_r, std_g, std_b, std_a: scale.
 
     Raises:
-        MXNetError: a file is missing or damaged (the message names it and the byte), an argument is out of
-            range, or MXNet could do to pictures what is asked for but this iterator cannot.
+        MXNetError: a file is missing or damaged (the message names it and the byte), or an argument is out of range.
         ImportError: Pillow is not installed; it is asked for when a batch is read.
     """
 
@@ -130,10 +141,10 @@ class ImageRecordIter(RecordIter):
         self, *, path_imgrec: str | os.PathLike | None = None, data_shape: Any = None, batch_size: Any = None,
         path_imgidx: str | os.PathLike | None = None, path_imglist: str | os.PathLike | None = None,
         label_width: Any = 1, shuffle: Any = False, seed: Any = 0, seed_aug: Any = None, num_parts: Any = 1,
-        part_index: Any = 0, round_batch: Any = True, resize: Any = -1, rand_crop: Any = False, pad: Any = 0,
-        fill_value: Any = 255, inter_method: Any = 1, dtype: Any = None, data_name: str = "data",
+        part_index: Any = 0, round_batch: Any = True, dtype: Any = None, data_name: str = "data",
         label_name: str = "softmax_label", **others: Any,
     ) -> None:
+        changes = {name: others.pop(name) for name in DEFAULTS if name in others}
         looks = {name: others.pop(name) for name in NORMALISING if name in others and self.dtype is np.float32}
         read = self._open(
             path_imgrec, path_imgidx, path_imglist, data_shape, batch_size, shuffle, seed, num_parts, part_index, others
@@ -145,12 +156,7 @@ class ImageRecordIter(RecordIter):
             " ImageRecordUInt8Iter or ImageRecordInt8Iter for whole numbers",
         )
         self._width = read.integer("label_width", label_width, 1)
-        self._resize, self._pad = read.integer("resize", resize), read.integer("pad", pad, 0)
-        self._fill = read.integer("fill_value", fill_value, 0)
-        self._method = read.integer("inter_method", inter_method)
-        if self._method not in (0, 1):
-            raise read.refused("inter_method", "0 (nearest) or 1 (bilinear)", inter_method)
-        self._rand_crop = read.flag("rand_crop", rand_crop)
+        self._augmentation = Augmentation(read, self._shape, changes)
         self._mirror = read.flag("mirror", looks.get("mirror", False))
         self._rand_mirror = read.flag("rand_mirror", looks.get("rand_mirror", False))
         self._seed_aug = None if seed_aug in (None, "None") else read.integer("seed_aug", seed_aug)
@@ -161,11 +167,21 @@ class ImageRecordIter(RecordIter):
         if not all(self._std):
             raise read.refused("std", "numbers other than 0", self._std)
         self._scale = read.real("scale", looks.get("scale", 1))
+        self._contrast = read.real("max_random_contrast", looks.get("max_random_contrast", 0))
+        self._illumination = read.real("max_random_illumination", looks.get("max_random_illumination", 0))
+        self._mean_img: np.ndarray | None = None
         wide = () if self._width == 1 else (self._width,)
         super().__init__(
             self.batch_size, len(self._file), DataDesc(data_name, (self.batch_size, *self._shape), self.dtype),
             DataDesc(label_name, (self.batch_size, *wide)), round_batch=read.flag("round_batch", round_batch),
         )
+        if looks.get("mean_img"):
+            self._mean_img = mean_image(looks["mean_img"], self._shape, self._cut_pictures)
+
+    def _cut_pictures(self) -> Iterator[np.ndarray]:
+        """All pictures of the part, as they are before anything is subtracted."""
+        for row in range(len(self._file)):
+            yield self._finished(row, self._file.picture(row, self._sample(row), self._shape[0]), scaled=False)
 
     def _rows(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
         with reserving((len(rows), *self._shape), self.dtype):
@@ -180,36 +196,33 @@ class ImageRecordIter(RecordIter):
             data[place] = self._finished(row, self._file.picture(row, sample, self._shape[0]))
         return data, labels[:, 0] if self._width == 1 else labels
 
-    @decides("ImageRecordIter/crop", "ImageRecordIter/mirror", "ImageRecordIter/draws")
-    def _finished(self, row: int, picture: np.ndarray) -> np.ndarray:
+    @decides("ImageRecordIter/mirror", "ImageRecordIter/draws")
+    def _finished(self, row: int, picture: np.ndarray, *, scaled: bool = True) -> np.ndarray:
         """A picture as it is delivered: (channels, height, width)."""
-        _, height, width = self._shape
         draws = self._draws if self._seed_aug is None else stream_of(MAGIC + self._seed_aug + row)
-        if self._resize > 0:
-            picture = resize_shorter(picture, self._resize, self._method)
-        if self._pad:
-            picture = padded(picture, self._pad, self._fill)
-        picture = enlarge(picture, height, width, self._method)
-        top, left = picture.shape[0] - height, picture.shape[1] - width
-        top, left = (
-            (below(draws, top + 1), below(draws, left + 1)) if self._rand_crop else (top // 2, left // 2)
-        )
-        picture = picture[top : top + height, left : left + width].transpose(2, 0, 1)
+        try:
+            picture = self._augmentation(picture, draws).transpose(2, 0, 1)
+        except MXNetError as error:
+            error.args = (f"{self._file.place(row)}: {error}",)
+            raise
         heads = self._rand_mirror and _coin(draws)
-        if heads or self._mirror:
-            picture = picture[:, :, ::-1]
-        return self._scaled(picture, draws)
+        mirrored = heads or self._mirror
+        if scaled:
+            return self._scaled(picture, draws, mirrored=mirrored)
+        draws.random_raw(2)
+        return picture[:, :, ::-1] if mirrored else picture
 
-    def _scaled(self, picture: np.ndarray, draws: np.random.MT19937) -> np.ndarray:
-        draws.random_raw(2)  # MXNet draws a contrast and an illumination here, also when they are not asked for
-        return normalised(picture.astype(np.float32), self._mean, self._std, self._scale)
-
-
-@decides("ImageRecordIter/scale")
-def normalised(pixels: np.ndarray, mean: list[float], std: list[float], scale: float) -> np.ndarray:
-    """(pixel - mean) * (scale * (1 / std)) for each channel, the first axis; float32, rounded at each step."""
-    means, stds = (np.array(one, np.float32)[:, None, None] for one in (mean, std))
-    return (pixels - means) * (np.float32(scale) * (np.float32(1) / stds))
+    @decides("ImageRecordIter/scale", "ImageRecordIter/light")
+    def _scaled(self, picture: np.ndarray, draws: np.random.MT19937, *, mirrored: bool) -> np.ndarray:
+        """(pixel - mean) * (contrast * scale / std) + illumination * scale / std, in float32 at each step."""
+        one, two = np.float32(1), np.float32(2)
+        most, light = np.float32(self._contrast), np.float32(self._illumination)
+        contrast = (unit(draws) * most * two - most + one) * np.float32(self._scale)
+        light = (unit(draws) * light * two - light) * np.float32(self._scale)
+        mean, std = (np.array(given, np.float32)[:, None, None] for given in (self._mean, self._std))
+        pixels = picture.astype(np.float32) - (mean if self._mean_img is None else self._mean_img)
+        pixels = pixels[:, :, ::-1] if mirrored else pixels
+        return pixels * (contrast / std) + light / std
 
 
 def _coin(draws: np.random.MT19937) -> bool:
@@ -224,8 +237,8 @@ class ImageRecordUInt8Iter(ImageRecordIter):
 
     dtype = np.uint8
 
-    def _scaled(self, picture: np.ndarray, draws: np.random.MT19937) -> np.ndarray:  # nothing is drawn
-        return picture
+    def _scaled(self, picture: np.ndarray, draws: np.random.MT19937, *, mirrored: bool) -> np.ndarray:
+        return picture  # nothing is drawn
 
 
 @decides("ImageRecordIter/values")
@@ -234,7 +247,7 @@ class ImageRecordInt8Iter(ImageRecordUInt8Iter):
 
     dtype = np.int8
 
-    def _scaled(self, picture: np.ndarray, draws: np.random.MT19937) -> np.ndarray:  # as above
+    def _scaled(self, picture: np.ndarray, draws: np.random.MT19937, *, mirrored: bool) -> np.ndarray:  # as above
         return np.minimum(picture, 127)
 
 

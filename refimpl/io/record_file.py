@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base import MXNetError, decides, refusal, require
 from ..files.reading import read_file, size_of
-from ..recordio.image_records import decoded, unpack
+from ..recordio.image_records import decoded, decoded_plainly, unpack
 from ..recordio.recordio import _FIRST, _LAST, _MAGIC, _MIDDLE, _WHOLE, MXIndexedRecordIO, MXRecordIO
 
 
@@ -110,7 +110,9 @@ class RecordFile:
     def picture(self, row: int, sample: Sample, channels: int) -> np.ndarray:
         """The picture of a record: uint8 of shape (height, width, channels), red first."""
         try:
-            pixels = decoded(sample.content, -1 if channels == 4 else int(channels == 3))
+            if channels != 4:
+                return decoded_plainly(sample.content, channels == 3, upright=True)
+            pixels = decoded(sample.content, -1)
         except MXNetError as error:
             raise self.refused(row, error) from None
         pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
@@ -119,11 +121,15 @@ class RecordFile:
             f'"{self.path}", byte {self.places[row]}: the picture has {pixels.shape[2]} channels, data_shape wants'
             f" {channels}",
         )
-        return pixels[:, :, [2, 1, 0, 3][:channels]] if channels > 1 else pixels
+        return pixels[:, :, [2, 1, 0, 3]]
+
+    def place(self, row: int) -> str:
+        """Where a record stands, for messages."""
+        return f'"{self.path}", byte {self.places[row]}'
 
     def refused(self, row: int, error: Any) -> Exception:
         """The refusal of one record."""
-        return refusal("ImageRecordIter/record", f'"{self.path}", byte {self.places[row]}: {error}')
+        return refusal("ImageRecordIter/record", f"{self.place(row)}: {error}")
 
 
 @decides("ImageRecordIter/labels")

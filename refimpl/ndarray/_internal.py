@@ -3,5 +3,6 @@
 from ..op_registry import namespaces
 from .creation import set_value as _set_value  # its shape comes from ``out`` alone, so it is no operator
 from .operators import make_function
+from .pictures import _cvimdecode, _cvimread
 
-__all__ = ["_set_value", *namespaces.fill(globals(), make_function, internal=True)]  # noqa: PLE0604  # their names
+__all__ = ["_cvimdecode", "_cvimread", "_set_value", *namespaces.fill(globals(), make_function, internal=True)]  # noqa: PLE0604  # their names

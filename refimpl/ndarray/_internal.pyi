@@ -39,20 +39,21 @@ __all__ = [
     "_contrib_quantized_act", "_contrib_quantized_batch_norm", "_contrib_quantized_concat", "_contrib_quantized_conv",
     "_contrib_quantized_elemwise_add", "_contrib_quantized_elemwise_mul", "_contrib_quantized_embedding",
     "_contrib_quantized_flatten", "_contrib_quantized_fully_connected", "_contrib_quantized_pooling",
-    "_contrib_requantize", "_copy", "_copyto", "_crop_assign", "_crop_assign_scalar", "_cvimresize", "_dcasgd_mom_step",
-    "_dcasgd_step", "_div", "_div_scalar", "_equal", "_equal_scalar", "_eye", "_full", "_grad_add", "_greater",
-    "_greater_equal", "_greater_equal_scalar", "_greater_scalar", "_histogram", "_hypot", "_hypot_scalar",
-    "_identity_with_attr_like_rhs", "_image_adjust_lighting", "_image_crop", "_image_flip_left_right",
-    "_image_flip_top_bottom", "_image_normalize", "_image_random_flip_left_right", "_image_random_flip_top_bottom",
-    "_image_to_tensor", "_lesser", "_lesser_equal", "_lesser_equal_scalar", "_lesser_scalar", "_linalg_det",
-    "_linalg_extractdiag", "_linalg_extracttrian", "_linalg_gelqf", "_linalg_gemm", "_linalg_gemm2", "_linalg_inverse",
-    "_linalg_makediag", "_linalg_maketrian", "_linalg_potrf", "_linalg_potri", "_linalg_slogdet", "_linalg_sumlogdiag",
-    "_linalg_syevd", "_linalg_syrk", "_linalg_trmm", "_linalg_trsm", "_linspace", "_logical_and", "_logical_and_scalar",
-    "_logical_or", "_logical_or_scalar", "_logical_xor", "_logical_xor_scalar", "_maximum", "_maximum_scalar",
-    "_minimum", "_minimum_scalar", "_minus", "_minus_scalar", "_mod", "_mod_scalar", "_mp_adamw_update", "_mul",
-    "_mul_scalar", "_multi_adamw_update", "_multi_lamb_update", "_multi_mp_adamw_update", "_multi_mp_lamb_update",
-    "_nadam_step", "_not_equal", "_not_equal_scalar", "_np_cumsum", "_onehot_encode", "_ones", "_plus", "_plus_scalar",
-    "_power", "_power_scalar", "_random_exponential", "_random_exponential_like", "_random_gamma", "_random_gamma_like",
+    "_contrib_requantize", "_copy", "_copyto", "_crop_assign", "_crop_assign_scalar", "_cvcopyMakeBorder",
+    "_cvimdecode", "_cvimread", "_cvimresize", "_dcasgd_mom_step", "_dcasgd_step", "_div", "_div_scalar", "_equal",
+    "_equal_scalar", "_eye", "_full", "_grad_add", "_greater", "_greater_equal", "_greater_equal_scalar",
+    "_greater_scalar", "_histogram", "_hypot", "_hypot_scalar", "_identity_with_attr_like_rhs",
+    "_image_adjust_lighting", "_image_crop", "_image_flip_left_right", "_image_flip_top_bottom", "_image_normalize",
+    "_image_random_flip_left_right", "_image_random_flip_top_bottom", "_image_to_tensor", "_lesser", "_lesser_equal",
+    "_lesser_equal_scalar", "_lesser_scalar", "_linalg_det", "_linalg_extractdiag", "_linalg_extracttrian",
+    "_linalg_gelqf", "_linalg_gemm", "_linalg_gemm2", "_linalg_inverse", "_linalg_makediag", "_linalg_maketrian",
+    "_linalg_potrf", "_linalg_potri", "_linalg_slogdet", "_linalg_sumlogdiag", "_linalg_syevd", "_linalg_syrk",
+    "_linalg_trmm", "_linalg_trsm", "_linspace", "_logical_and", "_logical_and_scalar", "_logical_or",
+    "_logical_or_scalar", "_logical_xor", "_logical_xor_scalar", "_maximum", "_maximum_scalar", "_minimum",
+    "_minimum_scalar", "_minus", "_minus_scalar", "_mod", "_mod_scalar", "_mp_adamw_update", "_mul", "_mul_scalar",
+    "_multi_adamw_update", "_multi_lamb_update", "_multi_mp_adamw_update", "_multi_mp_lamb_update", "_nadam_step",
+    "_not_equal", "_not_equal_scalar", "_np_cumsum", "_onehot_encode", "_ones", "_plus", "_plus_scalar", "_power",
+    "_power_scalar", "_random_exponential", "_random_exponential_like", "_random_gamma", "_random_gamma_like",
     "_random_generalized_negative_binomial", "_random_generalized_negative_binomial_like", "_random_negative_binomial",
     "_random_negative_binomial_like", "_random_normal", "_random_normal_like", "_random_pdf_dirichlet",
     "_random_pdf_exponential", "_random_pdf_gamma", "_random_pdf_generalized_negative_binomial",
@@ -601,6 +602,16 @@ def _crop_assign(
 def _crop_assign_scalar(
     data: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', scalar: Number | None = 0.0, *,
     out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def _cvcopyMakeBorder(
+    src: NDArray, top: Whole, bot: Whole, left: Whole, right: Whole, type: Whole | None = 0, value: Number | None = 0.0,
+    values: Numbers | None = (), *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def _cvimdecode(
+    buf: NDArray, flag: int = ..., to_rgb: bool = ..., out: NDArray | None = ..., name: str | None = ...,
+) -> NDArray: ...
+def _cvimread(
+    filename: str, flag: int = ..., to_rgb: bool = ..., out: NDArray | None = ..., name: str | None = ...,
 ) -> NDArray: ...
 def _cvimresize(
     src: NDArray, w: Whole, h: Whole, interp: Whole | None = 1, *, out: _Out | None = None, name: str | None = None,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import decides, refusal
+from ..base import decides, refusal, require
 
 _FORMATS = {".jpg": "JPEG", ".jpeg": "JPEG", ".png": "PNG"}
 _HEADER = struct.Struct("<IfQQ")
@@ -141,6 +141,73 @@ def decoded(content: bytes, iscolor: int = -1) -> np.ndarray:
     if pixels.ndim == 2:
         return pixels
     return np.ascontiguousarray(pixels[:, :, [2, 1, 0, 3][: pixels.shape[2]]])
+
+
+# OpenCV takes no picture with a longer side or more pixels.
+MOST_ON_A_SIDE, MOST_PIXELS = 1 << 20, 1 << 30
+# The shares of red, green and blue in grey, by the file format, and the number of bits that are cut off the sum.
+_GREYS = {"PNG": (9797, 19234, 3737, 0, 15)}
+_OTHER_GREYS = (4899, 9617, 1868, 1 << 13, 14)
+
+
+@decides("imdecode/values", "imdecode/grey")
+def decoded_plainly(content: bytes, color: bool, upright: bool = False) -> np.ndarray:
+    """The picture in ``content`` as the file stores it, red first: uint8 (height, width, 3), or 1 for grey.
+
+    ``upright`` turns it as the file says that the camera was held.
+
+    Raises:
+        ImportError: Pillow is not installed.
+        MXNetError: the content is no picture, or a larger one than there can be.
+    """
+    image_module = _pillow()
+    damage = (
+        OSError, ValueError, SyntaxError, struct.error, EOFError, IndexError, KeyError, TypeError, OverflowError,
+        MemoryError, image_module.DecompressionBombError, image_module.DecompressionBombWarning,
+    )
+    try:
+        with image_module.open(io.BytesIO(content)) as picture:
+            width, height = picture.size
+            require(
+                "imdecode/size", min(width, height) > 0 and max(width, height) <= MOST_ON_A_SIDE
+                and width * height <= MOST_PIXELS,
+                f"a picture of {height} times {width} pixels is too large: {MOST_ON_A_SIDE} pixels on a side, and"
+                f" {MOST_PIXELS} in all, are the most",
+            )
+            return _plain(picture, color, upright)
+    except damage as error:
+        reason = str(error).partition(" <_io")[0]  # without the address of the buffer
+        raise refusal(
+            "imdecode/picture", f"Decoding failed. Invalid image file: no picture that can be read ({reason})"
+        ) from None
+
+
+def _plain(picture: Any, color: bool, upright: bool) -> np.ndarray:
+    from PIL import ImageOps
+
+    kind = picture.format
+    if kind == "JPEG" and not color and picture.mode != "CMYK":
+        picture.draft("L", None)  # the brightness that the file stores
+    if upright:
+        picture = ImageOps.exif_transpose(picture)
+    if picture.mode.startswith("I"):
+        whole = np.asarray(picture).astype(np.int64)
+        pixels = (whole >> 8).clip(0, 255).astype(np.uint8)[:, :, None]
+        return pixels.repeat(3, 2) if color else pixels
+    if picture.mode == "1":
+        picture = picture.convert("L")
+    elif picture.mode not in ("L", "RGB"):
+        grey = picture.mode == "LA"
+        if picture.mode == "P":
+            picture = picture.convert("RGBA")
+        picture = picture.convert("L" if grey else "RGB")
+    pixels = np.asarray(picture)
+    if pixels.ndim == 2:
+        return pixels[:, :, None].repeat(3, 2) if color else pixels[:, :, None]
+    if color:
+        return pixels
+    *shares, half, bits = _GREYS.get(kind, _OTHER_GREYS)
+    return ((pixels.astype(np.int64) @ np.array(shares) + half) >> bits).astype(np.uint8)[:, :, None]
 
 
 def _converted(picture: Any, iscolor: int) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.util
 import json
 import logging
 import os
@@ -159,3 +160,10 @@ def test_mxnet_finds_the_same(run, name, tmp_path):
             assert (sorted(found[key]) if isinstance(found[key], set) else found[key]) == value
         else:
             assert found[key] == close(value), key
+
+
+@pytest.mark.skipif(importlib.util.find_spec("PIL") is None, reason="Pillow is an extra")
+@pytest.mark.clause("ImageIter/values")
+def test_a_network_learns_from_a_file_of_pictures(run):
+    # which half of a picture is bright; both halves can be told apart by their means
+    assert run("images_from_records", "--epochs", "4") == {"accuracy": 1.0}

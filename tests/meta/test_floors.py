@@ -15,13 +15,13 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "refimpl"
 
 MXNETS = frozenset(
-    """attribute autograd base callback context contrib engine error executor executor_manager initializer io kvstore
-    libinfo log lr_scheduler metric misc model module monitor name ndarray operator optimizer profiler random recordio
-    registry resource rnn runtime symbol test_utils util visualization""".split()
+    """attribute autograd base callback context contrib engine error executor executor_manager image initializer
+    io kvstore libinfo log lr_scheduler metric misc model module monitor name ndarray operator optimizer
+    profiler random recordio registry resource rnn runtime symbol test_utils util visualization""".split()
 )
 """The modules of MXNet 1.9.1 that are here too."""
 
-ABSENT = frozenset("gluon image img notebook np npx numpy numpy_extension onnx rtc th torch".split())
+ABSENT = frozenset("gluon notebook np npx numpy numpy_extension onnx rtc th torch".split())
 """Those that are not, where a file says what stands instead."""
 
 OTHERS = {

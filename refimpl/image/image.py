@@ -1,0 +1,341 @@
+"""Functions on one picture, an NDArray of shape (height, width, channels): decode, resize, crop, rotate."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import ndarray as nd
+from ..base import decides, numeric_types, require
+from ..ndarray import NDArray, _internal
+
+Size = tuple[int, int]
+Box = tuple[int, int, int, int]
+
+
+def imread(filename: Any, *args: Any, **kwargs: Any) -> NDArray:
+    """Read a picture from a file: uint8 of shape (height, width, 3), red first.
+
+    Args:
+        filename: name of the file.
+        args, kwargs: flag (1; 0 gives grey, one channel), to_rgb (True; False puts blue first), out.
+
+    Raises:
+        MXNetError: the file cannot be read, or holds no picture.
+        ImportError: Pillow is not installed.
+    """
+    return _internal._cvimread(filename, *args, **kwargs)
+
+
+@decides("imdecode/values")
+def imdecode(buf: Any, *args: Any, **kwargs: Any) -> NDArray:
+    """Decode a picture: uint8 of shape (height, width, 3), red first.
+
+    Args:
+        buf: the content of a file: bytes, bytearray, or an array of uint8.
+        args, kwargs: flag (1; 0 gives grey, one channel), to_rgb (True; False puts blue first), out.
+
+    Raises:
+        ValueError: ``buf`` is none of those.
+        MXNetError: it holds no picture.
+        ImportError: Pillow is not installed.
+    """
+    if not isinstance(buf, NDArray):
+        require(
+            "imdecode/buffer", isinstance(buf, (bytes, bytearray, np.ndarray)),
+            "buf must be of type bytes, bytearray or numpy.ndarray, if you would like to input type str, please convert"
+            f" to bytes; got {type(buf).__name__}", ValueError,
+        )
+        content = buf if isinstance(buf, np.ndarray) else np.frombuffer(buf, np.uint8)
+        require("imdecode/picture", content.size > 0, "Input cannot be an empty buffer")
+        require("imdecode/picture", content.dtype == np.uint8, f"buf must be of uint8, not {content.dtype}")
+        buf = nd.array(content.ravel(), dtype="uint8")
+    return _internal._cvimdecode(buf, *args, **kwargs)
+
+
+def imresize(src: NDArray, w: int, h: int, *args: Any, **kwargs: Any) -> NDArray:
+    """``src`` in another size: (h, w, channels).
+
+    Args:
+        src: the picture: uint8, float32 or float64.
+        w, h: width and height, each 1 or more.
+        args, kwargs: interp: 0 nearest, 1 linear (default), 2 cubic, 3 area, 4 Lanczos; out.
+
+    Raises:
+        MXNetError: an argument is out of range.
+        AssertionError: ``src`` is no NDArray.
+    """
+    return _internal._cvimresize(src, w, h, *args, **kwargs)
+
+
+def copyMakeBorder(src: NDArray | None = None, *args: Any, **kwargs: Any) -> NDArray:  # noqa: N802  # MXNet's name
+    """``src`` with a border: arguments top, bot, left, right, type, value, values of ``_cvcopyMakeBorder``.
+
+    Raises:
+        MXNetError: an argument is missing or out of range.
+    """
+    return _internal._cvcopyMakeBorder(src, *args, **kwargs)  # type: ignore[arg-type]  # refuses None
+
+
+@decides("imresize/scale-down")
+def scale_down(src_size: Sequence[float], size: Sequence[float]) -> Size:
+    """``size`` (width, height), in its proportions no larger than ``src_size``.
+
+    >>> scale_down((640, 480), (720, 120))
+    (640, 106)
+    """
+    w, h = size
+    most_w, most_h = src_size
+    if most_h < h:
+        w, h = float(w * most_h) / h, most_h
+    if most_w < w:
+        w, h = most_w, float(h * most_w) / w
+    return int(w), int(h)
+
+
+@decides("imresize/choice")
+def _method(interp: int, sizes: Sequence[float] | None = None) -> int:
+    """The method that ``interp`` means for (old height, old width, new height, new width)."""
+    if interp == 9:
+        if sizes is None:
+            return 2
+        old_h, old_w, h, w = sizes[0], sizes[1], sizes[2], sizes[3]
+        if h > old_h and w > old_w:
+            return 2
+        return 3 if h < old_h and w < old_w else 1
+    if interp == 10:
+        return random.randint(0, 4)
+    require(
+        "imresize/method", interp in (0, 1, 2, 3, 4), f"Unknown interp method {interp}: give 0 to 4, 9 or 10",
+        ValueError,
+    )
+    return interp
+
+
+def _sides(src: Any) -> tuple[int, int]:
+    """(height, width) of a picture."""
+    shape: tuple[int, ...] = getattr(src, "shape", ())
+    require(
+        "imresize/picture", len(shape) == 3 and min(shape) > 0,
+        f"a picture has shape (height, width, channels) without 0, not {shape}", ValueError,
+    )
+    return int(shape[0]), int(shape[1])
+
+
+@decides("imresize/short")
+def resize_short(src: NDArray, size: int, interp: int = 2) -> NDArray:
+    """``src`` with its shorter edge ``size`` pixels long, in its proportions.
+
+    Raises:
+        ValueError: ``interp`` is none of 0 to 4, 9, 10.
+    """
+    h, w = _sides(src)
+    new_h, new_w = (size * h // w, size) if h > w else (size, size * w // h)
+    return imresize(src, new_w, new_h, interp=_method(interp, (h, w, new_h, new_w)))
+
+
+@decides("fixed_crop/values")
+def fixed_crop(
+    src: NDArray, x0: int, y0: int, w: int, h: int, size: Sequence[int] | None = None, interp: int = 2
+) -> NDArray:
+    """The ``w`` times ``h`` pixels of ``src`` whose first is (x0, y0), in the size (width, height) if one is given.
+
+    Args:
+        src: the picture.
+        x0, y0: left and top edge.
+        w, h: width and height.
+        size: (width, height) of the result, or None.
+        interp: as for :func:`resize_short`.
+
+    Raises:
+        MXNetError: nothing of ``src`` lies there.
+    """
+    height, width = _sides(src)
+    require(
+        "fixed_crop/inside", 0 <= x0 < width and 0 <= y0 < height and w > 0 and h > 0,
+        f"a box of {w} times {h} pixels at ({x0}, {y0}) does not begin in a picture {width} pixels wide and {height}"
+        " high, or is empty",
+    )
+    out = src[y0 : y0 + h, x0 : x0 + w]
+    if size is not None and (w, h) != tuple(size):
+        out = imresize(out, *size, interp=_method(interp, (h, w, size[1], size[0])))
+    return out
+
+
+@decides("random_crop/draws")
+def random_crop(src: NDArray, size: Sequence[int], interp: int = 2) -> tuple[NDArray, Box]:
+    """A part of ``src`` at a random place, in ``size`` (width, height), and its box (x0, y0, width, height)."""
+    h, w = _sides(src)
+    new_w, new_h = scale_down((w, h), size)
+    x0, y0 = random.randint(0, w - new_w), random.randint(0, h - new_h)
+    return fixed_crop(src, x0, y0, new_w, new_h, size, interp), (x0, y0, new_w, new_h)
+
+
+@decides("random_crop/center")
+def center_crop(src: NDArray, size: Sequence[int], interp: int = 2) -> tuple[NDArray, Box]:
+    """The middle of ``src`` in ``size`` (width, height), and its box (x0, y0, width, height)."""
+    h, w = _sides(src)
+    new_w, new_h = scale_down((w, h), size)
+    x0, y0 = int((w - new_w) / 2), int((h - new_h) / 2)
+    return fixed_crop(src, x0, y0, new_w, new_h, size, interp), (x0, y0, new_w, new_h)
+
+
+@decides("random_crop/sized")
+def random_size_crop(
+    src: NDArray, size: Sequence[int], area: Any, ratio: Sequence[float], interp: int = 2, **kwargs: Any
+) -> tuple[NDArray, Box]:
+    """A part of ``src`` of a random size and place, in ``size`` (width, height), and its box.
+
+    Args:
+        src: the picture.
+        size: of the result.
+        area: the least and the most of the picture that is taken; a number is the least, and 1 the most.
+        ratio: the least and the most of width / height.
+        interp: as for :func:`resize_short`.
+        kwargs: min_area, the older name of ``area``.
+
+    Raises:
+        AssertionError: another keyword.
+        ValueError: a ratio is not positive, or the areas are negative.
+    """
+    h, w = _sides(src)
+    if "min_area" in kwargs:
+        warnings.warn("`min_area` is deprecated. Please use `area` instead.", DeprecationWarning, stacklevel=2)
+        area = kwargs.pop("min_area")
+    require(
+        "random_crop/keywords", not kwargs,
+        f"unexpected keyword arguments for `random_size_crop`: {', '.join(sorted(kwargs))}", AssertionError,
+    )
+    if isinstance(area, numeric_types):
+        area = (area, 1.0)
+    require(
+        "random_crop/ranges", area[0] + area[1] >= 0 and min(area[0], area[1]) >= 0 and min(ratio[0], ratio[1]) > 0,
+        f"area is {area} and ratio {ratio}: give parts of the picture of 0 or more, and positive ratios", ValueError,
+    )
+    for _ in range(10):
+        wanted = random.uniform(area[0], area[1]) * (h * w)
+        chosen = np.exp(random.uniform(np.log(ratio[0]), np.log(ratio[1])))
+        new_w, new_h = round(np.sqrt(wanted * chosen)), round(np.sqrt(wanted / chosen))
+        if new_w <= w and new_h <= h:
+            x0, y0 = random.randint(0, w - new_w), random.randint(0, h - new_h)
+            return fixed_crop(src, x0, y0, new_w, new_h, size, interp), (x0, y0, new_w, new_h)
+    return center_crop(src, size, interp)
+
+
+@decides("color_normalize/values")
+def color_normalize(src: NDArray, mean: Any, std: Any = None) -> NDArray:
+    """``src``, from which ``mean`` is subtracted and which is divided by ``std``, in place; None leaves a step out.
+
+    Raises:
+        TypeError: ``mean`` or ``std`` is neither an NDArray nor a number.
+    """
+    if mean is not None:
+        src -= mean
+    if std is not None:
+        src /= std
+    return src
+
+
+# --- rotation --------------------------------------------------------------------------------------
+
+
+def _angles(src: NDArray, degrees: Any) -> NDArray:
+    """The angles of a batch of pictures."""
+    if isinstance(degrees, NDArray):
+        require(
+            "imrotate/angles", degrees.shape == (src.shape[0],),
+            f"The number of images must be equal to the number of rotation angles: {src.shape[0]} images, angles of"
+            f" shape {degrees.shape}", ValueError,
+        )
+        return degrees
+    require(
+        "imrotate/angle", isinstance(degrees, numeric_types),
+        f"the rotation angle of a batch is a number or an NDArray, not {type(degrees).__name__}", TypeError,
+    )
+    return nd.array([degrees] * src.shape[0])
+
+
+@decides("imrotate/values")
+def imrotate(src: NDArray, rotation_degrees: Any, zoom_in: bool = False, zoom_out: bool = False) -> NDArray:
+    """Rotate pictures: (channels, height, width), or a batch of them.
+
+    Args:
+        src: float32.
+        rotation_degrees: an angle, or for a batch an NDArray with an angle for each picture.
+        zoom_in: enlarge, so that no corner stays empty.
+        zoom_out: shrink, so that nothing is lost.
+
+    Raises:
+        ValueError: both zooms are asked for, ``src`` has another number of axes, or angles are missing.
+        TypeError: ``src`` is not float32, or the angle is no number.
+    """
+    require("imrotate/zooms", not (zoom_in and zoom_out), "`zoom_in` and `zoom_out` cannot be both True", ValueError)
+    require(
+        "imrotate/type", src.dtype == np.float32,
+        f"Only `float32` images are supported by this function, not {src.dtype}", TypeError,
+    )
+    require(
+        "imrotate/axes", src.ndim in (3, 4), f"Only 3D and 4D are supported by this function, not {src.ndim}D",
+        ValueError,
+    )
+    if src.ndim == 3:
+        require(
+            "imrotate/angle", isinstance(rotation_degrees, numeric_types),
+            "When a single image is passed the rotation angle is required to be a scalar.", TypeError,
+        )
+        return _rotated(src.expand_dims(0), nd.array([rotation_degrees]), zoom_in, zoom_out)[0]
+    return _rotated(src, _angles(src, rotation_degrees), zoom_in, zoom_out)
+
+
+def _rotated(src: NDArray, degrees: NDArray, zoom_in: bool, zoom_out: bool) -> NDArray:
+    angle = (np.pi * degrees / 180).reshape((-1, 1, 1, 1))
+    h, w = src.shape[2:]
+    half_h, half_w = float(h - 1) / 2, float(w - 1) / 2
+    down = (nd.repeat(nd.arange(h).reshape((h, 1)), w, axis=1) - half_h).reshape((1, 1, h, w))
+    across = (nd.repeat(nd.arange(w).reshape((1, w)), h, axis=0) - half_w).reshape((1, 1, h, w))
+    cosine, sine = nd.cos(angle), nd.sin(angle)
+    x = nd.broadcast_mul(cosine, across) - nd.broadcast_mul(sine, down)
+    y = nd.broadcast_mul(sine, across) + nd.broadcast_mul(cosine, down)
+    grid = nd.concat(x / half_w, y / half_h, dim=1)
+    if zoom_in or zoom_out:
+        grid = nd.broadcast_mul(grid, _zoom(nd.abs(angle), nd.array([h]), nd.array([w]), zoom_out))
+    return nd.BilinearSampler(src, grid)
+
+
+def _zoom(angle: NDArray, h: NDArray, w: NDArray, out: bool) -> NDArray:
+    """The factor of the coordinates at which the corners of a rotated picture touch its frame."""
+    corner, diagonal = nd.arctan(h / w), nd.sqrt(h * h + w * w)
+    both = [nd.broadcast_add(corner, angle), nd.broadcast_sub(corner, angle)]
+    wide = nd.maximum(*(nd.abs(nd.broadcast_mul(diagonal, nd.cos(one))) for one in both))
+    high = nd.maximum(*(nd.abs(nd.broadcast_mul(diagonal, nd.sin(one))) for one in both))
+    if out:
+        return nd.maximum(nd.broadcast_div(wide, w), nd.broadcast_div(high, h))
+    return nd.minimum(nd.broadcast_div(w, wide), nd.broadcast_div(h, high))
+
+
+@decides("imrotate/draws")
+def random_rotate(
+    src: NDArray, angle_limits: Sequence[float], zoom_in: bool = False, zoom_out: bool = False
+) -> NDArray:
+    """Rotate each picture by an angle that ``numpy.random.uniform`` draws between the two limits.
+
+    Args:
+        src: a picture, or a batch of them, as for :func:`imrotate`.
+        angle_limits: the least and the greatest angle.
+        zoom_in, zoom_out: as for :func:`imrotate`.
+    """
+    low, high = angle_limits
+    if src.ndim == 3:
+        return imrotate(src, np.random.uniform(low, high), zoom_in, zoom_out)  # noqa: NPY002  # MXNet's stream
+    angles = nd.array(np.random.uniform(low, high, len(src)))  # noqa: NPY002  # MXNet's stream
+    return imrotate(src, angles, zoom_in, zoom_out)
+
+
+__all__ = [
+    "center_crop", "color_normalize", "copyMakeBorder", "fixed_crop", "imdecode", "imread", "imresize", "imrotate",
+    "random_crop", "random_rotate", "random_size_crop", "resize_short", "scale_down",
+]

@@ -1,0 +1,99 @@
+"""Pictures out of files: _cvimdecode and _cvimread, whose shapes come from the file, so that they are no operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base import decides, refusal, require
+from ..files.reading import read_file
+from ..recordio.image_records import decoded_plainly
+from .creation import array
+from .ndarray import NDArray
+
+_WORDS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def _told(name: str, flag: Any, to_rgb: Any, others: dict[str, Any]) -> tuple[bool, bool]:
+    """(colours, red first), as the arguments of ``name`` say."""
+    require("imdecode/argument", not others, f"Cannot find argument {sorted(others)}; {name} takes flag and to_rgb")
+    try:
+        number = int(flag)
+    except (TypeError, ValueError):
+        number = -1
+    require(
+        "imdecode/argument", number in (0, 1), f"flag of {name} is 0 (grey) or 1 (colours), not {flag!r}",
+    )
+    word = str(to_rgb).lower()
+    require("imdecode/argument", word in _WORDS, f"to_rgb of {name} is True or False, not {to_rgb!r}")
+    return bool(number), _WORDS[word]
+
+
+def _delivered(content: bytes, color: bool, red_first: bool, out: NDArray | None) -> NDArray:
+    pixels = decoded_plainly(content, color)
+    if color and not red_first:
+        pixels = pixels[:, :, ::-1]
+    if out is None:
+        return array(pixels, dtype="uint8")
+    require(
+        "imdecode/out", out.shape == pixels.shape and out.dtype == np.uint8,
+        f"the picture is uint8 of shape {pixels.shape}, out is {np.dtype(out.dtype).name} of {out.shape}",
+    )
+    out[:] = array(pixels, dtype="uint8")
+    return out
+
+
+def _cvimdecode(
+    buf: Any = None, flag: Any = 1, to_rgb: Any = True, out: NDArray | None = None,
+    name: Any = None,  # noqa: ARG001  # taken by every function of MXNet
+    **kwargs: Any,
+) -> NDArray:
+    """Decode a picture: uint8 of shape (height, width, 3), red first, or (height, width, 1).
+
+    Args:
+        buf: the content of the file, a uint8 NDArray.
+        flag: 1 colours, 0 grey.
+        to_rgb: False puts blue first.
+        out: where to write it.
+        name: without effect.
+        kwargs: refused.
+
+    Raises:
+        MXNetError: ``buf`` holds no picture, or an argument is none of those above.
+        ImportError: Pillow is not installed.
+    """
+    color, red_first = _told("_cvimdecode", flag, to_rgb, kwargs)
+    if not isinstance(buf, NDArray):
+        raise refusal(
+            "imdecode/array", f"Argument buf must have NDArray type, but got {type(buf).__name__}", AssertionError
+        )
+    require("imdecode/picture", buf.dtype == np.uint8, f"buf must be uint8, not {np.dtype(buf.dtype).name}")
+    require("imdecode/picture", buf.size > 0, "Input cannot be an empty buffer")
+    return _delivered(buf.asnumpy().tobytes(), color, red_first, out)
+
+
+@decides("imread/file")
+def _cvimread(
+    filename: Any = None, flag: Any = 1, to_rgb: Any = True, out: NDArray | None = None,
+    name: Any = None,  # noqa: ARG001  # as above
+    **kwargs: Any,
+) -> NDArray:
+    """Read and decode a file, as :func:`_cvimdecode` does.
+
+    Raises:
+        MXNetError: the file cannot be read or holds no picture, or an argument is none of those above.
+        ImportError: Pillow is not installed.
+    """
+    color, red_first = _told("_cvimread", flag, to_rgb, kwargs)
+    require("imdecode/argument", filename is not None, "Required parameter filename is not presented; give it")
+    try:
+        content = read_file(str(filename))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise refusal("imread/file", f"'{filename}' couldn't open file: {reason}") from None
+    require("imdecode/picture", content, f"'{filename}' is empty")
+    return _delivered(content, color, red_first, out)
+
+
+__all__ = ["_cvimdecode", "_cvimread"]
