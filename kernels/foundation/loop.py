@@ -269,9 +269,7 @@ class Loop:
         self._source = self._bound(function, formulas)
         self._cuda_source = self._bound(cuda_function or function, formulas)
         self._formulas = tuple(formulas.values())
-        self._tuned = tuned
-        self._tuned_for = tuned_for
-        self._tuned_if = tuned_if
+        self._tuned, self._tuned_for, self._tuned_if = tuned, tuned_for, tuned_if
         self._label = label
         self._lock = threading.Lock()
         self._cpu: Any = None
@@ -283,8 +281,7 @@ class Loop:
         if not formulas:
             return function
         bound = FunctionType(
-            function.__code__, {**function.__globals__, **formulas}, function.__name__,
-            function.__defaults__,
+            function.__code__, {**function.__globals__, **formulas}, function.__name__, function.__defaults__,
         )
         bound.__module__, bound.__annotations__ = function.__module__, function.__annotations__
         return bound
