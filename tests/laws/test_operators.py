@@ -96,6 +96,7 @@ def test_python_agrees(name: str) -> None:
         laws.python_agrees(get(name), SeededDraw(seed))
 
 
+@pytest.mark.heavy
 @each_operator
 def test_python_keeps_doubles(name: str) -> None:
     if name == "_contrib_RROIAlign":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
@@ -12,9 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refimpl as mx
-from refimpl import engine
 from refimpl.autograd import repeated_gradients, tape_graph
-from refimpl.engine.failures import Failures
 from refimpl.executor.steps import BackwardStep
 from refimpl.kernels import distinct, get
 from refimpl.ndarray import operators
@@ -22,18 +20,10 @@ from refimpl.ndarray import operators
 from .calls import gradient_inputs, has_gradient
 from .draws import Example, SeededDraw, example
 from .test_repeated_calls import EVENTS
+from .test_tables import FIRST_TYPE
 
+pytestmark = pytest.mark.usefixtures("nothing_has_failed")  # after a failure every gradient takes the usual path
 OPERATORS = [op.name for op in distinct() if op.cases is not None and op.has_gradient]
-
-
-@pytest.fixture(autouse=True)
-def nothing_has_failed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Every gradient takes the usual path while an array of another test that remembers a failure is alive."""
-    with monkeypatch.context() as patch:
-        patch.setattr(engine, "_failures", Failures(engine._refresh))
-        engine._refresh()
-        yield
-    engine._refresh()
 
 
 def _forget() -> None:
@@ -83,7 +73,7 @@ def _agrees(name: str, seed: int, dtype: str) -> bool:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("dtype", FIRST_TYPE)
 @pytest.mark.parametrize("name", OPERATORS)
 def test_every_operator_gives_its_gradients_again(name: str, dtype: str) -> None:
     for seed in range(4):

@@ -78,6 +78,9 @@ def _runs(of: Example, kind: str) -> tuple[list[Any], mx.executor.Executor]:
     return history, executor
 
 
+FIRST_TYPE = ["float32", *(pytest.param(kind, marks=pytest.mark.long) for kind in ("float64", "float16"))]
+
+
 def _agrees(name: str, seed: int, dtype: str) -> int:
     """Compare tables with steps; how many of the steps are no steps in the table."""
     try:
@@ -92,7 +95,7 @@ def _agrees(name: str, seed: int, dtype: str) -> int:
 
 @pytest.mark.heavy
 @pytest.mark.clause("Executor/table")
-@pytest.mark.parametrize("dtype", ("float32", "float64", "float16"))
+@pytest.mark.parametrize("dtype", FIRST_TYPE)
 @pytest.mark.parametrize("name", OPERATORS)
 def test_every_operator_gives_its_bits_again(name: str, dtype: str) -> None:
     for seed in range(4):

@@ -60,7 +60,7 @@ def run(function, seed: int | None = None, kills: Mapping[int, int] | None = Non
 
 
 @pytest.mark.clause("Cluster/kill")
-@pytest.mark.parametrize("many", [6, pytest.param(200, marks=pytest.mark.heavy)])
+@pytest.mark.parametrize("many", [6, pytest.param(60, marks=pytest.mark.heavy)])
 def test_kills_leave_no_trace(many):
     (quiet, _), kills = run(loop), 0
     for seed in range(many):
@@ -258,4 +258,4 @@ def test_fit_goes_on_where_it_was(kind, monkeypatch):
 @pytest.mark.parametrize("kind", KINDS)
 def test_fit_goes_on_where_it_was_in_many_runs(kind, monkeypatch):
     monkeypatch.setenv("MXNET_UPDATE_ON_KVSTORE", str(int(kind != "on workers")))
-    same_after_kills(kind, range(1, 20))
+    same_after_kills(kind, range(1, 8))

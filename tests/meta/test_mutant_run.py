@@ -106,6 +106,7 @@ def refuses_without_weights() -> None:
     assert _split_input_slice(2, [1]) == [slice(0, 2)]
 
 
+@pytest.mark.heavy
 def test_a_test_that_can_fail_kills_and_an_idle_one_does_not(functions: None) -> None:
     judged = partial(mutant_run.Learnt, lines={}, left_out=[], seconds=1.0)
     good = judged([regions.Proof("good", refuses_without_weights)])

@@ -16,6 +16,7 @@ from spec import rules as script
 from spec import wheel
 
 
+@pytest.mark.heavy
 def test_the_index_is_what_chapters_pages_and_tests_say() -> None:
     assert INDEX.read_text(encoding="utf-8") == script.text(), "run python spec/rules.py"
 
