@@ -1,4 +1,4 @@
-"""The command ``refimpl``: train, score, predict, warm, ops, rule, plot, explain, run, check, bench, oracle; each in its file."""
+"""The command ``refimpl``; each of its commands is in the file of its name."""
 
 from __future__ import annotations
 

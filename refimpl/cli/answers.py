@@ -56,6 +56,12 @@ class Answers:
         self._outputs = list(zip(net.list_outputs(), kinds(net), strict=True))
         self._names, self._top, self._threshold = names, top, threshold
 
+    def require_names(self, shapes: Sequence[tuple[int, ...]]) -> None:
+        """Refuse names that are more or fewer than the classes of an output of shares."""
+        for (name, kind), shape in zip(self._outputs, shapes, strict=True):
+            if self._names is not None and kind in SHARES and len(shape) == 2 and len(self._names) != shape[1]:
+                raise refuse("Cli/synset", f"--synset names {len(self._names)} classes, but {name} has {shape[1]}")
+
     @decides("Cli/answers")
     def lines(self, outputs: Sequence[np.ndarray], rows: list[str]) -> Iterator[str]:
         """The lines for the outputs of all rows.
@@ -77,10 +83,6 @@ class Answers:
         return self._names is not None and len(self._names) == values.shape[1]
 
     def _classes(self, output: str, values: np.ndarray, titles: list[str]) -> Iterator[str]:
-        if self._names is not None and not self._named(values):
-            raise refuse(
-                "Cli/synset", f"--synset names {len(self._names)} classes, but {output} has {values.shape[1]}"
-            )
         for title, row in zip(titles, values, strict=True):
             yield title
             if not np.isfinite(row).all():
@@ -114,4 +116,5 @@ def summary(name: str, values: np.ndarray) -> str:
     others = f", {wide.size - finite.size} not finite" if finite.size < wide.size else ""
     if not finite.size:
         return f"{head}{others}"
-    return f"{head}, from {finite.min():.6g} to {finite.max():.6g}, mean {finite.mean():.6g}, deviation {finite.std():.6g}{others}"
+    least, most = f"{finite.min():.5g}", f"{finite.max():.5g}"
+    return f"{head}, from {least} to {most}, mean {finite.mean():.5g}, deviation {finite.std():.5g}{others}"

@@ -17,8 +17,8 @@ from .. import image
 from .. import ndarray as nd
 from ..base import MXNetError
 from ..files.reading import open_file
-from ..kernels.foundation import reserving
 from ..io import DataBatch, ImageDetRecordIter, ImageRecordIter
+from ..kernels.foundation import reserving
 from ..recordio import MXRecordIO, unpack
 from .errors import one_line, refuse
 from .loaded import Network, Shape, Shapes
@@ -120,7 +120,8 @@ def read_npz(name: str) -> dict[str, np.ndarray]:
         raise refuse("Cli/npz", f"{name} is not a whole file of numpy.savez: {one_line(error)}") from error
     others = [key for key, value in found.items() if value.dtype.kind not in "biuf" or not value.size or not value.ndim]
     if others or not found:
-        raise refuse("Cli/npz", f"{name} must hold arrays of numbers with rows; {', '.join(others) or 'nothing'} is in it")
+        what = ", ".join(others) or "nothing"
+        raise refuse("Cli/npz", f"{name} must hold arrays of numbers that have rows; {what} is in it")
     return {key.removesuffix(".npy"): value for key, value in found.items()}
 
 
@@ -135,13 +136,16 @@ def _read_array(members: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray
         return np.lib.format.read_array(stream, allow_pickle=False)  # type: ignore[no-any-return]  # an array
 
 
-def sliced(arrays: Mapping[str, np.ndarray], size: int | None, dtype: Any) -> Feed:
+def sliced(
+    arrays: Mapping[str, np.ndarray], size: int | None, dtype: Any, labels: np.ndarray | None = None
+) -> Feed:
     """Batches of ``size`` rows; the last one begins again from the first row. Without a size, all is one batch."""
-    counts = {len(value) for value in arrays.values()}
+    every = {**arrays, **({} if labels is None else {"the labels": labels})}
+    counts = {len(value) for value in every.values()}
     if size is not None and len(counts) > 1:
-        said = ", ".join(f"{name} {len(value)}" for name, value in arrays.items())
-        raise refuse("Cli/npz", f"arrays that are cut into batches need as many rows each: {said}; leave --batch-size out")
-    count = counts.pop()
+        said = ", ".join(f"{name} {len(value)}" for name, value in every.items())
+        raise refuse("Cli/npz", f"arrays that are cut into batches need as many rows each: {said}")
+    count = len(next(iter(arrays.values())))
     step = min(size or count, count)
 
     def batches() -> Iterator[DataBatch]:
@@ -149,7 +153,8 @@ def sliced(arrays: Mapping[str, np.ndarray], size: int | None, dtype: Any) -> Fe
             rows = np.arange(start, start + step) % count
             pad = max(0, start + step - count)
             chosen = arrays.values() if size is None else [value[rows] for value in arrays.values()]
-            yield DataBatch([nd.array(value, dtype=dtype) for value in chosen], pad=pad)
+            told = None if labels is None else [nd.array(labels[rows])]
+            yield DataBatch([nd.array(value, dtype=dtype) for value in chosen], told, pad)
 
     shapes = {name: value.shape if size is None else (step, *value.shape[1:]) for name, value in arrays.items()}
     return Feed(shapes, batches(), count)
@@ -208,7 +213,9 @@ def picture_shape(network: Network, given: Shapes) -> tuple[str, tuple[int, int,
     network.require_inputs(given or [name], "--shape")
     stated = given.get(name) or network.stated(name)
     if stated is not None and len(stated) != 4:
-        raise refuse("Cli/fits-network", f"pictures have 4 axes, batch, channels, height, width; {name} is {stated}; give --npz")
+        raise refuse(
+            "Cli/fits-network", f"pictures have 4 axes: batch, channels, height, width; {name} has {stated}; give --npz"
+        )
     return name, None if stated is None else (stated[1], stated[2], stated[3])
 
 
@@ -252,10 +259,13 @@ def _scaling(seen: Look, channels: int) -> Any:
 
 
 def records(network: Network, file: str, given: Shapes, seen: Look, size: int | None) -> Feed:
-    """Batches of a file of records, with labels, as ``ImageRecordIter`` makes them; that of detection for its labels."""
+    """Batches of a file of records, with labels, as MXNet's iterator makes them: ImageDetRecordIter for boxes."""
     name, shape = picture_shape(network, given)
     if shape is None:
-        raise refuse("Cli/input-shape", f"{network.prefix}-symbol.json does not state the shape of {name}; give --shape {name}=1,3,224,224")
+        raise refuse(
+            "Cli/input-shape",
+            f"{network.prefix}-symbol.json does not state the shape of {name}; give --shape {name}=1,3,224,224",
+        )
     width = _label_width(file)
     looks: dict[str, Any] = {"scale": seen.scale}
     for what, values in (("mean", seen.mean), ("std", seen.std)):

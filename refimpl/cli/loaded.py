@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -75,10 +76,22 @@ class Network:
                 " its symbol needs",
             )
 
-    @property
+    def types(self) -> dict[str, np.dtype]:
+        """The element types of the parameters that the symbol has."""
+        names = set(self.net.list_arguments())
+        return {name: np.dtype(value.dtype) for name, value in self.arguments.items() if name in names}
+
+    @cached_property
     def dtype(self) -> np.dtype:
-        """The element type of the parameters, which inputs get too."""
-        return np.dtype(next(iter(self.arguments.values())).dtype if self.arguments else np.float32)
+        """The element type of the inputs: what follows from the parameters' types, else that of the first one."""
+        types = self.types()
+        try:
+            found, _, _ = self.net.infer_type_partial(**types)
+        except MXNetError as error:
+            raise refuse("Cli/fits-network", f"{self.prefix} does not fit its parameters: {one_line(error)}") from error
+        told = dict(zip(self.net.list_arguments(), found, strict=True))
+        kinds = [told[name] for name in self.inputs if told[name] is not None and not ZEROS.search(name)]
+        return np.dtype(next(iter([*kinds, *types.values()]), np.float32))
 
     def data(self) -> str:
         """The input that takes pictures: ``data``, or the only one that is no label and no state."""

@@ -70,6 +70,8 @@ def predict(
         feed = _feed(network, [*(image or []), *(more or [])], npz, rec, given, seen, batch_size)
         work.total, work.note = feed.rows, "binding"
         module = network.module(feed.shapes)
+        answers = Answers(network.net, names, top, threshold)
+        answers.require_names([shape for _, shape in module.output_shapes])
         inputs: list[list[np.ndarray]] = []
         outputs: list[list[np.ndarray]] = []
         work.note = ""
@@ -81,7 +83,7 @@ def predict(
                 inputs.append([_without(value.asnumpy(), pad, rows) for value in batch.data])
             work.done += rows - pad
     joined = [np.concatenate(parts) if len(parts) > 1 else parts[0] for parts in zip(*outputs, strict=True)]
-    for line in Answers(network.net, names, top, threshold).lines(joined, feed.names):
+    for line in answers.lines(joined, feed.names):
         print(line)
     if save is not None:
         held = [np.concatenate(parts) for parts in zip(*inputs, strict=True)]

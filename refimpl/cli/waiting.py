@@ -28,7 +28,7 @@ class Work:
         self.done = 0
         self.total: int | None = None
         self.note = ""
-        self.compiled = CompileWatch(lambda watch: None)
+        self.compiled = CompileWatch()
         self._started = time.monotonic()
 
     def text(self) -> str:
@@ -49,9 +49,11 @@ def working(what: str, unit: str) -> Iterator[Work]:
     console = Console(stderr=True)
     work = Work(what, unit)
     if console.is_terminal:
-        with console.status(work.text()) as line, _ticking(lambda: line.update(work.text()), 0.1):
-            with watched(work._compiling):
-                yield work
+        with (
+            console.status(work.text()) as line, _ticking(lambda: line.update(work.text()), 0.1),
+            watched(work._compiling),
+        ):
+            yield work
     else:
         with _ticking(lambda: print(work.text(), file=sys.stderr, flush=True), SILENCE), watched(work._compiling):
             yield work

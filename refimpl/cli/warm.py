@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from concurrent.futures.process import BrokenProcessPool
 from typing import Annotated, Any
 
 import typer
@@ -19,7 +20,7 @@ from .waiting import Work, working
 
 def warm(
     prefix: Annotated[str, typer.Argument(help="Checkpoint prefix.")],
-    epoch: Annotated[int | None, typer.Argument(min=0, help="Checkpoint epoch; without it the symbol is enough.")] = None,
+    epoch: Annotated[int | None, typer.Argument(min=0, help="Checkpoint epoch; the symbol is enough.")] = None,
     shape: ShapeOption = None,
     train: Annotated[bool, typer.Option("--train", help="Also what a training step needs.")] = False,
     optimizer: Annotated[str, typer.Option(help="The optimizer of that step.")] = "sgd",
@@ -32,8 +33,7 @@ def warm(
     with working("warming", "operators") as work:
         network = Network(prefix, epoch)
         given = given or _stated(network)
-        if epoch is not None or given:
-            network.require_inputs(given, "--shape")
+        network.require_inputs(given, "--shape")
         shapes = network.shapes(given)
         made = _in_processes(network, shapes, jobs or os.cpu_count() or 1, train, work)
         work.what, work.note = "running the whole network", ""
@@ -51,17 +51,19 @@ def warm(
 
 def _stated(network: Network) -> Shapes:
     """The shape of the data as the symbol's file states it."""
-    name = network.data() if len(network.inputs) else "data"
+    name = network.data()
     stated = network.stated(name)
     if stated is None:
         raise refuse(
-            "Cli/input-shape", f"{network.prefix}-symbol.json does not state the shape of {name}; give --shape {name}=1,3,224,224"
+            "Cli/input-shape",
+            f"{network.prefix}-symbol.json does not state the shape of {name}; give --shape {name}=1,3,224,224",
         )
     return {name: (max(stated[0], 1), *stated[1:])}
 
 
 def _in_processes(network: Network, shapes: Shapes, jobs: int, train: bool, work: Work) -> warming.Compiled:
-    uses = warming.parts(network.net, shapes, network.dtype)
+    types = {**dict.fromkeys(shapes, network.dtype), **network.types()}
+    uses = warming.parts(network.net, shapes, types)
     work.total = len(uses)
     if jobs == 1 or len(uses) < 2:
         return warming.Compiled(0, 0.0)
@@ -69,7 +71,12 @@ def _in_processes(network: Network, shapes: Shapes, jobs: int, train: bool, work
     def told(done: int, kernels: int) -> None:
         work.done, work.note = done, f"{kernels} kernels compiled"
 
-    return warming.compile_parts(uses, min(jobs, len(uses)), train, told)
+    try:
+        return warming.compile_parts(uses, min(jobs, len(uses)), train, told)
+    except BrokenProcessPool:
+        raise refuse(
+            "Cli/warm-process", f"one of the {jobs} processes was killed, perhaps for its memory; give fewer --jobs"
+        ) from None
 
 
 def _train(module: Module, batch: Any, optimizer: str) -> None:

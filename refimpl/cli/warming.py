@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor, wait
 from multiprocessing import get_context
 from typing import Any, NamedTuple
@@ -38,16 +38,15 @@ class Compiled(NamedTuple):
     seconds: float
 
 
-def parts(net: Symbol, shapes: Shapes, dtype: Any) -> dict[str, list[Part]]:
+def parts(net: Symbol, shapes: Shapes, types: Mapping[str, Any]) -> dict[str, list[Part]]:
     """The operators of a network by name; what is used twice alike is there once.
 
     Args:
         net: the network.
         shapes: of its inputs.
-        dtype: of its variables.
+        types: of its inputs and parameters.
     """
     internals = net.get_internals()
-    types = dict.fromkeys(net.list_arguments(), dtype)
     sizes, kinds = internals.infer_shape_partial(**shapes)[1], internals.infer_type_partial(**types)[1]
     known = {key_of(entry): told for entry, *told in zip(internals.entries, sizes, kinds, strict=True)}
     found: dict[str, dict[Part, None]] = {}
@@ -77,7 +76,7 @@ def _part(node: Node, told: list[Any]) -> Part:
 
 def run(uses: list[Part], train: bool) -> Compiled:
     """Run each part once, forward and for training backward, and say what had to be compiled."""
-    watch = _process_watch
+    watch = _listening[0]
     before = Compiled(watch.done, watch.seconds)
     for part in uses:
         types = dict(part.types)
@@ -93,14 +92,15 @@ def run(uses: list[Part], train: bool) -> Compiled:
     return Compiled(watch.done - before.kernels, watch.seconds - before.seconds)
 
 
-_process_watch = CompileWatch(lambda watch: None)
+_listening = [CompileWatch()]
+"""What counts in this process."""
 
 
 def _begin(reports: Any) -> None:
     """Prepare a process: it says when a kernel is done, and leaves an interruption to the one that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _process_watch._changed = lambda watch: None if watch.current else reports.put(1)
-    register("numba:compile", _process_watch)
+    _listening[0] = CompileWatch(lambda watch: None if watch.current else reports.put(1))
+    register("numba:compile", _listening[0])
 
 
 def compile_parts(
