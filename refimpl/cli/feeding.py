@@ -15,7 +15,7 @@ import typer
 
 from .. import image
 from .. import ndarray as nd
-from ..base import MXNetError
+from ..base import MXNetError, decides
 from ..files.reading import open_file
 from ..io import DataBatch, ImageDetRecordIter, ImageRecordIter
 from ..kernels.foundation import reserving
@@ -229,6 +229,7 @@ def _read(file: str, channels: int) -> nd.NDArray:
         raise refuse("Cli/image", f"{file}: {one_line(error)}") from error
 
 
+@decides("Cli/pixels")
 def _prepared(picture: nd.NDArray, shape: Shape, resize: int | None, whole: bool) -> nd.NDArray:
     """A picture in the height and width of ``shape``."""
     _, height, width = shape
@@ -244,6 +245,7 @@ def _prepared(picture: nd.NDArray, shape: Shape, resize: int | None, whole: bool
     return image.imresize(part, width, height)
 
 
+@decides("Cli/pixels")
 def _scaling(seen: Look, channels: int) -> Any:
     """(pixel - mean) / std * scale, in float32."""
     mean, std = (

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import ndarray as nd
 from .. import symbol
-from ..base import MXNetError
+from ..base import MXNetError, decides
 from ..context import cpu
 from ..io import DataDesc
 from ..model import load_checkpoint
@@ -160,6 +160,7 @@ class Network:
             "Cli/fits-network", f"the network of {self.prefix}-symbol.json does not take {said}: {one_line(error)}"
         )
 
+    @decides("Cli/zeros")
     def module(self, given: Mapping[str, Shape], *, training: bool = False) -> Module:
         """A bound Module. Inputs that are not given are zeros, as parameters are without an epoch."""
         shapes = self.shapes(given)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from rich.console import Console
 
+from ..base import decides
 from .compiling import CompileWatch, watched
 from .reports import COMPILING, SILENCE
 
@@ -43,6 +44,7 @@ class Work:
         self.compiled = watch
 
 
+@decides("Cli/waiting")
 @contextmanager
 def working(what: str, unit: str) -> Iterator[Work]:
     """Show how far the work of a block is: a line that changes on a terminal, else one whenever it was silent."""

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..base import decides
 from ..module import Module
 from . import feeding, warming
 from .errors import refuse
@@ -18,6 +19,7 @@ from .options import MOMENTUM, known_optimizer
 from .waiting import Work, working
 
 
+@decides("Cli/warm")
 def warm(
     prefix: Annotated[str, typer.Argument(help="Checkpoint prefix.")],
     epoch: Annotated[int | None, typer.Argument(min=0, help="Checkpoint epoch; the symbol is enough.")] = None,

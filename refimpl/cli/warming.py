@@ -79,10 +79,11 @@ def run(uses: list[Part], train: bool) -> Compiled:
     watch = _listening[0]
     before = Compiled(watch.done, watch.seconds)
     for part in uses:
+        shapes: dict[str, Any] = dict(part.shapes)
         types = dict(part.types)
         wanted = {name: "write" if train and np.dtype(kind).kind == "f" else "null" for name, kind in types.items()}
         try:
-            bound = symbol.load_json(part.text).simple_bind(cpu(), wanted, types, **dict(part.shapes))
+            bound = symbol.load_json(part.text).simple_bind(cpu(), wanted, types, **shapes)
             outputs = bound.forward(is_train=train)
             if "write" in wanted.values():
                 bound.backward([nd.ones(value.shape, dtype=value.dtype) for value in outputs])
