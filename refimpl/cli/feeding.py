@@ -160,6 +160,11 @@ def sliced(
     return Feed(shapes, batches(), count)
 
 
+def without(values: np.ndarray, pad: int, rows: int) -> np.ndarray:
+    """Without what belongs to the rows that fill a batch up; an output may have several rows for one of the input."""
+    return values[: len(values) - pad * len(values) // rows]
+
+
 def randomly(shapes: Shapes, dtype: Any) -> Feed:
     """One batch of numbers between 0 and 1, always the same."""
     stream = np.random.RandomState(0)  # a stream that NumPy has frozen

@@ -22,6 +22,7 @@ from ..ndarray import NDArray
 from ..symbol import Symbol
 from ..symbol.inference import is_shown_whole
 from ..symbol.inferred_lists import known_shapes
+from ..symbol.ir import Entry, Node
 from .errors import CommandError, one_line, refuse
 from .options import checkpoint_files
 
@@ -39,13 +40,14 @@ class Network:
         prefix: of the checkpoint.
         epoch: of the checkpoint; None leaves the parameters out.
         output: the name of an output of a layer, which becomes the network's only one.
+        with_labels: whether losses read what is computed from labels; a prediction needs none of that.
 
     Raises:
         CommandError: a file is missing, or there is no such output.
         MXNetError: a file is damaged.
     """
 
-    def __init__(self, prefix: str, epoch: int | None, output: str | None = None) -> None:
+    def __init__(self, prefix: str, epoch: int | None, output: str | None = None, *, with_labels: bool = False) -> None:
         self.arguments: dict[str, NDArray] = {}
         self.auxiliary: dict[str, NDArray] = {}
         self.prefix = prefix
@@ -56,8 +58,12 @@ class Network:
             net = symbol.load(str(file))
         else:
             checkpoint_files(prefix, epoch)
-            net, self.arguments, self.auxiliary = load_checkpoint(prefix, epoch)
-        self.net = net if output is None else _internal(net, output)
+            net, *held = load_checkpoint(prefix, epoch)
+            self.arguments, self.auxiliary = (  # a file may hold empty places
+                {name: value for name, value in values.items() if value is not None} for values in held
+            )
+        net = net if output is None else _internal(net, output)
+        self.net = net if with_labels else _without_labels(net)
         names = self.net.list_arguments()
         self.inputs = [name for name in names if name not in self.arguments]
         self.labels = [name for name in self.inputs if name.endswith("label")]
@@ -193,3 +199,32 @@ def _internal(net: Symbol, name: str) -> Symbol:
         "Cli/output-name",
         f"--output {name} is not an output of a layer" + (f"; did you mean {' or '.join(near)}?" if near else ""),
     )
+
+
+@decides("Cli/zeros")
+def _without_labels(net: Symbol) -> Symbol:
+    """The network, whose losses read a variable of their own where they read what is computed from labels.
+
+    Outputs that need labels all the same are left out, unless all do.
+    """
+    made: dict[int, Node] = {}
+    labelled: set[int] = set()
+    for node in net.order():
+        if node.op is None:
+            made[id(node)] = node
+            if node.name.endswith("label"):
+                labelled.add(id(node))
+            continue
+        slots = [*node.signature.inputs, *[""] * len(node.inputs)]  # an operator may take any number of inputs
+        inputs = []
+        for slot, (source, index) in zip(slots, node.inputs, strict=False):
+            if slot == "label" and id(source) in labelled and source.op is not None:
+                inputs.append(Entry(Node(None, f"{node.name}_label"), 0))
+                continue
+            inputs.append(Entry(made[id(source)], index))
+            if slot != "label" and id(source) in labelled:
+                labelled.add(id(node))
+        changed = any(new is not old for (new, _), (old, _) in zip(inputs, node.inputs, strict=True))
+        made[id(node)] = node.reading(inputs) if changed else node
+    free = [entry for entry in net.entries if id(entry.node) not in labelled]
+    return Symbol([Entry(made[id(entry.node)], entry.index) for entry in free or net.entries])

@@ -78,9 +78,9 @@ def predict(
         for batch in feed.batches:
             module.forward(batch, is_train=False)
             pad, rows = batch.pad or 0, len(batch.data[0])
-            outputs.append([_without(value.asnumpy(), pad, rows) for value in module.get_outputs()])
+            outputs.append([feeding.without(value.asnumpy(), pad, rows) for value in module.get_outputs()])
             if save is not None:
-                inputs.append([_without(value.asnumpy(), pad, rows) for value in batch.data])
+                inputs.append([feeding.without(value.asnumpy(), pad, rows) for value in batch.data])
             work.done += rows - pad
     joined = [np.concatenate(parts) if len(parts) > 1 else parts[0] for parts in zip(*outputs, strict=True)]
     for line in answers.lines(joined, feed.names):
@@ -126,11 +126,6 @@ def _feed(
     network.require_inputs(given, "--shape")
     network.shapes(given)  # before numbers are drawn
     return feeding.randomly(given, network.dtype)
-
-
-def _without(values: np.ndarray, pad: int, rows: int) -> np.ndarray:
-    """Without what belongs to the rows that fill a batch up; an output may have several rows for one of the input."""
-    return values[: len(values) - pad * len(values) // rows]
 
 
 def _save(file: Path, arrays: dict[str, np.ndarray]) -> None:

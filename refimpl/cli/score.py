@@ -128,17 +128,19 @@ def scored(
             feed = feeding.records(network, str(rec), given, seen, size)
         work.total = feed.rows
         module = network.module(feed.shapes)
-        first = last = 0
+        first = last = count = 0
         for batch in feed.batches:
             module.forward(batch, is_train=False)
-            rows = len(batch.data[0]) - (batch.pad or 0)
-            found = module.get_outputs()[0].asnumpy()[:rows]
-            labels = _classes(network, found, batch.label[0].asnumpy()[:rows])
+            pad, rows = batch.pad or 0, len(batch.data[0])
+            found, told = (
+                feeding.without(value.asnumpy(), pad, rows) for value in (module.get_outputs()[0], batch.label[0])
+            )
+            labels = _classes(network, found, told)
             order = np.argsort(-found, axis=1, kind="stable")[:, :TOP]
             first += int((order[:, 0] == labels).sum())
             last += int((order == labels[:, None]).any(axis=1).sum())
-            work.done += rows
-    count = work.done
+            count += len(labels)
+            work.done += rows - pad
     top = f", top-{TOP} {last / count:.4f} ({last} of {count})" if found.shape[1] > TOP else ""
     return f"accuracy {first / count:.4f} ({first} of {count}){top}"
 
@@ -156,12 +158,13 @@ def _with_labels(network: Network, npz: str, size: int) -> Feed:
 
 def _classes(network: Network, found: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """The labels of rows, which must be numbers of classes."""
-    if found.ndim != 2 or len(found) != len(labels) or labels.ndim != 1:
+    if found.ndim != 2 or len(found) != labels.size:
         raise refuse(
             "Cli/score-labels",
             f"score needs a row of classes and one label for each row; {network.net.list_outputs()[0]} is"
             f" {found.shape}, the labels are {labels.shape}",
         )
+    labels = labels.ravel()  # a sequence has a label for each of its steps, and as many rows of the output
     wrong = labels[(labels < 0) | (labels >= found.shape[1]) | (labels % 1 != 0)]
     if len(wrong):
         raise refuse("Cli/score-labels", f"the label {wrong[0]:g} is no class; there are 0 to {found.shape[1] - 1}")

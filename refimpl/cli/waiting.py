@@ -15,6 +15,8 @@ from ..base import decides
 from .compiling import CompileWatch, watched
 from .reports import COMPILING, SILENCE
 
+FIRST = 0.5  # seconds; the program itself takes one to start, without a word
+
 
 class Work:
     """How far a command is.
@@ -63,13 +65,15 @@ def working(what: str, unit: str) -> Iterator[Work]:
 
 @contextmanager
 def _ticking(call: Callable[[], object], seconds: float) -> Iterator[None]:
-    """Call something every so many seconds, in a thread, until the block ends."""
+    """Call something every so many seconds, in a thread, until the block ends; first after :data:`FIRST`."""
     stop = threading.Event()
 
     def run() -> None:
         with contextlib.suppress(OSError):  # nobody listens
-            while not stop.wait(seconds):
+            wait = min(FIRST, seconds)
+            while not stop.wait(wait):
                 call()
+                wait = seconds
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()

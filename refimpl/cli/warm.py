@@ -33,7 +33,7 @@ def warm(
     given = feeding.named_shapes(shape)
     started = time.monotonic()
     with working("warming", "operators") as work:
-        network = Network(prefix, epoch)
+        network = Network(prefix, epoch, with_labels=train)
         given = given or _stated(network)
         network.require_inputs(given, "--shape")
         shapes = network.shapes(given)

@@ -15,7 +15,7 @@ import pytest
 
 import refimpl as mx
 from refimpl import cli
-from refimpl.cli import waiting
+from refimpl.cli import loaded, waiting
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 # tests/fixtures/make_predictions.py made the checkpoints, the picture and these numbers with MXNet 1.9.1
@@ -322,3 +322,42 @@ def test_inputs_have_the_type_of_the_parameters(capsys: pytest.CaptureFixture[st
     states = {"a_moving_mean": mx.nd.zeros(2), "a_moving_var": mx.nd.ones(2)}
     mx.model.save_checkpoint("typed", 1, net, {**gamma, "z_weight": mx.nd.ones((2, 3), dtype=dtype)}, states)
     assert said(capsys, "predict", "typed", "1", "--shape", "data=2,3")[0].startswith(f"a_output: {dtype} (2, 2), from")
+
+
+def write_sequences(second: bool = False) -> None:
+    """A network of sequences: its loss reads its labels in one row; ``second`` adds an output that reads them too."""
+    label = mx.sym.Variable("softmax_label")
+    net = mx.sym.Reshape(mx.sym.Variable("data"), shape=(-1, 3))
+    net = mx.sym.SoftmaxOutput(net, mx.sym.Reshape(label, shape=(-1,)), name="softmax")
+    if second:
+        net = mx.sym.Group([net, mx.sym.sum(label * 2, name="total")])
+    net.save("steps-symbol.json")
+    mx.nd.save("steps-0001.params", {"arg:unused": mx.nd.ones(1)})
+    shares = [[[1, 2, 5], [5, 3, 2]], [[1, 8, 1], [6, 2, 2]], [[2, 2, 6], [1, 7, 2]]]
+    np.savez("steps.npz", data=np.log(shares), softmax_label=[[2, 0], [1, 1], [0, 1]])
+
+
+@pytest.mark.clause("Cli/zeros")
+@pytest.mark.parametrize("second", [False, True])
+def test_what_is_computed_from_labels_is_left_out(capsys: pytest.CaptureFixture[str], second: bool) -> None:
+    write_sequences(second)
+    words = ["steps", "1", "--npz", "steps.npz", "--batch-size", "2"]
+    lines = said(capsys, "predict", *words, "--top", "1")
+    assert lines[:4] == ["row 0", "  0.625000  class 2", "row 1", "  0.500000  class 0"]
+    assert lines[8:] == ["row 4", "  0.600000  class 2", "row 5", "  0.700000  class 1"]
+
+
+@pytest.mark.clause("Cli/score-file")
+def test_score_of_sequences(capsys: pytest.CaptureFixture[str]) -> None:
+    write_sequences()
+    words = ["steps", "1", "--npz", "steps.npz", "--batch-size", "2"]
+    assert said(capsys, "score", *words) == ["accuracy 0.6667 (4 of 6)"]
+
+
+@pytest.mark.clause("Cli/parameters-there")
+def test_empty_places_in_a_file_are_missing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    write_identity(3)
+    read = loaded.load_checkpoint
+    monkeypatch.setattr(loaded, "load_checkpoint", lambda *given: (read(*given)[0], {"fc_weight": None}, {}))
+    assert cli.run(SHAPED) == 2
+    assert "lack fc_weight" in capsys.readouterr().err
