@@ -122,6 +122,12 @@ class Network:
                 f" {', '.join(self.inputs) or 'none'}",
             )
 
+    def data_of(self, arrays: Mapping[str, np.ndarray], flag: str) -> dict[str, np.ndarray]:
+        """The arrays that are inputs and no labels; a file may hold labels and outputs too."""
+        data = {name: value for name, value in arrays.items() if name in self.inputs and name not in self.labels}
+        self.require_inputs(data or [name for name in arrays if name not in self.inputs], flag)
+        return data
+
     def stated(self, name: str) -> Shape | None:
         """The shape that the symbol's file states for an input, where it is whole but for the batch."""
         text = self.net.attr_dict().get(name, {}).get("__shape__", "")

@@ -120,8 +120,7 @@ def _feed(
         return feeding.records(network, rec, given, seen, size)
     if npz is not None:
         arrays = feeding.read_npz(npz)
-        named = {name: value for name, value in arrays.items() if name in network.inputs}  # outputs may be there too
-        network.require_inputs(named or arrays, f"--npz {npz}")
+        named = network.data_of(arrays, f"--npz {npz}")
         return feeding.sliced(named, size, network.dtype)
     network.require_inputs(given, "--shape")
     network.shapes(given)  # before numbers are drawn

@@ -148,11 +148,10 @@ def scored(
 def _with_labels(network: Network, npz: str, size: int) -> Feed:
     arrays = feeding.read_npz(npz)
     names = [name for name in (*network.labels, "softmax_label", "label") if name in arrays]
-    data = {name: value for name, value in arrays.items() if name in network.inputs and name not in network.labels}
     if not names:
         held = ", ".join(arrays)
         raise refuse("Cli/score-labels", f"{npz} holds {held}; it needs labels, named softmax_label or label")
-    network.require_inputs(data, f"--npz {npz}")
+    data = network.data_of(arrays, f"--npz {npz}")
     return feeding.sliced(data, size, network.dtype, arrays[names[0]])
 
 

@@ -230,6 +230,7 @@ def write_wrong_files() -> None:
     Path("two.txt").write_text("a\nb\n", encoding="utf-8")
     np.savez("pickle.npz", data=np.array([{}], dtype=object))
     np.savez("text.npz", data=np.array(["a"]))
+    np.savez("label.npz", softmax_label=np.ones(3))
     np.savez("other.npz", date=np.ones((1, 3)))
     np.savez("rows.npz", data=np.ones((2, 3)), label=np.ones(3))
     np.savez("high.npz", data=np.ones((1, 3)), label=[3])
@@ -283,6 +284,7 @@ LOOK = ["predict", RESIDUAL, "4", "--image", PICTURE]
         ("Cli/output-name", [*SHAPED, "--output", "fc_outptu"], "did you mean fc_output"),
         ("Cli/input-name", [*SAME, "--shape", "date=1,3"], "are data, softmax_label"),
         ("Cli/input-name", [*SAME, "--npz", "other.npz"], "names date"),
+        ("Cli/input-name", [*SAME, "--npz", "label.npz"], "names nothing"),
         ("Cli/input-name", ["predict", "two", "1", "--image", PICTURE], "none of the inputs of two, a, b"),
         ("Cli/input-shape", ["predict", "two", "1", "--shape", "a=1,3"], "also needs b"),
         ("Cli/input-shape", ["predict", DETECTOR, "4", "--rec", "a.rec"], "does not state the shape of data"),
@@ -355,7 +357,7 @@ def test_score_of_sequences(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.clause("Cli/parameters-there")
-def test_empty_places_in_a_file_are_missing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_places_in_a_file(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     write_identity(3)
     read = loaded.load_checkpoint
     monkeypatch.setattr(loaded, "load_checkpoint", lambda *given: (read(*given)[0], {"fc_weight": None}, {}))
