@@ -94,7 +94,7 @@ class Answers:
     def _boxes(self, values: np.ndarray, titles: list[str]) -> Iterator[str]:
         for title, found in zip(titles, values, strict=True):
             kept = found[(found[:, 0] >= 0) & (found[:, 1] >= self._threshold)]
-            yield f"{title}: {len(kept)} boxes with a score of {self._threshold:g} or more"
+            yield f"{title}: {len(kept)} box{'es' * (len(kept) != 1)} with a score of {self._threshold:g} or more"
             for row in kept[np.argsort(-kept[:, 1], kind="stable")]:
                 left, upper, right, lower = row[2:6]
                 yield (

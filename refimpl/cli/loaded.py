@@ -224,11 +224,12 @@ def _without_labels(net: Symbol) -> Symbol:
         slots = [*node.signature.inputs, *[""] * len(node.inputs)]  # an operator may take any number of inputs
         inputs = []
         for slot, (source, index) in zip(slots, node.inputs, strict=False):
-            if slot == "label" and id(source) in labelled and source.op is not None:
+            compared = slot == "label" and node.signature.is_loss
+            if compared and id(source) in labelled and source.op is not None:
                 inputs.append(Entry(Node(None, f"{node.name}_label"), 0))
                 continue
             inputs.append(Entry(made[id(source)], index))
-            if slot != "label" and id(source) in labelled:
+            if not compared and id(source) in labelled:
                 labelled.add(id(node))
         changed = any(new is not old for (new, _), (old, _) in zip(inputs, node.inputs, strict=True))
         made[id(node)] = node.reading(inputs) if changed else node

@@ -349,6 +349,24 @@ def test_what_is_computed_from_labels_is_left_out(capsys: pytest.CaptureFixture[
     assert lines[8:] == ["row 4", "  0.600000  class 2", "row 5", "  0.700000  class 1"]
 
 
+@pytest.mark.clause("Cli/zeros")
+def test_boxes_of_a_network_that_was_saved_for_training(capsys: pytest.CaptureFixture[str]) -> None:
+    scores, places = mx.sym.Variable("data"), mx.sym.Variable("places")
+    anchors = mx.sym.contrib.MultiBoxPrior(mx.sym.Variable("map"), sizes=(0.5,))
+    target = mx.sym.contrib.MultiBoxTarget(anchors, mx.sym.Variable("label"), scores)
+    prob = mx.sym.SoftmaxOutput(scores, target[2], multi_output=True, name="cls_prob")
+    loss = mx.sym.MakeLoss(mx.sym.smooth_l1(places - target[0]), name="loc_loss")
+    boxes = mx.sym.contrib.MultiBoxDetection(prob, places, anchors, name="det")
+    mx.sym.Group([prob, loss, boxes]).save("ssd-symbol.json")
+    mx.nd.save("ssd-0001.params", {"arg:unused": mx.nd.ones(1)})
+    np.savez("ssd.npz", data=np.log([[[1], [1], [8]]]), places=np.zeros((1, 4)), map=np.zeros((1, 1, 1, 1)))
+    lines = said(capsys, "predict", "ssd", "1", "--npz", "ssd.npz")
+    assert lines[0].startswith("cls_prob_output: float32 (1, 3, 1), from 0.1 to 0.8")
+    assert lines[1] == "row 0: 1 box with a score of 0.5 or more"
+    assert lines[2] == "  0.800000  class 1  left 0.2500 top 0.2500 right 0.7500 bottom 0.7500"
+    assert len(lines) == 3
+
+
 @pytest.mark.clause("Cli/score-file")
 def test_score_of_sequences(capsys: pytest.CaptureFixture[str]) -> None:
     write_sequences()
