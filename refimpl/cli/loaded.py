@@ -140,8 +140,8 @@ class Network:
         Raises:
             CommandError: they contradict the parameters, or one does not follow and takes no zeros.
         """
-        parameters = {name: value.shape for name, value in self.arguments.items()}
-        parameters = {name: shape for name, shape in parameters.items() if name in self.net.list_arguments()}
+        names = set(self.net.list_arguments())
+        parameters = {name: value.shape for name, value in self.arguments.items() if name in names}
         try:
             found, _, _ = known_shapes(self.net.entries, {**parameters, **given})
         except MXNetError as error:
