@@ -1,4 +1,4 @@
-"""The command ``refimpl``: train, score, ops, rule, plot, explain, run, check, bench, oracle; each in its file."""
+"""The command ``refimpl``; each of its commands is in the file of its name."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ from .explain import explain
 from .ops import ops
 from .oracle import oracle
 from .plot import plot
+from .predict import predict
 from .rule import rule
 from .run import run_script
 from .score import score
 from .train import train
+from .warm import warm
 
 app = typer.Typer(
     name="refimpl",
@@ -48,7 +50,7 @@ def options(
     """MXNet's training stack as an executable specification."""
 
 
-for command in (train, score, ops, rule, plot, explain, check, bench):
+for command in (train, score, predict, warm, ops, rule, plot, explain, check, bench):
     app.command()(command)
 # flags behind the script's name are the script's
 app.add_typer(oracle, name="oracle")
@@ -79,7 +81,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _unheard()
     except (CommandError, OSError) as error:
         return _refused(error)
-    except (RuntimeError, ValueError, AssertionError, TypeError) as error:
+    except (RuntimeError, ValueError, AssertionError, TypeError, ImportError) as error:
         if getattr(error, "clause", None) is None:  # not a refusal: a bug of ours, shown whole
             raise
         return _refused(error)

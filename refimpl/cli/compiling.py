@@ -10,10 +10,14 @@ from contextlib import contextmanager
 from numba.core.event import Event, Listener, install_listener
 
 
+def _unheard(watch: CompileWatch) -> None:
+    """Nobody asks how far it is."""
+
+
 class CompileWatch(Listener):
     """Counts compilations. ``changed`` is called, from whichever thread compiles, as each begins and ends."""
 
-    def __init__(self, changed: Callable[[CompileWatch], None]) -> None:
+    def __init__(self, changed: Callable[[CompileWatch], None] = _unheard) -> None:
         self.done = 0
         self.current = ""
         self.seconds = 0.0

@@ -9,7 +9,11 @@ from typing import Annotated
 import typer
 
 from ..context import Context, cpu, gpu, num_gpus
+from ..optimizer import Optimizer
 from .errors import refuse
+
+# As in MXNet's examples: the optimizers that take a momentum.
+MOMENTUM = ("sgd", "nag", "signum", "dcasgd", "lbsgd")
 
 
 class Dtype(str, Enum):
@@ -64,3 +68,10 @@ def checkpoint_files(prefix: str, epoch: int) -> tuple[Path, Path]:
                 f"{file} does not exist; `refimpl train --model-prefix {prefix}` writes it",
             )
     return files
+
+
+def known_optimizer(name: str) -> None:
+    """Refuse a name under which no optimizer is registered."""
+    if name.lower() not in Optimizer.opt_registry:
+        known = ", ".join(sorted(Optimizer.opt_registry))
+        raise refuse("Cli/optimizer", f"there is no optimizer {name!r}; known are {known}")

@@ -19,11 +19,11 @@ from ..model import load_checkpoint
 from ..model.networks import NETWORKS
 from ..module import Module
 from ..name import NameManager
-from ..optimizer import Optimizer
 from ..symbol import Symbol
 from . import datasets
 from .errors import refuse
 from .options import (
+    MOMENTUM,
     BatchOption,
     DataOption,
     DevicesOption,
@@ -31,6 +31,7 @@ from .options import (
     GpusOption,
     checkpoint_files,
     contexts,
+    known_optimizer,
 )
 from .reports import reporting
 from .score import evaluate
@@ -49,10 +50,6 @@ class Store(str, Enum):
 
     local = "local"
     device = "device"
-
-
-# As in MXNet's examples: the optimizers that take a momentum.
-MOMENTUM = ("sgd", "nag", "signum", "dcasgd", "lbsgd")
 
 
 def train(
@@ -98,9 +95,7 @@ def train(
     if load_epoch is not None:
         checkpoint_files(prefix, load_epoch)
 
-    if optimizer.lower() not in Optimizer.opt_registry:
-        known = ", ".join(sorted(Optimizer.opt_registry))
-        raise refuse("Cli/optimizer", f"there is no optimizer {optimizer!r}; known are {known}")
+    known_optimizer(optimizer)
     np.random.seed(seed % 2**32)  # noqa: NPY002  # NDArrayIter shuffles with it, as MXNet's does
     random.seed(seed)
     split = datasets.load(data, batch_size, dtype.value, devices_used)
