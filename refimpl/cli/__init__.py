@@ -1,4 +1,4 @@
-"""The command ``refimpl``: train, score, ops, rule, plot, explain, run, check, bench, oracle; each in its file."""
+"""The command ``refimpl``: train, score, inspect, ops, rule, plot, explain, run, check, bench, oracle; each in its file."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from .bench import bench
 from .check import check
 from .errors import CommandError, one_line
 from .explain import explain
+from .inspect import inspect
 from .ops import ops
 from .oracle import oracle
 from .plot import plot
@@ -48,7 +49,7 @@ def options(
     """MXNet's training stack as an executable specification."""
 
 
-for command in (train, score, ops, rule, plot, explain, check, bench):
+for command in (train, score, inspect, ops, rule, plot, explain, check, bench):
     app.command()(command)
 # flags behind the script's name are the script's
 app.add_typer(oracle, name="oracle")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -64,3 +66,26 @@ def checkpoint_files(prefix: str, epoch: int) -> tuple[Path, Path]:
                 f"{file} does not exist; `refimpl train --model-prefix {prefix}` writes it",
             )
     return files
+
+
+def checkpoint_epochs(prefix: str) -> list[int]:
+    """The epochs of which a checkpoint has a params file, in order."""
+    path = Path(prefix)
+    numbers = [
+        int(match[1]) for file in path.parent.glob("*.params")
+        if (match := re.fullmatch(rf"{re.escape(path.name)}-(\d{{4,18}})\.params", file.name))
+    ]
+    return sorted(number for number in numbers if Path(f"{prefix}-{number:04d}.params").is_file())
+
+
+def named_shapes(texts: Sequence[str] | None) -> dict[str, tuple[int, ...]]:
+    """Shapes by the names of inputs, from texts such as ``data=64,1,28,28``."""
+    return dict(map(_named_shape, texts or []))
+
+
+def _named_shape(text: str) -> tuple[str, tuple[int, ...]]:
+    match = re.fullmatch(r"(\w+)=\(?([\d, ]+)\)?", text)
+    words = match[2].split(",") if match else []
+    if match is None or not all(word.strip().isdigit() for word in words if word.strip()):
+        raise refuse("Cli/shape", f"--shape takes a name and numbers such as data=64,1,28,28, not {text!r}")
+    return match[1], tuple(int(word) for word in words if word.strip())
