@@ -122,8 +122,9 @@ def infer_type(p, ins, outs):
 
 
 class Geometry(NamedTuple):
-    """data is (., width, channels), out (., out_w, channels)."""
+    """data is (., width, channels), out (., out_w, channels) of so many pixels."""
 
+    pixels: int
     width: int
     channels: int
     out_w: int
@@ -131,7 +132,7 @@ class Geometry(NamedTuple):
 
 def surround(data, out, rows, columns, values, g: Geometry):
     """Row and column of the pixel to take, or -1 for the values of the channels."""
-    for pixel in items(out.size // g.channels):
+    for pixel in items(g.pixels):
         row, column = rows[pixel // g.out_w], columns[pixel % g.out_w]
         read = (row * g.width + column) * g.channels
         for c in range(g.channels):
@@ -170,7 +171,8 @@ def forward(p, src, out):
         values = np.rint(values).clip(0, 255)
     kind = p.type & ~ISOLATED
     tables = taken(kind, p.top, height, p.bot), taken(kind, p.left, width, p.right), values.astype(src.dtype)
-    SURROUND(src, out, *(as_buffer(table, src.device) for table in tables), Geometry(width, channels, out.shape[1]))
+    g = Geometry(out.shape[0] * out.shape[1], width, channels, out.shape[1])
+    SURROUND(src, out, *(as_buffer(table, src.device) for table in tables), g)
 
 
 def cases(draw):

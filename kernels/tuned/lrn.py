@@ -105,4 +105,5 @@ def respond_back(
         memory = _doubles("terms", channels * inner), _doubles("sums", inner)
         fill_response_back(*flat, *memory, n, channels, inner, half, 2.0 * np.float32(share) * BETA)
     else:
-        plain("lrn", "RESPOND_BACK", head, data, scale, d_data, n, channels, inner, half, share, beta)
+        numbers = n, channels, inner, half, share, beta
+        plain("lrn", "RESPOND_BACK", head, data, scale, d_data, *numbers)

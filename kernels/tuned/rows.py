@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,16 @@ from ..foundation import Buffer
 from .kernel import kernel, twin, workspace
 from .lanes import add, broadcast, load, multiply, subtract
 from .reductions import BESIDE, FEWEST, sum_of_lanes
+
+
+class Through(NamedTuple):
+    """``rows`` rows of ``side`` elements; ``seen``: whether gradients come through mean and std."""
+
+    seen: int
+    rows: int
+    side: int
+    along: int
+    count: int
 
 
 @kernel
@@ -61,18 +71,16 @@ def fill_normalised(data, gamma, beta, mean, std, out, rows, side, along, count)
 
 
 @kernel
-def fill_through_rows(
-    head, d_mean, d_std, data, gamma, mean, std, d_data, seen, weighed, normal, rows, side, along, count
-):  # fmt: skip
-    padded = (side + 15) // 16 * 16
+def fill_through_rows(head, d_mean, d_std, data, gamma, mean, std, d_data, weighed, normal, g: Through):
+    side, padded = g.side, (g.side + 15) // 16 * 16
     for i in range(side, padded):
         weighed[i] = 0
         normal[i] = 0
-    for r in range(rows):
-        start, weight = r * side, gamma[r % count]
+    for r in range(g.rows):
+        start, weight = r * side, gamma[r % g.count]
         centre, scale = mean[r] * 1.0, std[r] * 1.0
         inverse = 1.0 / scale
-        if along == 1:
+        if g.along == 1:
             for i in range(side):
                 weighed[i] = head[start + i] * gamma[i]
         else:
@@ -86,7 +94,7 @@ def fill_through_rows(
             levels = add(levels, lanes)
             slopes = add(slopes, multiply(lanes, load(normal, i)))
         level, slope = sum_of_lanes(levels), sum_of_lanes(slopes)
-        if seen:
+        if g.seen:
             level -= d_mean[r] * scale
             slope -= d_std[r] * scale
         level /= side
@@ -190,7 +198,8 @@ def through_rows(
     """The gradient by data."""
     arrays = head, d_mean, d_std, data, gamma, mean, std, d_data
     spare = _wide("weighed", g.side), _wide("row", g.side)
-    fill_through_rows(*[a.flat for a in arrays], seen, *spare, g.rows, g.side, g.along, g.count)
+    numbers = Through(int(seen), g.rows, g.side, g.along, g.count)
+    fill_through_rows(*[a.flat for a in arrays], *spare, tuple(numbers))
 
 
 @twin

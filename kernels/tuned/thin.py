@@ -14,7 +14,7 @@ from numba.core.extending import intrinsic
 
 from ..foundation import Buffer
 from . import gemm
-from .gemm import Product
+from .gemm import Product, multiply_tiles
 from .kernel import kernel, tile_for, twin, workspace
 from .simd import _FLOAT, _VECTOR, _Memory, fma_tile, load_tile, ramp, store_tile, turned, zero_tile
 
@@ -119,7 +119,7 @@ def multiply_each(a, b, out, count, g: Product, panel, edge, rows, blocks):
     one = g.n, g.m, g.k, g.a_row, g.a_step, g.b_row, g.b_step
     for i in range(count):
         left, right, target = after(a, i * g.n * g.k), after(b, i * g.k * g.m), after(out, i * g.n * g.m)
-        gemm.multiply_tiles(left, right, target, one, panel, edge, rows, blocks)
+        multiply_tiles(left, right, target, one, panel, edge, rows, blocks)
 
 
 @twin

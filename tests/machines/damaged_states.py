@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import refimpl as mx
+from refimpl.kvstore.messages import PartId
 from refimpl.kvstore.optimizer_step import NOTHING, as_value, updated
 from refimpl.ndarray import sparse
 from refimpl.ndarray.file_format import to_bytes
@@ -203,10 +204,10 @@ def commands(draw: Draw, folder: Path) -> None:
     optimizer = states.loads_optimizer(_written(draw, made), "x")
     state: Any = {}
     values = {key: as_value(weight) for key, weight in _weights("float32").items()}
-    for _ in range(3):
+    for version in range(3):
         for key, value in values.items():
-            held = state.get(key, NOTHING)
-            optimizer, state[key], values[key] = updated(optimizer, held, key, value, np.ones_like(value))
+            held, part = state.get(key, NOTHING), PartId(0, key)
+            state[key], values[key] = updated(optimizer, held, part, version, value, np.ones_like(value))
 
 
 PARAMS, STATES, COMMANDS = params, optimizer_states, commands

@@ -78,7 +78,8 @@ def test_the_command_prints_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert "def test_chapter(" in capsys.readouterr().out
 
 
-def test_the_command_lists(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_lists(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     assert cli.run(["rule"]) == 0
     assert "split (10)" in " ".join(capsys.readouterr().out.split())
     assert cli.run(["rule", "split"]) == 0
