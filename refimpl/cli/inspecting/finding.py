@@ -32,10 +32,10 @@ def inspected(prefix: str, epoch: int | None, given: Mapping[str, Sequence[int]]
         CommandError: ``given`` names no input, or contradicts the graph.
     """
     here = checkpoint_epochs(prefix)
-    number = 0 if epoch is None else epoch
+    number = "NNNN" if epoch is None else f"{epoch:04d}"
     symbol = files.opened(f"{prefix}-symbol.json")
-    params = files.opened(f"{prefix}-{number:04d}.params")
-    states = files.opened(f"{prefix}-{number:04d}.states")
+    params = files.opened(f"{prefix}-{number}.params")
+    states = files.opened(f"{prefix}-{number}.states")
     problems = [content.problem for content in (symbol, params) if content.problem is not None]
     if states.problem is not None and states.problem.kind != "missing-file":  # few checkpoints have one
         problems.append(states.problem)

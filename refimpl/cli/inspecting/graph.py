@@ -83,8 +83,13 @@ def graph(content: Content) -> tuple[Graph, list[Problem]]:
         except MXNetError as error:
             rows = list(_rows(said))
             unknown = list(_unknown(rows))
-            made = Graph(version, scope, None, _named(said), _by_name(said), _counted(op for op, _ in rows))
-            return made, unknown or [Problem("damaged-file", content.file, plain(error))]
+            if not unknown:
+                custom = getattr(error, "clause", "") == "Custom/registered"
+                kind = "unknown-operator" if custom else "damaged-file"
+                unknown = [Problem(kind, content.file, plain(error))]
+            # nodes are compared with the params file where nothing but an operator speaks against them
+            named = _by_name(said) if unknown[0].kind == "unknown-operator" else None
+            return Graph(version, scope, None, _named(said), named, _counted(op for op, _ in rows)), unknown
     every = list(_nodes(heads))
     operators = _counted(node.op.name for node in every if node.op is not None)
     return Graph(version, scope, heads, None, _variables(heads), operators), []

@@ -23,8 +23,18 @@ def lines(found: Data, *, whole: bool = False) -> Iterator[str]:
         found: what :func:`inspected` returns.
         whole: print each deviation, not only its name.
     """
-    for line in _lines(found, whole):
-        yield "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
+    return _lines(_printable(found), whole)
+
+
+def _printable(found: Any) -> Any:
+    """The same data without characters that steer a terminal."""
+    if isinstance(found, dict):
+        return {key: _printable(value) for key, value in found.items()}
+    if isinstance(found, (list, tuple)):
+        return [_printable(value) for value in found]
+    if not isinstance(found, str) or found.isprintable():
+        return found
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in found)
 
 
 def _lines(found: Data, whole: bool) -> Iterator[str]:
