@@ -1,4 +1,4 @@
-"""The command ``refimpl``: train, score, inspect, ops, rule, plot, explain, run, check, bench, oracle; each in its file."""
+"""The command ``refimpl``: train, score, inspect, ops, rule, plot, explain, run, check, bench, oracle, each a file."""
 
 from __future__ import annotations
 

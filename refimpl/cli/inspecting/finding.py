@@ -121,9 +121,9 @@ def _compared(
     variables: Variables, arrays: Arrays, given: Mapping[str, Any], file: str, shapes: Mapping[str, Any]
 ) -> Iterator[Problem]:
     """Arrays that the graph wants and the file lacks, and those that it has and nobody wants."""
-    held = {name: "arg" for name in arrays.arguments} | {name: "aux" for name in arrays.auxiliary}
+    held = dict.fromkeys(arrays.arguments, "arg") | dict.fromkeys(arrays.auxiliary, "aux")
     told = {problem.about for problem in arrays.problems if problem.kind == "unallocated"}
-    wanted = {name: "arg" for name in variables.arguments} | {name: "aux" for name in variables.auxiliary}
+    wanted = dict.fromkeys(variables.arguments, "arg") | dict.fromkeys(variables.auxiliary, "aux")
     for name, kind in wanted.items():
         other = "aux" if kind == "arg" else "arg"
         if name in variables.learned and name not in held and name not in given and name not in told:

@@ -69,7 +69,8 @@ def graph(content: Content) -> tuple[Graph, list[Problem]]:
     try:
         text = content.raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        return Graph(), [Problem("damaged-file", content.file, f"cannot read {content.file}: byte {error.start}: no UTF-8")]
+        reason = f"cannot read {content.file}: byte {error.start}: no UTF-8"
+        return Graph(), [Problem("damaged-file", content.file, reason)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a newer version, which the report tells
         try:
@@ -215,7 +216,7 @@ def shapes(heads: Sequence[Entry], given: Mapping[str, Shape], stored: Mapping[s
 
 def _ranks(order: Sequence[Node], stored: Mapping[str, Shape]) -> dict[str, Shape]:
     """Shapes of nothing but unknown sides, for inputs of convolutions; operators do not tell these by themselves."""
-    found = {}
+    found: dict[str, Shape] = {}
     for node in order:
         if node.op is None or node.op.name != "Convolution":
             continue
