@@ -65,6 +65,15 @@ def test_many_wrong_shapes(inspect: Any) -> None:
     assert problems(found) == [("wrong-shape", f"{name}_weight") for name in names[:20]]
 
 
+@pytest.mark.clause("Inspect/wrong-shape")
+def test_a_graph_that_contradicts_itself(inspect: Any) -> None:
+    # bn1 reads a state of another BatchNorm as its beta: 4 numbers and 8 channels
+    change_graph("[27, 0, 0], [28, 0, 0], [29, 0, 0]", "[27, 0, 0], [28, 0, 0], [19, 0, 0]", "resnet-symbol.json")
+    code, found = inspect("resnet")
+    assert (code, problems(found)) == (1, [("contradiction", "shapes"), ("unknown-parameter", "bn1_beta")])
+    assert "Error in operator bn1" in found["problems"][0]["message"]
+
+
 @pytest.mark.clause("Inspect/not-finite")
 def test_values_that_are_no_numbers(inspect: Any) -> None:
     weight = np.zeros((3, 64))

@@ -90,9 +90,7 @@ def _sized(net: Graph, arrays: Arrays, given: Mapping[str, Sequence[int]]) -> tu
         try:
             found, problems = graph.shapes(net.heads, told, stored)
         except MXNetError as error:
-            if told:
-                raise refuse("Cli/shape", f"--shape contradicts the graph: {files.plain(error)}") from None
-            found, problems = {}, [Problem("damaged-file", "shapes", files.plain(error))]
+            raise refuse("Cli/shape", f"--shape contradicts the graph: {files.plain(error)}") from None
     by_name = {
         node.name: graph.shown(found.get((id(node), 0)))
         for node in graph.post_order(net.heads) if node.is_variable

@@ -186,8 +186,13 @@ def shapes(heads: Sequence[Entry], given: Mapping[str, Shape], stored: Mapping[s
         MXNetError: the shapes of the inputs contradict the graph itself.
     """
     order = post_order(heads)
+    ranks = _ranks(order, stored)
+    try:
+        inference.shapes(order, ranks)
+    except MXNetError as refused:
+        return Shapes({}, [Problem("contradiction", "shapes", f"the graph contradicts itself: {plain(refused)}")])
+    given = {**ranks, **given}
     inference.shapes(order, given)
-    given = {**_ranks(order, stored), **given}
     names = [node.name for node in order if node.is_variable and node.name in stored and node.name not in given]
     wrong: dict[str, str] = {}
 
@@ -206,12 +211,19 @@ def shapes(heads: Sequence[Entry], given: Mapping[str, Shape], stored: Mapping[s
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if error(middle) is None else (low, middle)
-        wrong[names[high - 1]] = error(high) or ""
+        reason = error(high)
+        if names[high - 1] in wrong or reason is None:
+            break  # no array is to blame alone
+        wrong[names[high - 1]] = reason
         low = high - 1
     right = len(names) if error(len(names)) is None else low
     kept = {name: stored[name] for name in names[:right] if name not in wrong}
     found = inference.shapes(order, {**kept, **given})
-    return Shapes(found, list(_wrong(order, wrong, stored, found)))
+    problems = list(_wrong(order, wrong, stored, found))
+    if right < len(names) and len(wrong) < MOST_WRONG:
+        text = f"the stored arrays contradict each other: {error(len(names))}"
+        problems.append(Problem("contradiction", "shapes", text))
+    return Shapes(found, problems)
 
 
 def _ranks(order: Sequence[Node], stored: Mapping[str, Shape]) -> dict[str, Shape]:
