@@ -225,6 +225,9 @@ def _input_shapes(
     except MXNetError:
         found = _inferred(net, settled)
     unknown = [name for name in inputs if not is_shown_whole(found[name])]
+    if unknown and all(name.endswith("label") for name in unknown):
+        found = _with_labels(net, {**settled, **{name: found[name] for name in data}}, unknown, inputs) or found
+        unknown = [name for name in inputs if not is_shown_whole(found[name])]
     if unknown:
         raise refusal(
             "Explain/input-shapes",
@@ -232,6 +235,21 @@ def _input_shapes(
             f" --shape {unknown[0]}=64,1,28,28", ValueError,
         )
     return {name: found[name] for name in inputs}
+
+
+def _with_labels(
+    net: Symbol, settled: Mapping[str, Any], labels: list[str], inputs: list[str]
+) -> dict[str, tuple[int, ...]] | None:
+    """Shapes where labels have that of an input, as those of sequences do; None where no input's fits."""
+    for name in inputs:
+        shape = settled.get(name, ())
+        if not is_shown_whole(shape):
+            continue
+        try:
+            return _inferred(net, {**settled, **dict.fromkeys(labels, shape)})
+        except MXNetError:
+            continue
+    return None
 
 
 def _random_batch(data: Mapping[str, Any], labels: Mapping[str, Any]) -> DataBatch:

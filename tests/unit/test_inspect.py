@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 import refimpl as mx
-from refimpl import cli
+from refimpl import cli, visualization
 from refimpl.cli.compiling import watched
+from refimpl.explain import sources
 
 from .inspected import (  # noqa: F401  # fixtures too
     FIXTURES,
@@ -270,3 +271,23 @@ def test_wrong_calls(capsys: pytest.CaptureFixture[str], words: list[str], claus
     assert caught.out == ""
     assert said in caught.err
     assert caught.err.rstrip().endswith(f"[{clause}]")
+
+
+# --- the other commands that take a checkpoint and a shape -----------------------------------------
+
+
+def test_plot_takes_shapes_by_name(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visualization, "graphviz_missing", lambda: "no graphviz")
+    assert cli.run(["plot", "resnet", "--shape", "data=2,3,16,16"]) == 0
+    assert "stage2_unit1_sc(Convolution)8x8x8" in capsys.readouterr().out.replace(" ", "")
+    assert cli.run(["plot", "lstm", "--shape", "2,9", "--shape", "softmax_label=2,9"]) == 0
+    assert "embed(Embedding)9x6120data" in capsys.readouterr().out.replace(" ", "")
+
+
+@pytest.mark.clause("Explain/input-shapes")
+def test_labels_of_sequences_have_the_shape_of_their_data() -> None:
+    net, arguments, _ = mx.model.load_checkpoint("lstm", 7)
+    inputs = ["data", "lstm_state", "lstm_state_cell", "softmax_label"]
+    assert sources._input_shapes(net, arguments, inputs, {"data": (2, 9)}, 64) == {
+        "data": (2, 9), "lstm_state": (1, 2, 5), "lstm_state_cell": (1, 2, 5), "softmax_label": (2, 9),
+    }
