@@ -106,6 +106,10 @@ def test_moments_of_distributions_are_the_textbooks(kind) -> None:
 # --- tests of numbers ---------------------------------------------------------------------------
 
 
+def test_of_no_numbers_nothing_is_unlikely() -> None:
+    assert list(doubts(np.zeros((0, 3)), normal(0.0, 1.0))) == []
+
+
 def sample(seed=0, size=SIZE):
     return np.random.RandomState(seed).standard_normal(size)
 

@@ -83,6 +83,8 @@ def _limit(count: int, width: float = 1.0) -> float:
 def doubts(values: np.ndarray, right: Distribution) -> Iterator[str]:
     """What is unlikely of independent numbers of a distribution; nothing where all is well."""
     values = values.astype(np.float64).ravel()
+    if not values.size:
+        return
     if not right.possible(values).all():
         bad = values[~right.possible(values)][0]
         yield f"{bad:.9g} is no number of {right.text}"
