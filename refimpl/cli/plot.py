@@ -19,7 +19,7 @@ def plot(
     ] = Path("net.svg"),
     shape: Annotated[
         list[str] | None,
-        typer.Option(help="Shape of an input, to print shapes on arrows: 1,1,8,8 of data, or label=1. May be repeated."),
+        typer.Option(help="Shape of an input, to print shapes on arrows: 1,1,8,8 of data, or label=1; several times."),
     ] = None,
 ) -> None:
     """Draw a network with Graphviz, or print its table of layers where Graphviz is missing."""
@@ -46,9 +46,10 @@ def plot(
 
 def _shapes(texts: list[str]) -> dict[str, tuple[int, ...]]:
     """Shapes by name; one without a name is that of data."""
-    plain = [text for text in texts if "=" not in text]
-    named = named_shapes([text for text in texts if "=" in text])
-    return {**{"data": _shape(text) for text in plain}, **named}
+    made: dict[str, tuple[int, ...]] = {}
+    for text in texts:
+        made.update(named_shapes([text]) if "=" in text else {"data": _shape(text)})
+    return made
 
 
 def _shape(text: str) -> tuple[int, ...]:
