@@ -16,7 +16,7 @@ from ..base import MXNetError, decides, refusal
 from ..context import Context, cpu
 from ..data import TRAINING
 from ..data import digits as packaged_digits
-from ..io import DataBatch
+from ..io import DataBatch, DataDesc
 from ..model.networks import lenet
 from ..module import Module
 from ..module.life_cycle import demand
@@ -184,11 +184,20 @@ def _ready(
 ) -> Module:
     """A module that is ready to train; its parameters are ``values``, or drawn."""
     module = Module(net, list(data), list(labels), context=list(contexts))
-    module.bind(list(data.items()), list(labels.items()) or None)
+    module.bind(_described(data), list(labels.items()) or None)
     arguments, auxiliary = values or (None, None)
     module.init_params(initializer.Xavier(), arg_params=arguments, aux_params=auxiliary)
     module.init_optimizer(kvstore=store, optimizer="sgd", optimizer_params=OPTIMIZER)
     return module
+
+
+def _described(data: Mapping[str, Any]) -> list[DataDesc]:
+    """Inputs for a bind; states of recurrent layers have their rows along the second axis."""
+    rows = next(iter(data.values()))[0] if data else None
+    return [
+        DataDesc(name, shape, layout="TNC" if shape[0] != rows and shape[1:2] == (rows,) else "NCHW")
+        for name, shape in data.items()
+    ]
 
 
 def _known_shapes(arguments: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:

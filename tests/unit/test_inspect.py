@@ -291,3 +291,11 @@ def test_labels_of_sequences_have_the_shape_of_their_data() -> None:
     assert sources._input_shapes(net, arguments, inputs, {"data": (2, 9)}, 64) == {
         "data": (2, 9), "lstm_state": (1, 2, 5), "lstm_state_cell": (1, 2, 5), "softmax_label": (2, 9),
     }
+
+
+@pytest.mark.clause("Explain/checkpoint")
+def test_states_of_recurrent_layers_are_cut_along_their_second_axis() -> None:
+    found = sources._described({"data": (4, 9), "lstm_state": (1, 4, 5), "more": (4, 2)})
+    assert [(d.name, d.shape, d.layout) for d in found] == [
+        ("data", (4, 9), "NCHW"), ("lstm_state", (1, 4, 5), "TNC"), ("more", (4, 2), "NCHW"),
+    ]
