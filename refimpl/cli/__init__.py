@@ -16,6 +16,7 @@ from .bench import bench
 from .check import check
 from .errors import CommandError, one_line
 from .explain import explain
+from .inspect import inspect
 from .ops import ops
 from .oracle import oracle
 from .plot import plot
@@ -50,7 +51,7 @@ def options(
     """MXNet's training stack as an executable specification."""
 
 
-for command in (train, score, predict, warm, ops, rule, plot, explain, check, bench):
+for command in (train, score, inspect, predict, warm, ops, rule, plot, explain, check, bench):
     app.command()(command)
 # flags behind the script's name are the script's
 app.add_typer(oracle, name="oracle")

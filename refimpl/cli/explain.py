@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +12,7 @@ from .. import explain as explaining
 from ..context import Context
 from ..files.atomic import write_atomically
 from .errors import refuse
-from .options import BatchOption, DevicesOption, GpusOption, checkpoint_files, contexts
+from .options import BatchOption, DevicesOption, GpusOption, checkpoint_epochs, checkpoint_files, contexts, named_shapes
 
 
 def explain(
@@ -39,7 +38,7 @@ def explain(
     A script runs until its first update, and no further. A checkpoint and the digits are trained one step here, on
     --devices, with a batch of --batch-size.
     """
-    shapes = dict(map(_shape, shape or []))
+    shapes = named_shapes(shape)
     if not as_json:
         _require_folder(output)
     found = _found(source, arguments or [], step, epoch, shapes, contexts(devices, gpus, batch_size), batch_size)
@@ -72,22 +71,10 @@ def _found(
 
 def _last_epoch(prefix: str) -> int:
     """The greatest epoch of which there is a file."""
-    path = Path(prefix)
-    numbers = [
-        int(match[1]) for file in path.parent.glob("*.params")
-        if (match := re.fullmatch(rf"{re.escape(path.name)}-(\d{{4,}})\.params", file.name))
-    ]
+    numbers = checkpoint_epochs(prefix)
     if not numbers:
         raise refuse(
             "Cli/explain-source",
             f"{prefix} is no script and no checkpoint: neither {prefix} nor {prefix}-NNNN.params exists",
         )
-    return max(numbers)
-
-
-def _shape(text: str) -> tuple[str, tuple[int, ...]]:
-    match = re.fullmatch(r"(\w+)=\(?([\d, ]+)\)?", text)
-    words = match[2].split(",") if match else []
-    if match is None or not all(word.strip().isdigit() for word in words if word.strip()):
-        raise refuse("Cli/shape", f"--shape takes a name and numbers such as data=64,1,28,28, not {text!r}")
-    return match[1], tuple(int(word) for word in words if word.strip())
+    return numbers[-1]

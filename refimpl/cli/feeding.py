@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -76,17 +75,6 @@ def _numbers(flag: str, text: str | None) -> tuple[float, ...]:
     if not all(np.isfinite(values)):
         raise refuse("Cli/colors", f"{flag} takes numbers such as 123.68,116.78,103.94, not {text!r}")
     return values
-
-
-def named_shapes(texts: Sequence[str] | None) -> Shapes:
-    """The shapes that ``--shape`` gives, by the name of the input."""
-    shapes = {}
-    for text in texts or []:
-        match = re.fullmatch(r"([^=\s]+)=\(?([1-9]\d{0,8}(?:, ?[1-9]\d{0,8})*),?\)?", text)
-        if match is None:
-            raise refuse("Cli/shape", f"--shape takes a name and numbers such as data=1,3,224,224, not {text!r}")
-        shapes[match[1]] = tuple(int(side) for side in match[2].split(","))
-    return shapes
 
 
 @dataclass

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -75,3 +77,24 @@ def known_optimizer(name: str) -> None:
     if name.lower() not in Optimizer.opt_registry:
         known = ", ".join(sorted(Optimizer.opt_registry))
         raise refuse("Cli/optimizer", f"there is no optimizer {name!r}; known are {known}")
+
+
+def checkpoint_epochs(prefix: str) -> list[int]:
+    """The epochs of which a checkpoint has a params file, in order."""
+    path = Path(prefix)
+    numbers = [
+        int(match[1]) for file in path.parent.glob("*.params")
+        if (match := re.fullmatch(rf"{re.escape(path.name)}-(\d{{4,18}})\.params", file.name))
+    ]
+    return sorted(number for number in numbers if Path(f"{prefix}-{number:04d}.params").is_file())
+
+
+def named_shapes(texts: Sequence[str] | None) -> dict[str, tuple[int, ...]]:
+    """Shapes by the names of inputs, from texts such as ``data=64,1,28,28``."""
+    shapes = {}
+    for text in texts or []:
+        match = re.fullmatch(r"([^=\s]+)=\(?([1-9]\d{0,8}(?:, ?[1-9]\d{0,8})*),?\)?", text)
+        if match is None:
+            raise refuse("Cli/shape", f"--shape takes a name and numbers such as data=64,1,28,28, not {text!r}")
+        shapes[match[1]] = tuple(int(side) for side in match[2].split(","))
+    return shapes

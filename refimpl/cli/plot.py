@@ -9,6 +9,7 @@ import typer
 
 from .. import symbol, visualization
 from .errors import refuse
+from .options import named_shapes
 
 
 def plot(
@@ -17,7 +18,8 @@ def plot(
         Path, typer.Option("--output", "-o", help="Picture to write; its suffix is the format.")
     ] = Path("net.svg"),
     shape: Annotated[
-        str | None, typer.Option(help="Shape of data, to print shapes on arrows: 1,1,8,8.")
+        list[str] | None,
+        typer.Option(help="Shape of an input, to print shapes on arrows: 1,1,8,8 of data, or label=1; several times."),
     ] = None,
 ) -> None:
     """Draw a network with Graphviz, or print its table of layers where Graphviz is missing."""
@@ -29,7 +31,7 @@ def plot(
     if not output.absolute().parent.is_dir():
         raise refuse("Cli/folder-exists", f"the folder of {output} does not exist")
     net = symbol.load(str(file))
-    shapes = None if shape is None else {"data": _shape(shape)}
+    shapes = None if not shape else _shapes(shape)
     missing = visualization.graphviz_missing()
     if missing is None:
         picture = visualization.plot_network(
@@ -40,6 +42,14 @@ def plot(
         return
     print(f"{missing}; here is the table of layers instead")
     visualization.print_summary(net, shape=shapes)
+
+
+def _shapes(texts: list[str]) -> dict[str, tuple[int, ...]]:
+    """Shapes by name; one without a name is that of data."""
+    made: dict[str, tuple[int, ...]] = {}
+    for text in texts:
+        made.update(named_shapes([text]) if "=" in text else {"data": _shape(text)})
+    return made
 
 
 def _shape(text: str) -> tuple[int, ...]:

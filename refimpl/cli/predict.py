@@ -26,6 +26,7 @@ from .feeding import (
     StdOption,
 )
 from .loaded import Network, Shapes
+from .options import named_shapes
 from .waiting import working
 
 
@@ -62,7 +63,7 @@ def predict(
     names = None if synset is None else read_synset(synset)
     if save is not None:
         _require_folder(save)
-    given = feeding.named_shapes(shape)
+    given = named_shapes(shape)
     _require_source(image, more, npz, rec, given)
     with working("predicting", "rows") as work:
         work.note = f"reading {prefix}"

@@ -25,7 +25,7 @@ from .feeding import (
     StdOption,
 )
 from .loaded import Network, Shapes
-from .options import BatchOption, DataOption, DevicesOption, GpusOption, checkpoint_files, contexts
+from .options import BatchOption, DataOption, DevicesOption, GpusOption, checkpoint_files, contexts, named_shapes
 from .reports import reporting
 from .waiting import working
 
@@ -70,7 +70,7 @@ def score(
         if (npz is not None and rec is not None) or data != "digits" or devices != 1 or gpus is not None:
             raise refuse("Cli/source", "score takes one of --data, --npz and --rec; a file is scored on cpu(0)")
         seen = feeding.look(mean, std, scale, resize)
-        print(scored(prefix, epoch, npz, rec, feeding.named_shapes(shape), seen, batch_size))
+        print(scored(prefix, epoch, npz, rec, named_shapes(shape), seen, batch_size))
         return
     checkpoint_files(prefix, epoch)
     devices_used = contexts(devices, gpus, batch_size)

@@ -15,7 +15,7 @@ from . import feeding, warming
 from .errors import refuse
 from .feeding import ShapeOption
 from .loaded import Network, Shapes
-from .options import MOMENTUM, known_optimizer
+from .options import MOMENTUM, known_optimizer, named_shapes
 from .waiting import Work, working
 
 
@@ -30,7 +30,7 @@ def warm(
 ) -> None:
     """Compile the kernels that a network needs, in several processes, into the kernel cache."""
     known_optimizer(optimizer)
-    given = feeding.named_shapes(shape)
+    given = named_shapes(shape)
     started = time.monotonic()
     with working("warming", "operators") as work:
         network = Network(prefix, epoch, with_labels=train)

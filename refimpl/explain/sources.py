@@ -16,7 +16,7 @@ from ..base import MXNetError, decides, refusal
 from ..context import Context, cpu
 from ..data import TRAINING
 from ..data import digits as packaged_digits
-from ..io import DataBatch
+from ..io import DataBatch, DataDesc
 from ..model.networks import lenet
 from ..module import Module
 from ..module.life_cycle import demand
@@ -184,11 +184,20 @@ def _ready(
 ) -> Module:
     """A module that is ready to train; its parameters are ``values``, or drawn."""
     module = Module(net, list(data), list(labels), context=list(contexts))
-    module.bind(list(data.items()), list(labels.items()) or None)
+    module.bind(_described(data), list(labels.items()) or None)
     arguments, auxiliary = values or (None, None)
     module.init_params(initializer.Xavier(), arg_params=arguments, aux_params=auxiliary)
     module.init_optimizer(kvstore=store, optimizer="sgd", optimizer_params=OPTIMIZER)
     return module
+
+
+def _described(data: Mapping[str, Any]) -> list[DataDesc]:
+    """Inputs for a bind; states of recurrent layers have their rows along the second axis."""
+    rows = next(iter(data.values()))[0] if data else None
+    return [
+        DataDesc(name, shape, layout="TNC" if shape[0] != rows and shape[1:2] == (rows,) else "NCHW")
+        for name, shape in data.items()
+    ]
 
 
 def _known_shapes(arguments: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
@@ -225,6 +234,9 @@ def _input_shapes(
     except MXNetError:
         found = _inferred(net, settled)
     unknown = [name for name in inputs if not is_shown_whole(found[name])]
+    if unknown and all(name.endswith("label") for name in unknown):
+        found = _with_labels(net, {**settled, **{name: found[name] for name in data}}, unknown, inputs) or found
+        unknown = [name for name in inputs if not is_shown_whole(found[name])]
     if unknown:
         raise refusal(
             "Explain/input-shapes",
@@ -232,6 +244,21 @@ def _input_shapes(
             f" --shape {unknown[0]}=64,1,28,28", ValueError,
         )
     return {name: found[name] for name in inputs}
+
+
+def _with_labels(
+    net: Symbol, settled: Mapping[str, Any], labels: list[str], inputs: list[str]
+) -> dict[str, tuple[int, ...]] | None:
+    """Shapes where labels have that of an input, as those of sequences do; None where no input's fits."""
+    for name in inputs:
+        shape = settled.get(name, ())
+        if not is_shown_whole(shape):
+            continue
+        try:
+            return _inferred(net, {**settled, **dict.fromkeys(labels, shape)})
+        except MXNetError:
+            continue
+    return None
 
 
 def _random_batch(data: Mapping[str, Any], labels: Mapping[str, Any]) -> DataBatch:

@@ -388,3 +388,13 @@ def from_json(text: str, source: str = "json") -> list[Entry]:
         MXNetError: the text is not a symbol file, or names an operator or a value that is refused.
     """
     return _Graph(text, source).read()
+
+
+def parsed(text: str, source: str = "json") -> tuple[int, dict[str, Any]]:
+    """The version of MXNet that wrote a symbol file, and its map with a list of nodes, none of which is checked.
+
+    Raises:
+        MXNetError: the text is not JSON, or not such a map.
+    """
+    graph = _Graph(text, source)
+    return graph.version, graph.graph

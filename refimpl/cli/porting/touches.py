@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...base import decides
 from ...kernels.foundation import REGISTRY
 from ...op_registry import facts
 from ...optimizer import Optimizer
+from ...quirks import quirks
 from ...rules.table import DEVIATIONS
 
 _PREFIXES = ("", "_contrib_", "_linalg_", "_random_", "_sample_", "_image_", "_sparse_", "_")
@@ -80,3 +81,26 @@ def touched(names: Iterable[str], words: Iterable[str]) -> list[Deviation]:
     clauses = {clause for name in names if _of_operators(name) for clause in _operator_clauses(name)}
     subjects = {subject for subject, touching in SUBJECTS.items() if parts & set(touching)}
     return [row for row in rows() if row.clause in clauses or row.clause.partition("/")[0] in subjects]
+
+
+@decides("Inspect/touches")
+def of_operators(names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
+    """The quirks and deviations of operators, as plain data; each names the operators that it concerns."""
+    concerned: dict[str, list[str]] = {}
+    for name in names:
+        op = REGISTRY.get(name)
+        for clause in facts.clauses(op) if op is not None else ():
+            concerned.setdefault(clause.name, []).append(name)
+    return {
+        "quirks": [
+            {"name": quirk.name, **_row(quirk.clause, concerned, quirk.upstream, quirk.reason)}
+            for quirk in quirks if quirk.clause in concerned
+        ],
+        "deviations": [
+            _row(row.clause, concerned, row.upstream, row.here) for row in rows() if row.clause in concerned
+        ],
+    }
+
+
+def _row(clause: str, concerned: Mapping[str, list[str]], upstream: str, here: str) -> dict[str, Any]:
+    return {"clause": clause, "operators": sorted(set(concerned[clause])), "mxnet": upstream, "here": here}

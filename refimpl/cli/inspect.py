@@ -1,0 +1,48 @@
+"""``refimpl inspect``: what a checkpoint is, what is wrong with it, and what it touches."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..base import decides
+from . import inspecting
+from .errors import refuse
+from .options import checkpoint_epochs, named_shapes
+
+
+@decides("Cli/inspect")
+def inspect(
+    prefix: Annotated[str, typer.Argument(help="Prefix of the checkpoint: PREFIX-symbol.json, PREFIX-0010.params.")],
+    epoch: Annotated[int | None, typer.Argument(min=0, help="Epoch of the parameters; default: the newest.")] = None,
+    shape: Annotated[
+        list[str] | None, typer.Option(help="Shape of an input, batch included: data=1,3,224,224. May be repeated."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
+    deviations: Annotated[bool, typer.Option("--deviations", help="Print each deviation, not only its name.")] = False,
+) -> None:
+    """Say what a checkpoint is: layers, shapes, parameters, damage, deviations; compute nothing.
+
+    Ends with exit code 1 when something is damaged or missing.
+    """
+    shapes = named_shapes(shape)
+    here = checkpoint_epochs(prefix)
+    if not here and not Path(f"{prefix}-symbol.json").is_file():
+        raise refuse(
+            "Cli/inspect-source",
+            f"{prefix} is no checkpoint: neither {prefix}-symbol.json nor {prefix}-NNNN.params exists",
+        )
+    if epoch is not None and epoch not in here:
+        there = f"there are {', '.join(map(str, here))}" if here else "there is none"
+        raise refuse("Cli/inspect-source", f"{prefix} has no params file of epoch {epoch}; {there}")
+    chosen = here[-1] if epoch is None and here else epoch
+    found = inspecting.inspected(prefix, chosen, shapes)
+    if as_json:
+        print(json.dumps(found, indent=1, allow_nan=False))
+    else:
+        for line in inspecting.lines(found, whole=deviations):
+            print(line)
+    raise typer.Exit(1 if found["problems"] else 0)
