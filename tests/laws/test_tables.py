@@ -98,7 +98,7 @@ def _agrees(name: str, seed: int, dtype: str) -> int:
 @pytest.mark.parametrize("dtype", FIRST_TYPE)
 @pytest.mark.parametrize("name", OPERATORS)
 def test_every_operator_gives_its_bits_again(name: str, dtype: str) -> None:
-    for seed in range(4):
+    for seed in range(2):
         _agrees(name, seed, dtype)
 
 
