@@ -18,74 +18,19 @@ from . import elementary
 from .kernel import kernel, twin
 
 
-@kernel
-def fill_exp(data, out, n):
+def fill_each(data, out, n):
     for i in range(n):
-        out[i] = elementary.exp(data[i])
+        out[i] = curve(data[i])  # noqa: F821  # bound by kernel
 
 
-@kernel
-def fill_exp_slope(head, data, d_data, n):
+def fill_gradients(head, data, d_data, n):
     for i in range(n):
-        d_data[i] = head[i] * elementary.exp(data[i])
+        d_data[i] = head[i] * slope(data[i])  # noqa: F821  # bound by kernel
 
 
-@kernel
-def fill_expm1(data, out, n):
-    for i in range(n):
-        out[i] = elementary.expm1(data[i])
-
-
-@kernel
-def fill_log(data, out, n):
-    for i in range(n):
-        out[i] = elementary.log(data[i])
-
-
-@kernel
-def fill_erf(data, out, n):
-    for i in range(n):
-        out[i] = elementary.erf(data[i])
-
-
-@kernel
-def fill_erf_slope(head, data, d_data, n):
-    for i in range(n):
-        d_data[i] = head[i] * elementary.erf_slope(data[i])
-
-
-@kernel
-def fill_gelu(data, out, n):
-    for i in range(n):
-        out[i] = elementary.gelu(data[i])
-
-
-@kernel
-def fill_gelu_slope(head, data, d_data, n):
-    for i in range(n):
-        d_data[i] = head[i] * elementary.gelu_slope(data[i])
-
-
-@kernel
-def fill_tanh(data, out, n):
-    for i in range(n):
-        out[i] = elementary.tanh(data[i])
-
-
-@kernel
-def fill_sigmoid(data, out, n):
-    for i in range(n):
-        out[i] = elementary.sigmoid(data[i])
-
-
-@kernel
-def fill_softrelu(data, out, n):
-    for i in range(n):
-        out[i] = elementary.softrelu(data[i])
-
-
-def mapped(fill: Any) -> Callable | None:
-    """The twin that runs ``fill`` over ``n`` elements; a parameter that only other curves have is left out."""
+def mapped(curve: Any) -> Callable | None:
+    """The twin that computes ``curve`` of ``n`` elements; a parameter that only other curves have is left out."""
+    fill = kernel(fill_each, label=curve.__name__, curve=curve)
 
     def run(data: Buffer, out: Buffer, n: int, slope: float = 0.0) -> None:
         fill(data.flat, out.flat, n)
@@ -93,8 +38,9 @@ def mapped(fill: Any) -> Callable | None:
     return twin(run)
 
 
-def chained(fill: Any) -> Callable | None:
-    """Likewise for a gradient: ``fill`` multiplies each head by a slope."""
+def chained(slope_of: Any) -> Callable | None:
+    """Likewise for a gradient: each head times the slope."""
+    fill = kernel(fill_gradients, label=slope_of.__name__, slope=slope_of)
 
     def run(head: Buffer, data: Buffer, d_data: Buffer, n: int, slope: float = 0.0) -> None:
         fill(head.flat, data.flat, d_data.flat, n)
@@ -102,14 +48,15 @@ def chained(fill: Any) -> Callable | None:
     return twin(run)
 
 
-tanh, sigmoid, softrelu, gelu = mapped(fill_tanh), mapped(fill_sigmoid), mapped(fill_softrelu), mapped(fill_gelu)
-gelu_slope = chained(fill_gelu_slope)
+tanh, sigmoid = mapped(elementary.tanh), mapped(elementary.sigmoid)
+softrelu, gelu = mapped(elementary.softrelu), mapped(elementary.gelu)
+gelu_slope = chained(elementary.gelu_slope)
 
 TWINS = {
-    "exp": (mapped(fill_exp), None),
-    "expm1": (mapped(fill_expm1), chained(fill_exp_slope)),
-    "log": (mapped(fill_log), None),
-    "erf": (mapped(fill_erf), chained(fill_erf_slope)),
+    "exp": (mapped(elementary.exp), None),
+    "expm1": (mapped(elementary.expm1), chained(elementary.exp)),
+    "log": (mapped(elementary.log), None),
+    "erf": (mapped(elementary.erf), chained(elementary.erf_slope)),
     "sigmoid": (sigmoid, None),
     "tanh": (tanh, None),
 }

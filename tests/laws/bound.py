@@ -56,7 +56,7 @@ WATCH = Watch()
 
 
 @contextlib.contextmanager
-def _failed_array() -> Iterator[None]:
+def failed_array() -> Iterator[None]:
     lost = mx.nd.random.normal(scale=-1, shape=(2,))  # as long as it lives, somebody has to look at what has failed
     yield
     del lost
@@ -72,7 +72,7 @@ SURROUNDINGS: dict[str, Callable[[], Any]] = {
     "threads": lambda: mx.engine.use("threaded"),
     "another order": lambda: mx.engine.use("shuffled", 7),
     "profiler": lambda: mock.patch.object(profiling_hook, "symbolic", WATCH),
-    "failure": _failed_array,
+    "failure": failed_array,
     "steps": lambda: mx.executor.use("steps"),
 }
 

@@ -22,6 +22,7 @@ from refimpl.kernels.foundation.described import calls_of
 from refimpl.kernels.foundation.loop import python_loops
 from refimpl.ndarray import NDArray, dense, operators, repeated
 
+from .bound import WATCH, failed_array
 from .draws import Example, SeededDraw, example
 
 pytestmark = pytest.mark.usefixtures("nothing_has_failed")  # after a failure every call takes the usual path
@@ -117,29 +118,6 @@ def _no_memory() -> Iterator[None]:
         yield
 
 
-class _Watch:
-    """Keeps what the profiler is told."""
-
-    def __init__(self) -> None:
-        self.told: list[Any] = []
-
-    def begin(self, name: str, context: mx.Context, shapes: Any, node: str = "") -> None:
-        self.told.append((name, str(context), shapes, node))
-
-    def end(self, begun: None) -> None:
-        self.told.append(begun)
-
-
-WATCH = _Watch()
-
-
-@contextlib.contextmanager
-def _failed_array() -> Iterator[None]:
-    lost = mx.nd.random.normal(scale=-1, shape=(2,))  # as long as it lives, somebody has to look at what has failed
-    yield
-    del lost
-
-
 EVENTS: dict[str, Callable[[], Any]] = {
     "nothing": contextlib.nullcontext,
     "quirk": lambda: mx.quirks("activation-relu-nan"),
@@ -151,7 +129,7 @@ EVENTS: dict[str, Callable[[], Any]] = {
     "another order": lambda: mx.engine.use("shuffled", 7),
     "profiler": lambda: mock.patch.object(profiling_hook, "imperative", WATCH),
     "no memory": _no_memory,
-    "failure": _failed_array,
+    "failure": failed_array,
     "record": mx.autograd.record,
     "training": mx.autograd.train_mode,
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 
@@ -14,8 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refimpl as mx
-from refimpl import engine
-from refimpl.engine.failures import Failures
 from refimpl.executor import table
 from refimpl.kernels import distinct, get
 from refimpl.kernels.foundation import buffer
@@ -27,19 +24,10 @@ from .calls import gradient_inputs, has_gradient
 from .draws import Example, SeededDraw, example
 from .graphs import Graph, fan_out, graphs
 
+pytestmark = pytest.mark.usefixtures("nothing_has_failed")  # after a failure the steps run
 OPERATORS = [op.name for op in distinct() if op.cases is not None]
 COMPILED = not (numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK or table.SIMULATED)
 compiled = pytest.mark.skipif(not COMPILED, reason="there is machine code without checks only in the usual lane")
-
-
-@pytest.fixture(autouse=True)
-def nothing_has_failed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Every run walks the steps while an array of another test that remembers a failure is alive."""
-    with monkeypatch.context() as patch:
-        patch.setattr(engine, "_failures", Failures(engine._refresh))
-        engine._refresh()
-        yield
-    engine._refresh()
 
 
 def _rows(executor: mx.executor.Executor, *, is_train: bool = True) -> list[table.Rows | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
@@ -16,15 +16,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import refimpl as mx
-from refimpl import engine
 from refimpl.engine import profiling_hook
-from refimpl.engine.failures import Failures
 from refimpl.kernels.foundation import plain_kernels
 from refimpl.kernels.foundation.loop import python_loops
 from refimpl.kernels.tuned import many
 from refimpl.optimizer import at_once
 
-pytestmark = pytest.mark.skipif(not many.is_possible(), reason="a table is walked by machine code without checks")
+from .bound import failed_array
+
+pytestmark = [
+    pytest.mark.skipif(not many.is_possible(), reason="a table is walked by machine code without checks"),
+    pytest.mark.usefixtures("nothing_has_failed"),  # after a failure every update takes the usual path
+]
 
 SHAPES = {"a_weight": (3, 5), "b_bias": (1,), "c_gamma": (2, 1, 2), "d_weight": (4099,), "e_beta": (4,)}
 FIXED = "e_beta"
@@ -41,16 +44,6 @@ OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
     "nadam": ("nadam", {}), "lamb": ("lamb", {}), "lars": ("lars", {}), "dcasgd": ("dcasgd", {}),
 }
 STORES = (None, "local", "device", "summing")
-
-
-@pytest.fixture(autouse=True)
-def nothing_has_failed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Every update takes the usual path while an array of another test that remembers a failure is alive."""
-    with monkeypatch.context() as patch:
-        patch.setattr(engine, "_failures", Failures(engine._refresh))
-        engine._refresh()
-        yield
-    engine._refresh()
 
 
 class Training:
@@ -197,13 +190,6 @@ HAPPENINGS: dict[str, Callable[[Training], Any]] = {
 }
 
 
-@contextlib.contextmanager
-def _failed_array() -> Iterator[None]:
-    lost = mx.nd.random.normal(scale=-1, shape=(2,))
-    yield
-    del lost
-
-
 SCOPES: dict[str, Callable[[], Any]] = {
     "nothing": contextlib.nullcontext,
     "every quirk": lambda: mx.quirks("mxnet-1.9.1"),
@@ -211,7 +197,7 @@ SCOPES: dict[str, Callable[[], Any]] = {
     "Python": python_loops,
     "threads": lambda: mx.engine.use("threaded"),
     "profiler": lambda: mock.patch.object(profiling_hook, "imperative", mock.Mock()),
-    "failure": _failed_array,
+    "failure": failed_array,
     "record": mx.autograd.record,
 }
 
