@@ -1,6 +1,7 @@
 """What a program must give: this implementation's trace, and how far a correct one may be from each element.
 
-The trace is found in the program's own precision by the machine code that everything else uses. The values in double
+The trace is found in the program's own precision by machine code of the pages' own text: no faster twin runs, and no
+call that was recorded is repeated, so that both can be judged like any other implementation. The values in double
 precision and their bounds cost a hundred times as much, because pages then run as Python (see ``bounds``): they are
 found when an element is not equal, and only then. Bounds that are proved cost more again: they are found when an
 element is outside of the first ones.
@@ -14,6 +15,8 @@ import numpy as np
 
 import refimpl
 
+from ...base import decides
+from ...kernels.foundation.loop import plain_kernels
 from ..bounds import RIGOROUS, rigorous, tracking
 from ..programs import interpreter
 from .metric_values import metric_bounds
@@ -32,13 +35,15 @@ class Expected(NamedTuple):
     bounds: np.ndarray
 
 
+@decides("oracle/plain-loops")
 def trace_of(program: Program) -> Trace:
-    """Run a program here.
+    """Run a program here, in the pages' own loops.
 
     Raises:
         interpreter.Refused: this implementation refuses a step.
     """
-    return interpreter.run(refimpl, program)
+    with plain_kernels():
+        return interpreter.run(refimpl, program)
 
 
 def expected_of(program: Program) -> dict[str, Expected]:
