@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import count
@@ -26,12 +28,14 @@ from refimpl.oracle.judging.reference import Truth
 from refimpl.oracle.scoring.running import append
 
 SEED = 1
-SIZE = 250
-"""Programs of a block."""
+SIZE = {1: 250, 2: 250, 3: 20, 4: 20, 5: 100, 6: 100}
+"""Level -> programs of a block."""
 ALL_SIX = {**{name: getattr(variants, name) for name in variants.WAYS}, "tuned": ours.tuned()}
 TWINS = {"tuned": ALL_SIX["tuned"]}
-TURN = [("six", 2)] * 4 + [("six", 1)] * 2 + [("twins", 2), ("twins", 1), ("twins", 6), ("twins", 5)]
-"""What is run in turn; every fourth turn also has levels 3 and 4, which take ten times as long."""
+OFTEN = [("six", 2)] * 4 + [("six", 1)] * 4
+"""What is run in turn."""
+SELDOM = [("twins", level) for level in range(1, 7)]
+"""What every fourth turn has too: one program is run once here, and a Module's takes ten times as long."""
 
 
 class Block(NamedTuple):
@@ -46,7 +50,7 @@ class Block(NamedTuple):
         backends = ALL_SIX if self.group == "six" else TWINS
         capabilities = variants.sequential.capabilities if self.group == "six" else TWINS["tuned"].capabilities
         statuses, elements, alarms, began = Counter(), Counter(), [], time.process_time()
-        for number in range(self.start, self.start + SIZE):
+        for number in range(self.start, self.start + SIZE[self.level]):
             program = program_of(SEED, number, capabilities, level=self.level)
             truth = Truth(program)
             for name, backend in backends.items():
@@ -56,8 +60,8 @@ class Block(NamedTuple):
                 if verdict.status == "failed":
                     alarms.append([name, number, verdict.reason[:300]])
         return {
-            **self._asdict(), "programs": SIZE, "seed": SEED, "statuses": dict(statuses), "elements": dict(elements),
-            "alarms": alarms, "seconds": round(time.process_time() - began, 1),
+            **self._asdict(), "programs": SIZE[self.level], "seed": SEED, "statuses": dict(statuses),
+            "elements": dict(elements), "alarms": alarms, "seconds": round(time.process_time() - began, 1),
         }
 
 
@@ -65,9 +69,9 @@ def blocks() -> Iterator[Block]:
     """All blocks, in the order in which they are run."""
     starts: Counter[tuple[str, int]] = Counter()
     for turn in count():
-        for pair in [*TURN, *([("twins", 3), ("twins", 4)] if turn % 4 == 0 else [])]:
+        for pair in [*OFTEN, *(SELDOM if turn % 4 == 0 else [])]:
             yield Block(*pair, starts[pair])
-            starts[pair] += SIZE
+            starts[pair] += SIZE[pair[1]]
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -87,6 +91,8 @@ def main() -> None:
     parser.add_argument("--programs", type=int, default=1_000_000)
     parser.add_argument("--shard", default="1/1")
     wanted = parser.parse_args()
+    warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)
     part, parts = map(int, wanted.shard.split("/"))
     known = {(row["group"], row["level"], row["start"]) for row in read(wanted.results)}
     for number, block in enumerate(blocks()):
