@@ -15,16 +15,17 @@ import platform
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from inspect import signature
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, register_jitable
 
 from . import cache as kernel_cache
+from . import interrupts
 from .loop import _UNCALLED_FROM_C
 
 KNOWN = sys.platform != "win32" and platform.machine() in ("x86_64", "AMD64", "aarch64", "arm64")
@@ -45,10 +46,10 @@ _WORD = ir.IntType(64)
 
 
 @intrinsic
-def _call(typing, place):  # noqa: ANN001, ANN202  # Numba wants it so
+def _call(typing, place):
     """Make the call that is written at an address; whether it failed."""
 
-    def codegen(context, builder, signature, args):  # noqa: ANN001, ANN202
+    def codegen(context, builder, signature, args):
         words = builder.inttoptr(args[0], _WORD.as_pointer())
 
         def word(index: int) -> ir.Value:
@@ -81,32 +82,40 @@ def _call(typing, place):  # noqa: ANN001, ANN202  # Numba wants it so
 
 
 @intrinsic
-def _word(typing, place, index):  # noqa: ANN001, ANN202
+def word(typing, place, index):
     """A word of memory."""
 
-    def codegen(context, builder, signature, args):  # noqa: ANN001, ANN202
+    def codegen(context, builder, signature, args):
         words = builder.inttoptr(args[0], _WORD.as_pointer())
         return builder.load(builder.gep(words, [args[1]]))
 
     return types.int64(types.int64, types.int64), codegen
 
 
-def _walk(place, count):  # noqa: ANN001, ANN202
+@register_jitable
+def walk(place, count):
+    """Make the calls that are written from an address on; how many were made when one failed, or in all."""
     for number in range(count):
         if _call(place):
             return number
-        place += 8 * _word(place, 2)
+        place += 8 * word(place, 2)
     return count
+
+
+def compiled(function: Callable) -> Callable:
+    """The machine code of a function of whole numbers, cached, called without Numba's questions about types."""
+    dispatcher = njit(nogil=True, error_model="numpy", **_UNCALLED_FROM_C)(function)
+    kernel_cache.enable(dispatcher, function)
+    with interrupts.held():
+        dispatcher.compile((types.int64,) * len(signature(function).parameters))
+    (made,) = dispatcher.overloads.values()
+    return made.entry_point
 
 
 @cache
 def walker() -> Callable[[int, int], int]:
-    """What makes the ``count`` calls that are written from an address on; returns how many there were until one failed."""
-    dispatcher = njit(nogil=True, error_model="numpy", **_UNCALLED_FROM_C)(_walk)
-    kernel_cache.enable(dispatcher, _walk)
-    dispatcher(0, 0)
-    (compiled,) = dispatcher.overloads.values()
-    return compiled.entry_point
+    """:func:`walk` as machine code."""
+    return compiled(walk)
 
 
 Part = Callable[[Any, "list[int]", "list[int]"], None]
@@ -130,19 +139,19 @@ class Form(NamedTuple):
         return [self.code, size, HEAD + len(whole), *floats, *whole]
 
 
-def form_of(compiled: Any) -> Form | None:
+def form_of(kernel: Any) -> Form | None:
     """The form of a kernel that Numba has compiled; None where it cannot be called from here."""
-    signature, convention = compiled.signature, compiled.target_context.call_conv
-    returns = types.NoneType, types.Integer, types.Boolean, types.Float
-    parts = [_part_of(kind) for kind in signature.args]
-    if not KNOWN or not isinstance(signature.return_type, returns) or not all(parts):
+    returned, given = kernel.signature.return_type, kernel.signature.args
+    parts = [_part_of(kind) for kind in given]
+    one_word = types.NoneType, types.Integer, types.Boolean, types.Float
+    if not KNOWN or not isinstance(returned, one_word) or not all(parts):
         return None
-    taken = convention.get_function_type(signature.return_type, signature.args).args[2:]
+    taken = kernel.target_context.call_conv.get_function_type(returned, given).args[2:]
     floats = sum(isinstance(kind, (ir.FloatType, ir.DoubleType)) for kind in taken)
     words = sum(isinstance(kind, ir.PointerType) or kind == _WORD for kind in taken)
     if floats > FLOATS or words > SIZES[-1] or floats + words < len(taken):
         return None
-    code = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+    code = kernel.library.get_pointer_to_function(kernel.fndesc.llvm_func_name)
     return Form(code, [part for part in parts if part])
 
 
@@ -198,4 +207,4 @@ def _write_fields(fields: Sequence[Part], value: tuple, whole: list[int], floats
         part(field, whole, floats)
 
 
-__all__ = ["HEAD", "KNOWN", "SIZES", "Form", "form_of", "walker"]
+__all__ = ["HEAD", "KNOWN", "SIZES", "Form", "compiled", "form_of", "walk", "walker", "word"]

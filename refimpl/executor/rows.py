@@ -31,8 +31,8 @@ class Rows(NamedTuple):
     """What one run calls.
 
     ``steps`` has the number of each call's step, ``kernels`` what Numba has compiled for it, or None. ``pieces`` cover
-    all calls. ``words`` are the calls as machine code reads them, and ``place`` their address and number where machine
-    code makes all of them.
+    all calls. ``words`` are the calls as machine code reads them; ``place`` is their address and their number where
+    machine code makes all of them, and two zeros elsewhere.
     """
 
     calls: list[partial]
@@ -40,7 +40,7 @@ class Rows(NamedTuple):
     kernels: list[Any]
     pieces: list[Piece]
     words: array | None = None
-    place: tuple[int, int] | None = None
+    place: tuple[int, int] = (0, 0)
 
 
 def walked(rows: Rows) -> Rows:
@@ -53,10 +53,11 @@ def walked(rows: Rows) -> Rows:
         if id(kernel) not in forms:
             forms[id(kernel)] = kernel and form_of(kernel)
         form = forms[id(kernel)]
-        room -= sum(arg.size for arg in call.args if isinstance(arg, np.ndarray))
-        if not cuts or cuts[-1][2] != bool(form) or (form and room < 0):
+        size = sum(arg.size for arg in call.args if isinstance(arg, np.ndarray))
+        if not cuts or cuts[-1][2] != bool(form) or (form and size > room):
             cuts.append((number, len(words), bool(form)))
             room = MOST_ELEMENTS
+        room -= size
         if form:
             words.extend(form.written(call.args))
     if not words:
@@ -69,7 +70,7 @@ def walked(rows: Rows) -> Rows:
         for (first, begin, native), last in zip(cuts, ends, strict=True)
     ]
     whole = all(native for _, _, native in cuts)
-    return rows._replace(pieces=pieces, words=words, place=(start, len(rows.calls)) if whole else None)
+    return rows._replace(pieces=pieces, words=words, place=(start, len(rows.calls)) if whole else (0, 0))
 
 
 __all__ = ["MOST_ELEMENTS", "Piece", "Rows", "walked"]

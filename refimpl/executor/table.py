@@ -118,6 +118,13 @@ class Table:
             return self._learnt(key)
         return self._used(key, found) if key in self._runs else found
 
+    def walked(self, is_train: bool, active: frozenset[str]) -> Rows | None:
+        """What a run under the quirks ``active`` calls, if machine code makes all of it; nothing is learnt."""
+        if _CHOICE.python or _CHOICE.plain or (_Choice.kind or self._kind) == "steps":
+            return None
+        found = self._rows.get((is_train, active))
+        return found if found is not None and found.place[0] else None
+
     def _learnt(self, key: tuple) -> Rows | None:
         """None in the first run, which compiles kernels; in the second one what it calls."""
         if not self._has_machine_code:
