@@ -48,16 +48,16 @@ def walked(rows: Rows) -> Rows:
     forms: dict[int, Any] = {}
     words = array("q")
     cuts: list[tuple[int, int, bool]] = []  # first row, its place in words, whether machine code makes it
-    room = 0
+    left = 0
     for number, (call, kernel) in enumerate(zip(rows.calls, rows.kernels, strict=True)):
         if id(kernel) not in forms:
             forms[id(kernel)] = kernel and form_of(kernel)
         form = forms[id(kernel)]
         size = sum(arg.size for arg in call.args if isinstance(arg, np.ndarray))
-        if not cuts or cuts[-1][2] != bool(form) or (form and size > room):
+        if not cuts or cuts[-1][2] != bool(form) or (form and size > left):
             cuts.append((number, len(words), bool(form)))
-            room = MOST_ELEMENTS
-        room -= size
+            left = MOST_ELEMENTS
+        left -= size
         if form:
             words.extend(form.written(call.args))
     if not words:
