@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..base import decides
 from ..kernels.foundation.native_calls import SIZES, form_of, walker
 
 MOST_ELEMENTS = 1 << 22
@@ -43,6 +44,7 @@ class Rows(NamedTuple):
     place: tuple[int, int] = (0, 0)
 
 
+@decides("Executor/walk")
 def walked(rows: Rows) -> Rows:
     """The same rows, in pieces of which machine code makes as many as it can."""
     forms: dict[int, Any] = {}

@@ -3,7 +3,8 @@
 Most steps do the same each time they run: their page chooses loops, by nothing but parameters, shapes, types and the
 active quirks, and hands them the same memory. So the second run of a list of steps writes down the compiled kernels
 and their arguments (``kernels/foundation/described.py`` tells which), and later runs call them one after the other:
-the same kernels with the same arguments, hence the same bits.
+the same kernels with the same arguments, hence the same bits. After some runs machine code makes these calls itself
+(``rows.py``).
 
 A step of another kind stays in the table as it is: one that draws, looks at values, runs a user's code, computes in
 half precision or on a GPU. Memory that pages borrow belongs to the program, so that programs may run side by side.

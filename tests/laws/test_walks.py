@@ -97,7 +97,7 @@ def _made(rows: Rows) -> list[int | None]:
     return [piece.walk and piece.walk() for piece in rows.pieces]
 
 
-@pytest.mark.clause("Executor/table")
+@pytest.mark.clause("Executor/walk")
 def test_a_kernel_gets_what_python_would_give_it() -> None:
     out = np.zeros(13)
     given = SHORT, -7, np.float32(1.5), (3, -4), SQUARE, -0.1, ((1, -(2**40)), np.float32(0.25), SHORT)
@@ -145,6 +145,7 @@ def _run(rows: Rows) -> None:
     run_steps([], False, mx.cpu(), mock.Mock(rows=lambda _: rows))
 
 
+@pytest.mark.clause("Executor/walk")
 def test_a_kernel_that_fails_fails_as_it_does_in_python() -> None:
     out = np.zeros(3)
     rows = _rows((_told, out, 1.0), (_fails, out[1:], 2), (_told, out[2:], 3.0))
@@ -154,6 +155,7 @@ def test_a_kernel_that_fails_fails_as_it_does_in_python() -> None:
     assert out.tolist() == [1, 0, 0]
 
 
+@pytest.mark.clause("Executor/walk")
 def test_ctrl_c_is_noticed_between_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(walking, "MOST_ELEMENTS", 3)
     seen, out = np.array([0, 0, 3, 0]), np.zeros(1)
