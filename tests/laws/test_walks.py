@@ -20,7 +20,9 @@ from refimpl.executor import rows as walking
 from refimpl.executor import table
 from refimpl.executor.rows import Piece, Rows
 from refimpl.executor.step_runner import run_steps
-from refimpl.kernels.foundation import native_calls
+from refimpl.kernels.foundation import hand_over, native_calls
+from refimpl.kernels.foundation.hand_over import HandOver
+from refimpl.kernels.tuned import many
 from refimpl.module import thread_pool
 from refimpl.module.thread_pool import ThreadPool
 
@@ -254,9 +256,9 @@ def _trained(kind: str, surroundings: list[str], extra: str = "nothing") -> tupl
     net = mx.sym.FullyConnected(mx.sym.tanh(mx.sym.Variable("data")), num_hidden=3, name="fc")
     net = mx.sym.SoftmaxOutput(EXTRAS[extra](net), name="softmax")
     module = mx.mod.Module(net, context=[mx.cpu(number) for number in range(3)])
-    module.bind([("data", (7, 4))], [("softmax_label", (7,))])
+    module.bind([("data", (7, 40))], [("softmax_label", (7,))])
     names = net.list_arguments()
-    shapes, _, _ = net.infer_shape(data=(7, 4))
+    shapes, _, _ = net.infer_shape(data=(7, 40))
     module.init_params(arg_params={
         name: mx.nd.array(dyadic(shape, number)) for number, (name, shape) in enumerate(zip(names, shapes, strict=True))
     }, allow_missing=True, initializer=mx.init.One())
@@ -266,7 +268,7 @@ def _trained(kind: str, surroundings: list[str], extra: str = "nothing") -> tupl
         walk.side_effect = WALK
         for number, surrounding in enumerate(surroundings):
             mx.random.seed(number)
-            batch = mx.io.DataBatch([mx.nd.array(dyadic((7, 4), number))], [mx.nd.array(np.arange(7) % 3)])
+            batch = mx.io.DataBatch([mx.nd.array(dyadic((7, 40), number))], [mx.nd.array(np.arange(7) % 3)])
             with SURROUNDINGS[surrounding]():
                 module.forward_backward(batch)
                 module.update()
@@ -286,6 +288,28 @@ def test_contexts_side_by_side_give_the_bits_of_the_steps() -> None:
     assert found == expected
     assert by_steps == [0] * 7
     assert by_table == [0, 0, 0, 0, 0, 0, 2]
+
+
+@pytest.mark.clause("ExecutorGroup/deterministic")
+def test_an_update_that_two_threads_share_has_the_bits_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected, _ = _trained("steps", ["nothing"] * 6)
+    monkeypatch.setattr(many, "SHARED", 32)
+    monkeypatch.setattr(thread_pool, "TURNS", 10**8)  # so that threads watch all the time
+    monkeypatch.setattr(thread_pool, "_cores", lambda: 3)
+    with mock.patch.object(HandOver, "share", autospec=True, side_effect=HandOver.share) as share:
+        found, _ = _trained("table", ["nothing"] * 6)
+    assert found == expected
+    assert share.call_count == 3
+    assert share.call_args.args[0]._words[hand_over.MADE] == 1
+
+
+def test_halves_of_tables() -> None:
+    """Sizes, first numbers and addresses by hand: 9,000 elements are cut at 4,496, the last multiple of 16 in half."""
+    rows = [[9000, 0, 10**6, 2 * 10**6], [100, 2, 3 * 10**6, 2 * 10**6]]
+    assert many.halves(rows, {2 * 10**6: 7 * 10**6}) == (
+        [[4496, 0, 10**6, 2 * 10**6], [100, 2, 3 * 10**6, 2 * 10**6]],
+        [[4504, 0, 10**6 + 17984, 7 * 10**6 + 17984]],
+    )
 
 
 @pytest.mark.parametrize("extra", ["Dropout", "Custom"])
