@@ -193,9 +193,10 @@ class Walk:
 
     def __call__(self, numbers: np.ndarray) -> None:
         """Update everything, with float32 ``numbers``."""
-        other = latest() if self._form is not None else None
-        if other is not None:
-            first, second = (self._form.written((table, numbers, rows, *self._rest)) for table, rows in self._halves)
+        form = self._form
+        other = None if form is None else latest()
+        if form is not None and other is not None:
+            first, second = (form.written((table, numbers, rows, *self._rest)) for table, rows in self._halves)
             other.share(first, second)
             return
         self._run(self._table, numbers, self._rows, *self._rest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -253,7 +254,7 @@ def test_no_calls_are_being_made_after_an_interruption() -> None:
 
 def _trained(kind: str, surroundings: list[str], extra: str = "nothing") -> tuple[list[Any], list[int]]:
     """Steps of a module on three contexts: what they leave, and how often calls were handed over in each."""
-    net = mx.sym.FullyConnected(mx.sym.tanh(mx.sym.Variable("data")), num_hidden=3, name="fc")
+    net = mx.sym.FullyConnected(mx.sym.tanh(mx.sym.Variable("data"), name="tanh"), num_hidden=3, name="fc")
     net = mx.sym.SoftmaxOutput(EXTRAS[extra](net), name="softmax")
     module = mx.mod.Module(net, context=[mx.cpu(number) for number in range(3)])
     module.bind([("data", (7, 40))], [("softmax_label", (7,))])
@@ -269,12 +270,17 @@ def _trained(kind: str, surroundings: list[str], extra: str = "nothing") -> tupl
         for number, surrounding in enumerate(surroundings):
             mx.random.seed(number)
             batch = mx.io.DataBatch([mx.nd.array(dyadic((7, 40), number))], [mx.nd.array(np.arange(7) % 3)])
-            with SURROUNDINGS[surrounding]():
+            told: list[Any] = []
+            watched = module._exec_group.execs[1]
+            if surrounding == "monitor":
+                watched.set_monitor_callback(lambda name, array, told=told: told.append((name, bits([array]))))
+            with SURROUNDINGS.get(surrounding, contextlib.nullcontext)():
                 module.forward_backward(batch)
                 module.update()
                 mx.nd.waitall()
-            group = module._exec_group
-            history.append([bits([*e.outputs, *e.arg_arrays, *e._bound.gradients]) for e in group.execs])
+            watched.set_monitor_callback(None)
+            execs = module._exec_group.execs
+            history.append([told, [bits([*e.outputs, *e.arg_arrays, *e._bound.gradients]) for e in execs]])
             counts.append(walk.call_count)
             walk.reset_mock()
     return history, counts
@@ -282,12 +288,12 @@ def _trained(kind: str, surroundings: list[str], extra: str = "nothing") -> tupl
 
 @pytest.mark.clause("ExecutorGroup/deterministic", "Executor/table")
 def test_contexts_side_by_side_give_the_bits_of_the_steps() -> None:
-    around = ["nothing"] * 3 + ["profiler", "threads", "no twins", "nothing"]
+    around = ["nothing"] * 3 + ["monitor", "profiler", "threads", "no twins", "nothing"]
     expected, by_steps = _trained("steps", around)
     found, by_table = _trained("table", around)
     assert found == expected
-    assert by_steps == [0] * 7
-    assert by_table == [0, 0, 0, 0, 0, 0, 2]
+    assert by_steps == [0] * 8
+    assert by_table == [0] * 7 + [2]
 
 
 @pytest.mark.clause("ExecutorGroup/deterministic")
