@@ -1,11 +1,14 @@
 """Labs: tasks that a student solves, and laws of the specification that judge the solution."""
 
+from .dist_sync import LAB as DIST_SYNC
+from .gradient import LAB as GRADIENT
 from .in_place import LAB as IN_PLACE
 from .lab import Lab
 from .push import LAB as PUSH
 from .slicing import LAB as SLICING
+from .svrg import LAB as SVRG
 
-LABS: dict[str, Lab] = {lab.name: lab for lab in (SLICING, PUSH, IN_PLACE)}
+LABS: dict[str, Lab] = {lab.name: lab for lab in (SLICING, PUSH, IN_PLACE, GRADIENT, DIST_SYNC, SVRG)}
 """The labs by their names, in the order of the chapters."""
 
 __all__ = ["LABS", "Lab"]
