@@ -1,15 +1,14 @@
-"""A least squares problem for the tests of SVRG, and SVRG as its paper has it, on rational numbers."""
+"""A least squares problem for the tests of SVRG; refimpl/cli/labs/svrg.py has SVRG on rational numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 import refimpl as mx
-from refimpl.cli.labs.svrg import Row, slope, svrg
+from refimpl.cli.labs.svrg import Row
 from refimpl.contrib.svrg_optimization.svrg_module import SVRGModule
 
 ROWS = [[1, 2], [2, -1], [-1, 1], [3, 0], [0, 1], [1, -2], [2, 2], [-1, -1]]

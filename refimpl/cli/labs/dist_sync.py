@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,7 @@ def checked(replies: Any) -> Replies:
     for _, _, answer in replies:
         array = isinstance(answer, np.ndarray)
         demand(array or (isinstance(answer, str) and answer == "done"), 'answers that are "done" or an array', answer)
-    return [(who, number, answer.copy() if isinstance(answer, np.ndarray) else answer) for who, number, answer in replies]
+    return [(who, which, answer if isinstance(answer, str) else answer.copy()) for who, which, answer in replies]
 
 
 # --- by hand ------------------------------------------------------------------------------------------
@@ -191,10 +191,10 @@ class Serving(Server):
 
 def _asked(body: Any) -> tuple[Any, ...]:
     if isinstance(body, say.Init):
-        return "init", str(body.part), np.zeros(body.shape, np.float32)
+        return "init", body.part.key, np.zeros(body.shape, np.float32)
     if isinstance(body, say.Push):
-        return "push", str(body.part), body.value
-    return ("pull", str(body.part)) if isinstance(body, say.Pull) else ("hello",)
+        return "push", body.part.key, body.value
+    return ("pull", body.part.key) if isinstance(body, say.Pull) else ("hello",)
 
 
 def serving(student: Any, workers: int) -> Any:
@@ -203,7 +203,7 @@ def serving(student: Any, workers: int) -> Any:
 
     def serve(server: Server, request: say.Request) -> tuple[Server, list[say.Reply]]:
         if not isinstance(server, Serving):
-            server = Serving(*(getattr(server, one.name) for one in fields(Server)), lab=begin(workers))
+            server = Serving(**vars(server), lab=begin(workers))
         ask = _asked(request.body)
         line = f"worker {request.worker}, message {request.number}: {shown(ask)}"
         student.note(line)
@@ -215,7 +215,7 @@ def serving(student: Any, workers: int) -> Any:
             say.Reply(who, 0, number, say.Done() if isinstance(answer, str) else say.Held(answer, 0))
             for who, number, answer in replies
         ]
-        return Serving(*(getattr(server, one.name) for one in fields(Server)), lab=found[0]), sent
+        return replace(server, lab=found[0]), sent
 
     return serve
 
@@ -229,7 +229,7 @@ def _history(student: Any, draw: Draw, *, storm: bool) -> None:
             script.append(("pull", draw.choice(keys)))
     program = Scripts("dist_sync", 1, dict.fromkeys(keys, 1), [script] * workers)
     faults = Faults(drops=4, duplicates=4) if storm else False
-    schedule = [draw.integer(0, 11) for _ in range(40 if storm else 15)]
+    schedule = [draw.integer(0, 11) for _ in range(24 if storm else 12)]
     try:
         outcome = run_tagged(
             program, faults=faults, schedule=schedule, step=serving(student, workers), waits=True,
@@ -253,10 +253,10 @@ doubled or handed out too early.
 """,
     stub=STUB,
     laws=(
-        Law("Cluster/pull-own", _pull_own, 30), Law("Cluster/ahead", _ahead, 20),
-        Law("Cluster/sync-round", lambda student, draw: _history(student, draw, storm=False), 40),
-        Law("Cluster/rank-order", _rank_order, 150), Law("Cluster/pure", _pure, 60),
-        Law("Cluster/once", lambda student, draw: _history(student, draw, storm=True), 120),
+        Law(_pull_own, "Cluster/pull-own", 30), Law(_ahead, "Cluster/ahead", 20),
+        Law(lambda student, draw: _history(student, draw, storm=False), "Cluster/sync-round", 40),
+        Law(_rank_order, "Cluster/rank-order", 150), Law(_pure, "Cluster/pure", 60),
+        Law(lambda student, draw: _history(student, draw, storm=True), "Cluster/once", 120),
     ),
 )
 """The lab."""

@@ -134,7 +134,8 @@ def _chain(student: Any, draw: Draw) -> None:
 
 def _several(student: Any, draw: Draw) -> None:
     nodes, given = _graph(draw, once=False)
-    _judged(student, nodes, given, list(given))
+    read = {name for node in nodes for name in node.inputs}
+    _judged(student, nodes, given, [name for name in given if name in read])
 
 
 def _order(student: Any, draw: Draw) -> None:
@@ -169,8 +170,8 @@ are eight or more.
 """,
     stub=STUB,
     laws=(
-        Law("gradient/chain", _chain), Law("gradient/chain", _several), Law("gradient/chain", _order, 150),
-        Law("gradient/unreached", _unreached, 50),
+        Law(_chain, "gradient/chain"), Law(_several, "gradient/chain"), Law(_order, "gradient/chain", 150),
+        Law(_unreached, "gradient/unreached", 50),
     ),
 )
 """The lab."""

@@ -91,7 +91,8 @@ def _lifetime(student: Any, draw: Draw) -> None:
     last = last_reads(steps, held)
     for value, number, step in _pairs(steps, found):
         until = "the end" if last[value] == len(steps) else f"step {steps[min(last[value], len(steps) - 1)].output}"
-        demand(last[value] <= number, f"{value} to stay until {until} has read it", f"{step.output} in its place: {found}")
+        got = f"{step.output} in its place: {found}"
+        demand(last[value] <= number, f"{value} to stay until {until} has read it", got)
 
 
 def _in_place(student: Any, draw: Draw) -> None:
@@ -129,7 +130,8 @@ def _changes_nothing(student: Any, draw: Draw) -> None:
     steps, held, found = _asked(student, draw)
     alone, shared = run(steps, {}), run(steps, found)
     for name in sorted(held):
-        demand(shared[name] == alone[name], f"{name} = {alone[name]}, as without a plan", f"{shared[name]} with {found}")
+        got = f"{shared[name]} with {found}"
+        demand(shared[name] == alone[name], f"{name} = {alone[name]}, as without a plan", got)
 
 
 LAB = Lab(
@@ -140,8 +142,8 @@ buffer. Write the plan. What is written over too early is lost without a word; w
 """,
     stub=STUB,
     laws=(
-        Law("memory/lifetime", _lifetime, 300), Law("memory/inplace", _in_place, 300),
-        Law("memory/plan-changes-nothing", _changes_nothing, 200),
+        Law(_lifetime, "memory/lifetime", 300), Law(_in_place, "memory/inplace", 300),
+        Law(_changes_nothing, "memory/plan-changes-nothing", 200),
     ),
 )
 """The lab."""

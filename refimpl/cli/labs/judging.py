@@ -45,7 +45,7 @@ class Verdict:
 
 
 @decides("Labs/check")
-def judge(lab: Lab, student: Watched, module: Any, told: Callable[[str], None] = lambda clause: None) -> list[Verdict]:
+def judge(lab: Lab, student: Watched, module: Any, told: Callable[[str], object] = str) -> list[Verdict]:
     """Try the laws in their order, up to the first that is broken.
 
     Args:

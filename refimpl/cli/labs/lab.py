@@ -37,13 +37,13 @@ class Law:
     """One rule, and a function that draws a case and raises :class:`Broken` where the student's code breaks it.
 
     Attributes:
-        clause: the rule.
         holds: called with the student's code (:class:`~refimpl.cli.labs.watching.Watched`) and a source of choices.
+        clause: the rule.
         examples: how many cases are drawn.
     """
 
-    clause: str
     holds: Callable[[Any, Draw], None]
+    clause: str
     examples: int = 100
 
 
@@ -90,14 +90,15 @@ class Lab:
                            for name in self.clauses)
         return (
             f"# {self.title}\n\n{self.task.strip()}\n\nWrite your code into `{self.module}.py`, then ask as often as"
-            f" you like:\n\n```sh\nrefimpl lab check {self.name}\n```\n\nThe chapter is `{self.chapter}`. These rules"
-            f" are judged, in this order; `refimpl rule NAME` tells more of each.\n\n{listed}\n"
+            f" you like:\n\n```sh\nrefimpl lab check {self.name}\n```\n\nThe chapter is `{self.chapter}`.\n\n"
+            f"These rules are judged, in this order; `refimpl rule NAME` tells more of each.\n\n{listed}\n"
         )
 
 
 def shown(value: object) -> str:
-    """A value in few letters: arrays as nested lists, long texts cut."""
-    text = value if isinstance(value, str) else repr(_plain(value))
+    """A value in few letters: arrays as nested lists, functions by their names, long texts cut."""
+    name = getattr(value, "__name__", None)
+    text = value if isinstance(value, str) else name if isinstance(name, str) else repr(_plain(value))
     return text if len(text) <= 400 else f"{text[:380]} ... ({len(text)} letters)"
 
 

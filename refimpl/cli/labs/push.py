@@ -122,12 +122,12 @@ def _pushes(student: Any, draw: Draw, updater: Any = None) -> None:
 def _push_copies(student: Any, draw: Draw) -> None:
     store, pushed = student.Store(_kind(draw)), _vectors(draw, 2)
     store.init("w", np.zeros(1, np.float32))
-    expected = np.sum(pushed, axis=0, dtype=np.float32)
+    expected: np.ndarray = np.sum(np.stack(pushed), axis=0)
     given = [value.copy() for value in pushed]
     store.push("w", pushed)
     demand(all(map(np.array_equal, pushed, given)), f"pushed arrays that stay {given}", pushed)
     for value in pushed:
-        value += 50
+        np.add(value, 50, out=value)
     student.note("the caller adds 50 to each array that it pushed")
     _same(store.pull("w"), expected)
     if draw.boolean():
@@ -192,15 +192,15 @@ order a sum is made, decide whether two trainings end in the same bits.
 """,
     stub=STUB,
     laws=(
-        Law("KVStore/push-replaces", _pushes),
-        Law("KVStore/init-copies", _init_copies, 30),
-        Law("KVStore/push-copies", _push_copies),
-        Law("KVStore/pull-copies", _pull_copies, 30),
-        Law("KVStore/updater", lambda student, draw: _pushes(student, draw, Halve())),
-        Law("KVStore/sum-order-device", lambda student, draw: _order(student, draw, "device"), 300),
-        Law("KVStore/sum-order-local", lambda student, draw: _order(student, draw, "local"), 300),
-        Law("KVStore/duplicate-init", _duplicate, 20),
-        Law("KVStore/initialised", _unknown, 20),
+        Law(_pushes, "KVStore/push-replaces"),
+        Law(_init_copies, "KVStore/init-copies", 30),
+        Law(_push_copies, "KVStore/push-copies"),
+        Law(_pull_copies, "KVStore/pull-copies", 30),
+        Law(lambda student, draw: _pushes(student, draw, Halve()), "KVStore/updater"),
+        Law(lambda student, draw: _order(student, draw, "device"), "KVStore/sum-order-device", 300),
+        Law(lambda student, draw: _order(student, draw, "local"), "KVStore/sum-order-local", 300),
+        Law(_duplicate, "KVStore/duplicate-init", 20),
+        Law(_unknown, "KVStore/initialised", 20),
     ),
 )
 """The lab."""

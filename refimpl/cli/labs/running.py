@@ -67,9 +67,9 @@ def check(lab: Lab, file: Path, patience: float = PATIENCE) -> Result:
     command = [sys.executable, "-m", "refimpl.cli.labs.child", lab.name, str(file.resolve())]
     problem = ""
     try:
-        done = subprocess.run(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="replace",
-            timeout=patience, check=False, stdin=subprocess.DEVNULL,
+        done = subprocess.run(  # noqa: S603  # this Python, and the file that the student named
+            command, capture_output=True, text=True, encoding="utf-8", errors="replace", timeout=patience, check=False,
+            stdin=subprocess.DEVNULL,
         )
         said, errors, code = done.stdout, done.stderr, done.returncode
     except subprocess.TimeoutExpired as error:

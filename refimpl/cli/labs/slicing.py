@@ -52,10 +52,11 @@ def _refused(rows: int, weights: list[int]) -> type[Exception] | None:
 
 
 def _half_to_even(student: Any, draw: Draw) -> None:
-    rows, weights, shares = _case(draw)
-    if len(weights) > 1 and not _refused(rows, weights):
-        got = student.split(rows, weights)
-        demand(got[0] == slice(0, shares[0]), f"{slice(0, shares[0])} for the first device", got)
+    """Two shares that end in a half, one above an even number and one above an odd one: no row is left over."""
+    weights = draw.choice([[5, 3], [3, 5], [3, 1], [1, 3]])
+    rows = sum(weights) // 2 * (2 * draw.integer(1, 6) + 1)
+    expected, got = _split_input_slice(rows, weights), student.split(rows, weights)
+    demand(got == expected, expected, got)
 
 
 def _all_rows(student: Any, draw: Draw, difference: int) -> None:
@@ -72,7 +73,8 @@ def partition(student: Any, draw: Draw) -> None:
     if 0 in shares or sum(shares[:-1]) >= rows:  # some device is owed nothing, or those before it take all
         return
     parts = student.split(rows, weights)
-    demand([row for part in parts for row in range(rows)[part]] == list(range(rows)), f"all {rows} rows, in order", parts)
+    covered = [row for part in parts for row in range(rows)[part]]
+    demand(covered == list(range(rows)), f"all {rows} rows, in order", parts)
     ends = [end for part in parts for end in (part.start, part.stop)]
     demand(all(type(end) is int for end in ends), "ends that are ints", parts)
     for part, share in zip(parts[:-1], shares[:-1], strict=True):
@@ -95,6 +97,16 @@ def empty(student: Any, draw: Draw) -> None:
         refuses(student, rows, weights, ValueError)
 
 
+def zero_weights(student: Any, draw: Draw) -> None:
+    """Weights of zero are refused."""
+    refuses(student, draw.integer(1, 9), [0] * draw.integer(1, 3), ZeroDivisionError)
+
+
+def no_device(student: Any, draw: Draw) -> None:
+    """Without a device there is nothing to cut."""
+    refuses(student, draw.integer(1, 9), [], IndexError)
+
+
 LAB = Lab(
     name="slicing", title="Who gets which rows", chapter="spec/slicing.md",
     task="""
@@ -103,14 +115,13 @@ gets. It is a few lines, and there are two traps: what becomes of a half, and wh
 """,
     stub=STUB,
     laws=(
-        Law("split/half-to-even", _half_to_even),
-        Law("split/shortfall", lambda student, draw: _all_rows(student, draw, -1)),
-        Law("split/excess", lambda student, draw: _all_rows(student, draw, 1), 200),
-        Law("split/partition", partition),
-        Law("split/empty", empty),
-        Law("split/zero-weights",
-            lambda student, draw: refuses(student, draw.integer(1, 9), [0] * draw.integer(1, 3), ZeroDivisionError), 5),
-        Law("split/no-device", lambda student, draw: refuses(student, draw.integer(1, 9), [], IndexError), 5),
+        Law(_half_to_even, "split/half-to-even", 30),
+        Law(lambda student, draw: _all_rows(student, draw, -1), "split/shortfall"),
+        Law(lambda student, draw: _all_rows(student, draw, 1), "split/excess", 200),
+        Law(partition, "split/partition"),
+        Law(empty, "split/empty"),
+        Law(zero_weights, "split/zero-weights", 5),
+        Law(no_device, "split/no-device", 5),
     ),
 )
 """The lab."""

@@ -19,6 +19,8 @@ gradient(weights, rows): the gradient of half the squared errors of a line, summ
 Ask for the gradient of each batch once at the weights and once at the snapshot, and divide by the number of its rows.
 """
 
+from fractions import Fraction
+
 
 def full_gradient(gradient, weights, batches, batch_size):
     """The mean: the gradient of every row at some weights, for a batch of batch_size rows.
@@ -36,10 +38,10 @@ def full_gradient(gradient, weights, batches, batch_size):
 
 
 def corrected(new, old, mean, rows, batch_size):
-    """The gradient of a batch of so many rows: that at the weights, less that at the snapshot, plus its part of the mean.
+    """The gradient of a batch of so many rows: at the weights, less at the snapshot, plus its part of the mean.
 
-    >>> corrected([5], [3], [4], 2, 2)
-    [6]
+    >>> corrected([5], [3], [Fraction(4)], 1, 2)
+    [Fraction(4, 1)]
     """
     raise NotImplementedError("write this function")
 
@@ -58,7 +60,8 @@ Row = tuple[list[Fraction], Fraction]
 def slope(weights: Sequence[Fraction], rows: Sequence[Row]) -> list[Fraction]:
     """The gradient of half the squared errors of a linear model, summed over rows."""
     errors = [sum(w * x for w, x in zip(weights, row, strict=True)) - target for row, target in rows]
-    return [sum((e * row[j] for e, (row, _) in zip(errors, rows, strict=True)), Fraction()) for j in range(len(weights))]
+    pairs = list(zip(errors, rows, strict=True))
+    return [sum((error * row[j] for error, (row, _) in pairs), Fraction()) for j in range(len(weights))]
 
 
 def svrg(
@@ -154,9 +157,9 @@ snapshot. Write the three functions; numbers are fractions, so what is equal is 
 """,
     stub=STUB,
     laws=(
-        Law("SVRG/full-gradient", _full), Law("SVRG/step", _step, 40), Law("SVRG/batch-size", _small_batch, 60),
-        Law("SVRG/step", lambda student, draw: _trained(student, draw, 1)),
-        Law("SVRG/fit", lambda student, draw: _trained(student, draw, draw.integer(2, 3))),
+        Law(_full, "SVRG/full-gradient"), Law(_step, "SVRG/step", 40), Law(_small_batch, "SVRG/batch-size", 60),
+        Law(lambda student, draw: _trained(student, draw, 1), "SVRG/step"),
+        Law(lambda student, draw: _trained(student, draw, draw.integer(2, 3)), "SVRG/fit"),
     ),
 )
 """The lab."""

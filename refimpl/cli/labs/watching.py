@@ -54,7 +54,7 @@ class Watched:
 
     def call(self, title: str, function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> Any:
         """Call the student's code, under the time limit, and note what was given."""
-        words = [shown(one) for one in args] + [f"{key}={shown(one)}" for key, one in kwargs.items()]
+        words = [*map(_word, args), *(f"{key}={_word(one)}" for key, one in kwargs.items())]
         opened = f"{title.lower()} = {title}" if inspect.isclass(function) else title
         self.lines.append(f"{opened}({', '.join(words)})")
         return self._timed(function, args, kwargs)
@@ -74,6 +74,11 @@ class Watched:
                 frame = sys._current_frames().get(self._thread)
                 overdue(self.lines, own_line(traceback.extract_stack(frame), self._module))
                 return
+
+
+def _word(value: Any) -> str:
+    """A value as it would be written in a call."""
+    return repr(value) if isinstance(value, str) else shown(value)
 
 
 class _Instance:

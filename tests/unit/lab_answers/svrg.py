@@ -1,9 +1,9 @@
 def full_gradient(gradient, weights, batches, batch_size):
     total, count = [0] * len(weights), 0
     for rows, pad in batches:
-        rows = rows[: len(rows) - pad]
-        total = [t + g for t, g in zip(total, gradient(weights, rows), strict=True)]
-        count += len(rows)
+        own = rows[: len(rows) - pad]
+        total = [t + g for t, g in zip(total, gradient(weights, own), strict=True)]
+        count += len(own)
     return [t * batch_size / count for t in total]
 
 
