@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from ..base import did_you_mean
 from ..files.atomic import write_atomically
 from ..rules import rules
 from .errors import refuse
@@ -30,9 +30,8 @@ DirOption = Annotated[Path, typer.Option("--dir", help="The folder of your files
 
 def _known(name: str) -> Lab:
     if name not in LABS:
-        near = difflib.get_close_matches(name, LABS, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(LABS)}"
-        raise refuse("Labs/known", f"no lab is called {name!r}; {hint}")
+        hint = did_you_mean(name, LABS) or f"there are {', '.join(LABS)}"
+        raise refuse("Labs/known", f"no lab is called {name!r}; {hint.strip()}")
     return LABS[name]
 
 
