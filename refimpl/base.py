@@ -119,6 +119,6 @@ def shapes_in_words(named: Iterable[tuple[str, Sequence[int]]], most: int = 4) -
 
 __all__ = [
     "DTYPE_FLAGS", "FLAG_DTYPES", "MXNetError", "NDArrayHandle", "NotImplementedForSymbol", "data_dir",
-    "data_dir_default", "decides", "described", "did_you_mean", "dtype_of", "integer_types", "mx_real_t", "numeric_types",
-    "py_str", "refusal", "require", "shapes_in_words", "string_types",
+    "data_dir_default", "decides", "described", "did_you_mean", "dtype_of", "integer_types", "mx_real_t",
+    "numeric_types", "py_str", "refusal", "require", "shapes_in_words", "string_types",
 ]
