@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -12,10 +10,11 @@ from rich.console import Console
 
 from ..base import did_you_mean
 from ..files.atomic import write_atomically
-from ..rules import rules
 from .errors import refuse
 from .labs import LABS, Lab
-from .labs.running import Result, check, require_hypothesis
+from .labs.notebook import notebook as notebook_of
+from .labs.notebook import report
+from .labs.running import check, require_hypothesis
 
 lab = typer.Typer(help="Tasks on the specification, and a grader that names the broken rule.", rich_markup_mode=None)
 
@@ -45,18 +44,25 @@ def list_labs() -> None:
 
 
 @lab.command()
-def start(name: NameArgument, folder: DirOption = Path()) -> None:
-    """Write the task of a lab, and the file to fill in."""
+def start(
+    name: NameArgument, folder: DirOption = Path(),
+    notebook: Annotated[bool, typer.Option("--notebook", help="Write one notebook instead.")] = False,
+) -> None:
+    """Write the task of a lab, and the file to fill in; or both as a notebook that judges itself."""
     chosen = _known(name)
-    task, code = (folder / f"{chosen.module}{suffix}" for suffix in (".md", ".py"))
+    made = {".ipynb": notebook_of(chosen)} if notebook else {".md": chosen.text(), ".py": chosen.code()}
+    files = {folder / f"{chosen.module}{suffix}": text for suffix, text in made.items()}
     if not folder.is_dir():
         raise refuse("Cli/folder-exists", f"the folder {folder} does not exist")
-    for file in (task, code):
+    for file in files:
         if file.exists():
             raise refuse("Labs/keeps-work", f"{file} is there already; name another folder with --dir, or remove it")
-    for file, text in ((task, chosen.text()), (code, chosen.code())):
+    for file, text in files.items():
         write_atomically(str(file), text.encode())
-    print(f"wrote {task} and {code}: read the first, fill in the second")
+    if notebook:
+        print(f"wrote {next(iter(files))}")
+        return
+    print(f"wrote {' and '.join(map(str, files))}: read the first, fill in the second")
     print(f"then: refimpl lab check {name}" + (f" --dir {folder}" if folder != Path() else ""))
 
 
@@ -85,30 +91,3 @@ def check_labs(
         for line in report(one, result, min(console.width, 100)):
             console.print(line, soft_wrap=True)
     raise typer.Exit(1 if failed else 0)
-
-
-def report(one: Lab, result: Result, width: int) -> Iterator[str]:
-    """The lines that a student reads."""
-    if result.passed:
-        yield f"{one.name}: all {len(one.clauses)} rules are kept"
-        return
-    yield f"{one.name}: {len(set(result.kept))} of {len(one.clauses)} rules are kept"
-    for clause in one.clauses:
-        if clause == result.broken:
-            yield f"  broken      {clause}"
-        else:
-            yield f"  {'kept       ' if clause in result.kept else 'not reached'} {clause}"
-    if result.broken:
-        yield ""
-        yield from textwrap.wrap(f"[{result.broken}] {rules[result.broken].text}", width)
-        yield ""
-        yield "The smallest case that was found:"
-        yield from (f"    {call}" for call in result.calls)
-    if result.problem:
-        yield result.problem
-    if result.expected:
-        yield f"    expected  {result.expected}"
-        yield f"    got       {result.got}"
-    if result.line:
-        yield f"    {one.module}.py, {result.line}"
-    yield f"`refimpl rule {result.broken}` tells more" if result.broken else f"the chapter is {one.chapter}"

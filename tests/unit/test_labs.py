@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import doctest
 import importlib
 import importlib.util
+import io
+import json
 import linecache
 import sys
 import time
@@ -14,10 +17,10 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from refimpl import cli
-from refimpl.cli.lab import report
 from refimpl.cli.labs import LABS, running
 from refimpl.cli.labs.judging import judge
 from refimpl.cli.labs.lab import Broken
+from refimpl.cli.labs.notebook import notebook, report
 from refimpl.cli.labs.watching import Watched
 from refimpl.oracle.drawing.draws import SeededDraw
 from refimpl.rules import rules
@@ -155,6 +158,46 @@ def test_the_stub_is_wrong(lab, tmp_path, monkeypatch) -> None:
 
 def test_rules_are_rules() -> None:
     assert all(clause in rules for lab in LABS.values() for clause in lab.clauses)
+
+
+# --- notebooks ------------------------------------------------------------------------------------
+
+
+def executed(lab, code: str) -> str:
+    """What the last cell of a lab's notebook prints where a student wrote ``code`` into the first."""
+    made = json.loads(notebook(lab))
+    assert [cell["cell_type"] for cell in made["cells"]] == ["markdown", "code", "markdown", "code"]
+    assert made["cells"][1]["source"] == lab.code().rstrip()
+    names: dict = {"__name__": "__main__"}
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        for number, text in enumerate([code, made["cells"][3]["source"]]):
+            exec(compile(text, f"<cell {number}>", "exec"), names)
+    return out.getvalue()
+
+
+@pytest.mark.clause("Labs/notebook")
+@pytest.mark.parametrize("lab", [
+    pytest.param(lab, id=lab.name, marks=[] if lab.name == "slicing" else [pytest.mark.long]) for lab in LABS.values()
+])
+def test_a_notebook_judges_what_is_in_its_cell(lab) -> None:
+    stub = executed(lab, lab.code())
+    assert f"{lab.name}: 0 of {len(lab.clauses)} rules are kept" in stub
+    assert "NotImplementedError: write this" in stub
+    assert executed(lab, answer(lab.name)) == f"{lab.name}: all {len(lab.clauses)} rules are kept\n"
+
+
+@pytest.mark.clause("Labs/notebook")
+def test_notebooks_are_notebooks() -> None:
+    nbformat = pytest.importorskip("nbformat", reason="the extra docs is not installed")
+    for lab in LABS.values():
+        nbformat.validate(nbformat.reads(notebook(lab), as_version=4))
+
+
+@pytest.mark.clause("Labs/notebook")
+def test_a_notebook_is_written(tmp_path, capsys) -> None:
+    assert cli.run(["lab", "start", "push", "--notebook", "--dir", str(tmp_path)]) == 0
+    assert (tmp_path / "push.ipynb").read_text(encoding="utf-8") == notebook(LABS["push"])
+    assert [file.name for file in tmp_path.iterdir()] == ["push.ipynb"]
 
 
 # --- the process ----------------------------------------------------------------------------------

@@ -96,9 +96,9 @@ class _Instance:
 
 def own_line(stack: Any, module: Any) -> str:
     """The innermost line of the student's file in a stack: ``line 12: text``; empty where there is none."""
-    file = getattr(module, "__file__", None)
+    files = {os.path.realpath(file) for file in getattr(module, "files", [getattr(module, "__file__", None) or ""])}
     for frame in reversed(list(stack)):
-        if file is not None and os.path.realpath(frame.filename) == os.path.realpath(file):
+        if os.path.realpath(frame.filename) in files:
             return f"line {frame.lineno}: {(frame.line or '').strip()}"
     return ""
 
