@@ -17,11 +17,11 @@ from refimpl.executor import table
 from refimpl.kernels import distinct, get
 from refimpl.kernels.foundation import buffer
 from refimpl.kernels.tuned import kernel
+from refimpl.oracle.pages.calls import gradient_inputs, has_gradient
+from refimpl.oracle.pages.draws import Example, SeededDraw, example
 from refimpl.symbol.operators import make_function
 
 from .bound import ACTIONS, EXTRAS, SURROUNDINGS, WATCH, Bound, bits, dyadic, held, seen, walked_at_once
-from .calls import gradient_inputs, has_gradient
-from .draws import Example, SeededDraw, example
 from .graphs import Graph, fan_out, graphs
 
 pytestmark = pytest.mark.usefixtures("nothing_has_failed")  # after a failure the steps run
