@@ -3,8 +3,9 @@
 Blocks whose lifetimes overlap get disjoint offsets, by best fit: one after the other takes the smallest gap that is
 free for its whole lifetime. The largest blocks, or those that live longest, come first (Pisarchyk and Lee, 2020).
 
-Trying orders until one is good costs the square of the number of blocks. So with many blocks three cheaper ways are
-tried instead, each of nearly constant work per block.
+A free list that follows the steps is cheap, and often as small as can be. Trying orders until one is good costs the
+square of the number of blocks. So with many blocks two other ways are tried instead, each of nearly constant work per
+block.
 """
 
 from __future__ import annotations
@@ -17,13 +18,12 @@ from math import inf
 
 from ..base import decides
 from ..context import Context
-from .inference import Key
 
 ROUNDS, MANY, WASTE = 20, 500, 0.005  # attempts; blocks beyond which the cheaper ways are tried; what is good enough
 STEPS, LEAST_STEPS = 100, 500_000  # how many blocks searches may look at: for each block, and in all
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Block:
     """Memory that is used from step ``first`` to step ``last``, at ``offset`` of its arena or of an output."""
 
@@ -33,11 +33,11 @@ class Block:
     """``used`` bytes, rounded up."""
     first: int
     last: int
-    keys: list[Key]
-    """The values that lie there, one after the other or as views of each other."""
+    values: list[int]
+    """The numbers of the values that lie there, one after the other or as views of each other."""
     offset: int = 0
-    output: Key | None = None
-    """The output whose memory this is part of; None in an arena."""
+    output: int | None = None
+    """The number of the output whose memory this is part of; None in an arena."""
 
 
 _Placed = tuple[int, int, int, int]
@@ -241,7 +241,7 @@ class _FreeList:
 
 def _sweep(blocks: Sequence[Block], backwards: bool = False) -> int:
     """Go through the steps, or back through them: a block takes the smallest range that is free when it begins."""
-    end = max(b.last for b in blocks)
+    end = max((b.last for b in blocks), default=0)
     begins: dict[int, list[Block]] = {}
     ends: dict[int, list[Block]] = {}
     for block in sorted(blocks, key=ORDERS[0]):
@@ -265,10 +265,9 @@ WAYS: tuple[Callable[[Sequence[Block]], int | None], ...] = (
 @decides("memory/in-outputs", "memory/resnet-50")
 def arrange(blocks: Sequence[Block]) -> int:
     """Give each block an offset; the bytes that all need together."""
-    if len(blocks) <= MANY:
-        return _try_orders(blocks)
     least, best, offsets = needed(blocks), -1, [0] * len(blocks)
-    for way in WAYS:
+    ways = WAYS if len(blocks) > MANY else (_sweep, _try_orders)
+    for way in ways:
         total = way(blocks)
         if total is not None and (best < 0 or total < best):
             best, offsets = total, [b.offset for b in blocks]

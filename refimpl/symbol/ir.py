@@ -134,23 +134,19 @@ def _for_operator(attrs: dict[str, str]) -> dict[str, Any]:
 def post_order(heads: Iterable[Entry]) -> list[Node]:
     """Every node the heads depend on, inputs first, in depth-first order."""
     order: list[Node] = []
-    seen: set[int] = set()
-    for head in heads:
-        if id(head.node) in seen:
-            continue
-        seen.add(id(head.node))
-        stack = [(head.node, iter(head.node.inputs))]
-        while stack:
-            node, inputs_left = stack[-1]
-            for entry in inputs_left:
-                child = entry.node
-                if id(child) not in seen:
-                    seen.add(id(child))
-                    stack.append((child, iter(child.inputs)))
-                    break
-            else:
-                stack.pop()
-                order.append(node)
+    seen: set[Node] = set()
+    waiting: list[Any] = [head.node for head in heads][::-1]
+    while waiting:
+        node = waiting.pop()
+        if node is None:  # all inputs of the node below are listed
+            order.append(waiting.pop())
+        elif node not in seen:
+            seen.add(node)
+            waiting.append(node)
+            waiting.append(None)
+            for source, _ in reversed(node.inputs):
+                if source not in seen:
+                    waiting.append(source)
     return order
 
 

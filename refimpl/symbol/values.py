@@ -1,0 +1,110 @@
+"""The values of a graph by number, so that passes keep what they know of each value in a list.
+
+A value is one output of one node. The values of a node have numbers that follow each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from .ir import Entry, Node
+
+Key = tuple[int, int]
+"""A name for a value: (id of its node, index of the output)."""
+
+
+class Values:
+    """The numbers of values; ``first`` maps the id of a node to the number of its first output."""
+
+    __slots__ = ("_touched", "count", "first", "nodes")
+
+    def __init__(self, nodes: Iterable[Node] = ()) -> None:
+        self.first: dict[int, int] = {}
+        self.nodes: list[Node] = []
+        self.count = 0
+        self._touched: list[tuple[Node, list[int]]] | None = None
+        for node in nodes:
+            self.add(node)
+
+    def add(self, node: Node) -> int:
+        """Number the outputs of one more node; how many there are."""
+        outputs = node.output_count()
+        self.first[id(node)] = self.count
+        self.nodes.append(node)
+        self.count += outputs
+        self._touched = None
+        return outputs
+
+    def put(self, made: Node, node: Node) -> None:
+        """Let the outputs of ``made`` be the values of ``node``, which it stands for."""
+        self.first[id(made)] = self.first[id(node)]
+
+    def of(self, entry: Entry) -> int:
+        """The number of one value."""
+        return self.first[id(entry.node)] + entry.index
+
+    def read_by(self, node: Node) -> list[int]:
+        """The numbers of the values that a node reads."""
+        first = self.first
+        return [first[id(source)] + index for source, index in node.inputs]
+
+    def made_by(self, node: Node) -> range:
+        """The numbers of the values that a node computes."""
+        number = self.first[id(node)]
+        return range(number, number + node.output_count())
+
+    def touched(self) -> list[tuple[Node, list[int]]]:
+        """Every operator with the numbers of the values that it reads, then of those that it computes."""
+        found = self._touched
+        if found is None:
+            found = self._touched = [
+                (node, [*self.read_by(node), *self.made_by(node)]) for node in self.nodes if node.op is not None
+            ]
+        return found
+
+    def keys(self) -> list[Key]:
+        """The key of every value, in the order of the numbers."""
+        return [(id(node), index) for node in self.nodes for index in range(node.output_count())]
+
+
+class Facts:
+    """One fact about every value, None where it is not known: ``found`` by number, ``facts[key]`` by key."""
+
+    __slots__ = ("found", "values")
+
+    def __init__(self, values: Values, found: list[Any]) -> None:
+        self.values, self.found = values, found
+
+    @classmethod
+    def of(cls, values: Values, told: Mapping[Key, Any]) -> Facts:
+        """What is ``told`` by key of some values."""
+        found = [None] * values.count
+        for (number, index), fact in told.items():
+            found[values.first[number] + index] = fact
+        return cls(values, found)
+
+    def put(self, node: Node, fact: Any) -> None:
+        """Enter what is known of the only output of a variable."""
+        self.found[self.values.first[id(node)]] = fact
+
+    def copy(self) -> Facts:
+        """The same facts, to which others may be added."""
+        return Facts(self.values, list(self.found))
+
+    def get(self, key: Key) -> Any:
+        """The fact about one value; None where it is not known, or there is no such value."""
+        number = self.values.first.get(key[0])
+        return None if number is None else self.found[number + key[1]]
+
+    def __getitem__(self, key: Key) -> Any:
+        return self.found[self.values.first[key[0]] + key[1]]
+
+    def __contains__(self, key: Key) -> bool:
+        return self.get(key) is not None
+
+    def __iter__(self) -> Iterator[Key]:
+        return (key for key, fact in zip(self.values.keys(), self.found, strict=True) if fact is not None)
+
+
+__all__ = ["Facts", "Key", "Values"]
