@@ -187,7 +187,7 @@ class Program:
         self._memory: list[Buffer | None] = [None] * values.count
         self.buffers = Facts(values, self._memory)
         for variable, buffer in self._given.items():
-            self._memory[values.first[variable]] = buffer
+            self._memory[values.made[variable][0]] = buffer
         self._read = {*chain.from_iterable(self.graph.reads), *map(values.of, self.graph.entries())}
         self._place_outputs()
         self._place_heads()
@@ -223,9 +223,9 @@ class Program:
         self.heads: list[NDArray | None] = []
         for head in self.gradients.heads:
             made = None
-            if head is not None and self._values.first[id(head)] in self._read:
+            if head is not None and self._values.made_by(head)[0] in self._read:
                 made = self._array(Entry(head, 0))
-                self._memory[self._values.first[id(head)]] = made._data
+                self._memory[self._values.made_by(head)[0]] = made._data
             self.heads.append(made)
         self.head_needed = [head is not None for head in self.heads]
 
@@ -255,10 +255,10 @@ class Program:
     def _place_placeholders(self) -> None:
         """What stands for a shape gets a buffer without memory."""
         for node in self.graph.order():
-            if dead_branches.is_placeholder(node):
+            if node.op is None and dead_branches.is_placeholder(node):
                 device = self.graph.contexts[id(node)].memory
                 nothing = allocate((0,), np.dtype(np.float32), device).flat
-                self._memory[self._values.first[id(node)]] = Buffer(nothing, self.graph.shapes[id(node), 0], device)
+                self._memory[self._values.made_by(node)[0]] = Buffer(nothing, self.graph.shapes[id(node), 0], device)
 
     def _place_partial(self) -> None:
         """An output of which the operator may leave parts as they are has memory of its own, zeros at first."""
@@ -307,27 +307,18 @@ class Program:
 
     # --- one step of an executor -------------------------------------------------------------------
 
-    def _forward_step(self, node: Node, reads: list[Buffer]) -> ForwardStep:
-        assert node.op is not None
-        first = self._values.first[id(node)]
-        outputs: list[Any] = self._memory[first : first + node.output_count()]
-        kind: type[ForwardStep] = ForwardStep
-        if first in self.plan.view_numbers:
-            kind = ViewStep
-        elif node.op.name == devices.COPY:
-            kind = TransferStep
-        context = self.graph.contexts[id(node)]
-        own = self._own[id(node.params)] = node.op.own(node.params, context, reads)
-        return kind(node, reads, outputs, context, own)
-
     def _step(self, node: Node, numbers: list[int]) -> Step:
         reads: list[Any] = [self._memory[number] for number in numbers]
-        if node.primal is None:
-            return self._forward_step(node, reads)
-        first = self._values.first[id(node)]
-        wanted = self._memory[first : first + node.output_count()]
-        kind = ViewBackwardStep if first in self.plan.view_numbers else BackwardStep
-        return kind(node, reads, wanted, self.graph.contexts[id(node)], self._own.get(id(node.params)))
+        made = self._values.made_by(node)
+        writes: list[Any] = self._memory[made.start : made.stop]
+        is_view, context = made.start in self.plan.view_numbers, self.graph.contexts[id(node)]
+        if node.primal is not None:
+            own = self._own.get(id(node.params))
+            return (ViewBackwardStep if is_view else BackwardStep)(node, reads, writes, context, own)
+        assert node.op is not None
+        own = self._own[id(node.params)] = node.op.own(node.params, context, reads)
+        kind = ViewStep if is_view else TransferStep if node.op.name == devices.COPY else ForwardStep
+        return kind(node, reads, writes, context, own)
 
 
 def _require_known(order: list[Node], shapes: Facts, types: Facts) -> None:

@@ -7,7 +7,7 @@ different it makes another node, so that a graph can be printed before and after
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,6 +15,10 @@ from ..base import decides
 from ..context import Context
 from .ir import Entry, Node, post_order
 from .values import Facts, Values
+
+
+Visit = Callable[[Node, list[Entry]], Node]
+"""What a pass puts in the place of an operator, given its inputs as they are by then."""
 
 
 @dataclass(frozen=True)
@@ -85,24 +89,29 @@ class Graph:
         (self.forward.add if forward else self.forward.discard)(id(node))
         return Entry(node, 0)
 
-    def with_inputs(self, node: Node, inputs: Sequence[Entry]) -> Node:
+    def with_inputs(self, node: Node, inputs: list[Entry]) -> Node:
         """The same operator reading other entries; the node itself where nothing differs."""
-        if inputs is node.inputs or list(inputs) == node.inputs:
+        if inputs is node.inputs or inputs == node.inputs:
             return node
         made = node.reading(inputs)
         self.values.put(made, node)
         self.contexts[id(made)] = self.contexts[id(node)]
-        (self.forward.add if id(node) in self.forward else self.forward.discard)(id(made))
+        if id(node) in self.forward:
+            self.forward.add(id(made))
+        else:
+            self.forward.discard(id(made))
         return made
 
     @decides("passes/pure")
-    def rewritten(self, visit: Callable[[Node, list[Entry]], Node]) -> Graph:
-        """The graph in which ``visit(node, its rewritten inputs)`` stands for each operator, inputs first."""
+    def rewritten(self, *visits: Visit) -> Graph:
+        """The graph in which ``visit(node, its rewritten inputs)`` stands for each operator, inputs first.
+
+        A second visit gets the node that the first one gave, and so on: several passes in one walk.
+        """
         made: dict[Node, Node] = {}  # for the nodes that something else stands for
 
-        def moved(entry: Entry) -> Entry:
-            node = made.get(entry.node)
-            return entry if node is None else Entry(node, entry.index)
+        def moved(entries: list[Entry]) -> list[Entry]:
+            return [Entry(made[node], index) if node in made else entry for entry in entries for node, index in [entry]]
 
         for node in self.order():
             if node.op is None:
@@ -110,13 +119,14 @@ class Graph:
             inputs = node.inputs
             for source, _ in inputs:
                 if source in made:
-                    inputs = [moved(entry) for entry in inputs]
+                    inputs = moved(inputs)
                     break
-            found = visit(node, inputs)
+            found = node
+            for visit in visits:
+                found = visit(found, inputs)
+                inputs = found.inputs
             if found is not node:
                 made[node] = found
         if not made:
             return self
-        return replace(
-            self, outputs=[moved(e) for e in self.outputs], gradients=[moved(e) for e in self.gradients]
-        )
+        return replace(self, outputs=moved(self.outputs), gradients=moved(self.gradients))

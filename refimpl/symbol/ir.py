@@ -71,7 +71,7 @@ class Node:
             graphs = self.subgraphs()
             self.params = self.op.parse({**_for_operator(attrs), **({"subgraphs": graphs} if graphs else {})})
             self._signature = None
-        self.attrs[key] = value
+        self.attrs = attrs  # another dict: gradients and copies of the node have the old one
 
     @property
     def signature(self) -> Signature:

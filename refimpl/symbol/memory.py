@@ -208,7 +208,7 @@ class _Planner:
         assert node.op is not None
         if not node.inputs or (node.primal is not None and node.op.loss):
             return
-        source, target = self.reads[step][0], self.graph.values.first[id(node)]
+        source, target = self.reads[step][0], self.graph.values.made_by(node)[0]
         block = self.of[source]
         if (
             block is not None and target not in self.pinned and not {source, target} & self.changed
@@ -218,27 +218,30 @@ class _Planner:
             self.plan.view_numbers.add(target)
 
     @decides("memory/inplace")
-    def _in_place(self, step: int, first: int, pairs: Pairs, context: Context) -> None:
-        """Let outputs, numbered from ``first``, reuse the memory of inputs that no later step reads."""
+    def _in_place(self, step: int, numbers: range, pairs: Pairs, context: Context) -> None:
+        """Let outputs reuse the memory of inputs that no later step reads."""
         taken: list[Block] = []
         for index in (pairs[0][1],) if len(pairs) == 1 else sorted({index for _, index in pairs}):
-            if self.of[first + index] is not None or first + index in self.pinned:
+            number = numbers[index]
+            if self.of[number] is not None or number in self.pinned:
                 continue
-            for block in self._overwritable(step, first, index, pairs, context):
+            for block in self._overwritable(step, number, index, pairs, context):
                 if block not in taken:
-                    self._join(first + index, block, step)
+                    self._join(number, block, step)
                     taken.append(block)
                     break
 
-    def _overwritable(self, step: int, first: int, index: int, pairs: Pairs, context: Context) -> list[Block]:
-        """The blocks that the output may reuse, because no later step reads them."""
-        reads, found = self.reads[step], []
-        for position in [i for i, o in pairs if o == index]:
-            block = self.of[reads[position]]
-            if block is None or block.last != step or not self._alike(block, reads[position], first + index, context):
+    def _overwritable(self, step: int, number: int, index: int, pairs: Pairs, context: Context) -> list[Block]:
+        """The blocks that output ``index``, a value's ``number``, may reuse: no later step reads them."""
+        reads, of, found = self.reads[step], self.of, []
+        for position, output in pairs:
+            block = of[reads[position]]
+            if output != index or block is None or block.last != step:
                 continue
-            readers = [i for i, number in enumerate(reads) if self.of[number] is block]
-            if all([(reader, index) in pairs for reader in readers]):  # noqa: C419  # a list is faster
+            readers = [i for i, read in enumerate(reads) if of[read] is block]
+            if self._alike(block, reads[position], number, context) and (
+                all([(reader, index) in pairs for reader in readers])  # noqa: C419  # a list is faster
+            ):
                 found.append(block)
         return found
 
@@ -251,7 +254,7 @@ class _Planner:
         for number in sorted(outputs, key=self._bytes, reverse=True)[:OUTPUTS_USED]:
             node, index = outputs[number]
             context, space, step = self.graph.contexts[id(node)], self._bytes(number), written[id(node)]
-            over = self._overwritable(step, number - index, index, _pairs(node), context)[:1]
+            over = self._overwritable(step, number, index, _pairs(node), context)[:1]
             earlier = [
                 b for b in self.blocks
                 if b.last < step and (b.context is context or b.context == context) and b not in over
@@ -269,25 +272,25 @@ class _Planner:
     @decides("memory/plan-changes-nothing")
     def run(self) -> Plan:
         """Decide which values share a block, then where every block lies."""
-        plan, shares, values = self.plan, self.how != "off", self.graph.values
+        plan, of, last_use, shares = self.plan, self.of, self.last_use, self.how != "off"
         for step, node in enumerate(self.nodes):
-            context, numbers = self.graph.contexts[id(node)], values.made_by(node)
+            context, numbers = self.graph.contexts[id(node)], self.graph.values.made_by(node)
             if shares:
                 assert node.op is not None
                 if node.op.view:
                     self._view(step, node, context)
                 pairs = _pairs(node)
                 if pairs:
-                    self._in_place(step, numbers[0], pairs, context)
+                    self._in_place(step, numbers, pairs, context)
             for number in numbers:
                 if number in self.pinned:
                     continue
-                used = self._bytes(number)
+                used = _byte_count(self.shapes[number], self.types[number])
                 plan.requested += used
-                if self.of[number] is None:
-                    first, last = (step, max(step, self.last_use[number])) if shares else (0, self.end)
+                if of[number] is None:
+                    first, last = (step, max(step, last_use[number])) if shares else (0, self.end)
                     size = -(-used // ALIGNMENT) * ALIGNMENT
-                    self.of[number] = block = Block(context, used, size, first, last, [number])
+                    of[number] = block = Block(context, used, size, first, last, [number])
                     self.blocks.append(block)
         if shares:
             self._use_outputs()

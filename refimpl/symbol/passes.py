@@ -13,8 +13,8 @@ from .ir import Entry, post_order
 
 def simplified(graph: Graph, targets: list[Context]) -> Graph:
     """The graph that an executor runs; ``targets`` are the contexts where its gradients are wanted."""
-    merge = common_expressions.eliminate if common_expressions.enabled() else common_expressions.separate
-    graph = dead_branches.remove(merge(graph))
+    merging = common_expressions.merging if common_expressions.enabled() else None
+    graph = common_expressions.separate(dead_branches.remove(graph, merging))
     places = {id(place): place for place in graph.contexts.values()}  # quicker than to compare them all
     return graph if len(set(places.values())) <= 1 else devices.connect(graph, targets)
 

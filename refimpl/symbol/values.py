@@ -15,44 +15,42 @@ Key = tuple[int, int]
 
 
 class Values:
-    """The numbers of values; ``first`` maps the id of a node to the number of its first output."""
+    """The numbers of values; ``made`` maps the id of a node to the numbers of its outputs."""
 
-    __slots__ = ("_touched", "count", "first", "nodes")
+    __slots__ = ("_touched", "count", "made", "nodes")
 
     def __init__(self, nodes: Iterable[Node] = ()) -> None:
-        self.first: dict[int, int] = {}
+        self.made: dict[int, range] = {}
         self.nodes: list[Node] = []
         self.count = 0
         self._touched: list[tuple[Node, list[int]]] | None = None
         for node in nodes:
             self.add(node)
 
-    def add(self, node: Node) -> int:
-        """Number the outputs of one more node; how many there are."""
-        outputs = node.output_count()
-        self.first[id(node)] = self.count
+    def add(self, node: Node) -> None:
+        """Number the outputs of one more node."""
+        before = self.count
+        self.count += node.output_count()
+        self.made[id(node)] = range(before, self.count)
         self.nodes.append(node)
-        self.count += outputs
         self._touched = None
-        return outputs
 
     def put(self, made: Node, node: Node) -> None:
         """Let the outputs of ``made`` be the values of ``node``, which it stands for."""
-        self.first[id(made)] = self.first[id(node)]
+        self.made[id(made)] = self.made[id(node)]
 
     def of(self, entry: Entry) -> int:
         """The number of one value."""
-        return self.first[id(entry.node)] + entry.index
-
-    def read_by(self, node: Node) -> list[int]:
-        """The numbers of the values that a node reads."""
-        first = self.first
-        return [first[id(source)] + index for source, index in node.inputs]
+        return self.made[id(entry.node)][entry.index]
 
     def made_by(self, node: Node) -> range:
         """The numbers of the values that a node computes."""
-        number = self.first[id(node)]
-        return range(number, number + node.output_count())
+        return self.made[id(node)]
+
+    def read_by(self, node: Node) -> list[int]:
+        """The numbers of the values that a node reads."""
+        made = self.made
+        return [made[id(source)][index] for source, index in node.inputs]
 
     def touched(self) -> list[tuple[Node, list[int]]]:
         """Every operator with the numbers of the values that it reads, then of those that it computes."""
@@ -81,12 +79,12 @@ class Facts:
         """What is ``told`` by key of some values."""
         found = [None] * values.count
         for (number, index), fact in told.items():
-            found[values.first[number] + index] = fact
+            found[values.made[number][index]] = fact
         return cls(values, found)
 
     def put(self, node: Node, fact: Any) -> None:
         """Enter what is known of the only output of a variable."""
-        self.found[self.values.first[id(node)]] = fact
+        self.found[self.values.made[id(node)][0]] = fact
 
     def copy(self) -> Facts:
         """The same facts, to which others may be added."""
@@ -94,11 +92,11 @@ class Facts:
 
     def get(self, key: Key) -> Any:
         """The fact about one value; None where it is not known, or there is no such value."""
-        number = self.values.first.get(key[0])
-        return None if number is None else self.found[number + key[1]]
+        numbers = self.values.made.get(key[0])
+        return None if numbers is None else self.found[numbers[key[1]]]
 
     def __getitem__(self, key: Key) -> Any:
-        return self.found[self.values.first[key[0]] + key[1]]
+        return self.found[self.values.made[key[0]][key[1]]]
 
     def __contains__(self, key: Key) -> bool:
         return self.get(key) is not None
