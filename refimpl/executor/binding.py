@@ -93,17 +93,17 @@ def bind(
     """
     if not isinstance(ctx, Context):
         raise refusal("Executor/context", "Context type error", TypeError)
-    names = symbol.list_arguments()
+    order = symbol.order()
+    names, states = ([node.name for node in nodes] for nodes in variables(order))
     arguments = _listed("args", args, names, missing=False)
     gradients = [None] * len(names) if args_grad is None else _listed("args_grad", args_grad, names, missing=True)
-    auxiliary = _listed("aux_states", aux_states or [], symbol.list_auxiliary_states(), missing=False)
+    auxiliary = _listed("aux_states", aux_states or [], states, missing=False)
     requirements = resolve_requirements(grad_req, names)
-    states = symbol.list_auxiliary_states()
     if not group2ctx:
         _require_context(ctx, [*names, *names, *states], [*arguments, *gradients, *auxiliary])
     _require_alike(names, arguments, gradients, requirements)
     bound = Bound(
-        arguments, gradients, auxiliary, requirements, group2ctx, has_gradients=args_grad is not None
+        arguments, gradients, auxiliary, requirements, group2ctx, order=order, has_gradients=args_grad is not None
     )
     return Executor(symbol, ctx, bound, shared_exec)
 

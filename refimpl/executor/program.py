@@ -98,7 +98,7 @@ class Program:
     def results(self) -> list[Entry]:
         """What is computed: outputs, then gradients in the order of the arguments."""
         made = dict(zip(self.gradients.of, self.graph.gradients, strict=True))
-        arguments, _ = variables(self.symbol.order())
+        arguments, _ = variables(self.bound.order or self.symbol.order())
         return [*self.graph.outputs, *(made[id(node)] for node in arguments if id(node) in made)]
 
     # --- what is bound, and the six steps ----------------------------------------------------------

@@ -3,9 +3,8 @@
 Blocks whose lifetimes overlap get disjoint offsets, by best fit: one after the other takes the smallest gap that is
 free for its whole lifetime. The largest blocks, or those that live longest, come first (Pisarchyk and Lee, 2020).
 
-A free list that follows the steps is cheap, and often as small as can be. Trying orders until one is good costs the
-square of the number of blocks. So with many blocks two other ways are tried instead, each of nearly constant work per
-block.
+Three cheap ways are tried first, each of nearly constant work per block; one of them is often as small as can be.
+Trying orders until one is good costs the square of the number of blocks, and is done for few blocks only.
 """
 
 from __future__ import annotations
@@ -186,7 +185,7 @@ def _try_orders(blocks: Sequence[Block]) -> int:
 
 def _held_first(blocks: Sequence[Block]) -> int | None:
     """Place what is used until the end, then the largest first; None where the searches cost too much."""
-    end = max(b.last for b in blocks)
+    end = max((b.last for b in blocks), default=0)
     packing = LargePacking(blocks, held=[b for b in blocks if b.last == end])
     for block in sorted([b for b in blocks if b.last < end], key=ORDERS[0]):
         if packing.is_spent:
@@ -266,8 +265,7 @@ WAYS: tuple[Callable[[Sequence[Block]], int | None], ...] = (
 def arrange(blocks: Sequence[Block]) -> int:
     """Give each block an offset; the bytes that all need together."""
     least, best, offsets = needed(blocks), -1, [0] * len(blocks)
-    ways = WAYS if len(blocks) > MANY else (_sweep, _try_orders)
-    for way in ways:
+    for way in WAYS if len(blocks) > MANY else (*WAYS, _try_orders):
         total = way(blocks)
         if total is not None and (best < 0 or total < best):
             best, offsets = total, [b.offset for b in blocks]
