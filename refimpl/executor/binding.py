@@ -14,6 +14,7 @@ from ..base import MXNetError, decides, dtype_of, refusal
 from ..context import Context
 from ..kernels.foundation import known
 from ..ndarray import NDArray, zeros
+from ..ndarray.creation import zeros_of
 from ..ndarray.requirements import REQUIREMENTS, require_known
 from ..symbol import devices, inference, storage
 from ..symbol.inferred_lists import require_sides
@@ -225,7 +226,7 @@ class _Allocator:
                 return found
         elif self.buffer is not None and stype == "default":
             return self._from_buffer(name if role == "arg" else f"grad of {name}", shape, dtype, ctx)
-        return zeros(shape, ctx, dtype, stype=stype)
+        return zeros_of(shape, ctx, dtype) if stype == "default" else zeros(shape, ctx, dtype, stype=stype)
 
 
 def _infer(order: list[Node], type_dict: dict[str, Any], shapes: dict[str, Any]) -> tuple[Facts, Facts]:

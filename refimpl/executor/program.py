@@ -19,7 +19,8 @@ import numpy as np
 from ..base import decides, refusal
 from ..context import Context
 from ..kernels.foundation import Buffer, allocate, known
-from ..ndarray import NDArray, zeros
+from ..ndarray import NDArray
+from ..ndarray.creation import zeros_of
 from ..symbol import Symbol, dead_branches, devices, gradient, inference, memory, passes
 from ..symbol.graph import Graph
 from ..symbol.inference import key_of
@@ -211,7 +212,7 @@ class Program:
 
     def _array(self, entry: Entry) -> NDArray:
         number, graph = self._values.of(entry), self.graph
-        return zeros(graph.shapes.found[number], graph.contexts[id(entry.node)], graph.types.found[number])
+        return zeros_of(graph.shapes.found[number], graph.contexts[id(entry.node)], graph.types.found[number])
 
     def _at(self, number: int) -> Buffer:
         found = self._memory[number]

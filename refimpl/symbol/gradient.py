@@ -114,7 +114,7 @@ class _Pass:
         made = Node(op, f"{op_name.strip('_')}_grad{self.count}", text, inputs, params=parsed(op, text))
         self.count += 1
         self.enter(made, node)
-        return [Entry(made, i) for i in range(made.visible_count())]
+        return [Entry(made, i) for i in range(made.signature.visible)]
 
     def head_of(self, node: Node, index: int) -> Entry | None:
         """Sum of the contributions to one output, None when there are none."""

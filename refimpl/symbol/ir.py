@@ -61,7 +61,7 @@ class Node:
         """The same operator with other inputs."""
         made = Node.__new__(Node)
         made.op, made.name, made.attrs, made.params = self.op, self.name, self.attrs, self.params
-        made.primal, made.inputs, made._signature = self.primal, list(inputs), self._signature
+        made.primal, made.inputs, made._signature = self.primal, [*inputs], self._signature
         return made
 
     def set_attribute(self, key: str, value: str) -> None:

@@ -221,7 +221,7 @@ class _Planner:
     def _in_place(self, step: int, numbers: range, pairs: Pairs, context: Context) -> None:
         """Let outputs reuse the memory of inputs that no later step reads."""
         taken: list[Block] = []
-        for index in (pairs[0][1],) if len(pairs) == 1 else sorted({index for _, index in pairs}):
+        for index in sorted({index for _, index in pairs}) if len(pairs) != 1 else (pairs[0][1],):
             number = numbers[index]
             if self.of[number] is not None or number in self.pinned:
                 continue
@@ -233,13 +233,14 @@ class _Planner:
 
     def _overwritable(self, step: int, number: int, index: int, pairs: Pairs, context: Context) -> list[Block]:
         """The blocks that output ``index``, a value's ``number``, may reuse: no later step reads them."""
-        reads, of, found = self.reads[step], self.of, []
+        found, of = [], self.of
+        blocks = [of[read] for read in self.reads[step]]
         for position, output in pairs:
-            block = of[reads[position]]
+            block = blocks[position]
             if output != index or block is None or block.last != step:
                 continue
-            readers = [i for i, read in enumerate(reads) if of[read] is block]
-            if self._alike(block, reads[position], number, context) and (
+            readers = [i for i, other in enumerate(blocks) if other is block]
+            if self._alike(block, self.reads[step][position], number, context) and (
                 all([(reader, index) in pairs for reader in readers])  # noqa: C419  # a list is faster
             ):
                 found.append(block)
@@ -272,21 +273,19 @@ class _Planner:
     @decides("memory/plan-changes-nothing")
     def run(self) -> Plan:
         """Decide which values share a block, then where every block lies."""
-        plan, of, last_use, shares = self.plan, self.of, self.last_use, self.how != "off"
+        of, last_use, pinned, shares = self.of, self.last_use, self.pinned, self.how != "off"
         for step, node in enumerate(self.nodes):
-            context, numbers = self.graph.contexts[id(node)], self.graph.values.made_by(node)
-            if shares:
-                assert node.op is not None
-                if node.op.view:
-                    self._view(step, node, context)
-                pairs = _pairs(node)
-                if pairs:
-                    self._in_place(step, numbers, pairs, context)
+            context, numbers, op = self.graph.contexts[id(node)], self.graph.values.made[id(node)], node.op
+            assert op is not None
+            if shares and op.view:
+                self._view(step, node, context)
+            if shares and (op.inplace if node.primal is None else op.inplace_backward):
+                self._in_place(step, numbers, _pairs(node), context)
             for number in numbers:
-                if number in self.pinned:
+                if number in pinned:
                     continue
                 used = _byte_count(self.shapes[number], self.types[number])
-                plan.requested += used
+                self.plan.requested += used
                 if of[number] is None:
                     first, last = (step, max(step, last_use[number])) if shares else (0, self.end)
                     size = -(-used // ALIGNMENT) * ALIGNMENT
@@ -299,9 +298,9 @@ class _Planner:
             if block.output is None:
                 arenas[block.context].append(block)
         for context, blocks in arenas.items():
-            plan.arenas[context] = arrange(blocks)
-        plan.laid = self.blocks
-        return plan
+            self.plan.arenas[context] = arrange(blocks)
+        self.plan.laid = self.blocks
+        return self.plan
 
 
 def _pairs(node: Node) -> Pairs:
