@@ -23,7 +23,6 @@ from ..ndarray import NDArray
 from ..ndarray.creation import zeros_of
 from ..symbol import Symbol, dead_branches, devices, gradient, inference, memory, passes
 from ..symbol.graph import Graph
-from ..symbol.inference import key_of
 from ..symbol.ir import Entry, Node, variables
 from ..symbol.values import Facts
 from .memory_pool import Parts, Pool
@@ -141,7 +140,7 @@ class Program:
 
     def _infer_gradients(self, shapes: Facts, types: Facts) -> None:
         """Add the shapes and types of the nodes that step 1 made."""
-        values, tables = shapes.values, (shapes.found, types.found)
+        values, tables = shapes.numbers, (shapes.found, types.found)
         for head, entry in zip(self.gradients.heads, self.symbol.entries, strict=False):
             if head is not None:
                 values.add(head)

@@ -13,7 +13,6 @@ from ..ndarray.run_operator import run_operator
 from ..symbol.inference import Key
 from ..symbol.ir import Node
 
-
 UNKNOWN = object()
 """In the place of what a step finds out when it first runs: the arguments of its page's function, None where the
 page needs more than its arrays."""

@@ -53,7 +53,9 @@ def cutting(graph: Graph, in_forward: bool = True) -> Visit:
 
     def visit(node: Node, inputs: list[Entry]) -> Node:
         cut = shape_only_inputs(node) if in_forward or id(node) not in graph.forward else ()
-        return graph.with_inputs(node, [placeholder(e) if i in cut else e for i, e in enumerate(inputs)] if cut else inputs)
+        if cut:
+            inputs = [placeholder(entry) if i in cut else entry for i, entry in enumerate(inputs)]
+        return graph.with_inputs(node, inputs)
 
     return visit
 

@@ -16,7 +16,6 @@ from ..context import Context
 from .ir import Entry, Node, post_order
 from .values import Facts, Values
 
-
 Visit = Callable[[Node, list[Entry]], Node]
 """What a pass puts in the place of an operator, given its inputs as they are by then."""
 
@@ -40,7 +39,7 @@ class Graph:
     @property
     def values(self) -> Values:
         """The numbers of the values of all nodes."""
-        return self.shapes.values
+        return self.shapes.numbers
 
     def entries(self) -> list[Entry]:
         """Outputs and gradients, what has to be computed."""

@@ -175,7 +175,7 @@ def _complete(facts: Facts, rule_name: str, rule_of: Callable = getattr) -> None
     Raises:
         MXNetError: two operators contradict each other.
     """
-    values, found = facts.values, facts.found
+    values, found = facts.numbers, facts.found
     is_whole = shapes_known if rule_name == "infer" else _are_types
     answers: dict[tuple, _Answer] = {}
     waiting = values.touched()
@@ -264,7 +264,7 @@ def shapes(
         MXNetError: two operators or a given shape contradict each other.
     """
     facts = Facts.of(values or numbered(order), {})
-    for node in facts.values.nodes:
+    for node in facts.numbers.nodes:
         if not node.is_variable:
             continue
         told = _told(given, node)
@@ -287,7 +287,7 @@ def types(
         MXNetError: two operators or a given type contradict each other.
     """
     facts = Facts.of(values or numbered(order), {})
-    variables = [node for node in facts.values.nodes if node.is_variable]
+    variables = [node for node in facts.numbers.nodes if node.is_variable]
     for node in variables:
         told = _told(given, node)
         if told is not None:

@@ -66,13 +66,16 @@ class Values:
         return [(id(node), index) for node in self.nodes for index in range(node.output_count())]
 
 
-class Facts:
-    """One fact about every value, None where it is not known: ``found`` by number, ``facts[key]`` by key."""
+class Facts(Mapping[Key, Any]):
+    """One fact about every value, None where it is not known: ``found`` by number, ``facts[key]`` by key.
 
-    __slots__ = ("found", "values")
+    Iteration is over the values of which something is known.
+    """
 
-    def __init__(self, values: Values, found: list[Any]) -> None:
-        self.values, self.found = values, found
+    __slots__ = ("found", "numbers")
+
+    def __init__(self, numbers: Values, found: list[Any]) -> None:
+        self.numbers, self.found = numbers, found
 
     @classmethod
     def of(cls, values: Values, told: Mapping[Key, Any]) -> Facts:
@@ -84,25 +87,23 @@ class Facts:
 
     def put(self, node: Node, fact: Any) -> None:
         """Enter what is known of the only output of a variable."""
-        self.found[self.values.made[id(node)][0]] = fact
+        self.found[self.numbers.made[id(node)][0]] = fact
 
     def copy(self) -> Facts:
         """The same facts, to which others may be added."""
-        return Facts(self.values, list(self.found))
-
-    def get(self, key: Key) -> Any:
-        """The fact about one value; None where it is not known, or there is no such value."""
-        numbers = self.values.made.get(key[0])
-        return None if numbers is None else self.found[numbers[key[1]]]
+        return Facts(self.numbers, list(self.found))
 
     def __getitem__(self, key: Key) -> Any:
-        return self.found[self.values.made[key[0]][key[1]]]
+        return self.found[self.numbers.made[key[0]][key[1]]]
 
-    def __contains__(self, key: Key) -> bool:
-        return self.get(key) is not None
+    def __contains__(self, key: object) -> bool:
+        return self.get(key) is not None  # type: ignore[call-overload]  # any object is asked for
 
     def __iter__(self) -> Iterator[Key]:
-        return (key for key, fact in zip(self.values.keys(), self.found, strict=True) if fact is not None)
+        return (key for key, fact in zip(self.numbers.keys(), self.found, strict=True) if fact is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 __all__ = ["Facts", "Key", "Values"]
