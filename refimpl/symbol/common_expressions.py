@@ -34,7 +34,8 @@ def has_side_effects(node: Node) -> bool:
 
 def _first_key(node: Node, inputs: list[Entry]) -> tuple[Any, ...]:
     """A key, quickly made, that two nodes share if they compute the same; few others do."""
-    return (node.op, node.primal is None, tuple(inputs) or repr(node.params))
+    params = node.params if isinstance(node.params, tuple) else None  # others may change, and are compared as text
+    return (node.op, node.primal is None, params, tuple(inputs) or repr(node.params))
 
 
 def _whole_key(graph: Graph, node: Node) -> tuple[Any, ...]:
