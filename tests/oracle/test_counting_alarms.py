@@ -1,4 +1,4 @@
-"""Counting false alarms: blocks come in one order, a wrong implementation is an alarm, and the chapter has the count."""
+"""Counting false alarms: blocks come in one order, a wrong implementation gives one, and the chapter has the count."""
 
 from __future__ import annotations
 
