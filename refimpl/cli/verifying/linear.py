@@ -53,27 +53,29 @@ def transposed(case: Case) -> Iterator[Guess]:
 
 def _orders(weight: np.ndarray, source: tuple[int, ...]) -> Iterator[tuple[str, np.ndarray]]:
     shape = weight.shape
-    if weight.ndim == 2:
-        yield "transposed", weight.T
-        yield "stored as (inputs, outputs)", weight.reshape(shape[::-1]).T
-        if len(source) == 4 and source[1] * source[2] * source[3] == shape[1]:
-            channels, height, width = source[1:]
-            cube = weight.reshape(-1, channels, height, width)
-            text = "applied to pixels whose channels come last"
-            yield text, cube.transpose(0, 2, 3, 1).reshape(shape)
-            yield text, weight.reshape(-1, height, width, channels).transpose(0, 3, 1, 2).reshape(shape)
-            yield "applied to pixels of which width comes before height", cube.swapaxes(2, 3).reshape(shape)
+    if weight.ndim == 2 and len(source) == 4 and source[1] * source[2] * source[3] == shape[1]:
+        channels, height, width = source[1:]
+        cube = weight.reshape(-1, channels, height, width)
+        text = "applied to pixels whose channels come last"
+        yield text, cube.transpose(0, 2, 3, 1).reshape(shape)
+        yield text, weight.reshape(-1, height, width, channels).transpose(0, 3, 1, 2).reshape(shape)
+        yield "applied to pixels of which width comes before height", cube.swapaxes(2, 3).reshape(shape)
+    names = {2: ("outputs", "inputs"), 4: ("outputs", "inputs", "rows", "columns")}.get(weight.ndim)
+    if names is None:
         return
     if weight.ndim == 4:
-        yield "transposed: rows and columns of the kernel are exchanged", weight.swapaxes(2, 3)
         yield "turned by half a circle, as for a true convolution", weight[:, :, ::-1, ::-1]
-        out, into, rows, columns = shape
-        yield "stored as (rows, columns, inputs, outputs)", weight.reshape(rows, columns, into, out).transpose(3, 2, 0, 1)
-        yield "stored as (outputs, rows, columns, inputs)", weight.reshape(out, rows, columns, into).transpose(0, 3, 1, 2)
-        yield "stored as (inputs, outputs, rows, columns)", weight.reshape(into, out, rows, columns).swapaxes(0, 1)
         yield "mirrored", weight[:, :, :, ::-1]
         yield "upside down", weight[:, :, ::-1]
-    yield "transposed: inputs and outputs are exchanged", weight.swapaxes(0, 1)
+    for order in itertools.permutations(range(weight.ndim)):
+        moved = weight.transpose(order)
+        said = ", ".join(names[axis] for axis in order)
+        if moved.shape == shape:
+            yield f"transposed to ({said})", moved
+            continue
+        yield f"transposed to ({said}), and read as if it were not", moved.reshape(shape)
+        held = weight.reshape(moved.shape)
+        yield f"stored as ({said})", held.transpose([order.index(axis) for axis in range(weight.ndim)])
 
 
 def scaled(case: Case) -> Iterator[Guess]:
