@@ -15,10 +15,10 @@ from .. import ndarray as nd
 from .. import symbol
 from ..base import MXNetError
 from ..context import cpu
+from ..engine.compiling import NOTICE, CompileWatch
 from ..symbol import Symbol
 from ..symbol.inference import is_shown_whole, key_of
 from ..symbol.ir import Entry, Node
-from .compiling import CompileWatch
 from .loaded import Shapes
 
 
@@ -100,6 +100,7 @@ _listening = [CompileWatch()]
 def _begin(reports: Any) -> None:
     """Prepare a process: it says when a kernel is done, and leaves an interruption to the one that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    NOTICE.silence()
     _listening[0] = CompileWatch(lambda watch: None if watch.current else reports.put(1))
     register("numba:compile", _listening[0])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -233,6 +233,24 @@ def fitted(exact: np.ndarray, target: np.ndarray) -> float | None:
     return float(np.sum(exact[good] * target[good])) / square if square else None
 
 
+def solved(start: float, off: Callable[[float], np.ndarray]) -> float:
+    """The number near ``start`` for which least is off, by Gauss and Newton.
+
+    Args:
+        start: where the search begins.
+        off: gives the differences that are left.
+    """
+    found = start
+    for _ in range(12):
+        step = max(abs(found) * 1e-6, 1e-12)
+        slope = (off(found + step) - off(found - step)).ravel() / (2 * step)
+        square = float(slope @ slope)
+        if not square or not np.isfinite(square):
+            break
+        found -= float(slope @ off(found).ravel()) / square
+    return found
+
+
 def matching(exact: np.ndarray, target: np.ndarray, axis: int) -> np.ndarray | None:
     """For each channel of ``target`` the channel of ``exact`` that is most like it; None if one is taken twice."""
     count = exact.shape[axis]
@@ -285,5 +303,5 @@ def without_numbers(target: np.ndarray, exact: np.ndarray) -> str | None:
 
 __all__ = [
     "along", "axes", "constant", "exchanged", "factor", "fitted", "followed", "half", "learned", "matching",
-    "permuted", "rounded", "settings", "spelled_order", "told", "with_arrays", "without_numbers",
+    "permuted", "rounded", "settings", "solved", "spelled_order", "told", "with_arrays", "without_numbers",
 ]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from .guesses import told
+from .guesses import solved, told
 from .guessing import Case, Guess
 from .layer import Layer
 
@@ -140,13 +141,7 @@ def scaled(case: Case) -> Iterator[Guess]:
     ]
     for name, change in [*whole, *single]:
         factor = min(_STARTS, key=lambda start: float(np.sum(off(change, start) ** 2)))
-        for _ in range(12):
-            now = off(change, factor)
-            slope = (off(change, factor + 1e-6) - off(change, factor - 1e-6)) / 2e-6
-            square = float(slope @ slope)
-            if square == 0:
-                break
-            factor -= float(slope @ now) / square
+        factor = solved(factor, partial(off, change))
         if np.isfinite(factor) and abs(factor) < 1e6:
             yield _guess("weight-scaled", f"the reference's {name} {told(factor)} times that here", change(factor), 8)
 
