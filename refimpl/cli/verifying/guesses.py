@@ -81,8 +81,10 @@ def half(case: Case) -> Iterator[Guess]:
         )
     for kind in ("float16", "bfloat16", "TF32"):
         held = {name: rounded(value, kind) for name, value in learned(case.layer).items()}
-        if held and kind != "TF32":
-            yield Guess("half-precision", f"the reference's parameters are rounded to {kind}", with_arrays(held), 2)
+        alone = [({name: value}, f"{name} is") for name, value in held.items()] if len(held) > 1 else []
+        for arrays, what in [(held, "parameters are"), *alone]:
+            if arrays and kind != "TF32":
+                yield Guess("half-precision", f"the reference's {what} rounded to {kind}", with_arrays(arrays), 2)
 
         def narrowed(layer: Layer, kind: str = kind) -> list[np.ndarray]:
             return layer.run([rounded(value, kind) for value in layer.arrays])

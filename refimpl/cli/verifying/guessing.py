@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...base import MXNetError
+from ...base import MXNetError, decides
 from ...symbol.ir import Node
 from .layer import Layer
 from .walk import Segment, distance
@@ -99,6 +99,7 @@ def _fitting(case: Case, guess: Guess, made: np.ndarray) -> Explained | None:
 Tier = Callable[[Case], Iterable[Guess]]
 
 
+@decides("Verify/kinds")
 def explained(cases: list[Case], tiers: Iterable[Iterable[Tier]]) -> Explained | None:
     """The first tier with a guess that fits decides; of several in it the one that fits best.
 

@@ -160,20 +160,21 @@ def _depthwise(case: Case, weight: np.ndarray) -> Iterator[Guess]:
     products, wanted, _ = parts
     size = np.abs(products).max(axis=(0, 2, 3), initial=1e-30)
     moved = np.flatnonzero(np.abs(products - wanted).max(axis=(0, 2, 3)) > 1e-5 * size)
-    if len(moved) < 2:
-        return
     best, order = np.full(len(moved), np.inf), np.arange(len(weight))
     shift = case.segment.exact - products
-    for turn in range(len(moved)):
-        trial = weight.copy()
-        trial[moved] = weight[np.roll(moved, turn)]
-        off = np.abs(layer.run({"weight": trial})[0] - shift - wanted).sum(axis=(0, 2, 3))[moved]
+    for turn in range(1, len(weight)):
+        made = layer.run({"weight": np.roll(weight, -turn, axis=0)})[0]
+        off = np.abs(made - shift - wanted).sum(axis=(0, 2, 3))[moved]
         closer = off < best
-        best[closer], order[moved[closer]] = off[closer], np.roll(moved, turn)[closer]
-    yield Guess(
-        "channels-swapped", f"the reference's weight has {spelled_order(order)}, as filters",
-        with_arrays({"weight": weight[order]}),
-    )
+        best[closer], order[moved[closer]] = off[closer], (moved[closer] + turn) % len(weight)
+    for place in moved:  # a filter whose channel is 0 does not show that it moved
+        if order[order[place]] == order[place]:
+            order[order[place]] = place
+    if len(moved):
+        yield Guess(
+            "channels-swapped", f"the reference's weight has {spelled_order(order)}, as filters",
+            with_arrays({"weight": weight[order]}),
+        )
 
 
 def some_channels(case: Case) -> Iterator[Guess]:

@@ -44,13 +44,13 @@ def of_npz(network: Network, name: str) -> Reference:
         )
     internals = network.net.get_internals()
     known = [key for key in internals.list_outputs() if key not in network.net.list_inputs()]
-    once = {key for key in known if known.count(key) == 1}
+    once = [key for key in known if known.count(key) == 1]
     rest = {key: value for key, value in arrays.items() if key not in inputs and key not in network.labels}
     outputs = {key if key in once else f"{key}_output": value for key, value in rest.items()}
-    if not once & set(outputs):
+    if not set(once) & set(outputs):
         raise refuse(
             "Verify/reference",
-            f"{name} has no output of a layer, but {_some(rest)}; {network.prefix} has {_some(sorted(once))}",
+            f"{name} has no output of a layer, but {_some(rest)}; {network.prefix} has {_some(once)}",
         )
     others = [key for key, value in outputs.items() if value.dtype.kind != "f" and key in once]
     if others:
