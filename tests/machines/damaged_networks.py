@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -224,12 +225,12 @@ def _inserted(held: Network, before: dict[str, Any], made: dict[str, Any]) -> in
 
 def exchanged(held: Network, draw: Draw) -> str:
     """The parameters of two layers, or two layers that follow each other."""
-    parts = {"Convolution": 1, "FullyConnected": 1, "BatchNorm": 4, "RNN": 1}
+    parts = {"Convolution": 1, "FullyConnected": 1, "BatchNorm": 4}
     shapes: dict[Any, list[dict[str, Any]]] = {}
     for node in held.layers("Convolution", "FullyConnected", "BatchNorm"):
         shape = held.arrays[held.input(node, 1)].shape
         shapes.setdefault((node["op"], shape, len(node["inputs"])), []).append(node)
-    pairs = [(a, b) for nodes in shapes.values() for a in nodes for b in nodes if held.nodes.index(a) < held.nodes.index(b)]
+    pairs = [pair for nodes in shapes.values() for pair in itertools.combinations(nodes, 2)]
     followed = [
         (node, readers[0]) for node in held.layers("BatchNorm")
         if len(readers := held.readers(node)) == 1 and readers[0]["op"] == "Activation"

@@ -230,6 +230,29 @@ def test_numbers_are_rounded_to_short_types() -> None:
     assert guesses.rounded(values, "TF32").tolist() == [*values[:3], 1.0, 3.0]
 
 
+@pytest.mark.clause("Verify/kinds")
+@pytest.mark.parametrize(("change", "kind"), [
+    pytest.param(
+        lambda w: np.concatenate([w[:60], w[60:90][::-1], w[90:]]), "unexplained", marks=pytest.mark.heavy,
+    ),
+    (lambda w: np.concatenate([w[:-40], np.zeros(40)]), "bias-missing"),
+    pytest.param(lambda w: np.concatenate([w[:120] * 1.7, w[120:]]), "weight-scaled", marks=pytest.mark.heavy),
+    (lambda w: np.concatenate([p.reshape(4, -1)[[0, 2, 1, 3]].ravel() for p in np.split(w, [120, 220, 240])]),
+     "channels-swapped"),
+    (lambda w: np.concatenate([w[:120], w[120:220].reshape(4, 5, 5).swapaxes(1, 2).ravel(), w[220:]]), "transposed"),
+])
+def test_parts_of_recurrent_parameters(capsys: pytest.CaptureFixture[str], change: Any, kind: str) -> None:
+    """The vector of the fixture: (20, 6) and (20, 5) weights, two biases of 20."""
+    net, arguments, states = mx.model.load_checkpoint(str(THIN / "lstm"), 0)
+    vector = arguments["lstm_parameters"].asnumpy()
+    net = net.get_internals()["lstm_output"]
+    arguments = {name: value for name, value in arguments.items() if name in net.list_arguments()}
+    mx.model.save_checkpoint("whole", 0, net, arguments, states)
+    mx.model.save_checkpoint("other", 0, net, {**arguments, "lstm_parameters": mx.nd.array(change(vector))}, states)
+    _, said = found(capsys, "whole", "0", "other", "0", "--shape", "data=2,9")
+    assert (said["first"]["layer"], said["first"]["kind"]) == ("lstm", kind)
+
+
 # --- refusals -------------------------------------------------------------------------------------
 
 

@@ -135,7 +135,7 @@ def _case(walk: Walk, segment: Segment, place: int) -> Case:
     readers = [
         (other, entry) for other in walk.order for entry in other.inputs if entry.node is node
     ]
-    return Case(segment, place, _alike(walk, layer), guesses.followed(node, readers), _flattened(walk, node))
+    return Case(segment, place, _alike(walk, layer), guesses.followed(readers), _flattened(walk, node))
 
 
 def _alike(walk: Walk, layer: Layer) -> list[tuple[Node, dict[str, np.ndarray]]]:

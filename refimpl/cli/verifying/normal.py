@@ -107,7 +107,7 @@ def channels(case: Case) -> Iterator[Guess]:
             "channels-swapped", f"the reference has {spelled_order(order)}",
             with_arrays({name: value[order] for name, value in held.items() if value is not None}),
         )
-    for names in (("moving_mean", "moving_var"), ("gamma", "beta"), ("moving_mean",), ("moving_var",), ("gamma",), ("beta",)):
+    for names in (("moving_mean", "moving_var"), ("gamma", "beta"), *((name,) for name in PARTS)):
         for pair in _two(scales, shifts, own):
             order = np.arange(len(var))
             order[pair] = order[pair[::-1]]

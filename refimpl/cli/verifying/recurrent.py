@@ -13,7 +13,7 @@ from .guessing import Case, Guess
 from .layer import Layer
 
 _GATES = {"lstm": 4, "gru": 3}
-_ORDERS = {
+_ORDERS: dict[int, dict[str, tuple[int, ...]]] = {
     4: {"i, g, f, o": (0, 2, 1, 3), "i, f, o, g": (0, 1, 3, 2), "f, i, g, o": (1, 0, 2, 3), "o, f, g, i": (3, 1, 2, 0),
         "g, f, i, o": (2, 1, 0, 3), "f, i, o, g": (1, 0, 3, 2)},
     3: {"z, r, n": (1, 0, 2), "n, r, z": (2, 0, 1), "r, n, z": (0, 2, 1), "z, n, r": (1, 2, 0), "n, z, r": (2, 1, 0)},
@@ -36,7 +36,7 @@ class Part(NamedTuple):
         return made
 
     def of(self, vector: np.ndarray) -> np.ndarray:
-        """This part of the vector."""
+        """What the vector has for it."""
         return vector[self.start : self.start + int(np.prod(self.shape))].reshape(self.shape)
 
 
@@ -134,12 +134,15 @@ def scaled(case: Case) -> Iterator[Guess]:
         made = layer.run({"parameters": change(factor)})[case.segment.index]
         return (made - target).ravel()
 
-    whole = [("parameters are", lambda factor: vector * factor)]
-    single = [
-        (f"{part.name} is", lambda factor, part=part: part.put(vector, part.of(vector) * factor))
-        for part in parts(layer)
-    ]
-    for name, change in [*whole, *single]:
+    def whole(factor: float) -> np.ndarray:
+        return vector * factor
+
+    def single(part: Part, factor: float) -> np.ndarray:
+        return part.put(vector, part.of(vector) * factor)
+
+    changes: list[tuple[str, Callable[[float], np.ndarray]]] = [("parameters are", whole)]
+    changes += [(f"{part.name} is", partial(single, part)) for part in parts(layer)]
+    for name, change in changes:
         factor = min(_STARTS, key=lambda start: float(np.sum(off(change, start) ** 2)))
         factor = solved(factor, partial(off, change))
         if np.isfinite(factor) and abs(factor) < 1e6:

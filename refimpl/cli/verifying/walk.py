@@ -187,8 +187,8 @@ class Walk:
                 found = Compared(node, index, name, "shape")
                 yield found, self._segment(through, layer, index, target, outputs[index], bound)
             else:
-                told = [draft[index] for draft in drafts] if hidden else None
-                yield self._compared(layer, outputs, told, index, name, target, through)
+                noisy = [draft[index] for draft in drafts] if hidden else None
+                yield self._compared(layer, outputs, noisy, index, name, target, through)
             self._values[key] = _Value(target)
 
     def _drafted(

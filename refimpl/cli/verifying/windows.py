@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...base import MXNetError
+from .guesses import constant, with_arrays
 from .guessing import Case, Guess
 from .layer import Layer
 from .walk import distance
@@ -43,7 +44,8 @@ def _convolution(case: Case) -> Iterator[Guess]:
             def bordered(held: Layer, sides: Any = sides, mode: Any = mode) -> list[np.ndarray]:
                 return held.run({"data": np.pad(held.arrays[0], sides, mode)}, pad=(0, 0))
 
-            yield Guess("pad-or-stride", f"the reference surrounds the input with {described}, not with zeros", bordered)
+            text = f"the reference surrounds the input with {described}, not with zeros"
+            yield Guess("pad-or-stride", text, bordered)
     if target is None:
         yield from _hidden_convolution(case)
         return
@@ -66,7 +68,7 @@ def _convolution(case: Case) -> Iterator[Guess]:
             made = full[:, :, rows, columns]
             if np.all(distance(target, made) <= 1e-3 * np.max(np.abs(target), initial=0.0)):
                 text = _described(case, (top, left), (down, across), width)
-                yield Guess("pad-or-stride", text, lambda _, made=made: [made])
+                yield Guess("pad-or-stride", text, constant([made]))
 
 
 def _starts(full: int, size: int, border: int) -> Iterator[tuple[int, int]]:
@@ -115,10 +117,8 @@ def _pooling(case: Case) -> Iterator[Guess]:
     kernel, pad, stride = _pairs(p.kernel), _pairs(p.pad), _pairs(p.stride or (1, 1))
     for kind in ("max", "avg", "sum"):
         if kind != p.pool_type:
-            yield Guess(
-                "setting", f"the reference pools by {kind}, not by {p.pool_type}",
-                lambda held, kind=kind: held.run(pool_type=kind),
-            )
+            text = f"the reference pools by {kind}, not by {p.pool_type}"
+            yield Guess("setting", text, with_arrays({}, pool_type=kind))
     if p.global_pool:
         return
     yield Guess("pad-or-stride", "the reference pools the whole image", lambda held: held.run(global_pool=True))
@@ -127,16 +127,13 @@ def _pooling(case: Case) -> Iterator[Guess]:
         text = "the reference leaves zeros of the border out of averages" if counted else "the reference counts pad"
         yield Guess("pad-or-stride", text, lambda held: held.run(count_include_pad=not counted))
     conventions = (p.pooling_convention, "valid" if p.pooling_convention == "full" else "full")
-    near = {(n, n) for side in {*kernel, *stride} for n in (side - 1, side, side + 1) if 0 < n}
-    for convention, step, border in itertools.product(
-        conventions, sorted({stride, *near}), sorted({pad, *((n, n) for n in range(max(kernel) // 2 + 1))}),
-    ):
-        changed = {
-            name: value for name, value, now in (
-                ("pooling_convention", convention, p.pooling_convention), ("stride", step, stride), ("pad", border, pad),
-            ) if value != now
-        }
-        if changed:
+    steps = {stride, *itertools.product(range(1, max(3, *kernel) + 1), repeat=2)}
+    borders = {pad, *itertools.product(range(max(kernel) // 2 + 2), repeat=2)}
+    for convention, step, border in itertools.product(conventions, sorted(steps), sorted(borders)):
+        now = {"pooling_convention": p.pooling_convention, "stride": stride, "pad": pad}
+        trial = {"pooling_convention": convention, "stride": step, "pad": border}
+        changed = {name: value for name, value in trial.items() if value != now[name]}
+        if len(changed) == 1 or (changed and len({*step}) == len({*border}) == 1):  # several: alike on both axes
             yield _with(case, **changed)
     for size in sorted({(n, n) for side in kernel for n in (side - 1, side + 1) if n > 0}):
         yield _with(case, kernel=size)
