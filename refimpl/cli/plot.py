@@ -8,11 +8,8 @@ from typing import Annotated
 import typer
 
 from .. import symbol, visualization
-from ..base import MXNetError
-from ..symbol.inference import is_shown_whole
-from ..symbol.inferred_lists import known_shapes
 from .errors import refuse
-from .options import named_shapes
+from .options import named_shapes, with_labels
 
 
 def plot(
@@ -34,7 +31,7 @@ def plot(
     if not output.absolute().parent.is_dir():
         raise refuse("Cli/folder-exists", f"the folder of {output} does not exist")
     net = symbol.load(str(file))
-    shapes = None if not shape else _with_labels(net, _shapes(shape))
+    shapes = None if not shape else with_labels(net, _shapes(shape))
     missing = visualization.graphviz_missing()
     if missing is None:
         picture = visualization.plot_network(
@@ -53,23 +50,6 @@ def _shapes(texts: list[str]) -> dict[str, tuple[int, ...]]:
     for text in texts:
         made.update(named_shapes([text]) if "=" in text else {"data": _shape(text)})
     return made
-
-
-def _with_labels(net: symbol.Symbol, shapes: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-    """Shapes, with those of labels that do not follow: the first sides of the first input, where that fits."""
-    found, _, _ = known_shapes(net.entries, shapes)
-    told = zip(net.list_arguments(), found, strict=True)
-    labels = [name for name, shape in told if name.endswith("label") and not is_shown_whole(shape)]
-    first = next(iter(shapes.values()))
-    for count in range(1, len(first) + 1) if labels else ():
-        trial = {**shapes, **dict.fromkeys(labels, first[:count])}
-        try:
-            _, outputs, _ = known_shapes(net.entries, trial)
-        except MXNetError:
-            continue  # labels of these rows do not fit the outputs
-        if all(is_shown_whole(shape) for shape in outputs):
-            return trial
-    return shapes
 
 
 def _shape(text: str) -> tuple[int, ...]:

@@ -179,7 +179,7 @@ def checkpoint(
     return step(module, batch, f"{Path(prefix).name}, epoch {epoch}", f"the checkpoint {prefix} on {rows}")
 
 
-@decides("explain/no-loss")
+@decides("Explain/no-loss")
 def _with_losses(net: Symbol) -> Symbol:
     """The network; an output that is no loss, as in files that only predict, becomes one by ``make_loss``."""
     if all(entry.node.op is None or entry.node.signature.is_loss for entry in net.entries):

@@ -16,6 +16,7 @@ import pytest
 
 import refimpl as mx
 from refimpl import cli, rules
+from refimpl.cli.options import with_labels
 from refimpl.cli.verifying import clauses, guesses
 
 THIN = Path(__file__).parents[1] / "fixtures" / "thin"
@@ -92,6 +93,28 @@ def test_inspect_and_predict_take_the_same_checkpoints(capsys: pytest.CaptureFix
     assert cli.run(["predict", str(THIN / name), "0", "--npz", "in.npz", "--save", "out.npz"]) == 0
     with np.load("out.npz") as made:
         np.testing.assert_allclose(made[output["name"]], held[output["name"]], rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.heavy
+@pytest.mark.clause("Explain/no-loss")
+@pytest.mark.parametrize("name", ["lstm", "resnet-v2", "ssd"])
+def test_explain_takes_a_checkpoint_and_a_shape(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    with np.load(THIN / f"{name}-reference.npz") as arrays:
+        shape = ",".join(map(str, arrays["data"].shape))
+    words = ["--epoch", "0", "--shape", f"data={shape}", "--devices", "1", "--batch-size", "1"]
+    assert cli.run(["explain", str(THIN / name), *words, "-o", "step.html"]) == 0
+    assert f"wrote step.html: {name}, epoch 0" in capsys.readouterr().out
+    assert Path("step.html").stat().st_size < 1_000_000
+
+
+def test_plot_takes_labels_of_sequences_from_the_data() -> None:
+    """MXNet's shapes; the label, which is reshaped to rows, does not follow from the data."""
+    net = mx.sym.load(str(THIN.parent / "lstm-symbol.json"))
+    assert dict(zip(net.list_arguments(), net.infer_shape_partial(data=(2, 9))[0], strict=True))["softmax_label"] == ()
+    given = with_labels(net, {"data": (2, 9)})
+    assert given == {"data": (2, 9), "softmax_label": (2, 9)}
+    assert net.infer_shape(**given)[1] == [(18, 20)]
+    assert with_labels(net, {"softmax_label": (3,)}) == {"softmax_label": (3,)}
 
 
 # --- what is said ---------------------------------------------------------------------------------

@@ -15,6 +15,9 @@ from .walk import Segment, distance
 
 Change = Callable[[Layer], list[np.ndarray]]
 
+_STORED = 2.0**-24
+_BETTER = 1e-3  # so much of a difference may be left where it is smaller than single precision rounds
+
 
 class Guess(NamedTuple):
     """Something that may be otherwise in the reference."""
@@ -93,15 +96,13 @@ def _fitting(case: Case, guess: Guess, made: np.ndarray) -> Explained | None:
     allowed = guess.slack * (grown * np.asarray(bound) + 4 * segment.unit * np.abs(made))
     if segment.unit < _STORED:  # what is changed was stored in single precision, whatever computes with it
         allowed = allowed * _STORED / segment.unit
-        if np.max(off, initial=0.0) > _BETTER * np.max(distance(segment.target, segment.exact), initial=0.0):
+        whole = segment.target.shape == segment.exact.shape
+        if whole and np.max(off, initial=0.0) > _BETTER * np.max(distance(segment.target, segment.exact), initial=0.0):
             return None
     with np.errstate(divide="ignore", invalid="ignore"):
         excess = float(np.max(np.where(off == 0, 0.0, off / allowed), initial=0.0))
     return Explained(guess, case, excess) if excess <= 1 else None
 
-
-_STORED = 2.0**-24
-_BETTER = 1e-3  # so much of a difference may be left where it is smaller than single precision rounds
 
 Tier = Callable[[Case], Iterable[Guess]]
 
