@@ -83,7 +83,7 @@ def run(uses: list[Part], train: bool) -> Compiled:
         types = dict(part.types)
         wanted = {name: "write" if train and np.dtype(kind).kind == "f" else "null" for name, kind in types.items()}
         try:
-            bound = symbol.load_json(part.text).simple_bind(cpu(), wanted, types, **shapes)
+            bound = symbol.load_json(part.text).simple_bind(cpu(), wanted or "null", types, **shapes)
             outputs = bound.forward(is_train=train)
             if "write" in wanted.values():
                 bound.backward([nd.ones(value.shape, dtype=value.dtype) for value in outputs])
