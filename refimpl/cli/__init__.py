@@ -27,6 +27,7 @@ from .rule import rule
 from .run import run_script
 from .score import score
 from .train import train
+from .verify import verify
 from .warm import warm
 
 app = typer.Typer(
@@ -53,7 +54,7 @@ def options(
     """MXNet's training stack as an executable specification."""
 
 
-for command in (train, score, inspect, predict, warm, ops, rule, plot, explain, check, bench):
+for command in (train, score, inspect, predict, verify, warm, ops, rule, plot, explain, check, bench):
     app.command()(command)
 # flags behind the script's name are the script's
 app.add_typer(oracle, name="oracle")
