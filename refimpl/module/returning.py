@@ -7,7 +7,6 @@ cannot be brought back exactly is refused: spec/cluster.md.
 
 from __future__ import annotations
 
-import random
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
@@ -18,9 +17,9 @@ from ..base import decides, require
 from ..io import NDArrayIter
 from ..kvstore import DistributedKVStore
 from ..kvstore.distributed import PLACE
+from ..kvstore.random_numbers import random_numbers, set_random_numbers
 from ..monitor import Monitor
 from ..ndarray import NDArray
-from ..resource import remembered_streams, restore_streams
 from .remembering import memory_of, remember
 
 AnyModule = TypeVar("AnyModule", bound=type)
@@ -249,20 +248,6 @@ def _digest(batch: Any, before: int) -> int:
         for array in (*(one.data or ()), *(one.label or ())):
             before = zlib.crc32(np.ascontiguousarray(array.asnumpy()).reshape(-1).view(np.uint8).data, before)
     return before
-
-
-def random_numbers() -> Any:
-    """Plain values that tell which random numbers come next: ours, NumPy's and Python's."""
-    version, numbers, gauss = random.getstate()
-    return remembered_streams(), np.random.get_state(), (version, np.array(numbers, np.uint64), gauss)  # noqa: NPY002  # iterators draw there
-
-
-def set_random_numbers(state: Any) -> None:
-    """Draw again from where :func:`random_numbers` was called."""
-    streams, numbers, (version, others, gauss) = state
-    restore_streams(streams)
-    np.random.set_state(numbers)  # noqa: NPY002
-    random.setstate((version, tuple(int(number) for number in others), gauss))
 
 
 __all__ = ["KeptPlace", "Place", "keeps_place", "place_of", "standing"]

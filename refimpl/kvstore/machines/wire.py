@@ -47,7 +47,7 @@ Message = say.Request | say.Reply
 @decides("Cluster/wire")
 def encode(messages: Sequence[Message], kind: int = FASTEST) -> list[Bytes]:
     """A frame, in pieces to be sent one after the other; arrays are not copied."""
-    body = parts([_plain(message) for message in messages])
+    body = parts([plain(message) for message in messages])
     size = sum(len(piece) for piece in body)
     head = _HEAD.pack(MAGIC, VERSION, kind, 0, size, checksum(kind, body, _unwritable))
     return [head.ljust(PREFIX, b"\0"), *body]
@@ -57,9 +57,10 @@ def _unwritable(reason: str) -> Exception:
     return refusal("Cluster/checksum", f"messages cannot be written: {reason}")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A message, or a part of one, as a list of the name of its class and its fields; other values as they are."""
     if dataclasses.is_dataclass(value):
-        return [type(value).__name__, *(_plain(getattr(value, one.name)) for one in dataclasses.fields(value))]
+        return [type(value).__name__, *(plain(getattr(value, one.name)) for one in dataclasses.fields(value))]
     if isinstance(value, np.dtype):
         return value.str
     return dict(value) if isinstance(value, Mapping) else value
@@ -119,14 +120,18 @@ def _refused(name: str, at: int, reason: str) -> Exception:
 
 
 def _message(read: Any) -> Any:
-    made = _object(read)
+    made = message_of(read)
     if not isinstance(made, (say.Request, say.Reply)):
         raise TypeError(f"a {type(made).__name__} is neither request nor reply")
     return made
 
 
-def _object(read: Any) -> Any:
-    """An instance of a class of messages, whose fields are what they should be."""
+def message_of(read: Any) -> Any:
+    """What :func:`plain` made a list: an instance of a class of messages, whose fields are what they should be.
+
+    Raises:
+        ValueError, TypeError: it is none.
+    """
     if not isinstance(read, list) or not read or read[0] not in _CLASSES:
         raise ValueError(f"{str(read)[:60]} is not part of a message")
     kind, given = _CLASSES[read[0]], read[1:]
@@ -151,7 +156,7 @@ def _one_of(*kinds: type, otherwise: Callable[[Any], Any] | None = None) -> Call
     def checked(read: Any) -> Any:
         if otherwise is not None and not isinstance(read, list):
             return otherwise(read)
-        made = _object(read)
+        made = message_of(read)
         if not isinstance(made, kinds):
             raise TypeError(f"a {type(made).__name__} does not belong here")
         return made
@@ -188,4 +193,4 @@ _FIELDS: Mapping[str, Callable[[Any], Any]] = {
 }
 """What reads a field, by its annotation."""
 
-__all__ = ["LARGEST", "PREFIX", "Message", "decode", "encode", "size_of_frame"]
+__all__ = ["LARGEST", "PREFIX", "Message", "decode", "encode", "message_of", "plain", "size_of_frame"]
