@@ -17,6 +17,7 @@ from .check import check
 from .errors import CommandError, one_line
 from .explain import explain
 from .inspect import inspect
+from .launch import launch
 from .ops import ops
 from .oracle import oracle
 from .plot import plot
@@ -55,6 +56,7 @@ for command in (train, score, inspect, predict, warm, ops, rule, plot, explain, 
     app.command()(command)
 # flags behind the script's name are the script's
 app.add_typer(oracle, name="oracle")
+app.command("launch", context_settings={"allow_interspersed_args": False})(launch)
 app.command("run", context_settings={"allow_interspersed_args": False})(run_script)
 
 INTERRUPTED = 130  # what Typer makes of a KeyboardInterrupt

@@ -118,7 +118,7 @@ class Node:
         rounds = max((one.version for t in self.state.tables.values() for one in t.parts.values()), default=0)
         return {
             "server": self.number, "requests": self.requests, "bytes": self.bytes, "rounds": rounds,
-            "recovered": self.recovered, "waiting": waiting[:16], "at": time.time(),
+            "recovered": self.recovered, "process": os.getpid(), "waiting": waiting[:16], "at": time.time(),
         }
 
     def close(self) -> None:
