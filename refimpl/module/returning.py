@@ -17,7 +17,7 @@ from ..base import decides, require
 from ..io import NDArrayIter
 from ..kvstore import DistributedKVStore
 from ..kvstore.distributed import PLACE
-from ..kvstore.random_numbers import random_numbers, set_random_numbers
+from ..kvstore.random_numbers import Differences, random_numbers, set_random_numbers
 from ..monitor import Monitor
 from ..ndarray import NDArray
 from .remembering import memory_of, remember
@@ -72,6 +72,8 @@ class KeptPlace(Place):
         self._back: dict[str, Any] | None = None  # where to return to
         self._place: Any = None
         self._note: dict[str, Any] = {}
+        self._random = Differences(store.keep)
+        self._recalled: dict[str, Any] = {}
         self.number = 0
 
     # --- coming back -----------------------------------------------------------------------------
@@ -80,7 +82,7 @@ class KeptPlace(Place):
     def first(self, epoch: int) -> int:
         """The epoch to begin with; the iterators are brought to its beginning."""
         self._epoch = epoch - 1
-        recalled = self._store.recall()
+        self._recalled = recalled = self._store.recall()
         self._place = recalled.get(PLACE)
         if self._place is None or self._place["memory"]["fit"] < self._fit:
             return epoch
@@ -92,12 +94,12 @@ class KeptPlace(Place):
         )
         self._epoch = memory["epoch"] - 1
         for before in range(epoch, memory["epoch"]):
-            self._live_again(recalled[self._name(before)])
+            self._live_again(recalled[self._name(before) + " start"], recalled[self._name(before)])
         return int(memory["epoch"])
 
-    def _live_again(self, note: Mapping[str, Any]) -> None:
+    def _live_again(self, start: Any, note: Mapping[str, Any]) -> None:
         """Let the iterators of a fresh process do what they did in an epoch that is over."""
-        set_random_numbers(note["start"])
+        set_random_numbers(start)
         _pass_through(self._data)
         if self._eval_data is not None:
             set_random_numbers(note["score"])
@@ -110,9 +112,11 @@ class KeptPlace(Place):
 
     def __iter__(self) -> Iterator[Any]:
         if self._back is not None:
-            set_random_numbers(self._back["start"])
+            set_random_numbers(self._recalled[self._name(self._back["epoch"]) + " start"])
         self._epoch += 1
-        self._note = {"start": random_numbers()}
+        self._note = {}
+        if self._back is None:
+            self._store.keep(self._name(self._epoch) + " start", random_numbers())
         self._batches = iter(self._data)
         self._digest = self.number = 0
         return self
@@ -159,9 +163,9 @@ class KeptPlace(Place):
         """Batch ``number`` of this epoch is about to be trained, and has been fetched."""
         group, updates = self._module._exec_group, self._module._updates
         memory = {
-            "fit": self._fit, "epoch": self._epoch, "batch": number, "start": self._note["start"],
+            "fit": self._fit, "epoch": self._epoch, "batch": number,
             "asked": self._asked, "before": self._before, "sofar": self._sofar, "digest": self._digest,
-            "random": random_numbers(),
+            "random": self._random.tell(),
             "arrays": [array.asnumpy() for array in self._arrays()],
             "updater": None if updates.updater is None else updates.updater.get_states(dump_optimizer=True),
             "monitor": None if self._monitor is None else (self._monitor.step, self._monitor.activated),
@@ -191,7 +195,7 @@ class KeptPlace(Place):
             self._monitor.step, self._monitor.activated = memory["monitor"]
         for one, remembered in zip(self._others, memory["others"], strict=True):
             remember(one, remembered)
-        set_random_numbers(memory["random"])
+        self._random.restore(memory["random"], self._recalled)
 
     def scoring(self) -> None:
         """Note the random numbers with which the evaluation of an epoch begins."""

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Sequence
 
-from ...base import decides, refusal
+from ...base import decides
 from .. import messages as say
 from ..transport import Channel, Ticket
 from .checksums import Bytes
@@ -110,6 +110,7 @@ class RemoteTransport:
         finally:
             self._closed.set()
             with self._lock:
+                self._gone = f"worker {self.rank} has closed its connections"
                 for caller in self._callers:
                     caller.close()
 
@@ -161,8 +162,6 @@ class RemoteTransport:
 
     def _hear(self, seconds: float) -> None:
         """Take what has arrived, after at most ``seconds``."""
-        if self._closed.is_set():
-            raise refusal("Cluster/last-pushes", f"worker {self.rank} has closed its connections")
         wait_for(self._callers, seconds)
         for server, caller in enumerate(self._callers):
             for kind, pieces in caller.receive():
@@ -171,7 +170,7 @@ class RemoteTransport:
                         if isinstance(reply, say.Reply):
                             self._channels[server].take(reply)
                 elif kind == QUESTION:
-                    found = json.loads(_whole(pieces))
+                    found = json.loads(bytes(_whole(pieces)))
                     self._reasons[server, int(found["of"])] = found
             if caller.connected_anew():
                 self._again(server)

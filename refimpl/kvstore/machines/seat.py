@@ -60,7 +60,7 @@ def seat_here() -> Seat | None:
             return seat
     try:
         seat = Seat(_transport(json.loads(text), os.environ))
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise refusal("Cluster/seat", f"{VARIABLE} is not what `refimpl launch` sets: {error}") from error
     _begin_alike(seat.transport)
     _taken.append((*here, seat))
