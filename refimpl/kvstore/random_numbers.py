@@ -30,12 +30,14 @@ class Differences:
     """Random numbers told by what differs from those of a base, which is large and kept seldom.
 
     Args:
-        keep: called with a name and plain values, it keeps them. Two names are used in turn, so that what was told
-            last can be read until more was told.
+        keep: called with a name and plain values, it keeps them.
+        name: of the bases. Two names are used in turn, so that what was told last can be read until more was told.
+        forever: whether all that was told can be read: each base has a name of its own.
     """
 
-    def __init__(self, keep: Callable[[str, Any], None]) -> None:
-        self._keep, self._number, self._base = keep, 0, list[Any]()
+    def __init__(self, keep: Callable[[str, Any], None], name: str, *, forever: bool = False) -> None:
+        self._keep, self._called, self._forever = keep, name, forever
+        self._number, self._base = 0, list[Any]()
 
     def tell(self) -> Any:
         """Plain values that tell, with a base, which random numbers come next."""
@@ -64,9 +66,8 @@ class Differences:
             streams.append((kind, device, now))
         set_random_numbers(((seed, streams), *others))
 
-    @staticmethod
-    def _name(number: int) -> str:
-        return f"streams {number % 2}"
+    def _name(self, number: int) -> str:
+        return f"{self._called} {number if self._forever else number % 2}"
 
 
 __all__ = ["Differences", "random_numbers", "set_random_numbers"]

@@ -72,7 +72,8 @@ class KeptPlace(Place):
         self._back: dict[str, Any] | None = None  # where to return to
         self._place: Any = None
         self._note: dict[str, Any] = {}
-        self._random = Differences(store.keep)
+        self._random = Differences(store.keep, "streams")
+        self._epochs = Differences(store.keep, f"fit {store.fits} streams", forever=True)
         self._recalled: dict[str, Any] = {}
         self.number = 0
 
@@ -99,24 +100,24 @@ class KeptPlace(Place):
 
     def _live_again(self, start: Any, note: Mapping[str, Any]) -> None:
         """Let the iterators of a fresh process do what they did in an epoch that is over."""
-        set_random_numbers(start)
+        self._epochs.restore(start, self._recalled)
         _pass_through(self._data)
         if self._eval_data is not None:
-            set_random_numbers(note["score"])
+            self._epochs.restore(note["score"], self._recalled)
             self._eval_data.reset()
             _pass_through(self._eval_data)
-        set_random_numbers(note["end"])
+        self._epochs.restore(note["end"], self._recalled)
         self._module._end_epoch(self._data)
 
     # --- the batches of an epoch -----------------------------------------------------------------
 
     def __iter__(self) -> Iterator[Any]:
         if self._back is not None:
-            set_random_numbers(self._recalled[self._name(self._back["epoch"]) + " start"])
+            self._epochs.restore(self._recalled[self._name(self._back["epoch"]) + " start"], self._recalled)
         self._epoch += 1
         self._note = {}
         if self._back is None:
-            self._store.keep(self._name(self._epoch) + " start", random_numbers())
+            self._store.keep(self._name(self._epoch) + " start", self._epochs.tell())
         self._batches = iter(self._data)
         self._digest = self.number = 0
         return self
@@ -199,11 +200,11 @@ class KeptPlace(Place):
 
     def scoring(self) -> None:
         """Note the random numbers with which the evaluation of an epoch begins."""
-        self._note["score"] = random_numbers()
+        self._note["score"] = self._epochs.tell()
 
     def ending(self) -> None:
         """Let the servers keep how this epoch went, for :meth:`_live_again`."""
-        self._store.keep(self._name(self._epoch), {**self._note, "end": random_numbers()})
+        self._store.keep(self._name(self._epoch), {**self._note, "end": self._epochs.tell()})
 
     def _name(self, epoch: int) -> str:
         return f"fit {self._fit} epoch {epoch}"
