@@ -16,6 +16,7 @@ from refimpl.kvstore.machines import remote, seat, sockets, wire
 from refimpl.kvstore.machines.node import Node
 from refimpl.kvstore.machines.serving import MESSAGES, QUESTION, Serving, name_of
 
+from . import cluster_cases
 from .real_servers import servers
 
 pytest.importorskip("zmq")
@@ -58,6 +59,14 @@ def test_real_sockets_give_what_the_simulated_cluster_gives(tmp_path):
         assert real.run(program) == expected
     assert expected[0][-1] == "Command/optimizer"
     assert [node.requests > 30 for node in real.nodes] == [True, True]
+
+
+def test_twelve_cases_in_the_simulated_cluster_give_what_mxnets_live_cluster_gave(monkeypatch):
+    monkeypatch.delenv("MXNET_KVSTORE_BIGARRAY_BOUND")
+    cluster = mx.kv.simulate(2, 2, seed=1)
+    for case in cluster_cases.CASES:
+        found = cluster.run(case, "dist_async" if case is cluster_cases.eager else "dist_sync")
+        assert found == [cluster_cases.RECORDED[case.__name__]] * 2
 
 
 @pytest.mark.clause("Cluster/resend", "Cluster/recover")

@@ -25,6 +25,7 @@ from .sockets import Caller, Keys, Listener, new_keys, require_zmq
 
 KEEPS = ("none", "process", "disk")
 _FILE = "job.json"
+_PREFIX = "refimpl-job-"
 ASKED_EVERY = 1.0
 """Every so many seconds the servers are asked how it goes."""
 
@@ -364,7 +365,8 @@ def launch(job: Job, engine: Callable[[Path], Engine]) -> int:
     Raises:
         MXNetError: something is missing, or ``--state`` holds another job.
     """
-    folder = Path(tempfile.mkdtemp(prefix="refimpl-"))
+    _sweep(Path(tempfile.gettempdir()))
+    folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
     before = {
         number: signal.signal(number, _interrupted)
         for number in ((signal.SIGTERM,) if threading.current_thread() is threading.main_thread() else ())
@@ -375,6 +377,19 @@ def launch(job: Job, engine: Callable[[Path], Engine]) -> int:
         for number, handler in before.items():
             signal.signal(number, handler)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what launchers left that were killed."""
+    for path in folder.glob(f"{_PREFIX}*"):
+        process = path.name.removeprefix(_PREFIX).partition("-")[0]
+        try:
+            if process.isdigit() and path.stat().st_uid == os.getuid():
+                os.kill(int(process), 0)
+        except ProcessLookupError:
+            shutil.rmtree(path, ignore_errors=True)
+        except OSError:
+            continue
 
 
 def _interrupted(number: int, frame: object) -> None:

@@ -129,6 +129,7 @@ class RayEngine:
             os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN_PATH=str(token))
         self._ray = _ray()
         self._server_actors: list[Any] = []
+        self._asked: dict[Any, int] = {}  # questions to servers whether they are there
         self._worker_actors: dict[int, Any] = {}
         self._running: dict[Any, int] = {}
         self._restarts: dict[int, int] = {}
@@ -174,7 +175,12 @@ class RayEngine:
         self._restarts[rank] = restarts
 
     def watch(self) -> list[int]:
-        """Start workers again whose machine was lost; which these are."""
+        """Start workers again whose machine was lost; which these are.
+
+        Raises:
+            MXNetError: a server cannot be started again.
+        """
+        self._look_at_servers()
         if not self._running:
             return []
         ready, _ = self._ray.wait(list(self._running), num_returns=len(self._running), timeout=0)
@@ -187,6 +193,20 @@ class RayEngine:
                 again.append(rank)
                 self._run(rank, self._restarts[rank] + 1)
         return again
+
+    @decides("Cluster/server-ended")
+    def _look_at_servers(self) -> None:
+        """Refuse to go on without a server that Ray gave up."""
+        if not self._asked:
+            self._asked = {actor.where.remote(): number for number, actor in enumerate(self._server_actors)}
+        ready, _ = self._ray.wait(list(self._asked), num_returns=len(self._asked), timeout=0)
+        for one in ready:
+            number = self._asked.pop(one)
+            try:
+                self._ray.get(one)
+            except self._ray.exceptions.RayActorError as error:
+                reason = " ".join(str(error).strip().splitlines()[-1:])
+                raise refusal("Cluster/server-ended", f"server {number} cannot be started again: {reason}") from error
 
     def stop(self) -> None:
         """End all that was started."""
