@@ -219,6 +219,7 @@ class Reply:
 
 __all__ = [
     "COMMANDS", "COMPRESSION", "MULTI_PRECISION", "OPTIMIZER", "PROFILER", "START", "STOP", "SYNC", "Answer",
-    "Barrier", "Body", "Command", "Done", "Held", "Init", "Join", "Keep", "Key", "Leave", "Open", "Packed", "PartId", "Pull", "PullRows",
-    "Push", "Recall", "Recalled", "Refused", "Reply", "Request", "Rows", "Value", "size_of",
+    "Barrier", "Body", "Command", "Done", "Held", "Init", "Join", "Keep", "Key", "Leave", "Open", "Packed",
+    "PartId", "Pull", "PullRows", "Push", "Recall", "Recalled", "Refused", "Reply", "Request", "Rows", "Value",
+    "size_of",
 ]

@@ -121,7 +121,7 @@ def main() -> None:
         job, epochs = killed_job(seed, args.kills, args.gap, options=["--keep", args.keep])
         alike = job.results == undisturbed(epochs)
         total, same = total + len(job.killed), same + alike
-        print(f"seed {seed}: {len(job.killed)} kills in {epochs} epochs, same end: {alike}; {job.lines[-1]}", flush=True)
+        print(f"seed {seed}: {len(job.killed)} kills in {epochs} epochs, same end: {alike}", job.lines[-1], flush=True)
         if not alike:
             print("\n".join(job.lines), flush=True)
     print(f"{total} kills in {args.jobs} jobs, {same} with the same end", flush=True)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import signal
+import stat
 import sys
 import threading
+import types
 from pathlib import Path
 
 import pytest
 
 import refimpl as mx
 from refimpl.cli import run as command_line
-from refimpl.kvstore.machines import keeper, launch
+from refimpl.kvstore.machines import keeper, launch, ray
 from refimpl.kvstore.machines.launch import Job, Launcher
+from refimpl.kvstore.machines.node import Node
 from refimpl.kvstore.machines.ray import ServerActor, require_guarded
 
 pytest.importorskip("zmq")
@@ -109,9 +112,55 @@ def test_a_worker_that_is_killed_again_and_again_ends_the_job(tmp_path, monkeypa
     assert "worker 0 was ended by SIGKILL: the job ends" in said
 
 
+@pytest.mark.clause("Cluster/keep-none")
+def test_with_keep_none_a_server_that_was_killed_ends_the_job(tmp_path, monkeypatch):
+    report, processes = Node.report, iter([1, 2])
+    monkeypatch.setattr(launch, "ASKED_EVERY", 0.0)
+    monkeypatch.setattr(Node, "report", lambda node: {**report(node), "process": next(processes, 2)})
+    with pytest.raises(mx.MXNetError, match="server 0 was killed, and with --keep none") as caught:
+        run(Job(1, 1, python("import time; time.sleep(600)"), keep="none"), tmp_path / "job")
+    assert caught.value.clause == "Cluster/keep-none"
+
+
+@pytest.mark.clause("Cluster/own-ray", "Cluster/server-ended")
+def test_ray_is_ones_own_and_a_server_that_it_gives_up_ends_the_job(tmp_path, monkeypatch):
+    """With a Ray that notes what it is asked."""
+    given, settings = {}, {}
+
+    class Dead(Exception):
+        pass
+
+    def get(refs):
+        if refs == "where":
+            raise Dead("it died\nOSError: a record is damaged")
+        return [("ipc://x", 1)] * len(refs)
+
+    class Actor:
+        options = remote = property(lambda self: lambda *args, **kwargs: self)
+        where = property(lambda self: type("Method", (), {"remote": lambda self: "where"})())
+
+    fake = types.SimpleNamespace(
+        init=lambda **kwargs: given.update(kwargs), remote=lambda _: Actor(), get=get,
+        wait=lambda refs, **_: (refs, []), exceptions=types.SimpleNamespace(RayActorError=Dead, RayError=Dead),
+    )
+    monkeypatch.setitem(sys.modules, "ray", fake)
+    monkeypatch.setattr(ray.os, "environ", settings)
+    settings["RAY_ADDRESS"] = "10.0.0.1:6379"
+    engine = ray.RayEngine(tmp_path)
+    assert (given["address"], given["_node_ip_address"], given["include_dashboard"]) == ("local", "127.0.0.1", False)
+    assert (settings["RAY_USAGE_STATS_ENABLED"], settings["RAY_AUTH_MODE"]) == ("0", "token")
+    assert "RAY_ADDRESS" not in settings
+    token = Path(settings["RAY_AUTH_TOKEN_PATH"])
+    assert (stat.S_IMODE(token.stat().st_mode), len(token.read_text())) == (0o600, 64)
+    engine.start_servers([()])
+    with pytest.raises(mx.MXNetError, match="server 0 cannot be started again: OSError: a record is damaged") as caught:
+        engine.watch()
+    assert caught.value.clause == "Cluster/server-ended"
+
+
 @pytest.mark.clause("Cluster/keep-none", "Cluster/ends-by-name")
 def test_with_keep_none_a_kill_ends_the_job(tmp_path):
-    code, said, made = run(Job(1, 1, python(KILLED_ONCE), keep="none"), tmp_path / "job")
+    code, _, made = run(Job(1, 1, python(KILLED_ONCE), keep="none"), tmp_path / "job")
     assert (code, made.progress.restarts) == (137, {0: 0})
     assert made._engine.servers[0].where()
 
@@ -148,7 +197,7 @@ def test_the_same_command_goes_on_with_a_job_that_failed(tmp_path, capfd):
 def test_another_command_does_not_go_on_with_it(tmp_path):
     job = Job(1, 1, python("exit(1)"), state=tmp_path / "kept")
     run(job, tmp_path / "a")
-    with pytest.raises(mx.MXNetError, match=r"holds another job, whose workers and command differ: 1 workers") as caught:
+    with pytest.raises(mx.MXNetError, match="whose workers and command differ: 1 workers, 1 s") as caught:
         Launcher(Job(2, 1, ["python"], state=tmp_path / "kept"), Threads, tmp_path / "a")
     assert caught.value.clause == "Cluster/resume"
 

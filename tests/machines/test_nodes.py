@@ -172,7 +172,8 @@ def test_replies_sent_to_a_server_are_dropped(tmp_path):
 def test_a_node_tells_who_waits():
     node = Node(1, 2)
     part = say.PartId(0, "w")
-    bodies = [say.Open(0, True), say.Init(part, (1,), np.zeros(1, "f")), say.Push(part, np.ones(1, "f")), say.Pull(part)]
+    zero, one = np.zeros(1, "f"), np.ones(1, "f")
+    bodies = [say.Open(0, True), say.Init(part, (1,), zero), say.Push(part, one), say.Pull(part)]
     node.take([wire.encode([say.Request(0, 0, number, 0, body) for number, body in enumerate(bodies)])])
     assert node.why(0, 3) == ("round 1 of key 'w'", [1])
     report = node.report()

@@ -143,7 +143,7 @@ def test_patience_ends(tmp_path, monkeypatch):
     monkeypatch.setattr(remote, "TOLD", 0.02)
     with servers(2, 1, tmp_path) as real:
         transport = real.transport(0, patience=0.01)
-        with pytest.raises(mx.MXNetError, match=r"waited \d+ s for the barrier: worker 1 is missing; the wait is given"):
+        with pytest.raises(mx.MXNetError, match=r"waited \d+ s for the barrier: worker 1 is missing; the"):
             transport.send(0, 0, say.Open(0, True))
             transport.send(0, 0, say.Barrier(0)).wait()
         transport.close()
@@ -236,7 +236,7 @@ def test_who_has_no_key_is_not_heard():
         sockets.wait_for([friend, stranger, liar], 1)
         for caller in (stranger, liar, friend):
             caller.connected_anew()
-            caller.send(b"m", [caller is friend and b"yes" or b"no"])
+            caller.send(b"m", [b"content"])
         heard = listener.receive(0.5)
     assert {bytes(name) for name, _, _ in heard} == {b"friend"}
     assert (stranger.up, liar.up) == (False, False)

@@ -78,7 +78,7 @@ class Node:
                 self._write(frames)
         except OSError as error:
             message = (
-                f"server {self.number} cannot write down what it is asked: {error}; make room for its log, and start"
+                f"server {self.number} cannot write down what it is asked: {error}; free space for its log, and start"
                 " the job again with the same --state"
             )
             refused = say.Refused("Cluster/log-space", message)

@@ -42,7 +42,7 @@ def _ray() -> Any:
     except ImportError as error:
         raise refusal(
             "Cluster/needs-ray",
-            "refimpl launch starts processes with Ray, which is not installed: pip install \"refimpl[ray]\"",
+            'refimpl launch starts processes with Ray, which is not installed: pip install "refimpl[ray]"',
         ) from error
 
 
@@ -228,7 +228,7 @@ def shared_memory_is_small() -> str:
     free = shutil.disk_usage("/dev/shm").free  # noqa: S108
     if free >= STORE:
         return ""
-    return f"/dev/shm has {free >> 20} MiB free and Ray wants {STORE >> 20}: it uses files instead, which is slower"
+    return f"the shared memory (/dev/shm) has {free >> 20} MiB free and Ray wants {STORE >> 20}: it uses files"
 
 
 __all__ = ["RayEngine", "ServerActor", "WorkerActor", "require_guarded", "shared_memory_is_small"]

@@ -101,7 +101,8 @@ class Serving:
             if "why" in asked:
                 worker, number = map(int, asked["why"])
                 what, missing = self.node.why(worker, number)
-                found: Any = {"why": what, "missing": missing, "ended": sorted(self._ended & set(missing)), "of": number}
+                ended = sorted(self._ended & set(missing))
+                found: Any = {"why": what, "missing": missing, "ended": ended, "of": number}
             else:
                 self._ended = set(map(int, asked["ended"]))
                 found = {**self.node.report(), "noted": list(self._noted)}

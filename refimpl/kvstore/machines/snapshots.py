@@ -109,7 +109,7 @@ def _connection(given: list[Any]) -> Connection:
         incarnation, expected, answered, {request.number: request for request in requests},
         {number: _asked(one) for number, one in asked.items()},
         {number: message_of(one) for number, one in answers.items()},
-        None if first is None else {number: (_asked(one), message_of(answer)) for number, (one, answer) in first.items()},
+        None if first is None else {n: (_asked(one), message_of(answer)) for n, (one, answer) in first.items()},
         kept,
     )
 
