@@ -71,8 +71,7 @@ class Node:
         """
         requests: list[say.Request] = []
         for pieces in frames:
-            whole = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-            requests += _requests(decode(whole, f"what server {self.number} received"))
+            requests += _requests(decode(pieces, f"what server {self.number} received"))
         try:
             if self._log is not None:
                 self._write(frames)

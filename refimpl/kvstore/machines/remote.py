@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from ...base import decides
 from .. import messages as say
 from ..transport import Channel, Ticket
-from .checksums import Bytes
 from .serving import MESSAGES, QUESTION, name_of
 from .sockets import Caller, Keys, wait_for
 from .wire import decode, encode
@@ -166,11 +165,11 @@ class RemoteTransport:
         for server, caller in enumerate(self._callers):
             for kind, pieces in caller.receive():
                 if kind == MESSAGES:
-                    for reply in decode(_whole(pieces), f"what server {server} sent"):
+                    for reply in decode(pieces, f"what server {server} sent"):
                         if isinstance(reply, say.Reply):
                             self._channels[server].take(reply)
                 elif kind == QUESTION:
-                    found = json.loads(bytes(_whole(pieces)))
+                    found = json.loads(b"".join(pieces))
                     self._reasons[server, int(found["of"])] = found
             if caller.connected_anew():
                 self._again(server)
@@ -200,10 +199,6 @@ class RemoteTransport:
             ticket.failure = f"{message}; the wait is given up"
         else:
             logging.warning("%s", message)
-
-
-def _whole(pieces: Sequence[Bytes]) -> Bytes:
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 __all__ = ["RemoteTransport"]

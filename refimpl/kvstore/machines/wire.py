@@ -17,7 +17,7 @@ import numpy as np
 
 from ...base import MXNetError, decides, refusal
 from .. import messages as say
-from ..plain import parts, unpack
+from ..plain import Pieces, parts, unpack
 from .checksums import FASTEST, Bytes, checksum
 
 MAGIC, VERSION = b"RIPW", 1
@@ -93,21 +93,25 @@ def _prefix(prefix: Bytes, name: str, largest: int) -> tuple[int, int, int]:
     return kind, size, expected
 
 
-def decode(frame: Bytes, name: str = "a message", largest: int = LARGEST) -> list[Message]:
-    """The messages in a frame. Their arrays are views of ``frame``, not to be written to.
+def decode(frame: Bytes | Sequence[Bytes], name: str = "a message", largest: int = LARGEST) -> list[Message]:
+    """The messages in a frame, given whole or in pieces. Their arrays are views of these, not to be written to.
 
     Raises:
         MXNetError: the frame is damaged, or holds anything but messages; the message says where.
     """
-    view = memoryview(frame).toreadonly()
-    kind, size, expected = _prefix(view, name, largest)
-    if len(view) != PREFIX + size:
-        raise _refused(name, min(len(view), PREFIX + size), f"it has {len(view)} bytes, {PREFIX + size} by its prefix")
-    found = checksum(kind, [view[PREFIX:]], lambda reason: _refused(name, 5, reason))
+    pieces = [frame] if isinstance(frame, (bytes, bytearray, memoryview)) else frame
+    whole = Pieces(pieces)
+    kind, size, expected = _prefix(whole.between(0, min(PREFIX, len(whole))), name, largest)
+    if len(whole) != PREFIX + size:
+        raise _refused(name, min(len(whole), PREFIX + size), f"it has {len(whole)} bytes, {PREFIX + size} by its prefix")
+    if len(whole.views[0]) < PREFIX:
+        whole = Pieces([whole.between(0, len(whole))])
+    body = Pieces(whole.views, skipped=PREFIX)
+    found = checksum(kind, body.views, lambda reason: _refused(name, 5, reason))
     if found != expected:
         raise _refused(name, PREFIX, f"its checksum is {found:#x}, {expected:#x} by its prefix")
     try:
-        read = unpack(view[PREFIX:], "its body")
+        read = unpack(body, "its body")
         if not isinstance(read, list):
             raise TypeError("its body is no list of messages")
         return [_message(one) for one in read]
