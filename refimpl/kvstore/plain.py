@@ -37,9 +37,10 @@ def pack(value: Any) -> bytes:
 
 def parts(value: Any) -> list[bytes | memoryview]:
     """What :func:`pack` joins; arrays are not copied, if they are contiguous."""
-    arrays: list[np.ndarray] = []
-    said = _said(value, arrays)
+    known: _Known = {}
+    said = _said(value, known)
     table, offset = [], 0
+    arrays = [array for *_, array in known.values()]
     for array in arrays:
         table.append([array.dtype.str, list(array.shape), offset])
         offset += _aligned(array.nbytes)
@@ -58,7 +59,11 @@ def _aligned(size: int) -> int:
     return -(-size // ALIGNED) * ALIGNED
 
 
-def _said(value: Any, arrays: list[np.ndarray]) -> Any:
+_Known = dict[int, tuple[int, Any, np.ndarray]]
+"""Arrays by the ids of what they were made of: their numbers, and that, which keeps ids unique."""
+
+
+def _said(value: Any, arrays: _Known) -> Any:
     """A value as JSON holds it; its arrays go into ``arrays``."""
     if value is None or type(value) in (bool, int, float, str):
         return value
@@ -69,15 +74,18 @@ def _said(value: Any, arrays: list[np.ndarray]) -> Any:
     if type(value) is dict:
         return {"d": [[_said(key, arrays), _said(one, arrays)] for key, one in value.items()]}
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufc":
-        arrays.append(np.asarray(value))
-        return {"n" if isinstance(value, np.generic) else "a": len(arrays) - 1}
+        return {"n" if isinstance(value, np.generic) else "a": _place(value, np.asarray(value), arrays)}
     if isinstance(value, bytes):
-        arrays.append(np.frombuffer(value, np.uint8))
-        return {"b": len(arrays) - 1}
+        return {"b": _place(value, np.frombuffer(value, np.uint8), arrays)}
     raise refusal(
         "Cluster/plain",
         f"servers keep numbers, text, bytes, arrays, lists, tuples and dicts of these, not a {type(value).__name__}",
     )
+
+
+def _place(value: Any, array: np.ndarray, arrays: _Known) -> int:
+    """The number of an array among ``arrays``; one that is there already is not written again."""
+    return arrays.setdefault(id(value), (len(arrays), value, array))[0]
 
 
 class Pieces:

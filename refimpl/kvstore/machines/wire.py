@@ -33,6 +33,7 @@ _CLASSES: Mapping[str, type] = {
         say.Reply,
     )
 }
+_NAMES = {one: tuple(field.name for field in dataclasses.fields(one)) for one in _CLASSES.values()}
 _BODIES = (
     say.Join, say.Leave, say.Open, say.Init, say.Push, say.Pull, say.PullRows, say.Barrier, say.Command, say.Keep,
     say.Recall,
@@ -59,8 +60,9 @@ def _unwritable(reason: str) -> Exception:
 
 def plain(value: Any) -> Any:
     """A message, or a part of one, as a list of the name of its class and its fields; other values as they are."""
-    if dataclasses.is_dataclass(value):
-        return [type(value).__name__, *(plain(getattr(value, one.name)) for one in dataclasses.fields(value))]
+    names = _NAMES.get(type(value))
+    if names is not None:
+        return [type(value).__name__, *[plain(getattr(value, name)) for name in names]]
     if isinstance(value, np.dtype):
         return value.str
     return dict(value) if isinstance(value, Mapping) else value
@@ -139,10 +141,10 @@ def message_of(read: Any) -> Any:
     if not isinstance(read, list) or not read or read[0] not in _CLASSES:
         raise ValueError(f"{str(read)[:60]} is not part of a message")
     kind, given = _CLASSES[read[0]], read[1:]
-    fields = dataclasses.fields(kind)
-    if len(given) != len(fields):
-        raise ValueError(f"a {kind.__name__} has {len(fields)} fields, not {len(given)}")
-    return kind(*(_FIELDS[str(field.type)](one) for field, one in zip(fields, given, strict=True)))
+    readers = _READERS[kind]
+    if len(given) != len(readers):
+        raise ValueError(f"a {kind.__name__} has {len(readers)} fields, not {len(given)}")
+    return kind(*[reader(one) for reader, one in zip(readers, given, strict=True)])
 
 
 def _exactly(*kinds: type) -> Callable[[Any], Any]:
@@ -196,5 +198,6 @@ _FIELDS: Mapping[str, Callable[[Any], Any]] = {
     "Value | None": _one_of(say.Rows, otherwise=_exactly(np.ndarray, type(None))), "Any": _one_of(*_BODIES, *_ANSWERS),
 }
 """What reads a field, by its annotation."""
+_READERS = {one: tuple(_FIELDS[str(field.type)] for field in dataclasses.fields(one)) for one in _CLASSES.values()}
 
 __all__ = ["LARGEST", "PREFIX", "Message", "decode", "encode", "message_of", "plain", "size_of_frame"]
