@@ -77,9 +77,13 @@ class Job:
                     continue
                 self.killed.append(who)
 
-    def end(self, patience: float = 300.0) -> int:
+    def end(self, patience: float = 600.0) -> int:
         """Wait for the end; the exit code."""
-        code = self.process.wait(patience)
+        try:
+            code = self.process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self.process.terminate()
+            raise AssertionError("\n".join(["the job has not ended:", *self.lines])) from None
         self._reader.join(10)
         return code
 

@@ -179,3 +179,19 @@ def test_a_node_tells_who_waits():
     report = node.report()
     assert report["waiting"] == [[0, "key 'w'", 1, [1]]]
     assert (report["server"], report["requests"], report["rounds"]) == (1, 4, 0)
+
+
+@pytest.mark.clause("Cluster/random-again", "Cluster/keep")
+def test_how_a_process_began_is_no_place_to_return_to():
+    """What is asked between the first random numbers and the first place is answered again for good."""
+    part = say.PartId(0, "w")
+    init = say.Init(part, (1,), np.zeros(1, "f"))
+    bodies = [say.Keep(say.START, b"numbers"), say.Open(0, True), init, say.Keep("place", b""), say.Pull(part)]
+    server = start(1)
+    for number, body in enumerate(bodies):
+        server, _ = step(server, say.Request(0, 0, number, 3 if number == 4 else 0, body))
+    for number, body in enumerate(bodies[:3]):
+        server, (reply,) = step(server, say.Request(0, 0, number, 0, body))
+        assert reply.body == say.Done(), number
+    _, (reply,) = step(server, say.Request(0, 0, -2, 0, say.Recall()))
+    assert reply.body.kept == {"start": b"numbers", "place": b""}

@@ -189,7 +189,9 @@ class RemoteTransport:
             return
         found = self._reasons.get(where)
         if found is None:
-            what, names, in_vain = f"server {ticket.server}, which is away", "", False
+            refused = self._callers[ticket.server].refused
+            how = "does not know this worker's key" if refused else "is away"
+            what, names, in_vain = f"server {ticket.server}, which {how}", "", refused
         else:
             missing, ended = list(found["missing"]), set(found["ended"])  # type: ignore[call-overload]
             names = ", ".join(f"worker {one}" + " (has ended)" * (one in ended) for one in missing)

@@ -177,12 +177,13 @@ class Caller:
 
     Attributes:
         up: whether there is a connection.
+        refused: whether the server did not know the key.
     """
 
     def __init__(self, endpoint: str, name: bytes, keys: Keys | None = None, server: str = "") -> None:
         require_zmq()
         require_safe(endpoint, keys=keys is not None and bool(server))
-        self.up = False
+        self.up = self.refused = False
         self._socket = _socket(zmq.DEALER)
         self._socket.setsockopt(zmq.IMMEDIATE, 1)  # what was not sent when a connection ends is sent by nobody
         self._socket.setsockopt(zmq.RECONNECT_IVL, 20)
@@ -190,7 +191,9 @@ class Caller:
         if keys is not None:
             self._socket.curve_secretkey, self._socket.curve_publickey = keys.secret.encode(), keys.public.encode()
             self._socket.curve_serverkey = server.encode()
-        self._monitor = self._socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED)
+        self._monitor = self._socket.get_monitor_socket(
+            zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_HANDSHAKE_FAILED_AUTH | zmq.EVENT_DISCONNECTED
+        )
         self._socket.connect(endpoint)
 
     @property
@@ -202,9 +205,10 @@ class Caller:
         """Whether there is a new connection since this was asked last: what was sent before may be lost."""
         anew = False
         while self._monitor.poll(0):
-            event, _ = self._monitor.recv_multipart()
-            self.up = int.from_bytes(event[:2], sys.byteorder) == zmq.EVENT_HANDSHAKE_SUCCEEDED
-            anew = self.up
+            content, _ = self._monitor.recv_multipart()
+            event = int.from_bytes(content[:2], sys.byteorder)
+            self.up = anew = event == zmq.EVENT_HANDSHAKE_SUCCEEDED
+            self.refused |= event == zmq.EVENT_HANDSHAKE_FAILED_AUTH
         return anew
 
     def send(self, kind: bytes, pieces: Sequence[Bytes]) -> bool:
