@@ -12,7 +12,7 @@ import typer
 from ..base import decides
 from ..kvstore.machines.launch import Job
 from ..kvstore.machines.launch import launch as run_job
-from ..kvstore.machines.ray import RayEngine, shared_memory_is_small
+from ..kvstore.machines.ray import RayEngine, is_near, shared_memory_is_small
 from .errors import refuse
 
 
@@ -82,6 +82,6 @@ def launch(
         print(f"refimpl launch: {small}", file=sys.stderr)
     job = Job(
         workers, servers or workers, _command(command or []), keep.value, state, events, patience,
-        remote=address is not None,
+        remote=address is not None and not is_near(address),
     )
     raise typer.Exit(run_job(job, lambda folder: RayEngine(folder, address)))

@@ -51,7 +51,7 @@ def main():
                 kv.push(names, arrays)
                 kv.pull(names, out=outs)
             else:
-                for name, array, out in zip(names, arrays, outs):
+                for name, array, out in zip(names, arrays, outs):  # noqa: B905
                     kv.push(name, array)
                     kv.pull(name, out=out)
             for out in outs:
@@ -68,7 +68,7 @@ def main():
     found["100 MB, ms"] = 1e3 * timed(kv, 5, round_of(["big"], [big], [out], False))
     shapes = resnet_50()
     assert len(shapes) == 161
-    names = ["key %d" % number for number in range(len(shapes))]
+    names = ["key " + str(number) for number in range(len(shapes))]
     arrays, outs = [mx.nd.ones(shape) for shape in shapes], [mx.nd.zeros(shape) for shape in shapes]
     kv.init(names, arrays)
     found["ResNet-50 in a list, ms"] = 1e3 * timed(kv, 5, round_of(names, arrays, outs, True))

@@ -33,6 +33,9 @@ class Threads:
         self.servers = [ServerActor(*each) for each in arguments]
         return [server.where()[0] for server in self.servers]
 
+    def endpoints(self):
+        return [server.where()[0] for server in self.servers]
+
     def start_worker(self, rank, restarts, arguments):
         made = keeper.Keeper(*arguments)
         self.keepers.append(made)
@@ -208,6 +211,24 @@ def test_a_damaged_note_of_a_job_is_refused(text, tmp_path):
     (tmp_path / "job.json").write_text(text)
     with pytest.raises(mx.MXNetError, match=r"is no job of refimpl launch.*remove the folder"):
         launch._memory(Job(1, 1, ["x"]), tmp_path)
+
+
+@pytest.mark.ray
+@pytest.mark.clause("Cluster/keys", "Cluster/launch")
+def test_a_job_between_machines_has_keys(tmp_path, capfd):
+    """As on several machines: sockets of the network, with the keys that the launcher hands out."""
+    text = """
+import refimpl as mx
+store = mx.kv.create("dist_sync")
+store.init("w", mx.nd.zeros(1))
+store.push("w", mx.nd.ones(1) * (store.rank + 1))
+out = mx.nd.zeros(1)
+store.pull("w", out=out)
+print(out.asscalar())
+"""
+    code, _, made = run(Job(2, 2, python(text), remote=True), tmp_path / "job")
+    assert (code, capfd.readouterr().out) == (0, "3.0\n3.0\n")
+    assert all(endpoint.startswith("tcp://") for endpoint in made._engine.endpoints())
 
 
 # --- the command line -----------------------------------------------------------------------------

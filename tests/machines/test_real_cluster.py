@@ -100,6 +100,27 @@ def test_what_is_asked_while_a_server_is_away_is_carried_out_when_it_is_back(tmp
         transport.close()
 
 
+@pytest.mark.clause("Cluster/server-moved")
+def test_a_server_that_is_started_elsewhere_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(remote, "ASKED", 0.0)
+    with servers(1, 1, tmp_path) as real:
+        head = sockets.Listener(f"ipc://{tmp_path}/head")
+        transport = real.transport(0, head=head.endpoint)
+        transport.send(0, 0, say.Open(0, True)).wait()
+        real.end(0)
+        serving = Serving(Node(0, 1, tmp_path / "server-0"), sockets.Listener(f"ipc://{tmp_path}/elsewhere"))
+        ticket = transport.send(0, 0, say.Init(say.PartId(0, "w"), (1,), np.ones(1, "f")))
+        while ticket.answer is None:
+            transport._hear(0.02)
+            for name, _, _ in head.receive(0.02):
+                head.send(name, QUESTION, [json.dumps([f"ipc://{tmp_path}/elsewhere"]).encode()])
+            serving.once(0.02)
+        assert ticket.answer == say.Done()
+        transport.close()
+        for each in (serving._listener, head):
+            each.close()
+
+
 @pytest.mark.clause("Cluster/last-pushes")
 def test_a_worker_that_ends_waits_for_its_pushes(tmp_path):
     with servers(1, 1, tmp_path) as real:

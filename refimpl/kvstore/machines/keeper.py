@@ -95,6 +95,8 @@ class Keeper:
             self._send(OUTPUT, 2, f"refimpl launch: cannot run {self._command[0]}: {error.strerror}\n".encode())
             return 127
         self._process = process
+        if self._stopping:  # meanwhile
+            process.kill()
         self._tell({"worker": self._rank, "started": process.pid, "restarts": restarts})
         threads = [
             threading.Thread(target=self._pass_on, args=(stream, number), daemon=True)

@@ -7,7 +7,6 @@ import os
 import secrets
 import shutil
 import signal
-import socket
 import sys
 import tempfile
 import threading
@@ -21,7 +20,7 @@ from ...base import decides, refusal, require
 from ...files.atomic import write_atomically
 from .keeper import NEWS, OUTPUT
 from .serving import QUESTION
-from .sockets import Caller, Keys, Listener, new_keys, require_zmq
+from .sockets import Caller, Keys, Listener, new_keys, own_address, require_zmq
 
 KEEPS = ("none", "process", "disk")
 _FILE = "job.json"
@@ -59,6 +58,9 @@ class Engine(Protocol):
 
     def start_servers(self, arguments: Sequence[tuple[Any, ...]]) -> list[str]:
         """Start servers, each with the arguments of ``ray.ServerActor``; where each listens."""
+
+    def endpoints(self) -> list[str]:
+        """Where each server listens now."""
 
     def start_worker(self, rank: int, restarts: int, arguments: tuple[Any, ...]) -> None:
         """Start what runs a worker: a keeper, with its arguments."""
@@ -110,7 +112,7 @@ class Launcher:
         self.progress = Progress()
         self._keys: tuple[Keys, Keys] | None = (new_keys(), new_keys()) if job.remote else None
         mine, theirs = self._keys or (None, None)
-        here = f"tcp://{_own_address()}:*" if job.remote else f"ipc://{folder}/head"
+        here = f"tcp://{own_address()}:*" if job.remote else f"ipc://{folder}/head"
         self._head = Listener(here, mine, [theirs.public] if theirs else ())
         self._questions: list[Caller] = []
         self._events: IO[str] | None = None
@@ -147,7 +149,7 @@ class Launcher:
         arguments = [
             (
                 number, job.workers, None if job.keep == "none" else str(self._state / f"server-{number}"),
-                "tcp://*:*" if job.remote else f"ipc://{self._folder}/server-{number}", mine,
+                "tcp" if job.remote else f"ipc://{self._folder}/server-{number}", mine,
                 [theirs.public] if theirs else [], options,
             ) for number in range(job.servers)
         ]
@@ -160,7 +162,8 @@ class Launcher:
         job = self.job
         mine, theirs = self._keys or (None, None)
         told: dict[str, Any] = {
-            "servers": list(endpoints), "returning": job.keep != "none", "patience": job.patience,
+            "servers": list(endpoints), "head": self._head.endpoint, "returning": job.keep != "none",
+            "patience": job.patience,
         }
         if mine is not None and theirs is not None:
             told.update(keys=list(theirs), server=mine.public)
@@ -186,7 +189,10 @@ class Launcher:
     def _watch(self) -> int:
         asked = 0.0
         while len(self.progress.codes) < self.job.workers:
-            for _, kind, pieces in self._head.receive(0.1):
+            for name, kind, pieces in self._head.receive(0.1):
+                if kind == QUESTION:
+                    self._head.send(name, QUESTION, [json.dumps(self._engine.endpoints()).encode()])
+                    continue
                 head, content = bytes(pieces[0]), b"".join(pieces[1:]) if len(pieces) > 1 else b""
                 if len(pieces) == 1:
                     head, content = _split(head)
@@ -232,7 +238,8 @@ class Launcher:
     def _ask_servers(self) -> None:
         """Ask how it goes, and tell which workers have ended."""
         question = json.dumps({"report": True, "ended": sorted(self.progress.codes)}).encode()
-        for caller in self._questions:
+        for caller, endpoint in zip(self._questions, self._engine.endpoints(), strict=True):
+            caller.move(endpoint)
             caller.connected_anew()
             if caller.up:
                 caller.send(QUESTION, [question])
@@ -301,16 +308,6 @@ def _pass_on(stream: int, content: bytes) -> None:
 
 def _to_stderr(line: str) -> None:
     print(f"refimpl launch: {line}", file=sys.stderr, flush=True)  # noqa: T201  # that is what it is for
-
-
-def _own_address() -> str:
-    """The address of this machine as others reach it."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("192.0.2.1", 9))  # nothing is sent
-            return str(probe.getsockname()[0])
-        except OSError:
-            return "127.0.0.1"
 
 
 # --- a folder that outlives the job ---------------------------------------------------------------

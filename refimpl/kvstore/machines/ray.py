@@ -17,7 +17,7 @@ from ...base import decides, refusal, require
 from .keeper import Keeper
 from .node import Node
 from .serving import Serving
-from .sockets import Keys, Listener
+from .sockets import Keys, Listener, own_address
 
 # Nothing is sent to anybody, and lines of the job stay as they are.
 _QUIET = {
@@ -46,20 +46,24 @@ def _ray() -> Any:
         ) from error
 
 
+def is_near(address: str) -> bool:
+    """Whether HOST:PORT is an address of this machine that no other can reach."""
+    host = address.rpartition(":")[0].strip("[]")
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 @decides("Cluster/address")
 def require_guarded(address: str, environment: Mapping[str, str]) -> None:
     """Refuse (MXNetError) a Ray cluster on other machines whose port executes what anybody sends."""
-    host = address.rpartition(":")[0].strip("[]")
-    try:
-        near = host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        near = False
     missing = [
         f"{name}={value}" for name, value in (("RAY_AUTH_MODE", "token"), ("RAY_USE_TLS", "1"))
         if environment.get(name, "").lower() != value
     ]
     require(
-        "Cluster/address", near or not missing,
+        "Cluster/address", is_near(address) or not missing,
         f"a Ray cluster at {address} executes what it is sent, by whomever: it is used with a token and TLS only; set"
         f" {' and '.join(missing)} as for the cluster, see its documentation",
     )
@@ -73,7 +77,7 @@ class ServerActor:
         options: Mapping[str, Any],
     ) -> None:
         node = Node(number, workers, folder, durable=options["durable"])
-        self._listener = Listener(endpoint, keys, allowed)
+        self._listener = Listener(f"tcp://{own_address()}:*" if endpoint == "tcp" else endpoint, keys, allowed)
         self._stop = threading.Event()
         self._thread = threading.Thread(
             target=Serving(node, self._listener, noting=options["noting"]).run, args=(self._stop,), daemon=True
@@ -129,6 +133,7 @@ class RayEngine:
             os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN_PATH=str(token))
         self._ray = _ray()
         self._server_actors: list[Any] = []
+        self._endpoints: list[str] = []
         self._asked: dict[Any, int] = {}  # questions to servers whether they are there
         self._worker_actors: dict[int, Any] = {}
         self._running: dict[Any, int] = {}
@@ -152,7 +157,12 @@ class RayEngine:
             num_cpus=0, max_restarts=-1, max_task_retries=-1, max_concurrency=4, scheduling_strategy="SPREAD"
         )
         self._server_actors = [make.remote(*each) for each in arguments]
-        return [where for where, _ in self._ray.get([actor.where.remote() for actor in self._server_actors])]
+        self._endpoints = [where for where, _ in self._ray.get([one.where.remote() for one in self._server_actors])]
+        return self._endpoints
+
+    def endpoints(self) -> list[str]:
+        """Where each server listens now, as far as it is known."""
+        return self._endpoints
 
     def server_pid(self, number: int) -> int:
         """The process of a server."""
@@ -203,7 +213,7 @@ class RayEngine:
         for one in ready:
             number = self._asked.pop(one)
             try:
-                self._ray.get(one)
+                self._endpoints[number] = self._ray.get(one)[0]
             except self._ray.exceptions.RayActorError as error:
                 reason = " ".join(str(error).strip().splitlines()[-1:])
                 raise refusal("Cluster/server-ended", f"server {number} cannot be started again: {reason}") from error
@@ -231,4 +241,4 @@ def shared_memory_is_small() -> str:
     return f"the shared memory (/dev/shm) has {free >> 20} MiB free and Ray wants {STORE >> 20}: it uses files"
 
 
-__all__ = ["RayEngine", "ServerActor", "WorkerActor", "require_guarded", "shared_memory_is_small"]
+__all__ = ["RayEngine", "ServerActor", "WorkerActor", "is_near", "require_guarded", "shared_memory_is_small"]

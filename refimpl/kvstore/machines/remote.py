@@ -30,6 +30,9 @@ MOMENT = 0.05
 TOLD = 10.0
 """Every so many seconds a worker that waits says for what."""
 
+ASKED = 1.0
+"""Every so many seconds the launcher is asked where a server is that cannot be reached."""
+
 _TAKEN = (say.Push, say.Init, say.Command, say.Keep, say.Join, say.Leave)
 
 
@@ -43,16 +46,19 @@ class RemoteTransport:
         returning: whether it is started again when it is killed.
         patience: after so many seconds without an answer a wait is given up.
         keys, server: the worker's keys, and the servers' public key.
+        head: where the launcher listens, which knows where a server is that was started elsewhere.
     """
 
     def __init__(
         self, endpoints: Sequence[str], workers: int, rank: int, *, restarts: int = 0, returning: bool = False,
-        patience: float = 3600.0, keys: Keys | None = None, server: str = "",
+        patience: float = 3600.0, keys: Keys | None = None, server: str = "", head: str = "",
     ) -> None:
         self.servers, self.workers, self.rank, self.returning = len(endpoints), workers, rank, returning
         self._patience = patience
         name = name_of(rank, restarts, os.getpid())
         self._callers = [Caller(endpoint, name, keys, server) for endpoint in endpoints]
+        self._head = Caller(head, name, keys, server) if head else None
+        self._asked_head = time.monotonic()
         self._channels = [Channel(rank, 0, restarts, returning=returning) for _ in endpoints]
         self._outboxes: list[list[say.Request]] = [[] for _ in endpoints]
         self._sizes, self._since = [0] * len(endpoints), [0.0] * len(endpoints)
@@ -110,7 +116,7 @@ class RemoteTransport:
             self._closed.set()
             with self._lock:
                 self._gone = f"worker {self.rank} has closed its connections"
-                for caller in self._callers:
+                for caller in (*self._callers, *([] if self._head is None else [self._head])):
                     caller.close()
 
     # --- sending ---------------------------------------------------------------------------------
@@ -161,7 +167,10 @@ class RemoteTransport:
 
     def _hear(self, seconds: float) -> None:
         """Take what has arrived, after at most ``seconds``."""
-        wait_for(self._callers, seconds)
+        heads = [] if self._head is None else [self._head]
+        wait_for([*self._callers, *heads], seconds)
+        for head in heads:
+            self._look_for_servers(head)
         for server, caller in enumerate(self._callers):
             for kind, pieces in caller.receive():
                 if kind == MESSAGES:
@@ -173,6 +182,18 @@ class RemoteTransport:
                     self._reasons[server, int(found["of"])] = found
             if caller.connected_anew():
                 self._again(server)
+
+    @decides("Cluster/server-moved")
+    def _look_for_servers(self, head: Caller) -> None:
+        """Ask the launcher now and then where the servers are that cannot be reached."""
+        head.connected_anew()
+        for _, pieces in head.receive():
+            for caller, endpoint in zip(self._callers, json.loads(b"".join(pieces)), strict=True):
+                caller.move(endpoint)
+        now = time.monotonic()
+        if now - self._asked_head > ASKED and not all(caller.up for caller in self._callers):
+            self._asked_head = now
+            head.send(QUESTION, [b"where"])
 
     @decides("Cluster/waits-by-name")
     def _told(self, ticket: Ticket, waited: float) -> None:

@@ -73,6 +73,7 @@ def _transport(told: Mapping[str, Any], environment: Mapping[str, str]) -> Remot
         list(map(str, told["servers"])), int(environment["DMLC_NUM_WORKER"]), int(environment["DMLC_WORKER_ID"]),
         restarts=int(told["restarts"]), returning=bool(told["returning"]), patience=float(told["patience"]),
         keys=None if keys is None else Keys(*keys), server=str(told.get("server", "")),
+        head=str(told.get("head", "")),
     )
 
 

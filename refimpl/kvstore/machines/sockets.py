@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import socket
 import stat
 import sys
 from collections.abc import Iterator, Sequence
@@ -24,6 +25,7 @@ SMALL = 1 << 16
 """Neighbouring pieces of fewer bytes are sent as one."""
 
 _BATCH = 1 << 28
+_CONTEXTS: list[Any] = []  # of listeners with keys; ending one would wait for all that is on its way
 
 
 class Keys(NamedTuple):
@@ -74,14 +76,13 @@ def require_safe(endpoint: str, *, keys: bool) -> None:
     )
 
 
-def _socket(kind: int) -> Any:
-    require_zmq()
-    socket = zmq.Context.instance().socket(kind)
+def _socket(kind: int, context: Any = None) -> Any:
+    made = (context or zmq.Context.instance()).socket(kind)
     for option in (zmq.SNDHWM, zmq.RCVHWM, zmq.LINGER):
-        socket.setsockopt(option, 0)
-    socket.setsockopt(zmq.HEARTBEAT_IVL, 2000)
-    socket.setsockopt(zmq.HEARTBEAT_TIMEOUT, 10000)
-    return socket
+        made.setsockopt(option, 0)
+    made.setsockopt(zmq.HEARTBEAT_IVL, 2000)
+    made.setsockopt(zmq.HEARTBEAT_TIMEOUT, 10000)
+    return made
 
 
 def _sent(pieces: Sequence[Bytes]) -> Iterator[Bytes]:
@@ -116,12 +117,15 @@ class Listener:
     def __init__(self, endpoint: str, keys: Keys | None = None, allowed: Sequence[str] = ()) -> None:
         require_zmq()
         require_safe(endpoint, keys=keys is not None and bool(allowed))
-        self._socket = _socket(zmq.ROUTER)
-        self._guard: Any = None
-        if keys is not None:
-            self._guard = importlib.import_module("zmq.auth.thread").ThreadAuthenticator(zmq.Context.instance())
+        context, self._guard = zmq.Context.instance(), None
+        if keys is not None:  # whose keys are allowed holds for all sockets of a context
+            context = zmq.Context()
+            _CONTEXTS.append(context)
+            self._guard = importlib.import_module("zmq.auth.thread").ThreadAuthenticator(context)
             self._guard.start()
             self._guard.configure_curve_callback(credentials_provider=_Known(allowed))
+        self._socket = _socket(zmq.ROUTER, context)
+        if keys is not None:
             self._socket.curve_secretkey, self._socket.curve_publickey = keys.secret.encode(), keys.public.encode()
             self._socket.curve_server = True
         self._socket.bind(endpoint)
@@ -194,7 +198,16 @@ class Caller:
         self._monitor = self._socket.get_monitor_socket(
             zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_HANDSHAKE_FAILED_AUTH | zmq.EVENT_DISCONNECTED
         )
+        self._endpoint, self._keyed = endpoint, keys is not None
         self._socket.connect(endpoint)
+
+    def move(self, endpoint: str) -> None:
+        """Connect to where the server listens now, if that is elsewhere."""
+        if endpoint != self._endpoint:
+            require_safe(endpoint, keys=self._keyed)
+            self._socket.disconnect(self._endpoint)
+            self._socket.connect(endpoint)
+            self._endpoint, self.up = endpoint, False
 
     @property
     def sockets(self) -> list[Any]:
@@ -236,13 +249,23 @@ class Caller:
         self._socket.close(linger=0)
 
 
+def own_address() -> str:
+    """The address of this machine as others reach it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # nothing is sent
+            return str(probe.getsockname()[0])
+        except OSError:
+            return "127.0.0.1"
+
+
 def wait_for(callers: Sequence[Caller], seconds: float) -> None:
     """Return when something happens at one of the connections, after ``seconds`` at the latest."""
     poller = zmq.Poller()
     for caller in callers:
-        for socket in caller.sockets:
-            poller.register(socket, zmq.POLLIN)
+        for one in caller.sockets:
+            poller.register(one, zmq.POLLIN)
     poller.poll(int(seconds * 1000))
 
 
-__all__ = ["Caller", "Keys", "Listener", "new_keys", "require_safe", "require_zmq", "wait_for"]
+__all__ = ["Caller", "Keys", "Listener", "new_keys", "own_address", "require_safe", "require_zmq", "wait_for"]

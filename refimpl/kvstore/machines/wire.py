@@ -105,7 +105,8 @@ def decode(frame: Bytes | Sequence[Bytes], name: str = "a message", largest: int
     whole = Pieces(pieces)
     kind, size, expected = _prefix(whole.between(0, min(PREFIX, len(whole))), name, largest)
     if len(whole) != PREFIX + size:
-        raise _refused(name, min(len(whole), PREFIX + size), f"it has {len(whole)} bytes, {PREFIX + size} by its prefix")
+        at = min(len(whole), PREFIX + size)
+        raise _refused(name, at, f"it has {len(whole)} bytes, {PREFIX + size} by its prefix")
     if len(whole.views[0]) < PREFIX:
         whole = Pieces([whole.between(0, len(whole))])
     body = Pieces(whole.views, skipped=PREFIX)
