@@ -3,7 +3,7 @@
 # The tools are those of the active environment, which `make setup` makes: . .venv/bin/activate
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train explain test heavy long lint types check prose tables bench gpu peer mutants ci
+.PHONY: help setup train explain test heavy long lint types check prose tables site bench gpu peer mutants ci
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ tables:  ## write the generated files anew
 	python spec/ops.py
 	python spec/stubs.py
 	python spec/picture.py
+
+site:  ## chapters, operators, API, code and notebooks for a browser, in build/site (needs the extra `docs`)
+	python spec/site/build.py
 
 bench:  ## time networks, operators and graphs, here and in other libraries (python -m tests.bench --help)
 	python -m tests.bench
