@@ -313,7 +313,6 @@ PICTURES: dict[str, Callable[[], str]] = {
 def main(arguments: list[str] | None = None) -> int:
     """Run the script; returns its exit code."""
     check = generated.asks_check(arguments, "The pictures of the course.")
-    FOLDER.mkdir(exist_ok=True)
     files = {FOLDER / f"{name}.svg": made() for name, made in PICTURES.items()}
     problems = generated.renew(files, "course_pictures", check=check)
     print(*(problems or ["fresh"]), sep="\n")
