@@ -31,7 +31,12 @@ from spec.site import api, notebooks, operators  # noqa: E402
 from spec.site.text import fenced  # noqa: E402
 
 ABOUT = ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
-LINK = re.compile(r"(?<!!)\]\((?!https?:|#)([^)#]+)(#[^)]*)?\)")
+LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)(#[^)]*)?\)")
+ACCESS = {
+    "<pre>": '<pre tabindex="0">',  # wide code is scrolled by keyboard too
+    '<p class="caption" role="heading">': '<p class="caption" role="heading" aria-level="2">',
+}
+"""What is written into every page; text of files is escaped, so it holds neither."""
 COMMENT = re.compile(r"^<!--.*-->\n?", re.MULTILINE)
 STEP = "lenet-step"
 INTRODUCTIONS = {
@@ -55,7 +60,7 @@ def chapter(file: Path) -> str:
         inside = there.relative_to(ROOT)
         if there == ROOT / "README.md":
             return f"]({link[1].removesuffix('README.md')}index.md{link[2] or ''})"
-        if there.suffix == ".md" and (there in chapters() or inside.name in ABOUT):
+        if there in chapters() or inside.as_posix() in ABOUT or (there.suffix == ".svg" and there.is_file()):
             return link[0]
         if inside.parts[0] == "kernels" and there.suffix == ".py":
             up = "../" * (len(file.relative_to(ROOT).parts) - 1)
@@ -139,7 +144,12 @@ def write_sources(folder: Path) -> None:
 
 
 def write_extras(html: Path) -> None:
-    """Write what Sphinx does not make: notebooks, and the page of a step."""
+    """Write what Sphinx does not make: notebooks, the page of a step, and what a keyboard and a reader need."""
+    for page in html.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        for plain, better in ACCESS.items():
+            text = text.replace(plain, better)
+        page.write_text(text, encoding="utf-8")
     for file in chapters():
         text = file.read_text(encoding="utf-8")
         name = file.relative_to(ROOT).with_suffix("")

@@ -14,6 +14,7 @@ root_doc = "index"
 extensions = ["myst_parser", "sphinx_copybutton", "spec.site.clauses", "spec.site.code_pages"]
 
 myst_heading_anchors = 4
+myst_enable_extensions = ["colon_fence"]  # the entries of the API
 myst_disable_syntax = ["html_block", "html_inline"]  # what looks like a tag in prose is shown as it stands
 myst_url_schemes = {"http": None, "https": None, "file": None}  # ``file:`` is resolved in clauses.py
 suppress_warnings = ["myst.header"]  # a file that starts below the first level

@@ -8,8 +8,10 @@ import textwrap
 
 CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 MARKUP = re.compile(r"([\\*_\[\]<>|#~$&!{}^])")
-SECTION = re.compile(r"(Args|Arguments|Attributes|Returns|Raises|Yields):")
-ENTRY = re.compile(r"([*\w, .]+?): (.*)", re.DOTALL)
+SECTION = re.compile(r"(\w+):|(\w+)\n-{3,}")
+SECTIONS = {"Args", "Arguments", "Attributes", "Parameters", "Returns", "Raises", "Yields"}
+ENTRY = re.compile(r"([*\w, .]+?) ?: (.*)", re.DOTALL)
+ROLE = re.compile(r":(?:attr|class|data|exc|func|meth|mod|obj):(?=`)")
 
 
 def escaped(text: str) -> str:
@@ -28,13 +30,14 @@ def fenced(code: str, language: str = "python") -> str:
 
 
 def docstring(doc: str | None) -> str:
-    """A docstring: paragraphs, examples, and its sections as lists."""
+    """A docstring: paragraphs, examples, and its sections (of either usual form) as lists."""
     out, section = [], False
-    for block in re.split(r"\n\s*\n", inspect.cleandoc(doc or "")):
-        head, _, rest = block.partition("\n")
-        if found := SECTION.fullmatch(head.strip()):
+    for block in re.split(r"\n\s*\n", ROLE.sub("", inspect.cleandoc(doc or ""))):
+        found = SECTION.match(block)
+        name = (found[1] or found[2]) if found else None
+        if found and name in SECTIONS and block[found.end() :][:1] in {"", "\n"}:
             section = True
-            out += [f"**{found[1]}**\n", _entries(textwrap.dedent(rest))]
+            out += [f"**{name}**\n", _entries(textwrap.dedent(block[found.end() :].lstrip("\n")))]
         else:
             section = section and block.startswith("    ")
             out.append(_entries(textwrap.dedent(block)) if section else _paragraph(block))

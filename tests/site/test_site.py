@@ -106,6 +106,36 @@ def test_text_of_files_is_shown_as_it_stands(site: Path, pages: dict[Path, Page]
     assert "&lt;!DOCTYPE html&gt;" in (site / "spec/explain.html").read_text(encoding="utf-8")
 
 
+HOSTILE = [
+    "<script>alert(1)</script>", "*a* _b_ **c**", "[x](javascript:alert(1))", "# no title", "a | b | c", "&lt; $x^2$",
+    "{py:class} and {{ x }}", "1 < 2 > 0", "~~gone~~ ![no](picture.png)", "back\\slash", "a lone ` tick",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_escaped_text_is_read_as_it_was(text: str) -> None:
+    """Through the parser of the site, with its settings."""
+    from docutils.core import publish_doctree
+    from myst_parser.docutils_ import Parser
+
+    from spec.site.text import escaped
+
+    made = publish_doctree(
+        f"before {escaped(text)}", parser=Parser(),
+        settings_overrides={"myst_disable_syntax": ["html_block", "html_inline"], "report_level": 2, "halt_level": 2},
+    )
+    assert made.astext() == f"before {text}"
+    assert {type(node).__name__ for node in made.findall()} == {"document", "paragraph", "Text"}
+
+
+def test_the_api_is_made_of_entries(site: Path, pages: dict[Path, Page]) -> None:
+    module = site / "api/mx.mod.html"
+    assert {"refimpl.module.Module", "refimpl.module.Module.bind"} <= set(pages[module].ids)
+    shown = "".join(file.read_text(encoding="utf-8") for file in (site / "api").glob("*.html"))
+    assert ":::" not in shown
+    assert "{py:" not in shown
+
+
 def test_search_finds_rules_by_name(site: Path) -> None:
     index = (site / "searchindex.js").read_text(encoding="utf-8")
     assert '"split/half-to-even"' in index
