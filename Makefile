@@ -45,6 +45,7 @@ prose:  ## run every Python block of the chapters; are the generated files fresh
 	python spec/ops.py --check
 	python spec/stubs.py --check
 	python spec/picture.py --check
+	python spec/figures.py --check
 	python spec/course_pictures.py --check
 
 tables:  ## write the generated files anew
@@ -53,6 +54,7 @@ tables:  ## write the generated files anew
 	python spec/ops.py
 	python spec/stubs.py
 	python spec/picture.py
+	python spec/figures.py
 	python spec/course_pictures.py
 
 site:  ## chapters, operators, API, code and notebooks for a browser, in build/site (needs the extra `docs`)

@@ -1,9 +1,12 @@
 """_cvcopyMakeBorder: a picture with a border around it, as OpenCV makes one.
 
-[_cvcopyMakeBorder/constant] type=0: the border is `values`, one for each channel (0 where there are fewer), or `value`
-    in every channel if `values` is empty. For uint8 a value is rounded, halves to even, and kept within 0 .. 255.
+[_cvcopyMakeBorder/constant] type=0: the border is `values`, one for each channel (0 where there are fewer), or, if
+    `values` is empty, `value` in the first three channels and 0 in a fourth, OpenCV's opacity. For uint8 a value is
+    rounded, halves to even, and kept within 0 .. 255.
     >>> run("_cvcopyMakeBorder", [[[1], [2]]], top=0, bot=1, left=1, right=0, value=7.6, dtype="uint8")
     [[[8.0], [1.0], [2.0]], [[8.0], [8.0], [8.0]]]
+    >>> run("_cvcopyMakeBorder", [[[1, 2, 3, 4]]], top=1, bot=0, left=0, right=0, value=3.5)
+    [[[3.5, 3.5, 3.5, 0.0]], [[1.0, 2.0, 3.0, 4.0]]]
 
 [_cvcopyMakeBorder/copied] the border repeats the pixel at the edge (type=1), mirrors the picture with it (2) or without
     it (4), or continues at the opposite edge (3).
@@ -21,7 +24,8 @@
 
 [_cvcopyMakeBorder/margins] margins are 0 or more, and at most 2^20.
 
-[_cvcopyMakeBorder/values] there are at most 4 values, all finite, and none for a picture of more than 4 channels.
+[_cvcopyMakeBorder/values] there are at most 4 values, all finite. For a picture of more than 4 channels there are none,
+    and value is 0.
 
 [_cvcopyMakeBorder/shape] a picture is (height, width, channels), with no side of 0 and 512 channels at most; the output
     is (top + height + bot, left + width + right, channels).
@@ -103,8 +107,8 @@ def infer(p, ins, outs):
     require(
         f"{PAGE}/values",
         len(p.values) <= MOST_VALUES and all(map(math.isfinite, (p.value, *p.values)))
-        and not (p.values and channels > MOST_VALUES),
-        f"values are {p.values}, value is {p.value}: give at most {MOST_VALUES} finite values, and value alone for a"
+        and not (channels > MOST_VALUES and (p.values or p.value)),
+        f"values are {p.values}, value is {p.value}: give at most {MOST_VALUES} finite values, and value=0 alone for a"
         f" picture of more than 4 channels (this one has {channels})",
     )
     return [data], [out]
@@ -166,7 +170,8 @@ def taken(kind, before, side, behind):
 def forward(p, src, out):
     height, width, channels = src.shape
     values = np.zeros(channels)
-    values[: len(p.values) or None] = p.values[:channels] or p.value
+    given = p.values[:channels] or (p.value,) * min(channels, 3)
+    values[: len(given)] = given
     if src.dtype == np.uint8:
         values = np.rint(values).clip(0, 255)
     kind = p.type & ~ISOLATED

@@ -112,13 +112,21 @@ class Executor:
     @decides("Executor/repeatable")
     def _forward(self, is_train: bool) -> None:
         """Compute the outputs; the caller undoes what a failure leaves."""
-        pool = self.program.pool
-        pool.unfinished = True
+        self._before_forward()
+        self._run_forward(is_train)
+        self._after_forward()
+
+    def _before_forward(self) -> None:
+        self.program.pool.unfinished = True
         self._borders.before_forward()
+
+    def _run_forward(self, is_train: bool) -> None:
         self._run(self.program.forward_steps, is_train, self.program.forward_table)
+
+    def _after_forward(self) -> None:
         self._borders.after_forward()
         self._ran = True
-        pool.unfinished = False
+        self.program.pool.unfinished = False
 
     def _run(self, steps: list[Step], is_train: bool, table: Table) -> None:
         if self._monitor is None:
@@ -172,10 +180,19 @@ class Executor:
 
     def _backward(self, is_train: bool = True) -> None:
         """Compute the gradients; the caller undoes what a failure leaves."""
+        self._before_backward()
+        self._run_backward(is_train)
+        self._after_backward()
+
+    def _before_backward(self) -> None:
         if not self._ran:
             unfinished.clear(self.program)
         self._borders.before_backward()
+
+    def _run_backward(self, is_train: bool) -> None:
         self._run(self.program.backward_steps, is_train, self.program.backward_table)
+
+    def _after_backward(self) -> None:
         self._borders.after_backward()
 
     def _set_heads(self, out_grads: Any) -> None:

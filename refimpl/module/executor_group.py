@@ -14,6 +14,7 @@ from ..io import DataDesc
 from ..metric import EvalMetric
 from ..ndarray import NDArray
 from ..ndarray.restoring import unchanged_on_failure
+from . import side_by_side
 from .arrays import SliceCopy, along, cut_heads, inferred, mean_of, merged, owned, pooled, sliced_shape
 from .bind_options import argument_contexts, gradient_requirements, group_contexts
 from .descriptions import check_labels, resized
@@ -221,7 +222,7 @@ class DataParallelExecutorGroup:
         """
         mode = self.for_training if is_train is None else is_train
 
-        def step(index: int) -> None:
+        def load(index: int) -> None:
             if isinstance(data_batch, list):
                 batch, data, labels = data_batch[index], _own(self._data_copies[index]), _own(self._label_copies[index])
             else:
@@ -232,11 +233,10 @@ class DataParallelExecutorGroup:
             if given:
                 for copy in labels:
                     copy.fill(given)
-            self.execs[index]._forward(mode)
 
         labels = (copy.target for copies in self._label_copies for copy in copies)  # a later batch may bring none
         with unfinished.ForwardOf(self.execs, labels, self.thread_pool.settle):
-            self.thread_pool.run(step)
+            side_by_side.forward(self.thread_pool, self.execs, mode, load)
 
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
         """Run every executor backward; head gradients for the whole batch are cut where outputs are joined.
@@ -257,7 +257,7 @@ class DataParallelExecutorGroup:
         for executor, gradients in zip(self.execs, heads, strict=True):
             executor._begin_backward(gradients)
         with unfinished.backward_of(self.execs, self.thread_pool.settle):
-            self.thread_pool.run(lambda index: self.execs[index]._backward())
+            side_by_side.backward(self.thread_pool, self.execs)
 
     # --- results ---------------------------------------------------------------------------------
 

@@ -33,6 +33,7 @@ SOURCES: dict[str, Sources] = {
             "BatchNorm BatchNorm_v1 _contrib_BatchNormWithReLU InstanceNorm LayerNorm GroupNorm Deconvolution"
             " Embedding _contrib_SparseEmbedding LeakyReLU RNN SVMOutput softmax"
             " SequenceLast SequenceMask SequenceReverse IdentityAttachKLSparseReg _slice_assign _cvimresize"
+            " _cvcopyMakeBorder"
             " _contrib_quantized_batch_norm _contrib_quantized_conv _contrib_quantized_embedding"
             " _contrib_quantized_fully_connected"
         )),

@@ -13,11 +13,11 @@ import refimpl as mx
 from refimpl.kernels.foundation import Op
 from refimpl.kernels.foundation.params import field_types
 from refimpl.ndarray import operators
+from refimpl.oracle.pages.calls import NAN, OTHER, Trial, has_gradient
+from refimpl.oracle.pages.draws import Draw, example
 from refimpl.symbol import compose
 
-from .calls import NAN, OTHER, Trial, has_gradient
 from .checked import TooMuchError, checked_loops, small_arrays
-from .draws import Draw, example
 from .laws import Results, same
 
 INTEGERS = (
