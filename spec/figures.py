@@ -33,7 +33,8 @@ STYLE = (
     "svg{background:#fff;color:#1d2430}text{font:13px system-ui,'Segoe UI',sans-serif;fill:currentColor}"
     ".m{text-anchor:middle}.e{text-anchor:end}.small{font-size:11px}.grid{stroke:currentColor;opacity:.15}"
     ".line{fill:none;stroke-width:2.5}.a{stroke:#b4470b}.b{stroke:#6d3bc4}.c{stroke:#0f766e}.lane{stroke-width:3}"
-    ".up{stroke:#0f766e}.down{stroke:#dc2626;stroke-dasharray:3 5}.w{stroke:#4d5f7a}.lost{stroke:#dc2626;stroke-width:2}"
+    ".up{stroke:#0f766e}.down{stroke:#dc2626;stroke-dasharray:3 5}.w{stroke:#4d5f7a}"
+    ".lost{stroke:#dc2626;stroke-width:2}"
     ".arrow{stroke:currentColor;stroke-width:1.3}.again{stroke:#b4470b}"
     "@media(prefers-color-scheme:dark){svg{background:#12151b;color:#e9ebf0}.a,.again{stroke:#ff9d5c}.b{stroke:#bfa1ff}"
     ".c,.up{stroke:#58cfc2}.w{stroke:#b3c2d9}.lost,.down{stroke:#f87171}}"
@@ -112,7 +113,8 @@ def killed_server() -> str:
     body.append(f'<text class="m" x="{lanes[None]}" y="24">server</text>')
     y = top + step * crash + step // 2
     body.append(f'<path class="lane up" d="M{lanes[None]} 36V{y - 12}M{lanes[None]} {y + 12}V{tall - 12}"/>'
-                f'<path class="lane down" d="M{lanes[None]} {y - 12}V{y + 12}"/><text x="{lanes[None] + 10}" y="{y + 4}">'
+                f'<path class="lane down" d="M{lanes[None]} {y - 12}V{y + 12}"/>'
+                f'<text x="{lanes[None] + 10}" y="{y + 4}">'
                 "crashes, and comes back</text>")
     for number, event in enumerate(events):
         if event.action != "crash":

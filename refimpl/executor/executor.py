@@ -21,6 +21,7 @@ from ..symbol import Symbol
 from ..symbol.describe import debug_text
 from ..symbol.inference import is_shown_whole
 from ..symbol.inferred_lists import known_shapes
+from ..symbol.ir import variables
 from ..symbol.memory import Plan
 from . import collector_pause as collection
 from . import unfinished
@@ -59,6 +60,8 @@ class Executor:
 
     def __init__(self, symbol: Symbol, ctx: Context, bound: Bound, shared_exec: Executor | None = None) -> None:
         self._symbol = symbol
+        bound.order = bound.order or symbol.order()
+        self._argument_names, self._state_names = ([node.name for node in nodes] for nodes in variables(bound.order))
         self._ctx = ctx
         self._bound = bound
         self.arg_arrays: list[NDArray] = bound.arguments
@@ -77,7 +80,7 @@ class Executor:
         return described(self, self._words)
 
     def _words(self) -> str:
-        given = zip(self._symbol.list_arguments(), (array.shape for array in self.arg_arrays), strict=True)
+        given = zip(self._argument_names, (array.shape for array in self.arg_arrays), strict=True)
         made = zip(self._symbol.list_outputs(), (array.shape for array in self.outputs), strict=True)
         return f"{shapes_in_words(given)} -> {shapes_in_words(made)} on {self._ctx}"
 
@@ -248,17 +251,17 @@ class Executor:
     @property
     def arg_dict(self) -> dict[str, NDArray]:
         """Arguments by name."""
-        return self._by_name(self._symbol.list_arguments(), self.arg_arrays)
+        return self._by_name(self._argument_names, self.arg_arrays)
 
     @property
     def grad_dict(self) -> dict[str, NDArray | None]:
         """Gradient arrays by argument name, None where none is kept."""
-        return self._by_name(self._symbol.list_arguments(), self._bound.gradients)
+        return self._by_name(self._argument_names, self._bound.gradients)
 
     @property
     def aux_dict(self) -> dict[str, NDArray]:
         """Auxiliary states by name."""
-        return self._by_name(self._symbol.list_auxiliary_states(), self.aux_arrays)
+        return self._by_name(self._state_names, self.aux_arrays)
 
     @property
     def output_dict(self) -> dict[str, NDArray]:
@@ -328,7 +331,7 @@ class Executor:
             MXNetError: an array would grow without ``allow_up_sizing``, or an array that was not named
                 changes shape without ``partial_shaping``.
         """
-        names = self._symbol.list_arguments()
+        names = self._argument_names
         arg_shapes, _, aux_shapes = known_shapes(
             self._symbol.entries, {name: shape for name, shape in kwargs.items() if name in names}
         )
@@ -366,11 +369,10 @@ class Executor:
             None if g is None else resized(n, g, s)
             for n, g, s in zip(names, self._bound.gradients, arg_shapes, strict=True)
         ]
-        aux_names = self._symbol.list_auxiliary_states()
-        auxiliary = [resized(n, a, s) for n, a, s in zip(aux_names, self.aux_arrays, aux_shapes, strict=True)]
+        auxiliary = [resized(n, a, s) for n, a, s in zip(self._state_names, self.aux_arrays, aux_shapes, strict=True)]
         bound = replace(
             self._bound, arguments=arguments, gradients=gradients, auxiliary=auxiliary,
-            requirements=list(self._grad_req), inferred=None, order=None,
+            requirements=list(self._grad_req), inferred=None,
         )
         made = Executor(self._symbol, self._ctx, bound, shared_exec=self)
         made._monitor = self._monitor

@@ -154,22 +154,25 @@ class DataParallelExecutorGroup:
         sparse = storages(self.symbol, sizes, kinds)
         contexts = argument_contexts(self.symbol, self.arg_names, device, groups)
         state_contexts = argument_contexts(self.symbol, self.aux_names, device, groups)
+        old_arguments, old_gradients, old_states = (
+            (owner.arg_dict, owner.grad_dict, owner.aux_dict) if owner else (None, None, None)
+        )
         arguments, gradients = [], {}
         for name, shape, dtype, context in zip(self.arg_names, shapes, types, contexts, strict=True):
             wanted = self.grad_req[name] != "null"
             like = (shape, dtype, context, sparse.variables.get(name, "default"))
             gradient_like = (shape, dtype, context, sparse.gradients.get(name, "default"))
             if name in self.param_names:
-                arguments.append(owned(owner and owner.arg_dict, name, *like))
+                arguments.append(owned(old_arguments, name, *like))
                 if wanted:
-                    gradients[name] = owned(owner and owner.grad_dict, name, *gradient_like)
+                    gradients[name] = owned(old_gradients, name, *gradient_like)
             else:
                 pool = self.shared_data_arrays[index]
                 arguments.append(pooled(pool, name, *like))
                 if wanted:
                     gradients[name] = pooled(pool, f"grad of {name}", *gradient_like)
         states = [
-            owned(owner and owner.aux_dict, name, shape, dtype, context, sparse.variables.get(name, "default"))
+            owned(old_states, name, shape, dtype, context, sparse.variables.get(name, "default"))
             for name, shape, dtype, context in zip(self.aux_names, aux_shapes, aux_types, state_contexts, strict=True)
         ]
         return self.symbol.bind(
@@ -183,7 +186,8 @@ class DataParallelExecutorGroup:
         parts = self.slices or [slice(None)] * len(self.contexts)
 
         def each(pick: str, names: Sequence[str]) -> list[list[NDArray]]:
-            return [[getattr(executor, pick).get(name) for executor in self.execs] for name in names]
+            by_name = [getattr(executor, pick) for executor in self.execs]
+            return [[arrays.get(name) for arrays in by_name] for name in names]
 
         def sliced(names: Sequence[str]) -> list[list[tuple[slice, NDArray]]]:
             return [list(zip(parts, arrays, strict=True)) for arrays in each("arg_dict", names)]

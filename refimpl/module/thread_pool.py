@@ -15,7 +15,7 @@ from ..kernels.foundation.hand_over import HandOver
 from ..kernels.foundation.native_calls import walker
 from ..quirks import quirks
 
-TURNS = 2000
+TURNS = 10_000
 """So many turns a thread watches for more work before it sleeps, where every context has a core of its own."""
 
 

@@ -15,9 +15,8 @@ from refimpl.kernels.foundation import Op, as_buffer
 from refimpl.ndarray import NDArray, dense
 from refimpl.oracle.pages.calls import Trial, gradient_inputs
 from refimpl.oracle.pages.draws import Draw, Example, SeededDraw, example
+from refimpl.oracle.pages.laws import Results, near
 from refimpl.oracle.strategies import HypothesisDraw
-
-from .laws import Results, near
 
 TWICE = [op.name for op in distinct() if op.backward is not None and op.gradient is not None]
 COMPOSED = [op.name for op in distinct() if op.gradient is not None and op.differentiable and not op.random]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -20,7 +21,9 @@ from refimpl.executor import rows as walking
 from refimpl.executor import table
 from refimpl.executor.rows import Piece, Rows
 from refimpl.executor.step_runner import run_steps
-from refimpl.kernels.foundation import native_calls
+from refimpl.kernels.foundation import hand_over, native_calls
+from refimpl.kernels.foundation.hand_over import HandOver
+from refimpl.kernels.tuned import many
 from refimpl.module import thread_pool
 from refimpl.module.thread_pool import ThreadPool
 
@@ -251,12 +254,12 @@ def test_no_calls_are_being_made_after_an_interruption() -> None:
 
 def _trained(kind: str, surroundings: list[str], extra: str = "nothing") -> tuple[list[Any], list[int]]:
     """Steps of a module on three contexts: what they leave, and how often calls were handed over in each."""
-    net = mx.sym.FullyConnected(mx.sym.tanh(mx.sym.Variable("data")), num_hidden=3, name="fc")
+    net = mx.sym.FullyConnected(mx.sym.tanh(mx.sym.Variable("data"), name="tanh"), num_hidden=3, name="fc")
     net = mx.sym.SoftmaxOutput(EXTRAS[extra](net), name="softmax")
     module = mx.mod.Module(net, context=[mx.cpu(number) for number in range(3)])
-    module.bind([("data", (7, 4))], [("softmax_label", (7,))])
+    module.bind([("data", (7, 40))], [("softmax_label", (7,))])
     names = net.list_arguments()
-    shapes, _, _ = net.infer_shape(data=(7, 4))
+    shapes, _, _ = net.infer_shape(data=(7, 40))
     module.init_params(arg_params={
         name: mx.nd.array(dyadic(shape, number)) for number, (name, shape) in enumerate(zip(names, shapes, strict=True))
     }, allow_missing=True, initializer=mx.init.One())
@@ -266,13 +269,18 @@ def _trained(kind: str, surroundings: list[str], extra: str = "nothing") -> tupl
         walk.side_effect = WALK
         for number, surrounding in enumerate(surroundings):
             mx.random.seed(number)
-            batch = mx.io.DataBatch([mx.nd.array(dyadic((7, 4), number))], [mx.nd.array(np.arange(7) % 3)])
-            with SURROUNDINGS[surrounding]():
+            batch = mx.io.DataBatch([mx.nd.array(dyadic((7, 40), number))], [mx.nd.array(np.arange(7) % 3)])
+            told: list[Any] = []
+            watched = module._exec_group.execs[1]
+            if surrounding == "monitor":
+                watched.set_monitor_callback(lambda name, array, told=told: told.append((name, bits([array]))))
+            with SURROUNDINGS.get(surrounding, contextlib.nullcontext)():
                 module.forward_backward(batch)
                 module.update()
                 mx.nd.waitall()
-            group = module._exec_group
-            history.append([bits([*e.outputs, *e.arg_arrays, *e._bound.gradients]) for e in group.execs])
+            watched.set_monitor_callback(None)
+            execs = module._exec_group.execs
+            history.append([told, [bits([*e.outputs, *e.arg_arrays, *e._bound.gradients]) for e in execs]])
             counts.append(walk.call_count)
             walk.reset_mock()
     return history, counts
@@ -280,12 +288,34 @@ def _trained(kind: str, surroundings: list[str], extra: str = "nothing") -> tupl
 
 @pytest.mark.clause("ExecutorGroup/deterministic", "Executor/table")
 def test_contexts_side_by_side_give_the_bits_of_the_steps() -> None:
-    around = ["nothing"] * 3 + ["profiler", "threads", "no twins", "nothing"]
+    around = ["nothing"] * 3 + ["monitor", "profiler", "threads", "no twins", "nothing"]
     expected, by_steps = _trained("steps", around)
     found, by_table = _trained("table", around)
     assert found == expected
-    assert by_steps == [0] * 7
-    assert by_table == [0, 0, 0, 0, 0, 0, 2]
+    assert by_steps == [0] * 8
+    assert by_table == [0] * 7 + [2]
+
+
+@pytest.mark.clause("ExecutorGroup/deterministic")
+def test_an_update_that_two_threads_share_has_the_bits_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected, _ = _trained("steps", ["nothing"] * 6)
+    monkeypatch.setattr(many, "SHARED", 32)
+    monkeypatch.setattr(thread_pool, "TURNS", 10**8)  # so that threads watch all the time
+    monkeypatch.setattr(thread_pool, "_cores", lambda: 3)
+    with mock.patch.object(HandOver, "share", autospec=True, side_effect=HandOver.share) as share:
+        found, _ = _trained("table", ["nothing"] * 6)
+    assert found == expected
+    assert share.call_count == 3
+    assert share.call_args.args[0]._words[hand_over.MADE] == 1
+
+
+def test_halves_of_tables() -> None:
+    """Sizes, first numbers and addresses by hand: 9,000 elements are cut at 4,496, the last multiple of 16 in half."""
+    rows = [[9000, 0, 10**6, 2 * 10**6], [100, 2, 3 * 10**6, 2 * 10**6]]
+    assert many.halves(rows, {2 * 10**6: 7 * 10**6}) == (
+        [[4496, 0, 10**6, 2 * 10**6], [100, 2, 3 * 10**6, 2 * 10**6]],
+        [[4504, 0, 10**6 + 17984, 7 * 10**6 + 17984]],
+    )
 
 
 @pytest.mark.parametrize("extra", ["Dropout", "Custom"])

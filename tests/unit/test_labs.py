@@ -118,8 +118,7 @@ def test_a_failing_case_is_made_small(tmp_path, monkeypatch) -> None:
     *kept, last = judge(LABS["slicing"], Watched(module, 60), module)
     assert [verdict.clause for verdict in kept] == ["split/half-to-even"]
     assert (last.clause, last.kept) == ("split/shortfall", False)
-    assert len(last.calls) == 1
-    assert last.calls[0].endswith("[1, 1])")  # two devices alike: nothing less has a rest
+    assert last.calls == ["split(5, [1, 1])"]  # nothing less has a rest
 
 
 def test_an_error_is_told_with_its_line(tmp_path, monkeypatch) -> None:

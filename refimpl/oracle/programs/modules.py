@@ -244,6 +244,7 @@ class Modules(Session):
         self.module.fit(
             self._iterator(data, labels, batch), eval_metric=collecting_metric(self.mx), kvstore=store,
             optimizer=optimizer, optimizer_params=self._parameters(parameters, schedule), num_epoch=epochs,
+            initializer=self.mx.init.Constant(0.25),  # fit's own draws random numbers where nothing was initialised
         )
         return list(self.get_params())
 
