@@ -121,7 +121,7 @@ def index(names: list[str]) -> str:
     rest = [n for n in names if n.startswith("spec/") and n not in [*ordered, *course, "spec/README"]]
     return "\n".join([
         chapter(ROOT / "README.md"), "",
-        tree("A way through", [*course, STEP]) if course else tree("Seen from inside", [STEP]),
+        tree("A way through", [*course, STEP]),
         tree("Reference", ["spec/README", *[n for n in ordered if n in names], *rest]),
         tree("Lists", ["rules", *INTRODUCTIONS]),
         tree("The project", [Path(name).stem for name in ABOUT]),
