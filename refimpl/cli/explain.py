@@ -25,6 +25,12 @@ def explain(
     as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON; write no page.")] = False,
     step: Annotated[int, typer.Option(min=1, help="Which update of a script is explained.")] = 1,
     epoch: Annotated[int | None, typer.Option(min=0, help="Epoch of the checkpoint (default: the last).")] = None,
+    workers: Annotated[
+        int | None, typer.Option("-n", "--workers", min=1, help="Run a script as so many workers of a cluster.")
+    ] = None,
+    servers: Annotated[
+        int | None, typer.Option("-s", "--servers", min=1, help="Servers of that cluster; default: as many as workers.")
+    ] = None,
     shape: Annotated[
         list[str] | None,
         typer.Option(help="Shape of a checkpoint's input, batch included: data=64,1,28,28. May be repeated."),
@@ -39,9 +45,16 @@ def explain(
     --devices, with a batch of --batch-size.
     """
     shapes = named_shapes(shape)
+    if servers is not None and workers is None:
+        raise refuse("Cli/servers-need-workers", f"--servers {servers} needs --workers too: `-n 2 -s {servers}`")
     if not as_json:
         _require_folder(output)
-    found = _found(source, arguments or [], step, epoch, shapes, contexts(devices, gpus, batch_size), batch_size)
+    if source is not None and _is_script(source):
+        found = explaining.script(source, arguments or [], step, workers, servers)
+    else:
+        if workers is not None:
+            raise refuse("Cli/workers-need-script", f"--workers {workers} needs a script that each of them runs")
+        found = _found(source, epoch, shapes, contexts(devices, gpus, batch_size), batch_size)
     if as_json:
         print(json.dumps(found, indent=1, allow_nan=False))
         return
@@ -54,16 +67,17 @@ def _require_folder(output: Path) -> None:
         raise refuse("Cli/folder-exists", f"{output} is a folder, or the folder that it should go to does not exist")
 
 
+def _is_script(source: str) -> bool:
+    if source.endswith(".py") and not Path(source).is_file():
+        raise refuse("Cli/explain-source", f"{source} does not exist; name a script, or the prefix of a checkpoint")
+    return Path(source).is_file()
+
+
 def _found(
-    source: str | None, arguments: list[str], step: int, epoch: int | None, shapes: dict[str, tuple[int, ...]],
-    devices: list[Context], batch_size: int,
+    source: str | None, epoch: int | None, shapes: dict[str, tuple[int, ...]], devices: list[Context], batch_size: int
 ) -> dict[str, Any]:
     if source is None:
         return explaining.digits(devices, batch_size)
-    if source.endswith(".py") or Path(source).is_file():
-        if not Path(source).is_file():
-            raise refuse("Cli/explain-source", f"{source} does not exist; name a script, or the prefix of a checkpoint")
-        return explaining.script(source, arguments, step)
     chosen = _last_epoch(source) if epoch is None else epoch
     checkpoint_files(source, chosen)
     return explaining.checkpoint(source, chosen, devices, batch_size, shapes)
