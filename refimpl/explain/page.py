@@ -6,7 +6,7 @@ forbids the browser to fetch anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,25 +35,34 @@ PARTS: tuple[tuple[str, str, str, Callable[[Data], str]], ...] = (
 def page(data: Data) -> str:
     """One HTML file that shows a training step; ``data`` is what ``collect`` found."""
     title = f"One training step: {data['title']}"
-    style, script = ((ASSETS / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
     present = [part for part in PARTS if part[0] in data["cited"]]
     parts = "".join(
         _part(number, name, title, make, data) for number, (name, title, _, make) in enumerate(present, start=1)
     )
     navigation = _navigation([(name, short) for name, _, short, _ in present])
     made = ", ".join(f"{text(name)} {text(version)}" for name, version in data["made_by"].items())
+    return document(
+        title, f"{_header(data)}{navigation}", f"{parts}\n{rule_articles(data['rules'])}", f"Made by {made}.", "slices"
+    )
+
+
+def document(
+    title: str, top: str, main: str, footer: str, first: str, more_style: str = "", more_script: str = ""
+) -> str:
+    """One HTML file: its title as text, its parts as HTML, and the identity of its first part."""
+    style, script = ((ASSETS / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
     return (
         "<!DOCTYPE html>\n"
         f'<html lang="en"><head><meta charset="utf-8"><title>{text(title)}</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
-        f"<style>{style}</style></head>\n<body>"
-        '<a class="skip" href="#slices">Skip to the first part</a>'
-        f"{_header(data)}{navigation}\n<main>{parts}\n{_rules(data)}</main>"
-        f"<footer><p>Made by {made}.</p></footer>"
+        f"<style>{style}{more_style}</style></head>\n<body>"
+        f'<a class="skip" href="#{first}">Skip to the first part</a>'
+        f"{top}\n<main>{main}</main>"
+        f"<footer><p>{footer}</p></footer>"
         '<dialog id="reader" aria-labelledby="reader-title"></dialog>'
-        f"<script>{script}</script></body></html>\n"
+        f"<script>{script}{more_script}</script></body></html>\n"
     )
 
 
@@ -94,13 +103,13 @@ def _part(number: int, name: str, title: str, make: Callable[[Data], str], data:
     )
 
 
-def _rules(data: Data) -> str:
-    """Every rule that the page names, in its own words."""
+def rule_articles(rules_by_name: Mapping[str, Data]) -> str:
+    """Every rule that a page names, in its own words."""
     articles = "".join(
         f'<article class="rule-text" id="rule-{text(name)}"><h3>{text(name)}</h3><p>{prose(rule["text"])}</p>'
         + (f"<pre><code>{text(rule['example'].strip())}</code></pre>" if rule["example"] else "")
         + f'<p class="note">{text(rule["place"])}</p></article>'
-        for name, rule in data["rules"].items()
+        for name, rule in rules_by_name.items()
     )
     return (
         '\n<section id="rules" aria-labelledby="rules-title"><h2 id="rules-title">The rules</h2><p>What decides'

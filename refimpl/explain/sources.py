@@ -130,9 +130,8 @@ def _taking(source: str) -> Callable[..., None]:
     return take
 
 
-@decides("Explain/workers")
-def _run_as_workers(file: Path, workers: int, servers: int) -> None:
-    """Run a file as each worker of a cluster without faults, each with a module ``__main__`` of its own."""
+def as_worker(file: Path) -> Callable[[], None]:
+    """What runs a file as one worker of a cluster, with a module ``__main__`` of its own."""
     code = compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
 
     def work() -> None:
@@ -141,9 +140,15 @@ def _run_as_workers(file: Path, workers: int, servers: int) -> None:
         sys.modules["__main__"] = main
         exec(code, vars(main))  # noqa: S102  # that is what running a script is
 
+    return work
+
+
+@decides("Explain/workers")
+def _run_as_workers(file: Path, workers: int, servers: int) -> None:
+    """Run a file as each worker of a cluster without faults."""
     kept = sys.modules["__main__"]
     try:
-        simulate(workers, servers, faults=False).run(work, kind=None)
+        simulate(workers, servers, faults=False).run(as_worker(file), kind=None)
     finally:
         sys.modules["__main__"] = kept
 

@@ -207,7 +207,9 @@ def flat(state: Any) -> list[np.ndarray]:
 
 
 @contextmanager
-def _standing_in(owner: Any, name: str, stand_in: Callable[..., Any], kind: Callable[[Any], Any]) -> Iterator[None]:
+def standing_in(
+    owner: Any, name: str, stand_in: Callable[..., Any], kind: Callable[[Any], Any] = lambda made: made
+) -> Iterator[None]:
     """A block in which ``stand_in(original, ...)`` is called in the place of ``owner.name``."""
     kept, original = vars(owner)[name], getattr(owner, name)
     setattr(owner, name, kind(lambda *given, **named: stand_in(original, *given, **named)))
@@ -226,16 +228,13 @@ def watching(number: int, take: Take) -> Iterator[None]:
     """
     watch = _Watch(number, take)
 
-    def plain(made: Any) -> Any:
-        return made
-
     with ExitStack() as stack:
-        for owner, name, stand_in, kind in (
-            (Module, "update", watch.update, plain), (BucketingModule, "update", watch.update_bucket, plain),
-            (running, "run_steps", watch.run_steps, plain),
-            (SVRGModule, "_svrg_grads_update_rule", watch.correct, staticmethod),
-            (tables, "add_up", watch.add_up, plain), (tables, "_settle", watch.settle, plain),
-            (tables, "_applied", watch.applied, plain), (SimulatedCluster, "_move", watch.move, plain),
+        for owner, name, stand_in in (
+            (Module, "update", watch.update), (BucketingModule, "update", watch.update_bucket),
+            (running, "run_steps", watch.run_steps), (tables, "add_up", watch.add_up),
+            (tables, "_settle", watch.settle), (tables, "_applied", watch.applied),
+            (SimulatedCluster, "_move", watch.move),
         ):
-            stack.enter_context(_standing_in(owner, name, stand_in, kind))
+            stack.enter_context(standing_in(owner, name, stand_in))
+        stack.enter_context(standing_in(SVRGModule, "_svrg_grads_update_rule", watch.correct, staticmethod))
         yield
