@@ -118,7 +118,7 @@ def graph(data: Data) -> str:
             " in this very step, the memory that was in use, and the values whose bytes it took: these can be read no"
             " more.</p>"
         ),
-        '<div id="stepper"></div>',
+        f'<div id="stepper" data-arena="{data["memory"][0]["planned"]}"></div>',
     ]
     places = _places(data["memory"][0])
     steps = [node for node in drawn if node["phase"] != "variable"]
@@ -208,7 +208,9 @@ def _operator(
         f"{text(what)}, {node['phase']}{copies}</span>"
     )
     content = f'<dl class="facts" id="in-{node["id"]}">{body}</dl><p class="around">{links}</p>'
-    return f'<div class="operator" data-node="{node["id"]}">{folded(summary, content, "node-" + node["id"])}</div>'
+    live = f' data-live="{node["live"]}"' if "live" in node else ""
+    shut = folded(summary, content, "node-" + node["id"])
+    return f'<div class="operator" data-node="{node["id"]}"{live}>{shut}</div>'
 
 
 def _some(names: list[str]) -> str:

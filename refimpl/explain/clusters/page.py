@@ -115,9 +115,9 @@ def _broken(data: Mapping[str, Any]) -> str:
 def _pulled(pull: Data, columns: list[str]) -> str:
     window = {"window": pull["value"], "rows": len(pull["value"]), "columns": len(pull["value"][0])}
     rows = [
-        [f"row {at}", *[number(value) for value in row]] for at, row in enumerate(pull["value"][:8])
+        [str(at), *[number(value) for value in row]] for at, row in enumerate(pull["value"][:8])
     ]
-    heads = ["", *[text(column.replace(" of all", "")) for column in columns[: window["columns"]]]]
+    heads = ["row", *[text(column.replace(" of all", "")) for column in columns[: window["columns"]]]]
     caption = f"Key {text(pull['key'])} as worker {pull['worker']} pulled it: a column for each push"
     return heat(window, largest([window]), f"the pulled array of key {pull['key']}") + table(heads, rows, caption)
 
@@ -218,7 +218,7 @@ def _rounds_of(found: Data, run: Data, sync: bool) -> str:
     ]
     if sync:
         heads.append("version made")
-    return table(heads, rows, f"{text(found['key'])}: arrived at event")
+    return table(heads, rows, f"{text(found['key'])}, {text(run['name'])}: arrived at event")
 
 
 def _step(at: int | None) -> str:
