@@ -48,10 +48,14 @@ def _told_of_cluster(cluster: Data, found: Data) -> str:
         "The optimizer on the server is handed this sum, and every worker pulls the weight that it makes"
         if found["updates"] else "Every worker pulls this sum and updates its own weight by it"
     )
+    codes = (
+        " Here gradients are compressed: a term is what the two-bit codes stand for that the worker sent."
+        if cluster["compressed"] else ""
+    )
     return (
         f"<p>{cluster['workers']} workers share a <b>{text(found['type'])}</b> store on {servers}. This page shows the"
         f" step of worker {cluster['rank']}. Each worker adds up the gradients of its own devices and pushes"
-        f" that sum, its <b>term</b>. The first pushes of all workers to a key make round 1, the next ones round 2;"
+        f" that sum, its <b>term</b>.{codes} The first pushes of all workers to a key make round 1, the next ones round 2;"
         f" this is round {rounds}. When the last term has arrived, the server adds them up in the order of the"
         f" workers' ranks, whichever came first. {after}. Blue is below zero, orange above; all pictures of one"
         " parameter have one scale.</p>"

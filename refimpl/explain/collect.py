@@ -203,6 +203,7 @@ def _cluster(module: Any, watched: Watched, seen: Update) -> Data | None:
     return {
         "workers": watched.workers, "servers": watched.servers, "rank": module._kvstore.rank,
         "rounds": {name: found.number for name, found in seen.rounds.items()},
+        "compressed": module._kvstore._compression is not None,
     }
 
 

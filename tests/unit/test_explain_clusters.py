@@ -173,6 +173,11 @@ def test_the_page_points_at_the_anomaly(name: str) -> None:
     assert all(event["worker"] == pull["worker"] for event in events)
     assert events[0]["what"].endswith(f"asks Pull key {pull['key']}")
     number = events[0]["what"].partition(" ")[0]
+    pulls = sorted({
+        int(event["what"][1:].partition(" ")[0]) for event in run["events"]
+        if event["worker"] == pull["worker"] and event["what"].endswith(f"asks Pull key {pull['key']}")
+    })
+    assert pulls.index(int(number[1:])) == (len(pulls) - 1 if pull["number"] is None else pull["number"])
     answers = [event["what"] for event in events[1:]]
     assert answers == [] if name == "unanswered" else re.fullmatch(rf"{number} gets Held version \d+", answers[0])
     assert all(f'href="#e0-{at}"' in broken and f'id="e0-{at}"' in page for at in marked)
