@@ -45,6 +45,7 @@ prose:  ## run every Python block of the chapters; are the generated files fresh
 	python spec/ops.py --check
 	python spec/stubs.py --check
 	python spec/picture.py --check
+	python spec/figures.py --check
 
 tables:  ## write the generated files anew
 	python spec/rules.py
@@ -52,6 +53,7 @@ tables:  ## write the generated files anew
 	python spec/ops.py
 	python spec/stubs.py
 	python spec/picture.py
+	python spec/figures.py
 
 bench:  ## time networks, operators and graphs, here and in other libraries (python -m tests.bench --help)
 	python -m tests.bench

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import difflib
 import os
 import re
 import reprlib
@@ -103,6 +104,13 @@ def described(instance: object, say: Callable[[], str]) -> str:
         return f"<{type(instance).__name__}>"
 
 
+@decides("registry/suggests")
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """``did you mean sgd? ``, with up to three names that are spelled alike; "" where none is."""
+    near = difflib.get_close_matches(name.lower(), list(known), n=3)
+    return f"did you mean {' or '.join(near)}? " if near else ""
+
+
 def shapes_in_words(named: Iterable[tuple[str, Sequence[int]]], most: int = 4) -> str:
     """``data (8, 5), label (8,)``; of more than ``most`` the first, and how many more."""
     words = [f"{name} {tuple(shape)}" for name, shape in named]
@@ -111,6 +119,6 @@ def shapes_in_words(named: Iterable[tuple[str, Sequence[int]]], most: int = 4) -
 
 __all__ = [
     "DTYPE_FLAGS", "FLAG_DTYPES", "MXNetError", "NDArrayHandle", "NotImplementedForSymbol", "data_dir",
-    "data_dir_default", "decides", "described", "dtype_of", "integer_types", "mx_real_t", "numeric_types", "py_str",
-    "refusal", "require", "shapes_in_words", "string_types",
+    "data_dir_default", "decides", "described", "did_you_mean", "dtype_of", "integer_types", "mx_real_t",
+    "numeric_types", "py_str", "refusal", "require", "shapes_in_words", "string_types",
 ]

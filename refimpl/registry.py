@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .base import decides, refusal
+from .base import decides, did_you_mean, refusal
 
 _REGISTRIES: dict[type, dict[str, type]] = {}
 
@@ -86,7 +86,7 @@ def get_create_func(base_class: type, nickname: str) -> Callable:
             return create(name, **arguments)
         if what.lower() not in known:
             raise refusal(
-                "registry/known-name", f"{what} is not registered, {nickname} names are"
+                "registry/known-name", f"{what} is not registered; {did_you_mean(what, known)}{nickname} names are"
                 f" {', '.join(sorted(known))}; add one with {nickname}.register", AssertionError,
             )
         return known[what.lower()](*args, **kwargs)

@@ -1,4 +1,5 @@
-"""What the wheel's build adds to the package: the source of the tests that prove rules, for ``refimpl rule``.
+"""What the wheel's build adds to the package: the source of the tests that prove rules, for ``refimpl rule``, and the
+scripts of ``refimpl examples``.
 
 ``pyproject.toml`` names the class below, so that ``pip install .`` and ``pip wheel .`` run it. In a checkout the tests
 themselves are read.
@@ -16,6 +17,7 @@ from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent.parent
 RULES = Path("refimpl/rules")
+EXAMPLES, SCRIPTS = ROOT / "tests" / "examples" / "scripts", Path("refimpl/cli/scripts")
 
 
 def sources(root: Path) -> dict[str, tuple[int, str]]:
@@ -40,17 +42,21 @@ def _places(root: Path) -> Any:
 
 
 class BuildPy(build_py):
-    """Copy the package, and write ``refimpl/rules/tests.json.gz`` beside it."""
+    """Copy the package, and write ``refimpl/rules/tests.json.gz`` and ``refimpl/cli/scripts`` beside it."""
 
     def run(self) -> None:
-        """Do what setuptools does, then write the file; not in an editable install, which reads the tests."""
+        """Do what setuptools does, then write the files; not in an editable install, which reads the tests."""
         super().run()
         if not self.editable_mode:
             text = json.dumps(sources(ROOT), ensure_ascii=False, separators=(",", ":"))
             target = Path(self.build_lib, RULES, "tests.json.gz")
             target.write_bytes(gzip.compress(text.encode(), mtime=0))
+            Path(self.build_lib, SCRIPTS).mkdir(parents=True, exist_ok=True)
+            for script in EXAMPLES.glob("*.py"):
+                Path(self.build_lib, SCRIPTS, script.name).write_bytes(script.read_bytes())
 
     def get_outputs(self, include_bytecode: bool = True) -> list[str]:
-        """The files of the build, with this one."""
-        added = [] if self.editable_mode else [str(Path(self.build_lib, RULES, "tests.json.gz"))]
+        """The files of the build, with these."""
+        made = [RULES / "tests.json.gz", *(SCRIPTS / script.name for script in EXAMPLES.glob("*.py"))]
+        added = [] if self.editable_mode else [str(Path(self.build_lib, file)) for file in made]
         return [*super().get_outputs(include_bytecode), *added]

@@ -102,6 +102,7 @@ def same_shape(clause: str, axes: int = 0) -> Any:
             raise refusal(clause, f"an array of shape {list(shape)} has too few axes, expected {axes} or more")
         return [shape] * len(ins), [shape] * len(outs)
 
+    infer.reads_no_params = True  # type: ignore[attr-defined]  # asked once for all parameters
     return infer
 
 
@@ -129,6 +130,9 @@ def same_type(p: Any, ins: list[MaybeDtype], outs: list[MaybeDtype]) -> tuple[li
             )
         found = given
     return [found] * len(ins), [found] * len(outs)
+
+
+same_type.reads_no_params = True  # type: ignore[attr-defined]  # as above
 
 
 def axes_of(clause: str, axis: Any, rank: int) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ keeps no array alive: whoever makes it does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from types import FunctionType
 from typing import Any
@@ -27,10 +27,15 @@ from numba.core.extending import intrinsic
 from ..foundation import Loop
 from ..foundation import cache as kernel_cache
 from ..foundation.buffer import aligned_empty
+from ..foundation.hand_over import latest
 from ..foundation.loop import _UNCALLED_FROM_C, _DistinctArrays, _ForCpu, _rewrite
+from ..foundation.native_calls import Form, form_of
 
 PIECE = 4096
 """So many elements of an array are summed, updated and copied before the next ones."""
+
+SHARED = 2 * PIECE
+"""Two threads share the work on arrays of so many elements."""
 
 _WORD = ir.IntType(64)
 _ARRAY = types.Array(types.float32, 1, "C")
@@ -146,28 +151,62 @@ def is_possible() -> bool:
     return not (numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK)
 
 
+def halves(rows: Sequence[Sequence[int]], apart: Mapping[int, int]) -> tuple[list[list[int]], list[list[int]]]:
+    """The rows of two tables that do together what one does, each with half of every large array.
+
+    ``apart`` has for the memory of sums that of the second table, since both are walked at the same time.
+    """
+    first, second = [], []
+    for size, number, *addresses in rows:
+        cut = size if size < SHARED else size // 32 * 16  # at a cache line
+        first.append([cut, number, *addresses])
+        if cut < size:
+            second.append([size - cut, number, *[apart.get(place, place) + 4 * cut for place in addresses]])
+    return first, second
+
+
 class Walk:
     """The rows of a table, and the call that goes through them."""
 
     def __init__(
         self, loop: Loop, rows: Sequence[Sequence[int]], arrays: int, numbers: int, *, named: bool, sums: int = 0,
-        copies: int = 0,
+        copies: int = 0, apart: Mapping[int, int] | None = None,
     ) -> None:
-        """Make the table of ``rows`` for a loop with so many arrays and numbers, these in a geometry if ``named``."""
+        """Make the table of ``rows`` for a loop with so many arrays and numbers, these in a geometry if ``named``.
+
+        Where there are copies, arrays belong to several contexts: then the thread of another one, if it watches for
+        work, walks through half of each, in its own cache. ``apart`` is what :func:`halves` takes.
+        """
         tail: Any = (0,) * numbers
-        self._table = np.append(np.array(rows, np.int64).reshape(-1), 0)
         more = sums or copies
         self._run = _compiled(loop, walk_with_sums if more else walk)
-        self._rest = len(rows), *((sums, copies) if more else ()), (0,) * arrays, (tail,) if named else tail
+        self._rest = *((sums, copies) if more else ()), (0,) * arrays, (tail,) if named else tail
+        self._table, self._rows = _table(rows), len(rows)
+        first, second = halves(rows, apart or {}) if copies else ([], [])
+        self._halves = [(_table(half), len(half)) for half in (first, second)] if second else []
+        self._form: Form | None = None
 
     @property
     def done(self) -> int:
         """How many calls have done their work: machine code counts them, so that no interrupt comes in between."""
-        return int(self._table[-1])
+        return int(self._table[-1]) + sum(int(table[-1]) for table, _ in self._halves[:1])
 
     def __call__(self, numbers: np.ndarray) -> None:
         """Update everything, with float32 ``numbers``."""
-        self._run(self._table, numbers, *self._rest)
+        form = self._form
+        other = None if form is None else latest()
+        if form is not None and other is not None:
+            first, second = (form.written((table, numbers, rows, *self._rest)) for table, rows in self._halves)
+            other.share(first, second)
+            return
+        self._run(self._table, numbers, self._rows, *self._rest)
+        if self._halves and self._form is None:
+            kinds = map(self._run.typeof_pyval, (self._table, numbers, self._rows, *self._rest))
+            self._form = form_of(self._run.overloads[tuple(kinds)])
+
+
+def _table(rows: Sequence[Sequence[int]]) -> np.ndarray:
+    return np.append(np.array(rows, np.int64).reshape(-1), 0)
 
 
 def empty(size: int) -> np.ndarray:

@@ -15,8 +15,10 @@ from ..libinfo import __version__
 from .bench import bench
 from .check import check
 from .errors import CommandError, one_line
+from .examples import examples
 from .explain import explain
 from .inspect import inspect
+from .lab import lab
 from .ops import ops
 from .oracle import oracle
 from .plot import plot
@@ -55,6 +57,8 @@ for command in (train, score, inspect, predict, warm, ops, rule, plot, explain, 
     app.command()(command)
 # flags behind the script's name are the script's
 app.add_typer(oracle, name="oracle")
+app.add_typer(lab, name="lab")
+app.add_typer(examples, name="examples")
 app.command("run", context_settings={"allow_interspersed_args": False})(run_script)
 
 INTERRUPTED = 130  # what Typer makes of a KeyboardInterrupt

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import textwrap
+from collections.abc import Callable
+from typing import Annotated, NamedTuple
 
 import typer
 from rich.console import Console
@@ -31,21 +33,30 @@ def ops(
 def _list() -> None:
     console = Console()
     if not console.is_terminal:
-        console = Console(width=400)  # nothing may be cut: people search this text
-    table = Table(box=None, pad_edge=False)
-    for heading in ("operator", "inputs", "parameters", "gradient", "what its page computes"):
-        table.add_column(heading, no_wrap=True)
+        console = Console(width=WHOLE)  # nothing may be cut: people search this text
     shown = distinct()
-    for op in shown:
-        table.add_row(
-            op.name, _inputs(op), str(len(op.params._fields)), "yes" if op.has_gradient else "",
-            _first_line(op),
-        )
-    console.print(table)
+    if console.width < COLUMNS[-1].least:
+        console.print(textwrap.fill(", ".join(op.name for op in shown), console.width, break_on_hyphens=False))
+    else:
+        console.print(_table(shown, console.width))
     absent = [own for own in known_operators.tiers() if own not in REGISTRY]
     console.print(f"{len(shown)} operators; `refimpl ops NAME` prints the page of one")
     if absent:
         console.print(f"not here: {len(absent)} operators of MXNet 1.9.1: {', '.join(absent)}", soft_wrap=True)
+
+
+def _table(shown: list[Op], width: int) -> Table:
+    """A row for each operator, with the columns for which a terminal is wide enough; the last is cut at its edge."""
+    table, chosen = Table(box=None, pad_edge=False), [column for column in COLUMNS if width >= column.least]
+    left = width
+    for column in chosen[:-1]:
+        wide = min(max(len(column.heading), *(len(column.cell(op)) for op in shown)), MOST if width < WHOLE else width)
+        table.add_column(column.heading, no_wrap=True, min_width=wide, max_width=wide)
+        left -= wide + 2
+    table.add_column(chosen[-1].heading, no_wrap=True, max_width=max(left, 1))
+    for op in shown:
+        table.add_row(*(column.cell(op) for column in chosen))
+    return table
 
 
 def _first_line(op: Op) -> str:
@@ -56,6 +67,30 @@ def _inputs(op: Op) -> str:
     if op.variadic:
         return f"any number ({op.variadic})"
     return ", ".join(op.all_inputs or (op.inputs if not callable(op.inputs) else ()))
+
+
+class Column(NamedTuple):
+    """A column of the list: its heading, what it says of an operator, and how wide a terminal must be to have it."""
+
+    heading: str
+    cell: Callable[[Op], str]
+    least: int
+
+
+WHOLE = 400
+"""Columns of a text that nobody looks at in a terminal."""
+
+MOST = 60
+"""No column but the last is wider."""
+
+# decides: Cli/ops-fits
+COLUMNS = (
+    Column("operator", lambda op: op.name, 0),
+    Column("inputs", _inputs, 160),
+    Column("parameters", lambda op: str(len(op.params._fields)), 160),
+    Column("gradient", lambda op: "yes" if op.has_gradient else "", 100),
+    Column("what its page computes", _first_line, 80),
+)
 
 
 def _page(op: Op, name: str) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from ..base import did_you_mean
 from ..context import Context, cpu, gpu, num_gpus
 from ..optimizer import Optimizer
 from .errors import refuse
@@ -76,7 +77,8 @@ def known_optimizer(name: str) -> None:
     """Refuse a name under which no optimizer is registered."""
     if name.lower() not in Optimizer.opt_registry:
         known = ", ".join(sorted(Optimizer.opt_registry))
-        raise refuse("Cli/optimizer", f"there is no optimizer {name!r}; known are {known}")
+        likely = did_you_mean(name, Optimizer.opt_registry)
+        raise refuse("Cli/optimizer", f"there is no optimizer {name!r}; {likely}known are {known}")
 
 
 def checkpoint_epochs(prefix: str) -> list[int]:

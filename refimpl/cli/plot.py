@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from .. import symbol, visualization
+from ..explain import pictures
+from ..files.atomic import write_atomically
 from .errors import refuse
 from .options import named_shapes
 
@@ -22,7 +24,7 @@ def plot(
         typer.Option(help="Shape of an input, to print shapes on arrows: 1,1,8,8 of data, or label=1; several times."),
     ] = None,
 ) -> None:
-    """Draw a network with Graphviz, or print its table of layers where Graphviz is missing."""
+    """Draw a network as SVG; as another format with Graphviz, or print its table of layers where that is missing."""
     file = Path(prefix) if prefix.endswith(".json") else Path(f"{prefix}-symbol.json")
     if not file.is_file():
         raise refuse("Cli/checkpoint-exists", f"{file} does not exist; name a trained prefix")
@@ -32,6 +34,10 @@ def plot(
         raise refuse("Cli/folder-exists", f"the folder of {output} does not exist")
     net = symbol.load(str(file))
     shapes = None if not shape else _shapes(shape)
+    if output.suffix.lower() == ".svg":
+        write_atomically(str(output), pictures.svg(net, shapes).encode())
+        print(f"wrote {output}")
+        return
     missing = visualization.graphviz_missing()
     if missing is None:
         picture = visualization.plot_network(

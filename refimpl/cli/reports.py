@@ -17,6 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
+from ..base import decides
 from ..callback import Speedometer
 from .compiling import CompileWatch, watched
 
@@ -24,12 +25,26 @@ SILENCE = 1.5  # seconds after which the log report speaks up
 COMPILING = "Compiling kernels (first run only)"
 
 
+WIDE = 100  # columns of a terminal in which everything has room
+
+
+@decides("Cli/narrow")
+def noted(told: dict[str, float], *, narrow: bool) -> str:
+    """What stands behind the bar of an epoch; in a narrow terminal fewer digits, and no speed once there is more."""
+    if not narrow:
+        pieces = [f"loss {told['loss']:.4f}", f"accuracy {told['accuracy']:.4f}", f"{told['speed']:,.0f} samples/s"]
+        return "  ".join([*pieces, *([f"held-out {told['held-out']:.4f}"] if "held-out" in told else [])])
+    last = f"held-out {told['held-out']:.3f}" if "held-out" in told else f"{told['speed']:,.0f}/s"
+    return f"loss {told['loss']:.3f} acc {told['accuracy']:.3f} {last}"
+
+
 class TerminalReport:
     """One bar per epoch with loss, accuracy and samples per second."""
 
     def __init__(self, console: Console, batch_size: int, batches: int, last_epoch: int) -> None:
+        self._narrow = console.width < WIDE
         self._progress = Progress(
-            TextColumn("{task.description}"), BarColumn(24), TextColumn("{task.fields[note]}"),
+            TextColumn("{task.description}"), BarColumn(6 if self._narrow else 24), TextColumn("{task.fields[note]}"),
             console=console,
         )
         self._batch_size, self._batches, self._last = batch_size, batches, last_epoch
@@ -38,7 +53,7 @@ class TerminalReport:
         self._compile_bar: TaskID | None = None
         self._watch: CompileWatch | None = None
         self._started = 0.0
-        self._note = ""
+        self._told: dict[str, float] = {}
 
     def _clock(self) -> float:
         """Seconds, not counting what the compiler took."""
@@ -56,7 +71,8 @@ class TerminalReport:
         """Show a line for the compiler while it works."""
         self._watch = watch
         if self._compile_bar is None:
-            self._compile_bar = self._progress.add_task(COMPILING, total=None, note="")
+            words = "Compiling" if self._narrow else COMPILING
+            self._compile_bar = self._progress.add_task(words, total=None, note="")
         finished = 1 if not watch.current else None
         self._progress.update(
             self._compile_bar, note=watch.text(), total=finished, completed=finished or 0
@@ -73,18 +89,15 @@ class TerminalReport:
         done = param.nbatch + 1
         values = dict(param.eval_metric.get_global_name_value())
         speed = done * self._batch_size / max(self._clock() - self._started, 1e-9)
-        self._note = (
-            f"loss {values['cross-entropy']:.4f}  accuracy {values['accuracy']:.4f}"
-            f"  {speed:,.0f} samples/s"
-        )
-        self._progress.update(self._bar, completed=done, note=self._note)
+        self._told = {"loss": values["cross-entropy"], "accuracy": values["accuracy"], "speed": speed}
+        self._progress.update(self._bar, completed=done, note=noted(self._told, narrow=self._narrow))
 
     def eval_end(self, param: Any) -> None:
         """MXNet's ``eval_end_callback``: held-out accuracy joins the epoch's line."""
         values = dict(param.eval_metric.get_name_value())
         if self._bar is not None:
-            note = f"{self._note}  held-out {values['accuracy']:.4f}"
-            self._progress.update(self._bar, note=note)
+            told = {**self._told, "held-out": values["accuracy"]}
+            self._progress.update(self._bar, note=noted(told, narrow=self._narrow))
         self._started = self._clock()
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
+from rich.text import Text
 
 from ..base import decides
 from .compiling import CompileWatch, watched
@@ -54,7 +55,8 @@ def working(what: str, unit: str) -> Iterator[Work]:
     work = Work(what, unit)
     if console.is_terminal:
         with (
-            console.status(work.text()) as line, _ticking(lambda: line.update(work.text()), 0.1),
+            console.status("") as line,
+            _ticking(lambda: line.update(Text(work.text(), no_wrap=True, overflow="ellipsis")), 0.1),
             watched(work._compiling),
         ):
             yield work

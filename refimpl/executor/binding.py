@@ -14,11 +14,13 @@ from ..base import MXNetError, decides, dtype_of, refusal
 from ..context import Context
 from ..kernels.foundation import known
 from ..ndarray import NDArray, zeros
+from ..ndarray.creation import zeros_of
 from ..ndarray.requirements import REQUIREMENTS, require_known
 from ..symbol import devices, inference, storage
 from ..symbol.inferred_lists import require_sides
 from ..symbol.ir import Node, variables
 from ..symbol.symbol import Symbol
+from ..symbol.values import Facts
 from . import collector_pause as collection
 from .executor import Executor
 
@@ -33,7 +35,7 @@ class Bound:
     requirements: list[str]
     places: Mapping[str, Context] | None = None
     """Where the groups of nodes live that carry the attribute ``ctx_group``."""
-    inferred: tuple[dict[inference.Key, Any], dict[inference.Key, Any]] | None = None
+    inferred: tuple[Facts, Facts] | None = None
     """Shapes and types of all values of the symbol, where they are known already."""
     order: list[Node] | None = None
     """All nodes of the symbol, inputs first, where they are listed already."""
@@ -92,17 +94,17 @@ def bind(
     """
     if not isinstance(ctx, Context):
         raise refusal("Executor/context", "Context type error", TypeError)
-    names = symbol.list_arguments()
+    order = symbol.order()
+    names, states = ([node.name for node in nodes] for nodes in variables(order))
     arguments = _listed("args", args, names, missing=False)
     gradients = [None] * len(names) if args_grad is None else _listed("args_grad", args_grad, names, missing=True)
-    auxiliary = _listed("aux_states", aux_states or [], symbol.list_auxiliary_states(), missing=False)
+    auxiliary = _listed("aux_states", aux_states or [], states, missing=False)
     requirements = resolve_requirements(grad_req, names)
-    states = symbol.list_auxiliary_states()
     if not group2ctx:
         _require_context(ctx, [*names, *names, *states], [*arguments, *gradients, *auxiliary])
     _require_alike(names, arguments, gradients, requirements)
     bound = Bound(
-        arguments, gradients, auxiliary, requirements, group2ctx, has_gradients=args_grad is not None
+        arguments, gradients, auxiliary, requirements, group2ctx, order=order, has_gradients=args_grad is not None
     )
     return Executor(symbol, ctx, bound, shared_exec)
 
@@ -224,14 +226,16 @@ class _Allocator:
                 return found
         elif self.buffer is not None and stype == "default":
             return self._from_buffer(name if role == "arg" else f"grad of {name}", shape, dtype, ctx)
-        return zeros(shape, ctx, dtype, stype=stype)
+        return zeros_of(shape, ctx, dtype) if stype == "default" else zeros(shape, ctx, dtype, stype=stype)
 
 
-def _infer(order: list[Node], type_dict: dict[str, Any], shapes: dict[str, Any]) -> tuple[dict, dict]:
+def _infer(order: list[Node], type_dict: dict[str, Any], shapes: dict[str, Any]) -> tuple[Facts, Facts]:
     """Shapes and types of all values; types that nothing tells are float32."""
-    found = inference.shapes(order, {k: inference.read_shape(v) for k, v in shapes.items() if isinstance(v, tuple)})
-    types = inference.types(order, type_dict, np.dtype(np.float32))
-    unknown = [n.name for n in order if n.is_variable and not known(found.get((id(n), 0)))]
+    values = inference.numbered(order)
+    told = {k: inference.read_shape(v) for k, v in shapes.items() if isinstance(v, tuple)}
+    found = inference.shapes(order, told, values=values)
+    types = inference.types(order, type_dict, np.dtype(np.float32), values=values)
+    unknown = [n.name for n in order if n.is_variable and not known(found[id(n), 0])]
     if unknown:
         raise refusal(
             "binding/known-shapes", f"the shapes of {unknown} cannot be inferred from {shapes}", RuntimeError
@@ -240,7 +244,7 @@ def _infer(order: list[Node], type_dict: dict[str, Any], shapes: dict[str, Any])
 
 
 def _resolve(
-    symbol: Symbol, order: list[Node], inferred: tuple[dict, dict], stype_dict: Any, ctx: Context, places: Any
+    symbol: Symbol, order: list[Node], inferred: tuple[Facts, Facts], stype_dict: Any, ctx: Context, places: Any
 ) -> tuple[list, list, list[str]]:
     """(name, shape, dtype, context, storage) of every argument and auxiliary state; the storage of every gradient."""
     contexts = devices.contexts(order, ctx, places)

@@ -21,6 +21,7 @@ from ..symbol import Symbol
 from ..symbol.describe import debug_text
 from ..symbol.inference import is_shown_whole
 from ..symbol.inferred_lists import known_shapes
+from ..symbol.ir import variables
 from ..symbol.memory import Plan
 from . import collector_pause as collection
 from . import unfinished
@@ -59,6 +60,8 @@ class Executor:
 
     def __init__(self, symbol: Symbol, ctx: Context, bound: Bound, shared_exec: Executor | None = None) -> None:
         self._symbol = symbol
+        bound.order = bound.order or symbol.order()
+        self._argument_names, self._state_names = ([node.name for node in nodes] for nodes in variables(bound.order))
         self._ctx = ctx
         self._bound = bound
         self.arg_arrays: list[NDArray] = bound.arguments
@@ -77,7 +80,7 @@ class Executor:
         return described(self, self._words)
 
     def _words(self) -> str:
-        given = zip(self._symbol.list_arguments(), (array.shape for array in self.arg_arrays), strict=True)
+        given = zip(self._argument_names, (array.shape for array in self.arg_arrays), strict=True)
         made = zip(self._symbol.list_outputs(), (array.shape for array in self.outputs), strict=True)
         return f"{shapes_in_words(given)} -> {shapes_in_words(made)} on {self._ctx}"
 
@@ -112,13 +115,21 @@ class Executor:
     @decides("Executor/repeatable")
     def _forward(self, is_train: bool) -> None:
         """Compute the outputs; the caller undoes what a failure leaves."""
-        pool = self.program.pool
-        pool.unfinished = True
+        self._before_forward()
+        self._run_forward(is_train)
+        self._after_forward()
+
+    def _before_forward(self) -> None:
+        self.program.pool.unfinished = True
         self._borders.before_forward()
+
+    def _run_forward(self, is_train: bool) -> None:
         self._run(self.program.forward_steps, is_train, self.program.forward_table)
+
+    def _after_forward(self) -> None:
         self._borders.after_forward()
         self._ran = True
-        pool.unfinished = False
+        self.program.pool.unfinished = False
 
     def _run(self, steps: list[Step], is_train: bool, table: Table) -> None:
         if self._monitor is None:
@@ -172,10 +183,19 @@ class Executor:
 
     def _backward(self, is_train: bool = True) -> None:
         """Compute the gradients; the caller undoes what a failure leaves."""
+        self._before_backward()
+        self._run_backward(is_train)
+        self._after_backward()
+
+    def _before_backward(self) -> None:
         if not self._ran:
             unfinished.clear(self.program)
         self._borders.before_backward()
+
+    def _run_backward(self, is_train: bool) -> None:
         self._run(self.program.backward_steps, is_train, self.program.backward_table)
+
+    def _after_backward(self) -> None:
         self._borders.after_backward()
 
     def _set_heads(self, out_grads: Any) -> None:
@@ -231,17 +251,17 @@ class Executor:
     @property
     def arg_dict(self) -> dict[str, NDArray]:
         """Arguments by name."""
-        return self._by_name(self._symbol.list_arguments(), self.arg_arrays)
+        return self._by_name(self._argument_names, self.arg_arrays)
 
     @property
     def grad_dict(self) -> dict[str, NDArray | None]:
         """Gradient arrays by argument name, None where none is kept."""
-        return self._by_name(self._symbol.list_arguments(), self._bound.gradients)
+        return self._by_name(self._argument_names, self._bound.gradients)
 
     @property
     def aux_dict(self) -> dict[str, NDArray]:
         """Auxiliary states by name."""
-        return self._by_name(self._symbol.list_auxiliary_states(), self.aux_arrays)
+        return self._by_name(self._state_names, self.aux_arrays)
 
     @property
     def output_dict(self) -> dict[str, NDArray]:
@@ -311,7 +331,7 @@ class Executor:
             MXNetError: an array would grow without ``allow_up_sizing``, or an array that was not named
                 changes shape without ``partial_shaping``.
         """
-        names = self._symbol.list_arguments()
+        names = self._argument_names
         arg_shapes, _, aux_shapes = known_shapes(
             self._symbol.entries, {name: shape for name, shape in kwargs.items() if name in names}
         )
@@ -349,11 +369,10 @@ class Executor:
             None if g is None else resized(n, g, s)
             for n, g, s in zip(names, self._bound.gradients, arg_shapes, strict=True)
         ]
-        aux_names = self._symbol.list_auxiliary_states()
-        auxiliary = [resized(n, a, s) for n, a, s in zip(aux_names, self.aux_arrays, aux_shapes, strict=True)]
+        auxiliary = [resized(n, a, s) for n, a, s in zip(self._state_names, self.aux_arrays, aux_shapes, strict=True)]
         bound = replace(
             self._bound, arguments=arguments, gradients=gradients, auxiliary=auxiliary,
-            requirements=list(self._grad_req), inferred=None, order=None,
+            requirements=list(self._grad_req), inferred=None,
         )
         made = Executor(self._symbol, self._ctx, bound, shared_exec=self)
         made._monitor = self._monitor

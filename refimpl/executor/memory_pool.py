@@ -40,24 +40,40 @@ class Pool:
         return found
 
 
+class Parts:
+    """Makes arrays over parts of other memory, which is looked at as each type only once."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[int, np.dtype], tuple[Buffer, Any]] = {}
+
+    def part(self, memory: Buffer, offset: int, dtype: np.dtype, shape: Shape) -> Buffer:
+        """An array over a part of other memory.
+
+        Args:
+            memory: the whole, of any type.
+            offset: the byte of it where the array begins, a multiple of the bytes of an element.
+            dtype: the type of the array's elements.
+            shape: the array's shape.
+        """
+        found = self._seen.get((id(memory), dtype))
+        if found is None:
+            found = self._seen[id(memory), dtype] = memory, _seen_as(memory, dtype)
+        start = offset // dtype.itemsize
+        return Buffer(found[1][start : start + prod(shape)], shape, memory.device)
+
+
 def part(memory: Buffer, offset: int, dtype: np.dtype, shape: Shape) -> Buffer:
-    """An array over a part of other memory.
-
-    Args:
-        memory: the whole, of any type.
-        offset: the byte of it where the array begins.
-        dtype: the type of the array's elements.
-        shape: the array's shape.
-    """
-    piece = _seen_as(memory, memory.flat, np.dtype(np.uint8))[offset : offset + prod(shape) * dtype.itemsize]
-    return Buffer(_seen_as(memory, piece, dtype), shape, memory.device)
+    """One array over a part of other memory; see :meth:`Parts.part`."""
+    return Parts().part(memory, offset, dtype, shape)
 
 
-def _seen_as(memory: Buffer, flat: Any, dtype: np.dtype) -> Any:
-    """The same bytes as elements of another type."""
+def _seen_as(memory: Buffer, dtype: np.dtype) -> Any:
+    """All of a memory as elements of another type, without the bytes that are too few for one."""
+    flat = memory.flat
     if flat.dtype == dtype:
         return flat
-    seen: Any = flat.view(dtype)
+    seen: Any = flat.view(np.dtype(np.uint8))
+    seen = seen[: seen.size // dtype.itemsize * dtype.itemsize].view(dtype)
     if memory.device == "gpu" and not hasattr(seen, "copy_to_host"):
-        seen = type(memory.flat)(seen)  # the simulator's view is a bare NumPy array
+        seen = type(flat)(seen)  # the simulator's view is a bare NumPy array
     return seen

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,12 +19,13 @@ import numpy as np
 from ..base import decides, refusal
 from ..context import Context
 from ..kernels.foundation import Buffer, allocate, known
-from ..ndarray import NDArray, zeros
+from ..ndarray import NDArray
+from ..ndarray.creation import zeros_of
 from ..symbol import Symbol, dead_branches, devices, gradient, inference, memory, passes
 from ..symbol.graph import Graph
-from ..symbol.inference import Key, key_of
 from ..symbol.ir import Entry, Node, variables
-from .memory_pool import Pool, part
+from ..symbol.values import Facts
+from .memory_pool import Parts, Pool
 from .steps import (
     AddStep,
     BackwardStep,
@@ -51,8 +53,8 @@ class Wanted(NamedTuple):
     requirement: str
 
 
-_Later = tuple[Key | None, Wanted]
-"""The value of a gradient (None for zero) that does not lie in its array, and the array."""
+_Later = tuple[int | None, Wanted]
+"""The number of the value of a gradient (None for zero) that does not lie in its array, and the array."""
 
 
 class Program:
@@ -63,29 +65,28 @@ class Program:
     ``outputs`` are the arrays of the graph's outputs, ``heads`` those of their head gradients (None where
     nobody reads it), ``head_needed`` says where there is one. ``derived`` is the graph with its
     gradient before the passes, ``graph`` the one that runs, ``plan`` the memory plan. ``without_gradient`` has the
-    wanted gradients that are zero, by the id of their argument.
+    wanted gradients that are zero, by the id of their argument. ``buffers`` says where each value lies.
 
     Args:
         symbol: the graph.
         ctx: where nodes run that belong to no group.
         bound: the arrays and requirements.
         pool: where the memory comes from; executors with one pool share it.
-        lasting: gives, for the graph that runs, the values that are read after backward.
+        lasting: gives, for the graph that runs, the numbers of the values that are read after backward.
     """
 
     def __init__(
         self, symbol: Symbol, ctx: Context, bound: Bound, pool: Pool,
-        lasting: Callable[[Graph], set[Key]] = lambda _: set(),
+        lasting: Callable[[Graph], set[int]] = lambda _: set(),
     ) -> None:
         self.symbol, self.ctx, self.bound, self.pool = symbol, ctx, bound, pool
-        self.buffers: dict[Key, Buffer] = {}
         order = bound.order or symbol.order()
         contexts, wanted = self._take_bound(order)
         self.gradients = self._derive(order, wanted)
         shapes, types = self._infer(order)
         self.derived, self.graph = self._simplify(order, contexts, shapes, types, wanted)
         later = self._place(wanted)
-        self.plan = self._plan({key for key, _ in later if key is not None} | lasting(self.graph))
+        self.plan = self._plan({number for number, _ in later if number is not None} | lasting(self.graph))
         self.forward_steps, self.backward_steps = self._list(later)
         self.forward_table, self.backward_table = Table(self.forward_steps, pool), Table(self.backward_steps, pool)
 
@@ -97,7 +98,7 @@ class Program:
     def results(self) -> list[Entry]:
         """What is computed: outputs, then gradients in the order of the arguments."""
         made = dict(zip(self.gradients.of, self.graph.gradients, strict=True))
-        arguments, _ = variables(self.symbol.order())
+        arguments, _ = variables(self.bound.order or self.symbol.order())
         return [*self.graph.outputs, *(made[id(node)] for node in arguments if id(node) in made)]
 
     # --- what is bound, and the six steps ----------------------------------------------------------
@@ -107,8 +108,9 @@ class Program:
         bound = self.bound
         contexts = devices.contexts(order, self.ctx, bound.places)
         arguments, auxiliary = variables(order)
+        self._given: dict[int, Buffer] = {}
         for node, array in zip([*arguments, *auxiliary], [*bound.arguments, *bound.auxiliary], strict=True):
-            self.buffers[id(node), 0] = array._data
+            self._given[id(node)] = array._data
             contexts[id(node)] = array.context
         _require_states_near(order, contexts)
         given = zip(arguments, bound.arguments, bound.gradients, bound.requirements, strict=True)
@@ -123,44 +125,42 @@ class Program:
             return gradient.Gradients()
         return gradient.build(self.symbol.entries, set(wanted), order=order)
 
-    def _infer(self, order: list[Node]) -> tuple[dict[Key, Any], dict[Key, Any]]:
+    def _infer(self, order: list[Node]) -> tuple[Facts, Facts]:
         """Step 2: shapes and types of every value, the gradient graph included."""
         if self.bound.inferred is not None:
-            shapes, types = map(dict, self.bound.inferred)
+            shapes, types = self.bound.inferred
         else:
-            bound = {id(n): self.buffers[id(n), 0] for n in order if n.is_variable}
-            shapes = inference.shapes(order, {number: b.shape for number, b in bound.items()})
-            types = inference.types(order, {number: b.dtype for number, b in bound.items()})
-        for node in order:
-            for index in range(node.output_count()):
-                key = id(node), index
-                if not known(shapes.get(key)) or types.get(key) is None:
-                    raise refusal(
-                        "Executor/known-shapes",
-                        f"the shape or the type of {node.entry_name(index)} cannot be inferred from the arguments",
-                    )
+            values, given = inference.numbered(order), self._given
+            shapes = inference.shapes(order, {number: b.shape for number, b in given.items()}, values=values)
+            types = inference.types(order, {number: b.dtype for number, b in given.items()}, values=values)
+        if not known(*set(shapes.found)) or None in set(types.found):
+            _require_known(order, shapes, types)
         self._infer_gradients(shapes, types)
         return shapes, types
 
-    def _infer_gradients(self, shapes: dict[Key, Any], types: dict[Key, Any]) -> None:
+    def _infer_gradients(self, shapes: Facts, types: Facts) -> None:
         """Add the shapes and types of the nodes that step 1 made."""
+        values, tables = shapes.numbers, (shapes.found, types.found)
         for head, entry in zip(self.gradients.heads, self.symbol.entries, strict=False):
             if head is not None:
-                shapes[id(head), 0] = shapes[key_of(entry)]
-                types[id(head), 0] = types[key_of(entry)]
+                values.add(head)
+                for found in tables:
+                    found.append(found[values.of(entry)])
+        outputs = inference.Outputs()
         for node in self.gradients.nodes:
             if node.primal is not None:
-                for key, like in inference.gradients_alike(node):
-                    shapes[key], types[key] = shapes[like], types[like]
+                values.add(node)
+                for number in values.read_by(node.primal):
+                    for found in tables:
+                        found.append(found[number])
             elif not node.is_variable:
-                assert node.op is not None
-                for table, rule in ((shapes, node.op.infer), (types, node.op.infer_type)):
-                    ins = [table[key_of(e)] for e in node.inputs]
-                    _, outs = rule(node.params, ins, [None] * node.output_count())
-                    table.update({(id(node), i): value for i, value in enumerate(outs)})
+                values.add(node)
+                numbers = values.read_by(node)
+                for found, rule_name in zip(tables, ("infer", "infer_type"), strict=True):
+                    found.extend(outputs.of(node, rule_name, [found[number] for number in numbers]))
 
     def _simplify(
-        self, order: list[Node], contexts: dict[int, Context], shapes: dict[Key, Any], types: dict[Key, Any],
+        self, order: list[Node], contexts: dict[int, Context], shapes: Facts, types: Facts,
         wanted: dict[int, Wanted],
     ) -> tuple[Graph, Graph]:
         """Step 3: forward and backward as one graph, before and after the passes.
@@ -183,8 +183,12 @@ class Program:
         What is returned has to be done for the wanted gradients after all other steps.
         """
         self._forward, self._backward = self.graph.steps()
-        self._read = {(id(source), index) for node in self._nodes() for source, index in node.inputs}
-        self._read |= {key_of(e) for e in self.graph.entries()}
+        values = self._values = self.graph.values
+        self._memory: list[Buffer | None] = [None] * values.count
+        self.buffers = Facts(values, self._memory)
+        for variable, buffer in self._given.items():
+            self._memory[values.made[variable][0]] = buffer
+        self._read = {*chain.from_iterable(self.graph.reads), *map(values.of, self.graph.entries())}
         self._place_outputs()
         self._place_heads()
         later = self._place_gradients(wanted)
@@ -192,34 +196,37 @@ class Program:
         self._place_partial()
         return later
 
-    def _nodes(self) -> list[Node]:
-        return [*self._forward, *self._backward]
-
     @decides("Executor/outputs-keep-memory")
     def _place_outputs(self) -> None:
         """Outputs have memory of their own; one that is an argument is copied."""
         self.outputs: list[NDArray] = []
         self._output_copies: list[Step] = []
         for entry in self.graph.outputs:
-            made = self._array(entry)
+            made, number = self._array(entry), self._values.of(entry)
             if entry.node.is_variable:
-                self._output_copies.append(CopyStep(self.buffers[key_of(entry)], made._data))
+                self._output_copies.append(CopyStep(self._at(number), made._data))
             else:
-                self.buffers[key_of(entry)] = made._data
+                self._memory[number] = made._data
             self.outputs.append(made)
 
     def _array(self, entry: Entry) -> NDArray:
-        key, graph = key_of(entry), self.graph
-        return zeros(graph.shapes[key], graph.contexts[id(entry.node)], graph.types[key])
+        number, graph = self._values.of(entry), self.graph
+        return zeros_of(graph.shapes.found[number], graph.contexts[id(entry.node)], graph.types.found[number])
+
+    def _at(self, number: int) -> Buffer:
+        found = self._memory[number]
+        assert found is not None
+        return found
 
     def _place_heads(self) -> None:
         """Head gradients that some step reads have memory of their own."""
         self.heads: list[NDArray | None] = []
         for head in self.gradients.heads:
-            made = self._array(Entry(head, 0)) if head is not None and (id(head), 0) in self._read else None
+            made = None
+            if head is not None and self._values.made_by(head)[0] in self._read:
+                made = self._array(Entry(head, 0))
+                self._memory[self._values.made_by(head)[0]] = made._data
             self.heads.append(made)
-            if head is not None and made is not None:
-                self.buffers[id(head), 0] = made._data
         self.head_needed = [head is not None for head in self.heads]
 
     @decides("Executor/grad-req-independent")
@@ -237,85 +244,92 @@ class Program:
             entry = entries.get(number)
             if entry is None:
                 self.without_gradient[number] = gradient_wanted
-            key = None if entry is None else key_of(entry)
-            if key is not None and req == "write" and key[0] in made and key not in self.buffers:
-                self.buffers[key] = target
-            elif key is not None or req == "write":
-                later.append((key, gradient_wanted))
+            place = None if entry is None else self._values.of(entry)
+            is_free = entry is not None and id(entry.node) in made and self._memory[self._values.of(entry)] is None
+            if place is not None and req == "write" and is_free:
+                self._memory[place] = target
+            elif place is not None or req == "write":
+                later.append((place, gradient_wanted))
         return later
 
     def _place_placeholders(self) -> None:
         """What stands for a shape gets a buffer without memory."""
         for node in self.graph.order():
-            if dead_branches.is_placeholder(node):
+            if node.op is None and dead_branches.is_placeholder(node):
                 device = self.graph.contexts[id(node)].memory
                 nothing = allocate((0,), np.dtype(np.float32), device).flat
-                self.buffers[id(node), 0] = Buffer(nothing, self.graph.shapes[id(node), 0], device)
+                self._memory[self._values.made_by(node)[0]] = Buffer(nothing, self.graph.shapes[id(node), 0], device)
 
     def _place_partial(self) -> None:
         """An output of which the operator may leave parts as they are has memory of its own, zeros at first."""
         for node in self._forward:
             assert node.op is not None
             if node.op.partial is not None and node.op.partial(node.params):
-                for index in range(node.output_count()):
-                    self.buffers.setdefault((id(node), index), self._array(Entry(node, index))._data)
+                for index, number in enumerate(self._values.made_by(node)):
+                    if self._memory[number] is None:
+                        self._memory[number] = self._array(Entry(node, index))._data
 
-    def _plan(self, held: set[Key]) -> memory.Plan:
+    def _plan(self, held: set[int]) -> memory.Plan:
         """Step 5: memory for all other values; ``held`` are those that are read after the last step."""
         unused = {  # gradients that nobody reads are neither computed nor given memory
-            (id(node), i) for node in self._nodes() if node.primal is not None
-            for i in range(len(node.primal.inputs)) if (id(node), i) not in self._read
+            number for node in (*self._forward, *self._backward) if node.primal is not None
+            for number in self._values.made_by(node) if number not in self._read
         }
+        placed = {number for number, buffer in enumerate(self._memory) if buffer is not None}
         self._mode = memory.mode()
-        plan = memory.plan(self.graph, set(self.buffers) | unused, held, self._mode)
+        plan = memory.plan(self.graph, placed | unused, held, self._mode)
         arenas = {context: self.pool.arena(context, size).memory for context, size in plan.arenas.items()}
-        for key, place in plan.place.items():
-            shape, dtype = self.graph.shapes[key], np.dtype(self.graph.types[key])
-            whole = arenas[place.context] if place.output is None else self.buffers[place.output]
-            self.buffers[key] = part(whole, place.offset, dtype, shape)
+        shapes, types, parts = self.graph.shapes.found, self.graph.types.found, Parts()
+        for block in plan.laid:
+            whole = arenas[block.context] if block.output is None else self._at(block.output)
+            for number in block.values:
+                self._memory[number] = parts.part(whole, block.offset, types[number], shapes[number])
         return plan
 
     def _list(self, later: list[_Later]) -> tuple[list[Step], list[Step]]:
         """Step 6: what forward runs and what backward runs, with their buffers."""
         self._own: dict[int, Any] = {}
-        forward: list[Step] = [*map(self._step, self._forward), *self._output_copies]
-        backward = [*map(self._step, self._backward), *(self._last_step(key, wanted) for key, wanted in later)]
+        reads = iter(self.graph.reads)
+        forward: list[Step] = [*map(self._step, self._forward, reads), *self._output_copies]
+        backward = [*map(self._step, self._backward, reads), *(self._last_step(n, wanted) for n, wanted in later)]
         if self._mode == "once":
             kept = KeptValues()
             forward.append(kept)
             backward.insert(0, SpendStep(kept))
         return forward, backward
 
-    def _last_step(self, key: Key | None, wanted: Wanted) -> Step:
-        """What brings a gradient into its array; ``key`` is None where it is zero."""
+    def _last_step(self, number: int | None, wanted: Wanted) -> Step:
+        """What brings a gradient into its array; ``number`` is None where it is zero."""
         target = wanted.array._buffer
-        if key is None:
+        if number is None:
             return ZeroStep(target)
-        return (AddStep if wanted.requirement == "add" else CopyStep)(self.buffers[key], target)
+        return (AddStep if wanted.requirement == "add" else CopyStep)(self._at(number), target)
 
     # --- one step of an executor -------------------------------------------------------------------
 
-    def _reads(self, node: Node) -> list[Buffer]:
-        return [self.buffers[id(source), index] for source, index in node.inputs]
-
-    def _forward_step(self, node: Node) -> ForwardStep:
+    def _step(self, node: Node, numbers: list[int]) -> Step:
+        reads: list[Any] = [self._memory[number] for number in numbers]
+        made = self._values.made_by(node)
+        writes: list[Any] = self._memory[made.start : made.stop]
+        is_view, context = made.start in self.plan.view_numbers, self.graph.contexts[id(node)]
+        if node.primal is not None:
+            own = self._own.get(id(node.params))
+            return (ViewBackwardStep if is_view else BackwardStep)(node, reads, writes, context, own)
         assert node.op is not None
-        outputs = [self.buffers[id(node), i] for i in range(node.output_count())]
-        kind: type[ForwardStep] = ForwardStep
-        if (id(node), 0) in self.plan.views:
-            kind = ViewStep
-        elif node.op.name == devices.COPY:
-            kind = TransferStep
-        reads, context = self._reads(node), self.graph.contexts[id(node)]
         own = self._own[id(node.params)] = node.op.own(node.params, context, reads)
-        return kind(node, reads, outputs, context, own)
+        kind = ViewStep if is_view else TransferStep if node.op.name == devices.COPY else ForwardStep
+        return kind(node, reads, writes, context, own)
 
-    def _step(self, node: Node) -> Step:
-        if node.primal is None:
-            return self._forward_step(node)
-        wanted = [self.buffers.get((id(node), i)) for i in range(node.output_count())]
-        kind = ViewBackwardStep if (id(node), 0) in self.plan.views else BackwardStep
-        return kind(node, self._reads(node), wanted, self.graph.contexts[id(node)], self._own.get(id(node.params)))
+
+def _require_known(order: list[Node], shapes: Facts, types: Facts) -> None:
+    for node in order:
+        for index in range(node.output_count()):
+            key = id(node), index
+            if not known(shapes[key]) or types[key] is None:
+                raise refusal(
+                    "Executor/known-shapes",
+                    f"the shape or the type of {node.entry_name(index)} cannot be inferred from the arguments",
+                )
 
 
 def _require_states_near(order: list[Node], contexts: dict[int, Context]) -> None:

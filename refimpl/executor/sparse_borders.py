@@ -30,8 +30,8 @@ class NoBorders:
     def __init__(self, bound: Bound) -> None:
         self.inside = bound
 
-    def lasting(self, graph: Graph) -> set[Key]:
-        """Values of the graph that are read after backward, so that their memory lasts."""
+    def lasting(self, graph: Graph) -> set[int]:
+        """The numbers of the values of the graph that are read after backward, so that their memory lasts."""
         return set()
 
     def enclose(self, program: Program) -> list[NDArray]:
@@ -81,13 +81,13 @@ class Borders(NoBorders):
 
     # --- at bind ---------------------------------------------------------------------------------
 
-    def lasting(self, graph: Graph) -> set[Key]:
+    def lasting(self, graph: Graph) -> set[int]:
         """The values that say which rows of a gradient are stored: ids that are computed, for example."""
         order = [node for node in graph.order() if node.is_variable or id(node) in graph.forward]
         self._values = storage.values(order, self._stypes, graph.shapes, graph.types)
         self._reading = storage.GradientStorage(order, graph.outputs, self._values)
         asked = [entry for node, *_ in self._gradients for entry in self._reading.asked((id(node), 0))]
-        return {key_of(entry) for entry in asked if not entry.node.is_variable}
+        return {graph.values.of(entry) for entry in asked if not entry.node.is_variable}
 
     def enclose(self, program: Program) -> list[NDArray]:
         """Take the program; an output has the storage that inference gives it."""

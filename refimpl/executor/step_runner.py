@@ -71,8 +71,9 @@ def run_steps(steps: Sequence[Step], is_train: bool, context: Context, table: Ta
                 for at, step in enumerate(steps):  # noqa: B007  # `at` says which step failed
                     step.run(is_train)
             else:
-                for at, call in enumerate(rows.calls):  # noqa: B007  # or which call
-                    call()
+                for first, last, walk in rows.pieces:
+                    for at in range(first if walk is None else first + walk(), last):  # or which call
+                        rows.calls[at]()
         except MXNetError as error:
             failed = at if rows is None else rows.steps[at]
             spoiled = touched(steps[failed]).writes

@@ -13,6 +13,10 @@ from ..ndarray.run_operator import run_operator
 from ..symbol.inference import Key
 from ..symbol.ir import Node
 
+UNKNOWN = object()
+"""In the place of what a step finds out when it first runs: the arguments of its page's function, None where the
+page needs more than its arrays."""
+
 
 class ForwardStep:
     """Runs an operator's forward over fixed buffers.
@@ -25,7 +29,7 @@ class ForwardStep:
         params: its parameters, those of the node by default.
     """
 
-    __slots__ = ("arguments", "context", "inputs", "is_direct", "is_plain", "node", "op", "outputs", "params")
+    __slots__ = ("_plain", "context", "inputs", "node", "op", "outputs", "params")
 
     def __init__(
         self, node: Node, inputs: list[Buffer], outputs: list[Buffer], context: Context, params: Any = None
@@ -34,19 +38,24 @@ class ForwardStep:
         self.node, self.op = node, node.op
         self.params = node.params if params is None else params
         self.inputs, self.outputs, self.context = inputs, outputs, context
-        self.is_direct = runner.is_direct(
-            self.op, [b.flat.dtype for b in (*inputs, *outputs)], [b.shape for b in outputs]
-        )
-        self.is_plain = self.is_direct and not self.op.mode
-        self.arguments = (*self.op.full_inputs(self.params, inputs), *outputs)
+        self._plain: Any = UNKNOWN
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether the page's function runs on the arrays themselves and draws nothing."""
+        types = [b.flat.dtype for b in (*self.inputs, *self.outputs)]
+        return runner.is_direct(self.op, types, [b.shape for b in self.outputs])
 
     def run(self, is_train: bool) -> None:
         """Fill the outputs."""
-        op = self.op
-        if not self.is_plain:
+        op, plain = self.op, self._plain
+        if plain is UNKNOWN:
+            is_plain = self.is_direct and not op.mode
+            plain = self._plain = (*op.full_inputs(self.params, self.inputs), *self.outputs) if is_plain else None
+        if plain is None:
             run_operator(op, self.params, self.inputs, self.outputs, self.context, is_train=is_train)
         else:
-            op.forward(self.params, *self.arguments)
+            op.forward(self.params, *plain)
 
 
 class ViewStep(ForwardStep):
@@ -80,9 +89,7 @@ class BackwardStep:
         params: the operator's parameters, those of the node by default.
     """
 
-    __slots__ = (
-        "arguments", "context", "gradients", "heads", "is_direct", "is_plain", "needs", "node", "op", "params",
-    )
+    __slots__ = ("_plain", "context", "gradients", "heads", "needs", "node", "op", "params")
 
     def __init__(
         self, node: Node, reads: list[Buffer], gradients: list[Buffer | None], context: Context,
@@ -101,20 +108,26 @@ class BackwardStep:
             self.needs = needs
         self.gradients = gradients
         runner.check_backward(self.op, self.params, self.heads, self.needs, gradients)
-        written = [b for b in gradients if b is not None]
+        self._plain: Any = UNKNOWN
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether the page's function runs on the arrays themselves and draws nothing."""
+        written = [b for b in self.gradients if b is not None]
         types = [b.flat.dtype for b in (*self.heads, *self.needs, *written) if b is not None]
-        self.is_direct = runner.is_direct(self.op, types, [b.shape for b in written])
-        self.is_plain = self.is_direct and not self.op.mode
-        self.arguments = (*self.heads, *self.needs, *self.op.full_inputs(self.params, gradients))
+        return runner.is_direct(self.op, types, [b.shape for b in written])
 
     def run(self, is_train: bool) -> None:
         """Fill the wanted gradients."""
-        op = self.op
-        if not self.is_plain:
+        op, plain = self.op, self._plain
+        if plain is UNKNOWN:
+            given = (*self.heads, *self.needs, *op.full_inputs(self.params, self.gradients))
+            plain = self._plain = given if self.is_direct and not op.mode else None
+        if plain is None:
             runner.backward(op, self.params, self.heads, self.needs, self.gradients, is_train=is_train)
         else:
             assert op.backward is not None
-            op.backward(self.params, *self.arguments)
+            op.backward(self.params, *plain)
 
 
 def gradient_buffers(

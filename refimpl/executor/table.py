@@ -3,7 +3,8 @@
 Most steps do the same each time they run: their page chooses loops, by nothing but parameters, shapes, types and the
 active quirks, and hands them the same memory. So the second run of a list of steps writes down the compiled kernels
 and their arguments (``kernels/foundation/described.py`` tells which), and later runs call them one after the other:
-the same kernels with the same arguments, hence the same bits.
+the same kernels with the same arguments, hence the same bits. After some runs machine code makes these calls itself
+(``rows.py``).
 
 A step of another kind stays in the table as it is: one that draws, looks at values, runs a user's code, computes in
 half precision or on a GPU. Memory that pages borrow belongs to the program, so that programs may run side by side.
@@ -19,7 +20,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
@@ -32,6 +33,7 @@ from ..kernels.foundation.described import Borrowed, LoopCall, Memory, Page, Pla
 from ..kernels.foundation.loop import _CHOICE, SIMULATED, Loop
 from ..kernels.foundation.quirk import SCOPE
 from .memory_pool import Pool
+from .rows import Piece, Rows, walked
 from .steps import AddStep, BackwardStep, ForwardStep, Step, TransferStep, ViewBackwardStep, ViewStep
 
 SWITCH = "REFIMPL_PROGRAM"
@@ -46,6 +48,11 @@ LIMIT = 8
 
 MOST_BORROWED = 1 << 20
 """A step that borrows an array of more bytes stays a step."""
+
+WALKED_AFTER = 4
+"""So many runs call kernels one by one, before the calls are written down for machine code: that takes as long as it
+saves in some ten runs.
+"""
 
 _WHOLE = slice(None)
 
@@ -86,13 +93,6 @@ def use(kind: str) -> Iterator[None]:
         _Choice.kind = before
 
 
-class Rows(NamedTuple):
-    """What one run calls, in this order, and the number of the step that each call belongs to."""
-
-    calls: list[Callable[[], Any]]
-    steps: list[int]
-
-
 @decides("Executor/table")
 class Table:
     """The tables of one list of steps, each for what its calls depend on.
@@ -107,6 +107,7 @@ class Table:
         self._kind = kind()
         self._has_machine_code = not (numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK or SIMULATED)
         self._rows: dict[tuple, Rows | None] = {}
+        self._runs: dict[tuple, int] = {}  # of tables whose calls machine code does not make yet
 
     def rows(self, is_train: bool) -> Rows | None:
         """What a run calls now; None where the steps themselves have to run."""
@@ -114,7 +115,16 @@ class Table:
             return None
         key = is_train, SCOPE.get()
         found = self._rows.get(key)
-        return self._learnt(key) if found is None else found
+        if found is None:
+            return self._learnt(key)
+        return self._used(key, found) if key in self._runs else found
+
+    def walked(self, is_train: bool, active: frozenset[str]) -> Rows | None:
+        """What a run under the quirks ``active`` calls, if machine code makes all of it; nothing is learnt."""
+        if _CHOICE.python or _CHOICE.plain or (_Choice.kind or self._kind) == "steps":
+            return None
+        found = self._rows.get((is_train, active))
+        return found if found is not None and found.place[0] else None
 
     def _learnt(self, key: tuple) -> Rows | None:
         """None in the first run, which compiles kernels; in the second one what it calls."""
@@ -123,10 +133,20 @@ class Table:
         if key not in self._rows:
             if len(self._rows) >= LIMIT:
                 self._rows.clear()
+                self._runs.clear()
             self._rows[key] = None
             return None
+        self._runs[key] = 0
         made = self._rows[key] = _Writer(key[0], self._pool.lent).rows(self._steps)
         return made
+
+    def _used(self, key: tuple, rows: Rows) -> Rows:
+        """The rows, from some run on with calls that machine code makes."""
+        self._runs[key] += 1
+        if self._runs[key] >= WALKED_AFTER:
+            rows = self._rows[key] = walked(rows)
+            del self._runs[key]
+        return rows
 
 
 class _Writer:
@@ -135,18 +155,15 @@ class _Writer:
     def __init__(self, is_train: bool, lent: dict[tuple[Any, np.dtype], np.ndarray]) -> None:
         self._is_train, self._lent = is_train, lent
         self._known: dict[tuple, list[LoopCall] | None] = {}
-        self._codes: dict[tuple[int, ...], Callable] = {}
+        self._codes: dict[tuple[int, ...], tuple[Callable, Any]] = {}
 
     def rows(self, steps: Sequence[Step]) -> Rows:
         """The table of ``steps``."""
-        rows = Rows([], [])
-        for number, step in enumerate(steps):
-            calls = self._calls(step)
-            rows.calls.extend(calls)
-            rows.steps.extend([number] * len(calls))
-        return rows
+        found = [(*called, number) for number, step in enumerate(steps) for called in self._calls(step)]
+        calls, kernels, numbers = map(list, zip(*found, strict=True)) if found else ([], [], [])
+        return Rows(calls, numbers, kernels, [Piece(0, len(calls), None)])
 
-    def _calls(self, step: Step) -> list[Callable[[], Any]]:
+    def _calls(self, step: Step) -> list[tuple[partial, Any]]:
         if isinstance(step, (ViewStep, ViewBackwardStep)):
             return []
         asked = page_of(step, self._is_train)
@@ -160,17 +177,18 @@ class _Writer:
             if calls is not None:
                 flats = {one.number: b.flat for one, b in zip(memory, buffers, strict=True) if one and b}
                 return [self._call(call, flats) for call in calls]
-        return [partial(step.run, self._is_train)]
+        return [(partial(step.run, self._is_train), None)]
 
-    def _call(self, call: LoopCall, flats: dict[int, np.ndarray]) -> Callable[[], Any]:
+    def _call(self, call: LoopCall, flats: dict[int, np.ndarray]) -> tuple[partial, Any]:
         args = [self._argument(arg, flats) for arg in call.args]
         if call.loop is None:
-            return partial(args[0].__setitem__, _WHOLE, args[1])
+            return partial(args[0].__setitem__, _WHOLE, args[1]), None
         if call.by_twin:
-            return partial(call.loop._tuned, *args)
-        return partial(self._machine_code(call, args), *args)
+            return partial(call.loop._tuned, *args), None
+        run, compiled = self._machine_code(call, args)
+        return partial(run, *args), compiled
 
-    def _machine_code(self, call: LoopCall, args: list[Any]) -> Callable:
+    def _machine_code(self, call: LoopCall, args: list[Any]) -> tuple[Callable, Any]:
         """What a loop, or a kernel itself, runs for ``args``; calls of one kind differ in their arrays only."""
         key = id(call), *[arg.flags.num for arg in args if type(arg) is np.ndarray]
         found = self._codes.get(key)
@@ -238,11 +256,14 @@ def _lean(calls: list[LoopCall] | None) -> list[LoopCall] | None:
     return None if large else calls
 
 
-def _machine_code(kernel: Any, args: list[Any]) -> Callable:
-    """What a loop, or a kernel itself, runs for ``args``, without asking for their types each time."""
+def _machine_code(kernel: Any, args: list[Any]) -> tuple[Callable, Any]:
+    """What a loop, or a kernel itself, runs for ``args``, without asking for their types each time.
+
+    With it comes what Numba has compiled, or None where it would have to be compiled first.
+    """
     dispatcher = kernel.cpu if isinstance(kernel, Loop) else kernel
     compiled = dispatcher.overloads.get(tuple(map(dispatcher.typeof_pyval, args)))
-    return dispatcher if compiled is None else compiled.entry_point
+    return (dispatcher if compiled is None else compiled.entry_point), compiled
 
 
 __all__ = ["KINDS", "Rows", "Table", "exact", "kind", "page_of", "use"]

@@ -55,8 +55,8 @@ def _told_of_cluster(cluster: Data, found: Data) -> str:
     return (
         f"<p>{cluster['workers']} workers share a <b>{text(found['type'])}</b> store on {servers}. This page shows the"
         f" step of worker {cluster['rank']}. Each worker adds up the gradients of its own devices and pushes"
-        f" that sum, its <b>term</b>.{codes} The first pushes of all workers to a key make round 1, the next ones round 2;"
-        f" this is round {rounds}. When the last term has arrived, the server adds them up in the order of the"
+        f" that sum, its <b>term</b>.{codes} The first pushes of all workers to a key make round 1, the next ones"
+        f" round 2; this is round {rounds}. When the last term has arrived, the server adds them up in the order of the"
         f" workers' ranks, whichever came first. {after}. Blue is below zero, orange above; all pictures of one"
         " parameter have one scale.</p>"
     )

@@ -90,16 +90,17 @@ class _Layers:
         for name, sources in self.above.items():
             for source in sources:
                 below.setdefault(source, []).append(name)
+        place = {name: i for row in self.rows for i, name in enumerate(row)}
         for sweep in range(SWEEPS):
             rows, near = (self.rows, self.above) if sweep % 2 == 0 else (self.rows[::-1], below)
             for row in rows:
-                place = {name: i for other in self.rows for i, name in enumerate(other)}
 
-                def key(name: str, place: dict[str, int] = place, near: dict[str, list[str]] = near) -> Any:
+                def key(name: str, near: dict[str, list[str]] = near) -> Any:
                     around = [place[n] for n in near.get(name, [])]
                     return (sum(around) / len(around) if around else place[name], name in self.lanes, place[name])
 
                 row.sort(key=key)
+                place.update((name, i) for i, name in enumerate(row))
 
 
 @decides("Explain/words-first")

@@ -14,6 +14,7 @@ from ..io import DataDesc
 from ..metric import EvalMetric
 from ..ndarray import NDArray
 from ..ndarray.restoring import unchanged_on_failure
+from . import side_by_side
 from .arrays import SliceCopy, along, cut_heads, inferred, mean_of, merged, owned, pooled, sliced_shape
 from .bind_options import argument_contexts, gradient_requirements, group_contexts
 from .descriptions import check_labels, resized
@@ -153,22 +154,25 @@ class DataParallelExecutorGroup:
         sparse = storages(self.symbol, sizes, kinds)
         contexts = argument_contexts(self.symbol, self.arg_names, device, groups)
         state_contexts = argument_contexts(self.symbol, self.aux_names, device, groups)
+        old_arguments, old_gradients, old_states = (
+            (owner.arg_dict, owner.grad_dict, owner.aux_dict) if owner else (None, None, None)
+        )
         arguments, gradients = [], {}
         for name, shape, dtype, context in zip(self.arg_names, shapes, types, contexts, strict=True):
             wanted = self.grad_req[name] != "null"
             like = (shape, dtype, context, sparse.variables.get(name, "default"))
             gradient_like = (shape, dtype, context, sparse.gradients.get(name, "default"))
             if name in self.param_names:
-                arguments.append(owned(owner and owner.arg_dict, name, *like))
+                arguments.append(owned(old_arguments, name, *like))
                 if wanted:
-                    gradients[name] = owned(owner and owner.grad_dict, name, *gradient_like)
+                    gradients[name] = owned(old_gradients, name, *gradient_like)
             else:
                 pool = self.shared_data_arrays[index]
                 arguments.append(pooled(pool, name, *like))
                 if wanted:
                     gradients[name] = pooled(pool, f"grad of {name}", *gradient_like)
         states = [
-            owned(owner and owner.aux_dict, name, shape, dtype, context, sparse.variables.get(name, "default"))
+            owned(old_states, name, shape, dtype, context, sparse.variables.get(name, "default"))
             for name, shape, dtype, context in zip(self.aux_names, aux_shapes, aux_types, state_contexts, strict=True)
         ]
         return self.symbol.bind(
@@ -182,7 +186,8 @@ class DataParallelExecutorGroup:
         parts = self.slices or [slice(None)] * len(self.contexts)
 
         def each(pick: str, names: Sequence[str]) -> list[list[NDArray]]:
-            return [[getattr(executor, pick).get(name) for executor in self.execs] for name in names]
+            by_name = [getattr(executor, pick) for executor in self.execs]
+            return [[arrays.get(name) for arrays in by_name] for name in names]
 
         def sliced(names: Sequence[str]) -> list[list[tuple[slice, NDArray]]]:
             return [list(zip(parts, arrays, strict=True)) for arrays in each("arg_dict", names)]
@@ -221,7 +226,7 @@ class DataParallelExecutorGroup:
         """
         mode = self.for_training if is_train is None else is_train
 
-        def step(index: int) -> None:
+        def load(index: int) -> None:
             if isinstance(data_batch, list):
                 batch, data, labels = data_batch[index], _own(self._data_copies[index]), _own(self._label_copies[index])
             else:
@@ -232,11 +237,10 @@ class DataParallelExecutorGroup:
             if given:
                 for copy in labels:
                     copy.fill(given)
-            self.execs[index]._forward(mode)
 
         labels = (copy.target for copies in self._label_copies for copy in copies)  # a later batch may bring none
         with unfinished.ForwardOf(self.execs, labels, self.thread_pool.settle):
-            self.thread_pool.run(step)
+            side_by_side.forward(self.thread_pool, self.execs, mode, load)
 
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
         """Run every executor backward; head gradients for the whole batch are cut where outputs are joined.
@@ -257,7 +261,7 @@ class DataParallelExecutorGroup:
         for executor, gradients in zip(self.execs, heads, strict=True):
             executor._begin_backward(gradients)
         with unfinished.backward_of(self.execs, self.thread_pool.settle):
-            self.thread_pool.run(lambda index: self.execs[index]._backward())
+            side_by_side.backward(self.thread_pool, self.execs)
 
     # --- results ---------------------------------------------------------------------------------
 

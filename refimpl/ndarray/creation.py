@@ -11,7 +11,7 @@ import numpy as np
 from .. import engine
 from ..base import dtype_of, integer_types, numeric_types, refusal
 from ..context import Context
-from ..kernels.foundation import get, reserving
+from ..kernels.foundation import Shape, allocate, get, reserving
 from . import operators
 from .ndarray import NDArray, array, empty
 
@@ -41,6 +41,16 @@ def zeros(
     if stype not in (None, "default"):
         return empty(shape, ctx, dtype, stype)
     return full(shape, 0, ctx, dtype, kwargs.get("out"))
+
+
+def zeros_of(shape: Shape, ctx: Context, dtype: np.dtype) -> NDArray:
+    """A dense array of zeros, quickly made: ``shape`` and ``dtype`` are as inference gives them."""
+    memory = allocate(shape, dtype, ctx.memory)
+    if memory.device == "cpu":
+        memory.flat.fill(0)
+    else:
+        memory.fill(0)
+    return NDArray(memory, ctx)
 
 
 def ones(shape: Any, ctx: Context | None = None, dtype: Any = None, **kwargs: Any) -> NDArray:

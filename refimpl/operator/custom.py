@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import refusal
+from ..base import did_you_mean, refusal
 from ..context import Context
 from ..ndarray import NDArray, array
 from ..ndarray.requirements import ASSIGNMENTS
@@ -205,7 +205,7 @@ def find(op_type: str) -> Registration:
     if found is None:
         raise refusal(
             "Custom/registered",
-            f"Cannot find custom operator {op_type}; decorate its CustomOpProp with"
+            f"Cannot find custom operator {op_type}; {did_you_mean(op_type, _REGISTERED)}decorate its CustomOpProp with"
             f" mx.operator.register({op_type!r}) before it is used or loaded."
             f" Registered: {', '.join(sorted(n for n in _REGISTERED if n[0] != '_')) or 'none'}",
         )

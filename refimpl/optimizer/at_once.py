@@ -168,7 +168,8 @@ class _Plan:
         call, first = self._call, rows[0]
         added = order_of_addition(len(first.grads), together)
         longest = max(row.weight.size for row in rows)
-        self._sums = [many.empty(longest) for _ in {total for *_, total in added}]
+        totals = {total for *_, total in added}
+        self._sums, self._others = ([many.empty(longest) for _ in totals] for _ in range(2))
         table = []
         for row, part, group in zip(rows, parts, groups, strict=True):
             like_first = len(part) == len(parts[0]) and len(row.grads) == len(first.grads)
@@ -183,6 +184,7 @@ class _Plan:
         return many.Walk(
             call.loop, table, len(call.order), len(call.numbers), named=call.named, sums=len(added),
             copies=len(first.copies),
+            apart=dict(zip(*(map(many.address_of, sums) for sums in (self._sums, self._others)), strict=True)),
         )
 
     def fits(self, updater: Updater) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from ..base import decides, described, refusal, require
+from ..base import decides, described, did_you_mean, refusal, require
 from ..ndarray import NDArray
 
 if TYPE_CHECKING:
@@ -124,7 +124,8 @@ class Optimizer:
         if found is None:
             raise refusal(
                 "Optimizer/known-name",
-                f"Cannot find optimizer {name}; there are {', '.join(sorted(Optimizer.opt_registry))}",
+                f"Cannot find optimizer {name}; {did_you_mean(name, Optimizer.opt_registry)}there are"
+                f" {', '.join(sorted(Optimizer.opt_registry))}",
                 ValueError,
             )
         return found(**kwargs)

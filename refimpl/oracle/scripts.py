@@ -62,7 +62,8 @@ def _step(step: dict[str, Any]) -> list[str]:
         wanted = {n: r for n, r in (step.get("requirements") or {}).items() if r != "null"}
         given = step.get("gradients") or {}
         filled = [
-            f"{n!r}: {_nd(given[n])}" if n in given else f"{n!r}: mx.nd.full(args[{n!r}].shape, nan)" for n in wanted
+            f"{n!r}: {_nd(given[n])}" if n in given
+            else f"{n!r}: mx.nd.full(args[{n!r}].shape, nan, dtype=args[{n!r}].dtype)" for n in wanted
         ]
         return [
             "grads = {" + ", ".join(filled) + "}",

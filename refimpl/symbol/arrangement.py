@@ -3,8 +3,8 @@
 Blocks whose lifetimes overlap get disjoint offsets, by best fit: one after the other takes the smallest gap that is
 free for its whole lifetime. The largest blocks, or those that live longest, come first (Pisarchyk and Lee, 2020).
 
-Trying orders until one is good costs the square of the number of blocks. So with many blocks three cheaper ways are
-tried instead, each of nearly constant work per block.
+Three cheap ways are tried first, each of nearly constant work per block; one of them is often as small as can be.
+Trying orders until one is good costs the square of the number of blocks, and is done for few blocks only.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ from math import inf
 
 from ..base import decides
 from ..context import Context
-from .inference import Key
 
 ROUNDS, MANY, WASTE = 20, 500, 0.005  # attempts; blocks beyond which the cheaper ways are tried; what is good enough
 STEPS, LEAST_STEPS = 100, 500_000  # how many blocks searches may look at: for each block, and in all
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Block:
     """Memory that is used from step ``first`` to step ``last``, at ``offset`` of its arena or of an output."""
 
@@ -33,11 +32,11 @@ class Block:
     """``used`` bytes, rounded up."""
     first: int
     last: int
-    keys: list[Key]
-    """The values that lie there, one after the other or as views of each other."""
+    values: list[int]
+    """The numbers of the values that lie there, one after the other or as views of each other."""
     offset: int = 0
-    output: Key | None = None
-    """The output whose memory this is part of; None in an arena."""
+    output: int | None = None
+    """The number of the output whose memory this is part of; None in an arena."""
 
 
 _Placed = tuple[int, int, int, int]
@@ -186,7 +185,7 @@ def _try_orders(blocks: Sequence[Block]) -> int:
 
 def _held_first(blocks: Sequence[Block]) -> int | None:
     """Place what is used until the end, then the largest first; None where the searches cost too much."""
-    end = max(b.last for b in blocks)
+    end = max((b.last for b in blocks), default=0)
     packing = LargePacking(blocks, held=[b for b in blocks if b.last == end])
     for block in sorted([b for b in blocks if b.last < end], key=ORDERS[0]):
         if packing.is_spent:
@@ -241,7 +240,7 @@ class _FreeList:
 
 def _sweep(blocks: Sequence[Block], backwards: bool = False) -> int:
     """Go through the steps, or back through them: a block takes the smallest range that is free when it begins."""
-    end = max(b.last for b in blocks)
+    end = max((b.last for b in blocks), default=0)
     begins: dict[int, list[Block]] = {}
     ends: dict[int, list[Block]] = {}
     for block in sorted(blocks, key=ORDERS[0]):
@@ -265,10 +264,8 @@ WAYS: tuple[Callable[[Sequence[Block]], int | None], ...] = (
 @decides("memory/in-outputs", "memory/resnet-50")
 def arrange(blocks: Sequence[Block]) -> int:
     """Give each block an offset; the bytes that all need together."""
-    if len(blocks) <= MANY:
-        return _try_orders(blocks)
     least, best, offsets = needed(blocks), -1, [0] * len(blocks)
-    for way in WAYS:
+    for way in WAYS if len(blocks) > MANY else (*WAYS, _try_orders):
         total = way(blocks)
         if total is not None and (best < 0 or total < best):
             best, offsets = total, [b.offset for b in blocks]

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..base import decides
 from ..kernels.foundation import get, known
-from .graph import Graph
+from .graph import Graph, Visit
 from .inference import key_of
 from .ir import Entry, Node
 
@@ -34,7 +34,8 @@ def has_side_effects(node: Node) -> bool:
 
 def _first_key(node: Node, inputs: list[Entry]) -> tuple[Any, ...]:
     """A key, quickly made, that two nodes share if they compute the same; few others do."""
-    return (node.op, node.primal is None, tuple(inputs) or repr(node.params))
+    params = node.params if isinstance(node.params, tuple) else None  # others may change, and are compared as text
+    return (node.op, node.primal is None, params, tuple(inputs) or repr(node.params))
 
 
 def _whole_key(graph: Graph, node: Node) -> tuple[Any, ...]:
@@ -49,8 +50,8 @@ def _whole_key(graph: Graph, node: Node) -> tuple[Any, ...]:
 
 
 @decides("passes/common-expressions")
-def eliminate(graph: Graph) -> Graph:
-    """The graph with equal operators merged, the first of them staying; outputs keep memory of their own."""
+def merging(graph: Graph) -> Visit:
+    """The visit that gives the first of all operators that are equal."""
     first: dict[tuple[Any, ...], Node] = {}
     kept: dict[tuple[Any, ...], dict[tuple[Any, ...], Node]] = {}  # by whole key, once two nodes share the first
 
@@ -68,7 +69,12 @@ def eliminate(graph: Graph) -> Graph:
             kept[key] = {_whole_key(graph, other): other}
         return kept[key].setdefault(_whole_key(graph, made), made)
 
-    return separate(graph.rewritten(visit))
+    return visit
+
+
+def eliminate(graph: Graph) -> Graph:
+    """The graph with equal operators merged, the first of them staying; outputs keep memory of their own."""
+    return separate(graph.rewritten(merging(graph)))
 
 
 @decides("passes/own-outputs")

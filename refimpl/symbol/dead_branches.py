@@ -7,11 +7,12 @@ An operator whose outputs are then read by nobody never runs; a value that other
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from typing import Any
 
 from ..base import decides
 from .common_expressions import has_side_effects
-from .graph import Graph
+from .graph import Graph, Visit
 from .ir import Entry, Node
 
 
@@ -19,13 +20,14 @@ def shape_only_inputs(node: Node) -> set[int]:
     """Positions of the inputs of which the operator reads the shape only."""
     op = node.op
     assert op is not None
-    if node.primal is None:
-        names, start = node.signature.inputs, 0
-        wanted: Sequence[str] = op.shape_only
-    else:
-        names, start = node.signature.reads, node.signature.heads
-        wanted = op.shape_needs(node.params) if callable(op.shape_needs) else op.shape_needs
-    return {i for i in range(start, len(names)) if names[i] in wanted} if wanted else set()
+    wanted: Any = op.shape_only if node.primal is None else op.shape_needs
+    if callable(wanted):
+        wanted = wanted(node.params)
+    if not wanted:
+        return set()
+    signature = node.signature
+    names, start = (signature.inputs, 0) if node.primal is None else (signature.reads, signature.heads)
+    return {i for i in range(start, len(names)) if names[i] in wanted}
 
 
 def is_placeholder(node: Node) -> bool:
@@ -34,43 +36,44 @@ def is_placeholder(node: Node) -> bool:
 
 
 @decides("passes/dead-branches")
-def _cut(graph: Graph, positions: dict[int, set[int]]) -> Graph:
-    """The graph without the edges at ``positions`` of the inputs of nodes."""
-    placeholders: dict[tuple[int, int], Entry] = {}
+def cutting(graph: Graph, in_forward: bool = True) -> Visit:
+    """The visit that cuts edges that carry only a shape; those of forward too, or only those of backward."""
+    placeholders: dict[Entry, Entry] = {}
 
     def placeholder(entry: Entry) -> Entry:
-        key = (id(entry.node), entry.index)
-        if key not in placeholders:
+        if entry.node.op is None:
+            return entry
+        found = placeholders.get(entry)
+        if found is None:
             name = f"shape({entry.node.entry_name(entry.index)})"
             node = Node(None, name, {"__placeholder__": "1"})
-            placeholders[key] = graph.record(node, entry, graph.contexts[id(entry.node)], forward=True)
-        return placeholders[key]
+            found = graph.record(node, entry, graph.contexts[id(entry.node)], forward=True)
+            placeholders[entry] = found
+        return found
 
     def visit(node: Node, inputs: list[Entry]) -> Node:
-        cut = positions.get(id(node), ())
-        return graph.with_inputs(node, [placeholder(e) if i in cut else e for i, e in enumerate(inputs)])
+        cut = shape_only_inputs(node) if in_forward or id(node) not in graph.forward else ()
+        if cut:
+            inputs = [placeholder(entry) if i in cut else entry for i, entry in enumerate(inputs)]
+        return graph.with_inputs(node, inputs)
 
-    return graph.rewritten(visit)
+    return visit
 
 
 @decides("passes/consequences")
-def remove(graph: Graph) -> Graph:
+def remove(graph: Graph, merging: Callable[[Graph], Visit] | None = None) -> Graph:
     """The graph without edges that carry only a shape, and so without the branches that end there.
 
-    If an operator would go that draws random numbers or changes its inputs, all of forward stays.
+    If an operator would go that draws random numbers or changes its inputs, all of forward stays. ``merging(graph)``
+    is the visit of a pass that takes the same walk: where most nodes change, each is made only once.
     """
+    def walked(in_forward: bool) -> Graph:
+        others = () if merging is None else (merging(graph),)
+        return graph.rewritten(cutting(graph, in_forward), *others)
 
-    def consequences(of: Graph) -> int:
-        return sum(not node.is_variable and has_side_effects(node) for node in of.order())
+    made = walked(in_forward=True)
+    return made if made is graph or _consequences(made) == _consequences(graph) else walked(in_forward=False)
 
-    positions = {}
-    for node in graph.order():
-        found = set() if node.is_variable else shape_only_inputs(node)
-        if found:
-            positions[id(node)] = {i for i in found if not node.inputs[i].node.is_variable}
-    if not any(positions.values()):
-        return graph
-    made = _cut(graph, positions)
-    if consequences(made) == consequences(graph):
-        return made
-    return _cut(graph, {number: cut for number, cut in positions.items() if number not in graph.forward})
+
+def _consequences(graph: Graph) -> int:
+    return sum([node.op is not None and has_side_effects(node) for node in graph.order()])

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..base import decides, refusal
 from ..kernels.foundation import get
+from ..op_registry.signatures import parsed
 from .gradient_quirks import contributions, heads_taken
 from .inference import key_of
 from .ir import Entry, Node, post_order
@@ -57,10 +58,11 @@ def build(
     for node in reversed(order):
         if id(node) not in work.depends:
             continue
+        if node.op is None:
+            work.finish(node, work.head_of(node, 0))
+            continue
         heads = [work.head_of(node, index) for index in range(node.visible_count())]
-        if node.is_variable:
-            work.finish(node, heads[0])
-        elif work.flows_through(node, heads):
+        if work.flows_through(node, heads):
             work.hand_on(node, _rule(node, differentiable)(work, node, work.filled(node, heads)))
     return work.result()
 
@@ -109,10 +111,10 @@ class _Pass:
         text = {key: str(value) for key, value in attrs.items()}
         if op.variadic and op.variadic not in text:
             text[op.variadic] = str(len(inputs))
-        made = Node(op, f"{op_name.strip('_')}_grad{self.count}", text, inputs)
+        made = Node(op, f"{op_name.strip('_')}_grad{self.count}", text, inputs, params=parsed(op, text))
         self.count += 1
         self.enter(made, node)
-        return [Entry(made, i) for i in range(made.visible_count())]
+        return [Entry(made, i) for i in range(made.signature.visible)]
 
     def head_of(self, node: Node, index: int) -> Entry | None:
         """Sum of the contributions to one output, None when there are none."""
@@ -155,14 +157,14 @@ class _Pass:
         op = node.op
         assert op is not None
         for name, entry, part in zip(node.signature.inputs, node.inputs, parts, strict=True):
-            source = id(entry.node)
-            if source not in self.depends:
+            key = id(entry.node), entry.index
+            if key[0] not in self.depends:
                 continue
             if name in op.refuses_gradient:
                 self._refuse(node, name, entry)
             elif part is not None and name not in op.no_gradient and name not in op.aux:
-                self.reached.add(source)
-                self.contributions.add((source, entry.index), part, node)
+                self.reached.add(key[0])
+                self.contributions.add(key, part, node)
 
     @decides("gradient/refused")
     def _refuse(self, node: Node, name: str, entry: Entry) -> None:
@@ -186,7 +188,7 @@ class _Pass:
         found = []
         for node in reversed(self.made):
             if id(node) in needed:
-                needed.update(id(source) for source, _ in node.inputs)
+                needed.update([id(source) for source, _ in node.inputs])
                 found.append(node)
         self.gradients.nodes = found[::-1]
         return self.gradients
@@ -197,10 +199,10 @@ class _Pass:
 
 def _by_loops(work: _Pass, node: Node, heads: Sequence[Entry | None]) -> list[Entry]:
     """One gradient node: it runs the page's ``backward`` and reads the heads and what the page needs."""
-    count = len(node.inputs)
-    reads: list[Any] = [] if node.signature.is_loss else [*heads]
-    reads += [node.inputs[at] if at < count else Entry(node, at - count) for at in node.signature.places]
-    made = Node(node.op, f"{node.name}_backward", dict(node.attrs), reads, primal=node)
+    count, signature = len(node.inputs), node.signature
+    reads: list[Any] = [] if signature.is_loss else [*heads]
+    reads += [node.inputs[at] if at < count else Entry(node, at - count) for at in signature.places]
+    made = Node(node.op, f"{node.name}_backward", node.attrs, reads, primal=node)
     work.enter(made, node)
     return [Entry(made, i) for i in range(count)]
 

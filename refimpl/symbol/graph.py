@@ -7,17 +7,17 @@ different it makes another node, so that a graph can be printed before and after
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-
 from ..base import decides
 from ..context import Context
-from ..kernels.foundation import Shape
-from .inference import Key
 from .ir import Entry, Node, post_order
+from .values import Facts, Values
+
+Visit = Callable[[Node, list[Entry]], Node]
+"""What a pass puts in the place of an operator, given its inputs as they are by then."""
 
 
 @dataclass(frozen=True)
@@ -25,16 +25,21 @@ class Graph:
     """The graph that an executor is about to be made of.
 
     ``outputs`` are the entries that forward computes, ``gradients`` those that backward computes. ``shapes``
-    and ``types`` have every entry by (id of the node, index), ``contexts`` every node by id; ``forward`` holds
-    the ids of the nodes that run in forward. The tables may hold nodes that are in the graph no more.
+    and ``types`` have every value, ``contexts`` every node by id; ``forward`` holds the ids of the nodes that run in
+    forward. The tables may hold nodes that are in the graph no more.
     """
 
     outputs: list[Entry]
     gradients: list[Entry]
-    shapes: dict[Key, Shape]
-    types: dict[Key, np.dtype]
+    shapes: Facts
+    types: Facts
     contexts: dict[int, Context]
     forward: set[int]
+
+    @property
+    def values(self) -> Values:
+        """The numbers of the values of all nodes."""
+        return self.shapes.numbers
 
     def entries(self) -> list[Entry]:
         """Outputs and gradients, what has to be computed."""
@@ -50,11 +55,21 @@ class Graph:
 
     def steps(self) -> tuple[list[Node], list[Node]]:
         """The operators that forward runs and those that backward runs, in this order."""
-        operators = [node for node in self.order() if not node.is_variable]
+        return self._steps
+
+    @cached_property
+    def _steps(self) -> tuple[list[Node], list[Node]]:
+        operators = [node for node in self.order() if node.op is not None]
         return (
             [node for node in operators if id(node) in self.forward],
             [node for node in operators if id(node) not in self.forward],
         )
+
+    @cached_property
+    def reads(self) -> list[list[int]]:
+        """The numbers of the values that each step reads, those of forward first."""
+        forward, backward = self.steps()
+        return [*map(self.values.read_by, forward), *map(self.values.read_by, backward)]
 
     def record(self, node: Node, like: Entry, context: Context, forward: bool) -> Entry:
         """Enter a new node with one output into the tables.
@@ -65,42 +80,52 @@ class Graph:
             context: where the node runs.
             forward: whether it runs in forward.
         """
-        key = (id(like.node), like.index)
-        self.shapes[id(node), 0], self.types[id(node), 0] = self.shapes[key], self.types[key]
+        self.values.add(node)
+        number = self.values.of(like)
+        self.shapes.found.append(self.shapes.found[number])
+        self.types.found.append(self.types.found[number])
         self.contexts[id(node)] = context
         (self.forward.add if forward else self.forward.discard)(id(node))
         return Entry(node, 0)
 
-    def with_inputs(self, node: Node, inputs: Sequence[Entry]) -> Node:
+    def with_inputs(self, node: Node, inputs: list[Entry]) -> Node:
         """The same operator reading other entries; the node itself where nothing differs."""
-        if inputs is node.inputs or list(inputs) == node.inputs:
+        if inputs is node.inputs or inputs == node.inputs:
             return node
         made = node.reading(inputs)
-        for index in range(node.output_count()):
-            self.shapes[id(made), index] = self.shapes[id(node), index]
-            self.types[id(made), index] = self.types[id(node), index]
+        self.values.put(made, node)
         self.contexts[id(made)] = self.contexts[id(node)]
-        (self.forward.add if id(node) in self.forward else self.forward.discard)(id(made))
+        if id(node) in self.forward:
+            self.forward.add(id(made))
+        else:
+            self.forward.discard(id(made))
         return made
 
     @decides("passes/pure")
-    def rewritten(self, visit: Callable[[Node, list[Entry]], Node]) -> Graph:
-        """The graph in which ``visit(node, its rewritten inputs)`` stands for each operator, inputs first."""
-        made: dict[int, Node] = {}  # for the nodes that something else stands for
+    def rewritten(self, *visits: Visit) -> Graph:
+        """The graph in which ``visit(node, its rewritten inputs)`` stands for each operator, inputs first.
 
-        def moved(entry: Entry) -> Entry:
-            node = made.get(id(entry.node))
-            return entry if node is None else Entry(node, entry.index)
+        A second visit gets the node that the first one gave, and so on: several passes in one walk.
+        """
+        made: dict[Node, Node] = {}  # for the nodes that something else stands for
+
+        def moved(entries: list[Entry]) -> list[Entry]:
+            return [Entry(made[node], index) if node in made else entry for entry in entries for node, index in [entry]]
 
         for node in self.order():
-            if node.is_variable:
+            if node.op is None:
                 continue
-            is_new = [id(source) in made for source, _ in node.inputs]
-            found = visit(node, [moved(e) for e in node.inputs] if True in is_new else node.inputs)
+            inputs = node.inputs
+            for source, _ in inputs:
+                if source in made:
+                    inputs = moved(inputs)
+                    break
+            found = node
+            for visit in visits:
+                found = visit(found, inputs)
+                inputs = found.inputs
             if found is not node:
-                made[id(node)] = found
+                made[node] = found
         if not made:
             return self
-        return replace(
-            self, outputs=[moved(e) for e in self.outputs], gradients=[moved(e) for e in self.gradients]
-        )
+        return replace(self, outputs=moved(self.outputs), gradients=moved(self.gradients))

@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base import MXNetError, decides, dtype_of, refusal
-from ..kernels.foundation import UNKNOWN, Shape, agree
+from ..kernels.foundation import UNKNOWN, Op, Shape, agree
 from ..kernels.foundation import known as shapes_known
 from ..kernels.foundation.params import parse
 from ..util import is_np_shape
 from .ir import Entry, Node, post_order
 from .reported import reported_rule
+from .values import Facts, Key, Values
 
-Key = tuple[int, int]
 MAX_ROUNDS = 1000
 
 
@@ -80,14 +80,6 @@ def _explained(node: Node, error: MXNetError, ins: list, outs: list) -> MXNetErr
     return explained
 
 
-def _refine(known: dict[Key, Any], key: Key, value: Any) -> bool:
-    """Store ``value`` about something unknown; whether it was anything."""
-    if value is None:
-        return False
-    known[key] = value
-    return True
-
-
 def _are_types(*found: Any) -> bool:
     return True not in [value is None for value in found]
 
@@ -100,44 +92,56 @@ def _require_refined(node: Node, before: Any, value: Any, found: list, count: in
     raise _explained(node, error, found[:count], found[count:])  # type: ignore[arg-type]  # an MXNetError
 
 
-def _visit(node: Node, known: dict[Key, Any], rule: Callable, is_whole: Callable) -> tuple[bool, bool]:
-    """Apply one operator's rule; whether it told anything new, and whether all is known about inputs and outputs."""
-    number, count = id(node), len(node.inputs)
-    keys = [(id(source), index) for source, index in node.inputs]
-    keys += [(number, index) for index in range(node.output_count())]
-    found = [known.get(key) for key in keys]
+def _asked_alike(rule: Callable, node: Node) -> tuple:
+    """A key that is equal for nodes whose rule answers the same, given the same arrays."""
+    return (rule,) if getattr(rule, "reads_no_params", False) else (node.op, id(node.params))
+
+
+class _Answer(NamedTuple):
+    """What an operator's rule makes of what is known of its inputs and outputs."""
+
+    news: list[tuple[int, Any]]
+    """What is known better than before: (position among inputs, then outputs, what is known)."""
+    is_complete: bool
+    """Whether all is known about inputs and outputs."""
+
+
+def _answer(node: Node, found: list, rule: Callable, is_whole: Callable) -> _Answer:
+    """Apply one operator's rule to what was ``found`` of its inputs and outputs."""
+    count = len(node.inputs)
     try:
         new_ins, new_outs = rule(_asked(node), found[:count], found[count:])
     except MXNetError as error:
         raise _explained(node, error, found[:count], found[count:]) from error.__cause__
-    learned = False
-    for key, before, value in zip(keys, found, (*new_ins, *new_outs), strict=True):
+    news = []
+    for position, (before, value) in enumerate(zip(found, (*new_ins, *new_outs), strict=True)):
         # np.dtype("float64") == None is True, so an absent value is asked for by identity
         if value is not before and value is not None and (before is None or value != before):
             if before is not None:
                 _require_refined(node, before, value, found, count)
-            known[key] = value
-            learned = True
-    return learned, is_whole(*new_ins, *new_outs)
+            news.append((position, value))
+    return _Answer(news, is_whole(*new_ins, *new_outs))
 
 
-def gradients_alike(node: Node) -> list[tuple[Key, Key]]:
+def gradients_alike(node: Node, values: Values) -> list[tuple[int, int]]:
     """A gradient has the shape and the type of its input: (output of the gradient node, input of its operator)."""
     assert node.primal is not None
-    return [((id(node), i), (id(source), at)) for i, (source, at) in enumerate(node.primal.inputs)]
+    return list(zip(values.made_by(node), values.read_by(node.primal), strict=True))
 
 
-def _heads_alike(node: Node) -> list[tuple[Key, Key]]:
+def _heads_alike(node: Node, values: Values) -> list[tuple[int, int]]:
     """A head gradient has the shape and the type of its output."""
-    return [(key_of(entry), (id(node.primal), i)) for i, entry in enumerate(node.inputs[: node.signature.heads])]
+    assert node.primal is not None
+    return list(zip(values.read_by(node)[: node.signature.heads], values.made_by(node.primal), strict=False))
 
 
-def _visit_gradient(node: Node, known: dict[Key, Any]) -> bool:
+def _visit_gradient(node: Node, values: Values, found: list) -> bool:
     """Carry what is known from one to the other of each two that are alike; whether anything was new."""
     learned = False
-    for one, other in [*_heads_alike(node), *gradients_alike(node)]:
-        learned |= _refine(known, one, known.get(other)) if known.get(one) is None else False
-        learned |= _refine(known, other, known.get(one)) if known.get(other) is None else False
+    for one, other in [*_heads_alike(node, values), *gradients_alike(node, values)]:
+        if (found[one] is None) != (found[other] is None):
+            found[one] = found[other] = found[other] if found[one] is None else found[one]
+            learned = True
     return learned
 
 
@@ -151,32 +155,71 @@ def _with_primals(order: Sequence[Node]) -> list[Node]:
     return [*before, *(node for node in order if id(node) not in there)]
 
 
-def fixpoint(
-    order: Sequence[Node], known: dict[Key, Any], rule_name: str, rule_of: Callable = getattr
-) -> dict[Key, Any]:
-    """Let every operator add to ``known`` by its rule ("infer" or "infer_type") until nothing changes.
-
-    ``rule_of(op, rule_name)`` is that rule: the page's, or the one that reads declared sources only.
+def fixpoint(order: Sequence[Node], known: Mapping[Key, Any], rule_name: str) -> Facts:
+    """What follows from what is ``known``, when every operator adds to it by its rule ("infer" or "infer_type").
 
     Raises:
         MXNetError: two operators contradict each other.
     """
+    facts = Facts.of(Values(_with_primals(order)), known)
+    _complete(facts, rule_name)
+    return facts
+
+
+def _complete(facts: Facts, rule_name: str, rule_of: Callable = getattr) -> None:
+    """Let every operator add to ``facts`` by its rule until nothing changes.
+
+    ``rule_of(op, rule_name)`` is that rule: the page's, or the one that reads declared sources only. Operators about
+    which the same is known are asked once, as those of repeated layers.
+
+    Raises:
+        MXNetError: two operators contradict each other.
+    """
+    values, found = facts.numbers, facts.found
     is_whole = shapes_known if rule_name == "infer" else _are_types
-    waiting = [node for node in order if node.op is not None]
+    answers: dict[tuple, _Answer] = {}
+    waiting = values.touched()
     for _ in range(2 * MAX_ROUNDS):
         learned, again = False, []
-        for node in waiting:
+        for visited in waiting:
+            node, places = visited
             if node.primal is not None:
-                is_new, is_complete = _visit_gradient(node, known), False
-            else:
-                is_new, is_complete = _visit(node, known, rule_of(node.op, rule_name), is_whole)
-            learned |= is_new
-            if not is_complete:
-                again.append(node)
+                learned |= _visit_gradient(node, values, found)
+                again.append(visited)
+                continue
+            given = [found[place] for place in places]
+            rule = rule_of(node.op, rule_name)
+            key = (*_asked_alike(rule, node), *given)
+            answer = answers.get(key)
+            if answer is None:
+                answer = _answer(node, given, rule, is_whole)
+                if type(node.op) is Op:  # others run a user's code, or graphs of their own
+                    answers[key] = answer
+            for position, value in answer.news:
+                found[places[position]] = value
+                learned = True
+            if not answer.is_complete:
+                again.append(visited)
         if not learned:
-            return known
+            return
         waiting = again[::-1]
     raise refusal("infer/fixpoint", f"{rule_name} found no fixpoint after {MAX_ROUNDS} rounds")
+
+
+class Outputs:
+    """What operators infer of their outputs from whole inputs; those that are asked alike are asked once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple, list] = {}
+
+    def of(self, node: Node, rule_name: str, ins: list) -> list:
+        """The shapes ("infer") or types ("infer_type") of a node's outputs."""
+        rule, count = getattr(node.op, rule_name), node.output_count()
+        key = (rule_name, count, *_asked_alike(rule, node), *ins)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = rule(node.params, ins, [None] * count)[1]
+        return found
 
 
 class _Stated(NamedTuple):
@@ -194,61 +237,68 @@ def _told(given: Mapping[Any, Any], node: Node) -> Any:
     return given.get(id(node), given.get(node.name))
 
 
-def _told_further(order: Sequence[Node], facts: dict[Key, Any], rule_name: str, reported: bool) -> dict[Key, Any]:
+def _told_further(facts: Facts, rule_name: str, reported: bool) -> Facts:
     """What follows from facts, or what MXNet has ``reported`` of that; contradictions are refused either way."""
-    found = fixpoint(order, dict(facts), rule_name)
-    return fixpoint(order, facts, rule_name, reported_rule) if reported else found
+    found = facts.copy() if reported else facts
+    _complete(found, rule_name)
+    if reported:
+        _complete(facts, rule_name, reported_rule)
+    return facts
+
+
+def numbered(order: Sequence[Node]) -> Values:
+    """The values of a graph; :func:`shapes` and :func:`types` of the same graph may share them."""
+    return Values(_with_primals(order))
 
 
 def shapes(
-    order: Sequence[Node], given: Mapping[Any, Shape | None], reported: bool = False
-) -> dict[Key, Any]:
+    order: Sequence[Node], given: Mapping[Any, Shape | None], reported: bool = False, values: Values | None = None
+) -> Facts:
     """Shapes of all entries that can be known; ``given`` tells variables by name or by id.
 
     What is given are facts (those of arrays), or shapes that went through :func:`read_shape`. With ``reported``, an
-    operator tells only what MXNet's tells ([infer/sources]).
+    operator tells only what MXNet's tells ([infer/sources]). ``values`` are those of ``order``, where they are
+    numbered already.
 
     Raises:
         MXNetError: two operators or a given shape contradict each other.
     """
-    known: dict[Key, Any] = {}
-    order = _with_primals(order)
-    for node in order:
+    facts = Facts.of(values or numbered(order), {})
+    for node in facts.numbers.nodes:
         if not node.is_variable:
             continue
         told = _told(given, node)
         if told is None:
             told = _stated_shape(node)
         if told is not None:
-            known[id(node), 0] = tuple(told)
-    return _told_further(order, known, "infer", reported)
+            facts.put(node, tuple(told))
+    return _told_further(facts, "infer", reported)
 
 
 def types(
-    order: Sequence[Node], given: Mapping[Any, Any], default: np.dtype | None = None, reported: bool = False
-) -> dict[Key, Any]:
+    order: Sequence[Node], given: Mapping[Any, Any], default: np.dtype | None = None, reported: bool = False,
+    values: Values | None = None,
+) -> Facts:
     """Dtypes of all entries that can be known; ``default`` fills variables that stay unknown.
 
-    ``given`` tells variables by name or by id; ``reported`` is that of :func:`shapes`.
+    ``given`` tells variables by name or by id; ``reported`` and ``values`` are those of :func:`shapes`.
 
     Raises:
         MXNetError: two operators or a given type contradict each other.
     """
-    known: dict[Key, Any] = {}
-    order = _with_primals(order)
-    for node in order:
-        if not node.is_variable:
-            continue
+    facts = Facts.of(values or numbered(order), {})
+    variables = [node for node in facts.numbers.nodes if node.is_variable]
+    for node in variables:
         told = _told(given, node)
         if told is not None:
-            known[id(node), 0] = dtype_of(told)
+            facts.put(node, dtype_of(told))
         elif "__dtype__" in node.attrs:
-            known[id(node), 0] = dtype_of(node.attrs["__dtype__"])
-    known = _told_further(order, known, "infer_type", reported)
+            facts.put(node, dtype_of(node.attrs["__dtype__"]))
+    facts = _told_further(facts, "infer_type", reported)
     if default is not None:
-        unknown = [n for n in order if n.is_variable and known.get((id(n), 0)) is None]
+        unknown = [node for node in variables if (id(node), 0) not in facts]
+        for node in unknown:
+            facts.put(node, default)
         if unknown:
-            for node in unknown:
-                known[id(node), 0] = default
-            known = fixpoint(order, known, "infer_type")
-    return known
+            _complete(facts, "infer_type")
+    return facts

@@ -61,7 +61,7 @@ class Node:
         """The same operator with other inputs."""
         made = Node.__new__(Node)
         made.op, made.name, made.attrs, made.params = self.op, self.name, self.attrs, self.params
-        made.primal, made.inputs, made._signature = self.primal, list(inputs), self._signature
+        made.primal, made.inputs, made._signature = self.primal, [*inputs], self._signature
         return made
 
     def set_attribute(self, key: str, value: str) -> None:
@@ -71,7 +71,7 @@ class Node:
             graphs = self.subgraphs()
             self.params = self.op.parse({**_for_operator(attrs), **({"subgraphs": graphs} if graphs else {})})
             self._signature = None
-        self.attrs[key] = value
+        self.attrs = attrs  # another dict: gradients and copies of the node have the old one
 
     @property
     def signature(self) -> Signature:
@@ -134,23 +134,19 @@ def _for_operator(attrs: dict[str, str]) -> dict[str, Any]:
 def post_order(heads: Iterable[Entry]) -> list[Node]:
     """Every node the heads depend on, inputs first, in depth-first order."""
     order: list[Node] = []
-    seen: set[int] = set()
-    for head in heads:
-        if id(head.node) in seen:
-            continue
-        seen.add(id(head.node))
-        stack = [(head.node, iter(head.node.inputs))]
-        while stack:
-            node, inputs_left = stack[-1]
-            for entry in inputs_left:
-                child = entry.node
-                if id(child) not in seen:
-                    seen.add(id(child))
-                    stack.append((child, iter(child.inputs)))
-                    break
-            else:
-                stack.pop()
-                order.append(node)
+    seen: set[Node] = set()
+    waiting: list[Any] = [head.node for head in heads][::-1]
+    while waiting:
+        node = waiting.pop()
+        if node is None:  # all inputs of the node below are listed
+            order.append(waiting.pop())
+        elif node not in seen:
+            seen.add(node)
+            waiting.append(node)
+            waiting.append(None)
+            for source, _ in reversed(node.inputs):
+                if source not in seen:
+                    waiting.append(source)
     return order
 
 

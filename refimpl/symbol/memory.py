@@ -12,18 +12,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..base import decides, refusal
 from ..context import Context
-from ..kernels.foundation import size_of
+from ..kernels.foundation import Shape, size_of
 from .arrangement import Block, arrange, packing_for
 from .graph import Graph
-from .inference import Key, key_of
 from .ir import Node
+from .values import Key
 
 SWITCH = "REFIMPL_MEMORY_PLAN"
 MODES = {
@@ -58,21 +58,50 @@ class Allocation(NamedTuple):
     output: Key | None = None
 
 
-@dataclass
 @decides("memory/described")
 class Plan:
-    """``place`` says where each value lies, ``arenas`` how many bytes each context needs.
+    """Where values lie: ``laid`` are the blocks of memory, ``arenas`` says how many bytes each context needs.
 
-    ``lifetimes`` holds the first and the last step at which the memory of a value is used; ``views`` the values that
-    are another value under another shape, and need no step.
+    ``place`` and ``lifetimes`` say of each value where it lies, and the first and the last step at which its memory is
+    used; ``views`` are the values that are another value under another shape, and need no step.
     """
 
-    place: dict[Key, Allocation] = field(default_factory=dict)
-    arenas: dict[Context, int] = field(default_factory=dict)
-    lifetimes: dict[Key, tuple[int, int]] = field(default_factory=dict)
-    views: set[Key] = field(default_factory=set)
-    requested: int = 0
-    """Bytes that memory of its own for every value would take."""
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self.laid: list[Block] = []
+        self.arenas: dict[Context, int] = {}
+        self.view_numbers: set[int] = set()
+        self.requested = 0
+        """Bytes that memory of its own for every value would take."""
+
+    @cached_property
+    def _keys(self) -> dict[int, Key]:
+        """The key of each value that a step computes, by its number."""
+        forward, backward = self._graph.steps()
+        return {
+            number: (id(node), index) for node in (*forward, *backward)
+            for index, number in enumerate(self._graph.values.made_by(node))
+        }
+
+    @cached_property
+    def place(self) -> dict[Key, Allocation]:
+        """Where each value lies."""
+        found = {}
+        for block in self.laid:
+            output = None if block.output is None else self._keys[block.output]
+            place = Allocation(block.context, block.offset, block.size, output)
+            found.update({self._keys[number]: place for number in block.values})
+        return found
+
+    @cached_property
+    def lifetimes(self) -> dict[Key, tuple[int, int]]:
+        """The first and the last step at which the memory of each value is used."""
+        return {self._keys[number]: (block.first, block.last) for block in self.laid for number in block.values}
+
+    @cached_property
+    def views(self) -> set[Key]:
+        """The values that are another value under another shape."""
+        return {self._keys[number] for number in self.view_numbers}
 
     @property
     def total(self) -> int:
@@ -107,56 +136,71 @@ class Plan:
         return "\n".join(lines)
 
 
-def _inplace_pairs(node: Node) -> tuple[tuple[int, int], ...]:
-    """(position of an input, index of an output) that may share memory."""
-    return node.signature.inplace if node.primal is None else node.signature.inplace_backward
+Pairs = tuple[tuple[int, int], ...]
+"""(position of an input, index of an output) that may share memory."""
 
 
-def _changed(nodes: Iterable[Node]) -> set[Key]:
-    """Values that some operator changes in place."""
-    found: set[Key] = set()
-    for node in nodes:
-        op = node.op
-        if op is not None and op.mutates:
-            names = node.signature.inputs if node.primal is None else node.signature.reads
-            found.update(key_of(e) for e, name in zip(node.inputs, names, strict=True) if name in op.mutates)
-    return found
+@lru_cache(4096)
+def _byte_count(shape: Shape, kind: np.dtype) -> int:
+    return size_of(shape, kind) * kind.itemsize
 
 
 class _Planner:
-    def __init__(self, graph: Graph, pinned: set[Key], held: set[Key], how: str) -> None:
+    """Goes through the steps and makes blocks. Lists have an item for each value of the graph, by its number."""
+
+    def __init__(self, graph: Graph, pinned: set[int], held: Iterable[int], how: str) -> None:
         self.graph, self.pinned, self.how = graph, pinned, how
-        self.forward, self.backward = graph.steps()
-        self.end = len(self.forward) + len(self.backward)
+        self.forward, backward = graph.steps()
+        self.nodes, self.reads = [*self.forward, *backward], graph.reads
+        self.end = len(self.nodes)
+        self.shapes: list[Any] = graph.shapes.found
+        self.types: list[Any] = graph.types.found
         self.blocks: list[Block] = []
-        self.of: dict[Key, Block] = {}
-        self.plan = Plan()
+        self.of: list[Block | None] = [None] * graph.values.count
+        self.plan = Plan(graph)
         self.last_use = self._last_uses(held)
-        self.changed = _changed([*self.forward, *self.backward])
+        self.changed = self._changed()
 
     @decides("memory/lifetime")
-    def _last_uses(self, held: set[Key]) -> dict[Key, int]:
-        """The last step that reads each value; ``held`` ones are read after all steps."""
-        found: dict[Key, int] = {}
-        for step, node in enumerate([*self.forward, *self.backward]):
-            keeps = self.how == "keep" and step >= len(self.forward)
-            for source, index in node.inputs:
-                found[id(source), index] = self.end if keeps and id(source) in self.graph.forward else step
-        found.update(dict.fromkeys(held, self.end))
+    def _last_uses(self, held: Iterable[int]) -> list[int]:
+        """The last step that reads each value, -1 where there is none; ``held`` ones are read after all steps."""
+        found, middle = [-1] * len(self.of), len(self.forward)
+        for step, reads in enumerate(self.reads):
+            for number in reads:
+                found[number] = step
+        if self.how == "keep":
+            for node in self.forward:
+                for number in self.graph.values.made_by(node):
+                    if found[number] >= middle:
+                        found[number] = self.end
+        for number in held:
+            found[number] = self.end
         return found
 
-    def _bytes(self, key: Key) -> int:
-        kind = np.dtype(self.graph.types[key])
-        return size_of(self.graph.shapes[key], kind) * kind.itemsize
+    def _changed(self) -> set[int]:
+        """Values that some operator changes in place."""
+        found: set[int] = set()
+        for node, reads in zip(self.nodes, self.reads, strict=True):
+            assert node.op is not None
+            if node.op.mutates:
+                names = node.signature.inputs if node.primal is None else node.signature.reads
+                found.update(n for n, name in zip(reads, names, strict=True) if name in node.op.mutates)
+        return found
 
-    def _alike(self, a: Key, b: Key, context: Context) -> bool:
-        types, block = self.graph.types, self.of[a]
-        return types[a] == types[b] and block.used == self._bytes(b) and block.context == context
+    def _bytes(self, number: int) -> int:
+        return _byte_count(self.shapes[number], self.types[number])
 
-    def _join(self, key: Key, block: Block, step: int) -> None:
-        block.last = max(block.last, self.last_use.get(key, step))
-        block.keys.append(key)
-        self.of[key] = block
+    def _alike(self, block: Block, a: int, b: int, context: Context) -> bool:
+        """Whether value ``b`` may take the place of ``a``, which lies in ``block``."""
+        return (
+            self.types[a] == self.types[b] and block.used == self._bytes(b)
+            and (block.context is context or block.context == context)
+        )
+
+    def _join(self, number: int, block: Block, step: int) -> None:
+        block.last = max(block.last, self.last_use[number], step)
+        block.values.append(number)
+        self.of[number] = block
 
     @decides("memory/views")
     def _view(self, step: int, node: Node, context: Context) -> None:
@@ -164,52 +208,58 @@ class _Planner:
         assert node.op is not None
         if not node.inputs or (node.primal is not None and node.op.loss):
             return
-        source, target = key_of(node.inputs[0]), (id(node), 0)
+        source, target = self.reads[step][0], self.graph.values.made_by(node)[0]
+        block = self.of[source]
         if (
-            source in self.of and target not in self.pinned and not {source, target} & self.changed
-            and self._alike(source, target, context)
+            block is not None and target not in self.pinned and not {source, target} & self.changed
+            and self._alike(block, source, target, context)
         ):
-            self._join(target, self.of[source], step)
-            self.plan.views.add(target)
+            self._join(target, block, step)
+            self.plan.view_numbers.add(target)
 
     @decides("memory/inplace")
-    def _in_place(self, step: int, node: Node, context: Context) -> None:
+    def _in_place(self, step: int, numbers: range, pairs: Pairs, context: Context) -> None:
         """Let outputs reuse the memory of inputs that no later step reads."""
-        pairs = _inplace_pairs(node)
-        taken: set[int] = set()
-        for index in sorted({index for _, index in pairs}):
-            target = (id(node), index)
-            if target in self.of or target in self.pinned:
+        taken: list[Block] = []
+        for index in sorted({index for _, index in pairs}) if len(pairs) != 1 else (pairs[0][1],):
+            number = numbers[index]
+            if self.of[number] is not None or number in self.pinned:
                 continue
-            for block in self._overwritable(step, node, index, context):
-                if id(block) not in taken:
-                    self._join(target, block, step)
-                    taken.add(id(block))
+            for block in self._overwritable(step, number, index, pairs, context):
+                if block not in taken:
+                    self._join(number, block, step)
+                    taken.append(block)
                     break
 
-    def _overwritable(self, step: int, node: Node, index: int, context: Context) -> list[Block]:
-        """The blocks that the output may reuse, because no later step reads them."""
-        pairs, found = _inplace_pairs(node), []
-        for position in [i for i, o in pairs if o == index]:
-            source = key_of(node.inputs[position])
-            block = self.of.get(source)
-            if block is None or block.last != step or not self._alike(source, (id(node), index), context):
+    def _overwritable(self, step: int, number: int, index: int, pairs: Pairs, context: Context) -> list[Block]:
+        """The blocks that output ``index``, a value's ``number``, may reuse: no later step reads them."""
+        found, of = [], self.of
+        blocks = [of[read] for read in self.reads[step]]
+        for position, output in pairs:
+            block = blocks[position]
+            if output != index or block is None or block.last != step:
                 continue
-            readers = [i for i, (other, at) in enumerate(node.inputs) if self.of.get((id(other), at)) is block]
-            if all([(reader, index) in pairs for reader in readers]):  # noqa: C419  # a list is faster
+            readers = [i for i, other in enumerate(blocks) if other is block]
+            if self._alike(block, self.reads[step][position], number, context) and (
+                all([(reader, index) in pairs for reader in readers])  # noqa: C419  # a list is faster
+            ):
                 found.append(block)
         return found
 
     @decides("memory/in-outputs")
     def _use_outputs(self) -> None:
         """Let values that nobody reads once an output is written lie in the memory of that output."""
+        values = self.graph.values
         written = {id(node): step for step, node in enumerate(self.forward)}
-        outputs = {key_of(e): e.node for e in self.graph.outputs if not e.node.is_variable}
-        for key in sorted(outputs, key=self._bytes, reverse=True)[:OUTPUTS_USED]:
-            node, context, space = outputs[key], self.graph.contexts[key[0]], self._bytes(key)
-            step = written[id(node)]
-            over = self._overwritable(step, node, key[1], context)[:1]
-            earlier = [b for b in self.blocks if b.context == context and b.last < step and b not in over]
+        outputs = {values.of(e): e for e in self.graph.outputs if not e.node.is_variable}
+        for number in sorted(outputs, key=self._bytes, reverse=True)[:OUTPUTS_USED]:
+            node, index = outputs[number]
+            context, space, step = self.graph.contexts[id(node)], self._bytes(number), written[id(node)]
+            over = self._overwritable(step, number, index, _pairs(node), context)[:1]
+            earlier = [
+                b for b in self.blocks
+                if b.last < step and (b.context is context or b.context == context) and b not in over
+            ]
             packing = packing_for(earlier)
             for block in [*over, *sorted(earlier, key=lambda b: (-b.size, b.first))]:
                 if packing.is_spent:
@@ -218,47 +268,52 @@ class _Planner:
                     offset = packing.gap(block)
                     if offset + block.used <= space:
                         packing.put(block, offset)
-                        block.output = key
+                        block.output = number
 
     @decides("memory/plan-changes-nothing")
     def run(self) -> Plan:
         """Decide which values share a block, then where every block lies."""
-        for step, node in enumerate([*self.forward, *self.backward]):
-            context = self.graph.contexts[id(node)]
-            if self.how != "off":
-                if node.op is not None and node.op.view:
-                    self._view(step, node, context)
-                if _inplace_pairs(node):
-                    self._in_place(step, node, context)
-            for key in [(id(node), i) for i in range(node.output_count())]:
-                if key in self.pinned:
+        of, last_use, pinned, shares = self.of, self.last_use, self.pinned, self.how != "off"
+        for step, node in enumerate(self.nodes):
+            context, numbers, op = self.graph.contexts[id(node)], self.graph.values.made[id(node)], node.op
+            assert op is not None
+            if shares and op.view:
+                self._view(step, node, context)
+            if shares and (op.inplace if node.primal is None else op.inplace_backward):
+                self._in_place(step, numbers, _pairs(node), context)
+            for number in numbers:
+                if number in pinned:
                     continue
-                used = self._bytes(key)
+                used = _byte_count(self.shapes[number], self.types[number])
                 self.plan.requested += used
-                if key not in self.of:
-                    last = self.last_use.get(key, step)
-                    first, last = (0, self.end) if self.how == "off" else (step, last)
+                if of[number] is None:
+                    first, last = (step, max(step, last_use[number])) if shares else (0, self.end)
                     size = -(-used // ALIGNMENT) * ALIGNMENT
-                    self.of[key] = block = Block(context, used, size, first, last, [key])
+                    of[number] = block = Block(context, used, size, first, last, [number])
                     self.blocks.append(block)
-        if self.how != "off":
+        if shares:
             self._use_outputs()
-        for context in {block.context: None for block in self.blocks}:
-            self.plan.arenas[context] = arrange([b for b in self.blocks if b.context == context and b.output is None])
+        arenas: dict[Context, list[Block]] = {block.context: [] for block in self.blocks}
         for block in self.blocks:
-            place = Allocation(block.context, block.offset, block.size, block.output)
-            for key in block.keys:
-                self.plan.place[key], self.plan.lifetimes[key] = place, (block.first, block.last)
+            if block.output is None:
+                arenas[block.context].append(block)
+        for context, blocks in arenas.items():
+            self.plan.arenas[context] = arrange(blocks)
+        self.plan.laid = self.blocks
         return self.plan
 
 
-def plan(graph: Graph, pinned: set[Key], held: set[Key], how: str = "keep") -> Plan:
+def _pairs(node: Node) -> Pairs:
+    return node.signature.inplace if node.primal is None else node.signature.inplace_backward
+
+
+def plan(graph: Graph, pinned: set[int], held: Iterable[int], how: str = "keep") -> Plan:
     """Allocate the outputs of all steps.
 
     Args:
         graph: the graph; its steps are its operators, forward first.
-        pinned: values that are left out, because they have memory of their own.
-        held: values that are read after the last step.
+        pinned: the numbers of values that are left out, because they have memory of their own.
+        held: the numbers of values that are read after the last step.
         how: one of ``MODES``.
     """
     return _Planner(graph, pinned, held, how).run()

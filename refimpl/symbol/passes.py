@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,17 +13,17 @@ from .ir import Entry, post_order
 
 def simplified(graph: Graph, targets: list[Context]) -> Graph:
     """The graph that an executor runs; ``targets`` are the contexts where its gradients are wanted."""
-    merge = common_expressions.eliminate if common_expressions.enabled() else common_expressions.separate
-    graph = dead_branches.remove(merge(graph))
-    places = list(graph.contexts.values())
-    return graph if all(place == places[0] for place in places) else devices.connect(graph, targets)
+    merging = common_expressions.merging if common_expressions.enabled() else None
+    graph = common_expressions.separate(dead_branches.remove(graph, merging))
+    places = {id(place): place for place in graph.contexts.values()}  # quicker than to compare them all
+    return graph if len(set(places.values())) <= 1 else devices.connect(graph, targets)
 
 
 def plain_graph(entries: Sequence[Entry]) -> Graph:
     """A symbol as passes take it, with what is known before anything is bound; groups stand for contexts."""
     order = post_order(entries)
-    shapes: Any = defaultdict(lambda: None, inference.shapes(order, {}))
-    types: Any = defaultdict(lambda: None, inference.types(order, {}))
+    values = inference.numbered(order)
+    shapes, types = inference.shapes(order, {}, values=values), inference.types(order, {}, values=values)
     groups: Any = {id(node): node.attrs.get("__ctx_group__") for node in order}
     return Graph(list(entries), [], shapes, types, groups, {id(node) for node in order})
 

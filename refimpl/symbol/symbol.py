@@ -56,6 +56,11 @@ class Symbol(SymbolMethods):
             return f"<Symbol group [{', '.join(e.node.name for e in self.entries)}]>"
         return f"<Symbol {self.name}>"
 
+    def _repr_svg_(self) -> str | None:
+        """A drawing of the graph, for notebooks; None, and so the text, of one with more than 1,000 nodes."""
+        from ..explain.pictures import of_notebook
+        return of_notebook(self)
+
     def __len__(self) -> int:
         return len(self.entries)
 

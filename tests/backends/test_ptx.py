@@ -15,8 +15,8 @@ from numba import cuda
 from refimpl.kernels import distinct
 from refimpl.kernels.foundation import LOOPS, plain_kernels
 from refimpl.kernels.foundation.loop import SIMULATED, _ForCuda, _rewrite
-from tests.laws.calls import Trial, has_gradient
-from tests.laws.draws import SeededDraw, example
+from refimpl.oracle.pages.calls import Trial, has_gradient
+from refimpl.oracle.pages.draws import SeededDraw, example
 
 CAPABILITY = (7, 5)
 

@@ -41,8 +41,8 @@ def first_calls(pages: list[str]) -> list[First]:
 
     from refimpl.kernels import distinct
     from refimpl.op_registry import facts
-    from tests.laws.calls import Trial, has_gradient
-    from tests.laws.draws import SeededDraw, example
+    from refimpl.oracle.pages.calls import Trial, has_gradient
+    from refimpl.oracle.pages.draws import SeededDraw, example
 
     njit(lambda x: x + 1)(1)  # the compiler's own first use is nobody's
     found = []

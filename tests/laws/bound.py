@@ -11,6 +11,7 @@ import numpy as np
 
 import refimpl as mx
 from refimpl.engine import profiling_hook
+from refimpl.executor import table
 from refimpl.kernels.foundation import plain_kernels
 from refimpl.kernels.foundation.loop import python_loops
 
@@ -53,6 +54,11 @@ class Watch:
 
 
 WATCH = Watch()
+
+
+def walked_at_once() -> Any:
+    """Within this block machine code makes the calls of a table from the third run on."""
+    return mock.patch.object(table, "WALKED_AFTER", 1)
 
 
 @contextlib.contextmanager

@@ -13,12 +13,12 @@ import refimpl as mx
 from refimpl.kernels.foundation import Op
 from refimpl.kernels.foundation.params import field_types
 from refimpl.ndarray import operators
+from refimpl.oracle.pages.calls import NAN, OTHER, Trial, has_gradient
+from refimpl.oracle.pages.draws import Draw, example
+from refimpl.oracle.pages.laws import Results, same
 from refimpl.symbol import compose
 
-from .calls import NAN, OTHER, Trial, has_gradient
 from .checked import TooMuchError, checked_loops, small_arrays
-from .draws import Draw, example
-from .laws import Results, same
 
 INTEGERS = (
     0, -1, 1, 2, 3, 7, 100, 1000, 2**12, 2**16 + 1, 10**6, 2**31 - 1, 2**31, -(2**31), 2**32 + 1, 2**62,

@@ -19,11 +19,11 @@ from collections import Counter
 
 import refimpl as mx
 from refimpl.kernels import distinct
+from refimpl.oracle.pages.draws import SeededDraw
 from refimpl.resource import random_streams
 
 from . import hostile
 from .checked import TooMuchError, checked_loops, small_arrays
-from .draws import SeededDraw
 
 SECONDS = 30  # of processor time, so that busy machines change nothing
 MEMORY = 4 << 30

@@ -8,9 +8,8 @@ from numba.core import event, types
 
 from refimpl.kernels import distinct
 from refimpl.kernels.foundation import LOOPS
-
-from .calls import Trial, has_gradient
-from .draws import SeededDraw, example
+from refimpl.oracle.pages.calls import Trial, has_gradient
+from refimpl.oracle.pages.draws import SeededDraw, example
 
 CALLS = 1000
 WARM_UP = 60  # calls per operator

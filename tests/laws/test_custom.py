@@ -10,9 +10,8 @@ import pytest
 from refimpl import operator
 from refimpl.kernels.foundation import Case
 from refimpl.operator.record import CUSTOM
-
-from . import laws
-from .draws import SeededDraw
+from refimpl.oracle.pages import laws
+from refimpl.oracle.pages.draws import SeededDraw
 
 
 class Affine(operator.CustomOp):

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refimpl.kernels import distinct, get
-
-from .calls import Trial, has_gradient
-from .draws import HypothesisDraw, example
+from refimpl.oracle.pages.calls import Trial, has_gradient
+from refimpl.oracle.pages.draws import example
+from refimpl.oracle.strategies import HypothesisDraw
 
 CALLS = given(data=st.data())
 

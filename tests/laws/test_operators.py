@@ -1,4 +1,4 @@
-"""Every law over every operator; the laws themselves are in ``laws.py``.
+"""Every law over every operator; the laws themselves are in ``refimpl/oracle/pages/laws.py``.
 
 Those marked heavy work in float64 as well, for which every kernel is compiled once more.
 """
@@ -13,9 +13,9 @@ from numba import cuda
 from refimpl.kernels import distinct, get
 from refimpl.kernels.foundation import Op
 from refimpl.kernels.foundation.loop import SIMULATED
-
-from . import laws
-from .draws import HypothesisDraw, SeededDraw
+from refimpl.oracle.pages import laws
+from refimpl.oracle.pages.draws import SeededDraw
+from refimpl.oracle.strategies import HypothesisDraw
 
 OPERATORS = [op.name for op in distinct() if op.cases is not None]
 each_operator = pytest.mark.parametrize("name", OPERATORS)
@@ -28,18 +28,21 @@ def test_every_page_draws_valid_calls() -> None:
     assert [op.name for op in distinct() if op.cases is None and type(op) is Op] == []
 
 
+@pytest.mark.clause("contract/fills")
 @each_operator
 @calls
 def test_fills_outputs(name: str, data: st.DataObject) -> None:
     laws.fills_outputs(get(name), HypothesisDraw(data.draw))
 
 
+@pytest.mark.clause("contract/fills")
 @each_operator
 @calls
 def test_fills_gradients(name: str, data: st.DataObject) -> None:
     laws.fills_gradients(get(name), HypothesisDraw(data.draw))
 
 
+@pytest.mark.clause("contract/inputs-stay")
 @each_operator
 @calls
 def test_keeps_inputs(name: str, data: st.DataObject) -> None:

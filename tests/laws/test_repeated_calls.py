@@ -21,9 +21,9 @@ from refimpl.kernels.foundation import Buffer, Loop, Op, as_buffer, buffer, item
 from refimpl.kernels.foundation.described import calls_of
 from refimpl.kernels.foundation.loop import python_loops
 from refimpl.ndarray import NDArray, dense, operators, repeated
+from refimpl.oracle.pages.draws import Example, SeededDraw, example
 
 from .bound import WATCH, failed_array
-from .draws import Example, SeededDraw, example
 
 pytestmark = pytest.mark.usefixtures("nothing_has_failed")  # after a failure every call takes the usual path
 OPERATORS = [op.name for op in distinct() if op.cases is not None]

@@ -16,9 +16,9 @@ from refimpl.autograd import repeated_gradients, tape_graph
 from refimpl.executor.steps import BackwardStep
 from refimpl.kernels import distinct, get
 from refimpl.ndarray import operators
+from refimpl.oracle.pages.calls import gradient_inputs, has_gradient
+from refimpl.oracle.pages.draws import Example, SeededDraw, example
 
-from .calls import gradient_inputs, has_gradient
-from .draws import Example, SeededDraw, example
 from .test_repeated_calls import EVENTS
 from .test_tables import FIRST_TYPE
 

@@ -13,10 +13,10 @@ import refimpl as mx
 from refimpl.kernels import distinct, get
 from refimpl.kernels.foundation import Op, as_buffer
 from refimpl.ndarray import NDArray, dense
-
-from .calls import Trial, gradient_inputs
-from .draws import Draw, Example, HypothesisDraw, SeededDraw, example
-from .laws import Results, near
+from refimpl.oracle.pages.calls import Trial, gradient_inputs
+from refimpl.oracle.pages.draws import Draw, Example, SeededDraw, example
+from refimpl.oracle.pages.laws import Results, near
+from refimpl.oracle.strategies import HypothesisDraw
 
 TWICE = [op.name for op in distinct() if op.backward is not None and op.gradient is not None]
 COMPOSED = [op.name for op in distinct() if op.gradient is not None and op.differentiable and not op.random]

@@ -20,10 +20,10 @@ import pytest
 
 import refimpl as mx
 from refimpl.kernels import distinct, get
+from refimpl.oracle.pages.draws import SeededDraw
 from refimpl.resource import random_streams
 
 from . import hostile
-from .draws import SeededDraw
 
 OPERATORS = [op.name for op in distinct() if op.cases is not None]
 each_operator = pytest.mark.parametrize("name", OPERATORS)

@@ -17,11 +17,11 @@ from refimpl.executor import table
 from refimpl.kernels import distinct, get
 from refimpl.kernels.foundation import buffer
 from refimpl.kernels.tuned import kernel
+from refimpl.oracle.pages.calls import gradient_inputs, has_gradient
+from refimpl.oracle.pages.draws import Example, SeededDraw, example
 from refimpl.symbol.operators import make_function
 
-from .bound import ACTIONS, EXTRAS, SURROUNDINGS, WATCH, Bound, bits, dyadic, held, seen
-from .calls import gradient_inputs, has_gradient
-from .draws import Example, SeededDraw, example
+from .bound import ACTIONS, EXTRAS, SURROUNDINGS, WATCH, Bound, bits, dyadic, held, seen, walked_at_once
 from .graphs import Graph, fan_out, graphs
 
 pytestmark = pytest.mark.usefixtures("nothing_has_failed")  # after a failure the steps run
@@ -47,7 +47,7 @@ def _runs(of: Example, kind: str) -> tuple[list[Any], mx.executor.Executor]:
     wanted = dict(zip(names, gradient_inputs(of), strict=True)) if has_gradient(of) else {}
     arrays = {n: mx.nd.array(a, dtype=a.dtype) for n, a in zip(names, of.arrays, strict=True)}
     mx.random.seed(3)
-    with mx.executor.use(kind):
+    with mx.executor.use(kind), walked_at_once():
         executor = symbol.bind(
             mx.cpu(), {n: arrays[n] for n in symbol.list_arguments()},
             {n: mx.nd.zeros(arrays[n].shape, dtype=arrays[n].dtype) for n in symbol.list_arguments() if wanted.get(n)},
@@ -117,7 +117,7 @@ def _history(
     names = symbol.list_arguments()
     wanted = {name: requirements[number % len(requirements)] for number, name in enumerate(names)}
     history: list[Any] = []
-    with mx.executor.use(kind):
+    with mx.executor.use(kind), walked_at_once():
         bound = Bound(symbol, values, wanted)
         for surrounding, action, seed in events:
             WATCH.told.clear()

@@ -14,7 +14,7 @@ import numpy as np
 
 import refimpl as mx
 from refimpl.kernels import distinct
-from tests.laws.draws import SeededDraw, example
+from refimpl.oracle.pages.draws import SeededDraw, example
 
 Draw = random.Random
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import refimpl as mx
-from spec import picture, trace
+from spec import figures, generated, picture, trace
 
 TEXT = (picture.ROOT / picture.FILE).read_text(encoding="utf-8")
 WALKS = dict(re.findall(r"^### (.+?)\n(.*?)(?=^##|\Z)", TEXT.partition("## Three walks")[2], re.MULTILINE | re.DOTALL))
@@ -87,3 +87,9 @@ def test_floors_follow_from_imports(tmp_path: Path) -> None:
     assert said["top"] == "What top/__init__ is."
     assert picture.floors(below) == {("low",): 0, ("b",): 1, ("a",): 2, ("top",): 3}
     assert picture.floors({"x": {"y"}, "y": {"x", "z"}, "z": set()}) == {("z",): 0, ("x", "y"): 1}
+
+
+def test_the_pictures_of_readme_are_those_of_their_numbers() -> None:
+    assert generated.outdated(figures.files()) == [], "run python spec/figures.py"
+    readme = (picture.ROOT / "README.md").read_text(encoding="utf-8")
+    assert all(f"spec/figures/{file.name}" in readme for file in figures.files())

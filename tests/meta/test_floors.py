@@ -43,6 +43,7 @@ UPWARD = {
     "refimpl.symbol.symbol.Symbol.simple_bind": "MXNet's method; executors are made of symbols",
     "refimpl.symbol.symbol.Symbol._bind": "MXNet's method; executors are made of symbols",
     "refimpl.symbol.symbol.Symbol._simple_bind": "MXNet's method; executors are made of symbols",
+    "refimpl.symbol.symbol.Symbol._repr_svg_": "a notebook asks the object itself; drawings are made of data about it",
     "refimpl.oracle.plugin.Oracle.drawn": "pytest loads plugins always; this imports refimpl where an option asks",
     "refimpl.ndarray.ndarray.NDArray.backward": "MXNet's method; autograd computes with arrays",
 }

@@ -11,8 +11,8 @@ import pytest
 from refimpl.kernels import get
 from refimpl.kernels.foundation import Case, Loop, Op, items, merge, same_shape, scratch
 from refimpl.ndarray import dense
+from refimpl.oracle.pages.draws import SeededDraw
 from tests.laws import hostile
-from tests.laws.draws import SeededDraw
 
 SEEDS = 120
 

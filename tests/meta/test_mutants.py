@@ -9,8 +9,8 @@ import pytest
 from refimpl.kernels import get, reduce
 from refimpl.kernels.foundation import Buffer, Op, items, plain_kernels
 from refimpl.kernels.foundation.walks import RowSizes
-from tests.laws import laws
-from tests.laws.draws import SeededDraw
+from refimpl.oracle.pages import laws
+from refimpl.oracle.pages.draws import SeededDraw
 
 from . import mutations
 

@@ -29,8 +29,8 @@ from refimpl.kernels.foundation import distinct, get
 from refimpl.module.thread_pool import ThreadPool
 from refimpl.oracle.drawing.graphs import drawable
 from refimpl.oracle.drawing.random_numbers import random_operators
+from refimpl.oracle.pages.draws import SeededDraw, example
 from refimpl.oracle.scoring.faults import CLASSES
-from tests.laws.draws import SeededDraw, example
 from tests.meta import mutants, regions
 from tests.meta.instead_of_tests import InsteadOfTests
 from tests.oracle.fault_edits import Change, changed, places

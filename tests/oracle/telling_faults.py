@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from refimpl.kernels.foundation import get
-from tests.laws import laws
-from tests.laws.draws import SeededDraw, example
+from refimpl.oracle.pages import laws
+from refimpl.oracle.pages.draws import SeededDraw, example
 from tests.meta import mutants
 from tests.meta.children import child, untraced
 from tests.meta.mutant_run import Book, _run_item

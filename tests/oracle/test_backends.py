@@ -182,6 +182,10 @@ def test_hanging_ends_after_the_limit():
         assert str(answers[1]) == "no answer within 0.3 s"
         with pytest.raises(Crashed, match=r"it wrote what is no message .*cannot have 18446744073709551615 bytes"):
             backend.run(trouble("nonsense")[0])
+        backend.give_up = True
+        answers = backend.run_many(trouble("fine", "hang", "fine", "crash"))
+        assert kinds(answers) == ["ok", "Crashed", "Unsupported", "Unsupported"]
+        assert str(answers[3]) == "an earlier program got no answer in time"
 
 
 @pytest.mark.heavy

@@ -9,9 +9,8 @@ import pytest
 
 from refimpl.kernels.foundation import Op, distinct, get
 from refimpl.oracle.bounds import tracking
-
-from ..laws.calls import Trial, has_gradient
-from ..laws.draws import Example, SeededDraw, example
+from refimpl.oracle.pages.calls import Trial, has_gradient
+from refimpl.oracle.pages.draws import Example, SeededDraw, example
 
 SEED = int(os.environ.get("REFIMPL_ORACLE_SEED", "0"))
 ALL = [op for op in distinct() if op.cases is not None]

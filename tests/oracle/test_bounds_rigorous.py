@@ -14,9 +14,9 @@ from refimpl.kernels.foundation import Op
 from refimpl.oracle.bounds import FIRST_ORDER, RIGOROUS, precision, rigorous, rigorous_functions, tracking
 from refimpl.oracle.bounds.precision import HALF
 from refimpl.oracle.bounds.rigorous import Enclosure, cast, exactly, free, number
+from refimpl.oracle.pages.calls import Trial, has_gradient
+from refimpl.oracle.pages.draws import SeededDraw, example
 
-from ..laws.calls import Trial, has_gradient
-from ..laws.draws import SeededDraw, example
 from .test_bounds_numbers import ORDERS, SINGLES, SMALL, evaluated, in_single, trees, with_errors
 from .test_bounds_pages import ALL, SEED
 

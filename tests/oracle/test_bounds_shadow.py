@@ -24,6 +24,18 @@ def test_an_array_keeps_its_bounds_on_a_way_through_numpy() -> None:
 
 
 @pytest.mark.clause("oracle/host")
+@pytest.mark.parametrize("arithmetic", [FIRST_ORDER, RIGOROUS], ids=["first order", "rigorous"])
+def test_what_single_precision_holds_exactly_is_rounded_when_it_becomes_half(arithmetic) -> None:
+    with tracking(arithmetic) as shadow:
+        near = mx.nd.array([1 + 2.0**-10, 1.5], dtype="float16")
+        values, bounds = shadow.of(near * near)
+    exact = np.array([(1 + 2.0**-10) ** 2, 2.25])
+    assert (bounds > 0).tolist() == [True, False]
+    assert 2.0**-20 <= bounds[0] < 2.0**-9
+    assert (abs(values - exact) <= bounds).all()
+
+
+@pytest.mark.clause("oracle/host")
 def test_a_single_number_keeps_its_bound_as_a_parameter() -> None:
     with tracking() as shadow:
         scale = float(mx.nd.exp(mx.nd.array([0.5])).asscalar())

@@ -7,7 +7,9 @@ import re
 import numpy as np
 import pytest
 
+from refimpl.kernels import fully_connected
 from refimpl.oracle import Crashed, Refused, Unsupported, compare, judge, trace_of
+from refimpl.oracle.backends import ours
 from refimpl.oracle.bounds import rigorous
 from refimpl.oracle.bounds.number import Number
 from refimpl.oracle.judging.comparing import judged
@@ -32,6 +34,30 @@ def verdict_of(program, change):
     changed = change(theirs["1/output0"])
     theirs["1/output0"] = theirs["1/output0"] if changed is None else changed
     return compare(program, ours, theirs)
+
+
+@pytest.mark.clause("oracle/plain-loops")
+def test_a_fault_in_a_faster_twin_is_seen(monkeypatch) -> None:
+    arrays = {name: {"shape": [2, 3], "dtype": "float32", "seed": seed} for seed, name in enumerate("xw")}
+    program = {
+        "version": 1, "level": 1, "heads": [[2, 0]], "steps": [{"do": "bind"}, {"do": "forward"}], "arrays": arrays,
+        "nodes": [
+            {"op": "null", "name": "x"}, {"op": "null", "name": "w"},
+            {"op": "FullyConnected", "name": "n", "inputs": [[0, 0], [1, 0]],
+             "attrs": {"num_hidden": "2", "no_bias": "True"}},
+        ],
+    }
+
+    def wrong(a, b, out, g) -> None:
+        del a, b, g
+        out.flat[:] = 7
+
+    assert judge(ours.tuned(), program).status == "passed"
+    monkeypatch.setattr(fully_connected.PRODUCT, "_tuned", wrong)
+    verdict = judge(ours.tuned(), program)
+    assert verdict.status == "failed"
+    assert "is 7, expected" in verdict.reason
+    assert judge(ours.plain(), program).status == "passed"
 
 
 @pytest.mark.clause("oracle/tiers")

@@ -1,9 +1,14 @@
-"""The table of what is found again, in the chapter on findings: rows of the deviations, and programs that show them."""
+"""The chapters on findings: rows of the deviations, programs that show them, scripts about other libraries."""
 
 from __future__ import annotations
 
+import ast
+import os
 import re
+import subprocess
 from pathlib import Path
+
+import pytest
 
 from refimpl.oracle.stored import corpus
 from spec.deviations import CHAPTERS, ROW
@@ -52,3 +57,35 @@ def test_there_are_enough_stored_programs_at_every_level():
     assert len(levels) >= 150
     assert set(levels) == {1, 2, 3, 4, 5, 6}
     assert all(one.reason and one.found for one in corpus())
+
+
+# --- other libraries ------------------------------------------------------------------------------
+
+SCRIPTS = sorted((ROOT / "tests/oracle/findings").glob("*.py"))
+OF = {"torch": {"torch"}, "jax": {"jax"}, "onnxruntime": {"onnx", "onnxruntime"}}
+PYTHON = {"torch": "REFIMPL_TORCH_PYTHON", "jax": "REFIMPL_JAX_PYTHON", "onnxruntime": "REFIMPL_ONNX_PYTHON"}
+
+
+def test_each_fault_of_a_library_has_a_script_that_needs_only_numpy_and_the_library():
+    chapter = (ROOT / "spec/findings-libraries.md").read_text(encoding="utf-8")
+    faults = chapter[chapter.index("## Faults"):chapter.index("## Rows")]
+    assert set(re.findall(r"\((?:\.\./)?tests/oracle/findings/(\w+\.py)\)", faults)) == {path.name for path in SCRIPTS}
+    for path in SCRIPTS:
+        text = path.read_text(encoding="utf-8")
+        assert len(text.splitlines()) <= 30, path
+        imported = {
+            name.split(".")[0] for node in ast.walk(ast.parse(text)) if isinstance(node, (ast.Import, ast.ImportFrom))
+            for name in ([node.module] if isinstance(node, ast.ImportFrom) else [each.name for each in node.names])
+        }
+        assert imported <= {"math", "numpy", *OF[path.stem.split("_")[0]]}, path
+
+
+@pytest.mark.peer
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_a_library_still_has_its_fault(path):
+    python = os.environ.get(PYTHON[path.stem.split("_")[0]], "")
+    if not python:
+        pytest.skip("no Python has the library")
+    ran = subprocess.run([python, str(path)], capture_output=True, text=True, check=False, timeout=300)
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "AssertionError" in ran.stderr

@@ -18,6 +18,7 @@ import pytest
 
 import refimpl as mx
 from refimpl.module.thread_pool import ThreadPool
+from refimpl.oracle import program_of
 from refimpl.oracle.bounds import tracking
 from refimpl.oracle.drawing import buckets, modules, optimizers, stores
 from refimpl.oracle.drawing.draws import SeededDraw
@@ -264,3 +265,30 @@ def test_files_of_a_program_are_gone_afterwards(tmp_path: Any, monkeypatch: pyte
     )
     assert trace_of(check_program(program)) == {}
     assert not list(tmp_path.iterdir())
+
+
+def test_a_bound_module_shows_the_shapes_that_its_outputs_will_have():
+    seen, fits = 0, 0
+    for number in range(60):
+        program = program_of(17, number, Capabilities(level=3))
+        (created, bound, *rest), done = program["steps"], [step["do"] for step in program["steps"]]
+        fits += "fit" in done
+        if created["contexts"] > 1 and "forward" in done[2:5]:
+            at = done.index("forward")
+            given = program["steps"][at]["data"]
+            if [each["shape"] for each in given] == [each["shape"] for each in bound["data"]]:
+                seen += 1
+                trace = trace_of({**program, "steps": [created, bound, *rest[: at - 1]]})
+                assert trace["1/shape0"].tolist() == list(trace[f"{at}/output0"].shape)
+    assert seen > 2
+    assert fits > 2
+
+
+def test_a_fit_of_a_module_without_parameters_begins_with_the_same_ones():
+    programs = (program_of(17, number, Capabilities(level=3)) for number in range(400))
+    fitting = (p for p in programs if any(s["do"] == "fit" for s in p["steps"]))
+    program = next(p for p in fitting if "moving" not in str(p["arrays"]))
+    steps = [step for step in program["steps"] if step["do"] in ("create", "bind", "fit")][:3]
+    first, second = (trace_of({**program, "steps": steps}) for _ in range(2))
+    assert any("argument" in name for name in first)
+    assert all(np.array_equal(first[name], second[name]) for name in first)

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from typer.testing import CliRunner
 
 from refimpl.cli import app
 from refimpl.kernels.foundation import get
-from refimpl.oracle.backends import Capabilities
+from refimpl.oracle.backends import Capabilities, Crashed
 from refimpl.oracle.backends.protocol import Reference
 from refimpl.oracle.programs.program import operators
 from refimpl.oracle.scoring import copies, running
@@ -144,6 +145,33 @@ def test_a_wrong_implementation_is_killed_and_its_operator_named():
 def test_what_the_right_copy_fails_too_kills_nothing():
     row = running.row_of(CLIP, running.hunt(Clipping(), Clipping(), 60, programs=5))
     assert (row["status"], row["programs"], row["statuses"]["expected"]) == ("survived", 5, 5)
+
+
+class Silent(Clipping):
+    """Does not answer programs with one operator in time."""
+
+    def run(self, program):
+        if "clip" in operators(program):
+            raise Crashed("no answer within 20 s")
+        return super().run(program)
+
+
+def test_a_fault_that_hangs_is_killed_and_nothing_is_shrunk(monkeypatch):
+    asked = []
+
+    class Counting(Silent):
+        def run(self, program):
+            asked.append("clip" in operators(program))
+            return super().run(program)
+
+    monkeypatch.setattr(running, "faulty", lambda fault: nullcontext(Counting()))
+    row = running.score_one(CLIP, Reference(), 60, programs=40)
+    assert (row["status"], row["cause"], row["named"]) == ("killed", "no answer within 20 s", None)
+    assert row["programs"] == len(asked)
+    assert asked.count(True) == 1
+    assert "clip: killed after" in running.text_of(row)
+    assert "0/0" not in running.summary([row])
+    assert running.hunt(Silent(), Silent(), 60, programs=5).statuses["expected"]  # the right one is as silent
 
 
 @pytest.mark.heavy

@@ -7,8 +7,10 @@ import pytest
 from numba import config, njit
 from numba.core import event
 
-from refimpl.oracle import search
+from refimpl.oracle import program_of, search
+from refimpl.oracle.judging.reference import Truth
 from refimpl.oracle.programs.values import array_of
+from refimpl.symbol import Symbol
 
 from .planted import sound
 
@@ -22,6 +24,39 @@ def test_nothing_is_compiled_once_the_operators_have_run() -> None:
         njit(lambda x: x + 1)(1)  # the recorder does see what is compiled
         assert recorder.buffer
     assert result.programs == 60
+
+
+def test_bounds_need_no_second_binding_and_are_those_of_a_new_one(monkeypatch) -> None:
+    bound, bind = [], Symbol.bind
+    monkeypatch.setattr(Symbol, "bind", lambda self, *args, **kwargs: bound.append(1) or bind(self, *args, **kwargs))
+    met = set()
+    for number in range(40):
+        program = program_of(3, number, sound.capabilities)
+        done = [step["do"] for step in program["steps"]]
+        requirements = program["steps"][0].get("requirements", {}).values()
+        met |= {*done, *requirements}
+        truth = Truth(program)
+        assert truth.trace
+        bound.clear()
+        again = truth.expected
+        assert len(bound) == done.count("share")  # "bind" is the first step of all
+        for name, (values, bounds) in Truth(program).expected.items():
+            assert np.array_equal(again[name].values, values, equal_nan=True), name
+            assert np.array_equal(again[name].bounds, bounds), name
+    assert met >= {"share", "reshape", "add", "null"}
+
+
+def test_a_refused_step_is_refused_again_when_bounds_are_asked_for() -> None:
+    program = {
+        "version": 1, "level": 2, "heads": [[1, 0]],
+        "nodes": [{"op": "null", "name": "a"}, {"op": "exp", "name": "n", "inputs": [[0, 0]], "attrs": {}}],
+        "arrays": {"a": {"shape": [1], "dtype": "float32", "elements": [1.0]}},
+        "steps": [
+            {"do": "bind", "requirements": {"a": "write"}}, {"do": "backward", "attempt": True}, {"do": "forward"},
+        ],
+    }
+    truth = Truth(program)
+    assert set(truth.trace) == set(truth.expected) == {"1/refused:MXNetError", "2/output0"}
 
 
 @pytest.mark.parametrize("kind", ["any", "positive", "unit", ["labels", 3], ["ints", -1, 2], "regular"])

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import refimpl as mx
+from refimpl.oracle.pages.calls import out_types
+from refimpl.oracle.pages.draws import Example, SeededDraw
 from refimpl.symbol.operators import make_function
-from tests.laws.calls import out_types
-from tests.laws.draws import Example, SeededDraw
 
 Symbol = mx.sym.Symbol
 Arrays = dict[str, np.ndarray]

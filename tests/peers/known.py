@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.laws.draws import Example
+from refimpl.oracle.pages.draws import Example
 
 
 class Call(NamedTuple):

@@ -25,9 +25,9 @@ from refimpl.oracle.backends.isolate import Isolated
 from refimpl.oracle.backends.mxnet import OURS, MXNet
 from refimpl.oracle.judging.comparing import Answer, Verdict, judge_answer
 from refimpl.oracle.judging.reference import Program, trace_of
+from refimpl.oracle.pages.calls import gradient_inputs, has_gradient
+from refimpl.oracle.pages.draws import SeededDraw, example
 from refimpl.oracle.programs.program import VERSION, check_program
-from tests.laws.calls import gradient_inputs, has_gradient
-from tests.laws.draws import SeededDraw, example
 
 from .asking import assert_right, here, needs_mxnet, spec_of, text_of
 from .compositions import Composition, alone, between, form_of, meant, next_to, outputs_like, repeats

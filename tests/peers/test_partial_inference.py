@@ -10,8 +10,8 @@ import pytest
 
 from refimpl.kernels import get
 from refimpl.oracle.backends.isolate import Isolated
+from refimpl.oracle.pages.draws import SeededDraw, example
 from refimpl.symbol import Symbol
-from tests.laws.draws import SeededDraw, example
 
 from .asking import here, needs_mxnet, text_of
 from .compositions import alone

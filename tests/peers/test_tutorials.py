@@ -51,10 +51,11 @@ def test_a_script_finds_the_same_in_mxnet(name, tmp_path):
     """The values that are logged after each epoch agree to a thousandth, which is how far some are printed."""
     folder = tmp_path / SCRIPTS.relative_to(ROOT)
     folder.mkdir(parents=True)
+    data = tmp_path / "refimpl" / "data"
     for path in SCRIPTS.glob("*.py"):
         text = path.read_text(encoding="utf-8").replace(OURS, THEIRS)
+        text = text.replace("Path(mx.__file__).parent", f"Path({str(data.parent)!r})")
         (folder / path.name).write_text(text, encoding="utf-8")
-    data = tmp_path / "refimpl" / "data"
     shutil.copytree(ROOT / "refimpl" / "data", data, ignore=shutil.ignore_patterns("*.py*"))
     environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_CORETYPE"} | {"PYTHONPATH": ""}
     options = NETWORKS[name]

@@ -12,7 +12,7 @@ import pytest
 
 from refimpl.kernels import distinct, get
 from refimpl.oracle.backends.isolate import Isolated
-from tests.laws.draws import SeededDraw, example
+from refimpl.oracle.pages.draws import SeededDraw, example
 
 from .asking import Arrays, assert_right, needs_mxnet, spec_of
 

@@ -1,14 +1,14 @@
-"""A least squares problem for the tests of SVRG, and SVRG as its paper has it, on rational numbers."""
+"""A least squares problem for the tests of SVRG; refimpl/cli/labs/svrg.py has SVRG on rational numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 import refimpl as mx
+from refimpl.cli.labs.svrg import Row
 from refimpl.contrib.svrg_optimization.svrg_module import SVRGModule
 
 ROWS = [[1, 2], [2, -1], [-1, 1], [3, 0], [0, 1], [1, -2], [2, 2], [-1, -1]]
@@ -17,35 +17,10 @@ TARGETS = [1, 0, 2, 1, -1, 3, 0, 2]
 PLAIN = [[0.7108154296875, 0.676025390625, -0.01025390625]]
 """The weights after one epoch of these rows in two batches, with the rate 1/16; see test_svrg_exact.py."""
 
-Row = tuple[list[Fraction], Fraction]
-
 
 def rational(rows: Any, targets: Any) -> list[Row]:
     """Rows with a 1 for the bias behind, and their targets."""
     return [([*map(Fraction, row), Fraction(1)], Fraction(target)) for row, target in zip(rows, targets, strict=True)]
-
-
-def slope(weights: list[Fraction], rows: Sequence[Row]) -> list[Fraction]:
-    """The gradient of half the squared errors, summed over rows."""
-    errors = [sum(w * x for w, x in zip(weights, row, strict=True)) - target for row, target in rows]
-    return [sum(e * row[j] for e, (row, _) in zip(errors, rows, strict=True)) for j in range(len(weights))]
-
-
-def svrg(
-    rows: list[Row], batches: list[list[Row]], weights: list[int], rate: Fraction, epochs: int, frequency: int = 1
-) -> list[list[Fraction]]:
-    """R. Johnson and T. Zhang (2013), figure 1, the weights after each epoch; the last iterate is the next snapshot."""
-    now, seen = [Fraction(weight) for weight in weights], []
-    for epoch in range(epochs):
-        if epoch % frequency == 0:
-            snapshot = now
-            mean = [total / len(rows) for total in slope(snapshot, rows)]
-        for batch in batches:
-            pairs = zip(slope(now, batch), slope(snapshot, batch), mean, strict=True)
-            step = [(new - old) / len(batch) + each for new, old, each in pairs]
-            now = [weight - rate * each for weight, each in zip(now, step, strict=True)]
-        seen.append(now)
-    return seen
 
 
 def in_batches(rows: list[Row], size: int) -> list[list[Row]]:

@@ -13,9 +13,9 @@ import pytest
 
 import refimpl as mx
 from refimpl.kernels import distinct
+from refimpl.oracle.pages.draws import SeededDraw, example
 from refimpl.symbol.inferred_lists import known_shapes
 from refimpl.symbol.reported import RULES, SOURCES, TYPE_OF_DATA
-from tests.laws.draws import SeededDraw, example
 
 SHAPES: list[tuple[str, dict[str, Any], tuple]] = [
     ('FullyConnected(x, num_hidden=4, name="op")', {},

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import refimpl as mx
+from refimpl.cli.benchmark.rows.graphs import GRAPHS
 from refimpl.symbol import common_expressions, dead_branches, devices
 from refimpl.symbol.describe import graph_text
 from refimpl.symbol.graph import Graph
@@ -43,6 +44,18 @@ def test_shapes_types_and_contexts_are_printed_with_the_graph() -> None:
     graph = _executor(mx.sym.exp(mx.sym.Variable("a"), name="one")).program.graph
     lines = [" ".join(line.split()) for line in graph_text(graph.entries(), graph).splitlines()]
     assert lines == ["a float32 (2, 2) on cpu(0)", "one = exp(a) float32 (2, 2) on cpu(0)", "-> one"]
+
+
+@pytest.mark.clause("passes/dead-branches")
+@pytest.mark.parametrize("name", GRAPHS)
+def test_two_passes_in_one_walk_make_what_they_make_one_after_the_other(name: str) -> None:
+    net, shapes = GRAPHS[name](mx, 60)
+    a = mx.sym.slice_axis(net[0], axis=-1, begin=0, end=2)
+    zeros = [mx.sym.zeros_like(mx.sym.exp(a)) for _ in range(2)]  # merged, and each has an edge to cut
+    joined = mx.sym.Concat(a, *zeros, mx.sym.Dropout(mx.sym.exp(a), p=0.5), dim=-1)
+    program = mx.sym.Group([net, joined, mx.sym.exp(a)]).simple_bind(mx.cpu(), **shapes).program
+    apart = dead_branches.remove(common_expressions.eliminate(program.derived))
+    assert _text(program.graph) == _text(apart) != _text(program.derived)
 
 
 @pytest.mark.clause("passes/common-expressions")

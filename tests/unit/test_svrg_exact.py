@@ -10,8 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import refimpl as mx
+from refimpl.cli.labs.svrg import slope, svrg
 
-from .svrg_nets import ROWS, TARGETS, in_batches, iterator, means, rational, ready, run, slope, steps, svrg
+from .svrg_nets import ROWS, TARGETS, in_batches, iterator, means, rational, ready, run, steps
 
 EXACT = rational(ROWS, TARGETS)
 # Three of each, so that a mean over twelve or six rows is a sum of powers of two.

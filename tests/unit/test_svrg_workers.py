@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import refimpl as mx
+from refimpl.cli.labs.svrg import svrg
 from refimpl.contrib.svrg_optimization.workers import accumulator_keys
 
-from .svrg_nets import ROWS, TARGETS, fresh, iterator, means, network, rational, ready, run, steps, svrg, weights
+from .svrg_nets import ROWS, TARGETS, fresh, iterator, means, network, rational, ready, run, steps, weights
 
 EXACT = rational(ROWS, TARGETS)
 

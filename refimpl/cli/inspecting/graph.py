@@ -172,7 +172,7 @@ def spelled_shape(shape: Sequence[int | None] | None) -> str:
 class Shapes(NamedTuple):
     """Shapes of all entries that can be known, and what contradicts them."""
 
-    found: dict[Any, Any]
+    found: Mapping[Any, Any]
     problems: list[Problem]
 
 

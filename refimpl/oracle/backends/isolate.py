@@ -33,6 +33,15 @@ POISON = re.compile(r"could not execute a primitive|could not (create|initialize
 """Errors after which a process is not asked again: what native libraries say when their state is spoilt."""
 
 
+SILENCE = "no answer within "
+"""How the text begins that says of a program that its time was over."""
+
+
+def is_silence(answer: object) -> bool:
+    """Whether an answer is that of a process that did not end a program in time."""
+    return isinstance(answer, Crashed) and str(answer).startswith(SILENCE)
+
+
 class _Ended(Exception):
     """The process ended, hung or answered nonsense; the text says which."""
 
@@ -76,7 +85,7 @@ class _Worker:
         try:
             found = self.answers.get(timeout=limit)
         except queue.Empty:
-            found = _Ended(f"no answer within {limit:g} s")
+            found = _Ended(f"{SILENCE}{limit:g} s")
         if isinstance(found, tuple):
             return found
         process = self.process
@@ -126,6 +135,7 @@ class Isolated:
         workers: processes.
         capabilities: what the backend can do; None: it says so itself in its first message.
         poison: whether an error's text means that the process must not be asked again.
+        give_up: whether programs of a batch are left unasked (Unsupported) after one that gets no answer in time.
 
     Raises:
         Crashed: the first process does not start.
@@ -134,11 +144,11 @@ class Isolated:
     def __init__(
         self, command: Sequence[str], environment: Mapping[str, str | None] | None = None, *, limit: float = 20.0,
         start_limit: float = 300.0, batch: int = 32, workers: int = 1, capabilities: Capabilities | None = None,
-        poison: Callable[[str], object] = POISON.search,
+        poison: Callable[[str], object] = POISON.search, give_up: bool = False,
     ) -> None:
         merged = {**os.environ, **(environment or {})}
         kept = {name: value for name, value in merged.items() if value is not None}
-        self.batch, self.limit, self.poison = batch, limit, poison
+        self.batch, self.limit, self.poison, self.give_up = batch, limit, poison, give_up
         self._workers = [_Worker(command, kept, limit, start_limit) for _ in range(workers)]
         try:
             self._workers[0].start()
@@ -227,6 +237,9 @@ class _Answers:
                 begin = len(self.found)
             else:
                 begin = self._judge(begin, text)
+            if backend.give_up and self.found and is_silence(self.found[-1]):
+                left = len(programs) - len(self.found)
+                self.found += [Unsupported("an earlier program got no answer in time")] * left
 
     def _go_on(self) -> str | None:
         """Run what is left; returns how the process ended, if it did."""

@@ -15,7 +15,7 @@ FEATURES = frozenset({
     "module/uneven loads", "module/requirements by name", "module/fixed", "module/states", "module/share",
     "module/borrow", "module/no store", "module/set params with a store", "module/files",
     "module/two devices", "module/reshape", "module/evaluation", "module/rebind", "module/no parameters",
-    "module/batches", "module/metric",
+    "module/batches", "module/metric", "module/fit",
 })
 """What ``exclude.operators`` may name beside operators: programs are then drawn without it."""
 CAREFUL = frozenset({
@@ -207,6 +207,13 @@ class Script:
         if draw.one_in(3):
             self.add("get_params")
 
+    def fit(self) -> None:
+        """Some epochs, with the optimizer that is there; the last batch may be filled up from the first one."""
+        draw = self.draw
+        rows = self.rows + draw.choice((0, self.rows, draw.integer(0, 2 * self.rows)))
+        self.add("fit", **self.batch(rows), batch=self.rows, epochs=draw.integer(1, 3), store=self.store, **self.rule)
+        self.forwarded = True
+
     def metric(self) -> Step:
         """A metric that suits all heads and labels."""
         network = self.network
@@ -317,9 +324,11 @@ def module_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions =
 def act(script: Script) -> None:
     """One of the things that scripts do."""
     kind = script.draw.choice((
-        "step", "step", "step", "step", "evaluate", "evaluate", "rows", "values", "another", "files", "rebind",
+        "step", "step", "step", "step", "fit", "evaluate", "evaluate", "rows", "values", "another", "files", "rebind",
     ))
-    if kind == "step" and script.learns:
+    if kind == "fit" and script.learns and script.iterates and script.network.losses and script.may("module/fit"):
+        script.fit()
+    elif kind in ("step", "fit") and script.learns:
         script.step()
     elif kind == "rows" and script.may("module/reshape"):
         script.other_rows()

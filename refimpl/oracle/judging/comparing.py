@@ -15,7 +15,7 @@ import numpy as np
 
 from ...base import decides
 from ..backends import Backend, Crashed, Refused, Unsupported
-from .reference import Expected, Program, Trace, expected_of, proved_of, trace_of
+from .reference import Expected, Program, Trace, Truth
 from .statistical import can_judge, draws_numbers, unlikely
 from .watching import violations_of
 
@@ -112,19 +112,24 @@ def answers_of(backend: Backend, programs: Sequence[Program]) -> list[Answer]:
     return answers
 
 
-def judge_answer(program: Program, answer: Answer, *, same_numbers: bool = False) -> Verdict:
+def judge_answer(
+    program: Program, answer: Answer, *, same_numbers: bool = False, truth: Truth | None = None
+) -> Verdict:
     """Compare what an implementation made of a program with what it must make of it.
 
     Args:
         program: a checked program.
         answer: a trace, at level 7 a history, or an exception of ``backends``.
         same_numbers: whether equal seeds must give equal random numbers.
+        truth: that of the program, if another answer was judged by it before.
 
     Raises:
         Exception: ``answer``, if it is any other exception: a fault of the adapter.
     """
+    truth = truth or Truth(program)
     try:
-        ours = {} if program["level"] == 7 else trace_of(program)
+        if program["level"] != 7:
+            truth.trace  # noqa: B018  # what the reference refuses, an implementation may too
     except Refused as error:
         return Verdict("discarded", reason=str(error))
     if isinstance(answer, Unsupported):
@@ -138,7 +143,7 @@ def judge_answer(program: Program, answer: Answer, *, same_numbers: bool = False
     if program["level"] == 7:
         return _judged_history(program, answer)
     try:
-        return compare(program, ours, answer, same_numbers=same_numbers)
+        return _compared(truth, truth.trace, answer, same_numbers=same_numbers)
     except Refused as error:  # by the reference where it computes bounds: counted, and never in silence
         return Verdict("discarded", reason=str(error))
 
@@ -162,9 +167,13 @@ def compare(program: Program, ours: Trace, theirs: Trace, *, same_numbers: bool 
         same_numbers: whether equal seeds must give equal random numbers, as in MXNet; else only their distribution
             is judged.
     """
-    if draws_numbers(program) and not same_numbers:
-        return _judged_by_distribution(program, ours, theirs)
-    return compare_within(ours, theirs, lambda: expected_of(program), lambda: proved_of(program))
+    return _compared(Truth(program), ours, theirs, same_numbers=same_numbers)
+
+
+def _compared(truth: Truth, ours: Trace, theirs: Trace, *, same_numbers: bool) -> Verdict:
+    if draws_numbers(truth.program) and not same_numbers:
+        return _judged_by_distribution(truth.program, ours, theirs)
+    return compare_within(ours, theirs, lambda: truth.expected, lambda: truth.proved)
 
 
 def compare_within(

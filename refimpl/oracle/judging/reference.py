@@ -1,6 +1,7 @@
 """What a program must give: this implementation's trace, and how far a correct one may be from each element.
 
-The trace is found in the program's own precision by the machine code that everything else uses. The values in double
+The trace is found in the program's own precision by machine code of the pages' own text: no faster twin runs, and no
+call that was recorded is repeated, so that both can be judged like any other implementation. The values in double
 precision and their bounds cost a hundred times as much, because pages then run as Python (see ``bounds``): they are
 found when an element is not equal, and only then. Bounds that are proved cost more again: they are found when an
 element is outside of the first ones.
@@ -8,12 +9,16 @@ element is outside of the first ones.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import refimpl
 
+from ...base import decides
+from ...kernels.foundation.loop import plain_kernels
 from ..bounds import RIGOROUS, rigorous, tracking
 from ..programs import interpreter
 from .metric_values import metric_bounds
@@ -32,19 +37,61 @@ class Expected(NamedTuple):
     bounds: np.ndarray
 
 
-def trace_of(program: Program) -> Trace:
-    """Run a program here.
+class Truth:
+    """What a program must give. Each part is found when it is asked for first, and a graph is bound once for all.
 
-    Raises:
-        interpreter.Refused: this implementation refuses a step.
+    Args:
+        program: a checked program of levels 1 to 6.
     """
-    return interpreter.run(refimpl, program)
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._session: Any = None
+
+    @cached_property
+    @decides("oracle/plain-loops")
+    def trace(self) -> Trace:
+        """The trace in the program's own precision, from the pages' own loops.
+
+        Raises:
+            interpreter.Refused: this implementation refuses a step.
+        """
+        with plain_kernels():
+            self._session = interpreter.begun(refimpl, self.program)
+            return interpreter.followed(self._session)
+
+    @cached_property
+    def expected(self) -> dict[str, Expected]:
+        """The trace in double precision, with a bound for every element."""
+        with tracking() as shadow:
+            return _with_metrics(self._followed(shadow.of))
+
+    @cached_property
+    def proved(self) -> dict[str, Expected] | None:
+        """The same from exact rationals, with bounds that are proved; None where that needs too many numbers."""
+        rigorous.made.numbers = 0
+        try:
+            with tracking(RIGOROUS) as shadow:
+                found = self._followed(shadow.of)
+        except interpreter.Refused:  # by the limit; the reference itself did not refuse the program before
+            return None
+        return None if rigorous.made.numbers > rigorous.MOST else _with_metrics(found)
+
+    def _followed(self, look: Callable[[Any], Any]) -> dict[str, Expected]:
+        session = self._session
+        if session is None or not session.again(look):
+            session = interpreter.begun(refimpl, self.program, look)
+        return {name: Expected(*pair) for name, pair in interpreter.followed(session).items()}
+
+
+def trace_of(program: Program) -> Trace:
+    """``Truth(program).trace``."""
+    return Truth(program).trace
 
 
 def expected_of(program: Program) -> dict[str, Expected]:
-    """Run a program here in double precision with a bound for every element of its trace."""
-    with tracking() as shadow:
-        return _with_metrics({n: Expected(*pair) for n, pair in interpreter.run(refimpl, program, shadow.of).items()})
+    """``Truth(program).expected``."""
+    return Truth(program).expected
 
 
 def _with_metrics(found: dict[str, Expected]) -> dict[str, Expected]:
@@ -52,14 +99,3 @@ def _with_metrics(found: dict[str, Expected]) -> dict[str, Expected]:
     for name, bound in metric_bounds(found).items():
         found[name] = Expected(found[name].values, np.full(found[name].values.shape, bound))
     return found
-
-
-def proved_of(program: Program) -> dict[str, Expected] | None:
-    """The same from exact rationals, with bounds that are proved; None where that needs too many numbers."""
-    rigorous.made.numbers = 0
-    try:
-        with tracking(RIGOROUS) as shadow:
-            found = {name: Expected(*pair) for name, pair in interpreter.run(refimpl, program, shadow.of).items()}
-    except interpreter.Refused:  # by the limit; the reference itself did not refuse the program before
-        return None
-    return None if rigorous.made.numbers > rigorous.MOST else _with_metrics(found)

@@ -30,6 +30,7 @@ from .optimizers import Optimizers
 from .program import symbol_json
 from .session import Session
 from .stores import Stores
+from .values import array_of
 
 
 class Refused(Exception):
@@ -55,18 +56,28 @@ def run(mx, program, look=elements):
     Raises:
         Refused: the library raised an error, with its type and text.
     """
+    return followed(begun(mx, program, look))
+
+
+def begun(mx, program, look=elements):
+    """A session, which :func:`followed` lets run; the arguments are those of :func:`run`."""
     try:
-        session = SESSIONS[program["level"]](mx, program, look)
+        return SESSIONS[program["level"]](mx, program, look)
     except Exception as error:
         raise Refused("%s: %s" % (type(error).__name__, error)) from error
+
+
+def followed(session):
+    """The trace of a session's program."""
     trace = {}
     try:
-        for number, step in enumerate(program["steps"]):
+        for number, step in enumerate(session.program["steps"]):
             fields = {key: value for key, value in step.items() if key not in ("do", "attempt")}
             try:
                 for name, value in getattr(session, step["do"])(**fields):
                     trace["%d/%s" % (number, name)] = value
             except Exception as error:
+                session.failed = True
                 if not step.get("attempt"):
                     session.forget_failures()
                     raise Refused("step %d (%s): %s: %s" % (number, step["do"], type(error).__name__, error)) from error
@@ -82,20 +93,40 @@ class Graph(Session):
     def __init__(self, mx, program, look):
         super(Graph, self).__init__(mx, program, look)
         self.symbol = mx.sym.load_json(symbol_json(program))
+        self.names = self.symbol.list_arguments()
+        self.names_of_states = self.symbol.list_auxiliary_states()
+        self.first = self.kept = None
         self.arguments = {}
         self.states = {}
         self.gradients = {}
         self.requirements = {}
         self.executor = None
 
+    def again(self, look):
+        """See ``Session.again``."""
+        self.look, self.kept = look, self.first
+        return self.kept is not None and not self.failed
+
     def bind(self, requirements=None, gradients=None):
         """See the module's text."""
+        if self.kept is None:
+            self._bind_new(requirements or {}, gradients or {})
+            self.first = self.first or (self.executor, self.arguments, self.states, dict(self.gradients))
+        else:
+            self.executor, self.arguments, self.states, self.gradients = self.kept
+            self.kept = None
+            for name, array in [*self.arguments.items(), *self.states.items()]:
+                array[:] = array_of(self.program["arrays"][name])
+            for name, array in self.gradients.items():
+                array[:] = array_of(gradients[name]) if name in (gradients or ()) else float("nan")
+        return ()
+
+    def _bind_new(self, requirements, given):
         arrays = self.program["arrays"]
-        self.arguments = {name: self.array(arrays[name]) for name in self.symbol.list_arguments()}
-        self.states = {name: self.array(arrays[name]) for name in self.symbol.list_auxiliary_states()}
+        self.arguments = {name: self.array(arrays[name]) for name in self.names}
+        self.states = {name: self.array(arrays[name]) for name in self.names_of_states}
         self.requirements = {name: "null" for name in self.arguments}
-        self.requirements.update(requirements or {})
-        given = gradients or {}
+        self.requirements.update(requirements)
         for name, requirement in self.requirements.items():
             if requirement != "null":
                 like = self.arguments[name]
@@ -104,7 +135,6 @@ class Graph(Session):
                     else self.mx.nd.full(like.shape, float("nan"), dtype=like.dtype)
                 )
         self._bind()
-        return ()
 
     def _bind(self, shared=None):
         self.executor = self.symbol.bind(
@@ -153,11 +183,11 @@ class Graph(Session):
 
     def read(self):
         """See the module's text."""
-        for name in self.symbol.list_arguments():
+        for name in self.names:
             yield "argument:" + name, self.seen(self.executor.arg_dict[name])
 
     def _states(self):
-        for name in self.symbol.list_auxiliary_states():
+        for name in self.names_of_states:
             yield "state:" + name, self.seen(self.executor.aux_dict[name])
 
 

@@ -4,7 +4,8 @@
 create              ``contexts`` (how many), names of ``data``, ``labels``, ``fixed`` parameters and ``states``, and
                     ``loads`` (a weight for each context, or null)
 bind                descriptions of ``data`` and ``labels`` (name, shape, layout), ``train``, ``inputs`` (whether
-                    gradients of data are wanted), ``requirement``, ``again`` (whether to bind a bound module anew)
+                    gradients of data are wanted), ``requirement``, ``again`` (whether to bind a bound module anew).
+                    Lets see the shapes of outputs.
 init_params         the program's arrays named ``given`` (null: no dict at all), ``rest`` (a constant initializer, or
                     null), ``missing`` (``allow_missing``), ``force``
 set_params          ``arrays``, ``missing`` and ``extra`` (what is allowed), ``force``
@@ -15,7 +16,7 @@ forward_backward    ``data``, ``labels``, ``pad``. Lets see outputs and gradient
 outputs             Lets see the outputs of the last forward pass once more.
 update              one step of the optimizer
 get_params          Lets see arguments and auxiliary states.
-reshape             descriptions of ``data`` and ``labels``
+reshape             descriptions of ``data`` and ``labels``. Lets see the shapes of outputs.
 share               makes a module bound with ``data`` and ``labels`` to the arrays of the current one
 borrow              makes a module bound with ``data`` and ``labels``, with parameters of its own that are equal, and
                     the optimizer of the current one
@@ -108,13 +109,16 @@ class Modules(Session):
             self._described(data), self._described(labels), for_training=train, inputs_need_grad=inputs,
             force_rebind=again, grad_req=requirement,
         )
-        return ()
+        return self._shapes()
+
+    def _shapes(self):
+        return [("shape%d" % i, self.plain(list(shape))) for i, (_, shape) in enumerate(self.module.output_shapes)]
 
     def reshape(self, data, labels=None):
         """See the module's text."""
         self.mx.nd.waitall()
         self.module.reshape(self._described(data), self._described(labels))
-        return ()
+        return self._shapes()
 
     def share(self, data, labels=None):
         """See the module's text."""
@@ -240,6 +244,7 @@ class Modules(Session):
         self.module.fit(
             self._iterator(data, labels, batch), eval_metric=collecting_metric(self.mx), kvstore=store,
             optimizer=optimizer, optimizer_params=self._parameters(parameters, schedule), num_epoch=epochs,
+            initializer=self.mx.init.Constant(0.25),  # fit's own draws random numbers where nothing was initialised
         )
         return list(self.get_params())
 

@@ -18,7 +18,13 @@ class Session:
 
     def __init__(self, mx, program, look):
         self.mx, self.program, self.look = mx, program, look
+        self.failed = False  # whether a step was refused
         self._folder = None
+
+    def again(self, look):
+        """Prepare to run the program once more, with another ``look``; returns whether that can be done."""
+        del look
+        return False
 
     def array(self, spec, device=0):
         """An NDArray on a logical device of the CPU."""

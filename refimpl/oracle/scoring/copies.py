@@ -75,7 +75,8 @@ def faulty(fault: Fault | None, capabilities: Capabilities | None = None) -> Ite
             "REFIMPL_CACHE_DIR": str(folder / "cache"), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
         }
         command = [sys.executable, "-c", START, str(folder), "refimpl.oracle.backends.ours:plain"]
-        with Isolated(command, environment, limit=LIMIT, capabilities=capabilities or capabilities_of(fault)) as made:
+        wanted = capabilities or capabilities_of(fault)
+        with Isolated(command, environment, limit=LIMIT, capabilities=wanted, give_up=True) as made:
             yield made
 
 

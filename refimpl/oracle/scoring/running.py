@@ -13,6 +13,7 @@ from statistics import median
 from typing import Any
 
 from ..backends import Backend, Crashed
+from ..backends.isolate import SILENCE
 from ..judging.comparing import Verdict, judge
 from ..judging.reference import Program
 from ..programs.program import operators
@@ -29,6 +30,7 @@ def score_one(fault: Fault, right: Backend, seconds: float, seed: int = 0, progr
     """Search one faulty implementation until something is found; returns a row of results.
 
     A failure counts if an implementation without the fault, which otherwise runs in the same way, passes the program.
+    One that does not answer in time ends the search; its program is not shrunk.
 
     Args:
         fault: the fault.
@@ -44,6 +46,12 @@ def score_one(fault: Fault, right: Backend, seconds: float, seed: int = 0, progr
     try:
         with faulty(fault) as wrong:
             return row | row_of(fault, hunt(wrong, right, seconds, seed, programs))
+    except Silent as error:
+        result = error.result
+        return row | {
+            "status": "killed", "seconds": round(result.seconds, 3), "programs": result.programs,
+            "statuses": dict(result.statuses), "cause": str(error), "named": None,
+        }
     except Crashed as error:
         cause = f"no import: {error}"[:200]
         return row | {"status": "killed", "seconds": 0.0, "programs": 0, "cause": cause, "named": False}
@@ -53,20 +61,35 @@ class _Over(Exception):
     """The time of a search is over."""
 
 
+class Silent(Exception):
+    """A program that the right implementation passes got no answer in time; shrinking it would take hours."""
+
+    def __init__(self, result: Result, text: str) -> None:
+        super().__init__(text)
+        self.result = result
+
+
 def hunt(wrong: Backend, right: Backend, seconds: float, seed: int = 0, programs: int | None = None) -> Result:
     """Search ``wrong`` for one cause that ``right`` does not show; see :func:`score_one`.
 
     Returns:
         what was found, and when, before its program was shrunk. Times are processor time, of this process and that of
         ``wrong`` together: what a clock would show on a machine that does nothing else.
+
+    Raises:
+        Silent: ``wrong`` did not answer a program in time.
     """
     clock = _clock(wrong)
     began, first, last = clock(), [0.0], [Result()]
 
     def also_right(program: Program, verdict: Verdict) -> bool:
-        del verdict
         first[0] = clock() - began
-        return judge(right, program).status == "failed"
+        if judge(right, program).status == "failed":
+            return True
+        if verdict.reason.startswith(SILENCE):
+            last[0].seconds, last[0].programs = clock() - began, max(last[0].programs, 1)
+            raise Silent(last[0], verdict.reason)
+        return False
 
     def note(result: Result, found: Found | None) -> None:
         last[0] = result

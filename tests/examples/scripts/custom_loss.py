@@ -17,7 +17,7 @@ import numpy as np
 
 import refimpl as mx
 
-DIGITS = Path(__file__).resolve().parents[3] / "refimpl" / "data"
+DIGITS = Path(mx.__file__).parent / "data"
 TRAINING = 1437
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 import refimpl as mx
 
-PACKAGED = Path(__file__).resolve().parents[3] / "refimpl" / "data"
+PACKAGED = Path(mx.__file__).parent / "data"
 
 
 def options(description: str, **defaults: object) -> argparse.ArgumentParser:

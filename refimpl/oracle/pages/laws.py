@@ -1,7 +1,7 @@
 """The laws: what holds for every operator, written once as ``law(op, draw)``.
 
-A law draws a valid call of the operator and raises AssertionError when the page breaks it. The tests beside
-this file apply every law to every page; ``tests/meta`` applies them to pages broken on purpose.
+A law draws a valid call of the operator and raises AssertionError when the page breaks it. ``tests/laws`` applies every
+law to every page, ``tests/meta`` to pages broken on purpose, and a lab to those of students (``refimpl lab``).
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.kernels.foundation import UNKNOWN, MXNetError, Op, known, plain_kernels
-from refimpl.kernels.foundation import run as runner
-from refimpl.kernels.foundation.buffer import allocate
-from refimpl.kernels.foundation.loop import python_loops
-
+from ...kernels.foundation import UNKNOWN, MXNetError, Op, decides, known, plain_kernels
+from ...kernels.foundation import run as runner
+from ...kernels.foundation.buffer import allocate
+from ...kernels.foundation.loop import python_loops
 from .calls import NAN, OTHER, Trial, gradient_inputs, has_gradient, out_types, widened
 from .draws import Draw, Example, example
 
@@ -68,6 +67,7 @@ def _training(op: Op, draw: Draw) -> bool:
 # --- memory --------------------------------------------------------------------------------------
 
 
+@decides("contract/fills")
 def fills_outputs(op: Op, draw: Draw) -> None:
     """Every element of every output is written, nothing outside, whatever was there before."""
     of, train = example(op, draw), _training(op, draw)
@@ -77,6 +77,7 @@ def fills_outputs(op: Op, draw: Draw) -> None:
     assert not first.overrun(), f"{of} wrote outside its arrays"
 
 
+@decides("contract/fills")
 def fills_gradients(op: Op, draw: Draw) -> None:
     """Every element of every wanted gradient is written, and nothing is added to what was there."""
     of, train = example(op, draw), _training(op, draw)
@@ -90,6 +91,7 @@ def fills_gradients(op: Op, draw: Draw) -> None:
     assert not trials[0].overrun(), f"{of} wrote outside its gradients"
 
 
+@decides("contract/inputs-stay")
 def keeps_inputs(op: Op, draw: Draw) -> None:
     """Inputs that are not declared in ``mutates`` hold the same bits after forward and backward."""
     of = example(op, draw)
@@ -270,10 +272,8 @@ def gradient_is_slope(op: Op, draw: Draw) -> None:
             continue
         direction = values.uniform(0.5, 1.0, gradient.shape) * values.choice((-1, 1), gradient.shape)
         step = 1e-6
-        ahead, behind = (
-            _weighed(_moved(of, index, sign * step * direction), heads, is_train=train)
-            for sign in (1, -1)
-        )
+        moved = (_moved(of, index, sign * step * direction) for sign in (1, -1))
+        ahead, behind = (_weighed(one, heads, is_train=train) for one in moved)
         slope, claim = (ahead - behind) / (2 * step), float((gradient * direction).sum())
         scale = 1.0 + abs(slope) + np.abs(gradient).sum() * 0.01
         assert abs(slope - claim) < 2e-5 * scale, (
@@ -340,7 +340,8 @@ def tuned_agrees(op: Op, draw: Draw) -> None:
     tuned = both_ways(of, is_train=train)
     with plain_kernels():
         plain = both_ways(of, is_train=train)
-    if all(t is p or np.array_equal(t, p, equal_nan=True) for t, p in zip(tuned, plain, strict=True)):
+    pairs = zip(tuned, plain, strict=True)
+    if all(t is p or np.array_equal(t, p, equal_nan=True) for t, p in pairs):  # type: ignore[arg-type]  # both or none
         return  # no twin, or one that is as near as the plain loop
     doubled = Example(op, of.p, of.params, [
         a.astype(np.float64) if a.dtype == np.float32 else a for a in of.arrays

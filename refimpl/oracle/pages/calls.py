@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.kernels.foundation import SLACK, Buffer, allocate, as_buffer, buffer
-from refimpl.kernels.foundation import run as runner
-from refimpl.kernels.foundation.harness import Call
-
+from ...kernels.foundation import SLACK, Buffer, allocate, as_buffer, buffer
+from ...kernels.foundation import run as runner
+from ...kernels.foundation.harness import Call
 from .draws import Example
 
 NAN, OTHER = float("nan"), 77.0  # two poisons: what depends on neither was written
@@ -23,7 +22,7 @@ class Guarded:
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, poison: float, device: str = "cpu") -> None:
         dtype = np.dtype(dtype)
-        self._poison = dtype.type(poison if dtype.kind == "f" or poison == poison else 99)
+        self._poison = dtype.type(poison if dtype.kind == "f" or not np.isnan(poison) else 99)
         size = int(np.prod(shape, dtype=int))
         self._memory = np.full(size + 2 * SLACK, self._poison, dtype)
         if device == "cpu":
@@ -98,6 +97,7 @@ class Trial:
         outs = [g.buffer for g in self.outs]
         _poison_scratch(self.poison)
         if op.backward is None:
+            assert op.gradient is not None
             entries = op.gradient(self._make, p, heads, ins, outs)
             return [
                 np.zeros(b.shape, b.dtype) if e is None else e.to_numpy()

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.kernels.foundation import MXNetError, Op, known
-from refimpl.oracle.drawing.calls import drawn_call
-from refimpl.oracle.drawing.draws import Draw, SeededDraw
-from refimpl.oracle.programs.values import array_of
-from refimpl.oracle.strategies import HypothesisDraw
+from ...kernels.foundation import MXNetError, Op, known
+from ..drawing.calls import drawn_call
+from ..drawing.draws import Draw, SeededDraw
+from ..programs.values import array_of
 
 LARGE = 2.0**25
 TIED = ("dyadic", "tied", "special")
@@ -56,7 +55,7 @@ def example(
         raise AssertionError(f"{op.name} refuses its own case: {error}") from error
     assert known(*call.shapes, *call.out_shapes), f"{op.name}: {call.params} leaves shapes unknown: {call}"
     seed = draw.integer(0, 9999)
-    arrays = []
+    arrays: list[np.ndarray] = []
     for shape, kind, wanted in zip(call.shapes, call.kinds, call.types, strict=True):
         style = "smooth" if smooth else "dyadic" if untied or kind != "apart" else draw.choice(TIED)
         spec = {
@@ -71,4 +70,4 @@ def example(
     return Example(op, call.p, call.params, arrays)
 
 
-__all__ = ["Draw", "Example", "HypothesisDraw", "SeededDraw", "example"]
+__all__ = ["Draw", "Example", "SeededDraw", "example"]

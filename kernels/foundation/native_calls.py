@@ -1,0 +1,210 @@
+"""Calls of compiled kernels, made one after the other by machine code: without the interpreter, and without its lock.
+
+A call is written down as whole numbers: where the kernel's machine code is, and its arguments as Numba hands them over
+(``numba.core.callconv.CPUCallConv``). There, an array is seven numbers, a tuple is its fields, and a float stands apart
+from the others, because calling conventions put floats into registers of their own.
+
+So one function calls every kernel. It passes as many arguments as the largest kernel of a few sizes takes: by the
+conventions of x86-64 (but for Windows) and of 64-bit ARM the caller takes them away again, and a kernel does not see
+what it gets beyond its own.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from inspect import signature
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic, register_jitable
+
+from . import cache as kernel_cache
+from . import interrupts
+from .loop import _UNCALLED_FROM_C
+
+KNOWN = sys.platform != "win32" and platform.machine() in ("x86_64", "AMD64", "aarch64", "arm64")
+"""Whether this machine's calling convention is one that the module's text speaks of."""
+
+SIZES = (16, 32, 64, 128)
+"""Kernels are called with so many whole numbers: the least that is enough."""
+
+FLOATS = 8
+"""As many floats are passed in registers."""
+
+HEAD = 3 + FLOATS
+"""Words before a call's whole numbers: the machine code, the place of its size in ``SIZES``, how many words the call
+takes in all, and the floats.
+"""
+
+_WORD = ir.IntType(64)
+
+
+@intrinsic
+def _call(typing, place):
+    """Make the call that is written at an address; whether it failed."""
+
+    def codegen(context, builder, signature, args):
+        words = builder.inttoptr(args[0], _WORD.as_pointer())
+
+        def word(index: int) -> ir.Value:
+            return builder.load(builder.gep(words, [_WORD(index)]))
+
+        returned = cgutils.alloca_once(builder, _WORD, name="returned")
+        error = cgutils.alloca_once(builder, _WORD, name="error")
+        status = cgutils.alloca_once(builder, ir.IntType(32), name="status")
+        floats = [builder.bitcast(word(3 + index), ir.DoubleType()) for index in range(FLOATS)]
+        code = word(0)
+        done = builder.append_basic_block("called")
+        choice = builder.switch(word(1), done)
+        for number, size in enumerate(SIZES):
+            block = builder.append_basic_block(f"with_{size}")
+            choice.add_case(_WORD(number), block)
+            builder.position_at_end(block)
+            kind = ir.FunctionType(
+                ir.IntType(32), [_WORD.as_pointer()] * 2 + [_WORD] * size + [ir.DoubleType()] * FLOATS
+            )
+            whole = [word(HEAD + index) for index in range(size)]
+            result = builder.call(builder.inttoptr(code, kind.as_pointer()), [returned, error, *whole, *floats])
+            builder.store(result, status)
+            builder.branch(done)
+        builder.position_at_end(done)
+        found = builder.load(status)
+        fine = [builder.icmp_signed("==", found, ir.IntType(32)(code)) for code in (0, -2)]  # done, or done with None
+        return builder.zext(builder.not_(builder.or_(*fine)), _WORD)
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
+def word(typing, place, index):
+    """A word of memory."""
+
+    def codegen(context, builder, signature, args):
+        words = builder.inttoptr(args[0], _WORD.as_pointer())
+        return builder.load(builder.gep(words, [args[1]]))
+
+    return types.int64(types.int64, types.int64), codegen
+
+
+@register_jitable
+def walk(place, count):
+    """Make the calls that are written from an address on; how many were made when one failed, or in all."""
+    for number in range(count):
+        if _call(place):
+            return number
+        place += 8 * word(place, 2)
+    return count
+
+
+def compiled(function: Callable) -> Callable:
+    """The machine code of a function of whole numbers, cached, called without Numba's questions about types."""
+    dispatcher = njit(nogil=True, error_model="numpy", **_UNCALLED_FROM_C)(function)
+    kernel_cache.enable(dispatcher, function)
+    with interrupts.held():
+        dispatcher.compile((types.int64,) * len(signature(function).parameters))
+    (made,) = dispatcher.overloads.values()
+    return made.entry_point
+
+
+@cache
+def walker() -> Callable[[int, int], int]:
+    """:func:`walk` as machine code."""
+    return compiled(walk)
+
+
+Part = Callable[[Any, "list[int]", "list[int]"], None]
+"""Writes an argument down: appends its words to the whole numbers, or to the floats."""
+
+
+class Form(NamedTuple):
+    """How one kernel is called: where its machine code is, and how each argument is written down."""
+
+    code: int
+    parts: list[Part]
+
+    def written(self, args: Sequence[Any]) -> list[int]:
+        """The words of a call with ``args``; they hold no reference, so the caller keeps the arrays."""
+        whole: list[int] = []
+        floats: list[int] = []
+        for part, arg in zip(self.parts, args, strict=True):
+            part(arg, whole, floats)
+        floats += [0] * (FLOATS - len(floats))
+        size = next(number for number, size in enumerate(SIZES) if size >= len(whole))
+        return [self.code, size, HEAD + len(whole), *floats, *whole]
+
+
+def form_of(kernel: Any) -> Form | None:
+    """The form of a kernel that Numba has compiled; None where it cannot be called from here."""
+    returned, given = kernel.signature.return_type, kernel.signature.args
+    parts = [_part_of(kind) for kind in given]
+    one_word = types.NoneType, types.Integer, types.Boolean, types.Float
+    if not KNOWN or not isinstance(returned, one_word) or not all(parts):
+        return None
+    taken = kernel.target_context.call_conv.get_function_type(returned, given).args[2:]
+    floats = sum(isinstance(kind, (ir.FloatType, ir.DoubleType)) for kind in taken)
+    words = sum(isinstance(kind, ir.PointerType) or kind == _WORD for kind in taken)
+    if floats > FLOATS or words > SIZES[-1] or floats + words < len(taken):
+        return None
+    code = kernel.library.get_pointer_to_function(kernel.fndesc.llvm_func_name)
+    return Form(code, [part for part in parts if part])
+
+
+@cache
+def _part_of(kind: Any) -> Part | None:
+    """How an argument of a type is written down; None for a type of which this is not known."""
+    if isinstance(kind, types.Array):
+        return _write_array
+    if _is_whole(kind):
+        return _write_whole
+    if kind == types.float64:
+        return _write_double
+    if kind == types.float32:
+        return _write_single
+    if not isinstance(kind, types.BaseTuple):
+        return None
+    if all(map(_is_whole, kind.types)):
+        return _write_wholes
+    fields = [_part_of(field) for field in kind.types]
+    return partial(_write_fields, fields) if all(fields) else None
+
+
+def _is_whole(kind: Any) -> bool:
+    return isinstance(kind, types.Integer) and kind.signed
+
+
+def _write_array(value: np.ndarray, whole: list[int], _: list[int]) -> None:
+    size, width = value.size, value.itemsize
+    if value.ndim == 1:
+        whole += (0, 0, size, width, value.__array_interface__["data"][0], size, value.strides[0])
+    else:
+        whole += (0, 0, size, width, value.__array_interface__["data"][0], *value.shape, *value.strides)
+
+
+def _write_whole(value: Any, whole: list[int], _: list[int]) -> None:
+    whole.append(value)
+
+
+def _write_wholes(value: tuple, whole: list[int], _: list[int]) -> None:
+    whole += value
+
+
+def _write_double(value: Any, _: list[int], floats: list[int]) -> None:
+    floats.append(np.float64(value).view(np.int64))
+
+
+def _write_single(value: Any, _: list[int], floats: list[int]) -> None:
+    floats.append(np.float32(value).view(np.uint32))
+
+
+def _write_fields(fields: Sequence[Part], value: tuple, whole: list[int], floats: list[int]) -> None:
+    for part, field in zip(fields, value, strict=True):
+        part(field, whole, floats)
+
+
+__all__ = ["HEAD", "KNOWN", "SIZES", "Form", "compiled", "form_of", "walk", "walker", "word"]

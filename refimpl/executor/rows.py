@@ -1,0 +1,78 @@
+"""The rows of a table, and the pieces in which they are made: by machine code where that can be, else by Python."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..base import decides
+from ..kernels.foundation.native_calls import SIZES, form_of, walker
+
+MOST_ELEMENTS = 1 << 22
+"""A piece ends where its arrays have more elements: Ctrl-C is noticed between pieces."""
+
+
+class Piece(NamedTuple):
+    """Rows from ``first`` to before ``last``.
+
+    ``walk()`` makes their calls without the interpreter and returns how many it made: all, or those before one that
+    failed. It is None where Python makes them.
+    """
+
+    first: int
+    last: int
+    walk: Callable[[], int] | None
+
+
+class Rows(NamedTuple):
+    """What one run calls.
+
+    ``steps`` has the number of each call's step, ``kernels`` what Numba has compiled for it, or None. ``pieces`` cover
+    all calls. ``words`` are the calls as machine code reads them; ``place`` is their address and their number where
+    machine code makes all of them, and two zeros elsewhere.
+    """
+
+    calls: list[partial]
+    steps: list[int]
+    kernels: list[Any]
+    pieces: list[Piece]
+    words: array | None = None
+    place: tuple[int, int] = (0, 0)
+
+
+@decides("Executor/walk")
+def walked(rows: Rows) -> Rows:
+    """The same rows, in pieces of which machine code makes as many as it can."""
+    forms: dict[int, Any] = {}
+    words = array("q")
+    cuts: list[tuple[int, int, bool]] = []  # first row, its place in words, whether machine code makes it
+    left = 0
+    for number, (call, kernel) in enumerate(zip(rows.calls, rows.kernels, strict=True)):
+        if id(kernel) not in forms:
+            forms[id(kernel)] = kernel and form_of(kernel)
+        form = forms[id(kernel)]
+        size = sum(arg.size for arg in call.args if isinstance(arg, np.ndarray))
+        if not cuts or cuts[-1][2] != bool(form) or (form and size > left):
+            cuts.append((number, len(words), bool(form)))
+            left = MOST_ELEMENTS
+        left -= size
+        if form:
+            words.extend(form.written(call.args))
+    if not words:
+        return rows
+    words.extend([0] * SIZES[-1])  # the last call is made with as many words as any
+    start, _ = words.buffer_info()
+    ends = [*(first for first, _, _ in cuts[1:]), len(rows.calls)]
+    pieces = [
+        Piece(first, last, partial(walker(), start + 8 * begin, last - first) if native else None)
+        for (first, begin, native), last in zip(cuts, ends, strict=True)
+    ]
+    whole = all(native for _, _, native in cuts)
+    return rows._replace(pieces=pieces, words=words, place=(start, len(rows.calls)) if whole else (0, 0))
+
+
+__all__ = ["MOST_ELEMENTS", "Piece", "Rows", "walked"]

@@ -1,0 +1,64 @@
+"""Bounds that a theorem gives, for loops that go on until something is small enough.
+
+Other implementations take other steps there, and where they stop is undecided, so that the steps of a page's loop bound
+nothing. What is known instead is that any good method gives the exact result of a matrix near the given one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import hypot, inf, isfinite, sqrt
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from ...base import decides
+from .arithmetic import Arithmetic
+from .precision import NOW
+
+NEAR = 32
+"""Times n and the unit: how far the matrix may be from the given one, as part of its length (LAPACK promises 10)."""
+
+
+@decides("oracle/eigenvectors")
+def _eigen(
+    arithmetic: Arithmetic, rotate: Callable[..., None], a: Any, vectors: Any, values: Any, work: Any, turns: Any,
+    count: int, n: int,
+) -> None:
+    """Weyl's theorem bounds eigenvalues, that of Davis and Kahan eigenvectors."""
+    given = np.array([a[i].pair() for i in range(count * n * n)]).reshape(count, n, n, 2)
+    lower = np.tril(np.ones((n, n), bool))
+    numbers, errors = (np.where(lower, x, x.swapaxes(1, 2)) for x in (given[..., 0], given[..., 1]))
+    rows, sizes = np.empty(count * n * n), np.empty(count * n)
+    rotate(numbers.reshape(-1), rows, sizes, np.empty(len(work)), np.empty(len(turns)), count, n)
+    for g in range(count):
+        own, length = sizes[g * n:(g + 1) * n], hypot(*numbers[g].flat)
+        reach = hypot(*errors[g].flat) + NEAR * n * NOW.precision.unit * length
+        for i in range(n):
+            at = g * n + i
+            values[at] = _near(arithmetic, own[i], reach)
+            gap = min((abs(own[i] - own[j]) for j in range(n) if j != i), default=inf)
+            turned = sqrt(2) * reach / (gap - reach) if gap > 2 * reach else inf
+            row = rows[at * n:(at + 1) * n]
+            largest = max(row, key=abs)
+            if any(each * largest < 0 and abs(each) >= abs(largest) - 2 * turned for each in row):
+                turned = inf  # its sign is that of the largest number
+            for k in range(n):
+                vectors[at * n + k] = _near(arithmetic, row[k], turned)
+
+
+def _near(arithmetic: Arithmetic, value: float, error: float) -> Any:
+    exact = arithmetic.exactly(float(value))
+    if not isfinite(value):
+        return exact
+    return arithmetic.rounded(exact.value, error) if isfinite(error) else arithmetic.free(exact.value)
+
+
+THEOREMS: dict[str, Callable[..., None]] = {"linalg_eigen.rotate": _eigen}
+"""Page and loop -> what writes its results with their bounds."""
+
+
+def theorem_for(function: FunctionType) -> Callable[..., None] | None:
+    """What writes the results of a loop instead of its own steps: takes an Arithmetic, the loop, and its arguments."""
+    return THEOREMS.get(f"{function.__module__.rpartition('.')[2]}.{function.__name__}")
