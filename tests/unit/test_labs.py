@@ -177,7 +177,8 @@ def executed(lab, code: str) -> str:
 
 @pytest.mark.clause("Labs/notebook")
 @pytest.mark.parametrize("lab", [
-    pytest.param(lab, id=lab.name, marks=pytest.mark.heavy if lab.name == "slicing" else pytest.mark.long) for lab in LABS.values()
+    pytest.param(lab, id=name, marks=pytest.mark.heavy if name == "slicing" else pytest.mark.long)
+    for name, lab in LABS.items()
 ])
 def test_a_notebook_judges_what_is_in_its_cell(lab) -> None:
     stub = executed(lab, lab.code())
