@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from ..context import Context
 from ..files.atomic import write_atomically
 from .errors import refuse
 from .options import BatchOption, DevicesOption, GpusOption, checkpoint_epochs, checkpoint_files, contexts, named_shapes
+from .waiting import working
 
 
 def explain(
@@ -41,7 +43,10 @@ def explain(
     shapes = named_shapes(shape)
     if not as_json:
         _require_folder(output)
-    found = _found(source, arguments or [], step, epoch, shapes, contexts(devices, gpus, batch_size), batch_size)
+    used = contexts(devices, gpus, batch_size)
+    is_script = source is not None and source.endswith(".py")  # which prints what it wants
+    with contextlib.nullcontext() if is_script else working("explaining", "steps"):
+        found = _found(source, arguments or [], step, epoch, shapes, used, batch_size)
     if as_json:
         print(json.dumps(found, indent=1, allow_nan=False))
         return
