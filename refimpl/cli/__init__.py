@@ -19,6 +19,7 @@ from .examples import examples
 from .explain import explain
 from .inspect import inspect
 from .lab import lab
+from .launch import launch
 from .ops import ops
 from .oracle import oracle
 from .plot import plot
@@ -60,6 +61,7 @@ for command in (train, score, inspect, predict, verify, warm, ops, rule, plot, e
 app.add_typer(oracle, name="oracle")
 app.add_typer(lab, name="lab")
 app.add_typer(examples, name="examples")
+app.command("launch", context_settings={"allow_interspersed_args": False})(launch)
 app.command("run", context_settings={"allow_interspersed_args": False})(run_script)
 
 INTERRUPTED = 130  # what Typer makes of a KeyboardInterrupt
