@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base import decides
 from .arithmetic import number
 from .markup import cropped, figure, folded, heat, largest, prose, shape, table, text, value
 
@@ -33,19 +34,45 @@ def store(data: Data) -> str:
             f" batch. {after}"
             " Blue is below zero, orange above; all pictures of one parameter have one scale.</p>"
         )
-    opened = _telling([entry["devices"][0] for entry in found["parameters"]])
+    if data["cluster"]:
+        told = _told_of_cluster(data["cluster"], found)
+    opened = telling([entry["devices"][0] for entry in found["parameters"]])
     return told + "".join(_merge(entry, contexts, index == opened) for index, entry in enumerate(found["parameters"]))
 
 
-def _telling(windows: list[Data]) -> int:
+@decides("Explain/rounds")
+def _told_of_cluster(cluster: Data, found: Data) -> str:
+    rounds = ", ".join(sorted({str(number) for number in cluster["rounds"].values()}))
+    servers = "1 server" if cluster["servers"] == 1 else f"{cluster['servers']} servers"
+    after = (
+        "The optimizer on the server is handed this sum, and every worker pulls the weight that it makes"
+        if found["updates"] else "Every worker pulls this sum and updates its own weight by it"
+    )
+    codes = (
+        " Here gradients are compressed: a term is what the two-bit codes stand for that the worker sent."
+        if cluster["compressed"] else ""
+    )
+    return (
+        f"<p>{cluster['workers']} workers share a <b>{text(found['type'])}</b> store on {servers}. This page shows the"
+        f" step of worker {cluster['rank']}. Each worker adds up the gradients of its own devices and pushes"
+        f" that sum, its <b>term</b>.{codes} The first pushes of all workers to a key make round 1, the next ones"
+        f" round 2; this is round {rounds}. When the last term has arrived, the server adds them up in the order of the"
+        f" workers' ranks, whichever came first. {after}. Blue is below zero, orange above; all pictures of one"
+        " parameter have one scale.</p>"
+    )
+
+
+def telling(windows: list[Data]) -> int:
     """The first array that has several rows and is not zero, or simply the first."""
     return next((i for i, window in enumerate(windows) if window["rows"] > 1 and window["norm"]), 0)
 
 
 def _merge(entry: Data, contexts: list[str], opened: bool) -> str:
-    shown = [*entry["devices"], *([entry["merged"]] if entry["merged"] is not None else [])]
+    shown = [*entry["devices"], *entry["workers"], *([entry["merged"]] if entry["merged"] is not None else [])]
     scale = largest(shown)
-    pieces = []
+    pieces: list[str] = []
+    if entry["workers"]:
+        return _round(entry, contexts, scale, opened)
     for number_of, (context, part) in enumerate(zip(contexts, entry["devices"], strict=True)):
         picture = heat(part, scale, f"gradient of {entry['name']} on {context}: {shape(part['shape'])}")
         sign = '<span class="sign" aria-hidden="true">+</span>' if number_of and entry["merged"] is not None else ""
@@ -59,6 +86,32 @@ def _merge(entry: Data, contexts: list[str], opened: bool) -> str:
     summary = f"<b>{text(entry['name'])}</b> <span class=\"note\">{shape(entry['devices'][0]['shape'])}</span>"
     content = f'<div class="sum">{"".join(pieces)}</div>' + (f'<p class="note">Shown: {note}.</p>' if note else "")
     return folded(summary, content, f"merge-{entry['name']}", opened=opened)
+
+
+def _round(entry: Data, contexts: list[str], scale: float, opened: bool) -> str:
+    """One parameter in a cluster: devices of the worker, then the terms of all workers, and their sum."""
+    name = entry["name"]
+    devices = [
+        figure(heat(part, scale, f"gradient of {name} on {context} of worker 0"),
+               f"{context} of worker 0<br>norm {value(part['norm'])}", f"device device{number_of % 8}")
+        for number_of, (context, part) in enumerate(zip(contexts, entry["devices"], strict=True))
+    ]
+    terms = [
+        figure(heat(part, scale, f"term of worker {part['rank']} for {name}"),
+               f"worker {part['rank']}<br>norm {value(part['norm'])}", f"device device{part['rank'] % 8}")
+        for part in entry["workers"]
+    ]
+    total = figure(heat(entry["merged"], scale, f"sum of the round for {name}"),
+                   f"the round's sum<br>norm {value(entry['merged']['norm'])}", "merged")
+    plus, equals = (f'<span class="sign" aria-hidden="true">{sign}</span>' for sign in "+=")
+    note = cropped(entry["devices"][0])
+    content = (
+        (f'<h3>On worker 0</h3><div class="sum">{plus.join(devices)}</div>' if len(devices) > 1 else "")
+        + f'<h3>On the server</h3><div class="sum">{plus.join(terms)}{equals}{total}</div>'
+        + (f'<p class="note">Shown: {note}.</p>' if note else "")
+    )
+    summary = f'<b>{text(name)}</b> <span class="note">{shape(entry["devices"][0]["shape"])}</span>'
+    return folded(summary, content, f"merge-{name}", opened=opened)
 
 
 # --- update ------------------------------------------------------------------------------------------
@@ -77,7 +130,7 @@ def update(data: Data) -> str:
     if found["equations"]:
         equations = "\n".join(found["equations"]).replace("<-", "\N{LEFTWARDS ARROW}")
         formula = f"<pre>{text(equations)}</pre>"
-    opened = _telling([entry["change"] for entry in found["parameters"]])
+    opened = telling([entry["change"] for entry in found["parameters"]])
     return (
         f"<p>The optimizer is <b>{text(found['optimizer'])}</b> with {settings}.</p>"
         f'<blockquote class="formula">{formula}</blockquote>'
@@ -115,10 +168,17 @@ def _change(entry: Data, opened: bool, contexts: list[str]) -> str:
 def _sample(sample: Data, contexts: list[str]) -> str:
     """One number, followed from the devices to the new weight."""
     where = ", ".join(map(str, sample["position"]))
-    rows = [
-        [f"gradient on {text(context)}", value(part)]
-        for context, part in zip(contexts, sample["gradients"], strict=True)
-    ]
+    rows: list[list[str]] = []
+    corrected = bool(sample["corrections"])
+    for at, (context, part) in enumerate(zip(contexts, sample["gradients"], strict=True)):
+        if corrected and at < len(sample["corrections"]):
+            terms = sample["corrections"][at]
+            rows += [[f"gradient at the weights on {text(context)}", value(terms["gradient"])],
+                     [f"gradient at the snapshot on {text(context)}", value(terms["snapshot"])]]
+            if terms["mean"] is not None:
+                rows.append(["full gradient at the snapshot", value(terms["mean"])])
+        rows.append([f"{'corrected ' if corrected else ''}gradient on {text(context)}", value(part)])
+    rows += [[f"term of worker {part['rank']}", value(part["value"])] for part in sample["workers"]]
     rows.append(["gradient that the optimizer gets", value(sample["used"])])
     rows.append(["w before", value(sample["before"])])
     several = len(sample["state_after"]) > 1

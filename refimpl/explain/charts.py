@@ -10,17 +10,24 @@ from itertools import pairwise
 from math import ceil, log10
 from typing import Any
 
+from ..base import decides
 from .layout import HEIGHT, PILL_HEIGHT, WIDTH, Box, arrange
 from .markup import duration, shape, size, text
 
 Data = dict[str, Any]
 BAR, STEP_WIDTHS, ARENA = 1000, (7, 44), 300  # widths and heights in pixels
+WIDEST = 3000
+"""No drawing is wider."""
+MANY = 150
+"""More parts than that are drawn without words, in one path for each kind."""
 
 
+@decides("Explain/folded")
 def _svg(width: float, height: float, label: str, body: Iterable[str], kind: str, fluid: bool = False) -> str:
     sides = f'viewBox="0 0 {width:.0f} {height:.0f}"'
     if not fluid:
-        sides += f' width="{width:.0f}" height="{height:.0f}"'
+        shrunk = min(1.0, WIDEST / max(width, 1))
+        sides += f' width="{width * shrunk:.0f}" height="{height * shrunk:.0f}"'
     return f'<svg class="{kind}" role="group" aria-label="{text(label)}" {sides}>{"".join(body)}</svg>'
 
 
@@ -113,6 +120,11 @@ def _node(node: Data, box: Box, share: float) -> str:
             f'<rect class="share" x="{box.x + 8:.0f}" y="{box.y + HEIGHT - 6:.0f}"'
             f' width="{max(1.0, (WIDTH - 16) * share):.1f}" height="3" rx="1.5"/>'
         )
+    if node.get("copies", 1) > 1:
+        inner += (
+            f'<text class="copies" x="{box.x + WIDTH - 6:.0f}" y="{box.y - 4:.0f}">'
+            f'\N{MULTIPLICATION SIGN} {node["copies"]}</text>'
+        )
     shown = f'<g class="node {node["phase"]}" data-node="{node["id"]}">{inner}</g>'
     return shown if node["phase"] == "variable" else f'<a href="#node-{node["id"]}">{shown}</a>'
 
@@ -123,8 +135,9 @@ def _node(node: Data, box: Box, share: float) -> str:
 def memory(plan: Data, context: str) -> str:
     """The arena of one context: bytes upwards, steps to the right: a rectangle is what lies somewhere for a while."""
     count = max(len(plan["steps"]), 1)
-    step = min(max(940 / count, STEP_WIDTHS[0]), STEP_WIDTHS[1])
-    left, top, wide = 78, 26, step * count
+    left, top = 78, 26
+    step = min(max(940 / count, STEP_WIDTHS[0] if count <= MANY else 0), STEP_WIDTHS[1])
+    wide = step * count
     rows = [row for row in plan["rows"] if row["within"] is None and row["context"] == context]
     arena = max((row["offset"] + row["size"] for row in rows), default=0) or 1
     scale = ARENA / arena
@@ -134,13 +147,13 @@ def memory(plan: Data, context: str) -> str:
         y = top + ARENA - ARENA * part / 4
         body.append(f'<path class="grid" d="M{left} {y:.0f}h{wide:.0f}"/>')
         body.append(f'<text class="tick end" x="{left - 6}" y="{y + 4:.0f}">{size(arena * part / 4)}</text>')
-    for row in rows:
-        body.append(_buffer(row, plan, (left, top + ARENA, step, scale)))
+    where = left, top + ARENA, step, scale
+    body += _many_buffers(rows, plan, where) if len(rows) > MANY else [_buffer(row, plan, where) for row in rows]
     middle = left + step * plan["forward"]
     body.append(f'<path class="border" d="M{middle:.0f} {top - 8}V{top + ARENA + 6}"/>')
     body.append(f'<text class="tick end" x="{middle - 6:.0f}" y="{top - 10}">forward</text>')
     body.append(f'<text class="tick" x="{middle + 6:.0f}" y="{top - 10}">backward</text>')
-    every = 1 if step >= 20 else 5
+    every = 1 if step >= 20 else 5 if step >= 6 else 10 ** ceil(log10(count / 10))
     for number in range(count):
         if number % every == 0:
             x = left + step * (number + 0.5)
@@ -150,12 +163,32 @@ def memory(plan: Data, context: str) -> str:
     return _svg(left + wide + 12, top + ARENA + 44, label, body, "memory")
 
 
+def _kind(row: Data, plan: Data) -> str:
+    return "backward" if row["first"] >= plan["forward"] else "kept" if row["kept"] else "passing"
+
+
+def _many_buffers(rows: list[Data], plan: Data, where: tuple[float, float, float, float]) -> list[str]:
+    """Many rectangles in whole pixels, without words; those that look alike once."""
+    left, bottom, step, scale = where
+    paths: dict[str, dict[str, None]] = {"kept": {}, "passing": {}, "backward": {}}
+    for row in rows:
+        x, wide = left + step * row["first"], step * (row["last"] + 1 - row["first"])
+        y, tall = bottom - (row["offset"] + row["size"]) * scale, row["size"] * scale
+        paths[_kind(row, plan)][_box(x, y, wide, tall)] = None
+    return [f'<path class="many {kind}" d="{"".join(path)}"/>' for kind, path in paths.items() if path]
+
+
+def _box(x: float, y: float, wide: float, tall: float) -> str:
+    wide, tall = max(round(wide), 1), max(round(tall), 1)
+    return f"M{x:.0f} {y:.0f}h{wide}v{tall}h-{wide}z"
+
+
 def _buffer(row: Data, plan: Data, where: tuple[float, float, float, float]) -> str:
     left, bottom, step, scale = where
     x, wide = left + step * row["first"], step * (row["last"] + 1 - row["first"])
     tall = row["size"] * scale
     y = bottom - (row["offset"] + row["size"]) * scale
-    kind = "backward" if row["first"] >= plan["forward"] else "kept" if row["kept"] else "passing"
+    kind = _kind(row, plan)
     label = ", ".join(value["name"] for value in row["values"])
     lines = ""
     if tall > 13:
@@ -212,6 +245,9 @@ def timeline(times: Data, ids: dict[tuple[str, str], str]) -> str:
         y = 4 + number * (tall + gap)
         device = text(of_context["context"])
         body.append(f'<text class="tick end" x="{left - 8}" y="{y + tall / 2 + 4:.0f}">{device}</text>')
+        if len(of_context["steps"]) > MANY:
+            body += _many_bars(of_context["steps"], (left, y, wide / span, tall))
+            continue
         for row in of_context["steps"]:
             x, long = left + wide * row["began"] / span, wide * row["took"] / span
             node = ids.get((row["phase"], row["name"]), "")
@@ -223,6 +259,16 @@ def timeline(times: Data, ids: dict[tuple[str, str], str]) -> str:
                 f' width="{max(long - 0.6, 0.4):.2f}" height="{tall}" rx="2"/>{words if long > 44 else ""}</g>'
             )
     return _svg(BAR, bottom + 22, "Forward and backward along one clock, a line per device", body, "time", True)
+
+
+def _many_bars(steps: list[Data], where: tuple[float, float, float, float]) -> list[str]:
+    """Many steps on one line, without words."""
+    left, y, scale, tall = where
+    paths: dict[str, dict[str, None]] = {}
+    for row in steps:
+        bar = _box(left + row["began"] * scale, y, row["took"] * scale, tall)
+        paths.setdefault(row["phase"], {})[bar] = None
+    return [f'<path class="many {phase}" d="{"".join(path)}"/>' for phase, path in paths.items()]
 
 
 def _unit(span: float) -> float:

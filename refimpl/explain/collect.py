@@ -16,16 +16,22 @@ import numpy as np
 
 from .. import __version__
 from ..base import decides
+from ..contrib.svrg_optimization.svrg_optimizer import _SVRGOptimizer
 from ..io import DataDesc
 from ..kvstore import KVStore
+from ..kvstore.distributed import DistributedKVStore
+from ..module import BucketingModule
 from . import arithmetic, rules, structure
+from .folding import stand_ins
 from .observe import Heard, Update, observed
+from .stepping import add_steps
 from .timing import timed
+from .watching import Correction, Watched
+from .windows import plain_number as _number
+from .windows import window
 
 Data = dict[str, Any]
 
-WINDOW = (24, 40)
-"""Rows and columns of the part of an array that is shown."""
 PICTURES = 64
 """Rows of a slice that are shown."""
 _PACKAGE = __name__.partition(".")[0]
@@ -33,7 +39,9 @@ _OWN_SETTINGS = ("aggregate_num", "allow_np_array", "begin_num_update", "lr", "l
 
 
 @decides("Explain/looks-only")
-def collect(module: Any, update: Callable[[], None], title: str, source: str, number: int = 1) -> Data:
+def collect(
+    module: Any, update: Callable[[], None], title: str, source: str, number: int = 1, watched: Watched | None = None
+) -> Data:
     """Call ``update`` on a module whose backward has just run, and say what the whole step did.
 
     Args:
@@ -42,17 +50,22 @@ def collect(module: Any, update: Callable[[], None], title: str, source: str, nu
         title: what is trained, in a few words.
         source: where it comes from: a file, or a command.
         number: which update of the training it is, from 1.
+        watched: what was seen of its forward and backward, and of servers.
     """
-    group = module._exec_group
-    seen = observed(module, update)
+    group, watched = module._exec_group, watched or Watched()
+    optimizer = _trainer(module)
+    seen = observed(module, update, watched.rounds)
     names = [structure.Names(executor.program) for executor in group.execs]
     nodes = structure.graph(names[0], group)
-    cited = _cited(module)
+    add_steps(nodes, names[0], watched.values)
+    for node, stand_in in zip(nodes, stand_ins(nodes), strict=True):
+        node["shown_by"] = stand_in
+    cited = _cited(module, watched)
     shown = {name for part in cited.values() for name in part} | {n for node in nodes for n in node.get("rules", ())}
-    more = rules.of_optimizer(type(module._optimizer).__name__)
-    for node in (*names[0].forward, *names[0].backward):
-        assert node.op is not None
-        more.update(rules.of_operator(node.op))
+    more = rules.of_optimizer(type(optimizer).__name__)
+    for op in {id(one.op): one.op for one in (*names[0].forward, *names[0].backward)}.values():
+        assert op is not None
+        more.update(rules.of_operator(op))
     return {
         "title": title,
         "source": source,
@@ -66,29 +79,13 @@ def collect(module: Any, update: Callable[[], None], title: str, source: str, nu
         "graph": nodes,
         "memory": [{"context": str(c), **structure.memory(n)} for c, n in zip(group.contexts, names, strict=True)],
         "times": timed(group),
+        "corrections": _corrections(group, watched),
+        "buckets": _buckets(watched.buckets),
+        "cluster": _cluster(module, watched, seen),
         "store": _store(module, seen),
-        "update": _update(module, seen),
+        "update": _update(module, seen, watched),
         "cited": cited,
         "rules": rules.words(sorted(shown), more),
-    }
-
-
-# --- arrays ------------------------------------------------------------------------------------------
-
-
-def _number(value: Any) -> float | None:
-    """A float that JSON can hold; None for what is not finite."""
-    return float(value) if np.isfinite(value) else None
-
-
-def window(values: np.ndarray) -> Data:
-    """An array's shape and its first rows and columns."""
-    table = values.reshape(values.shape[0] if values.ndim > 1 else 1, -1) if values.size else np.zeros((0, 0))
-    part = table[: WINDOW[0], : WINDOW[1]]
-    return {
-        "shape": list(values.shape), "dtype": values.dtype.name, "rows": table.shape[0], "columns": table.shape[1],
-        "window": [[_number(value) for value in row] for row in part],
-        "norm": _number(np.linalg.norm(values.astype(np.float64))),
     }
 
 
@@ -134,6 +131,82 @@ def _rows(values: np.ndarray) -> Data:
     return found
 
 
+# --- SVRG, buckets, clusters --------------------------------------------------------------------------
+
+
+def _trainer(module: Any) -> Any:
+    """The optimizer that trains parameters: SVRG keeps it beside one for its accumulators."""
+    optimizer = module._optimizer
+    return optimizer.default_opt if isinstance(optimizer, _SVRGOptimizer) else optimizer
+
+
+@decides("Explain/corrections")
+def _corrections(group: Any, watched: Watched) -> list[Data]:
+    """What SVRG made of the gradients: an entry per parameter, with terms for each context; empty without SVRG."""
+    found = []
+    for name, gradients in zip(group.param_names, group.grad_arrays, strict=True):
+        noted = [watched.corrections[id(one)][1] for one in gradients if id(one) in watched.corrections]
+        if noted:
+            found.append({"name": name, "devices": [_correction(one) for one in noted]})
+    return found
+
+
+def _correction(one: Correction) -> Data:
+    return {
+        "gradient": window(one.gradient), "snapshot": window(one.snapshot),
+        "mean": None if one.mean is None else window(one.mean), "corrected": window(one.corrected),
+    }
+
+
+def _followed(module: Any, watched: Watched, name: str, position: list[int]) -> list[Data]:
+    """The terms of one number on each context."""
+    group, at = module._exec_group, tuple(position)
+    gradients = group.grad_arrays[group.param_names.index(name)]
+    noted = [watched.corrections[id(one)][1] for one in gradients if id(one) in watched.corrections]
+    return [
+        {
+            "gradient": _number(one.gradient[at]), "snapshot": _number(one.snapshot[at]),
+            "mean": None if one.mean is None else _number(one.mean[at]),
+        }
+        for one in noted
+    ]
+
+
+@decides("Explain/buckets")
+def _buckets(outer: BucketingModule | None) -> Data | None:
+    """The buckets that were bound when the step was made, and the memory that they share."""
+    if outer is None:
+        return None
+    bound = {key: module for key, module in outer._buckets.items() if module.binded}
+    owner = outer._buckets[outer._default_bucket_key]._exec_group
+    return {
+        "current": str(outer._curr_bucket_key), "default": str(outer._default_bucket_key),
+        "contexts": [str(context) for context in owner.contexts],
+        "keys": [
+            {
+                "key": str(key), "steps": sum(map(len, module._exec_group.execs[0].program.graph.steps())),
+                "inputs": [{"name": d.name, "shape": list(d.shape)} for d in module.data_shapes],
+                "planned": [executor.plan.total for executor in module._exec_group.execs],
+            }
+            for key, module in bound.items()
+        ],
+        "pool": [
+            sum(arena.size for arena in executor.program.pool.arenas.values()) for executor in owner.execs
+        ],
+    }
+
+
+def _cluster(module: Any, watched: Watched, seen: Update) -> Data | None:
+    """Which worker's step this is, and which round; None without a cluster."""
+    if not isinstance(module._kvstore, DistributedKVStore):
+        return None
+    return {
+        "workers": watched.workers, "servers": watched.servers, "rank": module._kvstore.rank,
+        "rounds": {name: found.number for name, found in seen.rounds.items()},
+        "compressed": module._kvstore._compression is not None,
+    }
+
+
 # --- store and update --------------------------------------------------------------------------------
 
 
@@ -146,6 +219,9 @@ def _store(module: Any, seen: Update) -> Data:
             {
                 "name": name,
                 "devices": [window(gradient) for gradient in gradients],
+                "workers": [
+                    {"rank": rank, **window(term)} for rank, term in seen.rounds[name].terms
+                ] if name in seen.rounds else [],
                 "merged": _merged(name, seen) if store is not None else None,
             }
             for name, gradients in seen.gradients.items()
@@ -157,12 +233,14 @@ def _store(module: Any, seen: Update) -> Data:
 def _merged(name: str, seen: Update) -> Data | None:
     """What the store made of a parameter's gradients; None where it does not tell."""
     heard = seen.heard.get((name, 0))
+    if name in seen.rounds:
+        return window(seen.rounds[name].total)
     return None if heard is None else window(heard.gradient)
 
 
 @decides("Explain/weights")
-def _update(module: Any, seen: Update) -> Data:
-    optimizer = module._optimizer
+def _update(module: Any, seen: Update, watched: Watched) -> Data:
+    optimizer = _trainer(module)
     found = []
     for name, before in seen.before.items():
         heard = seen.heard.get((name, 0))
@@ -173,9 +251,11 @@ def _update(module: Any, seen: Update) -> Data:
             "equal_everywhere": all(np.array_equal(after[0], other) for other in after[1:]),
         }
         if heard is not None:
-            rates = {"lr": float(optimizer._get_lr(heard.key)), "wd": float(optimizer._get_wd(heard.key))}
+            here = {"lr": float(optimizer._get_lr(heard.key)), "wd": float(optimizer._get_wd(heard.key))}
+            rates = heard.rates or here
             entry.update(rates)
             entry["sample"] = _sample(optimizer, seen, name, heard, rates)
+            entry["sample"]["corrections"] = _followed(module, watched, name, entry["sample"]["position"])
         found.append(entry)
     return {
         "optimizer": type(optimizer).__name__,
@@ -211,6 +291,9 @@ def _sample(optimizer: Any, seen: Update, name: str, heard: Heard, rates: Data) 
     found: Data = {
         "position": [int(i) for i in at],
         "gradients": [_number(gradient[at]) for gradient in seen.gradients[name]],
+        "workers": [
+            {"rank": rank, "value": _number(term[at])} for rank, term in seen.rounds[name].terms
+        ] if name in seen.rounds else [],
         "used": _number(heard.gradient[at]),
         "before": _number(before[at]), "after": _number(after[at]),
         "state_before": [_number(s[at]) for s in alike] or [0.0 for _ in alike_after],
@@ -229,7 +312,7 @@ def _sample(optimizer: Any, seen: Update, name: str, heard: Heard, rates: Data) 
 # --- rules -------------------------------------------------------------------------------------------
 
 
-def _cited(module: Any) -> dict[str, list[str]]:
+def _cited(module: Any, watched: Watched) -> dict[str, list[str]]:
     """Part of the page -> names of its rules."""
     store = module._kvstore
     parts = {part: list(rules.CITED[part]) for part in ("slices", "graph", "memory", "times", "store", "update")}
@@ -239,5 +322,11 @@ def _cited(module: Any) -> dict[str, list[str]]:
         if isinstance(store, KVStore):
             parts["store"] += rules.CITED[f"store, summing as {store._mode}"]
         parts["store"] += rules.CITED["store, updating" if module._update_on_kvstore else "store, not updating"]
-    parts["update"] += rules.of_optimizer(type(module._optimizer).__name__)
+    if isinstance(store, DistributedKVStore):
+        parts["store"] = [*rules.CITED["store of a cluster"], *parts["store"]]
+    parts["update"] += rules.of_optimizer(type(_trainer(module)).__name__)
+    if watched.corrections:
+        parts["corrections"] = list(rules.CITED["corrections"])
+    if watched.buckets is not None:
+        parts["buckets"] = list(rules.CITED["buckets"])
     return parts

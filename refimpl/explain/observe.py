@@ -5,7 +5,7 @@ Nothing here computes: arrays are copied as they pass, and the update itself is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..kvstore import KVStore
+from ..kvstore.distributed import DistributedKVStore
+from ..kvstore.messages import PartId
 from ..ndarray import NDArray
+from .watching import Round, flat
 
 Copies = dict[str, list[np.ndarray]]
 
@@ -26,6 +29,8 @@ class Heard:
     gradient: np.ndarray
     state: list[np.ndarray]
     state_after: list[np.ndarray] = field(default_factory=list)
+    rates: dict[str, float] | None = None
+    """Learning rate and decay, where a server's optimizer had them."""
 
 
 @dataclass
@@ -39,16 +44,43 @@ class Update:
     gradients: Copies
     heard: dict[tuple[str, int], Heard] = field(default_factory=dict)
     after: Copies = field(default_factory=dict)
+    rounds: dict[str, Round] = field(default_factory=dict)
+    """By parameter: what servers added up; empty without servers."""
 
 
-def observed(module: Any, update: Callable[[], None]) -> Update:
-    """Call ``update``, which updates ``module``, and note what happens."""
+def observed(module: Any, update: Callable[[], None], rounds: Mapping[PartId, Round]) -> Update:
+    """Call ``update``, which updates ``module``, and note what happens; servers note theirs in ``rounds``."""
     group = module._exec_group
     seen = Update(_copies(group, group.param_arrays), _copies(group, group.grad_arrays))
     with _listening(module, seen):
         update()
     seen.after = _copies(group, group.param_arrays)
+    if isinstance(module._kvstore, DistributedKVStore):
+        _join_rounds(seen, rounds, module._kvstore._table)
     return seen
+
+
+def _join_rounds(seen: Update, rounds: Mapping[PartId, Round], table: int) -> None:
+    """Put the parts of every parameter together again."""
+    for name in seen.before:
+        numbers = sorted(part.number for part in rounds if (part.table, part.key) == (table, name))
+        parts = [rounds[PartId(table, name, number)] for number in numbers]
+        if not parts:
+            continue
+        first = parts[0]
+        seen.rounds[name] = joined = Round(
+            first.number,
+            [(rank, _joined([one.terms[at][1] for one in parts])) for at, (rank, _) in enumerate(first.terms)],
+            _joined([one.total for one in parts]), first.updates, first.rates,
+            [_joined(list(states)) for states in zip(*(one.state for one in parts), strict=True)],
+            [_joined(list(states)) for states in zip(*(one.state_after for one in parts), strict=True)],
+        )
+        if joined.updates:
+            seen.heard[name, 0] = Heard(name, joined.total, joined.state, joined.state_after, joined.rates)
+
+
+def _joined(arrays: list[np.ndarray]) -> np.ndarray:
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
 def _copies(group: Any, arrays: list[list[NDArray | None]]) -> Copies:
@@ -58,13 +90,6 @@ def _copies(group: Any, arrays: list[list[NDArray | None]]) -> Copies:
         for name, of_contexts, wanted in zip(group.param_names, arrays, group.grad_arrays, strict=True)
         if wanted[0] is not None
     }
-
-
-def _flat(state: Any) -> list[np.ndarray]:
-    """The arrays of an optimizer's state, however they are nested."""
-    if isinstance(state, NDArray):
-        return [state.asnumpy()]
-    return [array for part in state for array in _flat(part)] if isinstance(state, (list, tuple)) else []
 
 
 class _Listener:
@@ -80,12 +105,12 @@ class _Listener:
         noted = []
         for key, gradient in pairs:
             plain = key.decode() if isinstance(key, bytes) else key
-            heard = Heard(plain, gradient.asnumpy(), _flat(states.get(plain)))
+            heard = Heard(plain, gradient.asnumpy(), flat(states.get(plain)))
             self.seen.heard[self.name_of(plain)] = heard
             noted.append(heard)
         self.updater(index, grad, weight)
         for heard in noted:
-            heard.state_after = _flat(states.get(heard.key))
+            heard.state_after = flat(states.get(heard.key))
 
 
 @contextmanager

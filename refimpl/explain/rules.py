@@ -32,6 +32,16 @@ CITED: dict[str, tuple[str, ...]] = {
     "store, summing as device": ("KVStore/sum-order-device",),
     "store, updating": ("KVStore/update-on-store", "KVStore/updater", "KVStore/pull-copies"),
     "store, not updating": ("KVStore/update-on-devices",),
+    "store of a cluster": (
+        "Cluster/sync-round", "Cluster/rank-order", "Cluster/pull-own", "Cluster/placement", "Cluster/module",
+    ),
+    "corrections": (
+        "SVRG/step", "SVRG/full-gradient", "SVRG/mean-once", "SVRG/snapshot-follows", "SVRG/batch-size",
+    ),
+    "buckets": (
+        "Bucketing/parameters", "Bucketing/memory", "Bucketing/largest-first", "Bucketing/optimizer",
+        "memory/shared-pool",
+    ),
     "no store": ("KVStore/decision", "KVStore/update-on-devices", "Module/no-store"),
     "update": (
         "Optimizer/gradient", "Module/rescale", "Optimizer/learning-rate", "Optimizer/multipliers",

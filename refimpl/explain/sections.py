@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
+from ..base import decides
 from . import charts
 from .arithmetic import number
+from .folding import shown
 from .markup import (
     cropped,
     duration,
@@ -24,6 +27,8 @@ from .markup import (
 
 Data = dict[str, Any]
 ACROSS = 8  # pictures side by side
+SOME = 6
+"""So many names or numbers of a list are told."""
 
 
 # --- slices ------------------------------------------------------------------------------------------
@@ -82,7 +87,9 @@ def _part(part: Data, index: int, found: Data) -> str:
 def graph(data: Data) -> str:
     """The drawing, and every operator in words."""
     nodes = data["graph"]
-    took = {ids: time for ids, time, _ in times_by_node(data, 0)}
+    drawn = shown(nodes)
+    stands = {node["id"]: node["shown_by"] for node in nodes}
+    times = [_added(times_by_node(data, index), stands) for index in range(len(data["contexts"]))]
     forward = sum(node["phase"] == "forward" for node in nodes)
     backward = sum(node["phase"] == "backward" for node in nodes)
     wanted = sum(len(node.get("gradients", ())) for node in nodes)
@@ -97,23 +104,53 @@ def graph(data: Data) -> str:
             " thin line at"
             " the foot of a box is its share of the time. Choose a box to read about it.</p>"
         ),
+        _folds(drawn, len(nodes)),
         (
             '<ul class="legend" aria-label="Colors"><li class="forward">forward</li><li'
             ' class="backward">backward</li>'
             '<li class="parameter">parameter</li><li class="gradient">its gradient</li><li class="label">label,'
             " state</li></ul>"
         ),
-        charts.scrolled(charts.graph(nodes, took), "The graph, scrollable"),
+        charts.scrolled(charts.graph(drawn, times[0]), "The graph, scrollable"),
         '<h3 id="operators">Every operator, one by one</h3>',
-        f"<p>In the order in which {text(data['contexts'][0])} runs them.</p>",
+        (
+            f"<p>In the order in which {text(data['contexts'][0])} runs them, with the first numbers that each wrote"
+            " in this very step, the memory that was in use, and the values whose bytes it took: these can be read no"
+            " more.</p>"
+        ),
+        f'<div id="stepper" data-arena="{data["memory"][0]["planned"]}"></div>',
     ]
     places = _places(data["memory"][0])
-    steps = [node for node in nodes if node["phase"] != "variable"]
-    times = [{ids: time for ids, time, _ in times_by_node(data, index)} for index in range(len(data["contexts"]))]
+    steps = [node for node in drawn if node["phase"] != "variable"]
+    numbers = {name: number for number, name in enumerate(data["memory"][0]["steps"], start=1)}
     for position, node in enumerate(steps):
         took_here = [(c, t.get(node["id"])) for c, t in zip(data["contexts"], times, strict=True)]
-        parts.append(_operator(position + 1, node, places, took_here))
+        around = [steps[at]["id"] if 0 <= at < len(steps) else None for at in (position - 1, position + 1)]
+        parts.append(_operator(numbers[node["id"]], node, places, took_here, around))
     return "".join(parts)
+
+
+@decides("Explain/folded")
+def _folds(drawn: list[Data], count: int) -> str:
+    """Says that copies of a cell are folded, where some are."""
+    folded_nodes = [node for node in drawn if node["copies"] > 1]
+    if not folded_nodes:
+        return ""
+    most = max(node["copies"] for node in folded_nodes)
+    return (
+        f"<p>The graph repeats itself, so <b>{count} nodes are drawn as {len(drawn)}</b>: a box with"
+        f" \N{MULTIPLICATION SIGN}\N{NARROW NO-BREAK SPACE}n above it stands for n operators alike, up to {most}, each"
+        " of which reads what the one before it left. What is said of it is true of the one that is named; its time is"
+        " that of all. <code>--json</code> has every operator.</p>"
+    )
+
+
+def _added(times: list[tuple[str, float, Data]], stands: dict[str, str]) -> dict[str, float]:
+    """Microseconds of each node that is shown, with all that it stands for."""
+    found: dict[str, float] = {}
+    for name, took, _ in times:
+        found[stands[name]] = found.get(stands[name], 0) + took
+    return found
 
 
 def times_by_node(data: Data, index: int) -> list[tuple[str, float, Data]]:
@@ -138,29 +175,59 @@ def _places(plan: Data) -> dict[str, str]:
     }
 
 
-def _operator(position: int, node: Data, places: dict[str, str], times: list[tuple[str, float | None]]) -> str:
+@decides("Explain/values")
+def _operator(
+    position: int, node: Data, places: dict[str, str], times: list[tuple[str, float | None]], around: list[str | None]
+) -> str:
     kind = node["operator"].removeprefix("_backward_")
     what = f"gradient of {kind}" if node["phase"] == "backward" else kind
-    reads = ", ".join(f"<code>{text(r['value'])}</code>" for r in node["reads"]) or "nothing"
+    reads = _some([r["value"] for r in node["all_reads"]]) or "nothing"
     gives = "".join(
         f"<li><code>{text(v['name'])}</code>: {shape(v['shape'])} of {v['dtype']}, {size(v['bytes'])};"
-        f" {places.get(v['name'], 'an array of its own')}</li>"
+        f" {places.get(v['name'], 'an array of its own')}{_glance(v)}</li>"
         if v["kept"] else f"<li><code>{text(v['name'])}</code>: nobody reads it, so it is not computed</li>"
-        for v in node["values"]
-    )
+        for v in node["values"][:SOME]
+    ) + (f"<li>and {len(node['values']) - SOME} more alike</li>" if len(node["values"]) > SOME else "")
     took = ", ".join(f"{duration(time)} on {text(context)}" for context, time in times if time is not None)
     settings = ", ".join(f"<code>{text(k)} = {text(v)}</code>" for k, v in node["attributes"].items())
     facts = [
+        ("stands for", f"{node['copies']} operators alike" if node["copies"] > 1 else ""),
         ("reads", reads), ("gives", f"<ul>{gives}</ul>"), ("parameters", settings), ("takes", took),
+        ("live", f"{size(node['live'])} of the arena" if "live" in node else ""),
+        ("overwrites", _some(node.get("overwrites", []))),
         ("page", f"<code>{text(node['page'])}</code>"), ("rules", rules(node["rules"], f"Rules of {kind}")),
     ]
     body = "".join(f"<dt>{key}</dt><dd>{content}</dd>" for key, content in facts if content)
+    links = "".join(
+        f'<a href="#in-{name}">{words}</a> '
+        for name, words in zip(around, ("\N{LEFTWARDS ARROW} before", "next \N{RIGHTWARDS ARROW}"), strict=True) if name
+    )
+    copies = f" \N{MULTIPLICATION SIGN} {node['copies']}" if node["copies"] > 1 else ""
     summary = (
         f'<span class="badge {node["phase"]}">{position}</span> <b>{text(node["name"])}</b> <span class="note">'
-        f"{text(what)}, {node['phase']}</span>"
+        f"{text(what)}, {node['phase']}{copies}</span>"
     )
-    content = f'<dl class="facts">{body}</dl>'
-    return f'<div class="operator" data-node="{node["id"]}">{folded(summary, content, "node-" + node["id"])}</div>'
+    content = f'<dl class="facts" id="in-{node["id"]}">{body}</dl><p class="around">{links}</p>'
+    live = f' data-live="{node["live"]}"' if "live" in node else ""
+    shut = folded(summary, content, "node-" + node["id"])
+    return f'<div class="operator" data-node="{node["id"]}"{live}>{shut}</div>'
+
+
+def _some(names: list[str]) -> str:
+    """Names as code; of many the first ones."""
+    told = ", ".join(f"<code>{text(name)}</code>" for name in names[:SOME])
+    return told + (f" and {len(names) - SOME} more" if len(names) > SOME else "")
+
+
+def _glance(given: Data) -> str:
+    """The first numbers of a value, as a picture and as words."""
+    found = given.get("seen")
+    if not found or not found["window"]:
+        return ""
+    picture = heat(found, largest([found]), f"{given['name']}: its first rows and columns")
+    numbers = " ".join(value(number_) for number_ in found["window"][0][:SOME])
+    more = " \N{HORIZONTAL ELLIPSIS}" if found["rows"] * found["columns"] > SOME else ""
+    return f'<div class="glance">{picture}<p class="numbers">{numbers}{more}; norm {value(found["norm"])}</p></div>'
 
 
 # --- memory ------------------------------------------------------------------------------------------
@@ -172,6 +239,7 @@ def memory(data: Data) -> str:
     saved = first["requested"] - first["planned"]
     share = 100 * saved / first["requested"] if first["requested"] else 0
     own = first["own"]
+    named = {node["id"] for node in data["graph"] if node["shown_by"] == node["id"]}
     parts = [
         (
             "<p>Where every value lies is decided once, before anything runs. Arguments, gradients and outputs"
@@ -199,12 +267,12 @@ def memory(data: Data) -> str:
             ' class="passing">'
             'forward, given up earlier</li><li class="backward">backward</li></ul>'
         ),
-        _plan(first),
+        _plan(first, named),
     ]
     for plan in others:
         same = _bytes(plan) == _bytes(first)
-        note = ", the same plan" if same else ""
-        parts.append(folded(f"The plan of {text(plan['context'])}: {size(plan['planned'])}{note}", _plan(plan)))
+        told = f"The plan of {text(plan['context'])}: {size(plan['planned'])}"
+        parts.append(f'<p class="note">{told}, the same plan.</p>' if same else folded(told, _plan(plan, named)))
     return "".join(parts)
 
 
@@ -212,7 +280,8 @@ def _bytes(plan: Data) -> list[tuple[Any, ...]]:
     return [(r["offset"], r["size"], r["first"], r["last"]) for r in plan["rows"]]
 
 
-def _plan(plan: Data) -> str:
+def _plan(plan: Data, named: set[str]) -> str:
+    chosen = [row for row in plan["rows"] if any(value["node"] in named for value in row["values"])]
     rows = [
         [
             f"{row['offset']:,}" if row["within"] is None else f"in {text(row['within'])}", text(row["context"]),
@@ -223,8 +292,10 @@ def _plan(plan: Data) -> str:
                 for v in row["values"]
             ),
         ]
-        for row in plan["rows"]
+        for row in chosen
     ]
+    left = len(plan["rows"]) - len(rows)
+    more = f"; {left} more are those of folded copies" if left else ""
     heads = ["offset", "device", "size", "steps", "values that lie there"]
     content = table(heads, rows, f"Places of {text(plan['context'])}")
     several = len(plan["arenas"]) > 1
@@ -233,7 +304,7 @@ def _plan(plan: Data) -> str:
         + charts.scrolled(charts.memory(plan, context), f"Memory of {context}, scrollable")
         for context in plan["arenas"]
     )
-    return picture + folded(f"{len(rows)} places as a table", content)
+    return picture + folded(f"{len(rows)} places as a table{more}", content)
 
 
 # --- times -------------------------------------------------------------------------------------------
@@ -257,20 +328,31 @@ def times(data: Data) -> str:
         ),
         charts.scrolled(charts.timeline(found, identities(data)), "Time, a line per device"),
     ]
+    ids, stands = identities(data), {node["id"]: node["shown_by"] for node in data["graph"]}
+    copies = Counter(stands[ids[row["phase"], row["name"]]] for row in contexts[0]["steps"] if
+                     (row["phase"], row["name"]) in ids)
+    added = [_added(times_by_node(data, index), stands) for index in range(len(contexts))]
+    slowest = max([slowest, *(took for of_context in added for took in of_context.values())])
     rows = []
     for position, row in enumerate(contexts[0]["steps"]):
+        node = ids.get((row["phase"], row["name"]))
+        if node is not None and stands[node] != node:
+            continue
         cells = []
         for number_of, of_context in enumerate(contexts):
             # devices whose graphs differ are measured, but not put into one line
             same = len(of_context["steps"]) == len(contexts[0]["steps"])
             took = of_context["steps"][position]["least"] if same else None
+            if took is not None and node is not None:
+                took = added[number_of].get(node, took)
             cells.append("" if took is None else (
                 f'<span class="meter device{number_of % 8}" style="--share:{100 * took / slowest:.1f}%">'
                 f"{duration(took)}</span>"
             ))
-        rows.append([text(row["name"]), text(row["operator"].removeprefix("_backward_")), row["phase"], *cells])
+        many = f" \N{MULTIPLICATION SIGN} {copies[node]}" if node is not None and copies[node] > 1 else ""
+        rows.append([text(row["name"]) + many, text(row["operator"].removeprefix("_backward_")), row["phase"], *cells])
     heads = ["step", "operator", "phase", *[text(c["context"]) for c in contexts]]
     totals = ", ".join(f"{duration(c['total'])} on {text(c['context'])}" for c in contexts)
-    parts.append(folded(f"All {len(rows)} steps as a table: {totals} without waiting",
+    parts.append(folded(f"All {len(contexts[0]['steps'])} steps as a table: {totals} without waiting",
                         table(heads, rows, f"The least time of each step in {found['repeats']} runs")))
     return "".join(parts)

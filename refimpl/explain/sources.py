@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import builtins
 import runpy
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from .. import initializer, random
+from .. import initializer, random, symbol
 from ..base import MXNetError, decides, refusal
 from ..context import Context, cpu
 from ..data import TRAINING
 from ..data import digits as packaged_digits
 from ..io import DataBatch, DataDesc
+from ..kvstore import simulate
 from ..model.networks import lenet
 from ..module import Module
 from ..module.life_cycle import demand
@@ -27,6 +29,7 @@ from ..symbol.checkpoint import load_checkpoint
 from ..symbol.inference import is_shown_whole
 from ..symbol.inferred_lists import known_shapes
 from .collect import Data, collect
+from .watching import Ended, Watched, watching
 
 OPTIMIZER = {"learning_rate": 0.05, "momentum": 0.9, "wd": 0.0001}
 """What ``refimpl train`` uses too."""
@@ -45,8 +48,15 @@ def step(module: Any, batch: Any, title: str = "", source: str = "a module") -> 
         AssertionError: the module is not ready, or is not bound for training.
     """
     demand(module, "update")
-    module.forward_backward(batch)
-    return collect(module, module.update, title or _title(module), source)
+    found: list[Data] = []
+
+    def take(inner: Module, update: Callable[[], None], number: int, watched: Watched) -> None:
+        found.append(collect(inner, update, title or _title(inner), source, number, watched))
+
+    with watching(1, take):
+        module.forward_backward(batch)
+        module.update()
+    return found[0]
 
 
 def _title(module: Any) -> str:
@@ -56,45 +66,34 @@ def _title(module: Any) -> str:
 # --- a script ----------------------------------------------------------------------------------------
 
 
-class _Seen(BaseException):
-    """Ends a script: its training step has been seen. No ``except Exception`` of the script stops it."""
+class _Seen(Ended):
+    """What was found of the step."""
 
     def __init__(self, found: Data) -> None:
         super().__init__("the training step has been seen")
         self.found = found
 
 
-@contextmanager
-def _watching(number: int, source: str) -> Iterator[None]:
-    """Explain update ``number`` of whatever modules train within the block, and leave the block with it."""
-    original = Module.update
-    count = 0
-
-    def update(self: Any) -> None:
-        nonlocal count
-        demand(self, "update")
-        count += 1
-        if count < number:
-            original(self)
-            return
-        raise _Seen(collect(self, lambda: original(self), _title(self), source, count))
-
-    Module.update = update  # type: ignore[method-assign]  # put back below
-    try:
-        yield
-    finally:
-        Module.update = original  # type: ignore[method-assign]
-
-
 @decides("Explain/script")
-def script(path: str | Path, arguments: Sequence[str] = (), number: int = 1) -> Data:
+def script(
+    path: str | Path, arguments: Sequence[str] = (), number: int = 1, workers: int | None = None,
+    servers: int | None = None,
+) -> Data:
     """Run a script up to update ``number`` of the modules that it trains, and say what that step did.
 
     The script runs as the main program, with its own folder first on ``sys.path``. It ends there: what it would do
-    after that update does not happen, what it does before does.
+    after that update does not happen, what it does before does. In a cluster, the script's own or one of ``workers``,
+    the step is worker 0's.
+
+    Args:
+        path: the script.
+        arguments: what it finds in ``sys.argv[1:]``.
+        number: which update, from 1.
+        workers: as how many workers of a simulated cluster it runs; None for one program.
+        servers: how many servers that cluster has; None for as many as workers.
 
     Raises:
-        ValueError: it ended before that update.
+        ValueError: it ended before that update, or its store has no rounds.
         OSError: it cannot be read.
     """
     file = Path(path)
@@ -104,8 +103,11 @@ def script(path: str | Path, arguments: Sequence[str] = (), number: int = 1) -> 
     sys.argv, sys.path[0:0] = [str(file), *arguments], [str(file.absolute().parent)]
     ended = ""
     try:
-        with _watching(number, file.name):
-            runpy.run_path(str(file), run_name="__main__")
+        with watching(number, _taking(file.name)):
+            if workers:
+                _run_as_workers(file, workers, servers or workers)
+            else:
+                runpy.run_path(str(file), run_name="__main__")
     except _Seen as seen:
         return seen.found
     except SystemExit as left:
@@ -117,6 +119,38 @@ def script(path: str | Path, arguments: Sequence[str] = (), number: int = 1) -> 
         f"{file} ended before update {number} of a Module{ended}; explain needs a script that calls fit() or update()",
         ValueError,
     )
+
+
+def _taking(source: str) -> Callable[..., None]:
+    """What ends a script with what was found of a step."""
+
+    def take(module: Module, update: Callable[[], None], number: int, watched: Watched) -> None:
+        raise _Seen(collect(module, update, _title(module), source, number, watched))
+
+    return take
+
+
+def as_worker(file: Path) -> Callable[[], None]:
+    """What runs a file as one worker of a cluster, with a module ``__main__`` of its own."""
+    code = compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
+
+    def work() -> None:
+        main = ModuleType("__main__")
+        vars(main).update(__file__=str(file), __builtins__=builtins)
+        sys.modules["__main__"] = main
+        exec(code, vars(main))  # noqa: S102  # that is what running a script is
+
+    return work
+
+
+@decides("Explain/workers")
+def _run_as_workers(file: Path, workers: int, servers: int) -> None:
+    """Run a file as each worker of a cluster without faults."""
+    kept = sys.modules["__main__"]
+    try:
+        simulate(workers, servers, faults=False).run(as_worker(file), kind=None)
+    finally:
+        sys.modules["__main__"] = kept
 
 
 # --- a checkpoint, the digits ------------------------------------------------------------------------
@@ -164,6 +198,7 @@ def checkpoint(
         MXNetError: a file is missing or damaged.
     """
     net, arguments, auxiliary = load_checkpoint(prefix, epoch)
+    net = _with_losses(net)
     inputs = [name for name in net.list_arguments() if name not in arguments]
     given = {name: tuple(shape) for name, shape in (shapes or {}).items()}
     fits = not given and _digits_fit(net, arguments, inputs, batch_size)
@@ -176,6 +211,18 @@ def checkpoint(
     batch = _digits_batch(batch_size) if fits else _random_batch(data, labels)
     rows = "packaged digits" if fits else "random numbers"
     return step(module, batch, f"{Path(prefix).name}, epoch {epoch}", f"the checkpoint {prefix} on {rows}")
+
+
+@decides("Explain/no-loss")
+def _with_losses(net: Symbol) -> Symbol:
+    """The network; an output that is no loss, as in files that only predict, becomes one by ``make_loss``."""
+    if all(entry.node.op is None or entry.node.signature.is_loss for entry in net.entries):
+        return net
+    parts = [Symbol([entry]) for entry in net.entries]
+    return symbol.Group([
+        part if part.entries[0].node.op is None or part.entries[0].node.signature.is_loss
+        else symbol.make_loss(part, name=f"{part.entries[0].node.name}_loss") for part in parts
+    ])
 
 
 def _ready(

@@ -57,6 +57,34 @@
     details.addEventListener("toggle", () => details.open && choose([details.id.slice("node-".length)]));
   }
 
+  const stepper = document.getElementById("stepper");
+  const operators = all(".operator");
+  if (stepper && operators.length > 1) {
+    const label = document.createElement("label");
+    const input = Object.assign(document.createElement("input"), { type: "range", min: 1, max: operators.length, value: 1 });
+    const title = document.createElement("p");
+    const memory = document.createElement("p");
+    const meter = Object.assign(document.createElement("meter"), { min: 0, max: Number(stepper.dataset.arena) || 1 });
+    const values = document.createElement("div");
+    title.setAttribute("aria-live", "polite");
+    meter.setAttribute("aria-label", "Live memory of the arena");
+    label.append("Step through forward and backward", input);
+    stepper.append(label, title, memory, values);
+    const show = (marks) => {
+      const operator = operators[input.value - 1];
+      const bytes = Number(operator.dataset.live || 0);
+      title.replaceChildren(...operator.querySelector("summary").cloneNode(true).childNodes);
+      meter.value = bytes;
+      memory.replaceChildren(meter, ` live: ${bytes.toLocaleString("en")} of ${meter.max.toLocaleString("en")} bytes`);
+      const copy = operator.querySelector(".facts").cloneNode(true);
+      copy.removeAttribute("id");
+      values.replaceChildren(copy);
+      if (marks) choose([operator.dataset.node]);
+    };
+    input.addEventListener("input", () => show(true));
+    show(false);
+  }
+
   if ("IntersectionObserver" in window) {
     const links = new Map(all("nav a").map((link) => [link.getAttribute("href").slice(1), link]));
     const watch = new IntersectionObserver((entries) => {
