@@ -43,6 +43,7 @@ from .util import is_np_array, is_np_shape, np_array, np_shape, set_np_shape, us
 ndarray.CachedOp = cached_op.CachedOp  # type: ignore[misc]  # MXNet's name for it, declared there
 test_utils.mx = _sys.modules[__name__]  # its star import brings mx, as MXNet's does
 quirks.read_environment()
+engine.compiling.listen()
 globals()["__getattr__"] = runtime.absent_attributes(__name__)  # not a def: a type checker would then take any name
 
 # decides: conventions/names

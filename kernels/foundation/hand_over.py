@@ -7,6 +7,7 @@ calls to be made. Only then do they sleep. ``STATES`` has what the word says.
 
 from __future__ import annotations
 
+import os
 import platform
 import threading
 import weakref
@@ -164,6 +165,9 @@ class _Latest(threading.local):
 
 
 _LATEST = _Latest()
+
+if hasattr(os, "register_at_fork"):  # a child of this process has none of its threads, though memory says they watch
+    os.register_at_fork(after_in_child=lambda: _LATEST.__dict__.clear())
 
 
 def latest() -> HandOver | None:

@@ -19,6 +19,7 @@ from .examples import examples
 from .explain import explain
 from .inspect import inspect
 from .lab import lab
+from .launch import launch
 from .ops import ops
 from .oracle import oracle
 from .plot import plot
@@ -27,6 +28,7 @@ from .rule import rule
 from .run import run_script
 from .score import score
 from .train import train
+from .verify import verify
 from .warm import warm
 
 app = typer.Typer(
@@ -53,12 +55,13 @@ def options(
     """MXNet's training stack as an executable specification."""
 
 
-for command in (train, score, inspect, predict, warm, ops, rule, plot, explain, check, bench):
+for command in (train, score, inspect, predict, verify, warm, ops, rule, plot, explain, check, bench):
     app.command()(command)
 # flags behind the script's name are the script's
 app.add_typer(oracle, name="oracle")
 app.add_typer(lab, name="lab")
 app.add_typer(examples, name="examples")
+app.command("launch", context_settings={"allow_interspersed_args": False})(launch)
 app.command("run", context_settings={"allow_interspersed_args": False})(run_script)
 
 INTERRUPTED = 130  # what Typer makes of a KeyboardInterrupt

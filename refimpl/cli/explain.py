@@ -14,6 +14,7 @@ from ..context import Context
 from ..files.atomic import write_atomically
 from .errors import refuse
 from .options import BatchOption, DevicesOption, GpusOption, checkpoint_epochs, checkpoint_files, contexts, named_shapes
+from .waiting import working
 
 
 def explain(
@@ -78,7 +79,9 @@ def explain(
     else:
         if workers is not None:
             raise refuse("Cli/workers-need-script", f"--workers {workers} needs a script that each of them runs")
-        found = _found(source, epoch, shapes, contexts(devices, gpus, batch_size), batch_size)
+        used = contexts(devices, gpus, batch_size)
+        with working("explaining", "steps"):
+            found = _found(source, epoch, shapes, used, batch_size)
     _hand_out(found, explaining.page, target, f"{len(found['rules'])} rules", as_json)
 
 

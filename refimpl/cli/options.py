@@ -10,9 +10,12 @@ from typing import Annotated
 
 import typer
 
-from ..base import did_you_mean
+from ..base import MXNetError, did_you_mean
 from ..context import Context, cpu, gpu, num_gpus
 from ..optimizer import Optimizer
+from ..symbol import Symbol
+from ..symbol.inference import is_shown_whole
+from ..symbol.inferred_lists import known_shapes
 from .errors import refuse
 
 # As in MXNet's examples: the optimizers that take a momentum.
@@ -99,4 +102,21 @@ def named_shapes(texts: Sequence[str] | None) -> dict[str, tuple[int, ...]]:
         if match is None:
             raise refuse("Cli/shape", f"--shape takes a name and numbers such as data=64,1,28,28, not {text!r}")
         shapes[match[1]] = tuple(int(side) for side in match[2].split(","))
+    return shapes
+
+
+def with_labels(net: Symbol, shapes: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """Shapes, with those of labels that do not follow: the first sides of the first input, where that fits."""
+    found, _, _ = known_shapes(net.entries, shapes)
+    told = zip(net.list_arguments(), found, strict=True)
+    labels = [name for name, shape in told if name.endswith("label") and not is_shown_whole(shape)]
+    first = next(iter(shapes.values()))
+    for count in range(1, len(first) + 1) if labels else ():
+        trial = {**shapes, **dict.fromkeys(labels, first[:count])}
+        try:
+            _, outputs, _ = known_shapes(net.entries, trial)
+        except MXNetError:
+            continue  # labels of these rows do not fit the outputs
+        if all(is_shown_whole(shape) for shape in outputs):
+            return trial
     return shapes

@@ -11,7 +11,7 @@ from .. import symbol, visualization
 from ..explain import pictures
 from ..files.atomic import write_atomically
 from .errors import refuse
-from .options import named_shapes
+from .options import named_shapes, with_labels
 
 
 def plot(
@@ -33,7 +33,7 @@ def plot(
     if not output.absolute().parent.is_dir():
         raise refuse("Cli/folder-exists", f"the folder of {output} does not exist")
     net = symbol.load(str(file))
-    shapes = None if not shape else _shapes(shape)
+    shapes = None if not shape else with_labels(net, _shapes(shape))
     if output.suffix.lower() == ".svg":
         write_atomically(str(output), pictures.svg(net, shapes).encode())
         print(f"wrote {output}")

@@ -25,7 +25,7 @@ SILENCE = 1.5  # seconds after which the log report speaks up
 COMPILING = "Compiling kernels (first run only)"
 
 
-WIDE = 100  # columns of a terminal in which everything has room
+WIDE = 100  # columns of a terminal into which everything fits
 
 
 @decides("Cli/narrow")

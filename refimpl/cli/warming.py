@@ -15,10 +15,10 @@ from .. import ndarray as nd
 from .. import symbol
 from ..base import MXNetError
 from ..context import cpu
+from ..engine.compiling import NOTICE, CompileWatch
 from ..symbol import Symbol
 from ..symbol.inference import is_shown_whole, key_of
 from ..symbol.ir import Entry, Node
-from .compiling import CompileWatch
 from .loaded import Shapes
 
 
@@ -83,7 +83,7 @@ def run(uses: list[Part], train: bool) -> Compiled:
         types = dict(part.types)
         wanted = {name: "write" if train and np.dtype(kind).kind == "f" else "null" for name, kind in types.items()}
         try:
-            bound = symbol.load_json(part.text).simple_bind(cpu(), wanted, types, **shapes)
+            bound = symbol.load_json(part.text).simple_bind(cpu(), wanted or "null", types, **shapes)
             outputs = bound.forward(is_train=train)
             if "write" in wanted.values():
                 bound.backward([nd.ones(value.shape, dtype=value.dtype) for value in outputs])
@@ -100,6 +100,7 @@ _listening = [CompileWatch()]
 def _begin(reports: Any) -> None:
     """Prepare a process: it says when a kernel is done, and leaves an interruption to the one that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    NOTICE.silence()
     _listening[0] = CompileWatch(lambda watch: None if watch.current else reports.put(1))
     register("numba:compile", _listening[0])
 

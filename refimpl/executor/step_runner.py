@@ -13,6 +13,7 @@ from .. import engine
 from ..base import MXNetError, decides
 from ..context import Context
 from ..engine import profiling_hook
+from ..engine.compiling import RUNNING
 from ..kernels.foundation import Buffer
 from ..ndarray import NDArray, zeros
 from ..resource import random_streams
@@ -68,7 +69,7 @@ def run_steps(steps: Sequence[Step], is_train: bool, context: Context, table: Ta
         at = 0
         try:
             if rows is None:
-                for at, step in enumerate(steps):  # noqa: B007  # `at` says which step failed
+                for at, step in enumerate(RUNNING.begin(steps)):  # noqa: B007  # `at` says which step failed
                     step.run(is_train)
             else:
                 for first, last, walk in rows.pieces:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import initializer, random
+from .. import initializer, random, symbol
 from ..base import MXNetError, decides, refusal
 from ..context import Context, cpu
 from ..data import TRAINING
@@ -198,6 +198,7 @@ def checkpoint(
         MXNetError: a file is missing or damaged.
     """
     net, arguments, auxiliary = load_checkpoint(prefix, epoch)
+    net = _with_losses(net)
     inputs = [name for name in net.list_arguments() if name not in arguments]
     given = {name: tuple(shape) for name, shape in (shapes or {}).items()}
     fits = not given and _digits_fit(net, arguments, inputs, batch_size)
@@ -210,6 +211,18 @@ def checkpoint(
     batch = _digits_batch(batch_size) if fits else _random_batch(data, labels)
     rows = "packaged digits" if fits else "random numbers"
     return step(module, batch, f"{Path(prefix).name}, epoch {epoch}", f"the checkpoint {prefix} on {rows}")
+
+
+@decides("Explain/no-loss")
+def _with_losses(net: Symbol) -> Symbol:
+    """The network; an output that is no loss, as in files that only predict, becomes one by ``make_loss``."""
+    if all(entry.node.op is None or entry.node.signature.is_loss for entry in net.entries):
+        return net
+    parts = [Symbol([entry]) for entry in net.entries]
+    return symbol.Group([
+        part if part.entries[0].node.op is None or part.entries[0].node.signature.is_loss
+        else symbol.make_loss(part, name=f"{part.entries[0].node.name}_loss") for part in parts
+    ])
 
 
 def _ready(

@@ -7,7 +7,8 @@ from typing import Any
 from ..base import decides, refusal
 from .interface import KVStoreBase
 from .local import KVStore
-from .simulated import store_here
+from .machines.seat import seat_here
+from .simulated import member_here, store_here
 
 
 @decides("KVStore/types")
@@ -30,7 +31,8 @@ def create(name: str = "local") -> Any:
     if word in KVStoreBase.kv_registry:
         return KVStoreBase.kv_registry[word]()
     if "dist" in word:
-        return store_here(word)
+        seat = None if member_here() else seat_here()
+        return store_here(word) if seat is None else seat.store(word)
     if "nccl" in word:
         raise refusal(
             "KVStore/no-nccl",

@@ -151,10 +151,11 @@ class DistributedKVStore(KVStore):
         """Ask for all parts of all keys at once, and copy what comes into every target."""
         asked = [(key, targets, self._asked(key)) for key, targets in groups if targets]
         for key, targets, tickets in asked:
-            value = self._received(key, tickets)
+            parts = self._received_parts(key, tickets)
             if self._transport.returning:
-                self._pulled[key] = Pulled([ticket.number for _, ticket in tickets], value)
-            _fill(targets, value)
+                parts = [(0, joined(parts))]
+                self._pulled[key] = Pulled([ticket.number for _, ticket in tickets], parts[0][1])
+            _fill(targets, parts)
 
     def _asked(self, key: Key, numbers: Sequence[int | None] = ()) -> list[tuple[int, Ticket]]:
         """A request for each part of a key, with the row where it begins; ``numbers`` are those of old requests."""
@@ -178,10 +179,13 @@ class DistributedKVStore(KVStore):
 
     def _received(self, key: Key, asked: Sequence[tuple[int, Ticket]]) -> say.Value:
         """Return the array whose parts were asked for; raise first if a push of this key was refused."""
+        return joined(self._received_parts(key, asked))
+
+    def _received_parts(self, key: Key, asked: Sequence[tuple[int, Ticket]]) -> list[tuple[int, say.Value]]:
         for ticket in self._sent.pop(key, []):
             ticket.wait()
         answers = [(begin, ticket.wait()) for begin, ticket in asked]
-        return joined([(begin, answer.value) for begin, answer in answers if isinstance(answer, say.Held)])
+        return [(begin, answer.value) for begin, answer in answers if isinstance(answer, say.Held)]
 
     @decides("Cluster/replace")
     def replace(self, key: Any, value: Any) -> None:
@@ -302,10 +306,10 @@ class DistributedKVStore(KVStore):
         for key, numbers, tickets in asked:
             value = self._received(key, tickets)
             self._pulled[key] = Pulled(numbers, value)
-            _fill(weights[key], value)
+            _fill(weights[key], [(0, value)])
         for key, values in place["others"]:
             for target, value in zip(weights[key], values, strict=True):
-                _fill([target], from_plain(value))
+                _fill([target], [(0, from_plain(value))])
         return place["memory"]
 
     # --- the servers -----------------------------------------------------------------------------
@@ -389,13 +393,19 @@ class DistributedKVStore(KVStore):
         return say.PartId(self._table, key, number)
 
 
-def _fill(targets: Sequence[NDArray], value: say.Value) -> None:
-    """Copy what was pulled into arrays, without an array between where none need be."""
+def _fill(targets: Sequence[NDArray], parts: Sequence[tuple[int, say.Value]]) -> None:
+    """Copy the parts of an array, each with the row where it begins, without an array between where none need be."""
     for target in targets:
-        if isinstance(value, np.ndarray) and value.ndim and not target.is_sparse and target.dtype == value.dtype:
-            target[:] = value
+        if target.is_sparse or not all(
+            isinstance(part, np.ndarray) and part.ndim and part.dtype == target.dtype for _, part in parts
+        ):
+            as_array(joined(parts)).copyto(target)
+        elif len(parts) == 1:
+            target[:] = parts[0][1]
         else:
-            as_array(value).copyto(target)
+            for begin, part in parts:
+                if len(part):  # type: ignore[arg-type]  # it is an array
+                    target[begin : begin + len(part)] = part  # type: ignore[arg-type]
 
 
 def _same(value: say.Value, other: say.Value) -> bool:

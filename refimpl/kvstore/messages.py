@@ -130,6 +130,9 @@ class Recall:
     """Ask for all that was kept. It has a negative number, and is answered as things stand whenever it comes."""
 
 
+START = "start"
+"""The name under which a server keeps with which random numbers a worker's first process began."""
+
 Body = Join | Leave | Open | Init | Push | Pull | PullRows | Barrier | Command | Keep | Recall
 
 OPTIMIZER, MULTI_PRECISION, STOP, SYNC, COMPRESSION, PROFILER = range(6)
@@ -215,7 +218,8 @@ class Reply:
 
 
 __all__ = [
-    "COMMANDS", "COMPRESSION", "MULTI_PRECISION", "OPTIMIZER", "PROFILER", "STOP", "SYNC", "Answer", "Barrier", "Body",
-    "Command", "Done", "Held", "Init", "Join", "Keep", "Key", "Leave", "Open", "Packed", "PartId", "Pull", "PullRows",
-    "Push", "Recall", "Recalled", "Refused", "Reply", "Request", "Rows", "Value", "size_of",
+    "COMMANDS", "COMPRESSION", "MULTI_PRECISION", "OPTIMIZER", "PROFILER", "START", "STOP", "SYNC", "Answer",
+    "Barrier", "Body", "Command", "Done", "Held", "Init", "Join", "Keep", "Key", "Leave", "Open", "Packed",
+    "PartId", "Pull", "PullRows", "Push", "Recall", "Recalled", "Refused", "Reply", "Request", "Rows", "Value",
+    "size_of",
 ]

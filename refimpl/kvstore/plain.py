@@ -11,6 +11,9 @@ from __future__ import annotations
 import json
 import math
 import struct
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -34,9 +37,10 @@ def pack(value: Any) -> bytes:
 
 def parts(value: Any) -> list[bytes | memoryview]:
     """What :func:`pack` joins; arrays are not copied, if they are contiguous."""
-    arrays: list[np.ndarray] = []
-    said = _said(value, arrays)
+    known: _Known = {}
+    said = _said(value, known)
     table, offset = [], 0
+    arrays = [array for *_, array in known.values()]
     for array in arrays:
         table.append([array.dtype.str, list(array.shape), offset])
         offset += _aligned(array.nbytes)
@@ -55,7 +59,11 @@ def _aligned(size: int) -> int:
     return -(-size // ALIGNED) * ALIGNED
 
 
-def _said(value: Any, arrays: list[np.ndarray]) -> Any:
+_Known = dict[int, tuple[int, Any, np.ndarray]]
+"""Arrays by the ids of what they were made of: their numbers, and that, which keeps ids unique."""
+
+
+def _said(value: Any, arrays: _Known) -> Any:
     """A value as JSON holds it; its arrays go into ``arrays``."""
     if value is None or type(value) in (bool, int, float, str):
         return value
@@ -66,29 +74,63 @@ def _said(value: Any, arrays: list[np.ndarray]) -> Any:
     if type(value) is dict:
         return {"d": [[_said(key, arrays), _said(one, arrays)] for key, one in value.items()]}
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufc":
-        arrays.append(np.asarray(value))
-        return {"n" if isinstance(value, np.generic) else "a": len(arrays) - 1}
+        return {"n" if isinstance(value, np.generic) else "a": _place(value, np.asarray(value), arrays)}
     if isinstance(value, bytes):
-        arrays.append(np.frombuffer(value, np.uint8))
-        return {"b": len(arrays) - 1}
+        return {"b": _place(value, np.frombuffer(value, np.uint8), arrays)}
     raise refusal(
         "Cluster/plain",
         f"servers keep numbers, text, bytes, arrays, lists, tuples and dicts of these, not a {type(value).__name__}",
     )
 
 
+def _place(value: Any, array: np.ndarray, arrays: _Known) -> int:
+    """The number of an array among ``arrays``; one that is there already is not written again."""
+    return arrays.setdefault(id(value), (len(arrays), value, array))[0]
+
+
+class Pieces:
+    """Bytes that stand in several pieces one after the other, and are not copied together.
+
+    Args:
+        pieces: the pieces.
+        skipped: how many bytes of the first do not count.
+    """
+
+    def __init__(self, pieces: Sequence[bytes | bytearray | memoryview], skipped: int = 0) -> None:
+        self.views = [memoryview(piece).toreadonly() for piece in pieces if len(piece)]
+        if skipped:
+            self.views[0] = self.views[0][skipped:]
+        self._ends = list(accumulate(len(view) for view in self.views))
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def between(self, begin: int, end: int) -> memoryview:
+        """Bytes ``begin`` to ``end``: a view where they stand in one piece, otherwise a copy."""
+        first = bisect_right(self._ends, begin)
+        if begin >= end or first == len(self.views):
+            return memoryview(b"")
+        before = self._ends[first] - len(self.views[first])
+        if end <= self._ends[first]:
+            return self.views[first][begin - before : end - before]
+        last = bisect_left(self._ends, end)
+        return memoryview(b"".join(self.views[first : last + 1]))[begin - before : end - before]
+
+
 @decides("Cluster/plain")
-def unpack(content: bytes | memoryview, name: str = "what was kept") -> Any:
+def unpack(content: bytes | memoryview | Pieces, name: str = "what was kept") -> Any:
     """The value that :func:`pack` made into ``content``; its arrays are views, not to be written to.
 
     Raises:
         MXNetError: it is damaged; the message begins with ``name``.
     """
+    if not isinstance(content, Pieces):
+        content = Pieces([content])
     try:
-        magic, size = _HEAD.unpack_from(content)
+        magic, size = _HEAD.unpack(content.between(0, _HEAD.size))
         if magic != MAGIC or size > len(content) - _HEAD.size:
             raise ValueError(f"it begins with {magic!r} and a header of {size} bytes, in {len(content)} bytes")
-        table, said = json.loads(bytes(content[_HEAD.size : _HEAD.size + size]))
+        table, said = json.loads(bytes(content.between(_HEAD.size, _HEAD.size + size)))
         start = _aligned(_HEAD.size + size)
         arrays = [_array(content, start, *entry) for entry in table]
         sizes = [offset + _aligned(array.nbytes) for (*_, offset), array in zip(table, arrays, strict=True)]
@@ -99,14 +141,15 @@ def unpack(content: bytes | memoryview, name: str = "what was kept") -> Any:
         raise refusal("Cluster/plain", f"{name} is damaged: {error}") from error
 
 
-def _array(content: bytes | memoryview, start: int, kind: str, shape: list[int], offset: int) -> np.ndarray:
+def _array(content: Pieces, start: int, kind: str, shape: list[int], offset: int) -> np.ndarray:
     dtype = np.dtype(kind)
     if dtype.kind not in "biufc" or not all(isinstance(side, int) and side >= 0 for side in (*shape, offset)):
         raise ValueError(f"an array of type {kind!r} and shape {shape} at {offset}")
     count = math.prod(shape)
-    if start + offset + count * dtype.itemsize > len(content):
+    begin, size = start + offset, count * dtype.itemsize
+    if begin + size > len(content):
         raise ValueError(f"an array of shape {shape} at {offset} does not fit into {len(content)} bytes")
-    return np.frombuffer(content, dtype, count, start + offset if count else 0).reshape(shape)
+    return np.frombuffer(content.between(begin, begin + size), dtype, count).reshape(shape)
 
 
 def _meant(said: Any, arrays: list[np.ndarray]) -> Any:
@@ -123,4 +166,4 @@ def _meant(said: Any, arrays: list[np.ndarray]) -> Any:
     return {"a": array, "n": array[()], "b": array.tobytes() if kind == "b" else None}[kind]
 
 
-__all__ = ["pack", "parts", "unpack"]
+__all__ = ["Pieces", "pack", "parts", "unpack"]

@@ -18,6 +18,7 @@ from typing import Any
 from ..base import decides
 from . import tables
 from .messages import (
+    START,
     STOP,
     Answer,
     Barrier,
@@ -204,7 +205,7 @@ def _words(asked: Asked) -> str:
 def _keep(line: _Line, body: Keep) -> Connection:
     """Hold what a worker gives to keep; with the first, hold for good how it came there."""
     first = line.known.first
-    if first is None:
+    if first is None and body.name != START:
         answered = line.answers.keys()
         first = {number: (asked, line.answers[number]) for number, asked in line.asked.items() if number in answered}
     return replace(line.known, first=first, kept={**line.known.kept, body.name: body.content})

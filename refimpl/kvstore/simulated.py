@@ -436,6 +436,11 @@ def simulate(
     return SimulatedCluster(workers, servers, Choices(seed, schedule), faults, step, returning=returning)
 
 
+def member_here() -> tuple[SimulatedCluster, int] | None:
+    """The simulated cluster as whose worker code runs here, and the worker's rank."""
+    return getattr(_HERE, "member", None)
+
+
 @decides("Cluster/create")
 def store_here(kind: str) -> DistributedKVStore:
     """The store that ``mx.kv.create`` makes for code that runs as a worker.
@@ -443,16 +448,17 @@ def store_here(kind: str) -> DistributedKVStore:
     Raises:
         MXNetError: it does not run as one; the message says how to.
     """
-    member = getattr(_HERE, "member", None)
+    member = member_here()
     if member is None:
         raise refusal(
             "Cluster/needed",
             f"kvstore {kind!r} needs a cluster: cluster = mx.kv.simulate(workers=2, servers=1), then"
             " cluster.run(train) calls train(store) as each worker, and mx.kv.create works in there;"
-            " `refimpl run -n 2 script.py` runs a file so",
+            " `refimpl run -n 2 script.py` runs a file so, and `refimpl launch -n 2 -s 1 python script.py` starts"
+            " processes",
         )
     cluster, rank = member
     return cluster.store(rank, kind)
 
 
-__all__ = ["Packet", "SimulatedCluster", "describe", "simulate", "store_here"]
+__all__ = ["Packet", "SimulatedCluster", "describe", "member_here", "simulate", "store_here"]

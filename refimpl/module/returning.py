@@ -7,7 +7,6 @@ cannot be brought back exactly is refused: spec/cluster.md.
 
 from __future__ import annotations
 
-import random
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
@@ -18,9 +17,9 @@ from ..base import decides, require
 from ..io import NDArrayIter
 from ..kvstore import DistributedKVStore
 from ..kvstore.distributed import PLACE
+from ..kvstore.random_numbers import Differences, random_numbers, set_random_numbers
 from ..monitor import Monitor
 from ..ndarray import NDArray
-from ..resource import remembered_streams, restore_streams
 from .remembering import memory_of, remember
 
 AnyModule = TypeVar("AnyModule", bound=type)
@@ -73,6 +72,9 @@ class KeptPlace(Place):
         self._back: dict[str, Any] | None = None  # where to return to
         self._place: Any = None
         self._note: dict[str, Any] = {}
+        self._random = Differences(store.keep, "streams")
+        self._epochs = Differences(store.keep, f"fit {store.fits} streams", forever=True)
+        self._recalled: dict[str, Any] = {}
         self.number = 0
 
     # --- coming back -----------------------------------------------------------------------------
@@ -81,7 +83,7 @@ class KeptPlace(Place):
     def first(self, epoch: int) -> int:
         """The epoch to begin with; the iterators are brought to its beginning."""
         self._epoch = epoch - 1
-        recalled = self._store.recall()
+        self._recalled = recalled = self._store.recall()
         self._place = recalled.get(PLACE)
         if self._place is None or self._place["memory"]["fit"] < self._fit:
             return epoch
@@ -93,27 +95,29 @@ class KeptPlace(Place):
         )
         self._epoch = memory["epoch"] - 1
         for before in range(epoch, memory["epoch"]):
-            self._live_again(recalled[self._name(before)])
+            self._live_again(recalled[self._name(before) + " start"], recalled[self._name(before)])
         return int(memory["epoch"])
 
-    def _live_again(self, note: Mapping[str, Any]) -> None:
+    def _live_again(self, start: Any, note: Mapping[str, Any]) -> None:
         """Let the iterators of a fresh process do what they did in an epoch that is over."""
-        set_random_numbers(note["start"])
+        self._epochs.restore(start, self._recalled)
         _pass_through(self._data)
         if self._eval_data is not None:
-            set_random_numbers(note["score"])
+            self._epochs.restore(note["score"], self._recalled)
             self._eval_data.reset()
             _pass_through(self._eval_data)
-        set_random_numbers(note["end"])
+        self._epochs.restore(note["end"], self._recalled)
         self._module._end_epoch(self._data)
 
     # --- the batches of an epoch -----------------------------------------------------------------
 
     def __iter__(self) -> Iterator[Any]:
         if self._back is not None:
-            set_random_numbers(self._back["start"])
+            self._epochs.restore(self._recalled[self._name(self._back["epoch"]) + " start"], self._recalled)
         self._epoch += 1
-        self._note = {"start": random_numbers()}
+        self._note = {}
+        if self._back is None:
+            self._store.keep(self._name(self._epoch) + " start", self._epochs.tell())
         self._batches = iter(self._data)
         self._digest = self.number = 0
         return self
@@ -160,9 +164,9 @@ class KeptPlace(Place):
         """Batch ``number`` of this epoch is about to be trained, and has been fetched."""
         group, updates = self._module._exec_group, self._module._updates
         memory = {
-            "fit": self._fit, "epoch": self._epoch, "batch": number, "start": self._note["start"],
+            "fit": self._fit, "epoch": self._epoch, "batch": number,
             "asked": self._asked, "before": self._before, "sofar": self._sofar, "digest": self._digest,
-            "random": random_numbers(),
+            "random": self._random.tell(),
             "arrays": [array.asnumpy() for array in self._arrays()],
             "updater": None if updates.updater is None else updates.updater.get_states(dump_optimizer=True),
             "monitor": None if self._monitor is None else (self._monitor.step, self._monitor.activated),
@@ -192,15 +196,15 @@ class KeptPlace(Place):
             self._monitor.step, self._monitor.activated = memory["monitor"]
         for one, remembered in zip(self._others, memory["others"], strict=True):
             remember(one, remembered)
-        set_random_numbers(memory["random"])
+        self._random.restore(memory["random"], self._recalled)
 
     def scoring(self) -> None:
         """Note the random numbers with which the evaluation of an epoch begins."""
-        self._note["score"] = random_numbers()
+        self._note["score"] = self._epochs.tell()
 
     def ending(self) -> None:
         """Let the servers keep how this epoch went, for :meth:`_live_again`."""
-        self._store.keep(self._name(self._epoch), {**self._note, "end": random_numbers()})
+        self._store.keep(self._name(self._epoch), {**self._note, "end": self._epochs.tell()})
 
     def _name(self, epoch: int) -> str:
         return f"fit {self._fit} epoch {epoch}"
@@ -249,20 +253,6 @@ def _digest(batch: Any, before: int) -> int:
         for array in (*(one.data or ()), *(one.label or ())):
             before = zlib.crc32(np.ascontiguousarray(array.asnumpy()).reshape(-1).view(np.uint8).data, before)
     return before
-
-
-def random_numbers() -> Any:
-    """Plain values that tell which random numbers come next: ours, NumPy's and Python's."""
-    version, numbers, gauss = random.getstate()
-    return remembered_streams(), np.random.get_state(), (version, np.array(numbers, np.uint64), gauss)  # noqa: NPY002  # iterators draw there
-
-
-def set_random_numbers(state: Any) -> None:
-    """Draw again from where :func:`random_numbers` was called."""
-    streams, numbers, (version, others, gauss) = state
-    restore_streams(streams)
-    np.random.set_state(numbers)  # noqa: NPY002
-    random.setstate((version, tuple(int(number) for number in others), gauss))
 
 
 __all__ = ["KeptPlace", "Place", "keeps_place", "place_of", "standing"]

@@ -123,7 +123,7 @@ def _answer(node: Node, found: list, rule: Callable, is_whole: Callable) -> _Ans
     return _Answer(news, is_whole(*new_ins, *new_outs))
 
 
-def gradients_alike(node: Node, values: Values) -> list[tuple[int, int]]:
+def _gradients_alike(node: Node, values: Values) -> list[tuple[int, int]]:
     """A gradient has the shape and the type of its input: (output of the gradient node, input of its operator)."""
     assert node.primal is not None
     return list(zip(values.made_by(node), values.read_by(node.primal), strict=True))
@@ -138,7 +138,7 @@ def _heads_alike(node: Node, values: Values) -> list[tuple[int, int]]:
 def _visit_gradient(node: Node, values: Values, found: list) -> bool:
     """Carry what is known from one to the other of each two that are alike; whether anything was new."""
     learned = False
-    for one, other in [*_heads_alike(node, values), *gradients_alike(node, values)]:
+    for one, other in [*_heads_alike(node, values), *_gradients_alike(node, values)]:
         if (found[one] is None) != (found[other] is None):
             found[one] = found[other] = found[other] if found[one] is None else found[one]
             learned = True

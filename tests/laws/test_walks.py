@@ -309,6 +309,27 @@ def test_an_update_that_two_threads_share_has_the_bits_of_one(monkeypatch: pytes
     assert share.call_args.args[0]._words[hand_over.MADE] == 1
 
 
+def test_a_shared_call_that_fails_is_told() -> None:
+    out = np.zeros(2)
+    _rows((_told, out, 1.0), (_fails, out, 2))
+    told, fails = (next(iter(_compiled(one).overloads.values())) for one in (_told, _fails))
+    calls = [native_calls.form_of(one).written(args) for one, args in ((told, (out, 1.0)), (fails, (out, 2)))]
+    with pytest.raises(RuntimeError, match="a kernel failed"):
+        HandOver(lambda: None, 0).share(*calls)
+    assert out.tolist() == [1, 0]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_child_process_knows_no_threads() -> None:
+    pool = ThreadPool(2)
+    pool.walk([_rows((_told, np.zeros(1), 1.0))], lambda: None)
+    assert hand_over.latest() is pool._hand_overs[0]
+    child = os.fork()
+    if not child:
+        os._exit(hand_over.latest() is not None)
+    assert os.waitpid(child, 0)[1] == 0
+
+
 def test_halves_of_tables() -> None:
     """Sizes, first numbers and addresses by hand: 9,000 elements are cut at 4,496, the last multiple of 16 in half."""
     rows = [[9000, 0, 10**6, 2 * 10**6], [100, 2, 3 * 10**6, 2 * 10**6]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 import tracemalloc
@@ -70,6 +71,20 @@ def test_every_message_comes_back(sent, kind):
     frame = b"".join(wire.encode(sent, kind))
     assert wire.size_of_frame(frame[: wire.PREFIX]) == len(frame)
     assert list(map(flat, wire.decode(frame))) == list(map(flat, sent))
+
+
+@pytest.mark.clause("Cluster/wire", "Cluster/wire-valid")
+@FEW
+@given(messages, st.sampled_from(KINDS), st.lists(st.integers(0, 2000), max_size=6), st.integers(0))
+def test_a_frame_may_come_in_pieces(sent, kind, cuts, at):
+    frame = b"".join(wire.encode(sent, kind))
+    edges = [0, *sorted(min(cut, len(frame)) for cut in cuts), len(frame)]
+    pieces = [frame[begin:end] for begin, end in itertools.pairwise(edges)]
+    assert list(map(flat, wire.decode(pieces))) == list(map(flat, sent))
+    at %= len(frame)
+    damaged = frame[:at] + bytes([frame[at] ^ 1]) + frame[at + 1 :]
+    with pytest.raises(mx.MXNetError):
+        wire.decode([damaged[begin:end] for begin, end in itertools.pairwise(edges)])
 
 
 FRAME = b"".join(wire.encode([

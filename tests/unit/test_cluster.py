@@ -35,6 +35,15 @@ def test_big_arrays_are_cut_between_rows(shape, servers, edges):
     assert [part.begin for part in parts] + [parts[-1].end] == edges
 
 
+@pytest.mark.clause("Cluster/split")
+def test_the_parts_of_an_array_are_pulled_into_one_of_its_shape(monkeypatch):
+    monkeypatch.setenv("MXNET_KVSTORE_BIGARRAY_BOUND", "4")
+    store = mx.kv.simulate(workers=1, servers=2, faults=False).store(0)
+    store.init("w", nd.array([[1, 2], [3, 4], [5, 6]]))
+    assert held(store, "w", (3, 2)) == [[1, 2], [3, 4], [5, 6]]
+    assert held(store, "w", (3, 2), dtype="float64") == [[1, 2], [3, 4], [5, 6]]
+
+
 @pytest.mark.clause("Cluster/bound")
 def test_the_bound_is_read_when_a_store_is_made(monkeypatch):
     monkeypatch.setenv("MXNET_KVSTORE_BIGARRAY_BOUND", "4")

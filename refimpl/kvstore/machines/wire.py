@@ -17,7 +17,7 @@ import numpy as np
 
 from ...base import MXNetError, decides, refusal
 from .. import messages as say
-from ..plain import parts, unpack
+from ..plain import Pieces, parts, unpack
 from .checksums import FASTEST, Bytes, checksum
 
 MAGIC, VERSION = b"RIPW", 1
@@ -33,6 +33,7 @@ _CLASSES: Mapping[str, type] = {
         say.Reply,
     )
 }
+_NAMES = {one: tuple(field.name for field in dataclasses.fields(one)) for one in _CLASSES.values()}
 _BODIES = (
     say.Join, say.Leave, say.Open, say.Init, say.Push, say.Pull, say.PullRows, say.Barrier, say.Command, say.Keep,
     say.Recall,
@@ -47,7 +48,7 @@ Message = say.Request | say.Reply
 @decides("Cluster/wire")
 def encode(messages: Sequence[Message], kind: int = FASTEST) -> list[Bytes]:
     """A frame, in pieces to be sent one after the other; arrays are not copied."""
-    body = parts([_plain(message) for message in messages])
+    body = parts([plain(message) for message in messages])
     size = sum(len(piece) for piece in body)
     head = _HEAD.pack(MAGIC, VERSION, kind, 0, size, checksum(kind, body, _unwritable))
     return [head.ljust(PREFIX, b"\0"), *body]
@@ -57,9 +58,11 @@ def _unwritable(reason: str) -> Exception:
     return refusal("Cluster/checksum", f"messages cannot be written: {reason}")
 
 
-def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value):
-        return [type(value).__name__, *(_plain(getattr(value, one.name)) for one in dataclasses.fields(value))]
+def plain(value: Any) -> Any:
+    """A message, or a part of one, as a list of the name of its class and its fields; other values as they are."""
+    names = _NAMES.get(type(value))
+    if names is not None:
+        return [type(value).__name__, *[plain(getattr(value, name)) for name in names]]
     if isinstance(value, np.dtype):
         return value.str
     return dict(value) if isinstance(value, Mapping) else value
@@ -92,21 +95,26 @@ def _prefix(prefix: Bytes, name: str, largest: int) -> tuple[int, int, int]:
     return kind, size, expected
 
 
-def decode(frame: Bytes, name: str = "a message", largest: int = LARGEST) -> list[Message]:
-    """The messages in a frame. Their arrays are views of ``frame``, not to be written to.
+def decode(frame: Bytes | Sequence[Bytes], name: str = "a message", largest: int = LARGEST) -> list[Message]:
+    """The messages in a frame, given whole or in pieces. Their arrays are views of these, not to be written to.
 
     Raises:
         MXNetError: the frame is damaged, or holds anything but messages; the message says where.
     """
-    view = memoryview(frame).toreadonly()
-    kind, size, expected = _prefix(view, name, largest)
-    if len(view) != PREFIX + size:
-        raise _refused(name, min(len(view), PREFIX + size), f"it has {len(view)} bytes, {PREFIX + size} by its prefix")
-    found = checksum(kind, [view[PREFIX:]], lambda reason: _refused(name, 5, reason))
+    pieces = [frame] if isinstance(frame, (bytes, bytearray, memoryview)) else frame
+    whole = Pieces(pieces)
+    kind, size, expected = _prefix(whole.between(0, min(PREFIX, len(whole))), name, largest)
+    if len(whole) != PREFIX + size:
+        at = min(len(whole), PREFIX + size)
+        raise _refused(name, at, f"it has {len(whole)} bytes, {PREFIX + size} by its prefix")
+    if len(whole.views[0]) < PREFIX:
+        whole = Pieces([whole.between(0, len(whole))])
+    body = Pieces(whole.views, skipped=PREFIX)
+    found = checksum(kind, body.views, lambda reason: _refused(name, 5, reason))
     if found != expected:
         raise _refused(name, PREFIX, f"its checksum is {found:#x}, {expected:#x} by its prefix")
     try:
-        read = unpack(view[PREFIX:], "its body")
+        read = unpack(body, "its body")
         if not isinstance(read, list):
             raise TypeError("its body is no list of messages")
         return [_message(one) for one in read]
@@ -119,21 +127,25 @@ def _refused(name: str, at: int, reason: str) -> Exception:
 
 
 def _message(read: Any) -> Any:
-    made = _object(read)
+    made = message_of(read)
     if not isinstance(made, (say.Request, say.Reply)):
         raise TypeError(f"a {type(made).__name__} is neither request nor reply")
     return made
 
 
-def _object(read: Any) -> Any:
-    """An instance of a class of messages, whose fields are what they should be."""
+def message_of(read: Any) -> Any:
+    """What :func:`plain` made a list: an instance of a class of messages, whose fields are what they should be.
+
+    Raises:
+        ValueError, TypeError: it is none.
+    """
     if not isinstance(read, list) or not read or read[0] not in _CLASSES:
         raise ValueError(f"{str(read)[:60]} is not part of a message")
     kind, given = _CLASSES[read[0]], read[1:]
-    fields = dataclasses.fields(kind)
-    if len(given) != len(fields):
-        raise ValueError(f"a {kind.__name__} has {len(fields)} fields, not {len(given)}")
-    return kind(*(_FIELDS[str(field.type)](one) for field, one in zip(fields, given, strict=True)))
+    readers = _READERS[kind]
+    if len(given) != len(readers):
+        raise ValueError(f"a {kind.__name__} has {len(readers)} fields, not {len(given)}")
+    return kind(*[reader(one) for reader, one in zip(readers, given, strict=True)])
 
 
 def _exactly(*kinds: type) -> Callable[[Any], Any]:
@@ -151,7 +163,7 @@ def _one_of(*kinds: type, otherwise: Callable[[Any], Any] | None = None) -> Call
     def checked(read: Any) -> Any:
         if otherwise is not None and not isinstance(read, list):
             return otherwise(read)
-        made = _object(read)
+        made = message_of(read)
         if not isinstance(made, kinds):
             raise TypeError(f"a {type(made).__name__} does not belong here")
         return made
@@ -187,5 +199,6 @@ _FIELDS: Mapping[str, Callable[[Any], Any]] = {
     "Value | None": _one_of(say.Rows, otherwise=_exactly(np.ndarray, type(None))), "Any": _one_of(*_BODIES, *_ANSWERS),
 }
 """What reads a field, by its annotation."""
+_READERS = {one: tuple(_FIELDS[str(field.type)] for field in dataclasses.fields(one)) for one in _CLASSES.values()}
 
-__all__ = ["LARGEST", "PREFIX", "Message", "decode", "encode", "size_of_frame"]
+__all__ = ["LARGEST", "PREFIX", "Message", "decode", "encode", "message_of", "plain", "size_of_frame"]

@@ -82,7 +82,7 @@ class Shadow:
         self.forget(flat)
         host = np.asarray(source)
         found = self._arrays_left.get((host.dtype.name, host.tobytes()))
-        if found is None and (host.dtype, flat.dtype) == (np.float32, np.float16):  # exact so far, and rounded here
+        if found is None and host.dtype == np.float32 and flat.dtype == np.float16:  # exact so far, and rounded here
             found = [self.arithmetic.exactly(value) for value in host.reshape(-1).tolist()]
         if found is not None:
             start = flat.__array_interface__["data"][0]

@@ -73,6 +73,10 @@ FAITHFUL = (
         step="init_optimizer", field="store", values=(None,), several=True,
     ),
     Faithful(
+        RESUME, "Module/params-mean", "each context has the moving statistics of its slices, and files hold their mean",
+        operator="BatchNorm", several=True,
+    ),
+    Faithful(
         ALONE, "Optimizer/counts", "the schedule follows the weight that was updated most often", step="create",
         field="schedule",
     ),

@@ -144,19 +144,22 @@ def splits_batches(backend: Backend, program: Program) -> list[str]:
 
     programs = [part(0, rows), part(0, rows // 2), part(rows // 2, rows)]
 
+    def outputs(trace: dict[str, Any]) -> dict[str, Any]:  # bind also shows shapes
+        return {name: value for name, value in trace.items() if name.startswith(f"{len(programs[0]['steps']) - 1}/")}
+
     def joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-        return {name: np.concatenate([value, second[name]], axes[0]) for name, value in first.items()}
+        return {name: np.concatenate([value, second[name]], axes[0]) for name, value in outputs(first).items()}
 
     def bounds() -> list[dict[str, Expected]]:
         whole, first, second = map(expected_of, programs)
-        pairs = {name: (value, second[name]) for name, value in first.items()}
-        return [whole, {
+        pairs = {name: (value, second[name]) for name, value in outputs(first).items()}
+        return [outputs(whole), {
             name: Expected(*(np.concatenate(both, axes[0]) for both in zip(*pair, strict=True)))
             for name, pair in pairs.items()
         }]
 
     try:
-        whole = backend.run(programs[0])
+        whole = outputs(backend.run(programs[0]))
     except Refused:  # the program itself may be bound in another way
         return []
     return differences_beyond(whole, joined(*[changed(backend, each) for each in programs[1:]]), bounds)

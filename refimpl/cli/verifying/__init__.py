@@ -1,0 +1,12 @@
+"""Compares a network with another implementation of it, and says which layer differs first and how.
+
+``verified`` returns plain data, ``lines`` makes text of that.
+"""
+
+from __future__ import annotations
+
+from .finding import VERSION, verified
+from .references import Reference, of_checkpoint, of_npz
+from .text import lines
+
+__all__ = ["VERSION", "Reference", "lines", "of_checkpoint", "of_npz", "verified"]

@@ -1,0 +1,188 @@
+"""Says that kernels compile, while they do for the first time, so that nobody waits in silence.
+
+Numba tells when a compilation begins and ends. Where that takes longer than half a second, a line on the terminal says
+how many kernels are done and which layer of how many runs; it goes away when all are compiled. Without a terminal the
+logger ``refimpl`` says so, if it is enabled for INFO and has a handler. Otherwise nothing is written, nor is anything
+with ``REFIMPL_COMPILE_NOTICE=0`` in the environment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from operator import length_hint
+from typing import Any
+
+from numba.core.event import Event, Listener, register
+
+from ..base import decides
+
+FIRST = 0.5
+"""Seconds of silence before the first word."""
+SILENCE = 1.5
+"""Seconds between two lines of a logger."""
+_QUICK = 0.2  # between two changes of the line on a terminal
+_IDLE = 1.0  # without a compilation the line goes away
+
+
+def _unheard(watch: CompileWatch) -> None:
+    """Nobody asks how far it is."""
+
+
+class CompileWatch(Listener):
+    """Counts compilations. ``changed`` is called, from whichever thread compiles, as each begins and ends."""
+
+    def __init__(self, changed: Callable[[CompileWatch], None] = _unheard) -> None:
+        self.done = 0
+        self.current = ""
+        self.seconds = 0.0
+        self._changed = changed
+        self._depth = threading.local()
+        self._started = 0.0
+
+    def on_start(self, event: Event) -> None:
+        """A kernel, or a formula that a kernel calls, begins to compile."""
+        depth = getattr(self._depth, "value", 0)
+        self._depth.value = depth + 1
+        if depth:
+            return
+        function = event.data["dispatcher"].py_func
+        self.current = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+        self._started = time.monotonic()
+        self._changed(self)
+
+    def on_end(self, event: Event) -> None:
+        """It is compiled."""
+        del event
+        self._depth.value -= 1
+        if self._depth.value:
+            return
+        self.done += 1
+        self.current = ""
+        self.seconds += time.monotonic() - self._started
+        self._changed(self)
+
+    def text(self) -> str:
+        """Say how far it is."""
+        now = f", now {self.current}" if self.current else ""
+        running = time.monotonic() - self._started if self.current else 0.0
+        return f"{self.done} done{now} ({self.seconds + running:.0f} s)"
+
+
+class _Running:
+    """The layers of the executor that runs: how many, and those that are left."""
+
+    def __init__(self) -> None:
+        self._total, self._left = 0, iter(())
+
+    def begin(self, layers: Sequence[Any]) -> Iterator[Any]:
+        """The layers one by one, counted by what has not been asked for yet: running them costs nothing more."""
+        self._total, self._left = len(layers), iter(layers)
+        return self._left
+
+    def text(self) -> str:
+        """Which layer of how many runs; empty where none does."""
+        left = length_hint(self._left)
+        return f", layer {self._total - left} of {self._total}" if left else ""
+
+
+RUNNING = _Running()
+
+
+class Notice:
+    """Speaks up while kernels compile."""
+
+    def __init__(self) -> None:
+        self.watch = CompileWatch(self._changed)
+        self._told, self._began = 0, 0.0
+        self._busy = 0.0  # when a kernel was last compiled
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+        self._quiet = 0
+
+    def silence(self) -> None:
+        """Say nothing any more: the process that started this one speaks."""
+        self._quiet += 1
+
+    @contextlib.contextmanager
+    def left_to_others(self) -> Iterator[None]:
+        """Within this block somebody else says so."""
+        self._quiet += 1
+        try:
+            yield
+        finally:
+            self._quiet -= 1
+
+    def _changed(self, watch: CompileWatch) -> None:
+        del watch
+        self._busy = time.monotonic()
+        if self._quiet or not (_terminal() or _logged()):
+            return
+        with self._lock:
+            if self._thread is None or not self._thread.is_alive():  # a fork has none
+                self._told, self._began = self.watch.done, self.watch.seconds
+                self._thread = threading.Thread(target=self._speak, name="refimpl-compiling", daemon=True)
+                self._thread.start()
+
+    def _speak(self) -> None:
+        """Say how far it is until nothing compiles any more."""
+        with contextlib.suppress(OSError, ValueError):  # nobody reads, or the stream was closed
+            self._until_idle()
+
+    def _until_idle(self) -> None:
+        shown, due = False, time.monotonic() + FIRST
+        while self.watch.current or time.monotonic() - self._busy < _IDLE:
+            time.sleep(_QUICK)
+            now = time.monotonic()
+            if self._quiet or now < due or not self.watch.current:
+                continue
+            due = now + (_QUICK if _terminal() else SILENCE)
+            shown = True
+            _say(self._text())
+        if shown:
+            done, seconds = self.watch.done - self._told, self.watch.seconds - self._began
+            _say(f"compiled {done} kernels in {seconds:.0f} s; later runs read them from disk", last=True)
+
+    def _text(self) -> str:
+        done = self.watch.done - self._told
+        return f"compiling kernels (first run only): {done} done, now {self.watch.current}{RUNNING.text()}"
+
+
+def _terminal() -> bool:
+    stream = sys.stderr
+    with contextlib.suppress(ValueError, AttributeError):  # closed, or no stream at all
+        return stream.isatty()
+    return False
+
+
+def _logged() -> bool:
+    return LOGGER.isEnabledFor(logging.INFO) and LOGGER.hasHandlers()
+
+
+def _say(text: str, *, last: bool = False) -> None:
+    if _terminal():
+        width = shutil.get_terminal_size().columns
+        sys.stderr.write("\r\x1b[K" if last else f"\r{text[: width - 1]}\x1b[K")
+        sys.stderr.flush()
+    elif _logged():
+        LOGGER.info(text)
+
+
+LOGGER = logging.getLogger("refimpl")
+NOTICE = Notice()
+
+
+@decides("compiling/notice")
+def listen() -> None:
+    """Speak up from now on, unless the environment says not to."""
+    if os.environ.get("REFIMPL_COMPILE_NOTICE", "1") != "0":
+        register("numba:compile", NOTICE.watch)
+
+
+__all__ = ["LOGGER", "NOTICE", "RUNNING", "CompileWatch", "Notice", "listen"]

@@ -1,0 +1,397 @@
+"""Starts a job on real processes, watches it, and tells how it goes: the program behind ``refimpl launch``."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from ...base import decides, refusal, require
+from ...files.atomic import write_atomically
+from .keeper import NEWS, OUTPUT
+from .serving import QUESTION
+from .sockets import Caller, Keys, Listener, new_keys, own_address, require_zmq
+
+KEEPS = ("none", "process", "disk")
+_FILE = "job.json"
+_PREFIX = "refimpl-job-"
+ASKED_EVERY = 1.0
+"""Every so many seconds the servers are asked how it goes."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be run.
+
+    Args:
+        workers, servers: how many.
+        command: what each worker runs.
+        keep: what servers keep: ``none``; ``process``, which survives kills; ``disk``, which survives the machine.
+        state: the folder in which servers keep it; None for one that is removed at the end.
+        events: a file for what happens, one JSON object to a line.
+        patience: after so many seconds a worker gives up a wait.
+        remote: whether there are other machines.
+    """
+
+    workers: int
+    servers: int
+    command: Sequence[str]
+    keep: str = "process"
+    state: Path | None = None
+    events: Path | None = None
+    patience: float = 3600.0
+    remote: bool = False
+
+
+class Engine(Protocol):
+    """What starts processes, and starts them again when they or their machines are lost."""
+
+    def start_servers(self, arguments: Sequence[tuple[Any, ...]]) -> list[str]:
+        """Start servers, each with the arguments of ``ray.ServerActor``; where each listens."""
+
+    def endpoints(self) -> list[str]:
+        """Where each server listens now."""
+
+    def start_worker(self, rank: int, restarts: int, arguments: tuple[Any, ...]) -> None:
+        """Start what runs a worker: a keeper, with its arguments."""
+
+    def note_restarts(self, rank: int, restarts: int) -> None:
+        """Note how often a worker was started."""
+
+    def watch(self) -> list[int]:
+        """Start again what was lost with a machine; the ranks of workers among it."""
+
+    def stop(self) -> None:
+        """End everything."""
+
+
+@dataclass
+class Progress:
+    """How it goes.
+
+    Attributes:
+        codes: exit codes of the workers that have ended, by rank.
+        restarts: how often each worker was started again in this run; ``crashes`` the same of servers.
+        reports: the newest report of each server.
+    """
+
+    codes: dict[int, int] = field(default_factory=dict)
+    restarts: dict[int, int] = field(default_factory=dict)
+    pids: dict[int, int] = field(default_factory=dict)
+    crashes: dict[int, int] = field(default_factory=dict)
+    reports: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+
+class Launcher:
+    """One job, from its start to its end.
+
+    Args:
+        job: what is run.
+        engine: makes what starts processes, given a folder for its files.
+        folder: a folder of the user's own, for sockets.
+        say: gets each line that tells something.
+    """
+
+    def __init__(
+        self, job: Job, engine: Callable[[Path], Engine], folder: Path, say: Callable[[str], None] | None = None
+    ) -> None:
+        require_zmq()
+        self.job, self._folder, self._say = job, folder, say or _to_stderr
+        self._state = job.state if job.state is not None else folder / "state"
+        self._memory = _memory(job, self._state)
+        self.progress = Progress()
+        self._keys: tuple[Keys, Keys] | None = (new_keys(), new_keys()) if job.remote else None
+        mine, theirs = self._keys or (None, None)
+        here = f"tcp://{own_address()}:*" if job.remote else f"ipc://{folder}/head"
+        self._head = Listener(here, mine, [theirs.public] if theirs else ())
+        self._questions: list[Caller] = []
+        self._events: IO[str] | None = None
+        self._engine = engine(folder)
+
+    # --- running ---------------------------------------------------------------------------------
+
+    @decides("Cluster/launch")
+    def run(self) -> int:
+        """Run the job; the exit code of the worker that failed first, or 0."""
+        began = time.monotonic()
+        try:
+            if self.job.events is not None:
+                self._events = self.job.events.open("w", encoding="utf-8")
+            endpoints = self._start_servers()
+            self._start_workers(endpoints)
+            code = self._watch()
+        finally:
+            self._engine.stop()
+            for caller in self._questions:
+                caller.close()
+            self._head.close()
+            if self._events is not None:
+                self._events.close()
+        if code == 0:
+            _forget(self._state)
+        self._summary(code, time.monotonic() - began)
+        return code
+
+    def _start_servers(self) -> list[str]:
+        job = self.job
+        mine, theirs = self._keys or (None, None)
+        options = {"durable": job.keep == "disk", "noting": job.events is not None}
+        arguments = [
+            (
+                number, job.workers, None if job.keep == "none" else str(self._state / f"server-{number}"),
+                "tcp" if job.remote else f"ipc://{self._folder}/server-{number}", mine,
+                [theirs.public] if theirs else [], options,
+            ) for number in range(job.servers)
+        ]
+        endpoints = self._engine.start_servers(arguments)
+        name = f"launcher {os.getpid()}".encode()
+        self._questions = [Caller(one, name, theirs, mine.public if mine else "") for one in endpoints]
+        return endpoints
+
+    def _start_workers(self, endpoints: Sequence[str]) -> None:
+        job = self.job
+        mine, theirs = self._keys or (None, None)
+        told: dict[str, Any] = {
+            "servers": list(endpoints), "head": self._head.endpoint, "returning": job.keep != "none",
+            "patience": job.patience,
+        }
+        if mine is not None and theirs is not None:
+            told.update(keys=list(theirs), server=mine.public)
+        for rank in range(job.workers):
+            arguments = (
+                rank, list(job.command), os.getcwd(), self._variables(rank), told, self._head.endpoint, theirs,  # noqa: PTH109
+                mine.public if mine else "",
+            )
+            self._engine.start_worker(rank, self._memory["restarts"][rank], arguments)
+
+    def _variables(self, rank: int) -> dict[str, str]:
+        """The variables of a worker: those of this process, and the names that MXNet's launcher sets."""
+        return {
+            **os.environ,
+            "PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", str(self._memory["hashes"])),
+            "DMLC_ROLE": "worker", "DMLC_WORKER_ID": str(rank), "DMLC_RANK": str(rank),
+            "DMLC_NUM_WORKER": str(self.job.workers), "DMLC_NUM_SERVER": str(self.job.servers),
+            "DMLC_PS_ROOT_URI": "127.0.0.1", "DMLC_PS_ROOT_PORT": "0", "DMLC_JOB_CLUSTER": "refimpl",
+        }
+
+    # --- watching --------------------------------------------------------------------------------
+
+    def _watch(self) -> int:
+        asked = 0.0
+        while len(self.progress.codes) < self.job.workers:
+            for name, kind, pieces in self._head.receive(0.1):
+                if kind == QUESTION:
+                    self._head.send(name, QUESTION, [json.dumps(self._engine.endpoints()).encode()])
+                    continue
+                head, content = bytes(pieces[0]), b"".join(pieces[1:]) if len(pieces) > 1 else b""
+                if len(pieces) == 1:
+                    head, content = _split(head)
+                if kind == OUTPUT:
+                    _pass_on(int(head.split()[1]), content)
+                elif kind == NEWS:
+                    self._heard(json.loads(content))
+            failed = next((code for code in self.progress.codes.values() if code), 0)
+            if failed:
+                return failed if failed > 0 else 128 - failed
+            self._hear_servers()
+            if time.monotonic() - asked > ASKED_EVERY:
+                asked = time.monotonic()
+                self._ask_servers()
+                for rank in self._engine.watch():
+                    self._say(f"worker {rank} was lost with its machine, and is started again")
+        return 0
+
+    @decides("Cluster/ends-by-name")
+    def _heard(self, news: Mapping[str, Any]) -> None:
+        rank = int(news["worker"])
+        if "started" in news:
+            restarts = int(news["restarts"])
+            self.progress.pids[rank] = int(news["started"])
+            self._engine.note_restarts(rank, restarts)
+            self._memory["restarts"][rank] = restarts + 1  # for a launcher that goes on with the job
+            _remember(self._state, self._memory)
+            again = " again" if rank in self.progress.restarts else ""
+            self.progress.restarts[rank] = self.progress.restarts.get(rank, -1) + 1
+            self._say(f"worker {rank} runs{again}: process {news['started']}")
+            return
+        code = int(news["ended"])
+        how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        if news["again"]:
+            self._note("kill", rank, None)
+            self._say(f"worker {rank} {how}: it is started again")
+            return
+        self.progress.codes[rank] = code
+        if code:
+            self._say(f"worker {rank} {how}: the job ends")
+        self._ask_servers()
+
+    def _ask_servers(self) -> None:
+        """Ask how it goes, and tell which workers have ended."""
+        question = json.dumps({"report": True, "ended": sorted(self.progress.codes)}).encode()
+        for caller, endpoint in zip(self._questions, self._engine.endpoints(), strict=True):
+            caller.move(endpoint)
+            caller.connected_anew()
+            if caller.up:
+                caller.send(QUESTION, [question])
+
+    def _hear_servers(self) -> None:
+        for number, caller in enumerate(self._questions):
+            caller.connected_anew()
+            for _, pieces in caller.receive():
+                report = json.loads(b"".join(pieces))
+                before = self.progress.reports.get(number)
+                self.progress.reports[number] = report
+                for action, worker, what in report.pop("noted", ()):
+                    self._note(action, worker, number, what)
+                if before is None:
+                    self._say(f"server {number} runs: process {report['process']}")
+                elif before["process"] != report["process"]:
+                    self.progress.crashes[number] = self.progress.crashes.get(number, 0) + 1
+                    self._note("crash", None, number)
+                    self._note("restart", None, number)
+                    self._say(
+                        f"server {number} was killed and is started again: process {report['process']}, with"
+                        f" {report['recovered']} records of its log"
+                    )
+                    require(
+                        "Cluster/keep-none", self.job.keep != "none",
+                        f"server {number} was killed, and with --keep none nothing of it is left: start the job again;"
+                        " --keep process survives this",
+                    )
+
+    def _note(self, action: str, worker: int | None, server: int | None, what: str = "") -> None:
+        if self._events is not None:
+            told = {"action": action, "worker": worker, "server": server, "what": what, "at": round(time.time(), 3)}
+            self._events.write(json.dumps(told) + "\n")
+            self._events.flush()
+
+    def _summary(self, code: int, seconds: float) -> None:
+        reports = self.progress.reports.values()
+        count, size = sum(one["requests"] for one in reports), sum(one["bytes"] for one in reports)
+        rounds = max((one["rounds"] for one in reports), default=0)
+        kills, crashes = sum(self.progress.restarts.values()), sum(self.progress.crashes.values())
+        self._say(
+            f"{'done' if code == 0 else 'failed'} after {seconds:.1f} s: {rounds} rounds, {count} requests,"
+            f" {size / 1e6:.1f} MB to the servers, {kills} workers and {crashes} servers started again"
+        )
+        if code and self.job.state is not None and self.job.keep != "none":
+            self._say(f"the servers' state is in {self._state}: the same command goes on from there")
+
+
+def _split(content: bytes) -> tuple[bytes, bytes]:
+    """A head of two words, and what follows."""
+    rank, number, rest = content.split(b" ", 2)
+    return rank + b" " + number, rest
+
+
+def _pass_on(stream: int, content: bytes) -> None:
+    """Write what a worker wrote."""
+    target = sys.stderr if stream == 2 else sys.stdout
+    target.flush()
+    binary = getattr(target, "buffer", None)
+    if binary is None:
+        target.write(content.decode("utf-8", "replace"))
+    else:
+        binary.write(content)
+    target.flush()
+
+
+def _to_stderr(line: str) -> None:
+    print(f"refimpl launch: {line}", file=sys.stderr, flush=True)  # noqa: T201  # that is what it is for
+
+
+# --- a folder that outlives the job ---------------------------------------------------------------
+
+
+@decides("Cluster/resume")
+def _memory(job: Job, state: Path) -> dict[str, Any]:
+    """What a launcher remembers in ``state`` of the job there, if there is one; checked against ``job``.
+
+    Raises:
+        MXNetError: the job there is another one.
+    """
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fresh = {
+        "workers": job.workers, "servers": job.servers, "command": list(job.command),
+        "restarts": [0] * job.workers, "hashes": secrets.randbelow(1 << 32),
+    }
+    path = state / _FILE
+    if not path.exists():
+        _remember(state, fresh)
+        return fresh
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        same = {name: found[name] == fresh[name] for name in ("workers", "servers", "command")}
+        int(found["hashes"]), list(map(int, found["restarts"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise refusal("Cluster/resume", f"{path} is no job of refimpl launch: {error}; remove the folder") from error
+    other = [name for name, is_same in same.items() if not is_same]
+    require(
+        "Cluster/resume", not other,
+        f"{state} holds another job, whose {' and '.join(other)} differ: {found['workers']} workers, {found['servers']}"
+        f" servers, {' '.join(map(str, found['command']))}; give that command, another --state, or remove the folder",
+    )
+    return dict(found)
+
+
+def _remember(state: Path, memory: Mapping[str, Any]) -> None:
+    write_atomically(state / _FILE, json.dumps(memory).encode())
+
+
+def _forget(state: Path) -> None:
+    """The job has ended well: nobody goes on from here."""
+    for path in state.glob("server-*"):
+        shutil.rmtree(path, ignore_errors=True)
+    (state / _FILE).unlink(missing_ok=True)
+
+
+@decides("Cluster/launch")
+def launch(job: Job, engine: Callable[[Path], Engine]) -> int:
+    """Run a job; its exit code. Temporary folders are removed at the end, whatever happens.
+
+    Raises:
+        MXNetError: something is missing, or ``--state`` holds another job.
+    """
+    _sweep(Path(tempfile.gettempdir()))
+    folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
+    before = {
+        number: signal.signal(number, _interrupted)
+        for number in ((signal.SIGTERM,) if threading.current_thread() is threading.main_thread() else ())
+    }
+    try:
+        return Launcher(job, engine, folder).run()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what launchers left that were killed."""
+    for path in folder.glob(f"{_PREFIX}*"):
+        process = path.name.removeprefix(_PREFIX).partition("-")[0]
+        try:
+            if process.isdigit() and path.stat().st_uid == os.getuid():
+                os.kill(int(process), 0)
+        except ProcessLookupError:
+            shutil.rmtree(path, ignore_errors=True)
+        except OSError:
+            continue
+
+
+def _interrupted(number: int, frame: object) -> None:
+    del number, frame
+    raise KeyboardInterrupt
+
+
+__all__ = ["KEEPS", "Engine", "Job", "Launcher", "Progress", "launch"]

@@ -1,0 +1,244 @@
+"""Ray: starts servers and workers, places them, watches them and starts them again. No other module imports it."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import ipaddress
+import os
+import secrets
+import shutil
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...base import decides, refusal, require
+from .keeper import Keeper
+from .node import Node
+from .serving import Serving
+from .sockets import Keys, Listener, own_address
+
+# Nothing is sent to anybody, and lines of the job stay as they are.
+_QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0", "RAY_COLOR_PREFIX": "0", "RAY_LOG_TO_DRIVER": "0",
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_LOG_TO_STDERR": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_DISABLE_IMPORT_WARNING": "1",
+}
+STORE = 80 << 20
+"""Bytes for Ray's object store: arrays do not travel through it."""
+
+
+@decides("Cluster/needs-ray")
+def _ray() -> Any:
+    """The package Ray.
+
+    Raises:
+        MXNetError: it is not installed.
+    """
+    os.environ.update({name: value for name, value in _QUIET.items() if name not in os.environ})
+    try:
+        return importlib.import_module("ray")
+    except ImportError as error:
+        raise refusal(
+            "Cluster/needs-ray",
+            'refimpl launch starts processes with Ray, which is not installed: pip install "refimpl[ray]"',
+        ) from error
+
+
+def is_near(address: str) -> bool:
+    """Whether HOST:PORT is an address of this machine that no other can reach."""
+    host = address.rpartition(":")[0].strip("[]")
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@decides("Cluster/address")
+def require_guarded(address: str, environment: Mapping[str, str]) -> None:
+    """Refuse (MXNetError) a Ray cluster on other machines whose port executes what anybody sends."""
+    missing = [
+        f"{name}={value}" for name, value in (("RAY_AUTH_MODE", "token"), ("RAY_USE_TLS", "1"))
+        if environment.get(name, "").lower() != value
+    ]
+    require(
+        "Cluster/address", is_near(address) or not missing,
+        f"a Ray cluster at {address} executes what it is sent, by whomever: it is used with a token and TLS only; set"
+        f" {' and '.join(missing)} as for the cluster, see its documentation",
+    )
+
+
+class ServerActor:
+    """A server in a process of Ray's."""
+
+    def __init__(
+        self, number: int, workers: int, folder: str | None, endpoint: str, keys: Keys | None, allowed: Sequence[str],
+        options: Mapping[str, Any],
+    ) -> None:
+        node = Node(number, workers, folder, durable=options["durable"])
+        self._listener = Listener(f"tcp://{own_address()}:*" if endpoint == "tcp" else endpoint, keys, allowed)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(
+            target=Serving(node, self._listener, noting=options["noting"]).run, args=(self._stop,), daemon=True
+        )
+        self._thread.start()
+
+    def where(self) -> tuple[str, int]:
+        """Where it listens, and its process."""
+        return self._listener.endpoint, os.getpid()
+
+    def stop(self) -> None:
+        """End serving; what was answered is in the log."""
+        self._stop.set()
+        self._thread.join(5)
+
+
+class WorkerActor:
+    """A keeper in a process of Ray's."""
+
+    def __init__(self, *arguments: Any) -> None:
+        self._keeper = Keeper(*arguments)
+
+    def run(self, restarts: int) -> int:
+        """Run the worker to its end."""
+        return self._keeper.run(restarts)
+
+    def stop(self) -> None:
+        """End the worker."""
+        self._keeper.stop()
+
+
+class RayEngine:
+    """Processes started by Ray, on this machine or on those of a cluster that is there already.
+
+    Args:
+        folder: for Ray's own files; of the user alone.
+        address: of a cluster to use; None starts one on this machine, which nobody else can reach.
+
+    Raises:
+        MXNetError: Ray is missing, or the cluster is one that strangers could use.
+    """
+
+    @decides("Cluster/own-ray")
+    def __init__(self, folder: Path, address: str | None = None) -> None:
+        if address is not None:
+            require_guarded(address, os.environ)
+        self._address = address
+        if address is None:
+            os.environ.pop("RAY_ADDRESS", None)  # a cluster that somebody left there is not ours
+            token = folder / "token"
+            token.touch(mode=0o600)
+            token.write_text(secrets.token_hex(32))
+            os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN_PATH=str(token))
+        self._ray = _ray()
+        self._server_actors: list[Any] = []
+        self._endpoints: list[str] = []
+        self._asked: dict[Any, int] = {}  # questions to servers whether they are there
+        self._worker_actors: dict[int, Any] = {}
+        self._running: dict[Any, int] = {}
+        self._restarts: dict[int, int] = {}
+        space = f"refimpl-{secrets.token_hex(4)}"
+        common = {"namespace": space, "log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
+        if address is None:
+            self._ray.init(
+                address="local", include_dashboard=False, _node_ip_address="127.0.0.1", object_store_memory=STORE,
+                num_cpus=max(2, os.cpu_count() or 2), _temp_dir=str(folder / "ray"), **common,
+            )
+        else:
+            self._ray.init(address=address, **common)
+        with contextlib.suppress(ImportError, AttributeError):  # what it prints of killed processes the launcher says
+            streams = importlib.import_module("ray._private.ray_logging").global_worker_stdstream_dispatcher
+            streams.remove_handler("ray_print_logs")
+
+    def start_servers(self, arguments: Sequence[tuple[Any, ...]]) -> list[str]:
+        """Start the servers; where each listens."""
+        make = self._ray.remote(ServerActor).options(
+            num_cpus=0, max_restarts=-1, max_task_retries=-1, max_concurrency=4, scheduling_strategy="SPREAD"
+        )
+        self._server_actors = [make.remote(*each) for each in arguments]
+        self._endpoints = [where for where, _ in self._ray.get([one.where.remote() for one in self._server_actors])]
+        return self._endpoints
+
+    def endpoints(self) -> list[str]:
+        """Where each server listens now, as far as it is known."""
+        return self._endpoints
+
+    def server_pid(self, number: int) -> int:
+        """The process of a server."""
+        return int(self._ray.get(self._server_actors[number].where.remote())[1])
+
+    def start_worker(self, rank: int, restarts: int, arguments: tuple[Any, ...]) -> None:
+        """Start a worker."""
+        make = self._ray.remote(WorkerActor).options(
+            num_cpus=0, max_restarts=-1, max_task_retries=0, max_concurrency=2, scheduling_strategy="SPREAD"
+        )
+        self._worker_actors[rank] = make.remote(*arguments)
+        self._run(rank, restarts)
+
+    def _run(self, rank: int, restarts: int) -> None:
+        self._restarts[rank] = restarts
+        self._running[self._worker_actors[rank].run.remote(restarts)] = rank
+
+    def note_restarts(self, rank: int, restarts: int) -> None:
+        """Note how often a worker was started, in case all that watches over it is lost."""
+        self._restarts[rank] = restarts
+
+    def watch(self) -> list[int]:
+        """Start workers again whose machine was lost; which these are.
+
+        Raises:
+            MXNetError: a server cannot be started again.
+        """
+        self._look_at_servers()
+        if not self._running:
+            return []
+        ready, _ = self._ray.wait(list(self._running), num_returns=len(self._running), timeout=0)
+        again = []
+        for one in ready:
+            rank = self._running.pop(one)
+            try:
+                self._ray.get(one)
+            except self._ray.exceptions.RayError:
+                again.append(rank)
+                self._run(rank, self._restarts[rank] + 1)
+        return again
+
+    @decides("Cluster/server-ended")
+    def _look_at_servers(self) -> None:
+        """Refuse to go on without a server that Ray gave up."""
+        if not self._asked:
+            self._asked = {actor.where.remote(): number for number, actor in enumerate(self._server_actors)}
+        ready, _ = self._ray.wait(list(self._asked), num_returns=len(self._asked), timeout=0)
+        for one in ready:
+            number = self._asked.pop(one)
+            try:
+                self._endpoints[number] = self._ray.get(one)[0]
+            except self._ray.exceptions.RayActorError as error:
+                reason = " ".join(str(error).strip().splitlines()[-1:])
+                raise refusal("Cluster/server-ended", f"server {number} cannot be started again: {reason}") from error
+
+    def stop(self) -> None:
+        """End all that was started."""
+        errors = (self._ray.exceptions.RayError, TimeoutError)
+        with contextlib.suppress(*errors):
+            self._ray.get([one.stop.remote() for one in self._worker_actors.values()], timeout=10)
+        with contextlib.suppress(*errors):
+            self._ray.get([one.stop.remote() for one in self._server_actors], timeout=10)
+        for one in (*self._worker_actors.values(), *self._server_actors):
+            with contextlib.suppress(*errors):
+                self._ray.kill(one)
+        self._ray.shutdown()
+
+
+def shared_memory_is_small() -> str:
+    """A line that says that ``/dev/shm`` is too small for Ray; empty if it is not."""
+    if not Path("/dev/shm").exists():  # noqa: S108  # Ray's choice
+        return ""
+    free = shutil.disk_usage("/dev/shm").free  # noqa: S108
+    if free >= STORE:
+        return ""
+    return f"the shared memory (/dev/shm) has {free >> 20} MiB free and Ray wants {STORE >> 20}: it uses files"
+
+
+__all__ = ["RayEngine", "ServerActor", "WorkerActor", "is_near", "require_guarded", "shared_memory_is_small"]

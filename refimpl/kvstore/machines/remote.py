@@ -1,0 +1,227 @@
+"""A worker's end of real connections: the transport between its stores and the servers of a job.
+
+Requests to a server wait in an outbox, and leave in one frame: when the worker waits for an answer, when there are
+many bytes, or after a moment. When a connection was lost, all that has no answer is sent again.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import logging
+import os
+import threading
+import time
+from collections.abc import Sequence
+
+from ...base import decides
+from .. import messages as say
+from ..transport import Channel, Ticket
+from .serving import MESSAGES, QUESTION, name_of
+from .sockets import Caller, Keys, wait_for
+from .wire import decode, encode
+
+FLUSHED = 1 << 20
+"""An outbox with so many bytes is sent at once."""
+
+MOMENT = 0.05
+"""After so many seconds an outbox is sent even if nobody waits."""
+
+TOLD = 10.0
+"""Every so many seconds a worker that waits says for what."""
+
+ASKED = 1.0
+"""Every so many seconds the launcher is asked where a server is that cannot be reached."""
+
+_TAKEN = (say.Push, say.Init, say.Command, say.Keep, say.Join, say.Leave)
+
+
+class RemoteTransport:
+    """The servers of a job, as one worker reaches them; see :class:`~refimpl.kvstore.transport.Transport`.
+
+    Args:
+        endpoints: where each server listens.
+        workers, rank: how many workers there are, and which one this is.
+        restarts: how often the process of this worker was started again.
+        returning: whether it is started again when it is killed.
+        patience: after so many seconds without an answer a wait is given up.
+        keys, server: the worker's keys, and the servers' public key.
+        head: where the launcher listens, which knows where a server is that was started elsewhere.
+    """
+
+    def __init__(
+        self, endpoints: Sequence[str], workers: int, rank: int, *, restarts: int = 0, returning: bool = False,
+        patience: float = 3600.0, keys: Keys | None = None, server: str = "", head: str = "",
+    ) -> None:
+        self.servers, self.workers, self.rank, self.returning = len(endpoints), workers, rank, returning
+        self._patience = patience
+        name = name_of(rank, restarts, os.getpid())
+        self._callers = [Caller(endpoint, name, keys, server) for endpoint in endpoints]
+        self._head = Caller(head, name, keys, server) if head else None
+        self._asked_head = time.monotonic()
+        self._channels = [Channel(rank, 0, restarts, returning=returning) for _ in endpoints]
+        self._outboxes: list[list[say.Request]] = [[] for _ in endpoints]
+        self._sizes, self._since = [0] * len(endpoints), [0.0] * len(endpoints)
+        self._reasons: dict[tuple[int, int], dict[str, object]] = {}
+        self._lock = threading.RLock()
+        self._gone = ""
+        self._closed = threading.Event()
+        self._process = os.getpid()
+        threading.Thread(target=self._flush_now_and_then, daemon=True).start()
+        atexit.register(self.close)
+
+    # --- what a store calls ----------------------------------------------------------------------
+
+    def send(self, rank: int, server: int, body: say.Body, number: int | None = None) -> Ticket:
+        """Put a message into the outbox of a server; the ticket of a worker that has left has failed at once."""
+        with self._lock:
+            if self._gone and not isinstance(body, say.Leave):
+                ticket = Ticket(rank, server, -1, self._wait)
+                ticket.failure = self._gone
+                return ticket
+            request, ticket = self._channels[server].ask(server, body, self._wait, number)
+            if not self._outboxes[server]:
+                self._since[server] = time.monotonic()
+            self._outboxes[server].append(request)
+            self._sizes[server] += say.size_of(body)
+            if self._sizes[server] > FLUSHED:
+                self._flush(server)
+            return ticket
+
+    def channel(self, rank: int, server: int) -> Channel:
+        """The worker's end of its connection to a server."""
+        del rank
+        return self._channels[server]
+
+    def stop(self, rank: int) -> None:
+        """Let the worker leave; what it sent before still counts."""
+        self._gone = f"worker {rank} has left"
+        for ticket in [self.send(rank, server, say.Leave()) for server in range(self.servers)]:
+            ticket.wait()
+
+    @decides("Cluster/last-pushes")
+    def close(self) -> None:
+        """Wait until the servers have all that was pushed, then end the connections."""
+        if self._closed.is_set() or self._process != os.getpid():
+            return
+        try:
+            with self._lock:
+                for channel in self._channels:
+                    for request, ticket in list(channel.unanswered.values()):
+                        if isinstance(request.body, _TAKEN) and not (
+                            isinstance(request.body, say.Init) and request.body.value is None
+                        ):
+                            self._wait(ticket)
+        finally:
+            self._closed.set()
+            with self._lock:
+                self._gone = f"worker {self.rank} has closed its connections"
+                for caller in (*self._callers, *([] if self._head is None else [self._head])):
+                    caller.close()
+
+    # --- sending ---------------------------------------------------------------------------------
+
+    def _flush(self, server: int) -> None:
+        """Send what waits in an outbox; without a connection it waits on."""
+        if self._outboxes[server] and self._callers[server].up and self._sends(server, self._outboxes[server]):
+            self._outboxes[server], self._sizes[server] = [], 0
+
+    def _sends(self, server: int, requests: Sequence[say.Request]) -> bool:
+        return self._callers[server].send(MESSAGES, encode(requests))
+
+    def _flush_now_and_then(self) -> None:
+        while not self._closed.wait(MOMENT):
+            if self._lock.acquire(blocking=False):  # whoever has it sends
+                try:
+                    if self._closed.is_set():
+                        return
+                    now = time.monotonic()
+                    for server, since in enumerate(self._since):
+                        if self._outboxes[server] and now - since > MOMENT:
+                            self._hear(0.0)
+                            self._flush(server)
+                finally:
+                    self._lock.release()
+
+    @decides("Cluster/resend")
+    def _again(self, server: int) -> None:
+        """Send all that has no answer: there is a new connection, and what was sent before may be lost."""
+        requests = [request for request, _ in self._channels[server].unanswered.values()]
+        if not requests or self._sends(server, requests):
+            self._outboxes[server], self._sizes[server] = [], 0
+
+    # --- waiting ---------------------------------------------------------------------------------
+
+    def _wait(self, ticket: Ticket) -> None:
+        """Return when a ticket has its answer, or can have none."""
+        with self._lock:
+            began = told = time.monotonic()
+            for server in range(self.servers):
+                self._flush(server)
+            while ticket.answer is None and not ticket.failure:
+                self._hear(0.5)
+                now = time.monotonic()
+                if now - told > TOLD:
+                    told = now
+                    self._told(ticket, now - began)
+
+    def _hear(self, seconds: float) -> None:
+        """Take what has arrived, after at most ``seconds``."""
+        heads = [] if self._head is None else [self._head]
+        wait_for([*self._callers, *heads], seconds)
+        for head in heads:
+            self._look_for_servers(head)
+        for server, caller in enumerate(self._callers):
+            for kind, pieces in caller.receive():
+                if kind == MESSAGES:
+                    for reply in decode(pieces, f"what server {server} sent"):
+                        if isinstance(reply, say.Reply):
+                            self._channels[server].take(reply)
+                elif kind == QUESTION:
+                    found = json.loads(b"".join(pieces))
+                    self._reasons[server, int(found["of"])] = found
+            if caller.connected_anew():
+                self._again(server)
+
+    @decides("Cluster/server-moved")
+    def _look_for_servers(self, head: Caller) -> None:
+        """Ask the launcher now and then where the servers are that cannot be reached."""
+        head.connected_anew()
+        for _, pieces in head.receive():
+            for caller, endpoint in zip(self._callers, json.loads(b"".join(pieces)), strict=True):
+                caller.move(endpoint)
+        now = time.monotonic()
+        if now - self._asked_head > ASKED and not all(caller.up for caller in self._callers):
+            self._asked_head = now
+            head.send(QUESTION, [b"where"])
+
+    @decides("Cluster/waits-by-name")
+    def _told(self, ticket: Ticket, waited: float) -> None:
+        """Say what a ticket waits for; give it up when that cannot come, or after too long."""
+        where = ticket.server, ticket.number
+        self._reasons.pop(where, None)
+        asked = self._callers[ticket.server].send(
+            QUESTION, [json.dumps({"why": [self.rank, ticket.number]}).encode()]
+        )
+        end = time.monotonic() + 2
+        while asked and where not in self._reasons and ticket.answer is None and time.monotonic() < end:
+            self._hear(0.1)
+        if ticket.answer is not None:
+            return
+        found = self._reasons.get(where)
+        if found is None:
+            refused = self._callers[ticket.server].refused
+            how = "does not know this worker's key" if refused else "is away"
+            what, names, in_vain = f"server {ticket.server}, which {how}", "", refused
+        else:
+            missing, ended = list(found["missing"]), set(found["ended"])  # type: ignore[call-overload]
+            names = ", ".join(f"worker {one}" + " (has ended)" * (one in ended) for one in missing)
+            what, in_vain = str(found["why"]), bool(ended)
+        message = f"worker {self.rank} has waited {waited:.0f} s for {what}" + f": {names} is missing" * bool(names)
+        if in_vain or waited > self._patience:
+            ticket.failure = f"{message}; the wait is given up"
+        else:
+            logging.warning("%s", message)
+
+
+__all__ = ["RemoteTransport"]

@@ -1,0 +1,271 @@
+"""Bytes between processes over ZeroMQ: a server listens, workers call. Nothing here knows what the bytes mean.
+
+What travels is a kind (one byte) and content in pieces. A call is lost only when its connection ends; a
+:class:`Caller` tells when it has a new one. On one machine the sockets are files in a folder of the user's own; between
+machines each side proves with a CURVE key who it is, and everything is encrypted.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import socket
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...base import decides, refusal, require
+from .checksums import Bytes
+
+zmq: Any = None  # the package, from the first socket on: it comes with the extra "ray"
+
+SMALL = 1 << 16
+"""Neighbouring pieces of fewer bytes are sent as one."""
+
+_BATCH = 1 << 28
+_CONTEXTS: list[Any] = []  # of listeners with keys; ending one would wait for all that is on its way
+
+
+class Keys(NamedTuple):
+    """A CURVE key pair, in Z85 text."""
+
+    public: str
+    secret: str
+
+
+@decides("Cluster/needs-zmq")
+def require_zmq() -> None:
+    """Import ZeroMQ, or refuse to go on (MXNetError)."""
+    global zmq  # noqa: PLW0603  # there is one, and most who import this never need it
+    try:
+        zmq = importlib.import_module("zmq")
+    except ImportError as error:
+        raise refusal(
+            "Cluster/needs-zmq",
+            "the processes of a job talk over ZeroMQ, and the package pyzmq is not installed:"
+            ' pip install "refimpl[ray]"',
+        ) from error
+
+
+def new_keys() -> Keys:
+    """A new key pair."""
+    require_zmq()
+    public, secret = zmq.curve_keypair()
+    return Keys(public.decode(), secret.decode())
+
+
+@decides("Cluster/keys")
+def require_safe(endpoint: str, *, keys: bool) -> None:
+    """Refuse (MXNetError) an address that others can reach without keys."""
+    if endpoint.startswith("ipc://"):
+        folder = Path(endpoint.removeprefix("ipc://")).parent
+        mode = stat.S_IMODE(folder.stat().st_mode)
+        mine = not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()
+        if not mine or mode & 0o077:
+            raise refusal(
+                "Cluster/keys", f"{folder} can be entered by others (mode {mode:o}): sockets need a folder of your own"
+                f" with mode 700; chmod 700 {folder}",
+            )
+        return
+    require(
+        "Cluster/keys", keys,
+        f"{endpoint} can be reached by others, and there are no keys: whoever connects could read and change the"
+        " weights; refimpl launch makes keys for every job",
+    )
+
+
+def _socket(kind: int, context: Any = None) -> Any:
+    made = (context or zmq.Context.instance()).socket(kind)
+    for option in (zmq.SNDHWM, zmq.RCVHWM, zmq.LINGER):
+        made.setsockopt(option, 0)
+    made.setsockopt(zmq.HEARTBEAT_IVL, 2000)
+    made.setsockopt(zmq.HEARTBEAT_TIMEOUT, 10000)
+    return made
+
+
+def _sent(pieces: Sequence[Bytes]) -> Iterator[Bytes]:
+    """The same bytes, with small pieces joined."""
+    small: list[Bytes] = []
+    for piece in pieces:
+        if len(piece) < SMALL:
+            small.append(piece)
+            continue
+        if small:
+            yield b"".join(small)
+            small = []
+        yield piece
+    if small:
+        yield b"".join(small)
+
+
+class Listener:
+    """A server's end of all its connections.
+
+    Args:
+        endpoint: ``ipc://FILE`` or ``tcp://HOST:PORT``; port 0 is any that is free.
+        keys, allowed: the server's own keys, and the public keys of those who may call. Needed for tcp.
+
+    Attributes:
+        endpoint: where it listens.
+
+    Raises:
+        MXNetError: the address could be reached by others, or ZeroMQ is missing.
+    """
+
+    def __init__(self, endpoint: str, keys: Keys | None = None, allowed: Sequence[str] = ()) -> None:
+        require_zmq()
+        require_safe(endpoint, keys=keys is not None and bool(allowed))
+        context, self._guard = zmq.Context.instance(), None
+        if keys is not None:  # whose keys are allowed holds for all sockets of a context
+            context = zmq.Context()
+            _CONTEXTS.append(context)
+            self._guard = importlib.import_module("zmq.auth.thread").ThreadAuthenticator(context)
+            self._guard.start()
+            self._guard.configure_curve_callback(credentials_provider=_Known(allowed))
+        self._socket = _socket(zmq.ROUTER, context)
+        if keys is not None:
+            self._socket.curve_secretkey, self._socket.curve_publickey = keys.secret.encode(), keys.public.encode()
+            self._socket.curve_server = True
+        self._socket.bind(endpoint)
+        self.endpoint = self._socket.getsockopt(zmq.LAST_ENDPOINT).decode()
+
+    def receive(self, seconds: float) -> list[tuple[bytes, bytes, list[Bytes]]]:
+        """What has arrived, oldest first, after at most ``seconds``: (from whom, kind, content in pieces)."""
+        found: list[tuple[bytes, bytes, list[Bytes]]] = []
+        size = 0
+        if not self._socket.poll(int(seconds * 1000)):
+            return found
+        while size < _BATCH:
+            try:
+                parts = self._socket.recv_multipart(zmq.NOBLOCK, copy=False)
+            except zmq.Again:
+                break
+            if len(parts) >= 2:
+                pieces: list[Bytes] = [part.buffer for part in parts[2:]]
+                size += sum(map(len, pieces)) + 1024
+                found.append((parts[0].bytes, parts[1].bytes, pieces))
+        return found
+
+    def send(self, to: bytes, kind: bytes, pieces: Sequence[Bytes]) -> None:
+        """Send to a caller; who is not connected any more gets nothing."""
+        self._socket.send_multipart([to, kind, *_sent(pieces)], copy=False)
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._socket.close()
+        if self._guard is not None:
+            self._guard.stop()
+
+
+class _Known:
+    """Those whose public keys are known, as ZeroMQ's authenticator asks for them."""
+
+    def __init__(self, allowed: Sequence[str]) -> None:
+        self._allowed = {one.encode() for one in allowed}
+
+    def callback(self, domain: str, key: bytes) -> bool:
+        """Whether ``key``, as Z85 text, is one of theirs."""
+        del domain
+        return key in self._allowed
+
+
+class Caller:
+    """A worker's end of its connection to one server; it connects again for as long as it is not closed.
+
+    Args:
+        endpoint: where the server listens.
+        name: what the server knows the caller by; each process has one of its own.
+        keys, server: the caller's own keys, and the server's public key. Needed for tcp.
+
+    Attributes:
+        up: whether there is a connection.
+        refused: whether the server did not know the key.
+    """
+
+    def __init__(self, endpoint: str, name: bytes, keys: Keys | None = None, server: str = "") -> None:
+        require_zmq()
+        require_safe(endpoint, keys=keys is not None and bool(server))
+        self.up = self.refused = False
+        self._socket = _socket(zmq.DEALER)
+        self._socket.setsockopt(zmq.IMMEDIATE, 1)  # what was not sent when a connection ends is sent by nobody
+        self._socket.setsockopt(zmq.RECONNECT_IVL, 20)
+        self._socket.setsockopt(zmq.IDENTITY, name)
+        if keys is not None:
+            self._socket.curve_secretkey, self._socket.curve_publickey = keys.secret.encode(), keys.public.encode()
+            self._socket.curve_serverkey = server.encode()
+        self._monitor = self._socket.get_monitor_socket(
+            zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_HANDSHAKE_FAILED_AUTH | zmq.EVENT_DISCONNECTED
+        )
+        self._endpoint, self._keyed = endpoint, keys is not None
+        self._socket.connect(endpoint)
+
+    def move(self, endpoint: str) -> None:
+        """Connect to where the server listens now, if that is elsewhere."""
+        if endpoint != self._endpoint:
+            require_safe(endpoint, keys=self._keyed)
+            self._socket.disconnect(self._endpoint)
+            self._socket.connect(endpoint)
+            self._endpoint, self.up = endpoint, False
+
+    @property
+    def sockets(self) -> list[Any]:
+        """What a poller of ZeroMQ waits for."""
+        return [self._socket, self._monitor]
+
+    def connected_anew(self) -> bool:
+        """Whether there is a new connection since this was asked last: what was sent before may be lost."""
+        anew = False
+        while self._monitor.poll(0):
+            content, _ = self._monitor.recv_multipart()
+            event = int.from_bytes(content[:2], sys.byteorder)
+            self.up = anew = event == zmq.EVENT_HANDSHAKE_SUCCEEDED
+            self.refused |= event == zmq.EVENT_HANDSHAKE_FAILED_AUTH
+        return anew
+
+    def send(self, kind: bytes, pieces: Sequence[Bytes]) -> bool:
+        """Send; False if there is no connection."""
+        try:
+            self._socket.send_multipart([kind, *_sent(pieces)], zmq.NOBLOCK, copy=False)
+        except zmq.Again:
+            self.up = False
+            return False
+        return True
+
+    def receive(self) -> list[tuple[bytes, list[Bytes]]]:
+        """What has arrived, oldest first: (kind, content in pieces)."""
+        found: list[tuple[bytes, list[Bytes]]] = []
+        while True:
+            try:
+                parts = self._socket.recv_multipart(zmq.NOBLOCK, copy=False)
+            except zmq.Again:
+                return found
+            found.append((parts[0].bytes, [part.buffer for part in parts[1:]]))
+
+    def close(self) -> None:
+        """End the connection; what was not sent is not sent."""
+        self._socket.disable_monitor()
+        self._socket.close(linger=0)
+
+
+def own_address() -> str:
+    """The address of this machine as others reach it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # nothing is sent
+            return str(probe.getsockname()[0])
+        except OSError:
+            return "127.0.0.1"
+
+
+def wait_for(callers: Sequence[Caller], seconds: float) -> None:
+    """Return when something happens at one of the connections, after ``seconds`` at the latest."""
+    poller = zmq.Poller()
+    for caller in callers:
+        for one in caller.sockets:
+            poller.register(one, zmq.POLLIN)
+    poller.poll(int(seconds * 1000))
+
+
+__all__ = ["Caller", "Keys", "Listener", "new_keys", "own_address", "require_safe", "require_zmq", "wait_for"]

@@ -1,0 +1,73 @@
+"""The random numbers of a process, as plain values: for one that is started in the place of another."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..base import decides
+from ..resource import remembered_streams, restore_streams
+
+
+def random_numbers() -> Any:
+    """Plain values that tell which random numbers come next: ours, NumPy's and Python's."""
+    version, numbers, gauss = random.getstate()
+    return remembered_streams(), np.random.get_state(), (version, np.array(numbers, np.uint64), gauss)  # noqa: NPY002  # iterators draw there
+
+
+def set_random_numbers(state: Any) -> None:
+    """Draw again from where :func:`random_numbers` was called."""
+    streams, numbers, (version, others, gauss) = state
+    restore_streams(streams)
+    np.random.set_state(numbers)  # noqa: NPY002
+    random.setstate((version, tuple(int(number) for number in others), gauss))
+
+
+class Differences:
+    """Random numbers told by what differs from those of a base, which is large and kept seldom.
+
+    Args:
+        keep: called with a name and plain values, it keeps them.
+        name: of the bases. Two names are used in turn, so that what was told last can be read until more was told.
+        forever: whether all that was told can be read: each base has a name of its own.
+    """
+
+    def __init__(self, keep: Callable[[str, Any], None], name: str, *, forever: bool = False) -> None:
+        self._keep, self._called, self._forever = keep, name, forever
+        self._number, self._base = 0, list[Any]()
+
+    def tell(self) -> Any:
+        """Plain values that tell, with a base, which random numbers come next."""
+        (seed, streams), *others = random_numbers()
+        base = self._base
+        alike = [one[:2] for one in base] == [one[:2] for one in streams]
+        found = [
+            (places := np.flatnonzero(now != before), now[places])
+            for (*_, before), (*_, now) in zip(base, streams, strict=True)
+        ] if alike else []
+        if not alike or sum(len(places) for places, _ in found) * 8 > sum(len(now) for *_, now in streams):
+            self._number, self._base = self._number + 1, streams
+            self._keep(self._name(self._number), [list(one) for one in streams])
+            found = [(np.zeros(0, np.int64), now[:0]) for *_, now in streams]
+        return self._number, seed, found, others
+
+    @decides("Cluster/keep")
+    def restore(self, told: Any, kept: Mapping[str, Any]) -> None:
+        """Draw from where :meth:`tell` was called; ``kept`` is what was kept, by name."""
+        self._number, seed, found, others = told
+        self._base = [tuple(one) for one in kept.get(self._name(self._number), [])]
+        streams = []
+        for (kind, device, before), (places, numbers) in zip(self._base, found, strict=True):
+            now = np.array(before)
+            now[places] = numbers
+            streams.append((kind, device, now))
+        set_random_numbers(((seed, streams), *others))
+
+    def _name(self, number: int) -> str:
+        return f"{self._called} {number if self._forever else number % 2}"
+
+
+__all__ = ["Differences", "random_numbers", "set_random_numbers"]

@@ -1,0 +1,271 @@
+"""The launcher: what a job is told, what it tells, and what becomes of processes that are killed; without Ray."""
+
+from __future__ import annotations
+
+import json
+import signal
+import stat
+import sys
+import threading
+import types
+from pathlib import Path
+
+import pytest
+
+import refimpl as mx
+from refimpl.cli import run as command_line
+from refimpl.kvstore.machines import keeper, launch, ray
+from refimpl.kvstore.machines.launch import Job, Launcher
+from refimpl.kvstore.machines.node import Node
+from refimpl.kvstore.machines.ray import ServerActor, require_guarded
+
+pytest.importorskip("zmq")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sockets are files here")
+
+
+class Threads:
+    """An engine whose servers and keepers are threads of this process; the workers are processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.servers, self.keepers, self.noted = folder, [], [], {}
+
+    def start_servers(self, arguments):
+        self.servers = [ServerActor(*each) for each in arguments]
+        return [server.where()[0] for server in self.servers]
+
+    def endpoints(self):
+        return [server.where()[0] for server in self.servers]
+
+    def start_worker(self, rank, restarts, arguments):
+        made = keeper.Keeper(*arguments)
+        self.keepers.append(made)
+        threading.Thread(target=made.run, args=(restarts,), daemon=True).start()
+
+    def note_restarts(self, rank, restarts):
+        self.noted[rank] = restarts
+
+    def watch(self):
+        return []
+
+    def stop(self):
+        for each in (*self.keepers, *self.servers):
+            each.stop()
+
+
+def run(job: Job, folder: Path) -> tuple[int, list[str], Launcher]:
+    """Exit code, what the launcher said, and the launcher."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    said: list[str] = []
+    made = Launcher(job, Threads, folder, said.append)
+    return made.run(), said, made
+
+
+def python(text: str) -> list[str]:
+    return [sys.executable, "-c", text]
+
+
+TELLS = """
+import json, os, sys
+told = json.loads(os.environ["REFIMPL_JOB"])
+print("out", *[os.environ["DMLC_" + name] for name in ("ROLE", "WORKER_ID", "NUM_WORKER", "NUM_SERVER")])
+print("err", told["restarts"], told["returning"], len(told["servers"]), os.environ["PYTHONHASHSEED"], file=sys.stderr)
+"""
+
+
+@pytest.mark.clause("Cluster/launch")
+def test_workers_are_told_who_they_are(tmp_path, capfd):
+    code, said, made = run(Job(2, 3, python(TELLS)), tmp_path / "job")
+    out, err = capfd.readouterr()
+    assert code == 0
+    assert sorted(out.split("\n")) == ["", "out worker 0 2 3", "out worker 1 2 3"]
+    assert err.split("\n") == [f"err 0 True 3 {made._memory['hashes']}"] * 2 + [""]
+    assert [sum(line.startswith(who) for line in said) for who in ("worker 0", "worker 1", "done")] == [1, 1, 1]
+    assert list((tmp_path / "job" / "state").iterdir()) == []
+
+
+KILLED_ONCE = """
+import json, os, signal
+told = json.loads(os.environ["REFIMPL_JOB"])
+if told["restarts"] < 2:
+    os.kill(os.getpid(), signal.SIGKILL)
+print("lived", told["restarts"], flush=True)
+"""
+
+
+@pytest.mark.clause("Cluster/restart")
+def test_a_worker_that_is_killed_is_started_again(tmp_path, capfd):
+    events = tmp_path / "events"
+    code, said, made = run(Job(1, 1, python(KILLED_ONCE), events=events), tmp_path / "job")
+    assert (code, capfd.readouterr().out) == (0, "lived 2\n")
+    assert (made.progress.restarts, made._engine.noted) == ({0: 2}, {0: 2})
+    assert sum("worker 0 was ended by SIGKILL: it is started again" in line for line in said) == 2
+    assert "1 rounds" not in said[-1]
+    assert "2 workers and 0 servers started again" in said[-1]
+    told = [json.loads(line) for line in events.read_text().splitlines()]
+    assert [(one["action"], one["worker"]) for one in told] == [("kill", 0)] * 2
+
+
+@pytest.mark.clause("Cluster/restart", "Cluster/ends-by-name")
+def test_a_worker_that_is_killed_again_and_again_ends_the_job(tmp_path, monkeypatch):
+    monkeypatch.setattr(keeper, "AT_MOST", 3)
+    monkeypatch.setattr(keeper, "FAST", 60.0)
+    code, said, made = run(Job(1, 1, python("import os; os.kill(os.getpid(), 9)")), tmp_path / "job")
+    assert code == 128 + signal.SIGKILL
+    assert made.progress.restarts == {0: 2}
+    assert "worker 0 was ended by SIGKILL: the job ends" in said
+
+
+@pytest.mark.clause("Cluster/keep-none")
+def test_with_keep_none_a_server_that_was_killed_ends_the_job(tmp_path, monkeypatch):
+    report, processes = Node.report, iter([1, 2])
+    monkeypatch.setattr(launch, "ASKED_EVERY", 0.0)
+    monkeypatch.setattr(Node, "report", lambda node: {**report(node), "process": next(processes, 2)})
+    with pytest.raises(mx.MXNetError, match="server 0 was killed, and with --keep none") as caught:
+        run(Job(1, 1, python("import time; time.sleep(600)"), keep="none"), tmp_path / "job")
+    assert caught.value.clause == "Cluster/keep-none"
+
+
+@pytest.mark.clause("Cluster/own-ray", "Cluster/server-ended")
+def test_ray_is_ones_own_and_a_server_that_it_gives_up_ends_the_job(tmp_path, monkeypatch):
+    """With a Ray that notes what it is asked."""
+    given, settings = {}, {}
+
+    class Dead(Exception):
+        pass
+
+    def get(refs):
+        if refs == "where":
+            raise Dead("it died\nOSError: a record is damaged")
+        return [("ipc://x", 1)] * len(refs)
+
+    class Actor:
+        options = remote = property(lambda self: lambda *args, **kwargs: self)
+        where = property(lambda self: type("Method", (), {"remote": lambda self: "where"})())
+
+    fake = types.SimpleNamespace(
+        init=lambda **kwargs: given.update(kwargs), remote=lambda _: Actor(), get=get,
+        wait=lambda refs, **_: (refs, []), exceptions=types.SimpleNamespace(RayActorError=Dead, RayError=Dead),
+    )
+    monkeypatch.setitem(sys.modules, "ray", fake)
+    monkeypatch.setattr(ray.os, "environ", settings)
+    settings["RAY_ADDRESS"] = "10.0.0.1:6379"
+    engine = ray.RayEngine(tmp_path)
+    assert (given["address"], given["_node_ip_address"], given["include_dashboard"]) == ("local", "127.0.0.1", False)
+    assert (settings["RAY_USAGE_STATS_ENABLED"], settings["RAY_AUTH_MODE"]) == ("0", "token")
+    assert "RAY_ADDRESS" not in settings
+    token = Path(settings["RAY_AUTH_TOKEN_PATH"])
+    assert (stat.S_IMODE(token.stat().st_mode), len(token.read_text())) == (0o600, 64)
+    engine.start_servers([()])
+    with pytest.raises(mx.MXNetError, match="server 0 cannot be started again: OSError: a record is damaged") as caught:
+        engine.watch()
+    assert caught.value.clause == "Cluster/server-ended"
+
+
+@pytest.mark.clause("Cluster/keep-none", "Cluster/ends-by-name")
+def test_with_keep_none_a_kill_ends_the_job(tmp_path):
+    code, _, made = run(Job(1, 1, python(KILLED_ONCE), keep="none"), tmp_path / "job")
+    assert (code, made.progress.restarts) == (137, {0: 0})
+    assert made._engine.servers[0].where()
+
+
+@pytest.mark.clause("Cluster/ends-by-name")
+def test_a_program_that_fails_ends_the_job_with_its_exit_code(tmp_path):
+    text = "import os, time; time.sleep(600 * int(os.environ['DMLC_WORKER_ID'])); raise SystemExit(7)"
+    code, said, _ = run(Job(2, 1, python(text)), tmp_path / "job")
+    assert code == 7
+    assert "worker 0 ended with exit code 7: the job ends" in said
+    assert said[-1].startswith("failed after")
+
+
+def test_a_command_that_is_not_there_is_said(tmp_path, capfd):
+    code, _, _ = run(Job(1, 1, ["no-such-command"]), tmp_path / "job")
+    assert code == 127
+    assert "cannot run no-such-command: No such file" in capfd.readouterr().err
+
+
+@pytest.mark.clause("Cluster/resume")
+def test_the_same_command_goes_on_with_a_job_that_failed(tmp_path, capfd):
+    text = "import json, os; r = json.loads(os.environ['REFIMPL_JOB'])['restarts']; print('run', r); exit(r == 0)"
+    job = Job(1, 1, python(text), state=tmp_path / "kept")
+    code, said, _ = run(job, tmp_path / "a")
+    assert code == 1
+    assert said[-1] == f"the servers' state is in {tmp_path / 'kept'}: the same command goes on from there"
+    assert (tmp_path / "kept" / "job.json").exists()
+    assert run(job, tmp_path / "b")[0] == 0
+    assert capfd.readouterr().out == "run 0\nrun 1\n"
+    assert list((tmp_path / "kept").iterdir()) == []
+
+
+@pytest.mark.clause("Cluster/resume")
+def test_another_command_does_not_go_on_with_it(tmp_path):
+    job = Job(1, 1, python("exit(1)"), state=tmp_path / "kept")
+    run(job, tmp_path / "a")
+    with pytest.raises(mx.MXNetError, match="whose workers and command differ: 1 workers, 1 s") as caught:
+        Launcher(Job(2, 1, ["python"], state=tmp_path / "kept"), Threads, tmp_path / "a")
+    assert caught.value.clause == "Cluster/resume"
+
+
+@pytest.mark.clause("Cluster/resume")
+@pytest.mark.parametrize("text", ["", "[]", '{"workers": 1}'])
+def test_a_damaged_note_of_a_job_is_refused(text, tmp_path):
+    (tmp_path / "job.json").write_text(text)
+    with pytest.raises(mx.MXNetError, match=r"is no job of refimpl launch.*remove the folder"):
+        launch._memory(Job(1, 1, ["x"]), tmp_path)
+
+
+@pytest.mark.ray
+@pytest.mark.clause("Cluster/keys", "Cluster/launch")
+def test_a_job_between_machines_has_keys(tmp_path, capfd):
+    """As on several machines: sockets of the network, with the keys that the launcher hands out."""
+    text = """
+import refimpl as mx
+store = mx.kv.create("dist_sync")
+store.init("w", mx.nd.zeros(1))
+store.push("w", mx.nd.ones(1) * (store.rank + 1))
+out = mx.nd.zeros(1)
+store.pull("w", out=out)
+print(out.asscalar())
+"""
+    code, _, made = run(Job(2, 2, python(text), remote=True), tmp_path / "job")
+    assert (code, capfd.readouterr().out) == (0, "3.0\n3.0\n")
+    assert all(endpoint.startswith("tcp://") for endpoint in made._engine.endpoints())
+
+
+# --- the command line -----------------------------------------------------------------------------
+
+
+@pytest.mark.clause("Cli/launcher", "Cli/launch-command")
+@pytest.mark.parametrize(("words", "said"), [
+    (["-H", "hosts", "python", "train.py"], "machines are not listed in a file"),
+    (["--launcher", "ssh", "python", "train.py"], "--launcher ssh"),
+    (["-n", "2"], "nothing to launch"),
+    (["-n", "2", "--"], "nothing to launch"),
+])
+def test_what_the_command_refuses(words, said, capsys):
+    assert command_line(["launch", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.clause("Cluster/address")
+def test_a_cluster_of_other_machines_needs_a_token_and_tls():
+    with pytest.raises(mx.MXNetError, match="set RAY_AUTH_MODE=token and RAY_USE_TLS=1 as for") as caught:
+        require_guarded("10.0.0.1:6379", {})
+    assert caught.value.clause == "Cluster/address"
+    with pytest.raises(mx.MXNetError, match="set RAY_USE_TLS=1 as for"):
+        require_guarded("auto", {"RAY_AUTH_MODE": "token"})
+    require_guarded("127.0.0.1:6379", {})
+    require_guarded("10.0.0.1:6379", {"RAY_AUTH_MODE": "token", "RAY_USE_TLS": "1"})
+
+
+@pytest.mark.clause("Cluster/needs-ray")
+def test_without_ray_the_command_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert command_line(["launch", "python", "train.py"]) == 2
+    assert 'pip install "refimpl[ray]"' in capsys.readouterr().err
+
+
+@pytest.mark.clause("Cluster/needs-zmq")
+def test_without_zeromq_the_launcher_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "zmq", None)
+    assert command_line(["launch", "python", "train.py"]) == 2
+    assert 'pip install "refimpl[ray]"' in capsys.readouterr().err

@@ -1,0 +1,43 @@
+"""Counting false alarms: blocks come in one order, a wrong implementation gives one, and the chapter has the count."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+from refimpl.oracle.backends import variants
+
+from . import counting_alarms
+
+RESULTS = Path(__file__).with_name("alarms.jsonl")
+
+
+class Wrong:
+    """Adds one to what another implementation gives."""
+
+    def run(self, program):
+        return {name: value + value.dtype.type(1) for name, value in variants.sequential.run(program).items()}
+
+
+def test_a_block_tells_of_each_implementation_that_is_wrong(monkeypatch):
+    monkeypatch.setattr(counting_alarms, "ALL_SIX", {"right": variants.pairwise, "wrong": Wrong()})
+    monkeypatch.setitem(counting_alarms.SIZE, 1, 3)
+    row = counting_alarms.Block("six", 1, 5).run()
+    assert [(name, number) for name, number, _ in row["alarms"]] == [("wrong", 5), ("wrong", 6), ("wrong", 7)]
+    assert row["statuses"] == {"passed": 3, "failed": 3}
+    assert counting_alarms.judged([row, row]) == 12
+
+
+def test_blocks_are_all_different_and_have_all_levels():
+    some = list(islice(counting_alarms.blocks(), 60))
+    assert len(set(some)) == 60
+    assert {block.level for block in some if block.group == "twins"} == {1, 2, 3, 4, 5, 6}
+    assert [block.start for block in some if block[:2] == ("six", 2)][:3] == [0, 250, 500]
+
+
+def test_the_chapter_has_the_count_of_the_committed_results():
+    rows = counting_alarms.read(RESULTS)
+    assert not any(row["alarms"] for row in rows)
+    assert len({(row["group"], row["level"], row["start"]) for row in rows}) == len(rows)
+    chapter = (RESULTS.parents[2] / "spec/oracle.md").read_text(encoding="utf-8")
+    assert f"{counting_alarms.judged(rows):,} answers" in chapter
