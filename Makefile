@@ -3,7 +3,7 @@
 # The tools are those of the active environment, which `make setup` makes: . .venv/bin/activate
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train explain test heavy long lint types check prose tables bench gpu peer mutants ci
+.PHONY: help setup train explain test heavy long lint types check prose tables site bench gpu peer mutants ci
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,7 @@ prose:  ## run every Python block of the chapters; are the generated files fresh
 	python spec/stubs.py --check
 	python spec/picture.py --check
 	python spec/figures.py --check
+	python spec/course_pictures.py --check
 
 tables:  ## write the generated files anew
 	python spec/rules.py
@@ -54,6 +55,10 @@ tables:  ## write the generated files anew
 	python spec/stubs.py
 	python spec/picture.py
 	python spec/figures.py
+	python spec/course_pictures.py
+
+site:  ## chapters, operators, API, code and notebooks for a browser, in build/site (needs the extra `docs`)
+	python spec/site/build.py
 
 bench:  ## time networks, operators and graphs, here and in other libraries (python -m tests.bench --help)
 	python -m tests.bench

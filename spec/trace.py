@@ -92,7 +92,8 @@ def _sources(root: Path, *folders: str) -> Iterator[tuple[Path, str]]:
 
 def chapters(root: Path = ROOT) -> list[Path]:
     """Every text whose Python is run."""
-    return [f for f in (root / "README.md", *sorted((root / "spec").glob("*.md"))) if f.is_file()]
+    texts = (*sorted((root / "spec").glob("*.md")), *sorted((root / "spec/course").glob("*.md")))
+    return [f for f in (root / "README.md", *texts) if f.is_file()]
 
 
 def written(root: Path = ROOT) -> list[Clause]:

@@ -121,6 +121,23 @@ def test_a_server_that_is_started_elsewhere_is_found(tmp_path, monkeypatch):
             each.close()
 
 
+@pytest.mark.clause("Cluster/resend")
+def test_a_connection_that_is_not_ready_yet_is_tried_again(tmp_path, monkeypatch):
+    """ZeroMQ may tell of a connection before it takes a message."""
+    send, refused = sockets.Caller.send, []
+
+    def late(caller, kind, pieces):
+        refused.append(kind)
+        return len(refused) > 3 and send(caller, kind, pieces)
+
+    monkeypatch.setattr(sockets.Caller, "send", late)
+    with servers(1, 1, tmp_path) as real:
+        transport = real.transport(0)
+        assert transport.send(0, 0, say.Open(0, True)).wait() == say.Done()
+        assert len(refused) == 4
+        transport.close()
+
+
 @pytest.mark.clause("Cluster/last-pushes")
 def test_a_worker_that_ends_waits_for_its_pushes(tmp_path):
     with servers(1, 1, tmp_path) as real:

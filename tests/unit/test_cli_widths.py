@@ -29,7 +29,7 @@ def listed(width: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.clause("Cli/ops-fits")
 @pytest.mark.parametrize(("width", "heading"), [
-    (60, []), (80, ["operator", "what its page computes"]), (120, ["operator", "gradient", "what its page computes"]),
+    (60, []), (100, ["operator", "gradient", "what its page computes"]),
     (200, ["operator", "inputs", "parameters", "gradient", "what its page computes"]),
 ])
 def test_the_list_of_operators_fits(width, heading, monkeypatch) -> None:

@@ -62,6 +62,7 @@ class RemoteTransport:
         self._channels = [Channel(rank, 0, restarts, returning=returning) for _ in endpoints]
         self._outboxes: list[list[say.Request]] = [[] for _ in endpoints]
         self._sizes, self._since = [0] * len(endpoints), [0.0] * len(endpoints)
+        self._due: set[int] = set()  # servers to which all without an answer is to be sent
         self._reasons: dict[tuple[int, int], dict[str, object]] = {}
         self._lock = threading.RLock()
         self._gone = ""
@@ -123,7 +124,11 @@ class RemoteTransport:
 
     def _flush(self, server: int) -> None:
         """Send what waits in an outbox; without a connection it waits on."""
-        if self._outboxes[server] and self._callers[server].up and self._sends(server, self._outboxes[server]):
+        if not self._callers[server].up:
+            return
+        if server in self._due:
+            self._again(server)
+        elif self._outboxes[server] and self._sends(server, self._outboxes[server]):
             self._outboxes[server], self._sizes[server] = [], 0
 
     def _sends(self, server: int, requests: Sequence[say.Request]) -> bool:
@@ -149,6 +154,7 @@ class RemoteTransport:
         requests = [request for request, _ in self._channels[server].unanswered.values()]
         if not requests or self._sends(server, requests):
             self._outboxes[server], self._sizes[server] = [], 0
+            self._due.discard(server)
 
     # --- waiting ---------------------------------------------------------------------------------
 
@@ -168,7 +174,7 @@ class RemoteTransport:
     def _hear(self, seconds: float) -> None:
         """Take what has arrived, after at most ``seconds``."""
         heads = [] if self._head is None else [self._head]
-        wait_for([*self._callers, *heads], seconds)
+        wait_for([*self._callers, *heads], min(seconds, 0.01) if self._due else seconds)
         for head in heads:
             self._look_for_servers(head)
         for server, caller in enumerate(self._callers):
@@ -181,7 +187,8 @@ class RemoteTransport:
                     found = json.loads(b"".join(pieces))
                     self._reasons[server, int(found["of"])] = found
             if caller.connected_anew():
-                self._again(server)
+                self._due.add(server)
+            self._flush(server)
 
     @decides("Cluster/server-moved")
     def _look_for_servers(self, head: Caller) -> None:

@@ -225,11 +225,10 @@ class Caller:
         return anew
 
     def send(self, kind: bytes, pieces: Sequence[Bytes]) -> bool:
-        """Send; False if there is no connection."""
+        """Send; False if there is no connection, or it is not ready yet: try again after a moment."""
         try:
             self._socket.send_multipart([kind, *_sent(pieces)], zmq.NOBLOCK, copy=False)
         except zmq.Again:
-            self.up = False
             return False
         return True
 

@@ -1,0 +1,179 @@
+"""Builds the site: chapters, pages of operators, the API, the code, notebooks, and a page of a running step.
+
+    python spec/site/build.py            into build/site
+    python spec/site/build.py FOLDER     into FOLDER; open FOLDER/html/index.html
+
+It needs no network, only ``pip install ".[docs]"``. Sources are first gathered in FOLDER/source as they stand in the
+tree, so that links keep their places; a link that leads nowhere fails the build, and so does the name of a rule that
+there is not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+import nbformat  # noqa: E402
+from sphinx.cmd.build import build_main  # noqa: E402
+
+import refimpl as mx  # noqa: E402
+from refimpl import explain  # noqa: E402
+from spec import trace  # noqa: E402
+from spec.site import api, notebooks, operators  # noqa: E402
+from spec.site.text import fenced  # noqa: E402
+
+ABOUT = ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)(#[^)]*)?\)")
+ACCESS = {
+    "<pre>": '<pre tabindex="0">',  # wide code is scrolled by keyboard too
+    '<p class="caption" role="heading">': '<p class="caption" role="heading" aria-level="2">',
+}
+"""What is written into every page; text of files is escaped, so it holds neither."""
+COMMENT = re.compile(r"^<!--.*-->\n?", re.MULTILINE)
+STEP = "lenet-step"
+INTRODUCTIONS = {
+    "operators": "A page of the tree holds everything about an operator or a family: what it computes, by which rules,"
+    " and its parameters. [ops](spec/ops.md) is a table of all of them.",
+    "api": "Every public class and function, from its docstring. The functions of `mx.nd` and `mx.sym` that are"
+    " operators are on [their pages](operators.md).",
+}
+
+
+def tree(title: str, names: list[str], depth: int = 1) -> str:
+    """A list of documents, for the navigation."""
+    return fenced(f":caption: {title}\n:maxdepth: {depth}\n:hidden:\n\n" + "\n".join(names), "{toctree}")
+
+
+def chapter(file: Path) -> str:
+    """A chapter: links to files that are no chapters lead to the pages of these files."""
+
+    def aimed(link: re.Match[str]) -> str:
+        there = (file.parent / link[1]).resolve()
+        inside = there.relative_to(ROOT)
+        if there == ROOT / "README.md":
+            return f"]({link[1].removesuffix('README.md')}index.md{link[2] or ''})"
+        if there in chapters() or inside.as_posix() in ABOUT or (there.suffix == ".svg" and there.is_file()):
+            return link[0]
+        if inside.parts[0] == "kernels" and there.suffix == ".py":
+            up = "../" * (len(file.relative_to(ROOT).parts) - 1)
+            return f"]({up}{operators.document(inside)}.md)"
+        if there.suffix == ".py" and there.is_file():
+            return f"](file:{inside.as_posix()}{link[2] or ''})"
+        raise ValueError(f"{file.relative_to(ROOT)} links to {link[1]}, which is not on the site")
+
+    text = COMMENT.sub("", file.read_text(encoding="utf-8"))
+    # Whole blocks of code and code in lines are left alone.
+    parts = re.split(r"(^```.*?^```$|`[^`\n]+`)", text, flags=re.MULTILINE | re.DOTALL)
+    return "".join(part if number % 2 else LINK.sub(aimed, part) for number, part in enumerate(parts))
+
+
+def chapters() -> list[Path]:
+    """Every chapter of the tree."""
+    return trace.chapters()
+
+
+def documents() -> Iterator[tuple[str, str]]:
+    """(name, text) of every document."""
+    for file in [*chapters(), *(ROOT / name for name in ABOUT)]:
+        name = file.relative_to(ROOT).with_suffix("").as_posix()
+        head, _, rest = chapter(file).partition("\n")
+        if file in chapters() and trace.BLOCK.search(rest):
+            link = f'<a href="{"../" * name.count("/")}notebooks/{name}.ipynb" download>This chapter as a notebook</a>'
+            head += f'\n\n```{{raw}} html\n<p class="notebook">{link}</p>\n```'
+        yield name, f"{head}\n{rest}"
+    for folder, title, pages in (("operators", "Operators", operators.pages()), ("api", "API", api.pages())):
+        found = dict(pages)
+        # Three hundred entries in every page's navigation would double the time of a build.
+        yield from ((name, f"---\norphan: true\n---\n\n{text}") for name, text in found.items())
+        listed = "".join(f"- [](<{name}.md>)\n" for name in found)
+        yield folder, f"# {title}\n\n{INTRODUCTIONS[folder]}\n\n{listed}"
+    yield "rules", _rules()
+    yield STEP, (
+        "# A training step, from inside\n\nThis is what `refimpl explain` writes for the first step of LeNet on two\n"
+        "devices; [explain](spec/explain.md) says how to make one of your own script.\n\n"
+        f'```{{raw}} html\n<p><a href="explain/{STEP}.html">The page alone</a></p>\n'
+        f'<iframe class="whole" src="explain/{STEP}.html" title="The first training step of LeNet"></iframe>\n```\n'
+    )
+
+
+def _rules() -> str:
+    subjects: dict[str, list[str]] = {}
+    for name in mx.rules:
+        subjects.setdefault(name.partition("/")[0], []).append(f"[{name}]")
+    out = [f"# All rules\n\n{len(mx.rules)} rules by subject. The search finds a rule by its name too.\n"]
+    out += [f"## {subject}\n\n{', '.join(names)}\n" for subject, names in sorted(subjects.items())]
+    return "\n".join(out)
+
+
+def index(names: list[str]) -> str:
+    """The first page: README, and what leads everywhere."""
+    table = (ROOT / "spec/README.md").read_text(encoding="utf-8")
+    ordered = [f"spec/{name}" for name in dict.fromkeys(re.findall(r"\]\(([\w-]+)\.md\)", table))]
+    course = [name for name in names if name.startswith("spec/course/")]
+    rest = [n for n in names if n.startswith("spec/") and n not in [*ordered, *course, "spec/README"]]
+    return "\n".join([
+        chapter(ROOT / "README.md"), "",
+        tree("A way through", [*course, STEP]),
+        tree("Reference", ["spec/README", *[n for n in ordered if n in names], *rest]),
+        tree("Lists", ["rules", *INTRODUCTIONS]),
+        tree("The project", [Path(name).stem for name in ABOUT]),
+    ])
+
+
+def write_sources(folder: Path) -> None:
+    """Write every document, and the pictures of chapters."""
+    shutil.rmtree(folder, ignore_errors=True)
+    found = {name: text for name, text in documents() if name != "README"}
+    found["index"] = index(list(found))
+    for name, text in found.items():
+        file = folder / f"{name}.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    for picture in sorted((ROOT / "spec").rglob("*.svg")):
+        target = folder / picture.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(picture, target)
+
+
+def write_extras(html: Path) -> None:
+    """Write what Sphinx does not make: notebooks, the page of a step, and what a keyboard and a reader need."""
+    for page in html.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        for plain, better in ACCESS.items():
+            text = text.replace(plain, better)
+        page.write_text(text, encoding="utf-8")
+    for file in chapters():
+        text = file.read_text(encoding="utf-8")
+        name = file.relative_to(ROOT).with_suffix("")
+        if trace.BLOCK.search(text):
+            target = html / "notebooks" / name.with_suffix(".ipynb")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            nbformat.write(notebooks.notebook(text, name.as_posix()), target)
+    (html / "explain").mkdir(exist_ok=True)
+    (html / "explain" / f"{STEP}.html").write_text(explain.page(explain.digits()), encoding="utf-8")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the script; returns its exit code."""
+    parser = argparse.ArgumentParser(description="The site of the specification.")
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "build/site", help="where to (build/site)")
+    folder = parser.parse_args(arguments).folder.absolute()
+    write_sources(folder / "source")
+    options = ["-W", "--keep-going", "-q", "-b", "html", "-c", str(Path(__file__).parent), "-d", str(folder / "read")]
+    failed = build_main([*options, str(folder / "source"), str(folder / "html")])
+    if not failed:
+        write_extras(folder / "html")
+        print(f"open {folder / 'html/index.html'}")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
