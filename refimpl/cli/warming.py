@@ -13,7 +13,6 @@ from numba.core.event import register
 
 from .. import ndarray as nd
 from .. import symbol
-from ..base import MXNetError
 from ..context import cpu
 from ..engine.compiling import NOTICE, CompileWatch
 from ..symbol import Symbol
@@ -88,8 +87,10 @@ def run(uses: list[Part], train: bool) -> Compiled:
             if "write" in wanted.values():
                 bound.backward([nd.ones(value.shape, dtype=value.dtype) for value in outputs])
             nd.waitall()
-        except MXNetError:
-            continue  # zeros are no input for it, or it has no gradient; the network runs as a whole afterwards
+        except RuntimeError as error:  # binding refuses so
+            if getattr(error, "clause", None) is None:
+                raise
+            continue  # zeros are no input for it, it has no gradient, or no shape alone; the network runs as a whole
     return Compiled(watch.done - before.kernels, watch.seconds - before.seconds)
 
 
