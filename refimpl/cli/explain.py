@@ -80,11 +80,7 @@ def explain(
         if workers is not None:
             raise refuse("Cli/workers-need-script", f"--workers {workers} needs a script that each of them runs")
         used = contexts(devices, gpus, batch_size)
-<<<<<<< HEAD
-        with working("explaining", "steps"):  # a script prints what it wants
-=======
         with working("explaining", "steps"):
->>>>>>> main
             found = _found(source, epoch, shapes, used, batch_size)
     _hand_out(found, explaining.page, target, f"{len(found['rules'])} rules", as_json)
 
