@@ -247,7 +247,10 @@ class Caller:
             found.append((parts[0].bytes, [part.buffer for part in parts[1:]]))
 
     def close(self) -> None:
-        """End the connection; what was not sent is not sent."""
+        """End the connection; what was not sent is not sent.
+
+        The monitor ends first: news that nobody can read would stop ZeroMQ in this process.
+        """
         self._socket.disable_monitor()
         self._monitor.close(linger=0)
         self._socket.close(linger=0)
