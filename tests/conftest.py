@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -39,6 +40,24 @@ def nothing_has_failed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         engine._refresh()
         yield
     engine._refresh()
+
+
+@pytest.fixture
+def no_longer_than_a_minute() -> Iterator[None]:
+    """A test that waits for other threads or processes fails instead of waiting for ever."""
+    def overdue(*_: object) -> None:
+        raise TimeoutError("the test took a minute")
+
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, overdue)
+    signal.alarm(60)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture

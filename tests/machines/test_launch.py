@@ -20,7 +20,10 @@ from refimpl.kvstore.machines.node import Node
 from refimpl.kvstore.machines.ray import ServerActor, require_guarded
 
 pytest.importorskip("zmq")
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sockets are files here")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="sockets are files here"),
+    pytest.mark.usefixtures("no_longer_than_a_minute"),
+]
 
 
 class Threads:

@@ -20,6 +20,7 @@ from . import cluster_cases
 from .real_servers import servers
 
 pytest.importorskip("zmq")
+pytestmark = pytest.mark.usefixtures("no_longer_than_a_minute")
 
 
 def program(store, pause=lambda at: None) -> list:
