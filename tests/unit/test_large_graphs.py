@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import sys
 import threading
-import weakref
 
 import numpy as np
 import pytest
@@ -160,38 +159,6 @@ def test_the_collector_rests_while_something_is_bound_and_is_on_again_whatever_h
         assert not gc.isenabled()
     finally:
         gc.enable()
-
-
-class _Cycle:
-    """Garbage that only the collector finds."""
-
-    def __init__(self) -> None:
-        self.itself = self
-
-
-def _is_old(thing: object) -> bool:
-    return any(thing is other for other in gc.get_objects(generation=2))
-
-
-def test_what_was_bound_counts_as_old_and_garbage_is_found_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    net, garbage = mx.sym.exp(mx.sym.Variable("a")), weakref.ref(_Cycle())
-    gc.unfreeze()  # the tests keep what they import out of collections
-    try:
-        assert _is_old(net.simple_bind(mx.cpu(), a=(2,)).program)
-        assert garbage() is not None
-        monkeypatch.setattr(collection, "MOST_PROMOTED", 0)
-        net.simple_bind(mx.cpu(), a=(2,))
-        assert garbage() is None
-    finally:
-        gc.freeze()
-
-
-def test_what_a_user_keeps_out_of_collections_stays_out() -> None:
-    gc.freeze()
-    before = gc.get_freeze_count()
-    executor = mx.sym.exp(mx.sym.Variable("a")).simple_bind(mx.cpu(), a=(2,))
-    assert not _is_old(executor.program)
-    assert gc.get_freeze_count() > 0.9 * before
 
 
 def test_the_last_thread_that_binds_turns_the_collector_on() -> None:

@@ -52,7 +52,7 @@ class Keeper:
         self._head = Caller(head, f"keeper {rank} {os.getpid()}".encode(), keys, server)
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._stopping = False
+        self._stopping = self._closed = False
 
     @decides("Cluster/restart")
     def run(self, restarts: int = 0) -> int:
@@ -74,8 +74,11 @@ class Keeper:
             restarts += 1
 
     def stop(self) -> None:
-        """End the process."""
+        """End the process, and tell nothing more."""
         self._stopping = True
+        with self._lock:
+            self._closed = True
+            self._head.close()
         process = self._process
         if process is not None and process.poll() is None:
             process.terminate()
@@ -120,6 +123,8 @@ class Keeper:
     def _send(self, kind: bytes, number: int, content: bytes) -> None:
         with self._lock:
             for _ in range(100):
+                if self._closed:
+                    return
                 self._head.connected_anew()
                 if self._head.up and self._head.send(kind, [f"{self._rank} {number} ".encode(), content]):
                     return

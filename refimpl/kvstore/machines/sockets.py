@@ -12,6 +12,7 @@ import os
 import socket
 import stat
 import sys
+import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -125,6 +126,7 @@ class Listener:
             self._guard.start()
             self._guard.configure_curve_callback(credentials_provider=_Known(allowed))
         self._socket = _socket(zmq.ROUTER, context)
+        self._socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # who connects again is heard at once
         if keys is not None:
             self._socket.curve_secretkey, self._socket.curve_publickey = keys.secret.encode(), keys.public.encode()
             self._socket.curve_server = True
@@ -195,9 +197,11 @@ class Caller:
         if keys is not None:
             self._socket.curve_secretkey, self._socket.curve_publickey = keys.secret.encode(), keys.public.encode()
             self._socket.curve_serverkey = server.encode()
-        self._monitor = self._socket.get_monitor_socket(
-            zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_HANDSHAKE_FAILED_AUTH | zmq.EVENT_DISCONNECTED
-        )
+        events = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_HANDSHAKE_FAILED_AUTH | zmq.EVENT_DISCONNECTED
+        news = f"inproc://{uuid.uuid4().hex}"  # pyzmq would name it by a number that is used again
+        self._socket.monitor(news, events)
+        self._monitor = _socket(zmq.PAIR)
+        self._monitor.connect(news)
         self._endpoint, self._keyed = endpoint, keys is not None
         self._socket.connect(endpoint)
 
@@ -243,8 +247,12 @@ class Caller:
             found.append((parts[0].bytes, [part.buffer for part in parts[1:]]))
 
     def close(self) -> None:
-        """End the connection; what was not sent is not sent."""
+        """End the connection; what was not sent is not sent.
+
+        The monitor ends first: news that nobody can read would stop ZeroMQ in this process.
+        """
         self._socket.disable_monitor()
+        self._monitor.close(linger=0)
         self._socket.close(linger=0)
 
 
