@@ -12,6 +12,7 @@ from ..base import decides
 from . import inspecting
 from .errors import refuse
 from .options import checkpoint_epochs, named_shapes
+from .waiting import working
 
 
 @decides("Cli/inspect")
@@ -39,7 +40,8 @@ def inspect(
         there = f"there are {', '.join(map(str, here))}" if here else "there is none"
         raise refuse("Cli/inspect-source", f"{prefix} has no params file of epoch {epoch}; {there}")
     chosen = here[-1] if epoch is None and here else epoch
-    found = inspecting.inspected(prefix, chosen, shapes)
+    with working("inspecting", ""):
+        found = inspecting.inspected(prefix, chosen, shapes)
     if as_json:
         print(json.dumps(found, indent=1, allow_nan=False))
     else:

@@ -24,7 +24,7 @@ class Work:
 
     Args:
         what: what is done, such as "predicting".
-        unit: what is counted, such as "rows".
+        unit: what is counted, such as "rows"; empty where nothing is.
     """
 
     def __init__(self, what: str, unit: str) -> None:
@@ -41,7 +41,8 @@ class Work:
             return f"{COMPILING}: {self.compiled.text()}"
         total = "" if self.total is None else f" of {self.total}"
         note = f", {self.note}" if self.note else ""
-        return f"{self.what}: {self.done}{total} {self._unit}{note} ({time.monotonic() - self._started:.0f} s)"
+        counted = f": {self.done}{total} {self._unit}" if self._unit else ""
+        return f"{self.what}{counted}{note} ({time.monotonic() - self._started:.0f} s)"
 
     def _compiling(self, watch: CompileWatch) -> None:
         self.compiled = watch

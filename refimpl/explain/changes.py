@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..base import decides
 from .arithmetic import number
+from .brevity import LEFT_OUT, PARAMETERS, ends
 from .markup import cropped, figure, folded, heat, largest, prose, shape, table, text, value
 
 Data = dict[str, Any]
@@ -36,8 +38,45 @@ def store(data: Data) -> str:
         )
     if data["cluster"]:
         told = _told_of_cluster(data["cluster"], found)
-    opened = telling([entry["devices"][0] for entry in found["parameters"]])
-    return told + "".join(_merge(entry, contexts, index == opened) for index, entry in enumerate(found["parameters"]))
+    entries = found["parameters"]
+    opened = telling([entry["devices"][0] for entry in entries])
+    return told + _told(entries, lambda entry, at: _merge(entry, contexts, at == opened), _merged_line, MERGED)
+
+
+MERGED = ("parameter", "shape", "norm on the first device", "norm of the sum")
+CHANGED = ("parameter", "shape", "norm before", "norm of the change", "norm after", "its followed number becomes")
+
+
+@decides("Explain/small")
+def _told(
+    entries: list[Data], whole: Callable[[Data, int], str], line: Callable[[Data], list[str]], heads: Sequence[str]
+) -> str:
+    """The parameters, one after the other; of many, those between the first and the last ones in a table."""
+    chosen = ends(len(entries), PARAMETERS)
+    pieces = [whole(entry, at) if at in chosen else "" for at, entry in enumerate(entries)]
+    between = [at for at in range(len(entries)) if at not in chosen]
+    if between:
+        told = f"{len(between)} parameters between these and the last, a line for each"
+        rows = [line(entries[at]) for at in between]
+        pieces[between[0]] = folded(told, f'<p class="note">{LEFT_OUT}</p>' + table(list(heads), rows, told))
+    return "".join(pieces)
+
+
+def _merged_line(entry: Data) -> list[str]:
+    """The gradients of a parameter in a table."""
+    first, merged = entry["devices"][0], entry["merged"]
+    norms = [value(first["norm"]), "" if merged is None else value(merged["norm"])]
+    return [text(entry["name"]), shape(first["shape"]), *norms]
+
+
+def _changed_line(entry: Data) -> list[str]:
+    """The change of a parameter in a table."""
+    sample = entry.get("sample")
+    arrow = "" if sample is None else (
+        f"{value(sample['before'])} \N{RIGHTWARDS ARROW} {value(sample['after'])}"
+    )
+    norms = [value(entry[part]["norm"]) for part in ("before", "change", "after")]
+    return [text(entry["name"]), shape(entry["before"]["shape"]), *norms, arrow]
 
 
 @decides("Explain/rounds")
@@ -134,7 +173,10 @@ def update(data: Data) -> str:
     return (
         f"<p>The optimizer is <b>{text(found['optimizer'])}</b> with {settings}.</p>"
         f'<blockquote class="formula">{formula}</blockquote>'
-        + "".join(_change(entry, index == opened, data["contexts"]) for index, entry in enumerate(found["parameters"]))
+        + _told(
+            found["parameters"], lambda entry, at: _change(entry, at == opened, data["contexts"]), _changed_line,
+            CHANGED,
+        )
     )
 
 

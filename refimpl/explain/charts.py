@@ -11,15 +11,23 @@ from math import ceil, log10
 from typing import Any
 
 from ..base import decides
-from .layout import HEIGHT, PILL_HEIGHT, WIDTH, Box, arrange
+from .layout import HEIGHT, PILL, PILL_HEIGHT, WIDTH, Box, arrange
 from .markup import duration, shape, size, text
 
 Data = dict[str, Any]
+SIDES = (
+    f"<style>.node rect{{x:{-WIDTH // 2}px;width:{WIDTH}px;height:{HEIGHT}px;rx:8px}}"
+    f".pill rect{{x:{-PILL // 2}px;width:{PILL}px;height:{PILL_HEIGHT}px;rx:11px}}"
+    f".node .share{{x:{8 - WIDTH // 2}px;y:{HEIGHT - 6}px;height:3px;rx:1.5px}}</style>"
+)
+"""Where the rectangles of all boxes lie, said once."""
 BAR, STEP_WIDTHS, ARENA = 1000, (7, 44), 300  # widths and heights in pixels
 WIDEST = 3000
 """No drawing is wider."""
 MANY = 150
 """More parts than that are drawn without words, in one path for each kind."""
+LARGE = 300
+"""Of more operators than that only the operators are drawn."""
 
 
 @decides("Explain/folded")
@@ -62,20 +70,34 @@ def batch(slices: Data) -> str:
 # --- the graph ---------------------------------------------------------------------------------------
 
 
+@decides("Explain/small")
+def is_large(nodes: Sequence[Data]) -> bool:
+    """Whether a graph is drawn without its parameters."""
+    return sum(node["phase"] != "variable" for node in nodes) > LARGE
+
+
 def graph(nodes: list[Data], took: dict[str, float]) -> str:
     """The graph of forward on the left, that of backward on the right; ``took`` has the time of each node."""
-    drawing = arrange(nodes)
+    drawing, large = arrange(nodes), is_large(nodes)
     by_id = {node["id"]: node for node in nodes}
     slowest = max(took.values(), default=0) or 1.0
     body = [
         (
             '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7"'
-            ' orient="auto-start-reverse"><path d="M0 0L8 4L0 8z"/></marker></defs>'
+            f' orient="auto-start-reverse"><path d="M0 0L8 4L0 8z"/></marker></defs>{SIDES}'
         )
     ]
-    body += [f'<path class="edge {kind}" d="{_curve(points)}"/>' for kind, points in drawing.edges]
-    body += [_pill(words, by_id[node], box) for words, node, box in drawing.pills]
-    body += [_node(by_id[name], box, took.get(name, 0) / slowest) for name, box in drawing.boxes.items()]
+    paths: dict[str, list[str]] = {}
+    for kind, points in drawing.edges:
+        if large and kind == "held":
+            continue
+        paths.setdefault(kind, []).append(_curve(points))
+    for kind, curves in paths.items():  # each with an arrow at its end, or all in one
+        ends = kind in ("forward", "backward")
+        lines = "".join(f'<path d="{d}"/>' for d in (curves if ends else ["".join(curves)]))
+        body.append(f'<g class="edge {kind}">{lines}</g>')
+    body += [_pill(words, by_id[node], box) for words, node, box in drawing.pills if not large]
+    body += [_node(by_id[name], box, took.get(name, 0) / slowest, large) for name, box in drawing.boxes.items()]
     return _svg(drawing.width, drawing.height, "The graph: forward downwards, backward upwards", body, "graph")
 
 
@@ -94,39 +116,38 @@ def _pill(words: str, node: Data, box: Box) -> str:
     kind = node.get("role", "gradient").replace(" ", "-")
     full = node["name"] if "role" in node else words
     return (
-        f'<g class="pill {kind}" data-node="{node["id"]}"><title>{text(full)}:'
-        f' {shape(node["values"][0]["shape"])}</title>'
-        f'<rect x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" height="{PILL_HEIGHT}" rx="11"/>'
-        f'<text x="{box.middle:.0f}" y="{box.y + 15:.0f}">{text(_short(words, box.width - 10, 6.3))}</text></g>'
+        f'<g class="pill {kind}" data-node="{node["id"]}" transform="translate({box.middle:.0f} {box.y:.0f})">'
+        f'<title>{text(full)}: {shape(node["values"][0]["shape"])}</title>'
+        f'<rect/><text y="15">{text(_short(words, box.width - 10, 6.3))}</text></g>'
     )
 
 
-def _node(node: Data, box: Box, share: float) -> str:
+def _node(node: Data, box: Box, share: float, large: bool) -> str:
     value = next((v for v in node["values"] if v["kept"]), node["values"][0])
     sides = shape(value["shape"])
     kind = node["operator"].removeprefix("_backward_") if node["phase"] != "variable" else "the batch"
     below = f"{kind} \N{RIGHTWARDS ARROW} {sides}" if node["phase"] == "forward" else kind
     if node["phase"] == "variable":
         below = f"{kind}, {sides}"
+    more = "" if large else f": {text(node['operator'])}, {sides}"
     inner = (
-        f"<title>{text(node['name'])}: {text(node['operator'])}, {sides}</title>"
-        f'<rect x="{box.x:.0f}" y="{box.y:.0f}" width="{WIDTH}" height="{HEIGHT}" rx="8"/>'
-        f'<text class="name" x="{box.middle:.0f}" y="{box.y + 21:.0f}">'
-        f'{text(_short(node["name"], WIDTH - 16, 7.4))}</text>'
-        f'<text class="small" x="{box.middle:.0f}" y="{box.y + 38:.0f}">{text(_short(below, WIDTH - 12, 6.1))}</text>'
+        f"<title>{text(node['name'])}{more}</title><rect/>"
+        f'<text class="name" y="21">{text(_short(node["name"], WIDTH - 16, 7.4))}</text>'
+        f'<text class="small" y="38">{text(_short(below, WIDTH - 12, 6.1))}</text>'
     )
     if share:
         inner += (
-            f'<rect class="share" x="{box.x + 8:.0f}" y="{box.y + HEIGHT - 6:.0f}"'
-            f' width="{max(1.0, (WIDTH - 16) * share):.1f}" height="3" rx="1.5"/>'
+            f'<rect class="share" style="width:{max(1.0, (WIDTH - 16) * share):.1f}px"/>'
         )
     if node.get("copies", 1) > 1:
         inner += (
-            f'<text class="copies" x="{box.x + WIDTH - 6:.0f}" y="{box.y - 4:.0f}">'
-            f'\N{MULTIPLICATION SIGN} {node["copies"]}</text>'
+            f'<text class="copies" x="{WIDTH // 2 - 6}" y="-4">\N{MULTIPLICATION SIGN} {node["copies"]}</text>'
         )
-    shown = f'<g class="node {node["phase"]}" data-node="{node["id"]}">{inner}</g>'
-    return shown if node["phase"] == "variable" else f'<a href="#node-{node["id"]}">{shown}</a>'
+    where = f'transform="translate({box.middle:.0f} {box.y:.0f})"'
+    kind = f'class="node {node["phase"]}" data-node="{node["id"]}" {where}'
+    if node["phase"] == "variable":
+        return f"<g {kind}>{inner}</g>"
+    return f'<a href="#node-{node["id"]}" {kind}>{inner}</a>'
 
 
 # --- memory ------------------------------------------------------------------------------------------

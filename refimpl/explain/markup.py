@@ -16,6 +16,12 @@ from .arithmetic import number
 
 NEGATIVE, POSITIVE = (37, 99, 235), (217, 98, 11)
 CELLS, WIDE, ROW = (6, 16), 240, 16  # pixels: sides of a number, a picture, and the height of a single row
+STRENGTHS = 7
+"""Strengths of a color in a picture of numbers: with none of both they fit four bits."""
+PALETTE = (
+    (b"PLTE", bytes([*NEGATIVE, *NEGATIVE * STRENGTHS, *POSITIVE * STRENGTHS])),
+    (b"tRNS", bytes([0, *[255 * step // STRENGTHS for step in range(1, STRENGTHS + 1)] * 2])),
+)
 
 
 def text(value: Any) -> str:
@@ -89,16 +95,19 @@ def table(heads: list[str], rows: list[list[str]], caption: str) -> str:
 
 def png(pixels: np.ndarray) -> str:
     """A picture as a ``data:`` address; ``pixels`` has shape (height, width, 4), red, green, blue, opacity."""
-    height, width, _ = pixels.shape
+    return _png(pixels.shape[:2], (8, 6), [row.tobytes() for row in pixels.astype(np.uint8)])
 
-    def chunk(kind: bytes, body: bytes) -> bytes:
-        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
-    lines = b"".join(b"\0" + row.astype(np.uint8).tobytes() for row in pixels)
-    header = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
-    content = (
-        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(lines, 9)) + chunk(b"IEND", b"")
-    )
+def _png(sides: Sequence[int], kind: tuple[int, int], lines: list[bytes], *chunks: tuple[bytes, bytes]) -> str:
+    """A picture of lines of packed pixels; ``kind`` is the bits of a sample and PNG's number of the color type."""
+
+    def chunk(name: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+
+    header = struct.pack(">IIBBBBB", sides[1], sides[0], *kind, 0, 0, 0)
+    body = zlib.compress(b"".join(b"\0" + line for line in lines), 9)
+    parts = ((b"IHDR", header), *chunks, (b"IDAT", body), (b"IEND", b""))
+    content = b"\x89PNG\r\n\x1a\n" + b"".join(chunk(name, part) for name, part in parts)
     return "data:image/png;base64," + base64.b64encode(content).decode()
 
 
@@ -119,14 +128,16 @@ def heat(window: dict[str, Any], scale: float, alt: str) -> str:
     if not values.size:
         return '<p class="note">no numbers</p>'
     strength = np.clip(np.nan_to_num(np.abs(values) / scale, nan=1.0), 0, 1)
-    pixels = np.zeros((*values.shape, 4))
-    pixels[..., :3] = np.where((values < 0)[..., None], NEGATIVE, POSITIVE)
-    pixels[..., 3] = 255 * np.sqrt(strength)
+    steps = np.rint(STRENGTHS * np.sqrt(strength)).astype(np.uint8)
+    indices = np.where((values < 0) | (steps == 0), steps, STRENGTHS + steps)
+    pairs = np.pad(indices, ((0, 0), (0, values.shape[1] % 2)))
+    lines = [row.tobytes() for row in pairs[:, ::2] << 4 | pairs[:, 1::2]]
     height, width = values.shape
     cell = min(max(WIDE // max(width, height), CELLS[0]), CELLS[1])
     tall = ROW if height == 1 else cell * height
     return (
-        f'<img class="heat" alt="{text(alt)}" width="{cell * width}" height="{tall}" src="{png(pixels)}">'
+        f'<img class="heat" alt="{text(alt)}" width="{cell * width}" height="{tall}"'
+        f' src="{_png((height, width), (4, 3), lines, *PALETTE)}">'
     )
 
 

@@ -6,8 +6,9 @@ from collections import Counter
 from typing import Any
 
 from ..base import decides
-from . import charts
+from . import charts, operators
 from .arithmetic import number
+from .brevity import LEFT_OUT, ROWS, greatest
 from .folding import shown
 from .markup import (
     cropped,
@@ -16,7 +17,6 @@ from .markup import (
     folded,
     heat,
     largest,
-    rules,
     shape,
     size,
     sprites,
@@ -27,8 +27,6 @@ from .markup import (
 
 Data = dict[str, Any]
 ACROSS = 8  # pictures side by side
-SOME = 6
-"""So many names or numbers of a list are told."""
 
 
 # --- slices ------------------------------------------------------------------------------------------
@@ -105,6 +103,7 @@ def graph(data: Data) -> str:
             " the foot of a box is its share of the time. Choose a box to read about it.</p>"
         ),
         _folds(drawn, len(nodes)),
+        _without_parameters(drawn),
         (
             '<ul class="legend" aria-label="Colors"><li class="forward">forward</li><li'
             ' class="backward">backward</li>'
@@ -120,13 +119,9 @@ def graph(data: Data) -> str:
         ),
         f'<div id="stepper" data-arena="{data["memory"][0]["planned"]}"></div>',
     ]
-    places = _places(data["memory"][0])
-    steps = [node for node in drawn if node["phase"] != "variable"]
     numbers = {name: number for number, name in enumerate(data["memory"][0]["steps"], start=1)}
-    for position, node in enumerate(steps):
-        took_here = [(c, t.get(node["id"])) for c, t in zip(data["contexts"], times, strict=True)]
-        around = [steps[at]["id"] if 0 <= at < len(steps) else None for at in (position - 1, position + 1)]
-        parts.append(_operator(numbers[node["id"]], node, places, took_here, around))
+    steps = [(numbers[node["id"]], node) for node in drawn if node["phase"] != "variable"]
+    parts.append(operators.listed(steps, data["memory"][0], data["contexts"], times))
     return "".join(parts)
 
 
@@ -142,6 +137,15 @@ def _folds(drawn: list[Data], count: int) -> str:
         f" \N{MULTIPLICATION SIGN}\N{NARROW NO-BREAK SPACE}n above it stands for n operators alike, up to {most}, each"
         " of which reads what the one before it left. What is said of it is true of the one that is named; its time is"
         " that of all. <code>--json</code> has every operator.</p>"
+    )
+
+
+@decides("Explain/small")
+def _without_parameters(drawn: list[Data]) -> str:
+    """Says that a large drawing has operators only."""
+    return (
+        "<p>So large a graph is drawn without its parameters; <code>--json</code> says what every operator reads.</p>"
+        if charts.is_large(drawn) else ""
     )
 
 
@@ -163,71 +167,6 @@ def times_by_node(data: Data, index: int) -> list[tuple[str, float, Data]]:
 def identities(data: Data) -> dict[tuple[str, str], str]:
     """(phase, name) -> node."""
     return {(node["phase"], node["name"]): node["id"] for node in data["graph"] if node["phase"] != "variable"}
-
-
-def _places(plan: Data) -> dict[str, str]:
-    """Value -> where it lies, in words."""
-    return {
-        value["name"]: (
-            f"in the memory of {row['within']}" if row["within"] else f"at byte {row['offset']:,} of the arena"
-        ) + f", steps {row['first'] + 1} to {row['last'] + 1}"
-        for row in plan["rows"] for value in row["values"]
-    }
-
-
-@decides("Explain/values")
-def _operator(
-    position: int, node: Data, places: dict[str, str], times: list[tuple[str, float | None]], around: list[str | None]
-) -> str:
-    kind = node["operator"].removeprefix("_backward_")
-    what = f"gradient of {kind}" if node["phase"] == "backward" else kind
-    reads = _some([r["value"] for r in node["all_reads"]]) or "nothing"
-    gives = "".join(
-        f"<li><code>{text(v['name'])}</code>: {shape(v['shape'])} of {v['dtype']}, {size(v['bytes'])};"
-        f" {places.get(v['name'], 'an array of its own')}{_glance(v)}</li>"
-        if v["kept"] else f"<li><code>{text(v['name'])}</code>: nobody reads it, so it is not computed</li>"
-        for v in node["values"][:SOME]
-    ) + (f"<li>and {len(node['values']) - SOME} more alike</li>" if len(node["values"]) > SOME else "")
-    took = ", ".join(f"{duration(time)} on {text(context)}" for context, time in times if time is not None)
-    settings = ", ".join(f"<code>{text(k)} = {text(v)}</code>" for k, v in node["attributes"].items())
-    facts = [
-        ("stands for", f"{node['copies']} operators alike" if node["copies"] > 1 else ""),
-        ("reads", reads), ("gives", f"<ul>{gives}</ul>"), ("parameters", settings), ("takes", took),
-        ("live", f"{size(node['live'])} of the arena" if "live" in node else ""),
-        ("overwrites", _some(node.get("overwrites", []))),
-        ("page", f"<code>{text(node['page'])}</code>"), ("rules", rules(node["rules"], f"Rules of {kind}")),
-    ]
-    body = "".join(f"<dt>{key}</dt><dd>{content}</dd>" for key, content in facts if content)
-    links = "".join(
-        f'<a href="#in-{name}">{words}</a> '
-        for name, words in zip(around, ("\N{LEFTWARDS ARROW} before", "next \N{RIGHTWARDS ARROW}"), strict=True) if name
-    )
-    copies = f" \N{MULTIPLICATION SIGN} {node['copies']}" if node["copies"] > 1 else ""
-    summary = (
-        f'<span class="badge {node["phase"]}">{position}</span> <b>{text(node["name"])}</b> <span class="note">'
-        f"{text(what)}, {node['phase']}{copies}</span>"
-    )
-    content = f'<dl class="facts" id="in-{node["id"]}">{body}</dl><p class="around">{links}</p>'
-    live = f' data-live="{node["live"]}"' if "live" in node else ""
-    shut = folded(summary, content, "node-" + node["id"])
-    return f'<div class="operator" data-node="{node["id"]}"{live}>{shut}</div>'
-
-
-def _some(names: list[str]) -> str:
-    """Names as code; of many the first ones."""
-    told = ", ".join(f"<code>{text(name)}</code>" for name in names[:SOME])
-    return told + (f" and {len(names) - SOME} more" if len(names) > SOME else "")
-
-
-def _glance(given: Data) -> str:
-    """The first numbers of a value, as a picture and as words."""
-    found = given.get("seen")
-    if not found or not found["window"]:
-        return ""
-    picture = heat(found, largest([found]), f"{given['name']}: its first rows and columns")
-    numbers = " ".join(value(number_) for number_ in found["window"][0][:SOME])
-    more = " \N{HORIZONTAL ELLIPSIS}" if found["rows"] * found["columns"] > SOME else ""
-    return f'<div class="glance">{picture}<p class="numbers">{numbers}{more}; norm {value(found["norm"])}</p></div>'
 
 
 # --- memory ------------------------------------------------------------------------------------------
@@ -282,6 +221,7 @@ def _bytes(plan: Data) -> list[tuple[Any, ...]]:
 
 def _plan(plan: Data, named: set[str]) -> str:
     chosen = [row for row in plan["rows"] if any(value["node"] in named for value in row["values"])]
+    told = greatest([row["size"] for row in chosen], ROWS)
     rows = [
         [
             f"{row['offset']:,}" if row["within"] is None else f"in {text(row['within'])}", text(row["context"]),
@@ -292,9 +232,9 @@ def _plan(plan: Data, named: set[str]) -> str:
                 for v in row["values"]
             ),
         ]
-        for row in chosen
+        for number_of, row in enumerate(chosen) if number_of in told
     ]
-    left = len(plan["rows"]) - len(rows)
+    left = len(plan["rows"]) - len(chosen)
     more = f"; {left} more are those of folded copies" if left else ""
     heads = ["offset", "device", "size", "steps", "values that lie there"]
     content = table(heads, rows, f"Places of {text(plan['context'])}")
@@ -304,7 +244,9 @@ def _plan(plan: Data, named: set[str]) -> str:
         + charts.scrolled(charts.memory(plan, context), f"Memory of {context}, scrollable")
         for context in plan["arenas"]
     )
-    return picture + folded(f"{len(rows)} places as a table{more}", content)
+    few = f"the largest {len(rows)} of " if len(rows) < len(chosen) else ""
+    told_not = f'<p class="note">{LEFT_OUT}</p>' if few else ""
+    return picture + folded(f"{few}{len(chosen)} places as a table{more}", told_not + content)
 
 
 # --- times -------------------------------------------------------------------------------------------
@@ -334,9 +276,13 @@ def times(data: Data) -> str:
     added = [_added(times_by_node(data, index), stands) for index in range(len(contexts))]
     slowest = max([slowest, *(took for of_context in added for took in of_context.values())])
     rows = []
-    for position, row in enumerate(contexts[0]["steps"]):
-        node = ids.get((row["phase"], row["name"]))
-        if node is not None and stands[node] != node:
+    lines = [
+        (position, row, node) for position, row in enumerate(contexts[0]["steps"])
+        for node in [ids.get((row["phase"], row["name"]))] if node is None or stands[node] == node
+    ]
+    told = greatest([row["least"] if node is None else added[0].get(node, 0) for _, row, node in lines], ROWS)
+    for number_of_line, (position, row, node) in enumerate(lines):
+        if number_of_line not in told:
             continue
         cells = []
         for number_of, of_context in enumerate(contexts):
@@ -353,6 +299,9 @@ def times(data: Data) -> str:
         rows.append([text(row["name"]) + many, text(row["operator"].removeprefix("_backward_")), row["phase"], *cells])
     heads = ["step", "operator", "phase", *[text(c["context"]) for c in contexts]]
     totals = ", ".join(f"{duration(c['total'])} on {text(c['context'])}" for c in contexts)
-    parts.append(folded(f"All {len(contexts[0]['steps'])} steps as a table: {totals} without waiting",
-                        table(heads, rows, f"The least time of each step in {found['repeats']} runs")))
+    whole = len(rows) == len(lines)
+    which = f"All {len(contexts[0]['steps'])}" if whole else f"The slowest {len(rows)} of {len(contexts[0]['steps'])}"
+    told_not = "" if whole else f'<p class="note">{LEFT_OUT}</p>'
+    parts.append(folded(f"{which} steps as a table: {totals} without waiting", told_not + table(
+        heads, rows, f"The least time of each step in {found['repeats']} runs")))
     return "".join(parts)

@@ -15,13 +15,14 @@ from .pictures import enlarge, padded, resize, shorter_edge, warped
 from .shuffling import below, normals, real, shuffled, unit
 
 _F = np.float32
-# Every argument and what it is when it is not given: a truth value, a whole number or a real one.
+# Every argument and what it is when it is not given: a truth value, a whole number, a real one or a text of whole ones.
 DEFAULTS: dict[str, Any] = {
     "resize": -1, "rand_crop": False, "random_resized_crop": False, "max_rotate_angle": 0, "max_aspect_ratio": 0.0,
     "min_aspect_ratio": None, "max_shear_ratio": 0.0, "max_crop_size": -1, "min_crop_size": -1,
     "max_random_scale": 1.0, "min_random_scale": 1.0, "max_random_area": 1.0, "min_random_area": 1.0,
     "max_img_size": 1e10, "min_img_size": 0.0, "brightness": 0.0, "contrast": 0.0, "saturation": 0.0, "pca_noise": 0.0,
     "random_h": 0, "random_s": 0, "random_l": 0, "rotate": -1, "fill_value": 255, "inter_method": 1, "pad": 0,
+    "rotate_list": "",
 }
 METHODS = (0, 1, 2, 3, 4, 9, 10)
 # No picture that is made on the way may have more pixels.
@@ -58,6 +59,8 @@ class Augmentation:
             value = given.get(name, default)
             if default is None:
                 chosen[name] = None if value in (None, "None") else read.real(name, value)
+            elif isinstance(default, str):
+                chosen[name] = [read.integer(name, part) for part in str(value).split(",")] if value else []
             elif isinstance(default, bool):
                 chosen[name] = read.flag(name, value)
             else:
@@ -112,9 +115,10 @@ class Augmentation:
         """Whether pictures are rotated, sheared or scaled."""
         of = self.of
         ratios = of["min_aspect_ratio"] is not None or of["max_aspect_ratio"] != 0
-        return (
+        return bool(
             of["max_rotate_angle"] > 0 or of["max_shear_ratio"] > 0 or of["rotate"] > 0
-            or (of["min_random_scale"], of["max_random_scale"]) != (1, 1) or (ratios and not of["random_resized_crop"])
+            or of["rotate_list"] or (of["min_random_scale"], of["max_random_scale"]) != (1, 1)
+            or (ratios and not of["random_resized_crop"])
             or (of["min_img_size"], of["max_img_size"]) != (0, 1e10)
         )
 
@@ -151,6 +155,8 @@ class Augmentation:
         shear = unit(draws) * most * two - most
         angle = below(draws, 2 * of["max_rotate_angle"] + 1) - of["max_rotate_angle"]
         angle = of["rotate"] if of["rotate"] > 0 else angle
+        if of["rotate_list"]:
+            angle = of["rotate_list"][below(draws, len(of["rotate_list"]))]
         a, b = _F(math.cos(angle / 180 * math.pi)), _F(math.sin(angle / 180 * math.pi))
         scale = ratio = one
         if not of["random_resized_crop"]:

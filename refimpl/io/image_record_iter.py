@@ -120,8 +120,8 @@ class ImageRecordIter(RecordIter):
 
             * resize: make its shorter edge so many pixels long; inter_method is 0 (nearest), 1 (linear), 2 (cubic),
               3 (area), 4 (Lanczos), 9 (by the sizes) or 10 (at random), here and below;
-            * rotate or max_rotate_angle, max_shear_ratio, min_random_scale and max_random_scale, min_aspect_ratio and
-              max_aspect_ratio, min_img_size and max_img_size: rotate, shear, scale and stretch it;
+            * rotate, rotate_list or max_rotate_angle, max_shear_ratio, min_random_scale and max_random_scale,
+              min_aspect_ratio and max_aspect_ratio, min_img_size and max_img_size: rotate, shear, scale and stretch it;
             * pad: frame it with so many pixels of fill_value;
             * random_resized_crop with min_random_area, max_random_area and the aspect ratios, or min_crop_size and
               max_crop_size with rand_crop: cut a part and resize it to ``data_shape``; else enlarge it if it is too

@@ -199,10 +199,17 @@ def test_a_line_that_changes_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> N
     text, console = io.StringIO(), waiting.Console
     monkeypatch.setattr(waiting, "Console", lambda stderr: console(file=text, force_terminal=stderr))
     with waiting.working("warming", "operators") as work:
+        while "warming: 0 operators" not in text.getvalue():
+            pass
         work.compiled.current = "pooling.sums"
         while "now pooling.sums" not in text.getvalue():
             pass
     assert "warming: 0 operators" in text.getvalue()
+
+
+@pytest.mark.clause("Cli/waiting")
+def test_work_that_counts_nothing() -> None:
+    assert waiting.Work("inspecting", "").text() == "inspecting (0 s)"
 
 
 @pytest.mark.heavy

@@ -16,7 +16,7 @@ import pytest
 
 import refimpl as mx
 from refimpl import cli, explain
-from refimpl.explain import layout, markup
+from refimpl.explain import brevity, layout, markup
 from refimpl.model.networks import resnet20
 
 VOID = {"meta", "img", "br", "link", "input", "hr"}
@@ -133,6 +133,84 @@ def test_names_are_escaped() -> None:
     Reader(made_page)
 
 
+# --- large networks ------------------------------------------------------------------------------
+
+
+Deep = tuple[list[dict[str, np.ndarray]], dict[str, Any]]
+
+
+def of(made: mx.mod.Module) -> dict[str, np.ndarray]:
+    """The parameters of a module."""
+    return {name: value.asnumpy().astype(np.float64) for name, value in made.get_params()[0].items()}
+
+
+@pytest.fixture(scope="module")
+def deep() -> Deep:
+    """The parameters of a network of 480 operators before and after a step, and what is told of that step."""
+    net = mx.sym.Variable("data")
+    for number in range(80):
+        net = mx.sym.Convolution(net, num_filter=24, kernel=(3, 3), pad=(1, 1), no_bias=True, name=f"conv{number}")
+        net = mx.sym.Activation(mx.sym.BatchNorm(net, name=f"norm{number}"), act_type="relu", name=f"relu{number}")
+    net = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(net, num_hidden=3, name="fc"), name="softmax")
+    made = mx.mod.Module(net)
+    made.bind([("data", (2, 3, 4, 4))], [("softmax_label", (2,))])
+    mx.random.seed(0)
+    made.init_params(mx.init.Xavier())
+    made.init_optimizer(optimizer_params={"learning_rate": 1e-6})
+    before = of(made)
+    data = np.random.default_rng(0).normal(size=(2, 3, 4, 4))
+    found = explain.step(made, mx.io.DataBatch([mx.nd.array(data)], [mx.nd.array([0, 1])]))
+    return [before, of(made)], found
+
+
+@pytest.mark.heavy
+@pytest.mark.clause("Explain/small")
+def test_a_deep_network_makes_a_small_page(deep: Deep) -> None:
+    parameters, data = deep
+    page = explain.page(data)
+    reader = Reader(page)
+    assert len(page.encode()) < 700_000
+    steps = [node for node in data["graph"] if node["phase"] != "variable"]
+    assert len(steps) > 480
+    identities = reader.values("id")
+    assert len(identities) == len(set(identities))
+    assert {link.removeprefix("#") for link in reader.values("href")} <= set(identities)
+    assert {f"node-{node['id']}" for node in steps} <= set(identities)
+    assert {f"rule-{name}" for name in data["rules"]} <= {link.removeprefix("#") for link in reader.values("href")}
+    assert page.count("<code>--json</code> has the rest") == 5  # operators, places, times, gradients, weights
+    words = {row.split("<")[0]: row for row in re.split('<th scope="row">', page.partition('id="update"')[2])}
+    for number in (10, 40, 70):  # a convolution in the middle of the table
+        name = f"conv{number}_weight"
+        sides, before, change, after, followed = re.findall("<td>(.*?)</td>", words[name])
+        assert sides == "24 \u00d7 24 \u00d7 3 \u00d7 3"
+        old, new = (one[name] for one in parameters)
+        assert [before, change, after] == [markup.value(float(np.linalg.norm(one))) for one in (old, new - old, new)]
+        pairs = {tuple(map(markup.value, map(float, pair))) for pair in zip(old.flat, new.flat, strict=True)}
+        assert tuple(followed.split(" \N{RIGHTWARDS ARROW} ")) in pairs
+
+
+@pytest.mark.heavy
+@pytest.mark.clause("Explain/small")
+def test_an_operator_of_the_table_shows_the_numbers_of_the_run(deep: Deep) -> None:
+    _, data = deep
+    page = explain.page(data)
+    for name in ("conv40", "norm41", "relu42"):
+        node = next(node for node in data["graph"] if node["name"] == name)
+        (row,) = re.findall(f'<span id="node-{node["id"]}">.*?</tr>', page)
+        seen = next(value["seen"] for value in node["values"] if value["kept"])
+        cells = re.findall("<td>(.*?)</td>", row)
+        assert cells[:3] == [name, node["operator"], "2 \u00d7 24 \u00d7 4 \u00d7 4"]
+        assert cells[3].split() == [markup.value(one) for one in seen["window"][0][:6]]
+        assert cells[4] == markup.value(seen["norm"])
+
+
+def test_ends_of_a_list() -> None:
+    assert brevity.ends(5, 6) == {0, 1, 2, 3, 4}
+    assert brevity.ends(9, 4) == {0, 1, 7, 8}
+    assert brevity.ends(9, 5) == {0, 1, 2, 7, 8}
+    assert brevity.greatest([3, 1, 4, 1, 5], 2) == {2, 4}
+
+
 # --- small pieces ---------------------------------------------------------------------------------
 
 
@@ -159,6 +237,21 @@ def test_a_picture_is_a_png() -> None:
 )
 def test_words_and_units(written: str, expected: str) -> None:
     assert written == expected
+
+
+def test_a_picture_of_numbers_has_their_signs_and_strengths() -> None:
+    written = markup.heat({"window": [[-1.0, 0.0, 0.25], [None, 1.0, -1e-9]]}, 1.0, "words")
+    content = base64.b64decode(written.partition("base64,")[2].partition('"')[0])
+    assert struct.unpack(">IIBB", content[16:26]) == (3, 2, 4, 3)
+    begin = content.index(b"IDAT") + 4
+    (length,) = struct.unpack(">I", content[begin - 8 : begin - 4])
+    # opaque blue, none, orange of half the strength (the root of a quarter); not finite is the strongest, tiny is none
+    assert zlib.decompress(content[begin : begin + length]) == b"\0\x70\xb0" + b"\0\xee\x00"
+    at = content.index(b"PLTE") + 4
+    colors = [tuple(content[at + 3 * number : at + 3 * number + 3]) for number in range(15)]
+    assert colors[1:] == [(37, 99, 235)] * 7 + [(217, 98, 11)] * 7
+    at = content.index(b"tRNS") + 4
+    assert list(content[at : at + 15]) == [0, *[36, 72, 109, 145, 182, 218, 255] * 2]
 
 
 def test_boxes_never_overlap() -> None:

@@ -284,7 +284,8 @@ def test_changes_that_are_refused(files: Path) -> None:
     ):
         refused("ImageRecordIter/together", mx.MXNetError, opened, **given)
     for given in ({"inter_method": 5}, {"pad": -1}, {"min_random_scale": 2}, {"max_aspect_ratio": 1},
-                  {"min_crop_size": 3}, {"min_random_area": 0}, {"brightness": -1}):
+                  {"min_crop_size": 3}, {"min_random_area": 0}, {"brightness": -1},
+                  {"rotate_list": "30,x"}, {"rotate_list": "30,,60"}, {"rotate_list": (30, 60)}):
         refused("ImageRecordIter/argument", mx.MXNetError, opened, **given)
     for given in ({"max_pad_scale": 0}, {"crop_emit_mode": "x"}, {"num_crop_sampler": 2, "min_crop_scales": (1, 2, 3)},
                   {"min_crop_scales": (2,)}, {"max_crop_trials": (1.5,)}):

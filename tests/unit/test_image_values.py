@@ -7,6 +7,7 @@ The numbers were printed with MXNet's Python by ``image_programs.run(mx, name, 1
 from __future__ import annotations
 
 import random
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -130,6 +131,37 @@ def test_many_pictures_are_those_of_mxnet(name: str) -> None:
 def test_batches_are_those_of_mxnet(tmp_path: Path) -> None:
     image_files.write(tmp_path, mx.recordio)
     assert image_files.run(mx, tmp_path, {}) == FILES
+
+
+# One picture twelve times with these arguments: zlib.crc32 of the batch as bytes, from MXNet 1.9.1.
+# The draws of those with more arguments tell where in their order that of the list comes.
+TURNED = {
+    "30,60": ({}, 3948762778),
+    "10,-20,35": ({"max_rotate_angle": 15, "max_shear_ratio": 0.2, "rotate": 50}, 4259638309),
+    "0": ({}, 4280379398),
+    "0,90": ({"rand_crop": True, "rand_mirror": True, "max_random_scale": 1.5, "min_random_scale": 1.2}, 1336375115),
+    "-45": ({}, 27501039),
+    " 450": ({}, 4076393755),
+}
+
+
+@needs_pillow
+@pytest.mark.clause("ImageRecordIter/affine", "ImageRecordIter/draws")
+@pytest.mark.parametrize("angles", TURNED)
+def test_angles_of_a_list_are_drawn(tmp_path: Path, angles: str) -> None:
+    more, expected = TURNED[angles]
+    picture = np.zeros((32, 32, 3), np.uint8)
+    picture[4:10, 6:26] = 255
+    picture[10:20, 6:12] = 100, 20, 200  # blue first
+    file = str(tmp_path / "twelve.rec")
+    writer = mx.recordio.MXRecordIO(file, "w")
+    for number in range(12):
+        header = mx.recordio.IRHeader(0, float(number), number, 0)
+        writer.write(mx.recordio.pack_img(header, picture, quality=9, img_fmt=".png"))
+    writer.close()
+    given = {"path_imgrec": file, "data_shape": (3, 32, 32), "batch_size": 12, "rotate_list": angles, **more}
+    batch = next(mx.io.ImageRecordIter(**given))
+    assert zlib.crc32(batch.data[0].asnumpy().astype(np.uint8).tobytes()) == expected
 
 
 # random.seed(7), then each augmenter on this picture: MXNet 1.9.1.

@@ -36,7 +36,8 @@
   const open = (hash) => {
     const target = hash.startsWith("#node-") && document.getElementById(hash.slice(1));
     if (!target) return;
-    target.open = true;
+    const fold = target.closest("details");
+    if (fold) fold.open = true;
     choose([hash.slice("#node-".length)]);
   };
 
