@@ -278,9 +278,9 @@ def test_wrong_calls(capsys: pytest.CaptureFixture[str], words: list[str], claus
 
 def test_plot_takes_shapes_by_name(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visualization, "graphviz_missing", lambda: "no graphviz")
-    assert cli.run(["plot", "resnet", "--shape", "data=2,3,16,16"]) == 0
+    assert cli.run(["plot", "resnet", "--shape", "data=2,3,16,16", "-o", "net.png"]) == 0
     assert "stage2_unit1_sc(Convolution)8x8x8" in capsys.readouterr().out.replace(" ", "")
-    assert cli.run(["plot", "lstm", "--shape", "2,9", "--shape", "softmax_label=2,9"]) == 0
+    assert cli.run(["plot", "lstm", "--shape", "2,9", "--shape", "softmax_label=2,9", "-o", "net.png"]) == 0
     assert "embed(Embedding)9x6120data" in capsys.readouterr().out.replace(" ", "")
 
 
