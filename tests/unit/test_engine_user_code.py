@@ -12,6 +12,8 @@ import pytest
 
 import refimpl as mx
 
+pytestmark = pytest.mark.usefixtures("nothing_has_failed")  # waitall tells of every failure
+
 KINDS = ["naive", "threaded", "shuffled"]
 
 
