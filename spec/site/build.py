@@ -1,4 +1,4 @@
-"""Builds the site: chapters, pages of operators, the API, the code, notebooks, and a page of a running step.
+"""Builds the site: chapters, pages of operators, the API, the code, notebooks, and pages of running steps.
 
     python spec/site/build.py            into build/site
     python spec/site/build.py FOLDER     into FOLDER; open FOLDER/html/index.html
@@ -11,11 +11,14 @@ there is not.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 if str(ROOT) not in sys.path:
@@ -38,7 +41,35 @@ ACCESS = {
 }
 """What is written into every page; text of files is escaped, so it holds neither."""
 COMMENT = re.compile(r"^<!--.*-->\n?", re.MULTILINE)
-STEP = "lenet-step"
+SCRIPTS = ROOT / "tests/examples/scripts"
+
+
+class Running(NamedTuple):
+    """A page of the running system: its title, the command that writes one like it, and what writes it here."""
+
+    title: str
+    command: str
+    page: Callable[[], str]
+
+
+RUNNING = {
+    "lenet-step": Running(
+        "A training step, from inside", "refimpl explain", lambda: explain.page(explain.digits())
+    ),
+    "svrg-step": Running(
+        "A step of SVRG, from inside", "refimpl explain --step 50 svrg_digits.py -- --passes 3 --rows 64",
+        lambda: explain.page(explain.script(SCRIPTS / "svrg_digits.py", ["--passes", "3", "--rows", "64"], 50)),
+    ),
+    "buckets-step": Running(
+        "Buckets over one pool", "refimpl explain char_lstm_bucketing.py",
+        lambda: explain.page(explain.script(SCRIPTS / "char_lstm_bucketing.py")),
+    ),
+    "cluster": Running(
+        "A cluster, with faults and without", "refimpl explain --cluster",
+        lambda: explain.cluster_page(explain.cluster()),
+    ),
+}
+"""The pages that are made by running something, by their names."""
 INTRODUCTIONS = {
     "operators": "A page of the tree holds everything about an operator or a family: what it computes, by which rules,"
     " and its parameters. [ops](spec/ops.md) is a table of all of them.",
@@ -96,12 +127,13 @@ def documents() -> Iterator[tuple[str, str]]:
         listed = "".join(f"- [](<{name}.md>)\n" for name in found)
         yield folder, f"# {title}\n\n{INTRODUCTIONS[folder]}\n\n{listed}"
     yield "rules", _rules()
-    yield STEP, (
-        "# A training step, from inside\n\nThis is what `refimpl explain` writes for the first step of LeNet on two\n"
-        "devices; [explain](spec/explain.md) says how to make one of your own script.\n\n"
-        f'```{{raw}} html\n<p><a href="explain/{STEP}.html">The page alone</a></p>\n'
-        f'<iframe class="whole" src="explain/{STEP}.html" title="The first training step of LeNet"></iframe>\n```\n'
-    )
+    for name, running in RUNNING.items():
+        yield name, (
+            f"# {running.title}\n\n`{running.command}` writes such a page; [explain](spec/explain.md) says how to make"
+            f" one of your own script.\n\n```{{raw}} html\n"
+            f'<p><a href="explain/{name}.html">The page alone</a></p>\n'
+            f'<iframe class="whole" src="explain/{name}.html" title="{running.title}"></iframe>\n```\n'
+        )
 
 
 def _rules() -> str:
@@ -121,7 +153,8 @@ def index(names: list[str]) -> str:
     rest = [n for n in names if n.startswith("spec/") and n not in [*ordered, *course, "spec/README"]]
     return "\n".join([
         chapter(ROOT / "README.md"), "",
-        tree("A way through", [*course, STEP]),
+        tree("A way through", course),
+        tree("From inside", list(RUNNING)),
         tree("Reference", ["spec/README", *[n for n in ordered if n in names], *rest]),
         tree("Lists", ["rules", *INTRODUCTIONS]),
         tree("The project", [Path(name).stem for name in ABOUT]),
@@ -144,7 +177,7 @@ def write_sources(folder: Path) -> None:
 
 
 def write_extras(html: Path) -> None:
-    """Write what Sphinx does not make: notebooks, the page of a step, and what a keyboard and a reader need."""
+    """Write what Sphinx does not make: notebooks, pages of running steps, and what a keyboard and a reader need."""
     for page in html.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         for plain, better in ACCESS.items():
@@ -158,7 +191,9 @@ def write_extras(html: Path) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             nbformat.write(notebooks.notebook(text, name.as_posix()), target)
     (html / "explain").mkdir(exist_ok=True)
-    (html / "explain" / f"{STEP}.html").write_text(explain.page(explain.digits()), encoding="utf-8")
+    for name, running in RUNNING.items():
+        with contextlib.redirect_stdout(io.StringIO()):  # what a script prints
+            (html / "explain" / f"{name}.html").write_text(running.page(), encoding="utf-8")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -164,6 +164,10 @@ def test_every_chapter_with_python_has_a_notebook(site: Path) -> None:
     assert not missing
 
 
-def test_the_running_step_is_embedded(site: Path, pages: dict[Path, Page]) -> None:
-    assert "explain/lenet-step.html" in pages[site / "lenet-step.html"].links
-    assert "The batch is cut" in (site / "explain/lenet-step.html").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("name", "text"), [
+    ("lenet-step", "The batch is cut"), ("svrg-step", "snapshot"), ("buckets-step", "one pool"),
+    ("cluster", "Messages"),
+])
+def test_pages_of_the_running_system_are_embedded(site: Path, pages: dict[Path, Page], name: str, text: str) -> None:
+    assert f"explain/{name}.html" in pages[site / f"{name}.html"].links
+    assert text in (site / f"explain/{name}.html").read_text(encoding="utf-8")
