@@ -160,6 +160,8 @@ def test_a_closed_stream_harms_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_first_forward_is_told(tmp_path: Path, switch: str) -> None:
     code = (
         "import logging, refimpl as mx\n"
+        "from refimpl.engine import compiling\n"
+        "compiling.FIRST = compiling._QUICK = 0.001  # however quickly this machine compiles\n"
         "logging.basicConfig(level=logging.INFO)\n"
         "net = mx.sym.sin(mx.sym.Variable('data')) + mx.sym.Variable('more')\n"
         "net.simple_bind(mx.cpu(), data=(2,), more=(2,)).forward()[0].asnumpy()\n"
