@@ -13,7 +13,7 @@ from .. import explain as explaining
 from ..context import Context
 from ..files.atomic import write_atomically
 from .errors import refuse
-from .options import BatchOption, DevicesOption, GpusOption, checkpoint_epochs, checkpoint_files, contexts, named_shapes
+from .options import BatchOption, GpusOption, checkpoint_epochs, checkpoint_files, contexts, named_shapes
 from .waiting import working
 
 
@@ -49,7 +49,9 @@ def explain(
         list[str] | None,
         typer.Option(help="Shape of a checkpoint's input, batch included: data=64,1,28,28. May be repeated."),
     ] = None,
-    devices: DevicesOption = 2,
+    devices: Annotated[
+        int | None, typer.Option(min=1, help="Train on cpu(0) to cpu(N-1) (default: 2, or 1 for a batch of one row).")
+    ] = None,
     gpus: GpusOption = None,
     batch_size: BatchOption = 64,
 ) -> None:
@@ -79,7 +81,8 @@ def explain(
     else:
         if workers is not None:
             raise refuse("Cli/workers-need-script", f"--workers {workers} needs a script that each of them runs")
-        used = contexts(devices, gpus, batch_size)
+        least = min((sides[0] for sides in shapes.values() if sides), default=batch_size)
+        used = contexts(devices or max(1, min(2, least)), gpus, batch_size)
         with working("explaining", "steps"):
             found = _found(source, epoch, shapes, used, batch_size)
     _hand_out(found, explaining.page, target, f"{len(found['rules'])} rules", as_json)

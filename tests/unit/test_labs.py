@@ -102,10 +102,12 @@ def test_every_planted_answer_is_told_its_rule(name, number, tmp_path) -> None:
 @pytest.mark.long
 @pytest.mark.clause("Labs/check")
 @each_lab
-def test_the_right_answer_passes_the_check(lab, tmp_path) -> None:
+def test_the_right_answer_passes_the_check(lab, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
     file = tmp_path / "answer.py"
     file.write_text(answer(lab.name), encoding="utf-8")
     assert running.check(lab, file).passed
+    assert list(tmp_path.iterdir()) == [file]  # nobody else's files are left beside it
 
 
 def test_five_are_planted_in_each() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,10 +69,11 @@ def check(lab: Lab, file: Path, patience: float = PATIENCE) -> Result:
     command = [sys.executable, "-m", "refimpl.cli.labs.child", lab.name, str(file.resolve())]
     problem = ""
     try:
-        done = subprocess.run(  # noqa: S603  # this Python, and the file that the student named
-            command, capture_output=True, text=True, encoding="utf-8", errors="replace", timeout=patience, check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        with tempfile.TemporaryDirectory() as store:  # what Hypothesis keeps: not in the student's folder
+            done = subprocess.run(  # noqa: S603  # this Python, and the file that the student named
+                command, capture_output=True, text=True, encoding="utf-8", errors="replace", timeout=patience,
+                check=False, stdin=subprocess.DEVNULL, env={**os.environ, "HYPOTHESIS_STORAGE_DIRECTORY": store},
+            )
         said, errors, code = done.stdout, done.stderr, done.returncode
     except subprocess.TimeoutExpired as error:
         said, errors, code = _text(error.stdout), "", 0
