@@ -81,7 +81,7 @@ def explain(
     else:
         if workers is not None:
             raise refuse("Cli/workers-need-script", f"--workers {workers} needs a script that each of them runs")
-        least = min((sides[0] for sides in shapes.values() if sides), default=batch_size)
+        least = min((sides[0] for sides in shapes.values() if sides), default=2)
         used = contexts(devices or max(1, min(2, least)), gpus, batch_size)
         with working("explaining", "steps"):
             found = _found(source, epoch, shapes, used, batch_size)
