@@ -14,7 +14,7 @@ from refimpl import engine
 from refimpl.engine.failures import Failures
 
 settings.register_profile(
-    "ci", derandomize=True, deadline=None, max_examples=10, database=None,
+    "ci", derandomize=True, deadline=None, max_examples=8, database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.register_profile("few", settings.get_profile("ci"), max_examples=4)  # README's command, repeated laws
