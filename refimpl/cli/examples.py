@@ -12,6 +12,7 @@ import typer
 
 from ..base import decides, did_you_mean
 from .errors import refuse
+from .options import require_folder
 
 INSTALLED = Path(__file__).with_name("scripts")
 """Where the wheel's build puts them (``spec/wheel.py``)."""
@@ -97,8 +98,7 @@ def run_example(
 @examples.command()
 def copy(name: NameArgument, folder: Annotated[Path, typer.Argument(help="The folder that gets the copy.")]) -> None:
     """Copy an example into a folder, with the files that it imports."""
-    if not folder.is_dir():
-        raise refuse("Cli/folder-exists", f"the folder {folder} does not exist")
+    require_folder(folder)
     files = _with_imports(_file(name))
     for file in files:
         if (folder / file.name).exists():

@@ -13,7 +13,16 @@ from .. import explain as explaining
 from ..context import Context
 from ..files.atomic import write_atomically
 from .errors import refuse
-from .options import BatchOption, GpusOption, checkpoint_epochs, checkpoint_files, contexts, named_shapes
+from .options import (
+    BatchOption,
+    GpusOption,
+    ServersOption,
+    checkpoint_epochs,
+    checkpoint_files,
+    contexts,
+    named_shapes,
+    require_workers,
+)
 from .waiting import working
 
 
@@ -42,9 +51,7 @@ def explain(
     workers: Annotated[
         int | None, typer.Option("-n", "--workers", min=1, help="Run a script as so many workers of a cluster.")
     ] = None,
-    servers: Annotated[
-        int | None, typer.Option("-s", "--servers", min=1, help="Servers of that cluster; default: as many as workers.")
-    ] = None,
+    servers: ServersOption = None,
     shape: Annotated[
         list[str] | None,
         typer.Option(help="Shape of a checkpoint's input, batch included: data=64,1,28,28. May be repeated."),
@@ -74,8 +81,7 @@ def explain(
         if given is not None:
             raise refuse("Cli/cluster-options", f"{option} {given} is about a cluster: it needs --cluster")
     shapes = named_shapes(shape)
-    if servers is not None and workers is None:
-        raise refuse("Cli/servers-need-workers", f"--servers {servers} needs --workers too: `-n 2 -s {servers}`")
+    require_workers(workers, servers)
     if source is not None and _is_script(source):
         found = explaining.script(source, arguments or [], step, workers, servers)
     else:

@@ -15,6 +15,7 @@ from .labs import LABS, Lab
 from .labs.notebook import notebook as notebook_of
 from .labs.notebook import report
 from .labs.running import check, require_hypothesis
+from .options import require_folder
 
 lab = typer.Typer(help="Tasks on the specification, and a grader that names the broken rule.", rich_markup_mode=None)
 
@@ -52,8 +53,7 @@ def start(
     chosen = _known(name)
     made = {".ipynb": notebook_of(chosen)} if notebook else {".md": chosen.text(), ".py": chosen.code()}
     files = {folder / f"{chosen.module}{suffix}": text for suffix, text in made.items()}
-    if not folder.is_dir():
-        raise refuse("Cli/folder-exists", f"the folder {folder} does not exist")
+    require_folder(folder)
     for file in files:
         if file.exists():
             raise refuse("Labs/keeps-work", f"{file} is there already; name another folder with --dir, or remove it")

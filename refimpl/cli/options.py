@@ -43,6 +43,23 @@ GpusOption = Annotated[
 ]
 
 
+ServersOption = Annotated[
+    int | None, typer.Option("-s", "--servers", min=1, help="Servers of that cluster; default: as many as workers.")
+]
+
+
+def require_workers(workers: int | None, servers: int | None) -> None:
+    """Refuse servers of a cluster that has no workers."""
+    if servers is not None and workers is None:
+        raise refuse("Cli/servers-need-workers", f"--servers {servers} needs --workers too: `-n 2 -s {servers}`")
+
+
+def require_folder(folder: Path) -> None:
+    """Refuse a folder that is not there."""
+    if not folder.is_dir():
+        raise refuse("Cli/folder-exists", f"the folder {folder} does not exist")
+
+
 def contexts(devices: int, gpus: str | None, batch_size: int) -> list[Context]:
     """The contexts a command runs on; refuses when the batch cannot be shared among them."""
     if gpus is None:

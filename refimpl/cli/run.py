@@ -9,6 +9,7 @@ import typer
 
 from . import porting
 from .errors import refuse
+from .options import ServersOption, require_workers
 
 
 def run_script(
@@ -18,16 +19,13 @@ def run_script(
     workers: Annotated[
         int | None, typer.Option("-n", "--workers", min=1, help="Run it as so many workers of a simulated cluster.")
     ] = None,
-    servers: Annotated[
-        int | None, typer.Option("-s", "--servers", min=1, help="Servers of that cluster; default: as many as workers.")
-    ] = None,
+    servers: ServersOption = None,
 ) -> None:
     """Run a script that was written for MXNet, with refimpl in MXNet's place.
 
     Everything after the script's name goes to the script. What was replaced is said at the end on standard error.
     """
-    if servers is not None and workers is None:
-        raise refuse("Cli/servers-need-workers", f"--servers {servers} needs --workers too: `-n 2 -s {servers}`")
+    require_workers(workers, servers)
     if not script.is_file():
         raise refuse("Cli/script-exists", f"{script} is not a file; `refimpl run` takes a Python script")
     raise typer.Exit(porting.run(script, arguments or [], cpu=cpu, workers=workers, servers=servers))

@@ -16,6 +16,8 @@ from refimpl.kvstore import messages as say
 from refimpl.kvstore.server import start, step, step_all
 from refimpl.optimizer.states import dumps_optimizer
 
+from .training_to_launch import Augmented
+
 FAULTS = mx.kv.Faults(drops=5, duplicates=5, crashes=2, kills=4)
 DATA = (np.random.RandomState(1).uniform(-1, 1, (20, 5)) * 8).round() / 8
 LABEL = np.arange(20) % 3
@@ -142,23 +144,6 @@ def test_an_optimizer_that_fails_in_a_batch_counts_what_it_counts_alone(monkeypa
 
 
 # --- fit ------------------------------------------------------------------------------------------
-
-
-class Augmented(mx.io.DataIter):
-    """Batches with noise: it has no ``state()``, and is read again."""
-
-    def __init__(self, inner) -> None:
-        super().__init__(inner.batch_size)
-        self.inner = inner
-        self.provide_data, self.provide_label = inner.provide_data, inner.provide_label
-
-    def reset(self) -> None:
-        self.inner.reset()
-
-    def next(self) -> mx.io.DataBatch:
-        batch = self.inner.next()
-        batch.data = [batch.data[0] + nd.array(np.random.uniform(-1, 1, batch.data[0].shape)) * random.random()]
-        return batch
 
 
 class Asked(Augmented):

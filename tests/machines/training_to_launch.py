@@ -22,7 +22,7 @@ LABEL = (np.arange(120) % 3).astype(np.float32)
 
 
 class Augmented(mx.io.DataIter):
-    """Batches with noise of NumPy's and Python's global generators: it is read again after a kill."""
+    """Batches with noise of NumPy's and Python's global generators, read again after a kill: no ``state()``."""
 
     def __init__(self, inner) -> None:
         super().__init__(inner.batch_size)

@@ -50,9 +50,7 @@ def fits(case: Case) -> Iterator[Guess]:
     if lines is None:
         return
     layer, scales, shifts = case.layer, *lines
-    gamma, beta, mean, var = (layer.array(name) for name in PARTS)
-    assert gamma is not None and beta is not None and mean is not None and var is not None  # noqa: PT018
-    gamma = np.ones_like(gamma) if layer.params.fix_gamma else gamma
+    gamma, beta, mean, var = _numbers(layer)
     eps = layer.params.eps
     good = (scales != 0) & (gamma != 0) & np.isfinite(scales)
     if good.any():
@@ -116,6 +114,13 @@ def channels(case: Case) -> Iterator[Guess]:
             yield Guess("channels-swapped", text, with_arrays(chosen))
 
 
+def _numbers(layer: Layer) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Gamma as it counts, beta, mean and variance."""
+    gamma, beta, mean, var = (layer.array(name) for name in PARTS)
+    assert gamma is not None and beta is not None and mean is not None and var is not None  # noqa: PT018
+    return np.ones_like(gamma) if layer.params.fix_gamma else gamma, beta, mean, var
+
+
 def _two(scales: np.ndarray, shifts: np.ndarray, own: np.ndarray) -> Iterator[list[int]]:
     """The two channels that differ, if there are two."""
     off = np.abs(np.stack([scales, shifts]) - own) > 1e-4 * (np.abs(own) + 1e-6)
@@ -130,9 +135,7 @@ def others(case: Case) -> Iterator[Guess]:
     if lines is None:
         return
     layer, scales, shifts = case.layer, *lines
-    gamma, beta, mean, var = (layer.array(name) for name in PARTS)
-    assert gamma is not None and beta is not None and mean is not None and var is not None  # noqa: PT018
-    gamma = np.ones_like(gamma) if layer.params.fix_gamma else gamma
+    gamma, beta, mean, var = _numbers(layer)
     with np.errstate(all="ignore"):
         found = np.where(scales * gamma > 0, (gamma / scales) ** 2 - layer.params.eps, var)
         means = np.where(scales != 0, (beta - shifts) / scales, mean)
