@@ -22,6 +22,7 @@ class Keep(str, Enum):
     none = "none"
     process = "process"
     disk = "disk"
+    peer = "peer"
 
 
 @decides("Cli/launcher")
@@ -60,7 +61,11 @@ def launch(
         int | None, typer.Option("-s", "--num-servers", "--servers", min=1, help="How many servers; default: workers.")
     ] = None,
     keep: Annotated[
-        Keep, typer.Option(help="none: a kill ends the job; process: it survives kills; disk: and power cuts.")
+        Keep,
+        typer.Option(
+            help="none: a kill ends the job; process: it survives kills; disk: and power cuts; peer: and a lost disk,"
+            " since the next server has a copy."
+        ),
     ] = Keep.process,
     state: Annotated[
         Path | None, typer.Option(help="Where servers keep it; the same command goes on after the launcher was killed.")

@@ -29,6 +29,9 @@ from .plain import pack, unpack
 from .transport import Channel, Ticket, Transport
 from .values import cut, from_plain, joined, plain_value
 
+AT_ONCE = 1 << 18
+"""Arrays are compared by so many bytes: what the comparison of more writes would not fit into a cache."""
+
 PLACE = "place"
 """The name under which servers keep where a worker stands."""
 
@@ -44,10 +47,10 @@ class Known:
 
 
 class Pulled(NamedTuple):
-    """What came of the last pull of a whole array, and the numbers of its requests, one for each part."""
+    """What came of the last pull of a whole array, and the numbers of its requests, for each part."""
 
     numbers: list[int]
-    value: say.Value
+    values: list[say.Value]
 
 
 class DistributedKVStore(KVStore):
@@ -152,10 +155,12 @@ class DistributedKVStore(KVStore):
         asked = [(key, targets, self._asked(key)) for key, targets in groups if targets]
         for key, targets, tickets in asked:
             parts = self._received_parts(key, tickets)
-            if self._transport.returning:
-                parts = [(0, joined(parts))]
-                self._pulled[key] = Pulled([ticket.number for _, ticket in tickets], parts[0][1])
+            self._note_pulled(key, [ticket.number for _, ticket in tickets], parts)
             _fill(targets, parts)
+
+    def _note_pulled(self, key: Key, numbers: list[int], parts: Sequence[tuple[int, say.Value]]) -> None:
+        if self._transport.returning:
+            self._pulled[key] = Pulled(numbers, [value for _, value in parts])
 
     def _asked(self, key: Key, numbers: Sequence[int | None] = ()) -> list[tuple[int, Ticket]]:
         """A request for each part of a key, with the row where it begins; ``numbers`` are those of old requests."""
@@ -273,7 +278,7 @@ class DistributedKVStore(KVStore):
         for key, copies in weights.items():
             values = [as_value(copy) for copy in copies]
             last = self._pulled.get(key)
-            if last is None or not all(_same(value, last.value) for value in values):
+            if last is None or not all(_same(value, self._known[key].parts, last.values) for value in values):
                 others.append([key, [plain_value(value) for value in values]])
                 continue
             pulled.append([key, last.numbers])
@@ -304,9 +309,9 @@ class DistributedKVStore(KVStore):
         self._residuals = {(key, number): residual for key, number, residual in place["residuals"]}
         asked = [(key, numbers, self._asked(key, numbers)) for key, numbers in place["pulled"]]
         for key, numbers, tickets in asked:
-            value = self._received(key, tickets)
-            self._pulled[key] = Pulled(numbers, value)
-            _fill(weights[key], [(0, value)])
+            parts = self._received_parts(key, tickets)
+            self._note_pulled(key, numbers, parts)
+            _fill(weights[key], parts)
         for key, values in place["others"]:
             for target, value in zip(weights[key], values, strict=True):
                 _fill([target], [(0, from_plain(value))])
@@ -408,11 +413,21 @@ def _fill(targets: Sequence[NDArray], parts: Sequence[tuple[int, say.Value]]) ->
                     target[begin : begin + len(part)] = part  # type: ignore[arg-type]
 
 
-def _same(value: say.Value, other: say.Value) -> bool:
+def _same(value: say.Value, parts: Sequence[Part], others: Sequence[say.Value]) -> bool:
+    """Whether an array has the same bits as its parts."""
+    return all(
+        _alike(cut(value, part.begin, part.end), other) for part, other in zip(parts, others, strict=True)
+    )
+
+
+def _alike(value: say.Value, other: say.Value) -> bool:
     """Whether two arrays have the same bits."""
     if isinstance(value, say.Rows) or isinstance(other, say.Rows):
         return False
-    return value.dtype == other.dtype and value.shape == other.shape and np.array_equal(_bits(value), _bits(other))
+    if value.dtype != other.dtype or value.shape != other.shape:
+        return False
+    one, two = _bits(value), _bits(other)
+    return all(np.array_equal(one[i : i + AT_ONCE], two[i : i + AT_ONCE]) for i in range(0, len(one), AT_ONCE))
 
 
 def _bits(value: np.ndarray) -> np.ndarray:

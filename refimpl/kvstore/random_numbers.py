@@ -31,12 +31,12 @@ class Differences:
 
     Args:
         keep: called with a name and plain values, it keeps them.
-        name: of the bases. Two names are used in turn, so that what was told last can be read until more was told.
-        forever: whether all that was told can be read: each base has a name of its own.
+        name: of the bases. Some names are used in turn.
+        readable: how many can be read of what was told before the last; None is all: each base has a name of its own.
     """
 
-    def __init__(self, keep: Callable[[str, Any], None], name: str, *, forever: bool = False) -> None:
-        self._keep, self._called, self._forever = keep, name, forever
+    def __init__(self, keep: Callable[[str, Any], None], name: str, *, readable: int | None = 1) -> None:
+        self._keep, self._called, self._readable = keep, name, readable
         self._number, self._base = 0, list[Any]()
 
     def tell(self) -> Any:
@@ -67,7 +67,7 @@ class Differences:
         set_random_numbers(((seed, streams), *others))
 
     def _name(self, number: int) -> str:
-        return f"{self._called} {number if self._forever else number % 2}"
+        return f"{self._called} {number if self._readable is None else number % (self._readable + 1)}"
 
 
 __all__ = ["Differences", "random_numbers", "set_random_numbers"]

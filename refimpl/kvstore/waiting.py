@@ -1,4 +1,4 @@
-"""What a request waits for on a server: for error messages about calls that cannot end."""
+"""What requests wait for on a server: for error messages about calls that cannot end, and for who watches a job."""
 
 from __future__ import annotations
 
@@ -22,4 +22,20 @@ def waits_for(server: Server, worker: int, number: int) -> tuple[str, Sequence[i
     return "an answer", []
 
 
-__all__ = ["waits_for"]
+def waits(server: Server) -> dict[int, tuple[str, int, list[int]]]:
+    """For each worker that waits: for what, which round of it (0 where it has none), and which workers are missing."""
+    found: dict[int, tuple[str, int, list[int]]] = {}
+    for table in server.tables.values():
+        for worker in table.barrier:
+            found.setdefault(worker, ("the barrier", 0, sorted(server.members - table.barrier.keys())))
+        for part, waiting in table.inits.items():
+            for worker, _, _ in waiting:
+                found.setdefault(worker, (f"the first value of {part}", 0, [0]))
+        for part, held in table.parts.items():
+            for worker, _, _ in held.pulls:
+                missing = sorted(member for member in server.members if not held.queues.get(member))
+                found.setdefault(worker, (str(part), held.version + 1, missing))
+    return found
+
+
+__all__ = ["waits", "waits_for"]

@@ -17,7 +17,7 @@ from ..base import decides, require
 from ..io import NDArrayIter
 from ..kvstore import DistributedKVStore
 from ..kvstore.distributed import PLACE
-from ..kvstore.random_numbers import Differences, random_numbers, set_random_numbers
+from ..kvstore.random_numbers import Differences
 from ..monitor import Monitor
 from ..ndarray import NDArray
 from .remembering import memory_of, remember
@@ -72,8 +72,10 @@ class KeptPlace(Place):
         self._back: dict[str, Any] | None = None  # where to return to
         self._place: Any = None
         self._note: dict[str, Any] = {}
-        self._random = Differences(store.keep, "streams")
-        self._epochs = Differences(store.keep, f"fit {store.fits} streams", forever=True)
+        self._random = Differences(store.keep, f"fit {store.fits} places")
+        # between two places two of these are told, when an epoch ends
+        self._fetches = Differences(store.keep, f"fit {store.fits} fetches", readable=2)
+        self._epochs = Differences(store.keep, f"fit {store.fits} streams", readable=None)
         self._recalled: dict[str, Any] = {}
         self.number = 0
 
@@ -129,7 +131,7 @@ class KeptPlace(Place):
         memory, self._back = self._back, None
         if memory["asked"] is not None:
             self._data.restore(memory["asked"])
-            set_random_numbers(memory["before"])
+            self._fetches.restore(memory["before"], self._recalled)
             self._digest = memory["sofar"]
         else:
             for _ in range(memory["batch"]):
@@ -152,7 +154,7 @@ class KeptPlace(Place):
         self._sofar = self._digest
         self._asked = self._before = None
         if _can_be_asked(self._data):
-            self._asked, self._before = self._data.state(), random_numbers()
+            self._asked, self._before = self._data.state(), self._fetches.tell()
         batch = next(self._batches)
         self._digest = _digest(batch, 0 if type(self._data) is NDArrayIter else self._digest)
         return batch

@@ -1,6 +1,6 @@
 """Two workers and two servers on this machine, beside MXNet's: push and pull, in turn.
 
-    python -m tests.bench.cluster --mxnet-python PATH [--rounds 3] [--keep none process disk] [--optimizer]
+    python -m tests.bench.cluster --mxnet-python PATH [--rounds 3] [--keep none process disk] [--optimizer] [--module]
 
 Each number is the median over the rounds, of medians within a round; the last columns are MXNet's time divided by ours.
 This never gates anything: both share the machine with whatever else runs there.
@@ -71,8 +71,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--keep", nargs="+", default=["none", "process"])
     parser.add_argument("--optimizer", action="store_true", help="SGD with momentum on the servers")
+    parser.add_argument("--module", action="store_true", help="batches of Module.fit with the parameters of ResNet-50")
     options = parser.parse_args()
-    arguments = ["sgd"] if options.optimizer else []
+    arguments = ["sgd"] if options.optimizer else ["fit"] if options.module else []
     rows: dict[str, list[dict[str, float]]] = {"MXNet": [], **{f"keep {keep}": [] for keep in options.keep}}
     for _ in range(options.rounds):
         rows["MXNet"].append(mxnets(options.mxnet_python, arguments))

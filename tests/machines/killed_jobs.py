@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import importlib
 import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -17,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import refimpl as mx
+from refimpl.kvstore.histories import History
 
 from . import training_to_launch
 
@@ -98,18 +103,77 @@ def undisturbed(epochs: int) -> list[Any]:
     return mx.kv.simulate(2, 2, faults=False).run(lambda: training_to_launch.train(epochs, 0.0), kind=None)
 
 
-def killed_job(seed: int, kills: int, gap: float, batch: float = 0.02, options: Sequence[str] = ()) -> tuple[Job, int]:
+def killed_job(
+    seed: int, kills: int, gap: float, batch: float = 0.02, options: Sequence[str] = (), nodes: Nodes | None = None
+) -> tuple[Job, int]:
     """A job in which processes are killed again and again, and how many epochs it trained."""
     epochs = max(2, int(kills * gap / (10 * batch)))
-    job, drawn = Job([SCRIPT, str(epochs), str(batch)], options), random.Random(seed)
+    job = Job([SCRIPT, str(epochs), str(batch)], [*options, *([] if nodes is None else ["--address", nodes.address])])
+    kill_often(job, seed, kills, gap, nodes)
+    return job, epochs
+
+
+def kill_often(job: Job, seed: int, kills: int, gap: float, nodes: Nodes | None = None) -> None:
+    """Kill processes of a job, and now and then one of its ``nodes``, until it ends."""
+    drawn = random.Random(seed)
     for who in ("server 0", "server 1", "worker 0", "worker 1"):
         job.pid(who)
     while len(job.killed) < kills and job.process.poll() is None:
         time.sleep(gap * drawn.uniform(0.3, 1.7))
+        if nodes is not None and drawn.random() < 0.5:
+            nodes.kill()
+            job.killed.append("raylet")
+            continue
         victims = drawn.choice(VICTIMS)
         job.kill(victims[: kills - len(job.killed)])
     job.end()
-    return job, epochs
+
+
+def history_of(job: Job, folder: Path) -> History:
+    """What the workers of ``histories_to_launch`` did."""
+    lines = [line.removeprefix("HISTORY ") for line in job.lines if line.startswith("HISTORY ")]
+    head = next(line for line in lines if "workers" in line)
+    path = folder / "history.jsonl"
+    path.write_text("\n".join([head, *[line for line in lines if line != head]]) + "\n")
+    return History.load(path)
+
+
+class Nodes:
+    """A Ray cluster of two nodes on this machine, of which the second can be killed and comes again.
+
+    Attributes:
+        address: for ``--address``.
+    """
+
+    def __init__(self) -> None:
+        self._before = dict(os.environ)
+        self._folder = tempfile.mkdtemp(prefix="nodes-")
+        Path(self._folder, "ray").mkdir()
+        os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="0", RAY_TMPDIR=self._folder)
+        self._cluster = importlib.import_module("ray.cluster_utils").Cluster(
+            initialize_head=True, head_node_args={**self._options(), "include_dashboard": False}
+        )
+        self.address = self._cluster.address
+        self._second = self._cluster.add_node(**self._options())
+
+    def _options(self) -> dict[str, Any]:
+        return {"num_cpus": 2, "node_ip_address": "127.0.0.1", "object_store_memory": 80 << 20}
+
+    def kill(self) -> None:
+        """Kill the raylet of the second node, and start another node."""
+        (raylet,) = self._second.all_processes["raylet"]
+        os.kill(raylet.process.pid, signal.SIGKILL)
+        self._cluster.remove_node(self._second, allow_graceful=False)
+        self._second = self._cluster.add_node(**self._options())
+
+    def __enter__(self) -> Nodes:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._cluster.shutdown()
+        shutil.rmtree(self._folder, ignore_errors=True)
+        os.environ.clear()
+        os.environ.update(self._before)
 
 
 def main() -> None:
@@ -119,13 +183,17 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=25, help="in each job")
     parser.add_argument("--gap", type=float, default=2.5, help="seconds between kills, in the mean")
     parser.add_argument("--keep", default="process")
+    parser.add_argument("--nodes", action="store_true", help="on two nodes of Ray, of which one is killed, too")
     args = parser.parse_args()
     total = same = 0
     for seed in range(args.seed, args.seed + args.jobs):
-        job, epochs = killed_job(seed, args.kills, args.gap, options=["--keep", args.keep])
+        with Nodes() if args.nodes else contextlib.nullcontext() as nodes:
+            job, epochs = killed_job(seed, args.kills, args.gap, options=["--keep", args.keep], nodes=nodes)
         alike = job.results == undisturbed(epochs)
         total, same = total + len(job.killed), same + alike
-        print(f"seed {seed}: {len(job.killed)} kills in {epochs} epochs, same end: {alike}", job.lines[-1], flush=True)
+        raylets = f" ({job.killed.count('raylet')} of raylets)" if args.nodes else ""
+        found = f"{len(job.killed)} kills{raylets} in {epochs} epochs, same end: {alike}"
+        print(f"seed {seed}: {found}", job.lines[-1], flush=True)
         if not alike:
             print("\n".join(job.lines), flush=True)
     print(f"{total} kills in {args.jobs} jobs, {same} with the same end", flush=True)

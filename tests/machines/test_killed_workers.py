@@ -13,6 +13,7 @@ import pytest
 import refimpl as mx
 from refimpl import ndarray as nd
 from refimpl.kvstore import messages as say
+from refimpl.kvstore.distributed import PLACE
 from refimpl.kvstore.server import start, step, step_all
 from refimpl.optimizer.states import dumps_optimizer
 
@@ -236,6 +237,22 @@ def same_after_kills(kind: str, seeds) -> None:
 def test_fit_goes_on_where_it_was(kind, monkeypatch):
     monkeypatch.setenv("MXNET_UPDATE_ON_KVSTORE", str(int(kind != "on workers")))
     same_after_kills(kind, [0])
+
+
+@pytest.mark.clause("Cluster/keep")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", ["plain", "asked"])
+def test_what_is_kept_before_a_batch_does_not_hold_whole_streams(kind):
+    sizes = []
+
+    def noting(server, request):
+        if isinstance(request.body, say.Keep) and request.body.name == PLACE:
+            sizes.append(len(request.body.content))
+        return step(server, request)
+
+    mx.kv.simulate(2, 1, 0, faults=False, step=noting, returning=True).run(training(kind))
+    assert len(sizes) > 8
+    assert max(sizes) < 30_000  # all streams of one context are 2.5 MB
 
 
 @pytest.mark.heavy

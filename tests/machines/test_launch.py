@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+import socket
 import stat
+import subprocess
 import sys
 import threading
 import types
@@ -14,10 +17,10 @@ import pytest
 
 import refimpl as mx
 from refimpl.cli import run as command_line
-from refimpl.kvstore.machines import keeper, launch, ray
+from refimpl.kvstore.machines import folders, keeper, launch, ray
 from refimpl.kvstore.machines.launch import Job, Launcher
 from refimpl.kvstore.machines.node import Node
-from refimpl.kvstore.machines.ray import ServerActor, require_guarded
+from refimpl.kvstore.machines.ray import ServerActor, require_guarded, require_there
 
 pytest.importorskip("zmq")
 pytestmark = [
@@ -86,6 +89,16 @@ def test_workers_are_told_who_they_are(tmp_path, capfd):
     assert list((tmp_path / "job" / "state").iterdir()) == []
 
 
+SUMS = """
+import refimpl as mx
+store = mx.kv.create("dist_sync")
+store.init("w", mx.nd.zeros(1))
+store.push("w", mx.nd.ones(1) * (store.rank + 1))
+out = mx.nd.zeros(1)
+store.pull("w", out=out)
+print(out.asscalar())
+"""
+
 KILLED_ONCE = """
 import json, os, signal
 told = json.loads(os.environ["REFIMPL_JOB"])
@@ -126,6 +139,30 @@ def test_with_keep_none_a_server_that_was_killed_ends_the_job(tmp_path, monkeypa
     with pytest.raises(mx.MXNetError, match="server 0 was killed, and with --keep none") as caught:
         run(Job(1, 1, python("import time; time.sleep(600)"), keep="none"), tmp_path / "job")
     assert caught.value.clause == "Cluster/keep-none"
+
+
+@pytest.mark.clause("Cluster/log-lost")
+def test_a_server_that_comes_back_without_its_log_ends_the_job(tmp_path, monkeypatch):
+    report, first = Node.report, iter([{"process": 1, "safe": 40}])
+    monkeypatch.setattr(launch, "ASKED_EVERY", 0.0)
+    monkeypatch.setattr(Node, "report", lambda node: {**report(node), "found": 12, **next(first, {"process": 2})})
+    with pytest.raises(mx.MXNetError, match="server 0 came back with 12 records, where it had answered 40") as caught:
+        run(Job(1, 1, python("import time; time.sleep(600)")), tmp_path / "job")
+    assert caught.value.clause == "Cluster/log-lost"
+
+
+@pytest.mark.clause("Cluster/peer-needs-two")
+def test_a_server_is_not_its_own_peer(tmp_path):
+    with pytest.raises(mx.MXNetError, match="there is 1 server: give -s 2 or more") as caught:
+        Launcher(Job(2, 1, python("pass"), keep="peer"), Threads, tmp_path)
+    assert caught.value.clause == "Cluster/peer-needs-two"
+
+
+@pytest.mark.clause("Cluster/keep-peer")
+def test_a_job_whose_servers_keep_copies_for_each_other(tmp_path, capfd):
+    code, said, _ = run(Job(2, 2, python(SUMS), keep="peer", state=tmp_path / "kept"), tmp_path / "job")
+    assert (code, capfd.readouterr().out) == (0, "3.0\n3.0\n"), said
+    assert list((tmp_path / "kept").iterdir()) == []
 
 
 @pytest.mark.clause("Cluster/own-ray", "Cluster/server-ended")
@@ -220,16 +257,7 @@ def test_a_damaged_note_of_a_job_is_refused(text, tmp_path):
 @pytest.mark.clause("Cluster/keys", "Cluster/launch")
 def test_a_job_between_machines_has_keys(tmp_path, capfd):
     """As on several machines: sockets of the network, with the keys that the launcher hands out."""
-    text = """
-import refimpl as mx
-store = mx.kv.create("dist_sync")
-store.init("w", mx.nd.zeros(1))
-store.push("w", mx.nd.ones(1) * (store.rank + 1))
-out = mx.nd.zeros(1)
-store.pull("w", out=out)
-print(out.asscalar())
-"""
-    code, _, made = run(Job(2, 2, python(text), remote=True), tmp_path / "job")
+    code, _, made = run(Job(2, 2, python(SUMS), remote=True), tmp_path / "job")
     assert (code, capfd.readouterr().out) == (0, "3.0\n3.0\n")
     assert all(endpoint.startswith("tcp://") for endpoint in made._engine.endpoints())
 
@@ -260,6 +288,45 @@ def test_a_cluster_of_other_machines_needs_a_token_and_tls():
     require_guarded("10.0.0.1:6379", {"RAY_AUTH_MODE": "token", "RAY_USE_TLS": "1"})
 
 
+@pytest.mark.clause("Cluster/address-answers")
+def test_an_address_at_which_nobody_listens_is_refused_at_once():
+    with socket.socket() as held:                         # its port is taken, and nobody listens there
+        held.bind(("127.0.0.1", 0))
+        for address in (f"127.0.0.1:{held.getsockname()[1]}", "127.0.0.1", "127.0.0.1:x", ":6379"):
+            with pytest.raises(mx.MXNetError, match=f"no Ray cluster at {address}: ") as caught:
+                require_there(address)
+            assert caught.value.clause == "Cluster/address-answers"
+        held.listen()
+        require_there(f"127.0.0.1:{held.getsockname()[1]}")
+
+
+@pytest.mark.clause("Cluster/address-answers")
+def test_a_cluster_that_does_not_take_the_job_is_refused(tmp_path, monkeypatch):
+    def init(**_):
+        raise ConnectionError("Failed to connect to Ray cluster")  # what Ray 2.60 raises with a wrong token
+
+    monkeypatch.setitem(sys.modules, "ray", types.SimpleNamespace(init=init))
+    with socket.socket() as there:
+        there.bind(("127.0.0.1", 0))
+        there.listen()
+        with pytest.raises(mx.MXNetError, match=r"takes this job: Failed to .*RAY_AUTH_TOKEN to that with") as caught:
+            ray.RayEngine(tmp_path, f"127.0.0.1:{there.getsockname()[1]}")
+    assert caught.value.clause == "Cluster/address-answers"
+
+
+@pytest.mark.clause("Cluster/ray-starts")
+def test_ray_that_does_not_start_is_told_in_a_line(tmp_path, monkeypatch):
+    def init(**_):
+        raise Exception("The current node timed out during startup.")  # noqa: TRY002  # as Ray 2.60 if it is busy
+
+    monkeypatch.setitem(sys.modules, "ray", types.SimpleNamespace(init=init))
+    for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH"):
+        monkeypatch.setenv(name, "")                      # is set, and taken back after the test
+    with pytest.raises(mx.MXNetError, match="did not start on this machine: The current node timed out") as caught:
+        ray.RayEngine(tmp_path)
+    assert caught.value.clause == "Cluster/ray-starts"
+
+
 @pytest.mark.clause("Cluster/needs-ray")
 def test_without_ray_the_command_says_what_to_install(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "ray", None)
@@ -272,3 +339,35 @@ def test_without_zeromq_the_launcher_says_what_to_install(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "zmq", None)
     assert command_line(["launch", "python", "train.py"]) == 2
     assert 'pip install "refimpl[ray]"' in capsys.readouterr().err
+
+
+@pytest.mark.clause("Cluster/log-memory")
+def test_logs_are_in_memory_where_there_is_space(tmp_path, monkeypatch):
+    monkeypatch.setattr(folders, "MEMORY", tmp_path)
+    monkeypatch.setattr(folders.shutil, "disk_usage", lambda _: types.SimpleNamespace(free=3 << 30))
+    assert folders.place_of_logs(3) == tmp_path
+    assert folders.place_of_logs(4) is None
+    monkeypatch.setattr(folders, "MEMORY", tmp_path / "missing")
+    assert folders.place_of_logs(1) is None
+
+
+@pytest.mark.clause("Cluster/log-memory")
+@pytest.mark.parametrize(("keep", "there"), [("process", 1), ("disk", 0), ("none", 0)])
+def test_only_logs_that_need_not_survive_the_machine_are_in_memory(tmp_path, monkeypatch, keep, there):
+    monkeypatch.setattr(folders, "MEMORY", tmp_path)
+    monkeypatch.setattr(folders, "SPACE", 0)
+    program = f"import pathlib; assert len(list(pathlib.Path({str(tmp_path)!r}).glob('*/server-0'))) == {there}"
+    job = Job(1, 1, [sys.executable, "-c", program], keep=keep)
+    assert launch.launch(job, Threads) == 0
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.clause("Cluster/launch")
+def test_what_killed_launchers_left_in_memory_is_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(folders, "MEMORY", tmp_path)
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    for name in (f"refimpl-job-{ended.pid}-a", f"refimpl-job-{os.getpid()}-a", "refimpl-job-x", "other"):
+        (tmp_path / name).mkdir()
+    folders.sweep()
+    assert {path.name for path in tmp_path.iterdir()} == {f"refimpl-job-{os.getpid()}-a", "refimpl-job-x", "other"}

@@ -162,6 +162,23 @@ def test_a_full_disk_refuses_requests_that_are_not_carried_out(tmp_path, monkeyp
     assert node.state is before
 
 
+@pytest.mark.clause("Cluster/snapshot", "Cluster/recover")
+def test_a_server_without_space_for_a_snapshot_goes_on_with_its_log(tmp_path, monkeypatch, caplog):
+    node, before = Node(0, 1, tmp_path, snapshot_after=100), os.ftruncate
+
+    def full(file, size):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "ftruncate", full)
+    for number in range(4):
+        (reply,) = node.take([wire.encode([say.Request(0, 0, number, 0, say.Open(0, True))])])
+        assert reply.body == say.Done()
+    assert "server 0 cannot write a snapshot: [Errno 28] No space left on device" in caplog.text
+    monkeypatch.setattr(os, "ftruncate", before)
+    assert not (tmp_path / "snapshot").exists()
+    assert Node(0, 1, tmp_path).recovered == 4
+
+
 @pytest.mark.clause("Cluster/requests-only")
 def test_replies_sent_to_a_server_are_dropped(tmp_path):
     node = Node(0, 1, tmp_path)

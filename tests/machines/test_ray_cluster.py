@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
+import importlib
 import importlib.util
 import json
 import os
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -12,9 +15,12 @@ from pathlib import Path
 import pytest
 
 import refimpl as mx
+from refimpl import explain
+from refimpl.explain.clusters.rounds import round_tables
+from refimpl.kvstore.histories import check
 
-from . import cluster_cases
-from .killed_jobs import SCRIPT, Job, killed_job, undisturbed
+from . import cluster_cases, histories_to_launch
+from .killed_jobs import SCRIPT, Job, Nodes, history_of, kill_often, killed_job, undisturbed
 
 pytestmark = [
     pytest.mark.ray,
@@ -23,6 +29,7 @@ pytestmark = [
         reason='Ray is not installed: pip install "refimpl[ray]"',
     ),
 ]
+SCRIPTS = Path(__file__).parents[1] / "examples" / "scripts"
 SEED = int(os.environ.get("REFIMPL_KILLS_SEED", "1"))
 
 
@@ -41,7 +48,55 @@ def test_six_kills_leave_no_trace():
     job, epochs = killed_job(SEED, kills=6, gap=1.5)
     assert job.results == undisturbed(epochs), job.lines
     assert len(job.killed) == 6
+    assert not [line for line in job.lines if "raylet" in line]
     assert {who.split()[0] for who in job.killed} == {"worker", "server"}
+
+
+@pytest.mark.clause("Cluster/recover")
+def test_the_example_ends_with_the_weights_of_the_simulated_cluster_when_a_server_is_killed(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    example = importlib.import_module("cluster_digits")
+    given = argparse.Namespace(epochs=3, batch_size=16, lr=0.1, mom=0.5, seed=1)
+    results = mx.kv.simulate(2, 2, faults=False).run(lambda store: example.train(store, given, lambda _: None))
+    expected = [f"worker {rank}: accuracy {found:.4f}, weights {example.digest(weights)}"
+                for rank, (weights, found) in enumerate(results)]
+    state, events = tmp_path / "state", tmp_path / "events"
+    job = Job([SCRIPTS / "cluster_digits.py", "--epochs", "3"], ["--state", str(state), "--events", str(events)])
+    while sum(file.stat().st_size for file in state.rglob("*.log")) < 2_000_000 and job.process.poll() is None:
+        time.sleep(0.05)                                  # some of the 132 rounds
+    job.kill(["server 0"])
+    assert job.end() == 0, job.lines
+    assert sorted(line for line in job.lines if "weights" in line) == expected
+    assert any("server 0 was killed and is started again" in line for line in job.lines)
+    (weight,) = [one for one in round_tables(explain.logged(events)["runs"][0]) if one["key"] == "key 'fc1_weight'"]
+    assert [row["number"] for row in weight["rounds"] if None not in row["arrived"]] == list(range(1, 133))
+
+
+@pytest.mark.clause("Cluster/keep-peer")
+def test_a_server_that_is_killed_and_loses_its_disk_has_all_from_the_next_one(tmp_path):
+    state = tmp_path / "state"
+    job = Job([SCRIPT, "3", "0.05"], ["--state", str(state), "--keep", "peer"])
+    while sum(file.stat().st_size for file in state.glob("server-0/*.log")) < 100_000 and job.process.poll() is None:
+        time.sleep(0.05)
+    job.kill(["server 0"])
+    shutil.rmtree(state / "server-0")
+    assert job.end() == 0, job.lines
+    assert job.results == undisturbed(3), job.lines
+    assert any("server 0 was killed and is started again" in line for line in job.lines), job.lines
+
+
+@pytest.mark.long
+@pytest.mark.clause("Cluster/async", "Cluster/kill", "Cluster/recover")
+def test_what_workers_of_an_asynchronous_store_saw_is_sound_while_processes_are_killed(tmp_path):
+    """Two minutes."""
+    pushes = 400
+    job = Job([histories_to_launch.__file__, str(SEED), str(pushes), "0.1"])
+    kill_often(job, SEED, kills=20, gap=1.5)
+    assert (job.process.returncode, len(job.killed)) == (0, 20), job.lines
+    history = history_of(job, tmp_path)
+    assert sum(event.kind == "push" for event in history.events) == 2 * pushes
+    assert sum(event.kind == "pull" for event in history.events) > pushes
+    assert check(history, "dist_async") == []
 
 
 @pytest.mark.clause("Cluster/resume")
@@ -70,15 +125,25 @@ def _lives(pid: int) -> bool:
 
 
 @pytest.mark.long
-def test_many_kills_leave_no_trace():
-    """REFIMPL_KILLS=200 in jobs of 25; minutes: about two for each job."""
-    total, many = 0, int(os.environ.get("REFIMPL_KILLS", "1000"))
-    for seed in range(SEED, SEED + many // 25):
-        job, epochs = killed_job(seed, kills=25, gap=1.5)
-        assert job.results == undisturbed(epochs), (seed, job.lines)
-        total += len(job.killed)
-        print(f"seed {seed}: {total} kills of {many}")
-    assert total > many * 0.9
+@pytest.mark.parametrize("shard", range(int(os.environ.get("REFIMPL_KILLS", "1000")) // 25))
+def test_many_kills_leave_no_trace(shard, capsys):
+    """REFIMPL_KILLS=200 in shards of 25, each of which says how many ran; minutes: about two for each."""
+    job, epochs = killed_job(SEED + shard, kills=25, gap=1.5)
+    with capsys.disabled():
+        print(f"shard {shard}: {len(job.killed)} kills of 25")
+    assert job.results == undisturbed(epochs), (shard, job.lines)
+    assert len(job.killed) > 25 * 0.9
+
+
+@pytest.mark.long
+@pytest.mark.clause("Cluster/server-moved", "Cluster/restart")
+def test_nodes_that_are_lost_leave_no_trace():
+    """Half of ten kills are those of a node's raylet; three minutes."""
+    with Nodes() as nodes:
+        job, epochs = killed_job(SEED, kills=10, gap=6.0, nodes=nodes)
+    assert job.results == undisturbed(epochs), job.lines
+    assert "raylet" in job.killed
+    assert len(job.killed) == 10
 
 
 def test_twelve_cases_were_recorded():

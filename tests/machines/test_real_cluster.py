@@ -12,11 +12,13 @@ import pytest
 import refimpl as mx
 from refimpl import ndarray as nd
 from refimpl.kvstore import messages as say
+from refimpl.kvstore.histories import History, check
 from refimpl.kvstore.machines import remote, seat, sockets, wire
 from refimpl.kvstore.machines.node import Node
 from refimpl.kvstore.machines.serving import MESSAGES, QUESTION, Serving, name_of
 
 from . import cluster_cases
+from .histories_to_launch import worked
 from .real_servers import servers
 
 pytest.importorskip("zmq")
@@ -86,6 +88,23 @@ def test_servers_that_end_come_back_with_all_that_they_answered(victims, tmp_pat
         found = real.run(lambda store: program(store, lambda at: pause(at, store.rank == 0)))
         assert found == expected
         assert all(real.nodes[number].recovered for number in victims)
+
+
+@pytest.mark.clause("Cluster/resend", "Cluster/recover", "Cluster/async")
+def test_what_workers_of_an_asynchronous_store_saw_is_sound_while_servers_end(tmp_path):
+    with servers(2, 2, tmp_path) as real:
+
+        def pause(rank: int, number: int) -> None:
+            if rank == 0 and number in (3, 6, 11):
+                real.end(number % 2)
+                real.start(number % 2)
+
+        histories = real.run(lambda store: worked(store, 1, 15, lambda number: pause(store.rank, number)), "dist_async")
+    together = History(2, 15)
+    for event in (event for history in histories for event in history.events):
+        together.add(event)
+    assert sum(event.kind == "pull" for event in together.events) > 15
+    assert check(together, "dist_async") == []
 
 
 @pytest.mark.clause("Cluster/resend")

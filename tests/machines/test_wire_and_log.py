@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
+import os
 import random
 import re
 import tracemalloc
@@ -279,3 +281,86 @@ def test_a_damaged_snapshot_and_a_missing_segment_are_refused(tmp_path):
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         with pytest.raises(mx.MXNetError, match=r"snapshot (is damaged|cannot be read): byte 0"):
             Log(tmp_path)
+
+
+@pytest.mark.clause("Cluster/log", "Cluster/log-torn")
+def test_records_that_are_written_together_come_back_up_to_where_the_writing_ended(tmp_path):
+    made = [[b"a" * 70, b"b"], [], [b"c" * 128]]
+    log = Log(tmp_path)
+    log.extend(made)
+    assert log.append([b"d"]) == 3
+    log.close()
+    (path,) = tmp_path.glob("*.log")
+    content = path.read_bytes()
+    for size, there in ((192, 1), (255, 1), (256, 2), (447, 2), (448, 3), (512, 3), (513 + 64, 4)):
+        path.write_bytes(content[:size])  # the records end at 192, 256, 448 and 576
+        log = Log(tmp_path)
+        assert contents(log) == [b"a" * 70 + b"b", b"", b"c" * 128, b"d"][:there], size
+        log.close()
+
+
+@pytest.mark.clause("Cluster/log", "Cluster/log-damaged")
+@pytest.mark.parametrize("durable", [False, True])
+def test_records_for_which_there_is_no_space_leave_nothing_behind(tmp_path, durable, monkeypatch):
+    log, before, calls = Log(tmp_path, durable=durable), os.pwritev, []
+    log.append([b"first"])
+
+    def full(file, views, at):
+        """The disk takes the first record and all but the end of the others."""
+        calls.append(at)
+        if len(calls) == 2:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return before(file, [b"".join(views)[:500]], at)
+
+    monkeypatch.setattr(os, "pwritev", full)
+    with pytest.raises(OSError, match="No space left"):
+        log.extend([[b"second"], [b"third"], [b"fourth" * 99]])
+    monkeypatch.undo()
+    assert log.position == 1
+    assert contents(Log(tmp_path)) == [b"first"]
+    assert log.append([b"again"]) == 1
+    log.close()
+    assert contents(Log(tmp_path)) == [b"first", b"again"]
+
+
+@pytest.mark.clause("Cluster/snapshot")
+@pytest.mark.parametrize("step", ["pwritev", "ftruncate", "unlink", "link", "replace", "replace 2"])
+def test_a_process_that_ends_while_it_writes_a_snapshot_leaves_the_old_one_or_the_new(tmp_path, step, monkeypatch):
+    class Killed(BaseException):
+        pass
+
+    log, name, calls = Log(tmp_path), step.partition(" ")[0], []
+    for number in range(3):
+        log.append([b"%d" % number])
+        log.keep(b"state %d" % number)
+    log.append([b"3"])
+    owner = type(tmp_path) if name in ("unlink", "replace") else os
+    before = getattr(owner, name)
+
+    def kills(*arguments, **named):
+        calls.append(arguments)
+        if len(calls) == int(step[-1] if " " in step else 1):
+            raise Killed
+        return before(*arguments, **named)
+
+    monkeypatch.setattr(owner, name, kills)
+    with pytest.raises(Killed):
+        log.keep(b"a longer state")
+    monkeypatch.undo()
+    again = Log(tmp_path)
+    assert (again.snapshot(), contents(again)) == (
+        ((4, b"a longer state"), []) if step == "replace 2" else ((3, b"state 2"), [b"3"])
+    )
+    for number in range(4, 7):
+        again.keep(b"state %d" % number)
+        assert Log(tmp_path).snapshot() == (again.position, b"state %d" % number)
+
+
+def test_snapshots_take_turns_in_two_files(tmp_path):
+    log, files = Log(tmp_path), set()
+    for number in range(6):
+        log.append([b"x"])
+        log.keep(b"state" * (9 - number))
+        files.add((tmp_path / "snapshot").stat().st_ino)
+    assert len(files) == 2
+    assert log.snapshot() == (6, b"state" * 4)

@@ -15,6 +15,7 @@ from refimpl import ndarray as nd
 from refimpl.kvstore import messages as say
 from refimpl.kvstore import tables, transport
 from refimpl.kvstore.plain import pack, unpack
+from refimpl.kvstore.random_numbers import Differences
 from refimpl.kvstore.server import start, step
 from refimpl.module.remembering import memory_of, remember
 
@@ -278,3 +279,19 @@ def test_nothing_is_kept_where_nobody_returns(caplog):
     with caplog.at_level(logging.WARNING):
         trained(cluster.store(0))
     assert "Keep" not in "\n".join(map(str, cluster.events))
+
+
+@pytest.mark.clause("Cluster/keep")
+@pytest.mark.parametrize("readable", [1, 2, None])
+def test_random_numbers_that_were_told_before_the_last_can_be_drawn_again(readable):
+    kept, told = {}, []
+    differences = Differences(kept.__setitem__, "base", readable=readable)
+    for seed in range(6):
+        mx.random.seed(seed)
+        mx.nd.random.uniform(shape=700_000).wait_to_read()  # which changes most of the streams
+        np.random.seed(seed)
+        told.append((differences.tell(), [mx.nd.random.uniform().asscalar(), np.random.rand()]))
+        for state, numbers in told[-1 - (6 if readable is None else readable) :]:
+            Differences(kept.__setitem__, "base", readable=readable).restore(state, dict(kept))
+            assert [mx.nd.random.uniform().asscalar(), np.random.rand()] == numbers
+    assert len(kept) == (6 if readable is None else readable + 1)

@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 from ...base import decides, refusal
 from ...files.atomic import write_atomically
 from ...files.reading import open_file
+from ...kvstore.machines.events import versions_of
 from ...kvstore.messages import Request
 from ...kvstore.simulated import Packet, SimulatedCluster
 from ..watching import standing_in
@@ -64,11 +65,11 @@ class Recorder:
 
     def deliver(self, original: Callable[..., None], cluster: SimulatedCluster, packet: Packet) -> None:
         """Stands for the arrival of a message: notes which keys have other versions after it."""
-        before = _versions(cluster, packet.server) if isinstance(packet.message, Request) else {}
+        before = versions_of(cluster.states[packet.server]) if isinstance(packet.message, Request) else {}
         original(cluster, packet)
         if cluster is not self.cluster:
             return
-        after = _versions(cluster, packet.server) if isinstance(packet.message, Request) else {}
+        after = versions_of(cluster.states[packet.server]) if isinstance(packet.message, Request) else {}
         changed = {key: version for key, version in after.items() if before.get(key) != version}
         if changed:
             self.events[-1]["versions"] = changed
@@ -85,14 +86,6 @@ class Recorder:
         """Note since when messages are on their way."""
         for packet in cluster._in_flight:
             self._sent.setdefault(packet, len(self.events))
-
-
-def _versions(cluster: SimulatedCluster, server: int) -> dict[str, int]:
-    """The version of every part that a server keeps."""
-    return {
-        f"{part}" + (f" of store {table}" if table else ""): held.version
-        for table, kept in cluster.states[server].tables.items() for part, held in kept.parts.items()
-    }
 
 
 @contextmanager

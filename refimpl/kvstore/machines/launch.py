@@ -8,25 +8,29 @@ import secrets
 import shutil
 import signal
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
 from ...base import decides, refusal, require
 from ...files.atomic import write_atomically
+from .events import LATE, EventFile
+from .folders import folder_of_job, place_of_logs, sweep
 from .keeper import NEWS, OUTPUT
+from .progress import Display, Progress
 from .serving import QUESTION
-from .sockets import Caller, Keys, Listener, new_keys, own_address, require_zmq
+from .sockets import Caller, Keys, Listener, new_keys, own_address, require_zmq, wait_for
 
-KEEPS = ("none", "process", "disk")
+KEEPS = ("none", "process", "disk", "peer")
 _FILE = "job.json"
-_PREFIX = "refimpl-job-"
 ASKED_EVERY = 1.0
 """Every so many seconds the servers are asked how it goes."""
+
+LAST = 2.0
+"""So many seconds a server has for its last report."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,8 @@ class Job:
     Args:
         workers, servers: how many.
         command: what each worker runs.
-        keep: what servers keep: ``none``; ``process``, which survives kills; ``disk``, which survives the machine.
+        keep: what servers keep: ``none``; ``process``, which survives kills; ``disk``, which survives a power cut;
+            ``peer``, which survives the loss of a disk, because the next server has a copy.
         state: the folder in which servers keep it; None for one that is removed at the end.
         events: a file for what happens, one JSON object to a line.
         patience: after so many seconds a worker gives up a wait.
@@ -75,23 +80,6 @@ class Engine(Protocol):
         """End everything."""
 
 
-@dataclass
-class Progress:
-    """How it goes.
-
-    Attributes:
-        codes: exit codes of the workers that have ended, by rank.
-        restarts: how often each worker was started again in this run; ``crashes`` the same of servers.
-        reports: the newest report of each server.
-    """
-
-    codes: dict[int, int] = field(default_factory=dict)
-    restarts: dict[int, int] = field(default_factory=dict)
-    pids: dict[int, int] = field(default_factory=dict)
-    crashes: dict[int, int] = field(default_factory=dict)
-    reports: dict[int, dict[str, Any]] = field(default_factory=dict)
-
-
 class Launcher:
     """One job, from its start to its end.
 
@@ -99,23 +87,33 @@ class Launcher:
         job: what is run.
         engine: makes what starts processes, given a folder for its files.
         folder: a folder of the user's own, for sockets.
-        say: gets each line that tells something.
+        say: gets each line that tells something; without it they go to standard error, with a table if it is a
+            terminal.
+        logs: a folder for the servers' logs, where the job names none; None is one in ``folder``.
     """
 
     def __init__(
-        self, job: Job, engine: Callable[[Path], Engine], folder: Path, say: Callable[[str], None] | None = None
+        self, job: Job, engine: Callable[[Path], Engine], folder: Path, say: Callable[[str], None] | None = None,
+        logs: Path | None = None,
     ) -> None:
         require_zmq()
-        self.job, self._folder, self._say = job, folder, say or _to_stderr
-        self._state = job.state if job.state is not None else folder / "state"
+        require(
+            "Cluster/peer-needs-two", job.keep != "peer" or job.servers > 1,
+            "with --keep peer each server keeps a copy for the one before it, and there is 1 server: give -s 2 or more,"
+            " or another --keep",
+        )
+        self.job, self._folder = job, folder
+        terminal = sys.stderr if say is None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb" else None
+        self._display = Display(say or _to_stderr, terminal, lambda: shutil.get_terminal_size().columns)
+        self._state = job.state or logs or folder / "state"
         self._memory = _memory(job, self._state)
-        self.progress = Progress()
+        self.progress = Progress(job.workers, job.servers)
         self._keys: tuple[Keys, Keys] | None = (new_keys(), new_keys()) if job.remote else None
-        mine, theirs = self._keys or (None, None)
+        mine, _ = self._keys or (None, None)
         here = f"tcp://{own_address()}:*" if job.remote else f"ipc://{folder}/head"
-        self._head = Listener(here, mine, [theirs.public] if theirs else ())
+        self._head = Listener(here, mine, self._allowed)
         self._questions: list[Caller] = []
-        self._events: IO[str] | None = None
+        self._events: EventFile | None = None
         self._engine = engine(folder)
 
     # --- running ---------------------------------------------------------------------------------
@@ -123,14 +121,14 @@ class Launcher:
     @decides("Cluster/launch")
     def run(self) -> int:
         """Run the job; the exit code of the worker that failed first, or 0."""
-        began = time.monotonic()
         try:
             if self.job.events is not None:
-                self._events = self.job.events.open("w", encoding="utf-8")
+                self._events = EventFile(self.job.events, self.job.workers, self.job.servers)
             endpoints = self._start_servers()
             self._start_workers(endpoints)
             code = self._watch()
         finally:
+            self._display.clear()
             self._engine.stop()
             for caller in self._questions:
                 caller.close()
@@ -139,24 +137,32 @@ class Launcher:
                 self._events.close()
         if code == 0:
             _forget(self._state)
-        self._summary(code, time.monotonic() - began)
+        self._summary(code)
         return code
 
     def _start_servers(self) -> list[str]:
         job = self.job
         mine, theirs = self._keys or (None, None)
-        options = {"durable": job.keep == "disk", "noting": job.events is not None}
+        options = {
+            "durable": job.keep == "disk", "noting": job.events is not None, "peer": job.keep == "peer",
+            "servers": job.servers, "head": self._head.endpoint,
+        }
         arguments = [
             (
                 number, job.workers, None if job.keep == "none" else str(self._state / f"server-{number}"),
                 "tcp" if job.remote else f"ipc://{self._folder}/server-{number}", mine,
-                [theirs.public] if theirs else [], options,
+                self._allowed, options,
             ) for number in range(job.servers)
         ]
         endpoints = self._engine.start_servers(arguments)
         name = f"launcher {os.getpid()}".encode()
         self._questions = [Caller(one, name, theirs, mine.public if mine else "") for one in endpoints]
         return endpoints
+
+    @property
+    def _allowed(self) -> list[str]:
+        """Who may call: workers and their keepers, and servers, which have the launcher's keys."""
+        return [one.public for one in self._keys or ()]
 
     def _start_workers(self, endpoints: Sequence[str]) -> None:
         job = self.job
@@ -197,6 +203,7 @@ class Launcher:
                 if len(pieces) == 1:
                     head, content = _split(head)
                 if kind == OUTPUT:
+                    self._display.clear()
                     _pass_on(int(head.split()[1]), content)
                 elif kind == NEWS:
                     self._heard(json.loads(content))
@@ -204,12 +211,24 @@ class Launcher:
             if failed:
                 return failed if failed > 0 else 128 - failed
             self._hear_servers()
+            if self._events is not None:
+                self._events.write(time.time() - LATE)
             if time.monotonic() - asked > ASKED_EVERY:
                 asked = time.monotonic()
                 self._ask_servers()
                 for rank in self._engine.watch():
-                    self._say(f"worker {rank} was lost with its machine, and is started again")
+                    self._display.say(f"worker {rank} was lost with its machine, and is started again")
+                self._display.show(self.progress)
+        self._last_reports()
         return 0
+
+    def _last_reports(self) -> None:
+        """Hear from each server once more, if it is there: how it was at the end."""
+        reports, end = dict(self.progress.reports), time.monotonic() + LAST
+        self._ask_servers()
+        while time.monotonic() < end and any(self.progress.reports.get(n) is one for n, one in reports.items()):
+            wait_for(self._questions, 0.1)
+            self._hear_servers()
 
     @decides("Cluster/ends-by-name")
     def _heard(self, news: Mapping[str, Any]) -> None:
@@ -222,17 +241,18 @@ class Launcher:
             _remember(self._state, self._memory)
             again = " again" if rank in self.progress.restarts else ""
             self.progress.restarts[rank] = self.progress.restarts.get(rank, -1) + 1
-            self._say(f"worker {rank} runs{again}: process {news['started']}")
+            self._display.say(f"worker {rank} runs{again}: process {news['started']}")
             return
         code = int(news["ended"])
         how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         if news["again"]:
-            self._note("kill", rank, None)
-            self._say(f"worker {rank} {how}: it is started again")
+            if self._events is not None:
+                self._events.note_kill(rank)
+            self._display.say(f"worker {rank} {how}: it is started again")
             return
         self.progress.codes[rank] = code
         if code:
-            self._say(f"worker {rank} {how}: the job ends")
+            self._display.say(f"worker {rank} {how}: the job ends")
         self._ask_servers()
 
     def _ask_servers(self) -> None:
@@ -249,19 +269,23 @@ class Launcher:
             caller.connected_anew()
             for _, pieces in caller.receive():
                 report = json.loads(b"".join(pieces))
-                before = self.progress.reports.get(number)
-                self.progress.reports[number] = report
-                for action, worker, what in report.pop("noted", ()):
-                    self._note(action, worker, number, what)
+                noted = report.pop("noted", [])
+                before = self.progress.hear(number, report, time.monotonic())
+                again = before is not None and before["process"] != report["process"]
+                if self._events is not None:
+                    self._events.kind = self._events.kind or next(iter(report["kinds"]), "")
+                    self._events.note(number, noted, (before or report)["at"], report["began"] if again else None)
                 if before is None:
-                    self._say(f"server {number} runs: process {report['process']}")
-                elif before["process"] != report["process"]:
-                    self.progress.crashes[number] = self.progress.crashes.get(number, 0) + 1
-                    self._note("crash", None, number)
-                    self._note("restart", None, number)
-                    self._say(
+                    self._display.say(f"server {number} runs: process {report['process']}")
+                elif before is not None and again:
+                    self._display.say(
                         f"server {number} was killed and is started again: process {report['process']}, with"
                         f" {report['recovered']} records of its log"
+                    )
+                    require(
+                        "Cluster/log-lost", self.job.keep == "none" or report["found"] >= before["safe"],
+                        f"server {number} came back with {report['found']} records, where it had answered"
+                        f" {before['safe']}: its log is lost; start the job again",
                     )
                     require(
                         "Cluster/keep-none", self.job.keep != "none",
@@ -269,23 +293,10 @@ class Launcher:
                         " --keep process survives this",
                     )
 
-    def _note(self, action: str, worker: int | None, server: int | None, what: str = "") -> None:
-        if self._events is not None:
-            told = {"action": action, "worker": worker, "server": server, "what": what, "at": round(time.time(), 3)}
-            self._events.write(json.dumps(told) + "\n")
-            self._events.flush()
-
-    def _summary(self, code: int, seconds: float) -> None:
-        reports = self.progress.reports.values()
-        count, size = sum(one["requests"] for one in reports), sum(one["bytes"] for one in reports)
-        rounds = max((one["rounds"] for one in reports), default=0)
-        kills, crashes = sum(self.progress.restarts.values()), sum(self.progress.crashes.values())
-        self._say(
-            f"{'done' if code == 0 else 'failed'} after {seconds:.1f} s: {rounds} rounds, {count} requests,"
-            f" {size / 1e6:.1f} MB to the servers, {kills} workers and {crashes} servers started again"
-        )
+    def _summary(self, code: int) -> None:
+        self._display.say(self.progress.summary(code, self._display.seconds))
         if code and self.job.state is not None and self.job.keep != "none":
-            self._say(f"the servers' state is in {self._state}: the same command goes on from there")
+            self._display.say(f"the servers' state is in {self._state}: the same command goes on from there")
 
 
 def _split(content: bytes) -> tuple[bytes, bytes]:
@@ -362,31 +373,18 @@ def launch(job: Job, engine: Callable[[Path], Engine]) -> int:
     Raises:
         MXNetError: something is missing, or ``--state`` holds another job.
     """
-    _sweep(Path(tempfile.gettempdir()))
-    folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
+    sweep()
     before = {
         number: signal.signal(number, _interrupted)
         for number in ((signal.SIGTERM,) if threading.current_thread() is threading.main_thread() else ())
     }
+    in_memory = place_of_logs(job.servers) if job.keep in ("process", "peer") and not job.remote else None
     try:
-        return Launcher(job, engine, folder).run()
+        with folder_of_job() as folder, folder_of_job(in_memory) as logs:
+            return Launcher(job, engine, folder, logs=logs).run()
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _sweep(folder: Path) -> None:
-    """Remove what launchers left that were killed."""
-    for path in folder.glob(f"{_PREFIX}*"):
-        process = path.name.removeprefix(_PREFIX).partition("-")[0]
-        try:
-            if process.isdigit() and path.stat().st_uid == os.getuid():
-                os.kill(int(process), 0)
-        except ProcessLookupError:
-            shutil.rmtree(path, ignore_errors=True)
-        except OSError:
-            continue
 
 
 def _interrupted(number: int, frame: object) -> None:

@@ -9,23 +9,26 @@ number of their first record. A segment whose records a snapshot makes needless 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import struct
+from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from ...base import decides, refusal
-from ...files.atomic import write_atomically
 from .checksums import FASTEST, NAMES, Bytes, checksum
 
 MAGIC, VERSION = b"RIPL", 1
 PREFIX = ALIGNED = 64
-SEGMENT = 1 << 28
+SEGMENT = 1 << 26
 """A segment that has so many bytes gets no further record."""
 
+_AT_ONCE = 512  # pieces in one call of the system, which takes 1,024
 _HEAD = struct.Struct("<4sBBHQQ")
 _SUM = struct.Struct("<Q")
-_SNAPSHOT = "snapshot"
+_SNAPSHOT, _NEXT, _OLD = "snapshot", "snapshot.next", "snapshot.old"
 
 
 class Log:
@@ -115,45 +118,85 @@ class Log:
 
     # --- writing ---------------------------------------------------------------------------------
 
-    @decides("Cluster/log")
     def append(self, pieces: Sequence[Bytes]) -> int:
-        """Write a record, in one go; returns its number.
+        """Write a record; returns its number.
+
+        Raises:
+            OSError: there is no space; the log is as it was.
+        """
+        self.extend([pieces])
+        return self.position - 1
+
+    @decides("Cluster/log")
+    def extend(self, records: Sequence[Sequence[Bytes]]) -> None:
+        """Write several records, each given in pieces, in one go.
 
         Raises:
             OSError: there is no space; the log is as it was.
         """
         if self._file < 0 or self._end >= self._segment:
             self._begin(self.position)
-        written = [*_prefixed(self._kind, self.position, pieces), *pieces]
-        size = sum(len(piece) for piece in written)
-        sealed = bytes(_aligned(size) - size + PREFIX)  # what stood there before is no record
-        views = [memoryview(piece).cast("B") for piece in (*written, sealed) if len(piece)]
-        at = self._end
-        try:
-            while views:
-                done = os.pwritev(self._file, views[:512], at)
-                at += done
-                while views and done >= len(views[0]):
-                    done -= len(views.pop(0))
-                if done:
-                    views[0] = views[0][done:]
+        before = self._end, self.position
+        try:  # a disk writes in any order, and only the last record may be torn
+            for some in [[one] for one in records] if self._durable else [records]:
+                self._extend(some)
         except OSError:
-            self._cut()
+            self._end, self.position = before
+            os.ftruncate(self._file, self._end)
             raise
+
+    def _extend(self, records: Sequence[Sequence[Bytes]]) -> None:
+        written: list[Bytes] = []
+        for number, pieces in enumerate(records, self.position):
+            head = _prefixed(self._kind, number, pieces)
+            size = len(head) + sum(len(piece) for piece in pieces)
+            written += [head, *pieces, bytes(_aligned(size) - size)]
+        written.append(bytes(PREFIX))  # what stood there before is no record
+        self._end = _write(self._file, written, self._end) - PREFIX
         if self._durable:
             os.fdatasync(self._file)
-        self._end = at - PREFIX
-        self.position += 1
-        return self.position - 1
+        self.position += len(records)
 
     @decides("Cluster/snapshot")
-    def keep(self, content: Bytes) -> None:
-        """Write a snapshot of everything that the records until now have led to; their segments are used again."""
-        pieces = [*_prefixed(self._kind, self.position, [content]), bytes(content)]
-        write_atomically(self.folder / _SNAPSHOT, b"".join(pieces))
+    def keep(self, *pieces: Bytes) -> None:
+        """Write a snapshot, in pieces, of what the records until now have led to; their segments are used again.
+
+        It is written into the file of the snapshot before the last: memory that was written before is quick to write.
+
+        Raises:
+            OSError: there is no space; the log is as it was.
+        """
+        whole, following, old = (self.folder / name for name in (_SNAPSHOT, _NEXT, _OLD))
+        file = os.open(following, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            os.ftruncate(file, _write(file, [_prefixed(self._kind, self.position, pieces), *pieces], 0))
+            if self._durable:
+                os.fsync(file)
+        except OSError:
+            following.unlink()
+            raise
+        finally:
+            os.close(file)
+        old.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # the first snapshot, or a file system without links
+            os.link(whole, old)
+        following.replace(whole)
+        if old.exists():
+            old.replace(following)
+        self._flush_folder()
         self._from = self.position
         self._spare += [path for path in self._segments() if path not in self._spare]
         self._close()
+
+    def begin_again(self, position: int = 0, content: Bytes | None = None) -> None:
+        """Forget all records; go on with number ``position``, after a snapshot that was made elsewhere."""
+        self._close()
+        for path in sorted(self.folder.glob("*.log"), reverse=True):  # whatever is left begins where it began
+            path.unlink()
+        (self.folder / _SNAPSHOT).unlink(missing_ok=True)
+        self._spare, self._from, self.position = [], 0, position
+        if content is not None:
+            self.keep(content)
 
     def _begin(self, number: int) -> None:
         """Go on in a new segment, in the place of one that is not needed any more if there is one."""
@@ -164,6 +207,10 @@ class Log:
         self._open(path)
         self._end = 0
         self._cut()
+        self._flush_folder()
+
+    def _flush_folder(self) -> None:
+        """Let new names in the folder survive the machine, if records do."""
         if self._durable:
             folder = os.open(self.folder, os.O_RDONLY)
             os.fsync(folder)
@@ -197,11 +244,24 @@ def _first(path: Path) -> int:
     return int(path.stem)
 
 
-def _prefixed(kind: int, number: int, pieces: Sequence[Bytes]) -> list[bytes]:
+def _write(file: int, pieces: Sequence[Bytes], at: int) -> int:
+    """Write pieces one after the other from byte ``at`` of a file on; the byte behind them."""
+    views = deque(memoryview(piece).cast("B") for piece in pieces if len(piece))
+    while views:
+        done = os.pwritev(file, list(islice(views, _AT_ONCE)), at)
+        at += done
+        while views and done >= len(views[0]):
+            done -= len(views.popleft())
+        if done:
+            views[0] = views[0][done:]
+    return at
+
+
+def _prefixed(kind: int, number: int, pieces: Sequence[Bytes]) -> bytes:
     """The prefix of a record."""
     head = _HEAD.pack(MAGIC, VERSION, kind, 0, number, sum(len(piece) for piece in pieces))
     value = checksum(kind, [head, *pieces], lambda reason: refusal("Cluster/checksum", f"no record: {reason}"))
-    return [(head + _SUM.pack(value)).ljust(PREFIX, b"\0")]
+    return (head + _SUM.pack(value)).ljust(PREFIX, b"\0")
 
 
 def _record(content: Bytes, at: int, path: Path) -> tuple[int, bytes] | None:

@@ -7,22 +7,26 @@ with the snapshot, applies the records since, and so knows all that anybody had 
 
 from __future__ import annotations
 
+import logging
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...base import decides
 from .. import messages as say
 from .. import server as rules
-from ..waiting import waits_for
+from ..waiting import waits, waits_for
 from .checksums import Bytes
 from .log import Log
-from .snapshots import decode_server, encode_server
+from .snapshots import decode_server, pieces_of_server
 from .wire import decode
 
-SNAPSHOT_AFTER = 1 << 30
+SNAPSHOT_AFTER = 1 << 28
 """A snapshot is made when so many bytes were written since the last, or twice the size of that one if it is larger."""
+
+
+StepAll = Callable[[rules.Server, Sequence[say.Request]], tuple[rules.Server, list[say.Reply]]]
 
 
 class Node:
@@ -33,34 +37,50 @@ class Node:
         folder: where its log is; None for a server that writes nothing down.
         durable: whether a record is on the disk before its requests are answered.
         snapshot_after: see ``SNAPSHOT_AFTER``.
+        step_all: the server's rules.
 
     Attributes:
         state: all that the server knows.
         recovered: how many records it applied when it was made.
+        snapshots: how many it has made.
 
     Raises:
         MXNetError: the log is damaged.
     """
 
-    @decides("Cluster/recover")
     def __init__(
         self, number: int, workers: int, folder: str | os.PathLike[str] | None = None, *, durable: bool = False,
-        snapshot_after: int = SNAPSHOT_AFTER,
+        snapshot_after: int = SNAPSHOT_AFTER, step_all: StepAll = rules.step_all,
     ) -> None:
-        self.number, self.workers = number, workers
-        self._limit, self._written = snapshot_after, 0
+        self.number, self.workers, self._step_all = number, workers, step_all
+        self._began, self._asked = time.time(), dict[int, list[int]]()
+        self._after = self._limit = snapshot_after
+        self._written = self.requests = self.bytes = self.recovered = self.snapshots = self._found = 0
         self._log = None if folder is None else Log(folder, durable=durable)
         self.state = rules.start(workers)
-        self.requests = self.bytes = self.recovered = 0
-        if self._log is not None:
-            _, kept = self._log.snapshot()
-            if kept is not None:
-                self.state = decode_server(kept, f"the snapshot in {folder}")
-                self._limit = max(snapshot_after, 2 * len(kept))
-            for record in self._log.records():
-                self.state, _ = rules.step_all(self.state, _requests(decode(record, f"a record in {folder}")))
-                self._written += len(record)
-                self.recovered += 1
+        self.recover()
+
+    @property
+    def log(self) -> Log:
+        """Where it writes down what it is asked."""
+        assert self._log is not None
+        return self._log
+
+    @decides("Cluster/recover")
+    def recover(self) -> None:
+        """Know what is in the log, and nothing else."""
+        if self._log is None:
+            return
+        name = self._log.folder
+        _, kept = self._log.snapshot()
+        self.state = rules.start(self.workers) if kept is None else decode_server(kept, f"the snapshot in {name}")
+        self._limit = max(self._after, 2 * len(kept or b""))
+        self._written = self.recovered = 0
+        for record in self._log.records():
+            self.state, _ = self._step_all(self.state, _requests(decode(record, f"a record in {name}")))
+            self._written += len(record)
+            self.recovered += 1
+        self._found = self._log.position
 
     @decides("Cluster/log-first", "Cluster/log-space")
     def take(self, frames: Sequence[Sequence[Bytes]]) -> list[say.Reply]:
@@ -69,38 +89,50 @@ class Node:
         Raises:
             MXNetError: a frame holds no requests; none of them was carried out, nor written down.
         """
-        requests: list[say.Request] = []
-        for pieces in frames:
-            requests += _requests(decode(pieces, f"what server {self.number} received"))
+        received = [_requests(decode(pieces, f"what server {self.number} received")) for pieces in frames]
+        requests = [one for asked in received for one in asked]
         try:
             if self._log is not None:
                 self._write(frames)
         except OSError as error:
             message = (
                 f"server {self.number} cannot write down what it is asked: {error}; free space for its log, and start"
-                " the job again with the same --state"
+                " the job again with the same --state, or with one on a larger disk"
             )
             refused = say.Refused("Cluster/log-space", message)
             return [say.Reply(one.worker, one.incarnation, one.number, refused) for one in requests]
-        self.state, replies = rules.step_all(self.state, requests)
-        self.requests += len(requests)
-        self.bytes += sum(len(piece) for pieces in frames for piece in pieces)
+        self.state, replies = self._step_all(self.state, requests)
+        for asked, pieces in zip(received, frames, strict=True):
+            self._count(asked, sum(map(len, pieces)))
         if self._log is not None and self._written > self._limit:
-            self.keep()
+            try:
+                self.keep()
+            except OSError as error:  # the log goes on
+                logging.warning("server %d cannot write a snapshot: %s", self.number, error)
+                self._limit = 2 * self._written
         return replies
+
+    def _count(self, requests: Sequence[say.Request], size: int) -> None:
+        """Count requests of one frame; they come from one worker."""
+        self.requests += len(requests)
+        self.bytes += size
+        if requests:
+            of_worker = self._asked.setdefault(requests[0].worker, [0, 0])
+            of_worker[0] += len(requests)
+            of_worker[1] += size
 
     def _write(self, frames: Sequence[Sequence[Bytes]]) -> None:
         assert self._log is not None
-        for pieces in frames:
-            self._log.append(pieces)
-            self._written += sum(len(piece) for piece in pieces)
+        self._log.extend(frames)
+        self._written += sum(len(piece) for pieces in frames for piece in pieces)
 
     def keep(self) -> None:
         """Make a snapshot: what was written until now is needed no longer."""
         if self._log is not None:
-            content = encode_server(self.state)
-            self._log.keep(content)
-            self._limit, self._written = max(SNAPSHOT_AFTER, 2 * len(content)), 0
+            pieces = pieces_of_server(self.state)
+            self._log.keep(*pieces)
+            self.snapshots += 1
+            self._limit, self._written = max(SNAPSHOT_AFTER, 2 * sum(len(piece) for piece in pieces)), 0
 
     def why(self, worker: int, number: int) -> tuple[str, list[int]]:
         """What request ``number`` of a worker waits for, in words, and which workers are missing."""
@@ -108,16 +140,24 @@ class Node:
         return what, list(missing)
 
     def report(self) -> dict[str, Any]:
-        """Plain values that tell how it goes: requests and bytes since it was made, rounds, who waits for what."""
-        waiting = [
-            [who, str(part), held.version + 1, sorted(m for m in self.state.members if not held.queues.get(m))]
-            for table in self.state.tables.values() for part, held in table.parts.items()
-            for who, _, _ in held.pulls[:4]
+        """Plain values that tell how it goes, for :class:`~refimpl.kvstore.machines.progress.Progress`.
+
+        ``workers`` has rank, rounds, requests and bytes of each worker that has called; ``waiting`` has who waits, for
+        what, for which round of it, and for whom. ``found`` is the number of the record after those that the server
+        began with, ``safe`` of that after those that were answered. Requests and bytes count since it was made.
+        """
+        parts = [held for table in self.state.tables.values() for held in table.parts.values()]
+        workers = [
+            [rank, max((one.version + len(one.queues.get(rank, ())) for one in parts), default=0), *asked]
+            for rank, asked in sorted(self._asked.items())
         ]
-        rounds = max((one.version for t in self.state.tables.values() for one in t.parts.values()), default=0)
         return {
-            "server": self.number, "requests": self.requests, "bytes": self.bytes, "rounds": rounds,
-            "recovered": self.recovered, "process": os.getpid(), "waiting": waiting[:16], "at": time.time(),
+            "server": self.number, "requests": self.requests, "bytes": self.bytes,
+            "rounds": max((one.version for one in parts), default=0), "recovered": self.recovered,
+            "found": self._found, "safe": 0 if self._log is None else self._log.position,
+            "process": os.getpid(), "workers": workers, "began": self._began, "at": time.time(),
+            "waiting": [[worker, *of_it] for worker, of_it in sorted(waits(self.state).items())],
+            "kinds": sorted({("dist_async", "dist_sync")[table.sync] for table in self.state.tables.values()}),
         }
 
     def close(self) -> None:

@@ -8,13 +8,17 @@ import ipaddress
 import os
 import secrets
 import shutil
+import socket
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ...base import decides, refusal, require
+from .. import server as rules
+from .events import Noting
 from .keeper import Keeper
+from .neighbour import Neighbour
 from .node import Node
 from .serving import Serving
 from .sockets import Keys, Listener, own_address
@@ -46,6 +50,11 @@ def _ray() -> Any:
         ) from error
 
 
+def _print_nothing(*data: Any, **options: Any) -> None:
+    """Stands for Ray's own printing of errors, which has no switch."""
+    del data, options
+
+
 def is_near(address: str) -> bool:
     """Whether HOST:PORT is an address of this machine that no other can reach."""
     host = address.rpartition(":")[0].strip("[]")
@@ -69,6 +78,25 @@ def require_guarded(address: str, environment: Mapping[str, str]) -> None:
     )
 
 
+@decides("Cluster/address-answers")
+def require_there(address: str) -> None:
+    """Refuse (MXNetError) an address at which nobody listens: Ray would look for minutes."""
+    host, _, port = address.rpartition(":")
+    reason = "it is not HOST:PORT"
+    if host and port.isdigit() and int(port) < 1 << 16:
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), 5).close()
+        except OSError as error:
+            reason = error.strerror or str(error)
+        else:
+            return
+    raise refusal(
+        "Cluster/address-answers",
+        f"there is no Ray cluster at {address}: {reason}; `ray start --head --port 6379` starts one, and `ray status`"
+        " says where one is; without --address a job starts its own",
+    )
+
+
 class ServerActor:
     """A server in a process of Ray's."""
 
@@ -76,11 +104,17 @@ class ServerActor:
         self, number: int, workers: int, folder: str | None, endpoint: str, keys: Keys | None, allowed: Sequence[str],
         options: Mapping[str, Any],
     ) -> None:
-        node = Node(number, workers, folder, durable=options["durable"])
+        noting = Noting() if options["noting"] else None
+        step_all = rules.step_all if noting is None else noting.step_all
+        node = Node(number, workers, folder, durable=options["durable"], step_all=step_all)
+        if noting is not None:
+            noting.replaying = False
         self._listener = Listener(f"tcp://{own_address()}:*" if endpoint == "tcp" else endpoint, keys, allowed)
+        neighbour = Neighbour(number, options["servers"], options["head"], keys) if options["peer"] else None
         self._stop = threading.Event()
         self._thread = threading.Thread(
-            target=Serving(node, self._listener, noting=options["noting"]).run, args=(self._stop,), daemon=True
+            target=Serving(node, self._listener, noting=noting, neighbour=neighbour).run, args=(self._stop,),
+            daemon=True,
         )
         self._thread.start()
 
@@ -117,13 +151,14 @@ class RayEngine:
         address: of a cluster to use; None starts one on this machine, which nobody else can reach.
 
     Raises:
-        MXNetError: Ray is missing, or the cluster is one that strangers could use.
+        MXNetError: Ray is missing, or the cluster is not there, or one that strangers could use.
     """
 
     @decides("Cluster/own-ray")
     def __init__(self, folder: Path, address: str | None = None) -> None:
         if address is not None:
             require_guarded(address, os.environ)
+            require_there(address)
         self._address = address
         if address is None:
             os.environ.pop("RAY_ADDRESS", None)  # a cluster that somebody left there is not ours
@@ -141,15 +176,37 @@ class RayEngine:
         space = f"refimpl-{secrets.token_hex(4)}"
         common = {"namespace": space, "log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
         if address is None:
+            self._start(folder, common)
+        else:
+            self._join(address, common)
+        with contextlib.suppress(ImportError):  # what Ray prints of killed processes, the launcher says
+            printing: Any = importlib.import_module("ray._private.worker")
+            printing.print_to_stdstream = _print_nothing
+
+    @decides("Cluster/ray-starts")
+    def _start(self, folder: Path, options: Mapping[str, Any]) -> None:
+        try:
             self._ray.init(
                 address="local", include_dashboard=False, _node_ip_address="127.0.0.1", object_store_memory=STORE,
-                num_cpus=max(2, os.cpu_count() or 2), _temp_dir=str(folder / "ray"), **common,
+                num_cpus=max(2, os.cpu_count() or 2), _temp_dir=str(folder / "ray"), **options,
             )
-        else:
-            self._ray.init(address=address, **common)
-        with contextlib.suppress(ImportError, AttributeError):  # what it prints of killed processes the launcher says
-            streams = importlib.import_module("ray._private.ray_logging").global_worker_stdstream_dispatcher
-            streams.remove_handler("ray_print_logs")
+        except Exception as error:  # Ray raises Exception itself when its processes do not answer in time
+            raise refusal(
+                "Cluster/ray-starts",
+                f"Ray did not start on this machine: {error}; nothing ran, so give the same command again, when the"
+                " machine is less busy",
+            ) from error
+
+    @decides("Cluster/address-answers")
+    def _join(self, address: str, options: Mapping[str, Any]) -> None:
+        try:
+            self._ray.init(address=address, **options)
+        except (ConnectionError, RuntimeError) as error:
+            raise refusal(
+                "Cluster/address-answers",
+                f"there is no Ray cluster at {address} that takes this job: {error}; if it wants a token, set"
+                " RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to that with which it was started",
+            ) from error
 
     def start_servers(self, arguments: Sequence[tuple[Any, ...]]) -> list[str]:
         """Start the servers; where each listens."""
@@ -241,4 +298,6 @@ def shared_memory_is_small() -> str:
     return f"the shared memory (/dev/shm) has {free >> 20} MiB free and Ray wants {STORE >> 20}: it uses files"
 
 
-__all__ = ["RayEngine", "ServerActor", "WorkerActor", "is_near", "require_guarded", "shared_memory_is_small"]
+__all__ = [
+    "RayEngine", "ServerActor", "WorkerActor", "is_near", "require_guarded", "require_there", "shared_memory_is_small",
+]

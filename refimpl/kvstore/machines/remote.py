@@ -174,11 +174,11 @@ class RemoteTransport:
     def _hear(self, seconds: float) -> None:
         """Take what has arrived, after at most ``seconds``."""
         heads = [] if self._head is None else [self._head]
-        wait_for([*self._callers, *heads], min(seconds, 0.01) if self._due else seconds)
+        ready = wait_for([*self._callers, *heads], min(seconds, 0.01) if self._due else seconds)
         for head in heads:
-            self._look_for_servers(head)
+            self._look_for_servers(head, ready)
         for server, caller in enumerate(self._callers):
-            for kind, pieces in caller.receive():
+            for kind, pieces in caller.receive() if caller in ready else ():
                 if kind == MESSAGES:
                     for reply in decode(pieces, f"what server {server} sent"):
                         if isinstance(reply, say.Reply):
@@ -186,15 +186,16 @@ class RemoteTransport:
                 elif kind == QUESTION:
                     found = json.loads(b"".join(pieces))
                     self._reasons[server, int(found["of"])] = found
-            if caller.connected_anew():
+            if caller in ready and caller.connected_anew():
                 self._due.add(server)
             self._flush(server)
 
     @decides("Cluster/server-moved")
-    def _look_for_servers(self, head: Caller) -> None:
+    def _look_for_servers(self, head: Caller, ready: Sequence[Caller]) -> None:
         """Ask the launcher now and then where the servers are that cannot be reached."""
-        head.connected_anew()
-        for _, pieces in head.receive():
+        if head in ready:
+            head.connected_anew()
+        for _, pieces in head.receive() if head in ready else ():
             for caller, endpoint in zip(self._callers, json.loads(b"".join(pieces)), strict=True):
                 caller.move(endpoint)
         now = time.monotonic()

@@ -1,23 +1,27 @@
 """The loop of a server process: requests arrive, a node carries them out, replies leave.
 
-Two kinds of content travel: ``m`` is a frame of messages, ``?`` a question as JSON that changes nothing: what a request
-waits for (``{"why": [worker, number]}``) or how it goes (``{"report": ..., "ended": [ranks]}``).
+Three kinds of content travel: ``m`` is a frame of messages, ``c`` is about copies (``peers.py``), ``?`` a question in
+JSON that changes nothing: what a request waits for (``{"why": [worker, number]}``) or how it goes (``{"report": ...,
+"ended": [ranks]}``).
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import struct
 import threading
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 from ...base import MXNetError, decides
 from .. import messages as say
-from ..simulated import describe
 from .checksums import Bytes
+from .events import Noting
+from .neighbour import COPY, Neighbour
 from .node import Node
+from .peers import Backup, Copies
 from .sockets import Listener
 from .wire import encode
 
@@ -43,14 +47,19 @@ class Serving:
     Args:
         node: the server.
         listener: where the workers call.
-        noting: whether to remember every message for :meth:`report`.
+        noting: what notes the node's events, to be asked for; None where nobody asks.
+        neighbour: the next server, which keeps a copy of what the node writes down; None where there is none.
     """
 
-    def __init__(self, node: Node, listener: Listener, *, noting: bool = False) -> None:
+    def __init__(self, node: Node, listener: Listener, noting: Noting | None = None, neighbour: Neighbour | None = None
+    ) -> None:
         self.node, self._listener = node, listener
         self._callers: dict[int, tuple[int, bytes]] = {}  # rank: (restarts, name) of its newest process
         self._ended: set[int] = set()
-        self._noted: deque[list[Any]] = deque(maxlen=100_000 if noting else 0)
+        self._noting, self._neighbour = noting, neighbour
+        self._backup = None if neighbour is None else Backup(node)
+        self._copies = None if neighbour is None else Copies(node.log.folder)
+        self._early: list[Sequence[Bytes]] = []  # what came before the server knew all that it ever answered
 
     def run(self, stop: threading.Event) -> None:
         """Serve until ``stop`` is set."""
@@ -58,26 +67,64 @@ class Serving:
             self.once(0.2)
         self._listener.close()
         self.node.close()
+        if self._neighbour is not None and self._copies is not None:
+            self._neighbour.close()
+            self._copies.close()
 
     @decides("Cluster/stranger")
     def once(self, seconds: float) -> None:
         """Carry out what has arrived, after at most ``seconds``."""
-        frames: list[Sequence[Bytes]] = []
-        for name, kind, pieces in self._listener.receive(seconds):
+        frames, self._early = self._early, []
+        others = () if self._neighbour is None else (self._neighbour.callers,)
+        for name, kind, pieces in self._listener.receive(seconds, *others):
             place = _place_of(name)
             if kind == QUESTION:
                 self._answer(name, b"".join(pieces))
+            elif kind == COPY and name.startswith(b"server "):
+                self._keep_copy(name, pieces)
             elif kind == MESSAGES and place is not None and place[0] < self.node.workers:
                 if place[1] >= self._callers.get(place[0], (-1, b""))[0]:
                     self._callers[place[0]] = place[1], name
                 frames.append(pieces)
+        if self._backup is not None and self._neighbour is not None:
+            self._hear_neighbour(self._backup, self._neighbour)
+            if not self._backup.ready:
+                self._early = frames
+                return
         if frames:
             self._send(self._taken(frames))
+
+    def _hear_neighbour(self, backup: Backup, neighbour: Neighbour) -> None:
+        """Bring the copy up to date, and let answers leave of which there is one."""
+        if self._noting is not None:
+            self._noting.replaying = not backup.ready
+        if neighbour.is_new(waiting=backup.waits or not backup.ready):
+            neighbour.send(backup.begin())
+        for message in neighbour.receive():
+            try:
+                neighbour.send(backup.take(message))
+            except (OSError, MXNetError, struct.error) as error:  # it is asked again after a while
+                logging.warning("server %d cannot use what server %d has of it: %s", self.node.number,
+                                neighbour.next, error)
+        self._send(backup.released())
+
+    def _keep_copy(self, name: bytes, pieces: Sequence[Bytes]) -> None:
+        """Keep what another server sent; without an answer that server goes on to wait."""
+        if self._copies is None:
+            return
+        try:
+            for message in self._copies.take(pieces):
+                self._listener.send(name, COPY, message)
+        except (OSError, struct.error) as error:
+            logging.warning("server %d cannot keep a copy for %s: %s", self.node.number, name.decode(), error)
 
     def _taken(self, frames: list[Sequence[Bytes]]) -> list[say.Reply]:
         """Replies to several frames; of damaged ones among them there are none."""
         try:
-            return self.node.take(frames)
+            if self._backup is None or self._neighbour is None:
+                return self.node.take(frames)
+            self._neighbour.send(self._backup.carry_out(frames))
+            return self._backup.released()
         except MXNetError as error:
             if len(frames) > 1:
                 return [reply for frame in frames for reply in self._taken([frame])]
@@ -88,8 +135,6 @@ class Serving:
         by_worker: dict[int, list[say.Reply]] = defaultdict(list)
         for reply in replies:
             by_worker[reply.worker].append(reply)
-            if self._noted.maxlen:
-                self._noted.append(["answers", reply.worker, f"#{reply.number} gets {describe(reply.body)}"])
         for worker, theirs in by_worker.items():
             if worker in self._callers:
                 self._listener.send(self._callers[worker][1], MESSAGES, encode(theirs))
@@ -101,12 +146,16 @@ class Serving:
             if "why" in asked:
                 worker, number = map(int, asked["why"])
                 what, missing = self.node.why(worker, number)
+                if self._backup is not None and self._neighbour is not None and self._backup.waits and not missing:
+                    what = f"server {self._neighbour.next} to keep a copy of what it asked"
                 ended = sorted(self._ended & set(missing))
                 found: Any = {"why": what, "missing": missing, "ended": ended, "of": number}
             else:
                 self._ended = set(map(int, asked["ended"]))
-                found = {**self.node.report(), "noted": list(self._noted)}
-                self._noted.clear()
+                if self._backup is not None and not self._backup.ready:
+                    return  # what it begins with is not known yet
+                safe = {} if self._backup is None else {"safe": self._backup.safe}
+                found = {**self.node.report(), **safe, "noted": [] if self._noting is None else self._noting.taken()}
         except (ValueError, TypeError, KeyError) as error:
             logging.warning("server %d: a question that is none: %s", self.node.number, error)
             return

@@ -14,7 +14,7 @@ import numpy as np
 from ...base import MXNetError, decides, refusal
 from ...optimizer.states import dumps, dumps_optimizer, loads, loads_optimizer
 from ..optimizer_step import NOTHING
-from ..plain import pack, unpack
+from ..plain import parts, unpack
 from ..server import Connection, Server
 from ..tables import Stored, Table
 from .wire import message_of, plain
@@ -28,7 +28,12 @@ VERSION = 1
 @decides("Cluster/server-bytes")
 def encode_server(server: Server) -> bytes:
     """All that ``server`` knows."""
-    return pack([
+    return b"".join(pieces_of_server(server))
+
+
+def pieces_of_server(server: Server) -> list[bytes | memoryview]:
+    """What :func:`encode_server` joins; arrays are not copied."""
+    return parts([
         VERSION, sorted(server.members), server.stopped,
         {worker: _plain_connection(one) for worker, one in server.connections.items()},
         {name: _plain_table(one) for name, one in server.tables.items()},
@@ -136,4 +141,4 @@ def _stored(given: list[Any], state: Any) -> Stored:
     )
 
 
-__all__ = ["decode_server", "encode_server"]
+__all__ = ["decode_server", "encode_server", "pieces_of_server"]

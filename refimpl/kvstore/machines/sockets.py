@@ -133,11 +133,19 @@ class Listener:
         self._socket.bind(endpoint)
         self.endpoint = self._socket.getsockopt(zmq.LAST_ENDPOINT).decode()
 
-    def receive(self, seconds: float) -> list[tuple[bytes, bytes, list[Bytes]]]:
-        """What has arrived, oldest first, after at most ``seconds``: (from whom, kind, content in pieces)."""
+    def receive(self, seconds: float, others: Sequence[Caller] = ()) -> list[tuple[bytes, bytes, list[Bytes]]]:
+        """What has arrived, oldest first, after at most ``seconds``: (from whom, kind, content in pieces).
+
+        It returns earlier when something happens at one of the ``others``.
+        """
         found: list[tuple[bytes, bytes, list[Bytes]]] = []
         size = 0
-        if not self._socket.poll(int(seconds * 1000)):
+        if others:
+            poller = zmq.Poller()
+            for one in (self._socket, *[one for caller in others for one in caller.sockets]):
+                poller.register(one, zmq.POLLIN)
+            poller.poll(int(seconds * 1000))
+        elif not self._socket.poll(int(seconds * 1000)):
             return found
         while size < _BATCH:
             try:
@@ -266,13 +274,14 @@ def own_address() -> str:
             return "127.0.0.1"
 
 
-def wait_for(callers: Sequence[Caller], seconds: float) -> None:
-    """Return when something happens at one of the connections, after ``seconds`` at the latest."""
-    poller = zmq.Poller()
+def wait_for(callers: Sequence[Caller], seconds: float) -> list[Caller]:
+    """Return when something happens at one of the connections, after ``seconds`` at the latest; at which it does."""
+    poller, whose = zmq.Poller(), {}
     for caller in callers:
         for one in caller.sockets:
             poller.register(one, zmq.POLLIN)
-    poller.poll(int(seconds * 1000))
+            whose[one] = caller
+    return [whose[one] for one, _ in poller.poll(int(seconds * 1000))]
 
 
 __all__ = ["Caller", "Keys", "Listener", "new_keys", "own_address", "require_safe", "require_zmq", "wait_for"]

@@ -1,16 +1,20 @@
-"""Train the digits on a simulated cluster, and kill a server in the middle.
+"""Train the digits on a cluster, and kill a server in the middle.
 
-python cluster_digits.py --workers 4 --servers 2 --epochs 5
+python cluster_digits.py --workers 4 --servers 2 --epochs 5          a simulated cluster
+refimpl launch -n 4 -s 2 cluster_digits.py --epochs 5                real processes, for you to kill
 
-Three times the same training: dist_sync in peace; dist_sync on a bad network where server 0 dies after a third of
-the batches; dist_async on the same bad network. The first two end with the same weights, bit for bit. In the third the
-weather decides in which order gradients are applied; but none is lost, and all workers end with the same weights.
+On the simulated cluster it trains three times: dist_sync in peace; dist_sync on a bad network where server 0 dies after
+a third of the batches; dist_async on the same bad network. The first two end with the same weights, bit for bit. In the
+third the weather decides in which order gradients are applied; but none is lost, and all workers end with the same
+weights. On real processes it trains once, with dist_sync, and ends with the weights of the first two.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import logging
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -40,6 +44,8 @@ def part(worker: int, workers: int, batch_size: int) -> tuple[mx.io.NDArrayIter,
 
 def train(store: Any, args: argparse.Namespace, after_batch: Callable[[int], None]) -> tuple[Weights, float]:
     """What each worker does: an ordinary ``fit`` with the store that it was given."""
+    mx.random.seed(args.seed)
+    np.random.seed(args.seed)
     batches, held_out = part(store.rank, store.num_workers, args.batch_size)
     module = mx.mod.Module(mlp_digits.get_symbol(), context=mx.cpu())
     counter = iter(range(10**9))
@@ -69,6 +75,19 @@ def same(one: Weights, other: Weights) -> bool:
     return all(np.array_equal(one[name], other[name]) for name in one)
 
 
+def digest(weights: Weights) -> str:
+    """The bits of all weights, as sixteen letters."""
+    return hashlib.sha256(b"".join(weights[name].tobytes() for name in sorted(weights))).hexdigest()[:16]
+
+
+def launched(args: argparse.Namespace) -> dict[str, Any]:
+    """One worker of a cluster of real processes: this program runs in each of them."""
+    store = mx.kv.create("dist_sync")
+    weights, accuracy = train(store, args, lambda _: None)
+    print(f"worker {store.rank}: accuracy {accuracy:.4f}, weights {digest(weights)}", flush=True)
+    return {"peace": weights, "peace accuracy": accuracy}
+
+
 def main(arguments: Sequence[str] | None = None) -> dict[str, Any]:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=int, default=4)
@@ -80,6 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> dict[str, Any]:
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args(arguments)
     logging.basicConfig(level=logging.WARNING)
+    if os.environ.get("DMLC_ROLE") == "worker":  # as `refimpl launch` tells a worker's process
+        return launched(args)
 
     found: dict[str, Any] = {}
     storm = mx.kv.Faults(drops=50, duplicates=50, crashes=2)
@@ -87,8 +108,6 @@ def main(arguments: Sequence[str] | None = None) -> dict[str, Any]:
     for name, kind, faults in (
         ("peace", "dist_sync", False), ("killed", "dist_sync", storm), ("async", "dist_async", storm),
     ):
-        mx.random.seed(args.seed)
-        np.random.seed(args.seed)
         cluster = mx.kv.simulate(args.workers, args.servers, seed=args.seed, faults=faults)
 
         def kill(batch: int, cluster: mx.kv.SimulatedCluster = cluster, name: str = name) -> None:
@@ -106,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> dict[str, Any]:
         applied = {part.version for state in cluster.states for part in state.tables[0].parts.values()}
         found[f"{name} applied"] = applied
         print(f"{kind:<11} {name:<7} accuracy {results[0][1]:.4f}, updates of each weight {applied}, {story(cluster)}")
-        print(f"{'':<19} all workers have the same weights: {found[f'{name} alike']}")
+        print(f"{'':<19} all workers have the same weights: {found[f'{name} alike']}, {digest(weights[0])}")
     found["as in peace"] = same(found["peace"], found["killed"])
     print(f"dist_sync ends with the same weights whether a server dies or not: {found['as in peace']}")
     return found
