@@ -68,6 +68,7 @@ def _require_reference(reference: str, epoch: int | None, *, given: bool) -> Non
     is_file = Path(reference).is_file()
     if epoch is None and not is_file:
         more = "; a second checkpoint needs its epoch behind it" if Path(f"{reference}-symbol.json").is_file() else ""
-        raise refuse("Verify/reference", f"{reference} is not an npz file{more}")
+        what = "is no file" if Path(reference).exists() else "does not exist"
+        raise refuse("Verify/reference", f"{reference} {what}; an npz file is expected{more}")
     if epoch is None and given:
         raise refuse("Verify/reference", f"{reference} holds the inputs; --shape is for a second checkpoint")

@@ -73,12 +73,16 @@ def _step(step: dict[str, Any]) -> list[str]:
     if step["do"] == "share":
         return ["executor = symbol.bind(mx.cpu(), args, grads, req, aux, shared_exec=executor)"]
     if step["do"] == "forward":
-        changed = [f"args[{n!r}][:] = {_nd(spec)}" for n, spec in (step.get("arrays") or {}).items()]
+        given = {n: _nd(spec) for n, spec in (step.get("arrays") or {}).items()}
+        if step.get("keywords"):
+            named = ", ".join(f"{n!r}: {text}" for n, text in given.items())
+            return [f"outputs = executor.forward(is_train={bool(step.get('train'))}, **{{{named}}})"]
+        changed = [f"args[{n!r}][:] = {text}" for n, text in given.items()]
         return [*changed, f"outputs = executor.forward(is_train={bool(step.get('train'))})"]
     if step["do"] == "backward":
         heads = step.get("heads")
-        given = [] if heads is None else ["[" + ", ".join(map(_nd, heads)) + "]"]
-        return [f"executor.backward({', '.join(given + ['is_train=False'] * (not step.get('train', True)))})"]
+        first = [] if heads is None else ["[" + ", ".join(map(_nd, heads)) + "]"]
+        return [f"executor.backward({', '.join(first + ['is_train=False'] * (not step.get('train', True)))})"]
     raise ValueError(f"a script has no step {step['do']}")
 
 

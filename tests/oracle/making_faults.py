@@ -48,7 +48,7 @@ PAGES_OF_DEVICES = 24
 PER_FILE = {"kernels": 2, "refimpl": 9}
 """How many made faults of one class a file may have."""
 OPERATORS = 6
-"""Operators of a page, or of pages that share code, that are called."""
+"""Operators of a page, or of pages that share code, that are called. A fault that tests alone tell may be in any."""
 CALL_SECONDS, TEST_SECONDS = 6.0, 6.0
 """Processor time that calls, and tests, may take with a fault; one that makes them endless is dropped."""
 
@@ -104,9 +104,10 @@ def pages_of(file: Path) -> tuple[Path, ...]:
 
 @cache
 def operators_of(file: Path, called: bool = True) -> tuple[str, ...]:
-    """The operators that a page, or what pages share, may change; a fixed choice of OPERATORS of them.
+    """The operators that a page, or what pages share, may change.
 
-    Those that are called here always give the same numbers; others draw some, or may.
+    Those that are called here are a fixed choice of OPERATORS, and always give the same numbers; others draw some, or
+    may.
     """
     pages = pages_of(file)
     loaded = [sys.modules.get(f"refimpl.kernels.{page.stem}") for page in pages]
@@ -119,7 +120,7 @@ def operators_of(file: Path, called: bool = True) -> tuple[str, ...]:
             or mutants.real_path(getattr(getattr(op.forward, "__code__", None), "co_filename", "")) in paths
         )
     ]
-    return tuple(sorted(found, key=lambda name: order("operators", name))[:OPERATORS])
+    return tuple(sorted(found, key=lambda name: order("operators", name))[: OPERATORS if called else None])
 
 
 def order(*parts: Any) -> bytes:

@@ -154,7 +154,7 @@ def python_of(variable):
     [
         ("torch", "REFIMPL_TORCH_PYTHON", executor_program, 80, CANCELLING | {"InstanceNorm"}, PROGRAMS),
         # JAX's are wrong in the fifth digit far from 0
-        ("jax", "REFIMPL_JAX_PYTHON", executor_program, 80, CANCELLING | {"sinh", "cosh", "gammaln"}, 40),
+        ("jax", "REFIMPL_JAX_PYTHON", executor_program, 80, CANCELLING | {"sinh", "cosh", "gamma", "gammaln"}, 40),
         # InstanceNorm subtracts the mean last, in both
         ("onnxruntime", "REFIMPL_ONNX_PYTHON", forward_program, 60, QUOTIENTS | {"InstanceNorm"}, PROGRAMS),
     ],

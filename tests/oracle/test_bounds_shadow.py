@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 import refimpl as mx
+from refimpl.kernels.foundation import items
+from refimpl.kernels.foundation.loop import LOOPS, Loop
 from refimpl.module.thread_pool import ThreadPool
 from refimpl.oracle.bounds import FIRST_ORDER, RIGOROUS, tracking
+from refimpl.oracle.bounds.tracking import accessed
 
 
 @pytest.mark.clause("oracle/host")
@@ -163,6 +166,23 @@ def test_a_decay_may_be_added_to_the_gradient() -> None:
         assert 0 < abs(values[0] - other) <= bounds[0] < 4 * 2.0**-24 * (weight + grad)
 
 
+@pytest.mark.clause("oracle/alternatives")
+def test_a_norm_may_be_one_factor_and_one_term() -> None:
+    draw = np.random.RandomState(1)
+    data = (100 * draw.standard_normal((1, 4, 90))).astype(np.float32)
+    gamma, beta = np.full(4, 0.02, np.float32), np.float32([-33.1, 33.3, -65.7, 66.9])
+    std = np.sqrt(data.astype(np.float64).var(axis=2) + 0.5).astype(np.float32)
+    factor = (gamma / std)[..., None]
+    term = beta[:, None] - data.astype(np.float64).mean(axis=2).astype(np.float32)[..., None] * factor
+    other = np.exp((data * factor + term).astype(np.float64))  # of numbers that two additions rounded, not one
+    for arithmetic in (FIRST_ORDER, RIGOROUS):
+        with tracking(arithmetic) as shadow:
+            out = mx.nd.InstanceNorm(mx.nd.array(data), mx.nd.array(gamma), mx.nd.array(beta), eps=0.5)
+            values, bounds = shadow.of(mx.nd.exp(out))
+        assert (np.abs(values - other) <= bounds).all()
+        assert (bounds < 6 * 2.0**-24 * np.abs(beta)[:, None] * values).all()
+
+
 @pytest.mark.clause("oracle/branch")
 def test_what_becomes_of_a_whole_number_that_is_none_is_free() -> None:
     for arithmetic in (FIRST_ORDER, RIGOROUS):
@@ -170,3 +190,74 @@ def test_what_becomes_of_a_whole_number_that_is_none_is_free() -> None:
             for kind in ("int32", "int64"):
                 assert shadow.of(mx.nd.cast(mx.nd.array([np.nan]), kind))[1].tolist() == [np.inf], kind
             assert shadow.of(mx.nd.cast(mx.nd.array([2.5]), "int64"))[1].tolist() == [0]
+
+
+def test_which_arrays_a_loop_reads_and_writes() -> None:
+    def loop(read, written, both, added, given, n):
+        for i in items(n):
+            written[i] = read[i]
+            both[i] = both[i] + 1
+            added[i] += find(given, i)  # noqa: F821  # never run
+
+    read, written = accessed(loop)
+    assert {"read", "both", "added", "given"} <= read
+    assert {"written", "both", "added", "given"} <= written
+    assert "written" not in read
+    assert "read" not in written
+
+
+def test_elements_that_a_loop_leaves_alone_keep_their_bounds() -> None:
+    def every_other(data, out, n):
+        for i in items(n):
+            out[2 * i] = data[i] * data[i]
+
+    with tracking() as shadow:
+        out = mx.nd.exp(mx.nd.array([0.5, 1.0, 1.5]))
+        before = shadow.of(out)
+        Loop(every_other)(mx.nd.array([3.0, 0.1])._buffer, out._buffer, 2)
+        values, bounds = shadow.of(out)
+    LOOPS.pop()
+    assert values[1] == before[0][1]
+    assert bounds[1] == before[1][1] > 0
+    assert values[0] == 9
+    assert bounds[0] == 0
+    assert values[2] == float(np.float32(0.1)) ** 2
+    assert 0 < bounds[2] < 1e-8
+    assert out.asnumpy().tolist() == [9.0, np.float32(np.exp(1.0)), np.float32(values[2])]
+
+
+def test_what_a_loop_writes_is_rounded_before_it_is_read_again() -> None:
+    def twice(data, out, n):
+        for i in items(n):
+            out[i] = data[i] * data[i]
+            out[i] += data[i]
+
+    with tracking() as shadow:
+        data, out = mx.nd.array([1 / 3]), mx.nd.zeros((1,))
+        Loop(twice)(data._buffer, out._buffer, 1)
+        (value,), (bound,) = shadow.of(out)
+    LOOPS.pop()
+    third = float(np.float32(1 / 3))
+    assert value == third * third + third
+    # the product and the sum round once each, and so does storing either
+    assert bound == pytest.approx(2.0**-24 * (2 * third * third + 2 * value), rel=1e-5)
+
+
+def test_a_loop_in_place_reads_each_element_before_it_writes_it() -> None:
+    with tracking() as shadow:
+        array = mx.nd.array([0.5, 1.0])
+        apart = shadow.of(mx.nd.exp(array))
+        mx.nd.exp(array, out=array)
+        assert [found.tolist() for found in shadow.of(array)] == [found.tolist() for found in apart]
+
+
+@pytest.mark.clause("oracle/exact")
+@pytest.mark.parametrize("arithmetic", [FIRST_ORDER, RIGOROUS])
+@pytest.mark.parametrize(("dtype", "last"), [("float32", -0.7), ("float64", -0.6)])
+def test_a_sum_that_is_exact_in_one_order_has_a_bound_for_the_others(arithmetic, dtype, last) -> None:
+    """1 - 0.75 is exact, and so is what remains; -0.75 and the last term added first are rounded."""
+    kind = np.dtype(dtype).type
+    assert (kind(-0.75) + kind(last)) + kind(1) != (kind(1) + kind(-0.75)) + kind(last)
+    with tracking(arithmetic) as shadow:
+        found = mx.nd.add_n(*[mx.nd.array([value], dtype=dtype) for value in (1.0, -0.75, last)])
+        assert shadow.of(found)[1] >= abs((kind(-0.75) + kind(last)) + kind(1) - found.asscalar())

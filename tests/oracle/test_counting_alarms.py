@@ -28,6 +28,18 @@ def test_a_block_tells_of_each_implementation_that_is_wrong(monkeypatch):
     assert counting_alarms.judged([row, row]) == 12
 
 
+def test_no_gradient_passes_a_block_even_where_numbers_are_infinite():
+    program = {
+        "version": 1, "level": 2,
+        "nodes": [{"op": "null", "name": "a"}, {"op": "exp", "name": "e", "inputs": [[0, 0]], "attrs": {}},
+                  {"op": "BlockGrad", "name": "n", "inputs": [[1, 0]], "attrs": {}}],
+        "heads": [[2, 0]], "arrays": {"a": {"shape": [1], "dtype": "float32", "elements": [1000.0]}},
+        "steps": [{"do": "bind", "requirements": {"a": "write"}}, {"do": "forward", "train": True},
+                  {"do": "backward", "heads": [{"shape": [1], "dtype": "float32", "elements": [float("inf")]}]}],
+    }
+    assert variants.sequential.run(program)["2/gradient:a"].tolist() == [0]
+
+
 def test_blocks_are_all_different_and_have_all_levels():
     some = list(islice(counting_alarms.blocks(), 60))
     assert len(set(some)) == 60

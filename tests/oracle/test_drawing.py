@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 
 from refimpl.kernels.foundation import get
-from refimpl.oracle import Capabilities, Exclusions, judge, program_of, search
+from refimpl.oracle import Capabilities, Exclusions, judge, program_of, search, trace_of
 from refimpl.oracle.backends import Reference
+from refimpl.oracle.drawing.buckets import svrg_program
+from refimpl.oracle.drawing.draws import SeededDraw
+from refimpl.oracle.drawing.modules import RARE
+from refimpl.oracle.judging.comparing import Mismatch, Verdict
 from refimpl.oracle.programs.program import operators
 from refimpl.oracle.programs.values import array_of
+from refimpl.oracle.scripts import script_of
 
 from .planted import sound
 
@@ -72,6 +77,8 @@ CORNERS = {
     ),
     "flags": lambda p: any(node.get("attrs", {}).get("cudnn_off") == "True" for node in p["nodes"]),
     "operators that write an argument": lambda p: "BatchNorm" in operators(p),
+    "monitors": lambda p: any(step["do"] == "monitor" for step in p["steps"]),
+    "keywords of forward": lambda p: any(step.get("keywords") for step in p["steps"]),
 }
 
 
@@ -110,6 +117,59 @@ def test_what_a_backend_leaves_out_is_not_drawn_and_is_noted() -> None:
     assert result.drawn["exclude"]["operators"] == ["relu"]
 
 
+def test_a_monitor_shows_what_every_operator_gives() -> None:
+    program = {
+        "version": 1, "level": 2, "heads": [[2, 0]], "arrays": {
+            "a": {"shape": [1], "dtype": "float32", "elements": [3.0]},
+        },
+        "nodes": [
+            {"op": "null", "name": "a"}, {"op": "square", "name": "n", "inputs": [[0, 0]], "attrs": {}},
+            {"op": "negative", "name": "m", "inputs": [[1, 0]], "attrs": {}},
+        ],
+        "steps": [
+            {"do": "bind"}, {"do": "monitor", "inputs": True},
+            {"do": "forward", "keywords": True, "arrays": {"a": {"shape": [1], "dtype": "float32", "elements": [2.0]}}},
+        ],
+    }
+    # MXNet 1.9.1 names them so: mx.mon.Monitor(1, lambda x: x, monitor_all=True) on negative(square(a)), names n and m
+    seen = {name: value.tolist() for name, value in trace_of(program).items()}
+    assert seen == {
+        "2/output0": [-4], "2/monitor:a@0": [2], "2/monitor:n_input0@0": [2], "2/monitor:n_output@0": [4],
+        "2/monitor:m_input0@0": [4], "2/monitor:m_output@0": [-4], "2/monitor:a@1": [2],
+    }
+    assert judge(Reference(), program).status == "passed"
+
+
+SVRG = {
+    "two updates at once": lambda do, steps: ("update", "update") in pairwise(do),
+    "gradients that add up": lambda do, steps: any(step.get("requirement") == "add" for step in steps),
+    "a mode as bound": lambda do, steps: any(step["do"] == "forward" and "train" not in step for step in steps),
+    "values after the optimizer": lambda do, steps: "set_params" in do,
+}
+
+
+@pytest.mark.parametrize("corners", [False, True])
+def test_scripts_of_svrg_have_corners(corners: bool) -> None:
+    capabilities, found = Capabilities(level=4, corners=corners), set()
+    for number in range(60):
+        steps = svrg_program(SeededDraw(f"corners/{number}"), capabilities)["steps"]
+        found |= {name for name, has in SVRG.items() if has([step["do"] for step in steps], steps)}
+    assert found == (set(SVRG) if corners else set())
+
+
+def test_modules_use_rare_rules_and_stores_other_types_among_the_corners() -> None:
+    rules, types = set(), set()
+    for number in range(200):
+        rules |= {
+            step["optimizer"] for step in program_of(3, number, Capabilities(level=3, corners=True))["steps"]
+            if step["do"] == "init_optimizer"
+        }
+        store = program_of(3, number, Capabilities(level=6, corners=True))["steps"]
+        types |= {step["values"][0]["dtype"] for step in store if step["do"] == "init" and "attempt" not in step}
+    assert len(rules & set(RARE)) >= 7
+    assert types == {"float32", "float64", "float16"}
+
+
 def test_stores_refuse_more_kinds_of_calls_among_the_corners() -> None:
     kinds = {True: set(), False: set()}
     for corners in kinds:
@@ -124,3 +184,18 @@ def test_stores_refuse_more_kinds_of_calls_among_the_corners() -> None:
     assert ("row_sparse_pull", 0) in kinds[True]
     assert ("push", 1) in kinds[True]
     assert kinds[False] < kinds[True]
+
+
+@pytest.mark.parametrize("keywords", [False, True])
+def test_functions_and_scripts_are_given_keywords_of_forward(keywords: bool) -> None:
+    array = {"shape": [1], "dtype": "float32", "elements": [2.0]}
+    program = {
+        "version": 1, "level": 2, "heads": [[1, 0]], "arrays": {"a": {**array, "elements": [3.0]}},
+        "nodes": [{"op": "null", "name": "a"}, {"op": "relu", "name": "n", "inputs": [[0, 0]], "attrs": {}}],
+        "steps": [{"do": "bind"}, {"do": "forward", "arrays": {"a": array}, "keywords": keywords}],
+    }
+    assert sound.run(program)["1/output0"].tolist() == [2]
+    wrong = Mismatch("1/output0", "value", "", np.zeros(1), np.zeros(1), np.ones(1), np.ones(1, bool))
+    script = script_of(program, Verdict("failed", [wrong]), "title")
+    assert ("args['a'][:]" in script) is not keywords
+    assert ("**{'a': nd(" in script) is keywords

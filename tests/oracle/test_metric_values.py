@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+from itertools import islice
+
 import numpy as np
 import pytest
 
@@ -15,14 +18,16 @@ from refimpl.oracle.judging.reference import expected_of
 
 
 def value_of(metric, parts):
-    made = mx.metric.create(metric)
+    name, *arguments = metric.split()
+    given = {key: ast.literal_eval(value) for key, value in (argument.split("=") for argument in arguments)}
+    made = mx.metric.create(name, **given)
     for label, prediction in parts:
         made.update([mx.nd.array(label)], [mx.nd.array(prediction)])
     return made.get()[1]
 
 
 def parts_of(metric, draw):
-    classes = metric in ("acc", "ce")
+    classes = metric.split()[0] in ("acc", "ce", "nll_loss", "top_k_acc", "perplexity")
     shape = (3, 4) if classes else (3, 2)
     for _ in range(2):
         label = draw.randint(0, 4, 3).astype("float32") if classes else draw.standard_normal(shape).astype("float32")
@@ -45,8 +50,10 @@ def test_moved_predictions_move_a_value_by_less_than_its_bound(metric, size) -> 
             moved.append((label, prediction + (bounds * draw.choice(signs, bounds.shape)).astype("float32")))
         bound = metric_bounds(expected)["4/metric:" + metric]
         assert abs(value_of(metric, moved) - value_of(metric, parts)) <= bound + 1e-7
-        if metric == "acc":
+        if metric.split()[0] in ("acc", "top_k_acc"):
             assert bound == 0 if size == 0 else bound <= 1
+        elif metric.startswith("perplexity"):  # up to 5, and as much again where a probability halves
+            assert bound < 2e-5 + 60 * size
         else:
             assert bound < 4e-6 + 12 * size  # of the size of what is possible, not more
 
@@ -100,6 +107,27 @@ def test_metrics_are_drawn_beside_pads_and_left_out_when_excluded() -> None:
     for number in range(60):
         program = program_of(2, number, Capabilities(level=3), left)
         assert not any("metric" in step for step in program["steps"])
+
+
+@pytest.mark.parametrize("metric", [
+    {"name": "perplexity", "ignore_label": None}, {"name": "perplexity", "ignore_label": 0}, {"name": "nll_loss"},
+    {"name": "top_k_acc", "top_k": 2},
+])
+def test_metrics_with_arguments_are_drawn_and_compared(metric) -> None:
+    drawn = (program_of(3, number, Capabilities(level=3, corners=True)) for number in range(900))
+    having = (program for program in drawn if any(step.get("metric") == metric for step in program["steps"]))
+    for program in islice(having, 9):
+        assert judge(Reference(), program).status == "passed"
+        if judge(Spoilt(1.5), program).status == "failed":
+            return
+    pytest.fail("no program has a value that is certain")
+
+
+def test_a_composite_metric_is_handed_the_outputs_by_hand() -> None:
+    steps = (
+        step for number in range(200) for step in program_of(3, number, Capabilities(level=3, corners=True))["steps"]
+    )
+    assert any(step.get("own") for step in steps)
 
 
 def test_a_metric_has_a_name_that_is_known() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -65,6 +67,17 @@ def test_a_limit_of_attempts_is_kept() -> None:
 def test_a_backward_pass_needs_a_forward_pass(steps, sensible) -> None:
     made = [{"do": "forward", "train": False} if do == "predict" else {"do": do, "train": True} for do in steps]
     assert is_sensible({"steps": made}) is sensible
+
+
+def test_what_needs_a_pass_for_inference_is_made_small_too() -> None:
+    def fails(p):
+        steps = [(step["do"], step.get("train")) for step in p["steps"]]
+        return "tanh" in operators(p) and (("forward", False), ("backward", None)) in pairwise(steps)
+
+    corners = CAPABILITIES._replace(corners=True)
+    small = shrink(next(p for p in (program_of(3, i, corners) for i in range(600)) if fails(p)), fails)
+    assert operators(small) == ["tanh"]
+    assert [step["do"] for step in small["steps"]] == ["bind", "forward", "backward"]
 
 
 def test_a_cut_changes_no_array_that_stays() -> None:

@@ -74,3 +74,42 @@ def test_equal_data_gives_equal_arrays_whatever_was_made_between(kind) -> None:
 def test_the_numbers_are_those_of_a_new_generator() -> None:
     spec = {"shape": [4], "dtype": "float64", "style": "normal", "seed": 11}
     assert np.array_equal(array_of(spec), np.random.RandomState(11).standard_normal(4))
+
+
+def test_bounds_of_some_arrays_are_those_of_all_and_steps_that_they_do_not_need_are_left_out() -> None:
+    left_out = set()
+    for number in range(25):
+        program = program_of(4, number, sound.capabilities)
+        whole = Truth(program).expected
+        for step, name in {int(name.partition("/")[0]): name for name in whole}.items():
+            truth = Truth(program)
+            assert truth.trace
+            found = truth.expected_of({name})
+            for each, (values, bounds) in found.items():
+                assert np.array_equal(values, whole[each].values, equal_nan=True), (number, name, each)
+                assert np.array_equal(bounds, whole[each].bounds), (number, name, each)
+            steps = {int(each.partition("/")[0]) for each in found}
+            assert max(steps) == step
+            for other in set(range(step)) - steps:
+                left_out.add((program["steps"][step]["do"], program["steps"][other]["do"]))
+    assert ("forward", "backward") in left_out
+    assert ("backward", "backward") not in left_out
+
+
+@pytest.mark.parametrize("operator", ["BatchNorm", "Dropout"])
+def test_no_step_is_left_out_where_an_operator_changes_something_or_draws(operator: str) -> None:
+    inputs = {"BatchNorm": ["data", "gamma", "beta", "mean", "var"], "Dropout": ["data"]}[operator]
+    like = {"dtype": "float32", "style": "smooth", "kind": "positive"}
+    passes = [{"do": "forward", "train": True}, {"do": "backward", "heads": [{**like, "shape": [2, 3]}]}]
+    program = {
+        "version": 1, "level": 2, "heads": [[len(inputs), 0]],
+        "nodes": [
+            *({"op": "null", "name": name} for name in inputs),
+            {"op": operator, "name": "n", "inputs": [[i, 0] for i in range(len(inputs))], "attrs": {}},
+        ],
+        "arrays": {name: {**like, "shape": [2, 3] if name == "data" else [3]} for name in inputs},
+        "steps": [{"do": "bind", "requirements": {"data": "write"}}, *passes, *passes],
+    }
+    truth = Truth(program)
+    assert truth.trace
+    assert set(truth.expected_of({"3/output0"})) == set(truth.trace)

@@ -301,7 +301,8 @@ def test_an_input_of_the_wrong_shape(capsys: pytest.CaptureFixture[str]) -> None
 
 @pytest.mark.clause("Verify/reference")
 @pytest.mark.parametrize(("words", "text"), [
-    (("small", "1", "none.npz"), "none.npz is not an npz file"),
+    (("small", "1", "none.npz"), "none.npz does not exist; an npz file is expected"),
+    (("small", "1", "."), ". is no file; an npz file is expected"),
     (("small", "1", "small"), "a second checkpoint needs its epoch behind it"),
     (("small", "1", "r.npz", "--shape", "data=2,2"), "--shape is for a second checkpoint"),
 ])

@@ -66,7 +66,8 @@ def softmax_rule(xp: Any, function: Callable[[Any, int], Any], sign: int = 1) ->
             axis = p.axis % len(x.shape)
             ends = length[0].reshape((*x.shape[:axis], 1, *x.shape[axis + 1:]))
             counts = xp.arange(x.shape[axis]).reshape((-1, *(1,) * (len(x.shape) - axis - 1))) < ends
-            x = function(xp.where(counts, x, xp.stop(x) * 0 - 1e30), axis) * counts
+            none = xp.zeros_like(x)
+            x = xp.where(counts, function(xp.where(counts, x, none - 1e30), axis), none)
         else:
             x = function(x, p.axis)
         return x if p.dtype is None else xp.double(x)

@@ -169,7 +169,10 @@ class _Session:
         self.passed = None
         return iter(())
 
-    def forward(self, train: bool = False, arrays: dict[str, Any] | None = None) -> Iterator[tuple[str, Any]]:
+    def forward(
+        self, train: bool = False, arrays: dict[str, Any] | None = None, keywords: bool = False
+    ) -> Iterator[tuple[str, Any]]:
+        del keywords  # a function is given all arrays anyhow
         for name, spec in (arrays or {}).items():
             self.arguments[name] = array_of(spec)
         self.passed = (dict(self.arguments), dict(self.states))

@@ -38,8 +38,9 @@ class MXNet(Isolated):
         Crashed: that Python has no MXNet, or another version.
     """
 
-    leaves_out = ("store/more arrays than before",)
-    """Lists that grow from one push of a key to the next end the process, and would be in most programs of level 6."""
+    leaves_out = ("store/more arrays than before", "executor/monitor")
+    """Lists that grow from one push of a key to the next end the process, and would be in most programs of level 6.
+    What a monitor is told depends on how an implementation arranges a graph: names of steps of a backward pass."""
 
     def __init__(self, python: str = "", **options: Any) -> None:
         python = python or os.environ.get("REFIMPL_MXNET_PYTHON", "")

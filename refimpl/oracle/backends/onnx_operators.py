@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto
 
 from ...kernels.reduce import reduced_axes
-from .common import SAME_ELEMENTS, shape_after, windows
+from .common import SAME_ELEMENTS, windows
+from .onnx_building import Builder, Rule, after
+from .onnx_layers import LAYERS
 from .protocol import Unsupported
 
 UNARY = {
@@ -30,38 +31,6 @@ ACTIVATIONS = {
 }
 
 
-class Builder:
-    """An ONNX graph that grows."""
-
-    def __init__(self) -> None:
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-
-    def add(self, op: str, *inputs: str, **attributes: Any) -> str:
-        """Append a node with one output; returns that output's name."""
-        name = f"r{len(self.nodes)}"
-        self.nodes.append(helper.make_node(op, inputs, [name], **attributes))
-        return name
-
-    def constant(self, value: Any, dtype: Any = np.float32) -> str:
-        """The name of a new constant."""
-        name = f"c{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.asarray(value, dtype), name))
-        return name
-
-    def whole(self, *numbers: int) -> str:
-        """The name of a new constant vector of whole numbers."""
-        return self.constant(numbers, np.int64)
-
-    def shaped(self, x: str, shape: Any) -> str:
-        """``x`` with another shape."""
-        return self.add("Reshape", x, self.constant(shape, np.int64))
-
-
-Rule = Callable[..., str]
-"""``rule(builder, p, shapes, *inputs)`` with the inputs' shapes and names -> name of the output."""
-
-
 def _simple() -> dict[str, Rule]:
     made: dict[str, Rule] = {n: lambda b, p, s, x, op=op: b.add(op, x) for n, op in UNARY.items()}
     for name, op in PAIRS.items():
@@ -79,30 +48,16 @@ def _simple() -> dict[str, Rule]:
     for name, op in REDUCTIONS.items():
         made[name] = lambda b, p, s, x, name=name, op=op: _reduced(b, p, s, x, name, op)
     for name in SAME_ELEMENTS:
-        made[name] = lambda b, p, s, x, *like, name=name: b.shaped(x, _after(name, p, *s))
+        made[name] = lambda b, p, s, x, *like, name=name: b.shaped(x, after(name, p, *s))
     for name in ("broadcast_to", "broadcast_axis", "broadcast_like"):
-        made[name] = lambda b, p, s, x, *like, name=name: b.add("Expand", x, b.whole(*_after(name, p, *s)))
+        made[name] = lambda b, p, s, x, *like, name=name: b.add("Expand", x, b.whole(*after(name, p, *s)))
     return made
-
-
-class _Shaped:
-    def __init__(self, shape: Any) -> None:
-        self.shape = shape
-
-
-def _after(name: str, p: Any, *shapes: Any) -> tuple[int, ...]:
-    return shape_after(name, p, *map(_Shaped, shapes))
 
 
 def _reduced(b: Builder, p: Any, shapes: Any, x: str, name: str, op: str) -> str:
     axes = reduced_axes(p, len(shapes[0]))
     found = b.add(op, x, b.whole(*axes), keepdims=0) if axes else b.add("Identity", x)
-    return b.shaped(found, _after(name, p, *shapes))
-
-
-def _axis_slice(b: Builder, p: Any, s: Any, x: str) -> str:
-    end = p.end if p.end is not None else s[0][p.axis]
-    return b.add("Slice", x, b.whole(p.begin), b.whole(end), b.whole(p.axis))
+    return b.shaped(found, after(name, p, *shapes))
 
 
 def _softmax(op: str, *, negate: bool = False) -> Rule:
@@ -176,7 +131,7 @@ def _tile(b: Builder, p: Any, s: Any, x: str) -> str:
 
 
 RULES: dict[str, Rule] = {
-    **_simple(), "slice_axis": _axis_slice, "softmax": _softmax("Softmax"), "log_softmax": _softmax("LogSoftmax"),
+    **_simple(), **LAYERS, "softmax": _softmax("Softmax"), "log_softmax": _softmax("LogSoftmax"),
     "softmin": _softmax("Softmax", negate=True), "LeakyReLU": _leaky, "Convolution": _convolution, "Pooling": _pooling,
     "FullyConnected": _dense, "batch_dot": _batch_dot, "Embedding": _embedding, "LayerNorm": _layer_norm,
     "InstanceNorm": lambda b, p, s, *inputs: b.add("InstanceNormalization", *inputs, epsilon=p.eps),
@@ -189,5 +144,5 @@ RULES: dict[str, Rule] = {
     "transpose": lambda b, p, s, x: b.add("Transpose", x, perm=tuple(p.axes) or tuple(range(len(s[0])))[::-1]),
     "depth_to_space": lambda b, p, s, x: b.add("DepthToSpace", x, blocksize=p.block_size),
     "space_to_depth": lambda b, p, s, x: b.add("SpaceToDepth", x, blocksize=p.block_size),
-    "_linalg_det": lambda b, p, s, x: b.shaped(b.add("Det", x), _after("_linalg_det", p, *s)),
+    "_linalg_det": lambda b, p, s, x: b.shaped(b.add("Det", x), after("_linalg_det", p, *s)),
 }

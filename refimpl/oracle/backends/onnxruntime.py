@@ -14,7 +14,8 @@ from onnx import TensorProto, helper
 from ...kernels.foundation import get
 from .decorators import Arrays, Node, Symbol, forward_backend
 from .describing import described
-from .onnx_operators import RULES, Builder
+from .onnx_building import Builder
+from .onnx_operators import RULES
 from .protocol import Unsupported
 
 OPSET, IR = 20, 10
@@ -54,4 +55,4 @@ def _run(symbol: Symbol, args: Arrays, aux: Arrays, is_train: bool) -> list[np.n
 
 
 backend = described(_run, f"ONNX Runtime {onnxruntime.__version__}")
-"""What ``--oracle-backend=refimpl.oracle.backends.onnxruntime`` finds."""
+"""What ``--oracle-backend=refimpl.oracle.backends.onnxruntime:backend`` finds."""

@@ -116,4 +116,4 @@ class _Adadelta(torch.optim.Adadelta):
 
 
 backend = described(WithOptimizers(_run, _Torch()), f"PyTorch {torch.__version__}")
-"""What ``--oracle-backend=refimpl.oracle.backends.torch`` finds."""
+"""What ``--oracle-backend=refimpl.oracle.backends.torch:backend`` finds."""

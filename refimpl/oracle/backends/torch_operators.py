@@ -9,6 +9,7 @@ from torch.nn import functional
 
 from .common import Rule, rules, shape_after, softmax_rule, windows
 from .protocol import Unsupported
+from .torch_layers import LAYERS
 
 
 class _Names:
@@ -110,11 +111,11 @@ def _batch_norm(p: Any, x: Any, gamma: Any, beta: Any, mean: Any, var: Any, *, t
 
 ACTIVATIONS = {
     "relu": functional.relu, "sigmoid": torch.sigmoid, "tanh": torch.tanh, "softsign": functional.softsign,
-    "softrelu": lambda x: functional.softplus(x, threshold=90.0),
+    "softrelu": functional.softplus,
 }
 XP = _Names()
 RULES: dict[str, Rule] = {
-    **rules(XP), "Convolution": _convolution, "Deconvolution": _deconvolution, "Pooling": _pooling,
+    **rules(XP), **LAYERS, "Convolution": _convolution, "Deconvolution": _deconvolution, "Pooling": _pooling,
     "softmax": softmax_rule(XP, functional.softmax), "log_softmax": softmax_rule(XP, functional.log_softmax),
     "softmin": softmax_rule(XP, functional.softmax, -1), "LeakyReLU": _leaky, "LayerNorm": _layer_norm,
     "GroupNorm": _group_norm, "Activation": lambda p, x: ACTIVATIONS[p.act_type](x),

@@ -224,7 +224,7 @@ _ELEMENTWISE = {
     "tanh": _map(lambda p, x: np.tanh(x), lambda p, y, x: 1 - y * y),
     "exp": _map(lambda p, x: np.exp(x), lambda p, y, x: y),
     "sigmoid": _map(lambda p, x: 1 / (1 + np.exp(-x)), lambda p, y, x: y * (1 - y)),
-    "BlockGrad": _map(lambda p, x: x, lambda p, y, x: 0.0),
+    "BlockGrad": lambda p, x: (x, None),
     "clip": _map(lambda p, x: np.clip(x, np.float32(p.a_min), np.float32(p.a_max)),
                  lambda p, y, x: (x >= np.float32(p.a_min)) & (x <= np.float32(p.a_max))),
 }
@@ -247,14 +247,15 @@ def variant(name: str) -> Any:
             outputs = [made[number][0] for number, _ in symbol.heads]
             if head_grads is None:
                 return outputs, {}, aux
-            slopes: list[Any] = [np.zeros_like(value) for value, _ in made]
+            slopes: dict[int, Any] = {}  # of what an output depends on; 0 times infinity would be no 0
             for (number, _), head in zip(symbol.heads, head_grads, strict=True):
-                slopes[number] = slopes[number] + head
+                slopes[number] = slopes[number] + head if number in slopes else head
             for number, node in reversed(list(enumerate(symbol.nodes))):
-                if node.op != "null":
+                if node.op not in ("null", "BlockGrad") and number in slopes:
                     for (source, _), slope in zip(node.inputs, made[number][1](slopes[number]), strict=True):
-                        slopes[source] = slopes[source] + slope
-        found = {node.name: slopes[i] for i, node in enumerate(symbol.nodes) if node.name in grads_in}
+                        slopes[source] = slopes[source] + slope if source in slopes else slope
+        wanted = [(i, node.name) for i, node in enumerate(symbol.nodes) if node.name in grads_in]
+        found = {name: slopes.get(i, np.zeros_like(args[name])) for i, name in wanted}
         return outputs, {n: grads_in[n] + g if grad_req[n] == "add" else g for n, g in found.items()}, aux
 
     return described(executor_backend(operators=operators.rules, styles=STYLES)(run), f"NumPy, {name}")

@@ -1,6 +1,7 @@
-"""How far a correct implementation may be from the exact result, element by element; see ``shadow`` and ``number``."""
+"""How far a correct implementation may be from the exact result, by element; see ``tracking`` and ``number``."""
 
 from .arithmetic import FIRST_ORDER, RIGOROUS
-from .shadow import PRECISIONS, Shadow, tracking
+from .shadow import PRECISIONS, Shadow
+from .tracking import tracking
 
 __all__ = ["FIRST_ORDER", "PRECISIONS", "RIGOROUS", "Shadow", "tracking"]

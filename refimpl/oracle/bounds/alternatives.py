@@ -35,8 +35,18 @@ def _sgd(weight: Any, grad: Any, out: Any, n: int, keep: Any, lr: Any, rescale: 
         out[i] = weight[i] - (1 - keep) * weight[i] - lr * max(min(rescale * grad[i], clip), -clip)
 
 
+def _normalise_rows(data: Any, gamma: Any, beta: Any, mean: Any, std: Any, out: Any, g: Any) -> None:
+    for r in range(g.rows):
+        start = (r // g.inner) * (g.side - 1) * g.inner + r
+        for i in range(g.side):
+            k, at = i * g.along + r % g.count, start + i * g.inner
+            scale = gamma[k] / std[r]
+            out[at] = data[at] * scale + (beta[k] - mean[r] * scale)
+
+
 LOOPS: dict[str, Callable[..., None]] = {
     "linalg_lu.determinant": _determinant,  # the sum of logarithms of pivots does not overflow
+    "layer_norm.normalise_rows": _normalise_rows,  # one factor and one term for all that is averaged together
     "quadratic.quadratic": _quadratic,  # the sum of the three terms, as the formula is written
     "sgd.step": _sgd,  # the decay may be taken off by itself, or added to the gradient
 }

@@ -196,12 +196,12 @@ def _power_of_two(exponent: int) -> float:
 
 @decides("oracle/sum-order")
 def _sum(a: Number, b: Number, value: float) -> Number:
-    mass = a.mass + b.mass
-    if value and 0 in (a.mass if a.grain is not None else 1, b.mass if b.grain is not None else 1):
-        of = b if a.mass == 0 and a.grain is not None else a  # nothing is rounded where 0 is added
+    mass, grain, other = a.mass + b.mass, a.grain, b.grain
+    if value and ((grain is not None and a.mass == 0) or (other is not None and b.mass == 0)):
+        of = b if a.mass == 0 and grain is not None else a  # nothing is rounded where 0 is added
         return of if of.value == value else -of
-    if a.grain is not None and b.grain is not None:
-        grain = min(a.grain, b.grain)
+    if grain is not None and other is not None:
+        grain = min(grain, other)
         if fits(mass, grain):
             return Number(value, 0.0, mass, a.terms + b.terms + 1, grain)
     if not mass <= NOW.precision.largest:  # also not a number
@@ -317,10 +317,12 @@ def cast(value: Any, precision: Precision) -> Number:
         value = number(value)
     if value.grain is not None:
         size = abs(value.value)
-        if size == 0 or not math.isfinite(size) or (
+        if not math.isfinite(size):
+            return exactly(value.value)
+        if size == 0 or (
             value.grain >= math.frexp(size)[1] - precision.bits and precision.smallest <= size <= precision.largest
         ):
-            return exactly(value.value)
+            return value  # still the sum that it is: what is added later may have been added first
     if is_pole(value):
         return value
     size, error = abs(value.value), value.bound()

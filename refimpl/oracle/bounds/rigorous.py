@@ -243,10 +243,12 @@ def cast(value: Any, precision: Precision) -> Enclosure:
     if is_pole(value):
         return value
     size, error = abs(value.value), value.bound()
-    if value.grain is not None and (size == 0 or not finite(size) or (
+    if value.grain is not None and not finite(size):
+        return exactly(value.value)
+    if value.grain is not None and (size == 0 or (
         size < Fraction(2) ** (value.grain + precision.bits) and precision.smallest <= size <= precision.largest
     )):
-        return exactly(value.value)
+        return value  # as in number.cast
     if not finite(size) or not size + error <= precision.largest:
         return free(value.value)
     error = error + Fraction(precision.unit) * (Fraction(size) + error)

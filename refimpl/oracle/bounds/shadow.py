@@ -1,46 +1,32 @@
 """Running errors of everything that loops compute, kept beside the arrays: a shadow of memory.
 
-Within :func:`tracking` every loop runs in the text of its page, as Python, over numbers with errors (see ``number``
-and ``rigorous``). An array keeps what the loop wrote, rounded to its dtype; the number itself is kept under the address
-of the element. So whatever is built of loops has bounds without a rule of its own: graphs, gradients, updates, stores,
-groups.
+An array keeps what a loop wrote, rounded to its dtype; the number itself is kept under the address of the element. So
+whatever is built of loops has bounds without a rule of its own: graphs, gradients, updates, stores, groups.
 
 What leaves for NumPy, for a file or for a Python float loses its address. Such elements are remembered by content
 (clause oracle/host of ``spec/oracle.md``): an array with the bytes of one that left has its numbers, and so has a
 single element or parameter with the value of one that left, 0 excepted. An exact number that happens to have such a
-value gets a bound too. The contexts of a module take turns (oracle/one-thread).
-
-    with tracking() as shadow:
-        executor.forward()
-    values, bounds = shadow.of(executor.outputs[0])
+value gets a bound too.
 """
 
 from __future__ import annotations
 
-import builtins
-import dis
-import inspect
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import cache, partial
-from types import FunctionType
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
 
 from ...base import decides
 from ...kernels.foundation.buffer import Buffer
-from ...kernels.foundation.loop import _as_python, geometries_of, interpreted_loops, plain_kernels
-from ...module.thread_pool import ThreadPool
 from ...ndarray import NDArray
-from .alternatives import COORDINATE_UNITS, ORDINARY_SIDE, POWER_UNITS, coordinates_of, is_rest_of_power, loop_beside
 from .arithmetic import FIRST_ORDER, Arithmetic
-from .precision import DOUBLE, HALF, NOW, SINGLE, use, watched_branches
-from .theorems import theorem_for
+from .precision import DOUBLE, HALF, NOW, SINGLE, Precision, use
 
 PRECISIONS = {np.dtype(np.float16): HALF, np.dtype(np.float32): SINGLE, np.dtype(np.float64): DOUBLE}
 """The arithmetic of each floating dtype."""
+MOST_RANGES = 256
+"""So many arrays have their addresses remembered; they are not freed meanwhile."""
 
 
 class Shadow:
@@ -54,20 +40,36 @@ class Shadow:
         self.arithmetic = arithmetic
         self._numbers: dict[int, tuple[Any, float]] = {}
         self._left: dict[float, Any] = {}  # numbers with errors that left for the host, by what was stored of them
+        self._constants: dict[float, Any] = {}  # what came from the host, without zeros, which have signs, and NaN
+        self._ranges: dict[int, tuple[np.ndarray, range]] = {}  # what NumPy takes a microsecond to tell
         self._arrays_left: dict[tuple[str, bytes], list[Any]] = {}
         self.freed = 0
         """Loop calls whose results are free, because a branch was undecided."""
 
     def constant(self, value: float) -> Any:
         """A number that came from the host: exact, unless it left with an error."""
-        left = self._left.get(value)
-        return self.arithmetic.exactly(value) if left is None else left
+        found = self._left.get(value)
+        if found is None:
+            found = self._constants.get(value)
+        if found is None:
+            found = self.arithmetic.exactly(value)
+            if value and not math.isnan(value):
+                self._constants[value] = found
+        return found
+
+    def _addresses(self, flat: np.ndarray) -> range:
+        known = self._ranges.get(id(flat))
+        if known is None:
+            if len(self._ranges) >= MOST_RANGES:
+                self._ranges.clear()
+            start, step = flat.__array_interface__["data"][0], flat.itemsize
+            known = self._ranges[id(flat)] = flat, range(start, start + step * flat.size, step)
+        return known[1]
 
     @decides("oracle/host")
     def left(self, flat: np.ndarray) -> None:
         """Note that the host reads an array."""
-        read = _Elements(flat, self)
-        found = [read[i] for i in range(flat.size)]
+        found = self.numbers(flat)
         if all(each.grain is not None for each in found):
             return
         self._arrays_left[flat.dtype.name, flat.tobytes()] = found
@@ -85,21 +87,54 @@ class Shadow:
         if found is None and host.dtype == np.float32 and flat.dtype == np.float16:  # exact so far, and rounded here
             found = [self.arithmetic.exactly(value) for value in host.reshape(-1).tolist()]
         if found is not None:
-            start = flat.__array_interface__["data"][0]
-            for i, (each, stored) in enumerate(zip(found, flat.tolist(), strict=True)):
+            for address, each, stored in zip(self._addresses(flat), found, flat.tolist(), strict=True):
                 kept = each if host.dtype == flat.dtype else self.arithmetic.cast(each, PRECISIONS[flat.dtype])
-                self.write(start + i * flat.itemsize, kept, stored)
+                self.write(address, kept, stored)
 
     def write(self, address: int, value: Any, stored: float) -> None:
         """Keep the number of an element that now holds ``stored``."""
         self._numbers[address] = (value, stored)
 
+    def numbers(self, flat: np.ndarray) -> list[Any]:
+        """The numbers behind an array of a floating dtype, those of its elements that hold what was kept."""
+        addresses, found = self._addresses(flat), []
+        for known, stored in zip(map(self._numbers.get, addresses), flat.tolist(), strict=True):
+            if known is not None and (known[1] == stored or (math.isnan(stored) and math.isnan(known[1]))):
+                found.append(known[0])
+            else:
+                found.append(self.constant(stored))
+        return found
+
+    def fitted(self, value: Any, precision: Precision) -> Any:
+        """What an array of a precision holds when a loop writes ``value`` to it."""
+        if type(value) is not self.arithmetic.kind:
+            value = self.arithmetic.number(value)
+        if precision is not SINGLE or (value.grain is None and value.terms == 0):
+            return self.arithmetic.cast(value, precision)
+        return value
+
+    def keep(self, flat: np.ndarray, made: list[Any], written: Collection[int] | None = None) -> None:
+        """Write numbers that fit to an array of a floating dtype: all of ``made``, or those at ``written``."""
+        addresses = self._addresses(flat)
+        if written is None or len(written) == len(made):
+            flat[:] = [float(each.value) for each in made]
+            self._numbers.update(zip(addresses, zip(made, flat.tolist(), strict=True), strict=True))
+            return
+        for i in written:
+            flat[i] = float(made[i].value)
+            self._numbers[addresses[i]] = made[i], float(flat[i])
+
+    def set_free(self, flat: np.ndarray, written: Iterable[int]) -> None:
+        """Let nothing be known of some elements of an array, of any dtype."""
+        addresses, free = self._addresses(flat), self.arithmetic.free
+        for i in written:
+            self.write(addresses[i], free(float(flat[i])), float(flat[i]))
+
     def forget(self, flat: np.ndarray) -> None:
         """All elements of an array were overwritten with something exact."""
         if flat.dtype in PRECISIONS:
-            start = flat.__array_interface__["data"][0]
-            for i in range(flat.size):
-                self._numbers.pop(start + i * flat.itemsize, None)
+            for address in self._addresses(flat):
+                self._numbers.pop(address, None)
 
     def of(self, array: NDArray | Buffer) -> tuple[np.ndarray, np.ndarray]:
         """The values of an array in double precision, and how far a correct implementation may be from each.
@@ -113,39 +148,93 @@ class Shadow:
         buffer = array._buffer if isinstance(array, NDArray) else array
         flat = buffer.flat
         values, bounds = np.array(flat, np.float64), np.zeros(flat.size)
-        start = flat.__array_interface__["data"][0]
         if flat.dtype in PRECISIONS:
             precision = PRECISIONS[flat.dtype]
             before = use(precision)
-            elements = _Elements(flat, self)
-            for i in range(flat.size):
-                values[i], bounds[i] = self.arithmetic.cast(elements[i], precision).pair()
+            cast = self.arithmetic.cast
+            for i, each in enumerate(self.numbers(flat)):
+                values[i], bounds[i] = cast(each, precision).pair()
             use(before)
         else:
-            for i in range(flat.size):
-                kept = self._numbers.get(start + i * flat.itemsize)
+            for i, kept in enumerate(map(self._numbers.get, self._addresses(flat))):
                 if kept is not None and kept[1] == values[i]:
                     bounds[i] = kept[0].bound()
         return values.reshape(buffer.shape), bounds.reshape(buffer.shape)
 
     def copy(self, source: np.ndarray, target: np.ndarray) -> None:
         """Note that ``target`` was made by copying ``source``, of any floating dtypes."""
-        read, made = _Elements(source, self), _Elements(target, self)
-        before = use(made.precision)
-        for i in range(target.size):
-            made[i] = read[i]
+        precision = PRECISIONS[target.dtype]
+        before = use(precision)
+        self.keep(target, [self.fitted(each, precision) for each in self.numbers(source)])
         use(before)
 
 
-class _Flat:
-    """A flat array as a loop sees it."""
+class Written(list[Any]):
+    """An array of a floating dtype that a loop writes and does not read: what it writes, None elsewhere."""
+
+    __slots__ = ("flat", "precision", "shadow")
+
+    def __init__(self, flat: np.ndarray, shadow: Shadow) -> None:
+        super().__init__([None] * flat.size)
+        self.flat, self.shadow, self.precision = flat, shadow, PRECISIONS[flat.dtype]
+
+    def ended(self, free: bool) -> None:
+        """The loop has run: keep what it wrote, which is ``free`` behind an undecided branch."""
+        shadow, precision, written = self.shadow, self.precision, []
+        kind, is_single = shadow.arithmetic.kind, precision is SINGLE
+        for i, each in enumerate(self):
+            if each is None:
+                continue
+            written.append(i)
+            if not (is_single and type(each) is kind and (each.grain is not None or each.terms)):
+                self[i] = shadow.fitted(each, precision)
+        shadow.keep(self.flat, self, written)
+        if free:
+            shadow.set_free(self.flat, written)
+
+
+class Elements(list[Any]):
+    """An array of a floating dtype that a loop reads and writes: numbers that fit."""
+
+    __slots__ = ("flat", "precision", "shadow", "written")
+
+    def __init__(self, flat: np.ndarray, shadow: Shadow) -> None:
+        super().__init__(shadow.numbers(flat))
+        self.flat, self.shadow, self.precision = flat, shadow, PRECISIONS[flat.dtype]
+        self.written: set[int] = set()
+
+    def __setitem__(self, i: Any, value: Any) -> None:
+        if type(i) is not int:
+            i = int(i)
+        super().__setitem__(i, self.shadow.fitted(value, self.precision))
+        self.written.add(i)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return len(self)
+
+    def again(self, numbers: list[Any]) -> None:
+        """Hold ``numbers``, as before a loop ran."""
+        super().__setitem__(slice(None), numbers)
+
+    def ended(self, free: bool) -> None:
+        """The loop has run: keep what it wrote, which is ``free`` behind an undecided branch."""
+        if self.written:
+            self.shadow.keep(self.flat, self, self.written)
+        if free:
+            self.shadow.set_free(self.flat, self.written)
+
+
+class Whole:
+    """An array of whole numbers: what is free stays so, and what reads it is undecided."""
 
     __slots__ = ("address", "dtype", "flat", "shadow", "step", "written")
 
-    def __init__(self, flat: np.ndarray, shadow: Shadow, written: list[tuple[np.ndarray, int]] | None = None) -> None:
+    def __init__(self, flat: np.ndarray, shadow: Shadow) -> None:
         self.flat, self.shadow, self.dtype = flat, shadow, flat.dtype
         self.address, self.step = flat.__array_interface__["data"][0], flat.itemsize
-        self.written = [] if written is None else written
+        self.written: set[int] = set()
 
     def __len__(self) -> int:
         return len(self.flat)
@@ -155,44 +244,10 @@ class _Flat:
         """Number of elements."""
         return self.flat.size
 
-
-class _Elements(_Flat):
-    """An array of a floating dtype: its elements are numbers."""
-
-    __slots__ = ("kept", "precision", "stored")
-
-    def __init__(self, flat: np.ndarray, shadow: Shadow, written: list[tuple[np.ndarray, int]] | None = None) -> None:
-        super().__init__(flat, shadow, written)
-        self.precision, self.kept = PRECISIONS[flat.dtype], shadow._numbers
-        # elements of a memoryview are floats, in a third of the time; it has no half precision
-        self.stored: Any = flat if self.precision is HALF else flat.data
-
-    def __getitem__(self, i: Any) -> Any:
-        if type(i) is not int:
-            i = int(i)
-        stored = float(self.stored[i])
-        kept = self.kept.get(self.address + i * self.step)
-        if kept is not None and (kept[1] == stored or (math.isnan(stored) and math.isnan(kept[1]))):
-            return kept[0]
-        return self.shadow.constant(stored)
-
-    def __setitem__(self, i: Any, value: Any) -> None:
-        if type(i) is not int:
-            i = int(i)
-        arithmetic = self.shadow.arithmetic
-        if type(value) is not arithmetic.kind:
-            value = arithmetic.number(value)
-        if self.precision is not SINGLE or (value.grain is None and value.terms == 0):
-            value = arithmetic.cast(value, self.precision)
-        self.stored[i] = value.value
-        self.kept[self.address + i * self.step] = value, float(self.stored[i])
-        self.written.append((self.flat, i))
-
-
-class _Whole(_Flat):
-    """An array of whole numbers: what is free stays so, and what reads it is undecided."""
-
-    __slots__ = ()
+    def ended(self, free: bool) -> None:
+        """The loop has run: what it wrote is ``free`` behind an undecided branch."""
+        if free:
+            self.shadow.set_free(self.flat, self.written)
 
     def __getitem__(self, i: Any) -> Any:
         stored = self.flat[i]
@@ -206,7 +261,7 @@ class _Whole(_Flat):
             value, NOW.undecided = 0, True
         self.flat[i] = value if self.dtype.kind == "b" else self._inside(value)
         self.shadow._numbers.pop(self.address + int(i) * self.step, None)
-        self.written.append((self.flat, int(i)))
+        self.written.add(int(i))
 
     def _inside(self, value: Any) -> int:
         """A value in the range of the dtype: whole numbers wrap, of others beyond it machines make what they want."""
@@ -217,184 +272,3 @@ class _Whole(_Flat):
             NOW.undecided = True
             return 0
         return (whole - limits.min) % (limits.max - limits.min + 1) + limits.min
-
-
-@cache
-def _lifted_formula(function: FunctionType, arithmetic: Arithmetic) -> Callable[..., Any]:
-    lifted = FunctionType(function.__code__, _scope(function, arithmetic), function.__name__, function.__defaults__)
-    positions = coordinates_of(function)
-    if positions is None:
-        return lifted
-
-    def moved(x: Any) -> Any:
-        x = arithmetic.number(x)
-        return arithmetic.covering(x, x + COORDINATE_UNITS * NOW.precision.unit * (abs(float(x.value)) + ORDINARY_SIDE))
-
-    def uncertain(*given: Any) -> Any:
-        if not positions:
-            return moved(lifted(*given))
-        return lifted(*[moved(x) if i in positions else x for i, x in enumerate(given)])
-
-    return uncertain
-
-
-def _scope(function: FunctionType, arithmetic: Arithmetic) -> dict[str, Any]:
-    """The function's globals, with arithmetic replaced by that of numbers with errors."""
-    scope = dict(function.__globals__)
-    for name in {i.argval for i in dis.get_instructions(function) if i.opname == "LOAD_GLOBAL"}:
-        if getattr(scope.get(name), "__scalar__", False):
-            scope[name] = _lifted_formula(scope[name], arithmetic)
-        elif name in scope or name in ("max", "min"):
-            scope[name] = arithmetic.replacement(scope.get(name, getattr(builtins, name, None)))
-    return scope
-
-
-@cache
-def _has_coordinates(function: FunctionType) -> bool:
-    """Whether a loop interpolates between places: its result hardly changes from one branch to the other."""
-    names = {i.argval for i in dis.get_instructions(function) if i.opname == "LOAD_GLOBAL"}
-    formulas: list[Any] = [f for f in map(function.__globals__.get, names) if getattr(f, "__scalar__", False)]
-    return any(coordinates_of(formula) is not None or _has_coordinates(formula) for formula in formulas)
-
-
-@cache
-def _lifted_loop(function: FunctionType, arithmetic: Arithmetic) -> tuple[Callable[..., Any], list[Any]]:
-    geometries = geometries_of(function)
-    kinds = [geometries.get(name) for name in inspect.signature(function).parameters]
-    return _lifted_formula(function, arithmetic), kinds
-
-
-def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
-    def scalar(value: Any) -> Any:
-        """A number that a page hands to its loop: parameters are floats, sizes are not."""
-        if not isinstance(value, (float, np.floating)):
-            return value
-        return shadow.arithmetic.number(shadow._left.get(float(value), value))
-
-    def field(kind: Any, name: str, value: Any) -> Any:
-        made = scalar(value)
-        if isinstance(value, np.floating) and 0 < value < 1 and is_rest_of_power(kind, name):
-            power = shadow.arithmetic.rounded(1 - made.value, 0, POWER_UNITS)
-            return shadow.arithmetic.covering(made, 1 - power)
-        return made
-
-    def run(function: FunctionType, arguments: list[Any]) -> None:
-        body, geometries = _lifted_loop(function, shadow.arithmetic)
-        written: list[tuple[np.ndarray, int]] = []
-        kinds = [PRECISIONS[a.dtype] for a in arguments if isinstance(a, np.ndarray) and a.dtype in PRECISIONS]
-        before = use(max(kinds, key=lambda kind: kind.unit, default=SINGLE))
-        try:
-            given: list[Any] = []
-            for argument, kind in zip(arguments, geometries, strict=False):
-                if kind is not None:
-                    given.append(kind(*[field(kind, *pair) for pair in zip(kind._fields, argument, strict=True)]))
-                elif isinstance(argument, np.ndarray):
-                    kind_of = _Elements if argument.dtype in PRECISIONS else _Whole
-                    given.append(kind_of(argument, shadow, written))
-                else:
-                    given.append(scalar(argument))
-            with watched_branches() as undecided, np.errstate(all="ignore"):
-                other, continuous = loop_beside(function), _has_coordinates(function)
-                held = _kept(given) if other or continuous else []
-                theorem = theorem_for(function)
-                if theorem is not None:
-                    body = partial(theorem, shadow.arithmetic, _as_python(function))
-                body(*given)
-                unknown = undecided()
-                if other is not None:
-                    _cover(shadow, given, held, [partial(_lifted_formula(other, shadow.arithmetic), *given)])
-                elif continuous and unknown:
-                    _cover(shadow, given, held, [partial(_leaning, lean, body, given) for lean in (-1, 1)])
-                    unknown = False
-            if unknown:
-                shadow.freed += 1
-                for flat, i in written:
-                    address = flat.__array_interface__["data"][0] + i * flat.itemsize
-                    shadow.write(address, shadow.arithmetic.free(float(flat[i])), float(flat[i]))
-        finally:
-            use(before)
-
-    return run
-
-
-def _kept(given: list[Any]) -> list[tuple[_Elements, np.ndarray, list[Any]]]:
-    """What the arrays of a loop hold."""
-    arrays = [argument for argument in given if isinstance(argument, _Elements)]
-    return [(array, array.flat.copy(), [array[i] for i in range(len(array))]) for array in arrays]
-
-
-def _cover(shadow: Shadow, given: list[Any], before: list[Any], others: list[Callable[[], None]]) -> None:
-    """Run other loops on the same arguments; what the first of them wrote covers what they write."""
-    first = _kept(given)
-    found: list[list[list[Any]]] = []
-    for other in others:
-        for array, flat, kept in before:
-            array.flat[:] = flat
-            for i, each in enumerate(kept):
-                shadow.write(array.address + i * array.step, each, float(flat[i]))
-        other()
-        found.append([kept for _, _, kept in _kept(given)])
-    for (array, _, kept), *theirs in zip(first, *found, strict=True):
-        for i, (each, *rest) in enumerate(zip(kept, *theirs, strict=True)):
-            array[i] = shadow.arithmetic.covering(each, *rest)
-
-
-def _leaning(lean: int, body: Callable[..., None], given: list[Any]) -> None:
-    """Run a loop with every undecided branch taken in one way."""
-    NOW.lean = lean
-    try:
-        body(*given)
-    finally:
-        NOW.lean = 0
-
-
-@decides("oracle/one-thread")
-@contextmanager
-def tracking(arithmetic: Arithmetic = FIRST_ORDER) -> Iterator[Shadow]:
-    """Within this block every loop over the CPU's arrays computes bounds too; see the module's text.
-
-    For one thread: the engine must be ``NaiveEngine``, which is the default.
-
-    Args:
-        arithmetic: FIRST_ORDER, or RIGOROUS, which is slower and proves its bounds.
-    """
-    shadow = Shadow(arithmetic)
-    plain_to, plain_from = Buffer.to_numpy, Buffer.fill_from
-    plain_copy, plain_fill = Buffer.copy_from, Buffer.fill
-
-    def to_numpy(self: Buffer) -> np.ndarray:
-        made = plain_to(self)
-        if made.dtype in PRECISIONS:
-            shadow.left(self.flat)
-        return made
-
-    def fill_from(self: Buffer, array: np.ndarray) -> None:
-        plain_from(self, array)
-        shadow.arrived(self.flat, array)
-
-    def copy_from(self: Buffer, source: Buffer) -> None:
-        plain_copy(self, source)
-        if self.dtype in PRECISIONS and source.dtype in PRECISIONS:
-            shadow.copy(source.flat, self.flat)
-
-    def fill(self: Buffer, value: float) -> None:
-        plain_fill(self, value)
-        shadow.forget(self.flat)
-
-    def in_turn(self: ThreadPool, work: Callable[[int], object]) -> None:
-        for context in range(self.size):
-            work(context)
-
-    replaced: list[tuple[type, str, Any]] = [
-        (Buffer, "to_numpy", to_numpy), (Buffer, "fill_from", fill_from), (Buffer, "copy_from", copy_from),
-        (Buffer, "fill", fill), (ThreadPool, "run", in_turn),
-    ]
-    plain = [(owner, name, getattr(owner, name)) for owner, name, _ in replaced]
-    with plain_kernels(), interpreted_loops(_interpreter(shadow)):
-        try:
-            for owner, name, method in replaced:
-                setattr(owner, name, method)
-            yield shadow
-        finally:
-            for owner, name, method in plain:
-                setattr(owner, name, method)

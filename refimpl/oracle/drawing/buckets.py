@@ -144,12 +144,16 @@ def svrg_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = N
         "create_svrg", contexts=script.devices, frequency=draw.integer(1, 3),
         data=[each.name for each in network.data], labels=[each.name for each in network.labels],
     )
-    script.add("bind", **script.shapes(script.rows))
+    corners = capabilities.corners
+    adds = {"requirement": "add"} if corners and draw.one_in(6) else {}
+    script.add("bind", **script.shapes(script.rows), **adds)
     script.add("init_params", given=sorted(network.parameters))
     parameters: Step = {"learning_rate": draw.choice(RATES), "rescale_grad": draw.choice((0.125, 0.0625))}
     if draw.one_in(3):
         parameters["momentum"] = 0.5
     script.add("init_optimizer", store=draw.choice(("local", "device", None)), optimizer="sgd", parameters=parameters)
+    if corners and draw.boolean():
+        script.add("set_params", arrays=dict(network.parameters))  # whatever the optimizer made of them
     rounds = draw.integer(1, 2) if script.may("svrg/second pass") else 1
     for _ in range(rounds):
         batches = draw.integer(1, 3)
@@ -157,9 +161,11 @@ def svrg_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = N
         rows = batches * script.rows - padding
         script.add("full_pass", **script.batch(rows), batch=script.rows)
         for _ in range(draw.integer(1, 3)):
-            script.add("forward", **script.batch(script.rows), train=True)
+            as_bound = corners and draw.one_in(4)
+            script.add("forward", **script.batch(script.rows), **({} if as_bound else {"train": True}))
             script.add("backward")
-            script.add("update")
+            for _ in range(1 + (corners and draw.one_in(6))):
+                script.add("update")
             if draw.one_in(3):
                 script.add("get_params")
     script.add("get_params")

@@ -21,6 +21,9 @@ from .graphs import (
 )
 from .random_numbers import drawn_at_random
 
+MONITOR = "executor/monitor"
+"""What ``exclude.operators`` may name beside operators: executors are then drawn without monitors."""
+
 
 def forward_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
     """Level 1: bind and one forward pass; or numbers are drawn, see ``random_numbers``."""
@@ -92,12 +95,16 @@ def of_graph(
     for _ in range(1 + (draw.one_in(3) and repeated)):
         if draw.one_in(8):
             steps.append({"do": "share"})
+        if capabilities.corners and draw.one_in(12) and MONITOR not in exclude.operators:
+            steps.append({"do": "monitor", "inputs": draw.boolean()})
         for number in range(1 + draw.one_in(5)):
             step: dict[str, Any] = {"do": "forward", "train": True}
             changeable = [n for n in graph.arrays if n not in graph.states]
             if len(steps) > 2 and changeable and draw.boolean():
                 changed = draw.choice(changeable)
                 step["arrays"] = {changed: like(draw, graph, changed)}
+                if capabilities.corners and draw.one_in(4):
+                    step["keywords"] = True
             if number:
                 step["train"] = draw.boolean()
             steps.append(step)

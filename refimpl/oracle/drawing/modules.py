@@ -11,6 +11,8 @@ from .networks import Network, draw_network, program_of
 
 RATES = (0.5, 0.25, 0.125, 0.0625)
 OPTIMIZERS = ("sgd", "sgd", "sgd", "sgd", "nag", "adam", "signum", "rmsprop")
+RARE = ("adadelta", "adagrad", "adamax", "dcasgd", "ftml", "ftrl", "lamb", "lars", "lbsgd", "nadam")
+"""Rules that few scripts use."""
 FEATURES = frozenset({
     "module/uneven loads", "module/requirements by name", "module/fixed", "module/states", "module/share",
     "module/borrow", "module/no store", "module/set params with a store", "module/files",
@@ -168,8 +170,11 @@ class Script:
     def optimizer(self) -> None:
         """The rule and the store."""
         draw = self.draw
-        name = draw.choice(OPTIMIZERS)
-        parameters: Step = {"learning_rate": draw.choice(RATES)}
+        rare = self.network.capabilities.corners and draw.one_in(4)
+        name = draw.choice(RARE if rare else OPTIMIZERS)
+        parameters: Step = {} if name == "adadelta" else {"learning_rate": draw.choice(RATES)}
+        if name == "lbsgd":
+            parameters["batch_scale"] = draw.integer(1, 2)
         if name in ("sgd", "nag", "signum") and draw.boolean():
             parameters["momentum"] = draw.choice((0.5, 0.75))
         if draw.one_in(3):
@@ -202,7 +207,7 @@ class Script:
             self.add("backward", **heads)
         self.forwarded = True
         if draw.one_in(6) and self.network.labels:
-            self.add("update_metric", labels=self.network.batch(self.network.labels, self.rows), **self.metric())
+            self.update_metric()
         self.add("update")
         if draw.one_in(3):
             self.add("get_params")
@@ -214,12 +219,29 @@ class Script:
         self.add("fit", **self.batch(rows), batch=self.rows, epochs=draw.integer(1, 3), store=self.store, **self.rule)
         self.forwarded = True
 
+    def update_metric(self) -> None:
+        """Hand a metric what the last forward pass gave, or let the module do it."""
+        own = {"own": True} if self.network.capabilities.corners and self.alike and self.draw.one_in(3) else {}
+        self.add("update_metric", labels=self.network.batch(self.network.labels, self.rows), **self.metric(), **own)
+
+    @property
+    def alike(self) -> bool:
+        """Whether there is one label for one head, along one axis of rows."""
+        network = self.network
+        return network.losses and len(network.heads) == 1 == len(network.labels) and network.labels[0].axis == 0
+
     def metric(self) -> Step:
         """A metric that suits all heads and labels."""
         network = self.network
         losses = {network.nodes[head.node]["op"] for head in network.heads}
         suited = network.losses and len(network.heads) == 1 == len(network.labels)  # labels may stand in another order
-        kind = ("acc", "ce") if losses == {"SoftmaxOutput"} else ("mse", "mae", "rmse")
+        classes = losses == {"SoftmaxOutput"}
+        kind: tuple[Any, ...] = ("acc", "ce") if classes else ("mse", "mae", "rmse")
+        if classes and network.capabilities.corners:
+            kind = (
+                *kind, {"name": "perplexity", "ignore_label": None}, {"name": "perplexity", "ignore_label": 0},
+                {"name": "nll_loss"}, {"name": "top_k_acc", "top_k": 2},
+            )
         return {"metric": self.draw.choice((*(kind if suited else ()), "loss"))} if self.may("module/metric") else {}
 
     def heads(self) -> list[Step]:
@@ -236,7 +258,7 @@ class Script:
             self.add("forward", **self.batch(self.rows, labels=draw.boolean()), train=False)
         elif kind == "metric" and network.labels:
             self.add("forward", **self.batch(self.rows), train=False)
-            self.add("update_metric", labels=network.batch(network.labels, self.rows), **self.metric())
+            self.update_metric()
         elif kind == "score" and network.labels:
             limit = {"batches": 1} if draw.one_in(4) and self.may("module/batches") else {}
             self.add("score", **self.batch(rows), batch=self.rows, **limit, **self.metric())

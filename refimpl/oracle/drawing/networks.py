@@ -58,6 +58,8 @@ class Network:
         self.heads: list[Value] = []
         self.losses = True
         self.count = 0
+        self.called = "layer" if capabilities.corners and draw.boolean() else ""
+        """What nodes are called; else after their operators."""
         styles = [style for style in KERNEL_STYLES if style in capabilities.styles]
         self.style = draw.choice(styles or capabilities.styles)
 
@@ -118,7 +120,7 @@ class Network:
             params.setdefault(op.variadic, len(inputs))
         p = op.parse(params)
         if name is None:
-            name = f"{operator.lower().strip('_')}{self.count}"
+            name = f"{self.called or operator.lower().strip('_')}{self.count}"
             self.count += 1
         slots = op.input_names(p)
         given: list[Any] = [each.shape for each in inputs] + [None] * (len(slots) - len(inputs))
@@ -286,7 +288,8 @@ def draw_network(draw: Draw, capabilities: Capabilities, exclude: Exclusions = N
         value = network.dense(value)
     network.heads = [network.loss(value)]
     if not network.losses and capabilities.corners:
-        network.heads += [network.dense(value)] * draw.integer(0, 1)
+        if draw.boolean():
+            network.heads.append(network.dense(value))
     elif draw.one_in(5) and network.losses:
         network.heads.append(network.loss(value, 1))
     elif draw.one_in(5) and network.losses and network.has("BlockGrad"):

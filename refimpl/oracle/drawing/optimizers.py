@@ -102,7 +102,8 @@ def optimizer_program(draw: Draw, capabilities: Capabilities, exclude: Exclusion
         if steps[-1]["do"] != "update":
             continue
         several = len(indices) > 1 and draw.one_in(4) and "optimizer/together" not in exclude.operators
-        chosen = [place for place in range(len(indices)) if draw.boolean()] if several else []
+        every = several and capabilities.corners and draw.boolean()
+        chosen = [place for place in range(len(indices)) if every or draw.boolean()] if several else []
         chosen = chosen or [draw.integer(0, len(indices) - 1)]
         steps[-1]["indices"] = [indices[place] for place in chosen]
         steps[-1]["gradients"] = [values(shapes[place]) for place in chosen]

@@ -38,6 +38,7 @@ class Life:
         styles = [style for style in (("dyadic",) if self.learns else ("wide", "normal", "dyadic"))
                   if style in capabilities.styles]
         self.style = draw.choice(styles or capabilities.styles)
+        self.dtype = draw.choice(("float64", "float16")) if self.corners and draw.one_in(8) else "float32"
         self.saved = 0
         self.optimizes = False
         self.pushed = False
@@ -54,7 +55,7 @@ class Life:
     def value(self) -> Step:
         """An array to push."""
         shape = [ROWS, WIDTH] if self.sparse else [WIDTH]
-        return {"shape": shape, "dtype": "float32", "style": self.style, "seed": self.draw.integer(0, 9999)}
+        return {"shape": shape, "dtype": self.dtype, "style": self.style, "seed": self.draw.integer(0, 9999)}
 
     def some_rows(self) -> list[int]:
         """Rows that an array stores."""
@@ -120,7 +121,7 @@ class Life:
         other: Any = "z" if isinstance(self.keys[0], int) else 99
         more = ("other shape", "some unknown", "rows beyond") if self.corners else ()
         kind = draw.choice(("again", "unknown", "other kind", "uneven", *more))
-        one: Step = {"shape": [WIDTH], "dtype": "float32", "style": "dyadic", "seed": 0}
+        one: Step = {"shape": [WIDTH], "dtype": self.dtype, "style": "dyadic", "seed": 0}
         if kind == "again":
             self.add("init", keys=draw.choice(self.keys), values=[one], attempt=True)
         elif kind == "unknown":
@@ -129,8 +130,9 @@ class Life:
             self.add("push", keys=other, values=[one], attempt=True)
         elif kind == "other shape":
             wider = {**self.value(), "shape": [*self.value()["shape"][:-1], WIDTH + 1]}
-            rows = {"rows": [[0]]} if self.sparse else {}
-            self.add("push", keys=draw.choice(self.keys), values=[wider], attempt=True, **rows)
+            count = draw.integer(1, 2)
+            rows = {"rows": [[0]] * count} if self.sparse else {}
+            self.add("push", keys=draw.choice(self.keys), values=[wider] * count, attempt=True, **rows)
         elif kind == "some unknown" and not self.sparse:
             self.add("push", keys=[self.keys[0], stranger], values=[[one], [one]], attempt=True)
         elif kind == "rows beyond" and self.sparse:

@@ -41,11 +41,12 @@ def shrink(
         attempts: how many programs to try at most.
     """
     deadline = math.inf if seconds is None else time.monotonic() + seconds
+    inference = not is_sensible(program) and is_sensible(program, inference=True)
     improved = True
     while improved and attempts > 0:
         improved = False
         for smaller in cuts(program):
-            if not is_sensible(smaller):
+            if not is_sensible(smaller, inference=inference):
                 continue
             attempts -= 1
             if attempts <= 0 or time.monotonic() > deadline:
@@ -56,9 +57,10 @@ def shrink(
     return program
 
 
-def is_sensible(program: Program) -> bool:
+def is_sensible(program: Program, *, inference: bool = False) -> bool:
     """Whether a backward pass comes only after a forward pass in training over the same arrays, and heads are results.
 
+    With ``inference`` a forward pass for inference does as well: for programs that have such a backward pass already.
     A variable as a head, and one head twice, are faults of their own in some implementations:
     cutting must not turn another fault into these.
     """
@@ -70,7 +72,7 @@ def is_sensible(program: Program) -> bool:
         if step["do"] in ("bind", "reshape", "share"):
             ready = False
         elif step["do"] == "forward":
-            ready = step.get("train", False)
+            ready = inference or step.get("train", False)
         elif step["do"] == "backward" and not ready:
             return False
     return True

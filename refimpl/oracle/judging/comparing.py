@@ -126,7 +126,7 @@ def judge_answer(
     Raises:
         Exception: ``answer``, if it is any other exception: a fault of the adapter.
     """
-    truth = truth or Truth(program)
+    is_shared, truth = truth is not None, truth or Truth(program)
     try:
         if program["level"] != 7:
             truth.trace  # noqa: B018  # what the reference refuses, an implementation may too
@@ -143,7 +143,7 @@ def judge_answer(
     if program["level"] == 7:
         return _judged_history(program, answer)
     try:
-        return _compared(truth, truth.trace, answer, same_numbers=same_numbers)
+        return _compared(truth, truth.trace, answer, same_numbers=same_numbers, is_shared=is_shared)
     except Refused as error:  # by the reference where it computes bounds: counted, and never in silence
         return Verdict("discarded", reason=str(error))
 
@@ -170,10 +170,21 @@ def compare(program: Program, ours: Trace, theirs: Trace, *, same_numbers: bool 
     return _compared(Truth(program), ours, theirs, same_numbers=same_numbers)
 
 
-def _compared(truth: Truth, ours: Trace, theirs: Trace, *, same_numbers: bool) -> Verdict:
+def _compared(truth: Truth, ours: Trace, theirs: Trace, *, same_numbers: bool, is_shared: bool = False) -> Verdict:
+    """Compare; where other answers are judged by the same truth, all bounds are found at once."""
     if draws_numbers(truth.program) and not same_numbers:
         return _judged_by_distribution(truth.program, ours, theirs)
-    return compare_within(ours, theirs, lambda: truth.expected, lambda: truth.proved)
+
+    def expected() -> dict[str, Expected]:
+        if is_shared:
+            return truth.expected
+        return truth.expected_of({name for name, mine in ours.items() if not _are_equal(mine, theirs.get(name))})
+
+    return compare_within(ours, theirs, expected, lambda: truth.proved)
+
+
+def _are_equal(one: np.ndarray, other: np.ndarray | None) -> bool:
+    return other is not None and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
 
 
 def compare_within(
@@ -191,7 +202,7 @@ def compare_within(
     verdict = Verdict("passed")
     expected, proved = cache(expect), cache(prove or (lambda: None))
     for name, reference, got in _of_one_form(verdict, ours, theirs):
-        if np.array_equal(reference, got, equal_nan=reference.dtype.kind == "f"):
+        if _are_equal(reference, got):
             verdict.exact += got.size
             continue
         mismatch = _judge(verdict, name, reference, got, expected()[name])

@@ -389,7 +389,7 @@ def device_agrees(op: Op, draw: Draw) -> None:
     """CUDA (or Numba's simulator of it) gives what the CPU gives."""
     of, train = example(op, draw, "float64"), _training(op, draw)
     on_cpu = both_ways(of, is_train=train)
-    near(both_ways(of, is_train=train, device="gpu"), on_cpu, 1e-10, f"{of} on CUDA")
+    near(both_ways(of, is_train=train, device="gpu(0)"), on_cpu, 1e-10, f"{of} on CUDA")
 
 
 LAWS: tuple[Law, ...] = (

@@ -145,16 +145,22 @@ descriptions = {"data": listed(description), "labels_": maybe(listed(description
 contexts = whole(1, MOST_DEVICES)
 batch = whole(1, LARGEST_BATCH)
 some = maybe(whole(1, 1000))
-metric = one_of("acc", "ce", "mae", "mse", "rmse", "loss")
+metric = either(
+    fields(
+        name=one_of("top_k_acc", "perplexity", "nll_loss"), top_k_=whole(2, 100), ignore_label_=maybe(whole(0, 100)),
+    ),
+    one_of("acc", "ce", "mae", "mse", "rmse", "loss"),
+)
 data = {"data": arrays, "labels_": maybe(arrays)}
 names = listed(name)
 
 EXECUTOR = {
     "bind": fields(requirements_=by_name(requirement), gradients_=by_name(array)),
-    "forward": fields(train_=truth, arrays_=by_name(array)),
+    "forward": fields(train_=truth, arrays_=by_name(array), keywords_=truth),
     "backward": fields(heads_=maybe(arrays), train_=truth),
     "reshape": fields(arrays=by_name(array)),
     "share": fields(),
+    "monitor": fields(inputs_=truth),
     "outputs": fields(),
     "read": fields(),
     "seed": fields(value=whole(0, 2**31 - 1)),
@@ -178,7 +184,7 @@ MODULE = {
     "use": fields(number=whole(0, 1000)),
     "save": fields(states_=truth), "load": fields(contexts=contexts, states_=truth),
     "save_states": fields(), "load_states": fields(),
-    "update_metric": fields(labels=arrays, metric_=metric),
+    "update_metric": fields(labels=arrays, metric_=metric, own_=truth),
     "score": fields(batch=batch, batches_=some, metric_=metric, **data),
     "predict": fields(data=arrays, batch=batch, batches_=some, merge_=truth),
     "fit": fields(batch=batch, epochs=whole(0, MOST_EPOCHS), store_=maybe(name), **dict(data, **RULE)),

@@ -9,11 +9,14 @@ Steps of levels 1 and 2:
 ==========  ===========================================================================================================
 bind        ``requirements`` (argument -> write, add or null; those not named are null), ``gradients`` (argument ->
             array that its gradient holds before; NaN otherwise, so that what nobody writes shows)
-forward     ``train``, and ``arrays`` that are set before. Lets see outputs and auxiliary states.
+forward     ``train``, and ``arrays`` that are set before, handed to the call itself if ``keywords``. Lets see outputs
+            and auxiliary states.
 backward    ``heads``: arrays, or null where a loss needs none; ``train``: false for gradients of a pass for inference.
             Lets see gradients and auxiliary states.
 reshape     ``arrays``: new values of other shapes for some arguments; all others keep theirs.
 share       binds a second executor to the same arguments and gradients, and uses that from now on
+monitor     a Monitor watches this executor from now on, inputs of operators too if ``inputs``. Each pass then lets see
+            what it notes, by name and, of one name, in the order of time.
 seed        ``value``: random numbers begin anew from it, if the implementation has seeds
 outputs     lets see the outputs of the last forward pass once more
 read        lets see arguments, which some operators change
@@ -67,11 +70,24 @@ def begun(mx, program, look=elements):
         raise Refused("%s: %s" % (type(error).__name__, error)) from error
 
 
-def followed(session):
-    """The trace of a session's program."""
+def needed_steps(program, names):
+    """The numbers of the steps that lead to some arrays of a trace, if no operator changes what it reads.
+
+    What comes after the last of them is left out, and backward passes if none of them is a gradient.
+    """
+    numbers = [int(name.partition("/")[0]) for name in names]
+    last = max(numbers)
+    asked = any(program["steps"][number]["do"] == "backward" for number in numbers)
+    return [i for i, step in enumerate(program["steps"][: last + 1]) if asked or step["do"] != "backward"]
+
+
+def followed(session, needed=None):
+    """The trace of a session's program: of the steps with the numbers ``needed``, or of all."""
     trace = {}
     try:
         for number, step in enumerate(session.program["steps"]):
+            if needed is not None and number not in needed:
+                continue
             fields = {key: value for key, value in step.items() if key not in ("do", "attempt")}
             try:
                 for name, value in getattr(session, step["do"])(**fields):
@@ -101,6 +117,8 @@ class Graph(Session):
         self.gradients = {}
         self.requirements = {}
         self.executor = None
+        self.watch = None
+        self.noted = []
 
     def again(self, look):
         """See ``Session.again``."""
@@ -109,6 +127,7 @@ class Graph(Session):
 
     def bind(self, requirements=None, gradients=None):
         """See the module's text."""
+        self.watch = None
         if self.kept is None:
             self._bind_new(requirements or {}, gradients or {})
             self.first = self.first or (self.executor, self.arguments, self.states, dict(self.gradients))
@@ -145,15 +164,44 @@ class Graph(Session):
     def share(self):
         """See the module's text."""
         self._bind(self.executor)
+        self.watch = None
         return ()
 
-    def forward(self, train=False, arrays=None):
+    def monitor(self, inputs=False):
         """See the module's text."""
-        for name, spec in (arrays or {}).items():
-            self.arguments[name][:] = self.array(spec)
-        outputs = self.executor.forward(is_train=train)
+        def note(array):
+            self.noted.append(self.look(array))
+            return array
+
+        self.watch = self.mx.mon.Monitor(1, note, monitor_all=inputs)
+        self.watch.install(self.executor)
+        return ()
+
+    def forward(self, train=False, arrays=None, keywords=False):
+        """See the module's text."""
+        given = {name: self.array(spec) for name, spec in (arrays or {}).items()}
+        if not keywords:
+            for name, array in given.items():
+                self.arguments[name][:] = array
+        self._begin()
+        outputs = self.executor.forward(is_train=train, **(given if keywords else {}))
         yield from [("output%d" % i, self.seen(out)) for i, out in enumerate(outputs)]
         yield from self._states()
+        yield from self._end()
+
+    def _begin(self):
+        if self.watch is not None:
+            self.noted = []
+            self.watch.tic()
+
+    def _end(self):
+        """What the monitor noted since."""
+        if self.watch is None:
+            return
+        counts = {}
+        for (_, name, _), value in zip(self.watch.toc(), self.noted):
+            counts[name] = counts.get(name, -1) + 1
+            yield "monitor:%s@%d" % (name, counts[name]), value
 
     def outputs(self):
         """See the module's text."""
@@ -162,16 +210,19 @@ class Graph(Session):
     def backward(self, heads=None, train=True):
         """See the module's text."""
         given = None if heads is None else [self.array(spec) for spec in heads]
+        self._begin()
         self.executor.backward(given, is_train=train)
         self.mx.nd.waitall()
         for name in self.gradients:
             yield "gradient:" + name, self.seen(self.executor.grad_dict[name])
         yield from self._states()
+        yield from self._end()
 
     def reshape(self, arrays):
         """See the module's text."""
         shapes = {name: tuple(spec["shape"]) for name, spec in arrays.items()}
         self.executor = self.executor.reshape(partial_shaping=True, allow_up_sizing=True, **shapes)
+        self.watch = None
         self.arguments = dict(self.executor.arg_dict)
         for name, spec in arrays.items():
             self.arguments[name][:] = self.array(spec)

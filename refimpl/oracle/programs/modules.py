@@ -24,8 +24,9 @@ use                 makes module ``number`` the current one
 save                a checkpoint, with optimizer states if ``states``
 load                makes a module of the last checkpoint over ``contexts``, with optimizer states if ``states``
 save_states         optimizer states to a file; load_states reads them back
-update_metric       ``labels``, and ``metric`` (a name, or none). Lets see labels and predictions that a metric is
-                    handed, context by context, and the value of that metric.
+update_metric       ``labels``, and ``metric``: a name, an object of a ``name`` and arguments, or none. Lets see labels
+                    and predictions that a metric is handed, context by context, and the value of that metric. ``own``:
+                    a composite metric is handed ``labels`` and the module's outputs, as loops of one's own do.
 score               ``data``, ``labels``, ``batch`` (rows), ``batches`` (at most; null: all), ``metric``. Lets see what
                     update_metric does.
 predict             ``data``, ``batch``, ``batches``, ``merge``. Lets see outputs.
@@ -57,6 +58,13 @@ def collecting_metric(mx):
             self.pairs.append(([a.copy() for a in labels], [a.copy() for a in preds]))
 
     return Pairs()
+
+
+def described(metric):
+    """The name of a metric, with its arguments behind it."""
+    if not isinstance(metric, dict):
+        return metric
+    return " ".join([metric["name"]] + ["%s=%s" % (key, metric[key]) for key in sorted(metric) if key != "name"])
 
 
 class Modules(Session):
@@ -287,23 +295,31 @@ class Modules(Session):
             named(self.data_names, data), named(self.label_names, labels) if labels else None, batch_size=batch,
         )
 
-    def _metrics(self, name):
-        """The metric that keeps what it is handed, then the one of that name, if any."""
-        return [collecting_metric(self.mx)] + ([self.mx.metric.create(name)] if name else [])
+    def _metrics(self, metric):
+        """The metric that keeps what it is handed, then the one that is described, if any."""
+        if isinstance(metric, dict):
+            made = [self.mx.metric.create(metric["name"], **{k: v for k, v in metric.items() if k != "name"})]
+        else:
+            made = [self.mx.metric.create(metric)] if metric else []
+        return [collecting_metric(self.mx)] + made
 
-    def _shown(self, kept, *named):
+    def _shown(self, metric, kept, *others):
         for call, (labels, predictions) in enumerate(kept.pairs):
             yield from [("label%d@%d" % (i, call), self.seen(a)) for i, a in enumerate(labels)]
             yield from [("prediction%d@%d" % (i, call), self.seen(a)) for i, a in enumerate(predictions)]
-        for name, metric in named:
-            yield "metric:" + name, self.plain([metric.get()[1]])
+        for each in others:
+            yield "metric:" + described(metric), self.plain([each.get()[1]])
 
-    def update_metric(self, labels, metric=None):
+    def update_metric(self, labels, metric=None, own=False):
         """See the module's text."""
         metrics = self._metrics(metric)
-        for each in metrics:
-            self.module.update_metric(each, [self.array(spec) for spec in labels])
-        return list(self._shown(metrics[0], *[(metric, each) for each in metrics[1:]]))
+        given = [self.array(spec) for spec in labels]
+        if own:
+            self.mx.metric.CompositeEvalMetric(metrics).update(given, self.module.get_outputs())
+        else:
+            for each in metrics:
+                self.module.update_metric(each, given)
+        return list(self._shown(metric, *metrics))
 
     def score(self, data, labels, batch, batches=None, metric=None):
         """See the module's text."""
@@ -311,7 +327,7 @@ class Modules(Session):
         self.module.score(
             self._iterator(data, labels, batch), self.mx.metric.CompositeEvalMetric(metrics), num_batch=batches,
         )
-        return list(self._shown(metrics[0], *[(metric, each) for each in metrics[1:]]))
+        return list(self._shown(metric, *metrics))
 
     def predict(self, data, batch, batches=None, merge=True):
         """See the module's text."""
