@@ -37,6 +37,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from .blocks import products
 from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, decides, items, merge, require, scratch
 from .multilinear import register_multilinear
 from .tuned import thin
@@ -125,7 +126,7 @@ def sum_rows(head, out, n, m):
             out[j] += head[i * m + j]
 
 
-PRODUCT = Loop(product, cuda_function=product_cuda, tuned=thin.product)
+PRODUCT = Loop(product, cuda_function=product_cuda, tuned=thin.product, by_blocks=products.PRODUCT)
 TURN, ADD_BIAS, SUM_ROWS = Loop(turn), Loop(add_bias), Loop(sum_rows)
 
 

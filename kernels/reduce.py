@@ -48,6 +48,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .blocks import reductions as blocks
 from .foundation import Case, Loop, Op, Shape, items, merge, register, require, require_some, scalar, scratch
 from .foundation.loops import COPY, GATHER, walk
 from .foundation.quirk import declare
@@ -222,7 +223,7 @@ def reducer(combine, join, finish=as_it_is):
     """A loop over groups; ``join`` makes one total of two."""
     return Loop(
         reduce_rows, tuned=tuned.reducer(combine, join, finish), tuned_for=(np.float32, np.float64),
-        tuned_if=tuned.takes, combine=combine, join=join, finish=finish,
+        tuned_if=tuned.takes, by_blocks=blocks.REDUCE_ROWS, combine=combine, join=join, finish=finish,
     )
 
 

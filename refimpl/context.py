@@ -9,6 +9,7 @@ import threading
 from typing import Any, ClassVar
 
 from .base import refusal
+from .kernels.foundation import devices
 from .kernels.foundation.later import cuda
 
 _TYPES = {"cpu": 1, "gpu": 2, "cpu_pinned": 3, "cpu_shared": 5}
@@ -58,7 +59,7 @@ class Context(metaclass=_ContextType):
 
     @property
     def memory(self) -> str:
-        """Where buffers of this context live: "cpu" or "gpu"."""
+        """The device of this context's buffers: "cpu", whatever the number, or "gpu(i)"."""
         if self.device_typeid != _GPU:
             return "cpu"
         if not 0 <= self.device_id < num_gpus():
@@ -66,7 +67,7 @@ class Context(metaclass=_ContextType):
                 "Context/gpu-present",
                 f"{self} is not available: {num_gpus()} CUDA devices were found; use mx.cpu()",
             )
-        return "gpu"
+        return f"gpu({self.device_id})"
 
     def __eq__(self, other: object) -> bool:
         return self is other or (
@@ -115,10 +116,13 @@ def cpu_pinned(device_id: int = 0) -> Context:
 
 
 def num_gpus() -> int:
-    """Count CUDA devices (one when Numba's simulator is on)."""
-    if not cuda.is_available():
-        return 0
-    return len(cuda.gpus)
+    """Count CUDA devices (four when Numba's simulator is on)."""
+    return devices.count()
+
+
+def context_of(device: str) -> Context:
+    """The context whose buffers have this device; cpu(0) for "cpu", which is the memory of all logical devices."""
+    return _DEFAULT if device == "cpu" else gpu(devices.number_of(device))
 
 
 def current_context() -> Context:
@@ -133,7 +137,6 @@ def gpu_memory_info(device_id: int = 0) -> tuple[int, int]:
     Raises:
         MXNetError: there is no such GPU.
     """
-    _ = gpu(device_id).memory  # refuses when there is no such GPU
-    with cuda.gpus[device_id]:
+    with devices.current(gpu(device_id).memory):
         free, total = cuda.current_context().get_memory_info()
     return free, total

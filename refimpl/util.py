@@ -17,7 +17,7 @@ import numpy as np
 
 from .base import refusal
 from .context import Context, gpu_memory_info, num_gpus
-from .kernels.foundation.later import cuda
+from .kernels.foundation import devices
 
 # --- the switches -----------------------------------------------------------------------------------
 
@@ -279,8 +279,7 @@ def get_cuda_compute_capability(ctx: Context) -> int:
             "util/gpu-context",
             f"Expecting a gpu context to get cuda compute capability, while received ctx {ctx}", ValueError,
         )
-    _ = ctx.memory  # refuses when there is no such GPU
-    major, minor = cuda.gpus[ctx.device_id].compute_capability
+    major, minor = devices.handle_of(ctx.memory).compute_capability
     return 10 * int(major) + int(minor)
 
 

@@ -9,7 +9,7 @@ from .contract import (
     get,
     register,
 )
-from .loop import LOOPS, Loop, formula_for, items, plain_kernels, scalar
+from .loop import LOOPS, Loop, plain_kernels
 from .params import AtLeast, AtMost, Count, Floats, Long, NoParams, Shape, keeps, whole_part
 from .refusal import MXNetError, decides, refusal, require
 from .shapes import (
@@ -28,6 +28,7 @@ from .shapes import (
     strides_of,
     told,
 )
+from .texts import formula_for, items, scalar
 
 __all__ = [
     "LOOPS", "REGISTRY", "SLACK", "UNKNOWN", "AtLeast", "AtMost", "Buffer", "Case", "Count",

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from . import devices
 from .later import Later, cuda
 from .refusal import refusal
 
@@ -30,7 +31,7 @@ MOST_BYTES = 2**63 - 1
 
 
 class Buffer:
-    """A C-contiguous array as flat memory. ``device`` is "cpu" or "gpu".
+    """A C-contiguous array as flat memory. ``device`` is "cpu", or "gpu(i)" for the i-th CUDA device.
 
     ``flat`` is a 1-D NumPy array, or a 1-D device array, of exactly ``prod(shape)`` elements.
     """
@@ -63,10 +64,16 @@ class Buffer:
             MXNetError: there is no memory for the copy.
         """
         try:
-            flat = self.flat.copy_to_host() if self.device == "gpu" else self.flat.copy()
+            flat = self.flat.copy() if self.device == "cpu" else self._from_gpu()
         except MemoryError as error:
             raise no_memory(self.shape, self.dtype, "cpu") from error
         return flat.reshape(self.shape)
+
+    def _from_gpu(self) -> np.ndarray:
+        with devices.current(self.device) as stream:
+            flat = self.flat.copy_to_host(stream=stream)
+            stream.synchronize()
+        return flat
 
     def fill_from(self, array: np.ndarray) -> None:
         """Overwrite with the elements of ``array`` (same size), cast to this buffer's type.
@@ -78,24 +85,29 @@ class Buffer:
             values = np.ascontiguousarray(array, dtype=self.dtype).reshape(-1)
         except MemoryError as error:
             raise no_memory(self.shape, self.dtype, "cpu") from error
-        if self.device == "gpu":
-            self.flat.copy_to_device(values)
-        else:
+        if self.device == "cpu":
             self.flat[:] = values
+        else:
+            with devices.current(self.device) as stream:
+                self.flat.copy_to_device(values, stream=stream)
 
     def fill(self, value: float) -> None:
         """Overwrite every element with ``value``, cast to this buffer's type."""
-        if self.device == "gpu":
-            self.fill_from(np.broadcast_to(value, self.shape))
-        else:
+        if self.device == "cpu":
             self.flat[:] = np.asarray(value)  # an array is cast as arrays are: 300 wraps around in uint8
+        else:
+            self.fill_from(np.broadcast_to(value, self.shape))
 
     def copy_from(self, source: Buffer) -> None:
-        """Overwrite with another buffer of the same size, cast to this one's type, from any device."""
+        """Overwrite with another buffer of the same size, cast to this one's type, from any device.
+
+        From one GPU to another the elements go through the CPU's memory, which needs no link between them.
+        """
         if self.device == source.device == "cpu":
             self.flat[:] = source.flat
         elif self.device == source.device and self.dtype == source.dtype:
-            self.flat.copy_to_device(source.flat)
+            with devices.current(self.device) as stream:
+                self.flat.copy_to_device(source.flat, stream=stream)
         else:
             self.fill_from(source.to_numpy())
 
@@ -151,9 +163,10 @@ def allocate(shape: Shape, dtype: np.dtype, device: str = "cpu") -> Buffer:
         MXNetError: the shape has no size, or there is no memory.
     """
     size = size_of(shape, dtype)
-    if device == "gpu":
+    if device != "cpu":
         try:
-            return Buffer(cuda.device_array(size + SLACK, dtype)[:size], shape, device)
+            with devices.current(device) as stream:
+                return Buffer(cuda.device_array(size + SLACK, dtype, stream=stream)[:size], shape, device)
         except (MemoryError, _DRIVER.CudaAPIError) as error:
             raise no_memory(shape, dtype, device) from error
     try:

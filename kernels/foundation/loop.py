@@ -41,13 +41,9 @@ of that function are parameters and shapes only. Fields that are all ints make t
 
 from __future__ import annotations
 
-import ast
-import dis
-import importlib
 import inspect
 import logging
 import os
-import textwrap
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -61,126 +57,18 @@ from numba import njit
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 
 from . import cache as kernel_cache
-from . import interrupts
+from . import devices, interrupts
+from .blocks import BlockTwin
 from .buffer import Buffer
 from .described import Described
-from .ieee import for_python
+from .devices import SIMULATED
 from .later import cuda
+from .texts import UNCALLED_FROM_C, geometries_of, globals_for, rewrite
 
 # Numba logs hundreds of lines per compilation at DEBUG, a level that training scripts set for themselves.
 logging.getLogger("numba").setLevel(logging.WARNING)
 
-SIMULATED = bool(int(os.environ.get("NUMBA_ENABLE_CUDASIM", "0") or 0))
-GRID = (1, 4) if SIMULATED else (256, 256)  # blocks, threads per block
-
-
-def items(n: int) -> range:
-    """Range over independent items; see the module's text."""
-    return range(n)
-
-
-def scalar(function: Callable) -> Callable:
-    """Mark a formula over numbers that loops may call on either device."""
-    function.__scalar__ = True  # type: ignore[attr-defined]  # a mark that `_globals_for` reads
-    return function
-
-
-def inlined(formula: Callable) -> Callable:
-    """Mark a formula that takes less time than to call it, though LLVM finds it too long to copy it into loops."""
-    formula.__inlined__ = True  # type: ignore[attr-defined]  # a mark that `formula_for` reads
-    return formula
-
-
-class _ForCpu(ast.NodeTransformer):
-    """``items(n)`` -> ``range(n)``, ``a[i]`` -> ``a[uintp(i)]``."""
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        self.generic_visit(node)
-        node.slice = ast.Call(ast.Name("_uintp", ast.Load()), [node.slice], [])
-        return node
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id == "items":
-            node.func.id = "range"
-        return node
-
-
-class _ForCuda(ast.NodeTransformer):
-    """``items(n)`` -> ``range(cuda.grid(1), n, cuda.gridsize(1))``."""
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id == "items":
-            share = ast.parse("range(_cuda.grid(1), 0, _cuda.gridsize(1))", mode="eval").body
-            share.args[1] = node.args[0]  # type: ignore[attr-defined]  # a Call by construction
-            return share
-        return node
-
-
-def _globals_for(function: FunctionType, device: str) -> dict[str, Any]:
-    """The function's globals, with every scalar formula replaced by its form for ``device``."""
-    scope = dict(function.__globals__)
-    loaded = {i.argval for i in dis.get_instructions(function) if i.opname == "LOAD_GLOBAL"}
-    for name in loaded:
-        value = scope.get(name)
-        if getattr(value, "__scalar__", False):
-            scope[name] = formula_for(value, device)
-        elif device == "python" and name in scope:
-            scope[name] = for_python(value)
-    scope["_uintp"] = numba.uintp
-    if device == "gpu":
-        scope["_cuda"] = importlib.import_module("numba.cuda")
-    return scope
-
-
-def geometries_of(function: FunctionType) -> dict[str, type]:
-    """The parameters of a loop that are geometries, with their classes."""
-    hints = get_type_hints(function) if function.__annotations__ else {}
-    return {name: kind for name, kind in hints.items() if hasattr(kind, "_fields")}
-
-
-def _name_geometries(definition: ast.FunctionDef, scope: dict[str, Any], kinds: dict[str, type]) -> None:
-    """Make the function take plain tuples and begin with ``g = Geometry(*_g)``."""
-    for argument in definition.args.args:
-        name, argument.annotation = argument.arg, None
-        if name in kinds:
-            scope[f"_kind_of_{name}"] = kinds[name]
-            argument.arg = f"_{name}"
-            naming = ast.parse(f"{name} = _kind_of_{name}(*_{name})").body[0]
-            definition.body.insert(0, ast.copy_location(naming, definition.body[0]))
-
-
-def _rewrite(function: FunctionType, device: str, rewriter: ast.NodeTransformer) -> FunctionType:
-    """Compile the function's own text after ``rewriter``, keeping file, lines and name."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    definition = tree.body[0]
-    definition.decorator_list = []  # type: ignore[attr-defined]  # a FunctionDef by construction
-    scope = _globals_for(function, device)
-    tree = rewriter.visit(tree)
-    _name_geometries(definition, scope, geometries_of(function))  # type: ignore[arg-type]  # likewise
-    tree = ast.fix_missing_locations(tree)
-    ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
-    made: dict[str, Any] = {}
-    exec(compile(tree, inspect.getfile(function), "exec"), scope, made)  # noqa: S102  # our own source
-    return made[function.__name__]
-
-
-# Only Python calls loops and only loops call formulas: each wrapper left out is a tenth of what compiling costs.
-_UNCALLED_FROM_C: dict[str, Any] = {"no_cfunc_wrapper": True}
-
-
-@cache
-def formula_for(formula: FunctionType, device: str) -> Any:
-    """A scalar formula as a function that loops on ``device`` can call."""
-    if device == "python":
-        return FunctionType(formula.__code__, _globals_for(formula, "python"), formula.__name__)
-    if device == "cpu":
-        body = FunctionType(formula.__code__, _globals_for(formula, "cpu"), formula.__name__)
-        options = {"no_cpython_wrapper": True, "forceinline": hasattr(formula, "__inlined__")}
-        return njit(nogil=True, error_model="numpy", **options, **_UNCALLED_FROM_C)(body)
-    body = FunctionType(formula.__code__, _globals_for(formula, "gpu"), formula.__name__)
-    return cuda.jit(device=True)(body)
+GRID = (1, 4, 0) if SIMULATED else (256, 256, 0)  # blocks, threads in each, bytes that a block shares
 
 
 Interpreter = Callable[[FunctionType, list[Any]], None]
@@ -191,6 +79,7 @@ class _Choice:
     """Which form of the loops runs, for the whole process."""
 
     plain = bool(os.environ.get("REFIMPL_PLAIN_KERNELS"))
+    blocks = not SIMULATED  # a barrier takes the simulator milliseconds
     # "cpu" or "gpu": that device's text runs as plain Python. Or who runs the page's text.
     python: str | Interpreter = ""
 
@@ -206,6 +95,16 @@ def plain_kernels() -> Iterator[None]:
         yield
     finally:
         _CHOICE.plain = before
+
+
+@contextmanager
+def twins_by_blocks() -> Iterator[None]:
+    """Within this block loops on a GPU run in their twins by blocks, where the simulator stands for it too."""
+    before, _CHOICE.blocks = _CHOICE.blocks, True
+    try:
+        yield
+    finally:
+        _CHOICE.blocks = before
 
 
 @contextmanager
@@ -232,7 +131,7 @@ def interpreted_loops(interpreter: Interpreter) -> Iterator[None]:
         _CHOICE.python = before
 
 
-class _DistinctArrays(CompilerBase):
+class DistinctArrays(CompilerBase):
     """Compile as if no two arrays overlapped: LLVM needs no overlap check, and an in-place call, which is
     legal only element by element, runs the vectorised loop too.
     """
@@ -251,7 +150,8 @@ class Loop:
     ``function`` is the reading copy. ``formulas`` are bound into its globals, so that one loop serves
     a family (``Loop(map_one, formula=sigmoid)``). ``cuda_function`` replaces it on CUDA where another
     order of items suits threads better. ``tuned`` is a faster twin, used on the CPU for the dtypes ``tuned_for`` if
-    ``tuned_if`` takes the arguments. The first of them must be a buffer; Python floats are passed in its dtype.
+    ``tuned_if`` takes the arguments; ``by_blocks`` is one for CUDA. The first argument must be a buffer; Python floats
+    are passed in its dtype.
     """
 
     def __init__(
@@ -262,18 +162,22 @@ class Loop:
         tuned: Callable | None = None,
         tuned_for: tuple[type, ...] = (np.float32,),
         tuned_if: Callable[[Sequence[Any]], bool] | None = None,
+        by_blocks: BlockTwin | None = None,
         **formulas: Callable,
     ) -> None:
         label = "_".join([function.__name__, *(f.__name__ for f in formulas.values())])
         self.name = f"{function.__module__.rpartition('.')[2]}.{label}"
         self._source = self._bound(function, formulas)
         self._cuda_source = self._bound(cuda_function or function, formulas)
+        text: Any = by_blocks and by_blocks.function  # mypy takes a function in a field for a method
+        self._blocks_source: FunctionType | None = text and self._bound(text, formulas)
         self._formulas = tuple(formulas.values())
         self._tuned, self._tuned_for, self._tuned_if = tuned, tuned_for, tuned_if
+        self._by_blocks = by_blocks
         self._label = label
         self._lock = threading.Lock()
         self._cpu: Any = None
-        self._gpu: Any = None
+        self._gpu: dict[str, Any] = {}
         LOOPS.append(self)
 
     @staticmethod
@@ -298,25 +202,32 @@ class Loop:
     def _build_cpu(self) -> Any:
         if numba.config.DISABLE_JIT:
             return _as_python(self._source)
-        body = _rewrite(self._source, "cpu", _ForCpu())
+        body = rewrite(self._source, "cpu")
         body.__name__ = body.__qualname__ = self._label
         body.__module__ = self._source.__module__
-        dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=_DistinctArrays, **_UNCALLED_FROM_C)(body)
+        dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=DistinctArrays, **UNCALLED_FROM_C)(body)
         kernel_cache.enable(dispatcher, self._source, *self._formulas)
         return dispatcher
 
     @property
     def gpu(self) -> Any:
         """The form for CUDA, or for Numba's simulator of it."""
-        if self._gpu is None:
-            with self._lock, interrupts.held():
-                if self._gpu is None:
-                    body = _rewrite(self._cuda_source, "gpu", _ForCuda())
-                    body.__name__ = body.__qualname__ = self._label
-                    dispatcher = cuda.jit(body)
-                    interrupts.hold_while_compiling(dispatcher)
-                    self._gpu = dispatcher
-        return self._gpu
+        return self._gpu.get("items") or self._build_gpu("items", self._cuda_source)
+
+    @property
+    def blocks(self) -> Any:
+        """The form for CUDA in which the threads of a block work together; only for a loop with such a twin."""
+        return self._gpu.get("blocks") or self._build_gpu("blocks", self._blocks_source)
+
+    def _build_gpu(self, form: str, source: FunctionType | None) -> Any:
+        with self._lock, interrupts.held():
+            if form not in self._gpu and source is not None:
+                body = rewrite(source, "gpu")
+                body.__name__ = body.__qualname__ = self._label
+                dispatcher = cuda.jit(body)
+                interrupts.hold_while_compiling(dispatcher)
+                self._gpu[form] = dispatcher
+        return self._gpu[form]
 
     def __call__(self, *args: Any) -> None:
         """Run over ``args`` on the device of the first."""
@@ -339,7 +250,15 @@ class Loop:
                 return
             (self._cpu or self.cpu)(*_unwrapped(args, kind))
         else:
-            self.gpu[GRID](*_unwrapped(args, first.flat.dtype))
+            self._launch(first.device, args)
+
+    def _launch(self, device: str, args: Sequence[Any]) -> None:
+        """Hand a kernel to a GPU's stream."""
+        twin = self._by_blocks if _CHOICE.blocks and not _CHOICE.plain else None
+        kernel, grid = (self.blocks, twin.grid(args)) if twin and twin.takes(args) else (self.gpu, GRID)
+        blocks, threads, shared = grid
+        with devices.current(device) as stream:
+            kernel[blocks, threads, stream, shared](*_unwrapped(args, args[0].flat.dtype))
 
     def has_twin_for(self, args: Sequence[Any]) -> bool:
         """Whether the tuned twin may run a call with ``args`` on the CPU."""
@@ -359,7 +278,7 @@ class Loop:
 def _as_python(source: FunctionType) -> Callable:
     """The reading copy itself, with IEEE arithmetic and without NumPy's warnings about it."""
     body = FunctionType(
-        source.__code__, _globals_for(source, "python"), source.__name__, source.__defaults__
+        source.__code__, globals_for(source, "python"), source.__name__, source.__defaults__
     )
     geometries = geometries_of(source)
     kinds = [geometries.get(name) for name in inspect.signature(source).parameters]

@@ -13,7 +13,8 @@ from math import prod
 import numpy as np
 
 from .buffer import Buffer
-from .loop import Loop, items, scalar
+from .loop import Loop
+from .texts import items, scalar
 from .walks import integers, joined, offset_of
 
 # --- whole numbers ------------------------------------------------------------------------------

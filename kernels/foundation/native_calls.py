@@ -26,12 +26,12 @@ from numba.extending import intrinsic, register_jitable
 
 from . import cache as kernel_cache
 from . import interrupts
-from .loop import _UNCALLED_FROM_C
+from .texts import UNCALLED_FROM_C
 
 KNOWN = sys.platform != "win32" and platform.machine() in ("x86_64", "AMD64", "aarch64", "arm64")
 """Whether this machine's calling convention is one that the module's text speaks of."""
 
-SIZES = (16, 32, 64, 128)
+SIZES = (16, 32, 64, 160)
 """Kernels are called with so many whole numbers: the least that is enough."""
 
 FLOATS = 8
@@ -104,7 +104,7 @@ def walk(place, count):
 
 def compiled(function: Callable) -> Callable:
     """The machine code of a function of whole numbers, cached, called without Numba's questions about types."""
-    dispatcher = njit(nogil=True, error_model="numpy", **_UNCALLED_FROM_C)(function)
+    dispatcher = njit(nogil=True, error_model="numpy", **UNCALLED_FROM_C)(function)
     kernel_cache.enable(dispatcher, function)
     with interrupts.held():
         dispatcher.compile((types.int64,) * len(signature(function).parameters))

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .buffer import Buffer
-from .loop import scalar
 from .refusal import decides
+from .texts import scalar
 
 
 class Pair(NamedTuple):

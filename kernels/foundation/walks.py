@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .buffer import Buffer, as_buffer
-from .loop import inlined, scalar
 from .shapes import strides_of
+from .texts import inlined, scalar
 
 Shape = tuple[int, ...]
 

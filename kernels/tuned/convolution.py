@@ -16,14 +16,18 @@ Tiles hold float32 and pay off from a few filters on. One filter for each channe
 
 from __future__ import annotations
 
+from math import prod
+from typing import NamedTuple
+
 import numpy as np
 
 from ..foundation import Buffer
+from ..foundation.cuts import Cut, Given
 from ..shared.convolution_geometry import Geometry
 from . import depthwise, pointwise
 from .convolution_rows import convolve_rows, gather_weight_rows
 from .image import View, space_to_depth, store_runs, view
-from .kernel import kernel, tile_for, twin, wide_tile, workspace
+from .kernel import cut, kernel, tile_for, twin, wide_tile, workspace
 from .simd import add_tiles, fma_tile, load_offsets, load_tile, ramp, store_tile, zero_tile
 from .transpose import transpose
 
@@ -31,6 +35,25 @@ CHUNK = 256
 TOGETHER = 1 << 18  # numbers of the small images that are copied together
 
 
+def _products(given: Given) -> int:
+    """How many products a convolution has, or its gradient by weight."""
+    g = Geometry(*given["g"])
+    return g.batch_size * g.num_filter * prod(g.out) * (g.channels // g.num_group) * prod(g.kernel)
+
+
+def _images_of(given: Given, first: int, last: int) -> Given:
+    """The call for some images."""
+    g = Geometry(*given["g"])
+    sizes = {"data": g.channels * prod(g.size), "out": g.num_filter * prod(g.out)}
+    arrays = {name: given[name][first * size : last * size] for name, size in sizes.items()}
+    return {**arrays, "g": tuple(g._replace(batch_size=last - first))}
+
+
+IMAGES = Cut(lambda given: given["g"][0], _products, _images_of, own=("image", "narrow"))
+"""Each part has some images."""
+
+
+@cut(IMAGES)
 @kernel
 def convolve_tiles(data, weight, out, g: Geometry, v: View, image, narrow, rows, blocks):
     """out = weight over data; ``image`` is memory for one image, ``narrow`` for its outputs."""
@@ -64,11 +87,34 @@ def convolve_tiles(data, weight, out, g: Geometry, v: View, image, narrow, rows,
             )
 
 
+class Share(NamedTuple):
+    """What one call does of the gradient by weight: the taps from ``low`` to before ``high``, of all images."""
+
+    together: int
+    """So many images are copied together."""
+    low: int
+    high: int
+
+
+def _taps_of(given: Given, first: int, last: int) -> Given:
+    """The call for some rows of tiles."""
+    whole, height = Share(*given["s"]), len(given["rows"])
+    return {"s": tuple(whole._replace(low=first * height, high=min(whole.high, last * height)))}
+
+
+TAPS = Cut(
+    lambda given: -(-given["s"][2] // len(given["rows"])), _products, _taps_of, own=("image", "turned", "sums"),
+)
+"""Each part has some taps of every filter: all images, so that no sum is cut."""
+
+
+@cut(TAPS)
 @kernel
 def gather_weight_tiles(
-    head, data, d_weight, g: Geometry, v: View, together, image, turned, sums, rows, blocks
+    head, data, d_weight, g: Geometry, v: View, s: Share, image, turned, sums, rows, blocks
 ):  # fmt: skip
-    """Gradient by weight: sums[tap, filter] over images, ``together`` at a time, then transposed to d_weight."""
+    """Gradient by weight: sums[tap, filter] over images, some at a time, then transposed to d_weight."""
+    together, low, high = s.together, s.low, s.high
     share, each, width = g.channels // g.num_group, g.num_filter // g.num_group, 8 * len(blocks)
     depth = share * g.kernel_d * g.kernel_h * g.kernel_w
     taps, pixels, whole = v.taps, v.pixels, g.channels * v.channel
@@ -89,7 +135,7 @@ def gather_weight_tiles(
                     start = ((first + i) * g.num_filter + group * each) * plane + begin
                     transpose(head, start, plane, each, count, turned, i * count * pitch, pitch)
                 for column in range(0, pitch, width):
-                    for tap in range(0, depth, len(rows)):
+                    for tap in range(low, high, len(rows)):
                         left = load_offsets(taps, tap, rows)
                         target = ramp((group * height + tap) * pitch, pitch, g.num_group * height * pitch, rows)
                         for i in range(images):
@@ -102,7 +148,8 @@ def gather_weight_tiles(
                             tile = add_tiles(load_tile(sums, target, blocks, column), tile)
                             store_tile(tile, sums, target, blocks, column)
     for group in range(g.num_group):
-        transpose(sums, group * height * pitch, pitch, depth, each, d_weight, group * each * depth, depth)
+        start, to = (group * height + low) * pitch, group * each * depth + low
+        transpose(sums, start, pitch, high - low, each, d_weight, to, depth)
 
 
 @twin
@@ -142,7 +189,8 @@ def gather_weight(head: Buffer, data: Buffer, d_weight: Buffer, g: Geometry) -> 
     pitch, plane, whole = -(-filters // width) * width, len(v.pixels), g.channels * v.channel
     together = max(1, min(g.batch_size, CHUNK // plane, TOGETHER // whole))
     gather_weight_tiles(
-        head.flat, data.flat, d_weight.flat, tuple(g), tuple(v), together, workspace("image", together * whole),
+        head.flat, data.flat, d_weight.flat, tuple(g), tuple(v), tuple(Share(together, 0, taps)),
+        workspace("image", together * whole),
         workspace("turned", together * min(CHUNK, plane) * pitch),
         workspace("sums", g.num_group * (taps + len(rows)) * pitch), rows, blocks,
     )

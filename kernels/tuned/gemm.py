@@ -8,10 +8,12 @@ panel and accumulation continues, so that every sum still adds its products in i
 
 from __future__ import annotations
 
+from math import prod
 from typing import NamedTuple
 
 from ..foundation import Buffer
-from .kernel import kernel, tile_for, twin, workspace
+from ..foundation.cuts import Cut, Given
+from .kernel import cut, kernel, tile_for, twin, workspace
 from .simd import copy_16, fma_tile, load_tile, ramp, store_tile, transpose_16x16, zero_tile
 
 DEPTH = 384  # a panel of 32 columns then fills 48 KiB
@@ -61,6 +63,22 @@ def store_inside(edge, width, out, start, m, height, columns):
             out[start + i * m + j] = edge[i * width + j]
 
 
+def _rows_of(given: Given, first: int, last: int) -> Given:
+    """The call for some rows of tiles."""
+    g, height = Product(*given["g"]), len(given["rows"])
+    begin, end = first * height, min(g.n, last * height)
+    a, out = given["a"][begin * g.a_row :], given["out"][begin * g.m : end * g.m]
+    return {"a": a, "out": out, "g": tuple(g._replace(n=end - begin))}
+
+
+ROWS = Cut(
+    lambda given: -(-given["g"][0] // len(given["rows"])), lambda given: prod(given["g"][:3]), _rows_of,
+    own=("panel", "edge"),
+)
+"""Each part has some rows of the result."""
+
+
+@cut(ROWS)
 @kernel
 def multiply_tiles(a, b, out, g: Product, panel, edge, rows, blocks):
     """out = a . b; ``edge`` holds a tile wider than the columns that are left, ``rows`` its height."""

@@ -16,8 +16,10 @@ from numba import njit
 from ..foundation import cache as kernel_cache
 from ..foundation import interrupts
 from ..foundation.buffer import allocate
+from ..foundation.cuts import CUTS, Cut
 from ..foundation.described import LENDER, lent
-from ..foundation.loop import _UNCALLED_FROM_C, Loop, _DistinctArrays, _ForCpu, _rewrite
+from ..foundation.loop import DistinctArrays, Loop
+from ..foundation.texts import UNCALLED_FROM_C, rewrite
 from .simd import tile_sizes
 
 Tuples = tuple[tuple[int, ...], tuple[int, ...]]
@@ -30,6 +32,7 @@ class Kernel:
         self._function, self._label, self._bound = function, label, bound
         self._lock = threading.Lock()
         self._ready: Any = None
+        self.cut: Cut | None = None
 
     def __call__(self, *args: Any) -> Any:
         """Run it."""
@@ -46,14 +49,16 @@ class Kernel:
 
     def _made(self) -> Any:
         function, formulas = self._function, [f for f in self._bound.values() if isinstance(f, FunctionType)]
-        body = _rewrite(Loop._bound(function, self._bound), "cpu", _ForCpu())
+        body = rewrite(Loop._bound(function, self._bound), "cpu")
         body.__name__ = body.__qualname__ = "_".join([function.__name__, *(f.__name__ for f in formulas), self._label])
         body.__module__ = function.__module__
         scope = body.__globals__
         called = {name: scope[name] for name in body.__code__.co_names if isinstance(scope.get(name), Kernel)}
         scope.update({name: other.dispatcher for name, other in called.items()})
-        dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=_DistinctArrays, **_UNCALLED_FROM_C)(body)
+        dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=DistinctArrays, **UNCALLED_FROM_C)(body)
         kernel_cache.enable(dispatcher, function, *formulas)
+        if self.cut is not None:
+            CUTS[id(dispatcher)] = dispatcher, self.cut
         return dispatcher
 
 
@@ -68,6 +73,17 @@ def kernel(function: FunctionType, label: str = "", **bound: Any) -> Any:
     ``g.array`` counts a reference.
     """
     return function if numba.config.DISABLE_JIT else Kernel(function, label, bound)
+
+
+def cut(along: Cut) -> Callable[[Any], Any]:
+    """Say, above ``@kernel``, how calls of the kernel are cut into parts that threads make side by side."""
+
+    def declare(function: Any) -> Any:
+        if isinstance(function, Kernel):
+            function.cut = along
+        return function
+
+    return declare
 
 
 def twin(function: Callable) -> Callable | None:

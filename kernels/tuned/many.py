@@ -28,8 +28,9 @@ from ..foundation import Loop
 from ..foundation import cache as kernel_cache
 from ..foundation.buffer import aligned_empty
 from ..foundation.hand_over import latest
-from ..foundation.loop import _UNCALLED_FROM_C, _DistinctArrays, _ForCpu, _rewrite
+from ..foundation.loop import DistinctArrays
 from ..foundation.native_calls import Form, form_of
+from ..foundation.texts import UNCALLED_FROM_C, rewrite
 
 PIECE = 4096
 """So many elements of an array are summed, updated and copied before the next ones."""
@@ -129,19 +130,19 @@ def walk_with_sums(table, numbers, rows, sums, copies, like, tail):
 def _inside(function: Any) -> Any:
     """A function that only ``walk`` calls, compiled as loops are."""
     return njit(
-        nogil=True, error_model="numpy", pipeline_class=_DistinctArrays, no_cpython_wrapper=True, **_UNCALLED_FROM_C
-    )(_rewrite(function, "cpu", _ForCpu()))
+        nogil=True, error_model="numpy", pipeline_class=DistinctArrays, no_cpython_wrapper=True, **UNCALLED_FROM_C
+    )(rewrite(function, "cpu"))
 
 
 @cache
 def _compiled(loop: Loop, text: FunctionType) -> Any:
     """``text`` around a loop."""
-    body = _rewrite(text, "cpu", _ForCpu())
+    body = rewrite(text, "cpu")
     inside = {"rule": loop._source} if text is walk else {"rule": loop._source, "added": added}
     body.__globals__.update({name: _inside(function) for name, function in inside.items()})
     body.__name__ = body.__qualname__ = f"{text.__name__}_{loop._label}"
     body.__module__ = loop._source.__module__
-    dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=_DistinctArrays, **_UNCALLED_FROM_C)(body)
+    dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=DistinctArrays, **UNCALLED_FROM_C)(body)
     kernel_cache.enable(dispatcher, text, loop._source, *loop._formulas)
     return dispatcher
 

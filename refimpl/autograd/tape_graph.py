@@ -16,7 +16,7 @@ from ..kernels.foundation import Op
 from ..kernels.foundation.quirk import SCOPE
 from ..ndarray import NDArray
 from ..ndarray.tape import Place, Record
-from ..symbol import gradient
+from ..symbol import gradient, shared_weights
 from ..symbol.calls import attribute_text
 from ..symbol.inference import Key, key_of
 from ..symbol.ir import Entry, Node
@@ -86,7 +86,7 @@ class TapeGraph:
     def gradients(self, outputs: Sequence[Entry], wanted: set[int], *, differentiable: bool) -> gradient.Gradients:
         """The graph of the gradients of ``outputs`` with respect to the ``wanted`` nodes: see ``gradient.build``."""
         known = None if self._known is None or differentiable else self._known.gradients
-        key = (*map(key_of, outputs), frozenset(wanted))
+        key = (*map(key_of, outputs), frozenset(wanted), shared_weights.kind())
         found = None if known is None else known.get(key)
         if found is None:
             found = gradient.build(outputs, wanted, differentiable=differentiable, taped=True, order=self.order)

@@ -74,6 +74,6 @@ def _seen_as(memory: Buffer, dtype: np.dtype) -> Any:
         return flat
     seen: Any = flat.view(np.dtype(np.uint8))
     seen = seen[: seen.size // dtype.itemsize * dtype.itemsize].view(dtype)
-    if memory.device == "gpu" and not hasattr(seen, "copy_to_host"):
+    if memory.device != "cpu" and not hasattr(seen, "copy_to_host"):
         seen = type(flat)(seen)  # the simulator's view is a bare NumPy array
     return seen

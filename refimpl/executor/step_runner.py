@@ -7,6 +7,7 @@ when an engine with threads is chosen, when some memory holds a failure, or when
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import engine
@@ -15,8 +16,10 @@ from ..context import Context
 from ..engine import profiling_hook
 from ..engine.compiling import RUNNING
 from ..kernels.foundation import Buffer
+from ..kernels.foundation.workers import WORKERS
 from ..ndarray import NDArray, zeros
 from ..resource import random_streams
+from ..symbol.dead_branches import is_placeholder
 from .monitored_names import monitored_inputs
 from .steps import AddStep, BackwardStep, CopyStep, ForwardStep, Step, ZeroStep
 from .table import Table
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
     from .program import Wanted
 
 MonitorCallback = Callable[[str, NDArray], None]
+
+
+_NOBODY = nullcontext()
 
 
 class Touched(NamedTuple):
@@ -72,9 +78,10 @@ def run_steps(steps: Sequence[Step], is_train: bool, context: Context, table: Ta
                 for at, step in enumerate(RUNNING.begin(steps)):  # noqa: B007  # `at` says which step failed
                     step.run(is_train)
             else:
-                for first, last, walk in rows.pieces:
-                    for at in range(first if walk is None else first + walk(), last):  # or which call
-                        rows.calls[at]()
+                with WORKERS.watching(rows.workers) if rows.workers else _NOBODY:
+                    for first, last, walk in rows.pieces:
+                        for at in range(first if walk is None else first + walk(), last):  # or which call
+                            rows.calls[at]()
         except MXNetError as error:
             failed = at if rows is None else rows.steps[at]
             spoiled = touched(steps[failed]).writes
@@ -112,6 +119,8 @@ def run_monitored(
             assert node.op is not None
             names = monitored_inputs(node)
             for name, entry, buffer in zip(names, node.inputs, step.inputs, strict=True):
+                if is_placeholder(entry.node):  # it has a shape and no values
+                    continue
                 if entry.node.is_variable:
                     callback(entry.node.name, NDArray(buffer, step.context))
                 callback(name, NDArray(buffer, step.context))

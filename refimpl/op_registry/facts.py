@@ -217,9 +217,8 @@ def storages(op: Op) -> list[str]:
 
 def is_internal(op: Op) -> bool:
     """Whether gradients or optimizers here are made of this operator, and MXNet has none of its name."""
-    return (
-        op.name.startswith("_backward_") or op.name.endswith("_step") or op.name in ("_sum_like", "_stretch_like")
-    )
+    helpers = "_concat_rows", "_stretch_like", "_sum_like"
+    return op.name.startswith("_backward_") or op.name.endswith("_step") or op.name in helpers
 
 
 __all__ = [

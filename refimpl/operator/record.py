@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..base import DTYPE_FLAGS, decides, dtype_of, refusal, require
-from ..context import Context, current_context
+from ..context import Context, context_of, current_context
 from ..kernels.foundation import Buffer, Op, allocate, merge, register
 from ..kernels.foundation.params import is_hidden_key
 from ..ndarray import NDArray, tape
@@ -122,7 +122,7 @@ class CustomUse:
             return self.context
         here = current_context()
         device = buffers[0].device if buffers else here.memory
-        return here if here.memory == device else Context(device, 0)
+        return here if here.memory == device else context_of(device)
 
     @decides("Custom/created")
     def computing(self, shapes: list, types: list, buffers: Sequence[Buffer]) -> CustomOp:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..base import decides
 from ..context import Context
-from ..kernels.foundation.later import cuda
+from ..kernels.foundation import devices
 
 _BEGIN = time.perf_counter_ns()
 
@@ -45,7 +45,7 @@ class _Begun(NamedTuple):
     name: str
     place: str
     arguments: dict[str, Any]
-    on_gpu: bool
+    device: str
     start: int
 
 
@@ -79,16 +79,16 @@ class Recorder:
         arguments: dict[str, Any] = {"shapes": [list(shape) for shape in shapes]}
         if node:
             arguments["node"] = node
-        on_gpu = context.device_type == "gpu"
-        if on_gpu:
-            cuda.synchronize()
+        device = context.memory
+        if device != "cpu":
+            devices.synchronize(device)
         place = f"{context.device_type}/{context.device_id}"
-        return _Begun(name, place, arguments, on_gpu, time.perf_counter_ns())
+        return _Begun(name, place, arguments, device, time.perf_counter_ns())
 
     def end(self, begun: _Begun) -> None:
         """An operator has ended, on a GPU too."""
-        if begun.on_gpu:
-            cuda.synchronize()
+        if begun.device != "cpu":
+            devices.synchronize(begun.device)
         now = time.perf_counter_ns()
         took = now - begun.start
         self.add("X", begun.name, OPERATOR, begun.place, begun.start, dur=took / 1000, args=begun.arguments)

@@ -22,11 +22,11 @@ __all__ = [
     "_backward_SequenceLast", "_backward__contrib_AdaptiveAvgPooling2D", "_backward__contrib_BilinearResize2D",
     "_backward__contrib_SparseEmbedding", "_backward_batch_dot_lhs", "_backward_batch_dot_rhs", "_backward_col2im",
     "_backward_dot_lhs", "_backward_dot_rhs", "_backward_im2col", "_backward_mean", "_backward_pick", "_backward_slice",
-    "_backward_slice_axis", "_backward_slice_like", "_backward_sum", "_backward_take", "_contrib_AdaptiveAvgPooling2D",
-    "_contrib_BatchNormWithReLU", "_contrib_BilinearResize2D", "_contrib_CTCLoss", "_contrib_DeformableConvolution",
-    "_contrib_DeformablePSROIPooling", "_contrib_ModulatedDeformableConvolution", "_contrib_MultiBoxDetection",
-    "_contrib_MultiBoxPrior", "_contrib_MultiBoxTarget", "_contrib_MultiProposal", "_contrib_PSROIPooling",
-    "_contrib_Proposal", "_contrib_ROIAlign", "_contrib_RROIAlign", "_contrib_SparseEmbedding",
+    "_backward_slice_axis", "_backward_slice_like", "_backward_sum", "_backward_take", "_concat_rows",
+    "_contrib_AdaptiveAvgPooling2D", "_contrib_BatchNormWithReLU", "_contrib_BilinearResize2D", "_contrib_CTCLoss",
+    "_contrib_DeformableConvolution", "_contrib_DeformablePSROIPooling", "_contrib_ModulatedDeformableConvolution",
+    "_contrib_MultiBoxDetection", "_contrib_MultiBoxPrior", "_contrib_MultiBoxTarget", "_contrib_MultiProposal",
+    "_contrib_PSROIPooling", "_contrib_Proposal", "_contrib_ROIAlign", "_contrib_RROIAlign", "_contrib_SparseEmbedding",
     "_contrib_SyncBatchNorm", "_contrib_allclose", "_contrib_arange_like", "_contrib_bipartite_matching",
     "_contrib_box_decode", "_contrib_box_encode", "_contrib_box_iou", "_contrib_box_nms",
     "_contrib_box_non_maximum_suppression", "_contrib_calibrate_entropy", "_contrib_ctc_loss", "_contrib_dequantize",
@@ -425,6 +425,10 @@ def _backward_take(
     head: Symbol | None = None, a: Symbol | None = None, indices: Symbol | None = None, axis: Whole | None = 0,
     mode: Literal['clip', 'raise', 'wrap'] | str | None = 'clip', *, name: str | None = None,
     attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def _concat_rows(
+    *data: Symbol | Sequence[Symbol], num_args: Whole = ..., flatten: Flag | None = True, name: str | None = None,
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **named: Symbol | str
 ) -> Symbol: ...
 def _contrib_AdaptiveAvgPooling2D(
     data: Symbol | None = None, output_size: Sides | None = (), *, name: str | None = None,

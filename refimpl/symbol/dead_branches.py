@@ -52,8 +52,10 @@ def cutting(graph: Graph, in_forward: bool = True) -> Visit:
         return found
 
     def visit(node: Node, inputs: list[Entry]) -> Node:
-        cut = shape_only_inputs(node) if in_forward or id(node) not in graph.forward else ()
-        if cut:
+        op = node.op
+        assert op is not None
+        if (op.shape_only or op.shape_needs) and (in_forward or id(node) not in graph.forward):
+            cut = shape_only_inputs(node)
             inputs = [placeholder(entry) if i in cut else entry for i, entry in enumerate(inputs)]
         return graph.with_inputs(node, inputs)
 

@@ -8,6 +8,7 @@ one gradient node (``backward``), or a composition of other operators (``gradien
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from ..base import decides, refusal
@@ -16,6 +17,7 @@ from ..op_registry.signatures import parsed
 from .gradient_quirks import contributions, heads_taken
 from .inference import key_of
 from .ir import Entry, Node, post_order
+from .shared_weights import merged
 
 
 class Gradients:
@@ -82,7 +84,7 @@ class _Pass:
     """What a walk has made so far: the nodes, and what was contributed to the gradient of each value."""
 
     def __init__(self, depends: set[int], differentiable: bool, taped: bool) -> None:
-        self.depends = depends
+        self.depends, self.differentiable = depends, differentiable
         self.contributions = contributions(in_executor=not (taped or differentiable))
         self.made: list[Node] = []
         self.gradients = Gradients()
@@ -121,6 +123,8 @@ class _Pass:
         parts = self.contributions.of((id(node), index))
         if parts is None:
             return None
+        if len(parts) > 1 and not self.differentiable:
+            parts = merged(parts, partial(self.make, node))
         if len(parts) == 1:
             return parts[0]
         return self.make(node, "add_n", parts)[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..kernels.foundation import Op
@@ -135,18 +135,24 @@ def post_order(heads: Iterable[Entry]) -> list[Node]:
     """Every node the heads depend on, inputs first, in depth-first order."""
     order: list[Node] = []
     seen: set[Node] = set()
-    waiting: list[Any] = [head.node for head in heads][::-1]
-    while waiting:
-        node = waiting.pop()
-        if node is None:  # all inputs of the node below are listed
-            order.append(waiting.pop())
-        elif node not in seen:
-            seen.add(node)
-            waiting.append(node)
-            waiting.append(None)
-            for source, _ in reversed(node.inputs):
+    waiting: list[tuple[Node, Iterator[Entry]]] = []  # with the inputs of each that were not looked at
+    for node, _ in heads:
+        if node in seen:
+            continue
+        seen.add(node)
+        waiting.append((node, iter(node.inputs)))
+        while waiting:
+            reader, inputs = waiting[-1]
+            for source, _ in inputs:
                 if source not in seen:
-                    waiting.append(source)
+                    seen.add(source)
+                    if source.inputs:
+                        waiting.append((source, iter(source.inputs)))
+                        break
+                    order.append(source)
+            else:
+                order.append(reader)
+                waiting.pop()
     return order
 
 

@@ -4,7 +4,8 @@
 
 This never gates anything: numbers are for reading. What is measured stands in ``refimpl/cli/benchmark/rows/``;
 ``refimpl bench`` measures it without the other libraries. ``python -m tests.bench.compilation`` times first calls,
-page by page; ``python -m tests.bench.binding`` the growth of bind up to 50,000 nodes.
+page by page; ``python -m tests.bench.binding`` the growth of bind up to 50,000 nodes. ``--gpu`` measures a CUDA device
+and nothing else: loops against their twins by blocks.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from refimpl.cli.benchmark import running, tables
 from refimpl.cli.benchmark.rows import GROUPS
+from tests.bench import devices
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -32,7 +34,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--json", type=Path, help="write what was found here")
     parser.add_argument("--write", type=Path, help="write the tables into this chapter, between its two marks")
     parser.add_argument("--read", type=Path, help="measure nothing: take what --json wrote")
+    parser.add_argument("--gpu", action="store_true", help="measure a CUDA device instead")
     options = parser.parse_args(arguments)
+    if options.gpu:
+        rows = devices.run(options.rounds, options.most, options.only, tables.tell)
+        if options.json:
+            options.json.write_text(json.dumps([row._asdict() for row in rows], indent=1), encoding="utf-8")
+        print("".join(devices.lines(rows)), end="")
+        return
     if options.read:
         found = json.loads(options.read.read_text(encoding="utf-8"))
     else:

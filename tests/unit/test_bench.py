@@ -6,11 +6,15 @@ import itertools
 import json
 
 import pytest
+from numba import cuda
 
 import refimpl as mx
 from refimpl import cli
 from refimpl.cli.benchmark import machine, running, tables
 from refimpl.cli.benchmark.rows import GROUPS, ROWS, case_of
+from refimpl.kernels.foundation.devices import SIMULATED
+from tests.bench import __main__ as bench
+from tests.bench import devices
 
 SMALL = 8  # no size is above it
 TENTH = {id(row) for row in itertools.islice((row for row in ROWS if row.group == "operators"), None, None, 10)}
@@ -140,3 +144,40 @@ def test_a_row_that_fails_leaves_the_others() -> None:
             library.ask(about=1)
     finally:
         libraries.stop()
+
+
+# --- a CUDA device -------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(cuda.is_available(), reason="there is a CUDA device, or a simulated one")
+def test_without_a_device_nothing_is_measured() -> None:
+    with pytest.raises(SystemExit, match="there is no CUDA device here, so nothing was measured"):
+        bench.main(["--gpu"])
+
+
+@pytest.mark.gpu
+@pytest.mark.cuda_sim
+@pytest.mark.skipif(not cuda.is_available(), reason="needs a CUDA device or NUMBA_ENABLE_CUDASIM=1")
+def test_every_row_of_a_device_is_for_a_twin() -> None:
+    for build, sizes in devices.ROWS.values():
+        work = build(*(min(size, 40) for size in sizes))
+        assert work.loop._by_blocks is not None
+        assert work.loop._by_blocks.takes(work.args) and work.flops > 0 < work.bytes
+
+
+@pytest.mark.gpu
+@pytest.mark.cuda_sim
+@pytest.mark.skipif(not cuda.is_available(), reason="needs a CUDA device or NUMBA_ENABLE_CUDASIM=1")
+@pytest.mark.parametrize("name", ["product 64x784x128"] if SIMULATED else devices.ROWS)
+def test_a_twin_is_measured_against_its_page(name: str) -> None:
+    found = devices.measured(name, rounds=1, most=2 if SIMULATED else 40, least=0)
+    assert found.same_bits
+    assert found.page > 0 < found.twin
+    assert "| same |" in "".join(devices.lines([found]))
+
+
+@pytest.mark.cuda_sim
+@pytest.mark.skipif(not SIMULATED, reason="needs NUMBA_ENABLE_CUDASIM=1")
+def test_the_simulator_is_not_measured() -> None:
+    with pytest.raises(SystemExit, match="simulator says nothing about speed"):
+        bench.main(["--gpu"])

@@ -111,7 +111,7 @@ def test_floats_have_the_dtype_of_the_first_buffer(form, dtype, beyond):
 @pytest.mark.cuda_sim
 @pytest.mark.skipif(not SIMULATED, reason="needs NUMBA_ENABLE_CUDASIM=1")
 def test_fields_have_their_names_on_cuda():
-    assert sums(Loop(sum_rows), (7, 3), 100, device="gpu") == [103, 112, 121, 130, 139, 148, 157]
-    out = as_buffer(np.full(3, np.nan, np.float32), "gpu")
+    assert sums(Loop(sum_rows), (7, 3), 100, device="gpu(0)") == [103, 112, 121, 130, 139, 148, 157]
+    out = as_buffer(np.full(3, np.nan, np.float32), "gpu(0)")
     Loop(beyond_a_tenth)(out, Scaled(3, 0.1, negative=True))
     assert out.to_numpy().tolist() == [-np.float32(BEYOND)] * 3

@@ -232,6 +232,16 @@ def test_a_monitor_sees_views_with_their_shapes() -> None:
     assert seen == [("one_output", (2, 2)), ("flat_output", (4,)), ("two_output", (4,))]
 
 
+@pytest.mark.clause("passes/monitored")
+def test_a_monitor_of_inputs_sees_none_of_which_only_the_shape_is_read() -> None:
+    a = mx.sym.Variable("a")
+    executor = _executor(mx.sym.zeros_like(mx.sym.tanh(a, name="measured"), name="nothing"))
+    seen: dict[str, list[float]] = {}
+    executor.set_monitor_callback(lambda name, array: seen.update({name: array.asnumpy().ravel().tolist()}), True)
+    executor.forward()
+    assert seen == {"nothing_output": [0.0, 0.0, 0.0, 0.0]}
+
+
 @pytest.mark.clause("Executor/debug-string")
 def test_debug_str_shows_the_graph_that_runs_and_ends_with_its_cost() -> None:
     # MXNet 1.9.1: exp(exp(a)) of a (512, 512) bound for training says 3 MB, and these lines at either end

@@ -1,0 +1,75 @@
+"""CUDA devices: which there are, which one a thread talks to, and the stream of each.
+
+A buffer's ``device`` is "cpu", or "gpu(i)" for the i-th CUDA device. Each device has its own memory and one stream.
+Everything that is asked of a device goes through its stream, so that it happens in the order in which it was asked,
+while other devices work side by side.
+
+Numba's simulator has one device and runs one kernel at a time. Here it stands for ``SIMULATED_DEVICES`` of them:
+their memory is the CPU's, and their kernels wait for each other.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from .later import cuda
+from .refusal import decides
+
+SIMULATED = bool(int(os.environ.get("NUMBA_ENABLE_CUDASIM", "0") or 0))
+SIMULATED_DEVICES = 4
+
+_ONE_AT_A_TIME = threading.RLock()  # held while a simulated device works
+_MAKING = threading.Lock()
+_STREAMS: dict[str, Any] = {}
+
+
+def count() -> int:
+    """Number of CUDA devices."""
+    if not cuda.is_available():
+        return 0
+    return SIMULATED_DEVICES if SIMULATED else len(cuda.gpus)
+
+
+@cache
+def number_of(device: str) -> int:
+    """The i of "gpu(i)"."""
+    return int(device[len("gpu(") : -1])
+
+
+def handle_of(device: str) -> Any:
+    """Numba's object for a device, which is entered to make the device current."""
+    return cuda.gpus[0 if SIMULATED else number_of(device)]
+
+
+@decides("Context/gpu-memory")
+@contextmanager
+def current(device: str) -> Iterator[Any]:
+    """Make "gpu(i)" the device that this thread talks to within the block; gives the device's stream."""
+    if SIMULATED:
+        with _ONE_AT_A_TIME:
+            yield _stream_of(device)
+    else:
+        with handle_of(device):
+            yield _stream_of(device)
+
+
+def _stream_of(device: str) -> Any:
+    """The stream of the device that is current."""
+    found = _STREAMS.get(device)
+    if found is None:
+        with _MAKING:
+            found = _STREAMS.get(device)
+            if found is None:
+                found = _STREAMS[device] = cuda.stream()
+    return found
+
+
+def synchronize(device: str) -> None:
+    """Wait until a device has done all that was asked of it."""
+    with current(device) as stream:
+        stream.synchronize()
