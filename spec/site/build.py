@@ -31,16 +31,14 @@ import refimpl as mx  # noqa: E402
 from refimpl import explain  # noqa: E402
 from spec import trace  # noqa: E402
 from spec.site import api, notebooks, operators  # noqa: E402
+from spec.site.chapter import ABOUT, chapter  # noqa: E402
 from spec.site.text import fenced  # noqa: E402
 
-ABOUT = ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
-LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)(#[^)]*)?\)")
 ACCESS = {
     "<pre>": '<pre tabindex="0">',  # wide code is scrolled by keyboard too
     '<p class="caption" role="heading">': '<p class="caption" role="heading" aria-level="2">',
 }
 """What is written into every page; text of files is escaped, so it holds neither."""
-COMMENT = re.compile(r"^<!--.*-->\n?", re.MULTILINE)
 SCRIPTS = ROOT / "tests/examples/scripts"
 
 
@@ -83,40 +81,12 @@ def tree(title: str, names: list[str], depth: int = 1) -> str:
     return fenced(f":caption: {title}\n:maxdepth: {depth}\n:hidden:\n\n" + "\n".join(names), "{toctree}")
 
 
-def chapter(file: Path) -> str:
-    """A chapter: links to files that are no chapters lead to the pages of these files."""
-
-    def aimed(link: re.Match[str]) -> str:
-        there = (file.parent / link[1]).resolve()
-        inside = there.relative_to(ROOT)
-        if there == ROOT / "README.md":
-            return f"]({link[1].removesuffix('README.md')}index.md{link[2] or ''})"
-        if there in chapters() or inside.as_posix() in ABOUT or (there.suffix == ".svg" and there.is_file()):
-            return link[0]
-        if inside.parts[0] == "kernels" and there.suffix == ".py":
-            up = "../" * (len(file.relative_to(ROOT).parts) - 1)
-            return f"]({up}{operators.document(inside)}.md)"
-        if there.suffix == ".py" and there.is_file():
-            return f"](file:{inside.as_posix()}{link[2] or ''})"
-        raise ValueError(f"{file.relative_to(ROOT)} links to {link[1]}, which is not on the site")
-
-    text = COMMENT.sub("", file.read_text(encoding="utf-8"))
-    # Whole blocks of code and code in lines are left alone.
-    parts = re.split(r"(^```.*?^```$|`[^`\n]+`)", text, flags=re.MULTILINE | re.DOTALL)
-    return "".join(part if number % 2 else LINK.sub(aimed, part) for number, part in enumerate(parts))
-
-
-def chapters() -> list[Path]:
-    """Every chapter of the tree."""
-    return trace.chapters()
-
-
 def documents() -> Iterator[tuple[str, str]]:
     """(name, text) of every document."""
-    for file in [*chapters(), *(ROOT / name for name in ABOUT)]:
+    for file in [*trace.chapters(), *(ROOT / name for name in ABOUT)]:
         name = file.relative_to(ROOT).with_suffix("").as_posix()
         head, _, rest = chapter(file).partition("\n")
-        if file in chapters() and trace.BLOCK.search(rest):
+        if file in trace.chapters() and trace.BLOCK.search(rest):
             link = f'<a href="{"../" * name.count("/")}notebooks/{name}.ipynb" download>This chapter as a notebook</a>'
             head += f'\n\n```{{raw}} html\n<p class="notebook">{link}</p>\n```'
         yield name, f"{head}\n{rest}"
@@ -183,7 +153,7 @@ def write_extras(html: Path) -> None:
         for plain, better in ACCESS.items():
             text = text.replace(plain, better)
         page.write_text(text, encoding="utf-8")
-    for file in chapters():
+    for file in trace.chapters():
         text = file.read_text(encoding="utf-8")
         name = file.relative_to(ROOT).with_suffix("")
         if trace.BLOCK.search(text):

@@ -83,7 +83,8 @@ class Links(SphinxPostTransform):
         for literal in list(self.document.findall(nodes.literal)):
             file = literal.astext()
             if FILE.fullmatch(file) and (ROOT / file).is_file() and not isinstance(literal.parent, nodes.reference):
-                literal.replace_self(self._link(here, code_page(file), "", literal.deepcopy()))
+                named = (ROOT / file).resolve().relative_to(ROOT).as_posix()  # refimpl/kernels is a link
+                literal.replace_self(self._link(here, code_page(named), "", literal.deepcopy()))
         for text in list(self.document.findall(nodes.Text)):
             if not any(isinstance(node, UNTOUCHED) for node in _above(text)):
                 self._name(text, here)

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from spec.site.chapter import ABOUT, chapter, with_links_aimed
+from spec.trace import chapters
+
 ROOT = Path(__file__).parents[2]
 TEXTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "ARCHITECTURE.md", ".github/PULL_REQUEST_TEMPLATE.md"]
 PATH = re.compile(r"`((?:\.ci|\.github|kernels|refimpl|spec|tests)/[\w./-]*|[A-Z]+\.md|[\w.-]+\.(?:toml|yaml))`")
@@ -26,6 +29,23 @@ def test_what_is_named_is_there(name: str) -> None:
     assert [file for file in files if not (ROOT / file).exists()] == []
     tasks = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert set(TASK.findall(text)) <= tasks
+
+
+@pytest.mark.parametrize(
+    "file",
+    [*chapters(), *(ROOT / name for name in (*ABOUT, "README.md"))],
+    ids=lambda file: str(file.relative_to(ROOT)),
+)
+def test_links_of_chapters_lead_to_pages_of_the_site(file: Path) -> None:
+    chapter(file)
+
+
+def test_a_link_to_a_folder_is_refused() -> None:
+    file = ROOT / "spec/oracle.md"
+    assert with_links_aimed("[law](../tests/laws/test_tuned.py#L3)", file) == "[law](file:tests/laws/test_tuned.py#L3)"
+    assert with_links_aimed("`[code](../tests)`", file) == "`[code](../tests)`"
+    with pytest.raises(ValueError, match=r"^spec/oracle.md links to \.\./tests, which is not on the site$"):
+        with_links_aimed("[all](../tests)", file)
 
 
 def test_tasks_of_the_makefile_name_what_is_there() -> None:
