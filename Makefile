@@ -63,8 +63,9 @@ site:  ## chapters, operators, API, code and notebooks for a browser, in build/s
 bench:  ## time networks, operators and graphs, here and in other libraries (python -m tests.bench --help)
 	python -m tests.bench
 
-gpu:  ## the tests that need a CUDA device: pip install -e ".[cuda]"
+gpu:  ## the tests that need a CUDA device, and its times: pip install -e ".[cuda]"
 	pytest -m gpu
+	python -m tests.bench --gpu
 
 peer:  ## compare with MXNet 1.9.1 and PyTorch, each in an environment of its own
 	pytest -m peer

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from refimpl import engine
+from refimpl.context import num_gpus
 from refimpl.engine.failures import Failures
 
 settings.register_profile(
-    "ci", derandomize=True, deadline=None, max_examples=8, database=None,
+    "ci", derandomize=True, deadline=None, max_examples=6, database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.register_profile("few", settings.get_profile("ci"), max_examples=4)  # README's command, repeated laws
@@ -30,6 +31,12 @@ def pytest_collection():
     finally:
         gc.freeze()  # nor will they be
         gc.enable()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Whoever asks for the tests of a GPU is told where there is none."""
+    if config.option.markexpr == "gpu" and not num_gpus():
+        terminalreporter.write_line("no CUDA device was found here: tests that need one were skipped")
 
 
 @pytest.fixture
