@@ -7,7 +7,7 @@ import difflib
 import os
 import re
 import reprlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,20 @@ def data_dir_default() -> str:
 def data_dir() -> str:
     """The folder that data and models are kept in: ``MXNET_HOME``, or ``~/.mxnet``."""
     return os.environ.get("MXNET_HOME", data_dir_default())
+
+
+def asked_for(clause: str, variable: str, kinds: Collection[str]) -> str:
+    """What an environment variable asks for: one of ``kinds``, of which the first is the default.
+
+    Raises:
+        MXNetError: it is none of them, by ``clause``.
+    """
+    asked = os.environ.get(variable)
+    if asked is None:
+        return next(iter(kinds))
+    if asked not in kinds:
+        raise refusal(clause, f"{variable} must be one of {', '.join(kinds)}, it is {asked!r}")
+    return asked
 
 
 def py_str(x: bytes) -> str:
@@ -118,7 +132,7 @@ def shapes_in_words(named: Iterable[tuple[str, Sequence[int]]], most: int = 4) -
 
 
 __all__ = [
-    "DTYPE_FLAGS", "FLAG_DTYPES", "MXNetError", "NDArrayHandle", "NotImplementedForSymbol", "data_dir",
+    "DTYPE_FLAGS", "FLAG_DTYPES", "MXNetError", "NDArrayHandle", "NotImplementedForSymbol", "asked_for", "data_dir",
     "data_dir_default", "decides", "described", "did_you_mean", "dtype_of", "integer_types", "mx_real_t",
     "numeric_types", "py_str", "refusal", "require", "shapes_in_words", "string_types",
 ]

@@ -60,9 +60,9 @@ def is_on() -> bool:
     return (_from_environment() if _Choice.on is None else _Choice.on) and not callable(_CHOICE.python)
 
 
-def chosen() -> tuple[bool, ...]:
+def chosen() -> bool | None:
     """What blocks say, for the keys of calls that are remembered: the environment says the same all the time."""
-    return () if _Choice.on is None else (_Choice.on,)
+    return _Choice.on
 
 
 @contextmanager

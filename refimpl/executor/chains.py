@@ -12,7 +12,6 @@ import ast
 import copy
 import hashlib
 import inspect
-import os
 import textwrap
 from collections.abc import Sequence
 from functools import cache, partial
@@ -23,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit, uintp
 
-from ..base import decides, refusal
+from ..base import asked_for, decides
 from ..kernels.foundation import cache as kernel_cache
 from ..kernels.foundation import interrupts
 from ..kernels.foundation.loop import DistinctArrays
@@ -53,10 +52,7 @@ def kind() -> str:
     Raises:
         MXNetError: the environment variable is none of ``KINDS``.
     """
-    asked = os.environ.get(SWITCH, "apart")
-    if asked not in KINDS:
-        raise refusal("Executor/chains-switch", f"{SWITCH} must be one of {', '.join(KINDS)}, it is {asked!r}")
-    return asked
+    return asked_for("Executor/chains-switch", SWITCH, KINDS)
 
 
 # --- what a kernel says ----------------------------------------------------------------------------

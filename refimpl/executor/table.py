@@ -16,7 +16,6 @@ without checks. ``REFIMPL_PROGRAM=steps``, or ``with mx.executor.use("steps"):``
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -26,7 +25,7 @@ import numba
 import numpy as np
 
 from .. import engine
-from ..base import decides, refusal
+from ..base import asked_for, decides, refusal
 from ..kernels.foundation import Buffer, allocate
 from ..kernels.foundation.contract import Op
 from ..kernels.foundation.described import Borrowed, LoopCall, Memory, Page, Place, repeatable_calls
@@ -72,10 +71,7 @@ def kind() -> str:
     Raises:
         MXNetError: the environment variable is none of ``KINDS``.
     """
-    asked = os.environ.get(SWITCH, "table")
-    if asked not in KINDS:
-        raise refusal("Executor/program", f"{SWITCH} must be one of {', '.join(KINDS)}, it is {asked!r}")
-    return asked
+    return asked_for("Executor/program", SWITCH, KINDS)
 
 
 @contextmanager
@@ -98,7 +94,7 @@ def use(kind: str) -> Iterator[None]:
 
 def _key(is_train: bool, active: frozenset[str] | None) -> tuple:
     """What a table is written for; each of them has one of its own."""
-    return is_train, active, *winograd.chosen()
+    return is_train, active, winograd.chosen()
 
 
 @decides("Executor/table")

@@ -118,7 +118,7 @@ def made_again(what: Any, args: tuple, said: dict[str, Any]) -> tuple[tuple | No
         return None, None
     if engine.attention or profiling_hook.imperative is not None or _CHOICE.python or _CHOICE.plain:
         return None, None
-    parts: list[Any] = [what, SCOPE.get(), *winograd.chosen(), *said]
+    parts: list[Any] = [what, SCOPE.get(), winograd.chosen(), *said]
     arrays, flats = [], []
     dense = classes.ndarray
     for value in (*args, *said.values()) if said else args:

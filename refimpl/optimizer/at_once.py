@@ -15,7 +15,6 @@ failure).
 
 from __future__ import annotations
 
-import os
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
@@ -25,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from .. import engine, lr_scheduler
-from ..base import decides, refusal
+from ..base import asked_for, decides
 from ..engine import profiling_hook
 from ..kernels.foundation import quirk
 from ..kernels.foundation.loop import _CHOICE
@@ -38,8 +37,11 @@ from .table_rows import Row, order_of_addition, require_alike, require_apart
 from .updater import Updater
 
 SWITCH = "REFIMPL_UPDATE"
-TABLE, EACH = "table", "each"
-"""What it may be: one kernel call for a table of parameters, or one for each."""
+KINDS = {
+    "table": "one kernel call updates a table of parameters",
+    "each": "one kernel call updates each of them",
+}
+"""What ``REFIMPL_UPDATE`` may be, and what it means."""
 
 LIMIT = 64
 """An updater has at most that many plans: one for each bucket, say."""
@@ -77,10 +79,7 @@ def is_wanted() -> bool:
     Raises:
         MXNetError: it is none of its two values.
     """
-    wanted = os.environ.get(SWITCH, TABLE)
-    if wanted not in (TABLE, EACH):
-        raise refusal("Updater/switch", f"{SWITCH} must be {TABLE} or {EACH}, it is {wanted!r}")
-    return wanted == TABLE
+    return asked_for("Updater/switch", SWITCH, KINDS) == "table"
 
 
 def _is_possible(updater: Any) -> bool:
@@ -372,4 +371,4 @@ def _made(updater: Updater, rows: Sequence[Row], together: int) -> _Plan | _NoPl
         return _NoPlan(updater)
 
 
-__all__ = ["EACH", "RULES", "SWITCH", "TABLE", "is_wanted", "on_devices", "on_store"]
+__all__ = ["KINDS", "RULES", "SWITCH", "is_wanted", "on_devices", "on_store"]

@@ -10,14 +10,13 @@ The values of one context lie in one arena; ``arrangement.py`` says where in it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import decides, refusal
+from ..base import asked_for, decides
 from ..context import Context
 from ..kernels.foundation import Shape, size_of
 from .arrangement import Block, arrange, packing_for
@@ -43,10 +42,7 @@ def mode() -> str:
     Raises:
         MXNetError: it is none of ``MODES``.
     """
-    asked = os.environ.get(SWITCH, "keep")
-    if asked not in MODES:
-        raise refusal("memory/mode", f"{SWITCH} must be one of {', '.join(MODES)}, it is {asked!r}")
-    return asked
+    return asked_for("memory/mode", SWITCH, MODES)
 
 
 class Allocation(NamedTuple):

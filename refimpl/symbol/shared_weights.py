@@ -7,11 +7,10 @@ one below the other. That reads and writes the gradient once.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..base import decides, refusal
+from ..base import asked_for, decides
 from .ir import Entry
 
 SWITCH = "REFIMPL_SHARED_WEIGHTS"
@@ -35,10 +34,7 @@ def kind() -> str:
     Raises:
         MXNetError: the environment variable is none of ``KINDS``.
     """
-    asked = os.environ.get(SWITCH, "apart")
-    if asked not in KINDS:
-        raise refusal("gradient/shared-switch", f"{SWITCH} must be one of {', '.join(KINDS)}, it is {asked!r}")
-    return asked
+    return asked_for("gradient/shared-switch", SWITCH, KINDS)
 
 
 def is_product(part: Entry) -> bool:

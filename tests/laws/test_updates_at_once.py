@@ -204,7 +204,7 @@ SCOPES: dict[str, Callable[[], Any]] = {
 
 def _agree(rule: str, contexts: int, store: str | None, steps: list[tuple], **rates: Any) -> int:
     """Update two modules in the two ways; how many updates went by a table."""
-    both = [Training(way, rule, contexts, store, rates) for way in (at_once.TABLE, at_once.EACH)]
+    both = [Training(way, rule, contexts, store, rates) for way in at_once.KINDS]
     with mock.patch.object(many.Walk, "__call__", autospec=True, side_effect=many.Walk.__call__) as walked:
         for happening, scope, special in steps:
             for one in both:
@@ -285,7 +285,7 @@ def test_subclasses_and_updaters_of_the_users_never_go_by_tables():
 
     with mock.patch.object(many, "Walk") as walked:
         for made in (Mine(), mx.optimizer.SGD(rescale_grad=1.0)):
-            one = Training(at_once.TABLE, "sgd", 2, "local", {})
+            one = Training("table", "sgd", 2, "local", {})
             one.module._kvstore.set_optimizer(made)
             if type(made) is mx.optimizer.SGD:
                 inner = one.module._kvstore._updater
@@ -309,7 +309,7 @@ def test_arrays_that_overlap_never_go_by_tables():
 
 @pytest.mark.clause("Updater/at-once")
 def test_a_plan_keeps_no_weights_alive():
-    one = Training(at_once.TABLE, "momentum", 1, None, {})
+    one = Training("table", "momentum", 1, None, {})
     for _ in range(2):
         one.update()
     (plan,) = at_once._PLANS[one.updater].values()
@@ -335,7 +335,7 @@ def test_an_updater_forgets_old_plans(monkeypatch):
 def test_the_switch_has_two_values(monkeypatch):
     one = Training("table", "sgd", 1, None, {})
     one.way = "sometimes"
-    with pytest.raises(mx.MXNetError, match="REFIMPL_UPDATE must be table or each, it is 'sometimes'"):
+    with pytest.raises(mx.MXNetError, match="REFIMPL_UPDATE must be one of table, each, it is 'sometimes'"):
         one.update()
     with mock.patch.object(many.Walk, "__call__") as walked:
         one.way = "each"
