@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import tempfile
 from collections.abc import Iterator
 
 import pytest
@@ -13,6 +14,11 @@ from hypothesis import HealthCheck, settings
 from refimpl import engine
 from refimpl.context import num_gpus
 from refimpl.engine.failures import Failures
+
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+    # Tests start many processes, and each would take a second more to import the package without bytecode.
+    _bytecode = tempfile.TemporaryDirectory(prefix="refimpl-bytecode-")
+    os.environ["PYTHONPYCACHEPREFIX"] = _bytecode.name
 
 settings.register_profile(
     "ci", derandomize=True, deadline=None, max_examples=6, database=None,
