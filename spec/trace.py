@@ -43,6 +43,7 @@ IN_CHAPTER = re.compile(rf"^\*\*\[({NAME})\]\*\*(?P<definition> \(definition\))?
 ANY_MARK = re.compile(r"\bclause\(")
 PLAIN_MARK = re.compile(rf'^ *@pytest\.mark\.clause\(((?:\s*"{NAME}",?)+)\s*\)$', re.MULTILINE)
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PRINTED = re.compile(r"\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)  # what the block before it prints
 
 # A clause on an operator's page that ends so is proven by laws over every operator with cases.
 LAWS = {
@@ -204,7 +205,10 @@ def by_operators(operators: Iterable[Any], clauses: Iterable[Clause]) -> dict[st
 
 
 def run_chapter(file: Path, namespace: dict[str, Any] | None = None) -> int:
-    """Run a chapter's Python blocks in order, in one namespace and an empty folder; returns how many."""
+    """Run a chapter's Python blocks in order, in one namespace and an empty folder; returns how many.
+
+    A block of text that follows one is compared with what it printed.
+    """
     import numpy as np
 
     import refimpl as mx
@@ -212,12 +216,13 @@ def run_chapter(file: Path, namespace: dict[str, Any] | None = None) -> int:
     text = file.read_text(encoding="utf-8")
     scope = {"mx": mx, "np": np, "__name__": file.stem} if namespace is None else namespace
     before = Path.cwd()
-    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as out:
         os.chdir(folder)
         try:
             blocks = list(BLOCK.finditer(text))
             for block in blocks:
                 line = _line(text, block.start(1))
+                out.seek(out.truncate(0))
                 if block[1].lstrip().startswith(">>>"):
                     test = doctest.DocTestParser().get_doctest(
                         block[1], scope, file.name, str(file), line - 1
@@ -226,6 +231,8 @@ def run_chapter(file: Path, namespace: dict[str, Any] | None = None) -> int:
                     scope.update(test.globs)
                 else:
                     exec(compile("\n" * (line - 1) + block[1], str(file), "exec"), scope)  # noqa: S102  # our own text
+                said = PRINTED.match(text, block.end())
+                assert not said or out.getvalue() == said[1], f"{file}:{line} prints:\n{out.getvalue()}"
         finally:
             os.chdir(before)
     return len(blocks)

@@ -171,3 +171,13 @@ def test_a_chapter_runs_in_order_with_the_line_of_its_failure(tmp_path: Path) ->
     with pytest.raises(AssertionError) as caught:
         trace.run_chapter(file)
     assert caught.traceback[-1].lineno == 4  # counted from 0
+
+
+def test_text_after_python_is_what_it_prints(tmp_path: Path) -> None:
+    file = tmp_path / "story.md"
+    story = "```python\nprint(0)\n```\n\n```python\nprint(1)\nprint(2)\n```\n\n```text\n1\n{}\n```\n"
+    file.write_text(story.format(2))
+    assert trace.run_chapter(file) == 2
+    file.write_text(story.format(3))
+    with pytest.raises(AssertionError, match=r"story.md:6 prints:\n1\n2\n"):
+        trace.run_chapter(file)
