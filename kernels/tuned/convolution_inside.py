@@ -15,12 +15,14 @@ import numpy as np
 
 from ..foundation import Buffer
 from ..foundation.cuts import Cut, Given
-from .inside import Sums
+from ..shared.convolution_geometry import Geometry
+from .inside import Sums, sums_of
 from .kernel import cut, kernel, lanes_tile, workspace
-from .simd import fma_tile, load_offsets, ramp, store_tile, transpose_16x16, zero_tile
+from .simd import fma_tile, load_offsets, load_tile, ramp, store_tile, transpose_16x16, zero_tile
 from .transpose import transpose
 
-TOGETHER = 1 << 15  # numbers of the outputs of several images that a pass over the filters of a tile makes
+OUTPUTS = 1 << 15  # sums that are kept in the cache until they are stored: of several images, or of a part of one
+WEIGHTS = 3 << 15  # packed weights, which are kept there as well
 
 
 def _products(given: Given) -> int:
@@ -40,7 +42,7 @@ def _images_of(given: Given, first: int, last: int) -> Given:
 
 
 IMAGES = Cut(
-    lambda given: given["p"][0], _products, _images_of, own=("packed", "reads", "writes", "sums", "nothing"),
+    lambda given: given["p"][0], _products, _images_of, own=("packed", "reads", "writes", "sums", "nothing", "offsets"),
 )
 """Each part has some images."""
 
@@ -68,23 +70,23 @@ def pack_lanes(weight, start, ins, in_step, taps, out_step, lanes, packed, width
 
 
 @kernel
-def are_finite(packed, count, nothing, sums, one, blocks):
+def are_finite(packed, count, nothing, one, blocks):
     """Whether ``count`` rows of packed weights are finite: their products with zero are."""
     width = 8 * len(blocks)
     blocks = ramp(0, 8, width, blocks)
     tile = zero_tile(one, blocks)
     for t in range(count):
         tile = fma_tile(tile, nothing, one, 0, packed, blocks, t * width)
-    store_tile(tile, sums, one, blocks, 0)
-    total = sums[0]
-    for r in range(1, width):
-        total += sums[r]
+    store_tile(tile, nothing, one, blocks, 1)
+    total = nothing[0]
+    for r in range(width):
+        total += nothing[1 + r]
     return total == 0
 
 
 @kernel
 def sum_outputs(
-    source, start, packed, sums, reads, writes, first, last,
+    source, start, packed, sums, reads, writes, first, last, more,
     ins, size, taps, moves, numbers, begin, inside, outside, nothing, rows, blocks,
 ):  # fmt: skip
     """sums[writes[q]] = products of the taps from ``begin`` at reads[q], those from ``inside`` on with zeros."""
@@ -93,6 +95,8 @@ def sum_outputs(
     for q in range(first, last, len(rows)):
         left, target = load_offsets(reads, q, rows), load_offsets(writes, q, rows)
         tile = zero_tile(rows, blocks)
+        if more:
+            tile = load_tile(sums, target, blocks, 0)
         read, weight = start, 0
         for _ in range(ins):
             for t in range(begin, inside):
@@ -106,77 +110,98 @@ def sum_outputs(
 
 
 @kernel
-def list_outputs(ends, from_plane, to_plane, plane, whole, images, reads, writes, width, multiple):
-    """The outputs of some images, kind by kind, each list filled up to a multiple with its last."""
-    at, begin = 0, 0
-    for kind in range(len(ends)):
-        for image in range(images):
-            for q in range(begin, ends[kind]):
-                reads[at] = image * whole + from_plane[q]
-                writes[at] = (image * plane + to_plane[q]) * width
+def list_outputs(bands, ends, firsts, from_plane, to_plane, whole, images, reads, writes, width, multiple):
+    """Where the outputs of some images read and write, each kind's list filled up to a multiple with its last."""
+    at, begin, kind = 0, 0, 0
+    for band in range(len(bands)):
+        while kind < bands[band]:
+            for image in range(images):
+                for q in range(begin, ends[kind]):
+                    reads[at] = image * whole + from_plane[q]
+                    writes[at] = (image * (firsts[band + 1] - firsts[band]) + to_plane[q] - firsts[band]) * width
+                    at += 1
+            while at % multiple > 0:
+                reads[at] = reads[at - 1]
+                writes[at] = writes[at - 1]
                 at += 1
-        while at % multiple > 0:
-            reads[at] = reads[at - 1]
-            writes[at] = writes[at - 1]
-            at += 1
-        begin = ends[kind]
+            begin = ends[kind]
+            kind += 1
 
 
 @cut(IMAGES)
 @kernel
 def convolve_inside(
-    source, weight, result, p: Sums, together, packed, reads, writes, sums, nothing, offsets, one, rows, few, blocks
+    source, weight, result, p: Sums, together, deep, packed, reads, writes, sums, nothing, offsets,
+    one, rows, few, blocks,
 ):  # fmt: skip
-    """result = weight over source, some filters over some images at a time."""
+    """result = weight over source: a tile's filters over some images, or a band of one, and some channels at a time."""
     width, images, whole = 8 * len(blocks), min(together, p.batch_size), p.num_group * p.ins * p.size
-    ends, moves, numbers, inside, outside = p.ends, p.moves, p.numbers, p.inside, p.outside
-    list_outputs(ends, p.reads, p.writes, p.plane, whole, images, reads, writes, width, len(few))
+    bands, ends, firsts, moves, inside, outside = p.bands, p.ends, p.firsts, p.moves, p.inside, p.outside
+    list_outputs(bands, ends, firsts, p.reads, p.writes, whole, images, reads, writes, width, len(few))
     for t in range(len(moves)):
-        offsets[t] = numbers[t] * width
+        offsets[t] = p.numbers[t] * width
     nothing[0] = 0
-    depth = p.ins * p.taps
+    finite = True
     for group in range(p.num_group):
         for column in range(0, p.outs, width):
-            lanes, start = min(width, p.outs - column), group * p.outs * depth + column * p.out_step
-            if p.in_step == p.taps:
-                pack_lanes(weight, start, 1, 0, depth, p.out_step, lanes, packed, width)
-            else:
-                pack_lanes(weight, start, p.ins, p.in_step, p.taps, p.out_step, lanes, packed, width)
-            finite = p.padded == 0 or are_finite(packed, depth, nothing, sums, one, blocks)
+            lanes = min(width, p.outs - column)
+            weights = (group * p.outs * p.ins * p.taps) + column * p.out_step
             for image in range(0, p.batch_size, images):
                 first = min(image, p.batch_size - images)  # the last pass may make an image again
-                source_at = first * whole + group * p.ins * p.size
-                at, begin, tap = 0, 0, 0
-                for kind in range(len(ends)):
-                    count, stop = images * (ends[kind] - begin), outside[kind]
-                    if finite:
-                        stop = inside[kind]
-                    full = at + count // len(rows) * len(rows)
-                    sum_outputs(
-                        source, source_at, packed, sums, reads, writes, at, full, p.ins, p.size, p.taps,
-                        moves, offsets, tap, inside[kind], stop, nothing, rows, blocks,
-                    )
-                    sum_outputs(
-                        source, source_at, packed, sums, reads, writes, full, at + count, p.ins, p.size, p.taps,
-                        moves, offsets, tap, inside[kind], stop, nothing, few, blocks,
-                    )
-                    at = full + (at + count - full + len(few) - 1) // len(few) * len(few)
-                    begin, tap = ends[kind], outside[kind]
-                for i in range(images):
-                    to = ((first + i) * p.num_group + group) * p.outs + column
-                    transpose(sums, i * p.plane * width, width, p.plane, lanes, result, to * p.plane, p.plane)
+                band_at, band_kind, band_begin, band_tap = 0, 0, 0, 0
+                for band in range(len(bands)):
+                    at, kind, begin, tap = band_at, band_kind, band_begin, band_tap
+                    for low in range(0, p.ins, deep):
+                        ins = min(deep, p.ins - low)
+                        start = first * whole + (group * p.ins + low) * p.size
+                        if image + band == 0 or deep < p.ins:
+                            if p.in_step == p.taps:
+                                pack_lanes(
+                                    weight, weights + low * p.taps, 1, 0, ins * p.taps, p.out_step, lanes, packed, width
+                                )
+                            else:
+                                pack_lanes(
+                                    weight, weights + low * p.in_step, ins, p.in_step, p.taps, p.out_step, lanes,
+                                    packed, width,
+                                )
+                            finite = p.padded == 0 or are_finite(packed, ins * p.taps, nothing, one, blocks)
+                        at, kind, begin, tap = band_at, band_kind, band_begin, band_tap
+                        while kind < bands[band]:
+                            count, stop = images * (ends[kind] - begin), outside[kind]
+                            if finite:
+                                stop = inside[kind]
+                            full = at + count // len(rows) * len(rows)
+                            sum_outputs(
+                                source, start, packed, sums, reads, writes, at, full, low > 0, ins, p.size, p.taps,
+                                moves, offsets, tap, inside[kind], stop, nothing, rows, blocks,
+                            )
+                            sum_outputs(
+                                source, start, packed, sums, reads, writes, full, at + count, low > 0, ins, p.size,
+                                p.taps, moves, offsets, tap, inside[kind], stop, nothing, few, blocks,
+                            )
+                            at = full + (at + count - full + len(few) - 1) // len(few) * len(few)
+                            begin, tap = ends[kind], outside[kind]
+                            kind += 1
+                    band_at, band_kind, band_begin, band_tap = at, kind, begin, tap
+                    pixels = firsts[band + 1] - firsts[band]
+                    for i in range(images):
+                        to = (((first + i) * p.num_group + group) * p.outs + column) * p.plane + firsts[band]
+                        transpose(sums, i * pixels * width, width, pixels, lanes, result, to, p.plane)
 
 
-def convolve(source: Buffer, weight: Buffer, result: Buffer, p: Sums) -> None:
-    """The sums of ``p``."""
-    rows, few, blocks = lanes_tile(p.outs)
+def convolve(source: Buffer, weight: Buffer, result: Buffer, g: Geometry, *, back: bool = False) -> None:
+    """Forward, or the gradient by data from the head as ``source``."""
+    rows, few, blocks = lanes_tile((g.channels if back else g.num_filter) // g.num_group)
     width = 8 * len(blocks)
-    images = max(1, min(p.batch_size, TOGETHER // (p.plane * width)))
+    p = sums_of(g, OUTPUTS // width, back=back)
+    images = max(1, min(p.batch_size, OUTPUTS // (p.plane * width)))
     images = -(-p.batch_size // -(-p.batch_size // images))  # as many in each pass
+    deep = max(1, min(p.ins, WEIGHTS // (p.taps * width)))
+    deep = -(-p.ins // -(-p.ins // deep))
     outputs = images * p.plane + len(p.ends) * len(few)
     convolve_inside(
-        source.flat, weight.flat, result.flat, tuple(p), images,
-        workspace("packed", (p.ins * p.taps + 16) * width), workspace("reads", outputs, np.int64),
-        workspace("writes", outputs, np.int64), workspace("sums", images * p.plane * width), workspace("nothing", 1),
+        source.flat, weight.flat, result.flat, tuple(p), images, deep,
+        workspace("packed", (deep * p.taps + 16) * width), workspace("reads", outputs, np.int64),
+        workspace("writes", outputs, np.int64), workspace("sums", images * p.plane * width), workspace("nothing", 1 + width),
         workspace("offsets", len(p.moves), np.int64), (0,), rows, few, blocks,
     )
