@@ -11,6 +11,8 @@ multiplied with zeros after the others.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from ..foundation import Buffer
@@ -50,6 +52,8 @@ IMAGES = Cut(
 @kernel
 def pack_lanes(weight, start, ins, in_step, taps, out_step, lanes, packed, width):
     """packed[in, tap, out] = weight[start + in in_step + tap + out out_step] for ``lanes`` outs, then zeros to ``width``."""
+    if in_step == taps:  # one channel after the other
+        ins, taps = 1, ins * taps
     for q in range(ins * taps if lanes < width else 0):
         for r in range(lanes, width):
             packed[q * width + r] = 0
@@ -131,11 +135,11 @@ def list_outputs(bands, ends, firsts, from_plane, to_plane, whole, images, reads
 @cut(IMAGES)
 @kernel
 def convolve_inside(
-    source, weight, result, p: Sums, together, deep, packed, reads, writes, sums, nothing, offsets,
+    source, weight, result, p: Sums, most, deep, packed, reads, writes, sums, nothing, offsets,
     one, rows, few, blocks,
 ):  # fmt: skip
     """result = weight over source: a tile's filters over some images, or a band of one, and some channels at a time."""
-    width, images, whole = 8 * len(blocks), min(together, p.batch_size), p.num_group * p.ins * p.size
+    width, images, whole = 8 * len(blocks), min(most, p.batch_size), p.num_group * p.ins * p.size
     bands, ends, firsts, moves, inside, outside = p.bands, p.ends, p.firsts, p.moves, p.inside, p.outside
     list_outputs(bands, ends, firsts, p.reads, p.writes, whole, images, reads, writes, width, len(few))
     for t in range(len(moves)):
@@ -155,15 +159,10 @@ def convolve_inside(
                         ins = min(deep, p.ins - low)
                         start = first * whole + (group * p.ins + low) * p.size
                         if image + band == 0 or deep < p.ins:
-                            if p.in_step == p.taps:
-                                pack_lanes(
-                                    weight, weights + low * p.taps, 1, 0, ins * p.taps, p.out_step, lanes, packed, width
-                                )
-                            else:
-                                pack_lanes(
-                                    weight, weights + low * p.in_step, ins, p.in_step, p.taps, p.out_step, lanes,
-                                    packed, width,
-                                )
+                            pack_lanes(
+                                weight, weights + low * p.in_step, ins, p.in_step, p.taps, p.out_step, lanes,
+                                packed, width,
+                            )
                             finite = p.padded == 0 or are_finite(packed, ins * p.taps, nothing, one, blocks)
                         at, kind, begin, tap = band_at, band_kind, band_begin, band_tap
                         while kind < bands[band]:
@@ -189,13 +188,37 @@ def convolve_inside(
                         transpose(sums, i * pixels * width, width, pixels, lanes, result, to, p.plane)
 
 
+STORING = 12  # to store a sum takes as long as about so many products
+PACKING = 13  # and so does packing a weight
+
+
+def together(p: Sums, width: int) -> int:
+    """How many images a pass over ``width`` filters makes: all passes as many."""
+    most = max(1, min(p.batch_size, OUTPUTS // (p.plane * width)))
+    return -(-p.batch_size // -(-p.batch_size // most))
+
+
+@lru_cache(maxsize=512)
+def cost(g: Geometry, *, back: bool = False) -> float:
+    """How long one image takes, in products."""
+    outs = (g.channels if back else g.num_filter) // g.num_group
+    _, few, blocks = lanes_tile(outs)
+    width = 8 * len(blocks)
+    p = sums_of(g, OUTPUTS // width, back=back)
+    images = together(p, width)
+    counts, inside = images * np.diff(p.ends, prepend=0), p.inside - np.concatenate([[0], p.outside[:-1]])
+    products = int((-(-counts // len(few)) * len(few) * inside).sum()) * p.ins / images
+    lanes = -(-outs // width) * width
+    weights = PACKING * p.ins * p.taps / g.batch_size
+    return g.num_group * lanes * (products + STORING * p.plane + weights)
+
+
 def convolve(source: Buffer, weight: Buffer, result: Buffer, g: Geometry, *, back: bool = False) -> None:
     """Forward, or the gradient by data from the head as ``source``."""
     rows, few, blocks = lanes_tile((g.channels if back else g.num_filter) // g.num_group)
     width = 8 * len(blocks)
     p = sums_of(g, OUTPUTS // width, back=back)
-    images = max(1, min(p.batch_size, OUTPUTS // (p.plane * width)))
-    images = -(-p.batch_size // -(-p.batch_size // images))  # as many in each pass
+    images = together(p, width)
     deep = max(1, min(p.ins, WEIGHTS // (p.taps * width)))
     deep = -(-p.ins // -(-p.ins // deep))
     outputs = images * p.plane + len(p.ends) * len(few)

@@ -19,6 +19,7 @@ from .simd import add_tiles, copy_masked, fma_tile, load_tile, ramp, store_tile,
 from .transpose import transpose
 
 CHUNK = 256
+TOGETHER = 1 << 18  # numbers of the images that are copied together
 
 
 class Share(NamedTuple):
@@ -123,18 +124,26 @@ def gather_weight_inside(head, data, d_weight, g: Geometry, s: Share, image, tur
         transpose(sums, group * share * taps * pitch, pitch, channels * taps, each, d_weight, to, share * taps)
 
 
+def takes(g: Geometry, height: int) -> bool:
+    """Whether tiles of one tap are quicker than those of ``height`` taps: where there are enough channels."""
+    channels, taps = g.channels // g.num_group, prod(g.kernel)
+    rows = len(lanes_tile(g.num_filter // g.num_group)[0])
+    mine, theirs = -(-channels // rows) * rows * taps, -(-channels * taps // height) * height
+    return g.out_w <= CHUNK and 4 * mine <= 5 * theirs
+
+
 def gather_weight(head: Buffer, data: Buffer, d_weight: Buffer, g: Geometry) -> None:
     """The gradient by weight."""
     channels, filters, plane = g.channels // g.num_group, g.num_filter // g.num_group, prod(g.out)
     rows, _, blocks = lanes_tile(filters)
     width = 8 * len(blocks)
-    together = max(1, min(g.batch_size, CHUNK // plane))
     lines = min(g.out_d * g.out_h, max(1, CHUNK // g.out_w))
     lines = -(-g.out_d * g.out_h // -(-g.out_d * g.out_h // lines))  # as many each time
     reach = (lines - 1) * g.stride_h + (g.kernel_h - 1) * g.dilate_h + 1
     copied = min(g.depth * g.height * g.width, reach * g.width if g.depth == 1 else 1 << 62)
     pitch = copied // 16 * 16 + 16
     pitch += 16 if pitch % 256 == 0 else 0
+    together = max(1, min(g.batch_size, CHUNK // plane, TOGETHER // (channels * pitch)))
     gather_weight_inside(
         head.flat, data.flat, d_weight.flat, tuple(g), tuple(Share(together, lines, pitch, 0, channels)),
         workspace("image", together * channels * pitch),
