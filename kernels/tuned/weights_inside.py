@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ..foundation import Buffer
 from ..foundation.cuts import Cut, Given
 from ..shared.convolution_geometry import Geometry
+from .convolution_inside import are_finite
 from .convolution_rows import end_inside, first_inside
 from .kernel import cut, kernel, lanes_tile, workspace
 from .simd import add_tiles, copy_masked, fma_tile, load_tile, ramp, store_tile, zero_tile
@@ -47,7 +48,7 @@ def _channels_of(given: Given, first: int, last: int) -> Given:
 
 
 CHANNELS = Cut(
-    lambda given: -(-given["s"][4] // len(given["rows"])), _products, _channels_of, own=("image", "turned", "sums"),
+    lambda given: -(-given["s"][4] // len(given["rows"])), _products, _channels_of, own=("image", "turned", "sums", "nothing"),
 )
 """Each part has some channels of every filter: all images, so that no sum is cut."""
 
@@ -62,13 +63,14 @@ def copy_lines(data, start, channels, size, first, count, image, to, pitch):
 
 @cut(CHANNELS)
 @kernel
-def gather_weight_inside(head, data, d_weight, g: Geometry, s: Share, image, turned, sums, rows, blocks):
+def gather_weight_inside(head, data, d_weight, g: Geometry, s: Share, image, turned, sums, nothing, one, rows, blocks):
     """d_weight = head over data, some lines of some images at a time."""
     share, each, width = g.channels // g.num_group, g.num_filter // g.num_group, 8 * len(blocks)
     size, final, lines = g.depth * g.height * g.width, g.out_d * g.out_h * g.out_w, g.out_d * g.out_h
     taps, pitch = g.kernel_d * g.kernel_h * g.kernel_w, (each + width - 1) // width * width
     channels, each_image = s.high - s.low, (s.high - s.low) * s.pitch
     blocks = ramp(0, 8, width, blocks)  # the same numbers, now known to the compiler
+    nothing[0] = 0
     for group in range(g.num_group):
         for first in range(0, g.batch_size, s.together):
             images = min(s.together, g.batch_size - first)
@@ -93,6 +95,10 @@ def gather_weight_inside(head, data, d_weight, g: Geometry, s: Share, image, tur
                     for i in range(images):
                         start = ((first + i) * g.num_filter + group * each + column) * final + line * g.out_w
                         transpose(head, start, final, lanes, count, turned, i * count * width, width)
+                    for q in range(images * count if lanes < width else 0):
+                        for r in range(lanes, width):
+                            turned[q * width + r] = 0
+                    finite = are_finite(turned, images * count, nothing, one, blocks)
                     for channel in range(0, channels, len(rows)):
                         left = ramp(channel * s.pitch, s.pitch, (channels - 1) * s.pitch, rows)
                         for tap in range(taps):
@@ -103,16 +109,22 @@ def gather_weight_inside(head, data, d_weight, g: Geometry, s: Share, image, tur
                             high = end_inside(column_of_tap, g.stride_w, g.out_w, g.width)
                             tile = zero_tile(rows, blocks)
                             for i in range(images):
-                                for one in range(line, end):
-                                    z, y = one // g.out_h * g.stride_d + k, one % g.out_h * g.stride_h + row
+                                for each_line in range(line, end):
+                                    z, y = each_line // g.out_h * g.stride_d + k, each_line % g.out_h * g.stride_h + row
                                     if 0 <= z < g.depth and 0 <= y < g.height:
                                         source = i * each_image + (z * g.height + y) * g.width - begin + column_of_tap
-                                        at = i * count + (one - line) * g.out_w
+                                        at = i * count + (each_line - line) * g.out_w
                                         for x in range(low, high):
                                             tile = fma_tile(
                                                 tile, image, left, source + x * g.stride_w,
                                                 turned, blocks, (at + x) * width,
                                             )
+                            for q in range(0 if finite else images * count):
+                                z = (line + q % count // g.out_w) // g.out_h * g.stride_d + k
+                                y = (line + q % count // g.out_w) % g.out_h * g.stride_h + row
+                                x = q % g.out_w
+                                if not (0 <= z < g.depth and 0 <= y < g.height and low <= x < high):
+                                    tile = fma_tile(tile, nothing, rows, 0, turned, blocks, q * width)
                             start = (group * share + channel) * taps + tap
                             last = (group * share + channels - 1) * taps + tap
                             target = ramp(start * pitch, taps * pitch, last * pitch, rows)
@@ -148,5 +160,6 @@ def gather_weight(head: Buffer, data: Buffer, d_weight: Buffer, g: Geometry) -> 
         head.flat, data.flat, d_weight.flat, tuple(g), tuple(Share(together, lines, pitch, 0, channels)),
         workspace("image", together * channels * pitch),
         workspace("turned", together * lines * g.out_w * width),
-        workspace("sums", g.num_group * channels * prod(g.kernel) * (-(-filters // width) * width)), rows, blocks,
+        workspace("sums", g.num_group * channels * prod(g.kernel) * (-(-filters // width) * width)),
+        workspace("nothing", 1 + width), (0,), rows, blocks,
     )
