@@ -132,6 +132,33 @@ def list_outputs(bands, ends, firsts, from_plane, to_plane, whole, images, reads
             kind += 1
 
 
+@kernel
+def sum_kinds(
+    source, start, packed, sums, p: Sums, first, last, at, images, ins, more, finite,
+    reads, writes, offsets, nothing, rows, few, blocks,
+):  # fmt: skip
+    """The sums of the kinds from ``first`` to before ``last``, listed from ``at`` on; returns where these lists end."""
+    ends, moves, inside, outside = p.ends, p.moves, p.inside, p.outside
+    for kind in range(first, last):
+        begin, tap, stop = 0, 0, outside[kind]
+        if kind > 0:
+            begin, tap = ends[kind - 1], outside[kind - 1]
+        if finite:
+            stop = inside[kind]
+        end = at + images * (ends[kind] - begin)
+        full = at + (end - at) // len(rows) * len(rows)
+        sum_outputs(
+            source, start, packed, sums, reads, writes, at, full, more, ins, p.size, p.taps, moves, offsets,
+            tap, inside[kind], stop, nothing, rows, blocks,
+        )
+        sum_outputs(
+            source, start, packed, sums, reads, writes, full, end, more, ins, p.size, p.taps, moves, offsets,
+            tap, inside[kind], stop, nothing, few, blocks,
+        )
+        at = full + (end - full + len(few) - 1) // len(few) * len(few)
+    return at
+
+
 @cut(IMAGES)
 @kernel
 def convolve_inside(
@@ -140,51 +167,36 @@ def convolve_inside(
 ):  # fmt: skip
     """result = weight over source: a tile's filters over some images, or a band of one, and some channels at a time."""
     width, images, whole = 8 * len(blocks), min(most, p.batch_size), p.num_group * p.ins * p.size
-    bands, ends, firsts, moves, inside, outside = p.bands, p.ends, p.firsts, p.moves, p.inside, p.outside
-    list_outputs(bands, ends, firsts, p.reads, p.writes, whole, images, reads, writes, width, len(few))
-    for t in range(len(moves)):
-        offsets[t] = p.numbers[t] * width
+    bands, firsts, numbers = p.bands, p.firsts, p.numbers
+    list_outputs(bands, p.ends, firsts, p.reads, p.writes, whole, images, reads, writes, width, len(few))
+    for t in range(len(numbers)):
+        offsets[t] = numbers[t] * width
     nothing[0] = 0
     finite = True
     for group in range(p.num_group):
         for column in range(0, p.outs, width):
-            lanes = min(width, p.outs - column)
-            weights = (group * p.outs * p.ins * p.taps) + column * p.out_step
-            for image in range(0, p.batch_size, images):
-                first = min(image, p.batch_size - images)  # the last pass may make an image again
-                band_at, band_kind, band_begin, band_tap = 0, 0, 0, 0
+            lanes, weights = min(width, p.outs - column), group * p.outs * p.ins * p.taps + column * p.out_step
+            for number in range(0, p.batch_size, images):
+                image = min(number, p.batch_size - images)  # the last pass may make an image again
+                at, kind = 0, 0
                 for band in range(len(bands)):
-                    at, kind, begin, tap = band_at, band_kind, band_begin, band_tap
+                    end = at
                     for low in range(0, p.ins, deep):
-                        ins = min(deep, p.ins - low)
-                        start = first * whole + (group * p.ins + low) * p.size
-                        if image + band == 0 or deep < p.ins:
+                        ins, start = min(deep, p.ins - low), image * whole + (group * p.ins + low) * p.size
+                        if number + band == 0 or deep < p.ins:
                             pack_lanes(
                                 weight, weights + low * p.in_step, ins, p.in_step, p.taps, p.out_step, lanes,
                                 packed, width,
                             )
                             finite = p.padded == 0 or are_finite(packed, ins * p.taps, nothing, one, blocks)
-                        at, kind, begin, tap = band_at, band_kind, band_begin, band_tap
-                        while kind < bands[band]:
-                            count, stop = images * (ends[kind] - begin), outside[kind]
-                            if finite:
-                                stop = inside[kind]
-                            full = at + count // len(rows) * len(rows)
-                            sum_outputs(
-                                source, start, packed, sums, reads, writes, at, full, low > 0, ins, p.size, p.taps,
-                                moves, offsets, tap, inside[kind], stop, nothing, rows, blocks,
-                            )
-                            sum_outputs(
-                                source, start, packed, sums, reads, writes, full, at + count, low > 0, ins, p.size,
-                                p.taps, moves, offsets, tap, inside[kind], stop, nothing, few, blocks,
-                            )
-                            at = full + (at + count - full + len(few) - 1) // len(few) * len(few)
-                            begin, tap = ends[kind], outside[kind]
-                            kind += 1
-                    band_at, band_kind, band_begin, band_tap = at, kind, begin, tap
+                        end = sum_kinds(
+                            source, start, packed, sums, tuple(p), kind, bands[band], at, images, ins, low > 0, finite,
+                            reads, writes, offsets, nothing, rows, few, blocks,
+                        )
+                    at, kind = end, bands[band]
                     pixels = firsts[band + 1] - firsts[band]
                     for i in range(images):
-                        to = (((first + i) * p.num_group + group) * p.outs + column) * p.plane + firsts[band]
+                        to = (((image + i) * p.num_group + group) * p.outs + column) * p.plane + firsts[band]
                         transpose(sums, i * pixels * width, width, pixels, lanes, result, to, p.plane)
 
 
