@@ -24,6 +24,7 @@ from .simd import fma_tile, load_offsets, load_tile, ramp, store_tile, transpose
 from .transpose import transpose
 
 OUTPUTS = 1 << 15  # sums that are kept in the cache until they are stored: of several images, or of a part of one
+PACK = tuple(range(0, 64, 8))  # numbers that are tested for being finite at a time
 WEIGHTS = 3 << 15  # packed weights, which are kept there as well
 
 
@@ -74,14 +75,16 @@ def pack_lanes(weight, start, ins, in_step, taps, out_step, lanes, packed, width
 
 
 @kernel
-def are_finite(packed, count, nothing, one, blocks):
-    """Whether ``count`` rows of packed weights are finite: their products with zero are."""
-    width = 8 * len(blocks)
-    blocks = ramp(0, 8, width, blocks)
-    tile = zero_tile(one, blocks)
-    for t in range(count):
-        tile = fma_tile(tile, nothing, one, 0, packed, blocks, t * width)
-    store_tile(tile, nothing, one, blocks, 1)
+def are_finite(numbers, count, nothing, one, pack):
+    """Whether ``count`` numbers are finite: their products with zero are. A pack of numbers may be set to 0 behind them."""
+    width = 8 * len(pack)
+    pack = ramp(0, 8, width, pack)
+    for q in range(count, (count + width - 1) // width * width):
+        numbers[q] = 0
+    tile = zero_tile(one, pack)
+    for q in range(0, count, width):
+        tile = fma_tile(tile, nothing, one, 0, numbers, pack, q)
+    store_tile(tile, nothing, one, pack, 1)
     total = nothing[0]
     for r in range(width):
         total += nothing[1 + r]
@@ -163,7 +166,7 @@ def sum_kinds(
 @kernel
 def convolve_inside(
     source, weight, result, p: Sums, most, deep, packed, reads, writes, sums, nothing, offsets,
-    one, rows, few, blocks,
+    one, pack, rows, few, blocks,
 ):  # fmt: skip
     """result = weight over source: a tile's filters over some images, or a band of one, and some channels at a time."""
     width, images, whole = 8 * len(blocks), min(most, p.batch_size), p.num_group * p.ins * p.size
@@ -188,7 +191,7 @@ def convolve_inside(
                                 weight, weights + low * p.in_step, ins, p.in_step, p.taps, p.out_step, lanes,
                                 packed, width,
                             )
-                            finite = p.padded == 0 or are_finite(packed, ins * p.taps, nothing, one, blocks)
+                            finite = p.padded == 0 or are_finite(packed, ins * p.taps * width, nothing, one, pack)
                         end = sum_kinds(
                             source, start, packed, sums, tuple(p), kind, bands[band], at, images, ins, low > 0, finite,
                             reads, writes, offsets, nothing, rows, few, blocks,
@@ -236,7 +239,7 @@ def convolve(source: Buffer, weight: Buffer, result: Buffer, g: Geometry, *, bac
     outputs = images * p.plane + len(p.ends) * len(few)
     convolve_inside(
         source.flat, weight.flat, result.flat, tuple(p), images, deep,
-        workspace("packed", (deep * p.taps + 16) * width), workspace("reads", outputs, np.int64),
-        workspace("writes", outputs, np.int64), workspace("sums", images * p.plane * width), workspace("nothing", 1 + width),
-        workspace("offsets", len(p.moves), np.int64), (0,), rows, few, blocks,
+        workspace("packed", (deep * p.taps + 16) * width + 8 * len(PACK)), workspace("reads", outputs, np.int64),
+        workspace("writes", outputs, np.int64), workspace("sums", images * p.plane * width), workspace("nothing", 1 + 8 * len(PACK)),
+        workspace("offsets", len(p.moves), np.int64), (0,), PACK, rows, few, blocks,
     )

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from ..foundation import Buffer
 from ..foundation.cuts import Cut, Given
 from ..shared.convolution_geometry import Geometry
-from .convolution_inside import are_finite
+from .convolution_inside import PACK, are_finite
 from .convolution_rows import end_inside, first_inside
-from .kernel import cut, kernel, lanes_tile, workspace
+from .kernel import cut, kernel, sums_tile, workspace
 from .simd import add_tiles, copy_masked, fma_tile, load_tile, ramp, store_tile, zero_tile
 from .transpose import transpose
 
@@ -63,7 +63,7 @@ def copy_lines(data, start, channels, size, first, count, image, to, pitch):
 
 @cut(CHANNELS)
 @kernel
-def gather_weight_inside(head, data, d_weight, g: Geometry, s: Share, image, turned, sums, nothing, one, rows, blocks):
+def gather_weight_inside(head, data, d_weight, g: Geometry, s: Share, image, turned, sums, nothing, one, pack, rows, blocks):
     """d_weight = head over data, some lines of some images at a time."""
     share, each, width = g.channels // g.num_group, g.num_filter // g.num_group, 8 * len(blocks)
     size, final, lines = g.depth * g.height * g.width, g.out_d * g.out_h * g.out_w, g.out_d * g.out_h
@@ -98,7 +98,7 @@ def gather_weight_inside(head, data, d_weight, g: Geometry, s: Share, image, tur
                     for q in range(images * count if lanes < width else 0):
                         for r in range(lanes, width):
                             turned[q * width + r] = 0
-                    finite = are_finite(turned, images * count, nothing, one, blocks)
+                    finite = are_finite(turned, images * count * width, nothing, one, pack)
                     for channel in range(0, channels, len(rows)):
                         left = ramp(channel * s.pitch, s.pitch, (channels - 1) * s.pitch, rows)
                         for tap in range(taps):
@@ -139,7 +139,7 @@ def gather_weight_inside(head, data, d_weight, g: Geometry, s: Share, image, tur
 def takes(g: Geometry, height: int) -> bool:
     """Whether tiles of one tap are quicker than those of ``height`` taps: where there are enough channels."""
     channels, taps = g.channels // g.num_group, prod(g.kernel)
-    rows = len(lanes_tile(g.num_filter // g.num_group)[0])
+    rows = len(sums_tile(channels, g.num_filter // g.num_group)[0])
     mine, theirs = -(-channels // rows) * rows * taps, -(-channels * taps // height) * height
     return g.out_w <= CHUNK and 4 * mine <= 5 * theirs
 
@@ -147,7 +147,7 @@ def takes(g: Geometry, height: int) -> bool:
 def gather_weight(head: Buffer, data: Buffer, d_weight: Buffer, g: Geometry) -> None:
     """The gradient by weight."""
     channels, filters, plane = g.channels // g.num_group, g.num_filter // g.num_group, prod(g.out)
-    rows, _, blocks = lanes_tile(filters)
+    rows, blocks = sums_tile(channels, filters)
     width = 8 * len(blocks)
     lines = min(g.out_d * g.out_h, max(1, CHUNK // g.out_w))
     lines = -(-g.out_d * g.out_h // -(-g.out_d * g.out_h // lines))  # as many each time
@@ -159,7 +159,7 @@ def gather_weight(head: Buffer, data: Buffer, d_weight: Buffer, g: Geometry) -> 
     gather_weight_inside(
         head.flat, data.flat, d_weight.flat, tuple(g), tuple(Share(together, lines, pitch, 0, channels)),
         workspace("image", together * channels * pitch),
-        workspace("turned", together * lines * g.out_w * width),
+        workspace("turned", together * lines * g.out_w * width + 8 * len(PACK)),
         workspace("sums", g.num_group * channels * prod(g.kernel) * (-(-filters // width) * width)),
-        workspace("nothing", 1 + width), (0,), rows, blocks,
+        workspace("nothing", 1 + 8 * len(PACK)), (0,), PACK, rows, blocks,
     )
