@@ -6,6 +6,10 @@ from the image through a table of offsets (``image``). The gradient by weight is
 a tile holds a few taps times blocks of filters, and the head is transposed so that filters are contiguous.
 The gradient by data is in ``convolution_back``.
 
+Where there are enough filters, convolutions are made in another way, which multiplies no padding
+(``convolution_inside``, ``weights_inside``); these tiles make those of few channels or filters, of one pixel, and some
+of shallow ones.
+
 Images are computed one after the other, so that each stays in the cache; the gradient by weight takes several small
 ones, so that its sums stay there too. Sums run in the order of the plain loops, except that the gradient by weight
 first sums up to ``CHUNK`` pixels of one image.

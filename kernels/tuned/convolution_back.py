@@ -1,4 +1,4 @@
-"""The gradient of a convolution by its data, in two ways.
+"""The gradient of a convolution by its data, in three ways.
 
 *Gathering*: a pixel sums over every filter and tap that read it, d_data[pixel] += weight[f, tap] .
 head[f, pixel - tap]. This is one long sum in registers and one store, the product of forward with the head
@@ -9,7 +9,10 @@ image, most multiplications are by zero.
 head[f, pixel]. This is a sum over filters only, added to memory tap by tap. No multiplication is by zero, but
 tiles are loaded and stored more often.
 
-``send_back`` takes whichever does less work. The shapes alone decide it, so that results depend on nothing else.
+*Inside*: as gathering, by tiles with channels in their lanes that read no zeros (``convolution_inside``). It takes as
+many channels as lanes.
+
+``send_back`` takes whichever does least work. The shapes alone decide it, so that results depend on nothing else.
 """
 
 from __future__ import annotations

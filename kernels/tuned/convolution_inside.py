@@ -52,7 +52,7 @@ IMAGES = Cut(
 
 @kernel
 def pack_lanes(weight, start, ins, in_step, taps, out_step, lanes, packed, width):
-    """packed[in, tap, out] = weight[start + in in_step + tap + out out_step] for ``lanes`` outs, then zeros to ``width``."""
+    """packed[in, tap, out] = weight[start + in in_step + tap + out out_step]; zeros from ``lanes`` outs on."""
     if in_step == taps:  # one channel after the other
         ins, taps = 1, ins * taps
     for q in range(ins * taps if lanes < width else 0):
@@ -76,7 +76,7 @@ def pack_lanes(weight, start, ins, in_step, taps, out_step, lanes, packed, width
 
 @kernel
 def are_finite(numbers, count, nothing, one, pack):
-    """Whether ``count`` numbers are finite: their products with zero are. A pack of numbers may be set to 0 behind them."""
+    """Whether ``count`` numbers are finite: their products with zero are. Those behind them in a pack become 0."""
     width = 8 * len(pack)
     pack = ramp(0, 8, width, pack)
     for q in range(count, (count + width - 1) // width * width):
@@ -240,6 +240,7 @@ def convolve(source: Buffer, weight: Buffer, result: Buffer, g: Geometry, *, bac
     convolve_inside(
         source.flat, weight.flat, result.flat, tuple(p), images, deep,
         workspace("packed", (deep * p.taps + 16) * width + 8 * len(PACK)), workspace("reads", outputs, np.int64),
-        workspace("writes", outputs, np.int64), workspace("sums", images * p.plane * width), workspace("nothing", 1 + 8 * len(PACK)),
-        workspace("offsets", len(p.moves), np.int64), (0,), PACK, rows, few, blocks,
+        workspace("writes", outputs, np.int64), workspace("sums", images * p.plane * width),
+        workspace("nothing", 1 + 8 * len(PACK)), workspace("offsets", len(p.moves), np.int64),
+        (0,), PACK, rows, few, blocks,
     )

@@ -1,9 +1,9 @@
 """How a convolution reads images without their padding: outputs by the taps that they meet.
 
-Near the border of an image some taps lie in the padding. Outputs that read the same taps are of one *kind*: with a kernel
-of 3 x 3 and a pad of 1 there are nine, the inner outputs, four edges and four corners. All outputs of a kind have the
-same list of taps, so that a tile of them, of one image or several, multiplies no padding. The gradient by data has kinds
-as well: with a stride, pixels of different remainders are read by different taps.
+Near the border of an image some taps lie in the padding. Outputs that read the same taps are of one *kind*: with a
+kernel of 3 x 3 and a pad of 1 there are nine, the inner outputs, four edges and four corners. All outputs of a kind
+have the same list of taps, so that a tile of them, of one image or several, multiplies no padding. The gradient by data
+has kinds as well: with a stride, pixels of different remainders are read by different taps.
 """
 
 from __future__ import annotations

@@ -53,7 +53,8 @@ def _channels_of(given: Given, first: int, last: int) -> Given:
 
 
 CHANNELS = Cut(
-    lambda given: -(-given["s"][6] // len(given["rows"])), _products, _channels_of, own=("image", "turned", "sums", "nothing"),
+    lambda given: -(-given["s"][6] // len(given["rows"])), _products, _channels_of,
+    own=("image", "turned", "sums", "nothing"),
 )
 """Each part has some channels of every filter: all images, so that no sum is cut."""
 
@@ -68,8 +69,8 @@ def copy_lines(data, start, channels, size, count, image, to, pitch):
 
 @kernel
 def sum_tap(
-    image, apart, pitch, channels, begin, g: Geometry, tap, images, line, end, turned, sums, base, more, finite, nothing,
-    rows, blocks,
+    image, apart, pitch, channels, begin, g: Geometry, tap, images, line, end, turned, sums, base, more,
+    finite, nothing, rows, blocks,
 ):  # fmt: skip
     """sums[channel, tap] = products of the outputs of some lines for which the tap lies inside, by filters."""
     width, taps, count = 8 * len(blocks), g.kernel_d * g.kernel_h * g.kernel_w, (end - line) * g.out_w
@@ -85,7 +86,8 @@ def sum_tap(
             for row in range(line, end):
                 z, y = row // g.out_h * g.stride_d + k, row % g.out_h * g.stride_h + i
                 if 0 <= z < g.depth and 0 <= y < g.height:
-                    read, at = one * apart + (z * g.height + y) * g.width - begin + j, one * count + (row - line) * g.out_w
+                    read = one * apart + (z * g.height + y) * g.width - begin + j
+                    at = one * count + (row - line) * g.out_w
                     for x in range(low, high):
                         tile = fma_tile(tile, image, left, read + x * g.stride_w, turned, blocks, (at + x) * width)
         for q in range(0 if finite else images * count):
@@ -153,8 +155,8 @@ def gather_weight_inside(
                         )
             for column in range(left, right, width):
                 to = ((group * each + column) * share + low) * taps
-                lanes = min(width, right - column)
-                transpose(sums, (column - left) * channels * taps, width, channels * taps, lanes, d_weight, to, share * taps)
+                lanes, base = min(width, right - column), (column - left) * channels * taps
+                transpose(sums, base, width, channels * taps, lanes, d_weight, to, share * taps)
 
 
 def takes(g: Geometry, height: int) -> bool:

@@ -14,9 +14,21 @@ from refimpl.kernels import convolution
 from refimpl.kernels.shared.convolution_geometry import geometry_of
 from refimpl.kernels.tuned import convolution_back, convolution_inside, weights_inside
 
-from .test_tuned import EPS, SEEDS, called, dyadic, layer, normal, plainly, pytestmark, three_loops  # noqa: F401  # the mark too
+from .test_tuned import (
+    EPS,
+    SEEDS,
+    called,
+    dyadic,
+    layer,
+    normal,
+    plainly,
+    pytestmark,  # noqa: F401  # twins exist in machine code only
+    three_loops,
+)
 
-PARTS = st.fixed_dictionaries({"OUTPUTS": st.sampled_from([64, 2048, 1 << 15]), "WEIGHTS": st.sampled_from([1, 600, 1 << 17])})
+PARTS = st.fixed_dictionaries({
+    "OUTPUTS": st.sampled_from([64, 2048, 1 << 15]), "WEIGHTS": st.sampled_from([1, 600, 1 << 17]),
+})
 
 
 @contextmanager
@@ -118,7 +130,8 @@ def test_layers_of_networks_are_made_so():
     for side, channels in ((56, 64), (28, 128), (14, 256), (7, 512)):
         _, data, _, out = layer((2, channels, side, side), 3, channels, 1, 1)
         g = geometry_of(data, out, (3, 3), (1, 1), (1, 1), (1, 1))
-        with mock.patch.object(convolution_inside, "convolve") as made, mock.patch.object(weights_inside, "gather_weight") as gathered:
+        gathering = mock.patch.object(weights_inside, "gather_weight")
+        with mock.patch.object(convolution_inside, "convolve") as made, gathering as gathered:
             ins = [np.zeros(shape, np.float32) for shape in (data, (channels, channels, 3, 3), out)]
             for loop, first, second, result in (
                 (convolution.CONVOLVE, 0, 1, out), (convolution.SEND_BACK, 2, 1, data),
