@@ -75,16 +75,16 @@ def pack_lanes(weight, start, ins, in_step, taps, out_step, lanes, packed, width
 
 
 @kernel
-def are_finite(numbers, count, nothing, one, pack):
+def are_finite(numbers, count, nothing):
     """Whether ``count`` numbers are finite: their products with zero are. Those behind them in a pack become 0."""
-    width = 8 * len(pack)
-    pack = ramp(0, 8, width, pack)
+    width = 8 * len(PACK)
+    pack = ramp(0, 8, width, PACK)
     for q in range(count, (count + width - 1) // width * width):
         numbers[q] = 0
-    tile = zero_tile(one, pack)
+    tile = zero_tile((0,), pack)
     for q in range(0, count, width):
-        tile = fma_tile(tile, nothing, one, 0, numbers, pack, q)
-    store_tile(tile, nothing, one, pack, 1)
+        tile = fma_tile(tile, nothing, (0,), 0, numbers, pack, q)
+    store_tile(tile, nothing, (0,), pack, 1)
     total = nothing[0]
     for r in range(width):
         total += nothing[1 + r]
@@ -166,7 +166,7 @@ def sum_kinds(
 @kernel
 def convolve_inside(
     source, weight, result, p: Sums, most, deep, packed, reads, writes, sums, nothing, offsets,
-    one, pack, rows, few, blocks,
+    rows, few, blocks,
 ):  # fmt: skip
     """result = weight over source: a tile's filters over some images, or a band of one, and some channels at a time."""
     width, images, whole = 8 * len(blocks), min(most, p.batch_size), p.num_group * p.ins * p.size
@@ -191,7 +191,7 @@ def convolve_inside(
                                 weight, weights + low * p.in_step, ins, p.in_step, p.taps, p.out_step, lanes,
                                 packed, width,
                             )
-                            finite = p.padded == 0 or are_finite(packed, ins * p.taps * width, nothing, one, pack)
+                            finite = p.padded == 0 or are_finite(packed, ins * p.taps * width, nothing)
                         end = sum_kinds(
                             source, start, packed, sums, tuple(p), kind, bands[band], at, images, ins, low > 0, finite,
                             reads, writes, offsets, nothing, rows, few, blocks,
@@ -242,5 +242,5 @@ def convolve(source: Buffer, weight: Buffer, result: Buffer, g: Geometry, *, bac
         workspace("packed", (deep * p.taps + 16) * width + 8 * len(PACK)), workspace("reads", outputs, np.int64),
         workspace("writes", outputs, np.int64), workspace("sums", images * p.plane * width),
         workspace("nothing", 1 + 8 * len(PACK)), workspace("offsets", len(p.moves), np.int64),
-        (0,), PACK, rows, few, blocks,
+        rows, few, blocks,
     )

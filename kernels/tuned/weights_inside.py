@@ -118,7 +118,7 @@ def lines_read(g: Geometry, line, end):
 @cut(CHANNELS)
 @kernel
 def gather_weight_inside(
-    head, data, d_weight, g: Geometry, s: Share, image, turned, sums, nothing, one, pack, rows, blocks
+    head, data, d_weight, g: Geometry, s: Share, image, turned, sums, nothing, rows, blocks
 ):  # fmt: skip
     """d_weight = head over data: a tile's filters over some channels at a time, of all images."""
     share, each, width = g.channels // g.num_group, g.num_filter // g.num_group, 8 * len(blocks)
@@ -147,7 +147,7 @@ def gather_weight_inside(
                     for q in range(images * count if lanes < width else 0):
                         for r in range(lanes, width):
                             turned[q * width + r] = 0
-                    finite = are_finite(turned, images * count * width, nothing, one, pack)
+                    finite = are_finite(turned, images * count * width, nothing)
                     for tap in range(taps):
                         sum_tap(
                             image, apart, s.pitch, channels, begin, tuple(g), tap, images, line, end,
@@ -187,5 +187,5 @@ def gather_weight(head: Buffer, data: Buffer, d_weight: Buffer, g: Geometry) -> 
         workspace("image", together * deep * pitch),
         workspace("turned", together * lines * g.out_w * width + 8 * len(PACK)),
         workspace("sums", across * deep * prod(g.kernel) * width),
-        workspace("nothing", 1 + 8 * len(PACK)), (0,), PACK, rows, blocks,
+        workspace("nothing", 1 + 8 * len(PACK)), rows, blocks,
     )
