@@ -15,7 +15,9 @@
     [[[5.0, 7.0]]]
 
 [Convolution/padding] pad adds that many zeros on both sides. They are multiplied like any pixel: a
-    weight that is not finite turns the sums that reach the padding into NaN.
+    weight that is not finite turns the sums that reach the padding into NaN, and so does a head the
+    gradients of weights that reach it. (MXNet's own loops do so; by oneDNN it leaves the padding out
+    from 16 channels on.) A finite number adds nothing there, so a twin may leave it out.
     >>> run("Convolution", [[[1, 2]]], [[[1, 10, 100]]], kernel=3, pad=1, num_filter=1, no_bias=True)
     [[[210.0, 21.0]]]
 

@@ -6,6 +6,10 @@ from the image through a table of offsets (``image``). The gradient by weight is
 a tile holds a few taps times blocks of filters, and the head is transposed so that filters are contiguous.
 The gradient by data is in ``convolution_back``.
 
+Where there are enough filters, convolutions are made in another way, which multiplies no padding
+(``convolution_inside``, ``weights_inside``); these tiles make those of few channels or filters, of one pixel, and some
+of shallow ones.
+
 Images are computed one after the other, so that each stays in the cache; the gradient by weight takes several small
 ones, so that its sums stay there too. Sums run in the order of the plain loops, except that the gradient by weight
 first sums up to ``CHUNK`` pixels of one image.
@@ -24,7 +28,7 @@ import numpy as np
 from ..foundation import Buffer
 from ..foundation.cuts import Cut, Given
 from ..shared.convolution_geometry import Geometry
-from . import depthwise, pointwise
+from . import convolution_inside, depthwise, pointwise, weights_inside
 from .convolution_rows import convolve_rows, gather_weight_rows
 from .image import View, space_to_depth, store_runs, view
 from .kernel import cut, kernel, tile_for, twin, wide_tile, workspace
@@ -152,6 +156,15 @@ def gather_weight_tiles(
         transpose(sums, start, pitch, high - low, each, d_weight, to, depth)
 
 
+TILE_COST = 10  # loading and storing a tile takes as long as about ten multiplications for each of its sums
+
+
+def cost(g: Geometry, v: View, height: int) -> int:
+    """How long tiles of ``height`` rows take for one image, in products."""
+    filters, depth = g.num_filter // g.num_group, g.channels // g.num_group * prod(g.kernel)
+    return g.num_group * -(-filters // height) * height * len(v.blocks) * 8 * (depth + TILE_COST)
+
+
 @twin
 def convolve(data: Buffer, weight: Buffer, out: Buffer, g: Geometry) -> None:
     """Forward."""
@@ -167,6 +180,9 @@ def convolve(data: Buffer, weight: Buffer, out: Buffer, g: Geometry) -> None:
         return
     rows, blocks = wide_tile(filters)
     v = view(g, len(blocks))
+    if g.kernel != (1, 1, 1) and convolution_inside.cost(g) <= cost(g, v, len(rows)):
+        convolution_inside.convolve(data, weight, out, g)
+        return
     convolve_tiles(
         data.flat, weight.flat, out.flat, tuple(g), tuple(v), workspace("image", g.channels * v.channel),
         workspace("narrow", g.num_filter * v.plane if v.pitch > v.run else 0), rows, blocks,
@@ -184,6 +200,9 @@ def gather_weight(head: Buffer, data: Buffer, d_weight: Buffer, g: Geometry) -> 
         gather_weight_rows(head.flat, data.flat, d_weight.flat, tuple(g))
         return
     rows, blocks = tile_for(filters)
+    if weights_inside.takes(g, len(rows)):
+        weights_inside.gather_weight(head, data, d_weight, g)
+        return
     width = 8 * len(blocks)
     v = view(g, len(blocks))
     pitch, plane, whole = -(-filters // width) * width, len(v.pixels), g.channels * v.channel

@@ -1,4 +1,4 @@
-"""The gradient of a convolution by its data, in two ways.
+"""The gradient of a convolution by its data, in three ways.
 
 *Gathering*: a pixel sums over every filter and tap that read it, d_data[pixel] += weight[f, tap] .
 head[f, pixel - tap]. This is one long sum in registers and one store, the product of forward with the head
@@ -9,16 +9,21 @@ image, most multiplications are by zero.
 head[f, pixel]. This is a sum over filters only, added to memory tap by tap. No multiplication is by zero, but
 tiles are loaded and stored more often.
 
-``send_back`` takes whichever does less work. The shapes alone decide it, so that results depend on nothing else.
+*Inside*: as gathering, by tiles with channels in their lanes that read no zeros (``convolution_inside``). It takes as
+many channels as lanes.
+
+``send_back`` takes whichever does least work. The shapes alone decide it, so that results depend on nothing else.
 """
 
 from __future__ import annotations
+
+from math import prod
 
 import numpy as np
 
 from ..foundation import Buffer
 from ..shared.convolution_geometry import Geometry
-from . import depthwise, pointwise
+from . import convolution_inside, depthwise, pointwise
 from .convolution_rows import send_back_rows
 from .image import BackView, View, back_view, depth_to_space, space_to_depth, store_runs, view
 from .kernel import few_rows_tile, kernel, twin, workspace
@@ -155,9 +160,12 @@ def scatter_tiles(head, packed, d_data, g: Geometry, v: View, padded, image, row
 TILE_COST = 10  # loading and storing a tile takes as long as about ten multiplications for each of its sums
 
 
-def _scatters(gathering: BackView, scattering: View, filters: int, taps: int) -> bool:
-    by_gathering = len(gathering.blocks) * len(gathering.taps)
-    return len(scattering.blocks) * taps * (filters + TILE_COST) < by_gathering
+def _costs(g: Geometry, gathering: BackView, scattering: View, height: int) -> tuple[int, int]:
+    """How long gathering and scattering take for one image by tiles of ``height`` rows, in products."""
+    share, each, taps = g.channels // g.num_group, g.num_filter // g.num_group, prod(g.kernel)
+    rows = g.num_group * -(-share // height) * height * 8
+    gather = len(gathering.blocks) * (len(gathering.taps) + TILE_COST * len(gathering.ends))
+    return rows * gather, rows * len(scattering.blocks) * taps * (each + TILE_COST)
 
 
 @twin
@@ -175,7 +183,11 @@ def send_back(head: Buffer, weight: Buffer, d_data: Buffer, g: Geometry) -> None
     rows, blocks = few_rows_tile(share)
     height, taps = len(rows), g.kernel_d * g.kernel_h * g.kernel_w
     v, s = back_view(g, len(blocks)), view(g, len(blocks), overlap=False)
-    scatter = _scatters(v, s, each, taps)
+    gather_cost, scatter_cost = _costs(g, v, s, height)
+    if g.kernel != (1, 1, 1) and convolution_inside.cost(g, back=True) <= min(gather_cost, scatter_cost):
+        convolution_inside.convolve(head, weight, d_data, g, back=True)
+        return
+    scatter = scatter_cost < gather_cost
     packed = workspace("packed", g.num_group * -(-share // height) * height * each * taps)
     finite = (
         pack_by_tap(weight.flat, tuple(g), packed, rows) if scatter

@@ -49,7 +49,7 @@ class View(NamedTuple):
         return self.pixels.size // self.run * self.pitch
 
 
-def _cartesian(*axes: np.ndarray) -> np.ndarray:
+def cartesian(*axes: np.ndarray) -> np.ndarray:
     """All sums of one number from each axis, the last axis fastest."""
     total = np.zeros(1, np.int64)
     for axis in axes:
@@ -62,7 +62,7 @@ def _filled(table: np.ndarray, multiple: int) -> np.ndarray:
     return np.pad(table, (0, -len(table) % multiple), mode="edge")
 
 
-def _readonly(*tables: np.ndarray) -> list[np.ndarray]:
+def readonly(*tables: np.ndarray) -> list[np.ndarray]:
     return [np.ascontiguousarray(table, np.int64) for table in tables]
 
 
@@ -71,7 +71,7 @@ def cut(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, int]:
     """Tables of outputs within parts of ``sides``: pixels, blocks, places, run, pitch."""
     depth, height, width = (np.arange(n, dtype=np.int64) for n in outputs)
-    pixels = _cartesian(depth * sides[1] * sides[2], height * sides[2], width)
+    pixels = cartesian(depth * sides[1] * sides[2], height * sides[2], width)
     run = outputs[2]
     if sides[2] == outputs[2]:
         run *= outputs[1]
@@ -81,9 +81,9 @@ def cut(
     pitch = max(run, 8) if overlap else 8 * len(starts)
     if overlap:
         starts = np.minimum(starts, max(run - 8, 0))
-    blocks = _cartesian(pixels[::run], starts)
-    places = _cartesian(np.arange(len(pixels) // run) * pitch, starts)
-    return (*_readonly(pixels, _filled(blocks, lanes), _filled(places, lanes)), run, pitch)  # type: ignore[return-value]
+    blocks = cartesian(pixels[::run], starts)
+    places = cartesian(np.arange(len(pixels) // run) * pitch, starts)
+    return (*readonly(pixels, _filled(blocks, lanes), _filled(places, lanes)), run, pitch)  # type: ignore[return-value]
 
 
 @lru_cache(maxsize=512)
@@ -104,11 +104,11 @@ def view(g: Geometry, lanes: int, *, overlap: bool = True) -> View:
         parts[1] * kept[2] * part + moves[1] * rows,
         parts[2] * part + moves[2],
     )
-    taps = _cartesian(np.arange(g.channels // g.num_group) * channel, *along)
+    taps = cartesian(np.arange(g.channels // g.num_group) * channel, *along)
     pixels, blocks, places, run, pitch = cut(g.out, sides, lanes, overlap=overlap)  # type: ignore[arg-type]
     return View(
         (*g.size, *kept, *g.stride, *g.pad, *sides), channel,
-        _readonly(np.pad(taps, (0, LONGEST), mode="edge"))[0], pixels, blocks, places, run, pitch,
+        readonly(np.pad(taps, (0, LONGEST), mode="edge"))[0], pixels, blocks, places, run, pitch,
     )
 
 
@@ -164,13 +164,13 @@ def back_view(g: Geometry, lanes: int) -> BackView:
                 ]
                 table = np.array(here, np.int64).reshape(-1, 2)
                 filters, weights_each = np.arange(g.num_filter // g.num_group), g.channels // g.num_group * positions
-                taps.append(_cartesian(filters * channel, table[:, 0]))
-                weights.append(_cartesian(filters * weights_each, table[:, 1]))
+                taps.append(cartesian(filters * channel, table[:, 0]))
+                weights.append(cartesian(filters * weights_each, table[:, 1]))
                 ends.append(sum(map(len, taps)))
     _, blocks, places, run, pitch = cut(counts, sides, lanes)  # type: ignore[arg-type]
     return BackView(
         (*g.out, 1, 1, 1, 1, 1, 1, *before, *sides), channel,
-        *_readonly(np.concatenate(taps), np.concatenate(weights), np.array(ends)),
+        *readonly(np.concatenate(taps), np.concatenate(weights), np.array(ends)),
         blocks, places, run, pitch, counts,  # type: ignore[arg-type]
     )
 

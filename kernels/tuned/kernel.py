@@ -127,6 +127,22 @@ def tile_for(columns: int) -> Tuples:
     return narrow if columns <= 8 * len(narrow[1]) else _SIZES["wide"][0]
 
 
+def lanes_tile(lanes: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """A tile of a few pixels for that many lanes: its rows, the rows of a smaller one for what is left, its blocks."""
+    rows, blocks = min(_SIZES["lanes"], key=lambda tile: _filled(lanes, 8 * len(tile[1])))
+    few = next(count for count in (4, 3, 2) if len(rows) % count == 0)
+    return rows, rows[:few], blocks
+
+
+def sums_tile(rows: int, lanes: int) -> Tuples:
+    """The tile that wastes least of a matrix of sums."""
+    return min(_SIZES["sums"], key=lambda tile: _filled(rows, len(tile[0])) * _filled(lanes, 8 * len(tile[1])))
+
+
+def _filled(count: int, each: int) -> int:
+    return -(-count // each) * each
+
+
 def pixel_tile() -> Tuples:
     """A tile of one vector for each of a few pixels, as the tuples of offsets that tell a kernel its size."""
     return (0,) * (2 * len(_SIZES["wide"][0][1])), (0, 8)

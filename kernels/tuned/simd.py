@@ -33,14 +33,17 @@ _MASK = ir.VectorType(ir.IntType(1), 16)
 
 
 def tile_sizes() -> dict[str, list[tuple[int, int]]]:
-    """Sizes (rows, blocks) of wide and narrow tiles whose sums and operands fit this CPU's registers."""
+    """Sizes (rows, blocks) of tiles whose sums and operands fit this CPU's registers, by what they are for."""
     features = config.CPU_FEATURES
     features = (get_host_cpu_features() if features is None else features).split(",")
     if "+avx512f" in features:  # 32 registers of 16 lanes
-        return {"wide": [(8, 4), (10, 4)], "narrow": [(16, 2)]}
+        return {
+            "wide": [(8, 4), (10, 4)], "narrow": [(16, 2)],
+            "lanes": [(6, 8), (6, 4), (8, 2)], "sums": [(6, 8), (8, 4), (8, 2)],
+        }
     if "+avx" in features or "+neon" in features:  # 16 of 8 lanes, or 32 of 4
-        return {"wide": [(6, 2), (5, 2)], "narrow": [(6, 2)]}
-    return {"wide": [(2, 2)], "narrow": [(2, 2)]}
+        return {"wide": [(6, 2), (5, 2)], "narrow": [(6, 2)], "lanes": [(6, 2)], "sums": [(6, 2)]}
+    return {"wide": [(2, 2)], "narrow": [(2, 2)], "lanes": [(2, 2)], "sums": [(2, 2)]}
 
 
 class Tile(types.Type):
