@@ -1,4 +1,4 @@
-"""FullyConnected: out = data . weight^T + bias.
+"""FullyConnected: out = data . weight^T + bias; _grad_add_weight adds up gradients of a weight that layers share.
 
 [FullyConnected/flatten] data is read as (N, K): every axis but the first is folded, unless
     flatten=False, which folds every axis but the last.
@@ -29,6 +29,11 @@
     and sum).
     >>> run("FullyConnected", [[1e8, 1, -1e8]], [[1, 1, 1]], [0], num_hidden=1)
     [[0.0]]
+
+[_grad_add_weight/sum-order] total + head^T . data: the products of a row of head with a row of data are added to total,
+    row after row (a tuned twin fuses product and sum). Half precision is rounded after the last row.
+    >>> run("_grad_add_weight", [[1e8, 0]], [[1], [1]], [[1, 2], [-1e8, 3]], num_hidden=1)
+    [[0.0, 5.0]]
 """
 
 from functools import lru_cache
@@ -38,7 +43,8 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from .blocks import products
-from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, decides, items, merge, require, scratch
+from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, decides, items, merge, register, require, scratch
+from .foundation.loops import COPY
 from .multilinear import register_multilinear
 from .tuned import thin
 from .tuned.gemm import Product
@@ -47,6 +53,11 @@ from .tuned.gemm import Product
 class Params(NamedTuple):
     num_hidden: Annotated[int, AtLeast(1)]
     no_bias: bool = False
+    flatten: bool = True
+
+
+class SumParams(NamedTuple):
+    num_hidden: Annotated[int, AtLeast(1)]
     flatten: bool = True
 
 
@@ -80,16 +91,23 @@ def infer(p, ins, outs):
     return shapes, [out]
 
 
+def infer_sum(p, ins, outs):
+    total, head, data = ins
+    total = merge("FullyConnected/weight-shape", "total", total, outs[0])
+    (data, total), (head,) = infer(Params(p.num_hidden, True, p.flatten), [data, total], [head])
+    return [total, head, data], [total]
+
+
 # --- loops --------------------------------------------------------------------------------------
 
 
 def product(a, b, out, g: Product):
-    """out (n, m) = a . b, products added in increasing t below k. a[i, t] lies at i a_row + t a_step and
-    b[t, j] at t b_row + j b_step, so that a matrix may be stored either way round.
+    """out (n, m) = a . b, or out + a . b with ``onto``; products are added in increasing t below k. a[i, t] lies at
+    i a_row + t a_step and b[t, j] at t b_row + j b_step, so that a matrix may be stored either way round.
     """
     for i in items(g.n):
         for j in range(g.m):
-            out[i * g.m + j] = 0
+            out[i * g.m + j] = out[i * g.m + j] if g.onto else 0
         for t in range(g.k):
             left = a[i * g.a_row + t * g.a_step]
             for j in range(g.m):
@@ -100,7 +118,7 @@ def product_cuda(a, b, out, g: Product):
     """The same sums with one element per item."""
     for item in items(g.n * g.m):
         i, j = item // g.m, item % g.m
-        out[item] = 0
+        out[item] = out[item] if g.onto else 0
         for t in range(g.k):
             out[item] += a[i * g.a_row + t * g.a_step] * b[t * g.b_row + j * g.b_step]
 
@@ -168,6 +186,13 @@ def backward(p, head, data, weight, d_data, d_weight, d_bias):
         SUM_ROWS(head, d_bias, n, m)
 
 
+def add_weight(p, total, head, data, out):
+    rows, columns = rows_and_columns(p, data.shape)
+    if out.flat is not total.flat:
+        COPY(total, out, out.size)
+    multiply(head, data, out, product_of(p.num_hidden, rows, columns, transpose_a=True)._replace(onto=1))
+
+
 def cases(draw):
     params = {
         "num_hidden": draw.integer(1, 5), "no_bias": draw.boolean(), "flatten": draw.boolean(),
@@ -176,6 +201,10 @@ def cases(draw):
     if not params["no_bias"] and draw.boolean():
         shapes["bias"] = (params["num_hidden"], 1)
     return Case(params, shapes)
+
+
+def cases_sum(draw):
+    return Case({"num_hidden": draw.integer(1, 5), "flatten": draw.boolean()}, {"data": draw.shape(2, 4)})
 
 
 register_multilinear(Op(
@@ -192,3 +221,12 @@ register_multilinear(Op(
         },
     },
 ), ("data",), ("weight",), bias_axis=-1)
+register(Op(
+    name="_grad_add_weight", doc=__doc__, params=SumParams, inputs=("total", "head", "data"), infer=infer_sum,
+    forward=add_weight, inplace=((0, 0),), cases=cases_sum, differentiable=False,
+    refusals={
+        "FullyConnected/weight-shape": {
+            "params": {"num_hidden": 5}, "shapes": {"total": (5, 4), "data": (2, 3)},
+        },
+    },
+))

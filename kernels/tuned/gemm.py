@@ -20,7 +20,10 @@ DEPTH = 384  # a panel of 32 columns then fills 48 KiB
 
 
 class Product(NamedTuple):
-    """out (n, m) = a . b, with a[i, t] at ``i a_row + t a_step`` and b[t, j] at ``t b_row + j b_step``."""
+    """out (n, m) = a . b, with a[i, t] at ``i a_row + t a_step`` and b[t, j] at ``t b_row + j b_step``.
+
+    With ``onto`` 1, products are added to what is in ``out``.
+    """
 
     n: int
     m: int
@@ -29,6 +32,7 @@ class Product(NamedTuple):
     a_step: int
     b_row: int
     b_step: int
+    onto: int = 0
 
 
 @kernel
@@ -95,7 +99,7 @@ def multiply_tiles(a, b, out, g: Product, panel, edge, rows, blocks):
                 left = ramp(row * g.a_row, g.a_row, (g.n - 1) * g.a_row, rows)
                 target = ramp(row * g.m, g.m, (g.n - 1) * g.m, rows)
                 tile = zero_tile(rows, blocks)
-                if first > 0:
+                if first > 0 or g.onto:
                     if columns == width:
                         tile = load_tile(out, target, blocks, column)
                     else:
