@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..foundation import Buffer
 from ..foundation.cuts import Cut, Given
-from .kernel import cut, kernel, tile_for, twin, workspace
+from .kernel import cut, kernel, tiled, twin, workspace
 from .simd import copy_16, fma_tile, load_tile, ramp, store_tile, transpose_16x16, zero_tile
 
 DEPTH = 384  # a panel of 32 columns then fills 48 KiB
@@ -84,15 +84,17 @@ ROWS = Cut(
 
 @cut(ROWS)
 @kernel
-def multiply_tiles(a, b, out, g: Product, panel, edge, rows, blocks):
-    """out = a . b; ``edge`` holds a tile wider than the columns that are left, ``rows`` its height."""
+def multiply_tiles(a, b, out, g: Product, start, end, panel, edge, rows, blocks):
+    """out = a . b for the columns from ``start`` to ``end``; ``edge`` holds a tile wider than those that are left, ``rows``
+    its height.
+    """
     width, height = 8 * len(blocks), len(rows)
     lines = ramp(0, width, height * width, rows)
     blocks = ramp(0, 8, 8 * len(blocks), blocks)  # the same numbers, now known to the compiler
     for first in range(0, g.k, DEPTH):
         depth = min(DEPTH, g.k - first)
-        for column in range(0, g.m, width):
-            columns = min(width, g.m - column)
+        for column in range(start, end, width):
+            columns = min(width, end - column)
             fill_panel(b, first * g.b_row + column * g.b_step, g.b_row, g.b_step, depth, columns, width, panel)
             for row in range(0, g.n, height):
                 # Rows beyond the last repeat it, and store the same values to the same place.
@@ -119,8 +121,8 @@ def multiply_tiles(a, b, out, g: Product, panel, edge, rows, blocks):
 @twin
 def product(a: Buffer, b: Buffer, out: Buffer, g: Product) -> None:
     """out (n, m) = a . b."""
-    rows, blocks = tile_for(g.m)
-    width = 8 * len(blocks)
-    panel = workspace("panel", DEPTH * width)
-    edge = workspace("edge", len(rows) * width)
-    multiply_tiles(a.flat, b.flat, out.flat, tuple(g), panel, edge, rows, blocks)
+    for start, end, (rows, blocks) in tiled(g.m):
+        width = 8 * len(blocks)
+        panel = workspace("panel", DEPTH * width)
+        edge = workspace("edge", len(rows) * width)
+        multiply_tiles(a.flat, b.flat, out.flat, tuple(g), start, end, panel, edge, rows, blocks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import threading
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -125,6 +125,17 @@ def tile_for(columns: int) -> Tuples:
     """A tile for an output of that many columns: a narrow one where there are few."""
     narrow = _SIZES["narrow"][0]
     return narrow if columns <= 8 * len(narrow[1]) else _SIZES["wide"][0]
+
+
+@lru_cache(maxsize=4096)
+def tiled(columns: int) -> tuple[tuple[int, int, Tuples], ...]:
+    """(first column, last column, tile) of one or two parts of an output: narrow tiles make the few that are left over."""
+    tile, narrow = tile_for(columns), _SIZES["narrow"][0]
+    width = 8 * len(tile[1])
+    whole = columns // width * width
+    if whole and 0 < columns - whole <= 8 * len(narrow[1]) < width:
+        return (0, whole, tile), (whole, columns, narrow)
+    return ((0, columns, tile),)
 
 
 def pixel_tile() -> Tuples:

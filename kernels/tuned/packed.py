@@ -8,24 +8,26 @@ from __future__ import annotations
 
 from ..foundation import Buffer
 from .gemm import fill_panel, store_inside
-from .kernel import kernel, tile_for, twin, workspace
+from .kernel import kernel, tiled, twin, workspace
 from .simd import fma_tile, ramp, store_tile, zero_tile
 
 
 def size(depth: int, columns: int) -> int:
     """Return the size of the packed form of a (depth, columns) matrix, in elements: whole tiles."""
-    width = 8 * len(tile_for(columns)[1])
-    return depth * width * -(-columns // width)
+    parts = tiled(columns)
+    return depth * sum(-(-(end - start) // (8 * len(tile[1]))) * 8 * len(tile[1]) for start, end, tile in parts)
 
 
 @kernel
-def multiply_packed(a, packed, out, n, m, k, a_row, a_step, edge, rows, blocks):
-    """out (n, m) = a . b; ``edge`` holds a tile wider than the columns that are left, ``rows`` its height."""
+def multiply_packed(a, packed, out, n, m, k, a_row, a_step, start, end, edge, rows, blocks):
+    """out (n, m) = a . b for the columns from ``start`` to ``end``; ``edge`` holds a tile wider than those that are left,
+    ``rows`` its height.
+    """
     width, height = 8 * len(blocks), len(rows)
     lines = ramp(0, width, height * width, rows)
     blocks = ramp(0, 8, 8 * len(blocks), blocks)  # the same numbers, now known to the compiler
-    for column in range(0, m, width):
-        columns = min(width, m - column)
+    for column in range(start, end, width):
+        columns = min(width, end - column)
         for row in range(0, n, height):
             # Rows beyond the last repeat it, and store the same values to the same place.
             left = ramp(row * a_row, a_row, (n - 1) * a_row, rows)
@@ -42,15 +44,16 @@ def multiply_packed(a, packed, out, n, m, k, a_row, a_step, edge, rows, blocks):
 @twin
 def pack(b: Buffer, packed: Buffer, k: int, m: int, b_row: int, b_step: int) -> None:
     """Pack b (k, m), with b[t, j] at ``t b_row + j b_step``, into panels."""
-    width = 8 * len(tile_for(m)[1])
-    for column in range(0, m, width):
-        panel = packed.flat[column * k :]
-        fill_panel(b.flat, column * b_step, b_row, b_step, k, min(width, m - column), width, panel)
+    for start, end, (_, blocks) in tiled(m):
+        width = 8 * len(blocks)
+        for column in range(start, end, width):
+            panel = packed.flat[column * k :]
+            fill_panel(b.flat, column * b_step, b_row, b_step, k, min(width, end - column), width, panel)
 
 
 @twin
 def product(a: Buffer, packed: Buffer, out: Buffer, n: int, m: int, k: int, a_row: int, a_step: int) -> None:
     """out (n, m) = a . b, with a[i, t] at ``i a_row + t a_step`` and b packed."""
-    rows, blocks = tile_for(m)
-    edge = workspace("edge", 8 * len(blocks) * len(rows))
-    multiply_packed(a.flat, packed.flat, out.flat, n, m, k, a_row, a_step, edge, rows, blocks)
+    for start, end, (rows, blocks) in tiled(m):
+        edge = workspace("edge", 8 * len(blocks) * len(rows))
+        multiply_packed(a.flat, packed.flat, out.flat, n, m, k, a_row, a_step, start, end, edge, rows, blocks)

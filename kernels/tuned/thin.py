@@ -119,7 +119,7 @@ def multiply_each(a, b, out, count, g: Product, panel, edge, rows, blocks):
     one = g.n, g.m, g.k, g.a_row, g.a_step, g.b_row, g.b_step, g.onto
     for i in range(count):
         left, right, target = after(a, i * g.n * g.k), after(b, i * g.k * g.m), after(out, i * g.n * g.m)
-        multiply_tiles(left, right, target, one, panel, edge, rows, blocks)
+        multiply_tiles(left, right, target, one, 0, g.m, panel, edge, rows, blocks)
 
 
 @twin
