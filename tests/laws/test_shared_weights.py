@@ -242,6 +242,6 @@ def test_the_switch_has_two_values() -> None:
     w = mx.sym.Variable("w")
     one, two = (mx.sym.FullyConnected(mx.sym.Variable(n), w, num_hidden=1, no_bias=True) for n in "ab")
     arguments = {name: mx.nd.ones((1, 2)) for name in ("a", "b", "w")}
-    refused = pytest.raises(mx.MXNetError, match="REFIMPL_SHARED_WEIGHTS must be one of apart, merged, it is 'once'")
+    refused = pytest.raises(mx.MXNetError, match="REFIMPL_SHARED_WEIGHTS must be one of merged, apart, it is 'once'")
     with environment(REFIMPL_SHARED_WEIGHTS="once"), refused:
         (one + two).bind(mx.cpu(), arguments, {name: mx.nd.zeros((1, 2)) for name in arguments})
