@@ -129,12 +129,12 @@ def tile_for(columns: int) -> Tuples:
 
 @lru_cache(maxsize=4096)
 def tiled(columns: int) -> tuple[tuple[int, int, Tuples], ...]:
-    """(first column, last column, tile) of one or two parts of an output: narrow tiles make the few that are left over."""
-    tile, narrow = tile_for(columns), _SIZES["narrow"][0]
+    """(first column, last column, tile) of one or two parts of an output: less wide tiles make few that are left over."""
+    tile, less_wide = tile_for(columns), _tile(len(_SIZES["wide"][0][0]), 2)
     width = 8 * len(tile[1])
     whole = columns // width * width
-    if whole and 0 < columns - whole <= 8 * len(narrow[1]) < width:
-        return (0, whole, tile), (whole, columns, narrow)
+    if whole and 0 < columns - whole <= 16 < width:
+        return (0, whole, tile), (whole, columns, less_wide)
     return ((0, columns, tile),)
 
 

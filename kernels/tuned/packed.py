@@ -47,8 +47,8 @@ def pack(b: Buffer, packed: Buffer, k: int, m: int, b_row: int, b_step: int) -> 
     for start, end, (_, blocks) in tiled(m):
         width = 8 * len(blocks)
         for column in range(start, end, width):
-            panel = packed.flat[column * k :]
-            fill_panel(b.flat, column * b_step, b_row, b_step, k, min(width, end - column), width, panel)
+            columns, panel = min(width, end - column), column * k
+            fill_panel(b.flat, column * b_step, b_row, b_step, k, columns, width, packed.flat, panel)
 
 
 @twin

@@ -30,9 +30,9 @@ def lstm_rows(x, h, bias_x, bias_h, gates, cell, memory, hidden, lengths, t, cel
             for j in range(size):
                 value = gates[at + area + j] * cell[own + j] + gates[at + j] * gates[at + 2 * area + j]
                 cell[own + j] = within(value, limits)
-        for j in range(size):
-            memory[t * area + own + j] = cell[own + j]
-            hidden[own + j] = tanh(cell[own + j]) * gates[at + 3 * area + j]
+    for k in range(area):  # in one piece: what vectors leave over is slow
+        memory[t * area + k] = cell[k]
+        hidden[k] = tanh(cell[k]) * gates[t * 4 * area + 3 * area + k]
 
 
 @twin

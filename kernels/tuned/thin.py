@@ -114,21 +114,19 @@ def after(array, start):
 
 
 @kernel
-def multiply_each(a, b, out, count, g: Product, panel, edge, rows, blocks):
+def multiply_each(a, b, out, count, g: Product, panels, edge, rows, blocks):
     """``count`` products of matrices that lie one behind another."""
     one = g.n, g.m, g.k, g.a_row, g.a_step, g.b_row, g.b_step, g.onto
     for i in range(count):
         left, right, target = after(a, i * g.n * g.k), after(b, i * g.k * g.m), after(out, i * g.n * g.m)
-        multiply_tiles(left, right, target, one, 0, g.m, panel, edge, rows, blocks)
+        multiply_tiles(left, right, target, one, 0, g.m, panels, edge, rows, blocks)
 
 
 @twin
 def products(a: Buffer, b: Buffer, out: Buffer, count: int, g: Product) -> None:
     """``count`` products of matrices that lie one behind another."""
-    rows, blocks = tile_for(g.m)
-    width = 8 * len(blocks)
-    panel, edge = workspace("panel", gemm.DEPTH * width), workspace("edge", len(rows) * width)
-    multiply_each(a.flat, b.flat, out.flat, count, tuple(g), panel, edge, rows, blocks)
+    tile = tile_for(g.m)
+    multiply_each(a.flat, b.flat, out.flat, count, tuple(g), *gemm.memory_for(g.k, g.m, tile), *tile)
 
 
 @twin
