@@ -152,7 +152,7 @@ def back_simple(total, gates, d_gates, n, is_relu):
 
 
 def back_lstm(total, gates, curve, before, d_cell, d_gates, lengths, t, cells: Cells, limits: Limits):
-    """``curve`` is tanh of the cell, ``before`` the cell before, ``total`` the gradient of the hidden state of this time."""
+    """``curve`` is tanh of the cell, ``before`` the cell before, ``total`` the gradient of this time's hidden state."""
     size, area = cells.size, cells.batch * cells.size
     for row in items(cells.batch):
         at = (t * cells.batch + row) * 4 * size

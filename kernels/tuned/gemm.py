@@ -1,10 +1,10 @@
 """The matrix product, tile by tile.
 
-The right operand is packed, ``DEPTH`` rows at a time, into panels: one tile's width of columns, in which a tile's blocks
-are contiguous. ``PANELS`` of them stay in the second cache while all rows of the left operand are multiplied with them, so
-packing pays off from a few rows on; a few rows of the left operand stay in the first cache meanwhile. Where ``k`` exceeds
-``DEPTH``, the tile is loaded again for the next panels and accumulation continues, so that every sum still adds its products
-in increasing k.
+The right operand is packed, ``DEPTH`` rows at a time, into panels: one tile's width of columns each, in which a
+tile's blocks are contiguous. ``PANELS`` of them stay in the second cache while all rows of the left operand are
+multiplied with them, so packing pays off from a few rows on; the rows of one tile stay in the first cache meanwhile.
+Where ``k`` exceeds ``DEPTH``, the tile is loaded again for the next panels and accumulation continues, so that every
+sum still adds its products in increasing k.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ ROWS = Cut(
 @cut(ROWS)
 @kernel
 def multiply_tiles(a, b, out, g: Product, start, end, panels, edge, rows, blocks):
-    """out = a . b for the columns from ``start`` to ``end``; ``edge`` holds a tile wider than those that are left, ``rows``
-    its height.
+    """out = a . b for columns from ``start`` to before ``end``; ``edge`` holds a tile wider than the columns that are
+    left, ``rows`` its height.
     """
     width, height = 8 * len(blocks), len(rows)
     lines = ramp(0, width, height * width, rows)

@@ -129,7 +129,7 @@ def tile_for(columns: int) -> Tuples:
 
 @lru_cache(maxsize=4096)
 def tiled(columns: int) -> tuple[tuple[int, int, Tuples], ...]:
-    """(first column, last column, tile) of one or two parts of an output: less wide tiles make few that are left over."""
+    """(first column, end, tile) of one or two parts of an output: a less wide tile makes few columns that are left."""
     tile, less_wide = tile_for(columns), _tile(len(_SIZES["wide"][0][0]), 2)
     width = 8 * len(tile[1])
     whole = columns // width * width

@@ -20,8 +20,8 @@ def size(depth: int, columns: int) -> int:
 
 @kernel
 def multiply_packed(a, packed, out, n, m, k, a_row, a_step, start, end, edge, rows, blocks):
-    """out (n, m) = a . b for the columns from ``start`` to ``end``; ``edge`` holds a tile wider than those that are left,
-    ``rows`` its height.
+    """out (n, m) = a . b for columns from ``start`` to before ``end``; ``edge`` holds a tile wider than the columns
+    that are left, ``rows`` its height.
     """
     width, height = 8 * len(blocks), len(rows)
     lines = ramp(0, width, height * width, rows)

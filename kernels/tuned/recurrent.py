@@ -1,4 +1,4 @@
-"""One time of an LSTM, row by row: what a row needs stays in the nearest cache while its gates and its cell are computed.
+"""One time of an LSTM, row by row: what a row needs stays in the nearest cache while its gates and cells are computed.
 
 The curves are those of ``elementary``; everything else has the page's arithmetic.
 """

@@ -7,7 +7,8 @@ one gradient node (``backward``), or a composition of other operators (``gradien
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Any
 
@@ -41,7 +42,7 @@ class Gradients:
 
 def build(
     outputs: Sequence[Entry], wanted: set[int], differentiable: bool = False, taped: bool = False,
-    order: Sequence[Node] | None = None, continued: Set[int] = frozenset(),
+    order: Sequence[Node] | None = None, continued: AbstractSet[int] = frozenset(),
 ) -> Gradients:
     """Gradients of a graph with respect to some of its variables.
 
@@ -87,7 +88,7 @@ def _depending(order: Sequence[Node], wanted: set[int]) -> set[int]:
 class _Pass:
     """What a walk has made so far: the nodes, and what was contributed to the gradient of each value."""
 
-    def __init__(self, depends: set[int], differentiable: bool, taped: bool, continued: Set[int]) -> None:
+    def __init__(self, depends: set[int], differentiable: bool, taped: bool, continued: AbstractSet[int]) -> None:
         self.depends, self.differentiable, self.continued = depends, differentiable, continued
         self.contributions = contributions(in_executor=not (taped or differentiable))
         self.made: list[Node] = []

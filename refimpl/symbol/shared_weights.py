@@ -1,8 +1,8 @@
 """The gradient of a weight that several layers share: one sum over the rows of all, in place of a sum of products.
 
 A recurrent network that is unrolled over 35 steps reads each weight 35 times. Each FullyConnected contributes
-head^T . data to the gradient of the weight. Here each layer adds its products to what the layers before it have made, in
-the same memory, and the products themselves are never stored.
+head^T . data to the gradient of the weight. Here each layer adds its products to what the layers before it have made,
+in the same memory: no product is stored by itself.
 """
 
 from __future__ import annotations
