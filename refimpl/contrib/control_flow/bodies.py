@@ -192,9 +192,10 @@ class Body:
         Raises:
             MXNetError: the way to one of them leads through an operator without a gradient.
         """
-        key = *(frozenset(positions) for positions in (wanted, continued)), shared_weights.kind()
+        key = frozenset(wanted), frozenset(continued), shared_weights.kind()
         if key not in self._derived:
-            self._derived[key] = Derived(self.heads, *({self.keys[i][0] for i in positions} for positions in key[:2]))
+            ids = ({self.keys[i][0] for i in positions} for positions in key[:2])
+            self._derived[key] = Derived(self.heads, *ids)
         return self._derived[key]
 
     def backward(
