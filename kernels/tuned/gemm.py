@@ -9,7 +9,6 @@ sum still adds its products in increasing k.
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any, NamedTuple
 
 from ..foundation import Buffer
@@ -76,9 +75,13 @@ def _rows_of(given: Given, first: int, last: int) -> Given:
     return {"a": a, "out": out, "g": tuple(g._replace(n=end - begin))}
 
 
+def _products_of(given: Given) -> int:
+    g = Product(*given["g"])
+    return g.n * g.k * (given["end"] - given["start"])
+
+
 ROWS = Cut(
-    lambda given: -(-given["g"][0] // len(given["rows"])), lambda given: prod(given["g"][:3]), _rows_of,
-    own=("panels", "edge"),
+    lambda given: -(-given["g"][0] // len(given["rows"])), _products_of, _rows_of, own=("panels", "edge"),
 )
 """Each part has some rows of the result."""
 

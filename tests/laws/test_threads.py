@@ -77,7 +77,7 @@ def test_any_number_of_threads_gives_the_same_bits(net: str, threads: int) -> No
     with mx.executor.use("steps"):
         expected, _ = _trained(net, 1)
     found, parts = _trained(net, threads)
-    assert len(parts) == 3 - WHOLE.get(net, 1)
+    assert len(parts) >= 3 - WHOLE.get(net, 1)  # columns that are left over may be a call of their own
     assert max(call.workers for call in parts) == threads - 1
     assert found == expected
 
