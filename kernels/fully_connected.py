@@ -1,4 +1,4 @@
-"""FullyConnected: out = data . weight^T + bias; _grad_add_weight adds up gradients of a weight that layers share.
+"""FullyConnected: out = data . weight^T + bias.
 
 [FullyConnected/flatten] data is read as (N, K): every axis but the first is folded, unless
     flatten=False, which folds every axis but the last.
@@ -29,11 +29,6 @@
     and sum).
     >>> run("FullyConnected", [[1e8, 1, -1e8]], [[1, 1, 1]], [0], num_hidden=1)
     [[0.0]]
-
-[_grad_add_weight/sum-order] total + head^T . data: the products of a row of head with a row of data are added to total,
-    row after row (a tuned twin fuses product and sum). Half precision is rounded after the last row.
-    >>> run("_grad_add_weight", [[1e8, 0]], [[1], [1]], [[1, 2], [-1e8, 3]], num_hidden=1)
-    [[0.0, 5.0]]
 """
 
 from functools import lru_cache
@@ -43,8 +38,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from .blocks import products
-from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, decides, items, merge, register, require, scratch
-from .foundation.loops import COPY
+from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, decides, items, merge, require, scratch
 from .multilinear import register_multilinear
 from .tuned import thin
 from .tuned.gemm import Product
@@ -53,11 +47,6 @@ from .tuned.gemm import Product
 class Params(NamedTuple):
     num_hidden: Annotated[int, AtLeast(1)]
     no_bias: bool = False
-    flatten: bool = True
-
-
-class SumParams(NamedTuple):
-    num_hidden: Annotated[int, AtLeast(1)]
     flatten: bool = True
 
 
@@ -89,13 +78,6 @@ def infer(p, ins, outs):
             rest = (weight[1],) if p.flatten and len(data) == 2 else data[1:]
             shapes[0] = merge("FullyConnected/weight-shape", "data", data, (out[0], *rest))
     return shapes, [out]
-
-
-def infer_sum(p, ins, outs):
-    total, head, data = ins
-    total = merge("FullyConnected/weight-shape", "total", total, outs[0])
-    (data, total), (head,) = infer(Params(p.num_hidden, True, p.flatten), [data, total], [head])
-    return [total, head, data], [total]
 
 
 # --- loops --------------------------------------------------------------------------------------
@@ -186,13 +168,6 @@ def backward(p, head, data, weight, d_data, d_weight, d_bias):
         SUM_ROWS(head, d_bias, n, m)
 
 
-def add_weight(p, total, head, data, out):
-    rows, columns = rows_and_columns(p, data.shape)
-    if out.flat is not total.flat:
-        COPY(total, out, out.size)
-    multiply(head, data, out, product_of(p.num_hidden, rows, columns, transpose_a=True)._replace(onto=1))
-
-
 def cases(draw):
     params = {
         "num_hidden": draw.integer(1, 5), "no_bias": draw.boolean(), "flatten": draw.boolean(),
@@ -201,10 +176,6 @@ def cases(draw):
     if not params["no_bias"] and draw.boolean():
         shapes["bias"] = (params["num_hidden"], 1)
     return Case(params, shapes)
-
-
-def cases_sum(draw):
-    return Case({"num_hidden": draw.integer(1, 5), "flatten": draw.boolean()}, {"data": draw.shape(2, 4)})
 
 
 register_multilinear(Op(
@@ -221,12 +192,3 @@ register_multilinear(Op(
         },
     },
 ), ("data",), ("weight",), bias_axis=-1)
-register(Op(
-    name="_grad_add_weight", doc=__doc__, params=SumParams, inputs=("total", "head", "data"), infer=infer_sum,
-    forward=add_weight, inplace=((0, 0),), cases=cases_sum, differentiable=False,
-    refusals={
-        "FullyConnected/weight-shape": {
-            "params": {"num_hidden": 5}, "shapes": {"total": (5, 4), "data": (2, 3)},
-        },
-    },
-))
