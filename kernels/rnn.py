@@ -218,11 +218,12 @@ def forward(p, data, parameters, state, state_cell, lengths, *made, is_train, rn
         if p.mode == "lstm":
             COPY(row(state_cell, index), cell, area)
         gates, memory = (row(made[name], index) if name in made else None for name in ("gates", "memory"))
+        biases = part(parameters, at.b, 2 * side)
         for t in range(times)[:: cells.onward]:
             multiply_by_kept(now, kept_r, h)
             if p.mode == "lstm":
                 limits = limits_of(p, gates.dtype.type)
-                LSTM_STEP(x, h, weights.b, weights.c, gates, cell, memory, hidden, ends, t, cells, limits)
+                LSTM_STEP(x, h, biases, gates, cell, memory, hidden, ends, t, cells, limits)
             else:
                 parts = part(x, t * batch * side, batch, side), h, weights.b, weights.c, row(gates, t)
                 step(p, parts, None if memory is None else row(memory, t), now, hidden, cells)

@@ -42,9 +42,9 @@ def new_gate(x, h, bias_x, bias_h, gates, memory, cells: Cells):
             gates[2 * batch * size + here] = (x[at] + bias_x[2 * size + j]) + gates[here] * memory[here]
 
 
-def lstm_step(x, h, bias_x, bias_h, gates, cell, memory, hidden, lengths, t, cells: Cells, limits: Limits):
-    """Gates (x + bias_x) + (h + bias_h) under their functions, cell = forget * cell + in * new, clipped, and the hidden
-    state out * tanh(cell); ``memory`` keeps the cell for the gradient.
+def lstm_step(x, h, biases, gates, cell, memory, hidden, lengths, t, cells: Cells, limits: Limits):
+    """Gates (x + bias) + (h + bias) under their functions, cell = forget * cell + in * new, clipped, and the hidden
+    state out * tanh(cell). The biases of h lie behind those of x; ``memory`` keeps the cell for the gradient.
     """
     size, area = cells.size, cells.batch * cells.size
     for k in items(area):
@@ -52,7 +52,7 @@ def lstm_step(x, h, bias_x, bias_h, gates, cell, memory, hidden, lengths, t, cel
         side, at = row * 4 * size + j, t * 4 * area + k
         for g in range(4):
             now, bias = side + g * size, g * size + j
-            value = (x[t * 4 * area + now] + bias_x[bias]) + (h[now] + bias_h[bias])
+            value = (x[t * 4 * area + now] + biases[bias]) + (h[now] + biases[4 * size + bias])
             gates[at + g * area] = tanh(value) if g == 2 else sigmoid(value)
         if active(lengths[row], t, cells):
             cell[k] = within(gates[at + area] * cell[k] + gates[at] * gates[at + 2 * area], limits)

@@ -12,19 +12,19 @@ from .kernel import kernel, twin
 
 
 @kernel
-def lstm_rows(x, h, bias_x, bias_h, gates, cell, memory, hidden, lengths, t, cells: Cells, limits: Limits):
+def lstm_rows(x, h, biases, gates, cell, memory, hidden, lengths, t, cells: Cells, limits: Limits):
     """As ``rnn_cells.lstm_step``."""
     size, area = cells.size, cells.batch * cells.size
     for row in range(cells.batch):
         for g in range(4):
             now, then, bias = (row * 4 + g) * size, (t * cells.batch + row) * 4 * size + g * size, g * size
-            at = t * 4 * area + g * area + row * size
+            more, at = 4 * size + bias, t * 4 * area + g * area + row * size
             if g == 2:
                 for j in range(size):
-                    gates[at + j] = tanh((x[then + j] + bias_x[bias + j]) + (h[now + j] + bias_h[bias + j]))
+                    gates[at + j] = tanh((x[then + j] + biases[bias + j]) + (h[now + j] + biases[more + j]))
             else:
                 for j in range(size):
-                    gates[at + j] = sigmoid((x[then + j] + bias_x[bias + j]) + (h[now + j] + bias_h[bias + j]))
+                    gates[at + j] = sigmoid((x[then + j] + biases[bias + j]) + (h[now + j] + biases[more + j]))
         own, at = row * size, t * 4 * area + row * size
         if active(lengths[row], t, cells):
             for j in range(size):
@@ -37,9 +37,9 @@ def lstm_rows(x, h, bias_x, bias_h, gates, cell, memory, hidden, lengths, t, cel
 
 @twin
 def lstm_step(
-    x: Buffer, h: Buffer, bias_x: Buffer, bias_h: Buffer, gates: Buffer, cell: Buffer, memory: Buffer, hidden: Buffer,
-    lengths: Buffer, t: int, cells: Cells, limits: Limits,
+    x: Buffer, h: Buffer, biases: Buffer, gates: Buffer, cell: Buffer, memory: Buffer, hidden: Buffer, lengths: Buffer,
+    t: int, cells: Cells, limits: Limits,
 ) -> None:
     """As ``rnn_cells.lstm_step``."""
-    arrays = x, h, bias_x, bias_h, gates, cell, memory, hidden, lengths
+    arrays = x, h, biases, gates, cell, memory, hidden, lengths
     lstm_rows(*(array.flat for array in arrays), t, tuple(cells), tuple(limits))
